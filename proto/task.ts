@@ -3,6 +3,7 @@ import type { TaskId, QueryId, PrincipalId, TenantId } from '#shared/id.ts';
 import type { Predicate } from '#shared/iceberg/predicate.ts';
 import type { JsonObject, Json } from '#shared/json.ts';
 import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
+import type { FileFormat } from '#shared/stage/file-format.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
 
 /**
@@ -174,6 +175,17 @@ export type ScanSpec = {
   readonly allowedRoots: readonly string[];
   /** The right to read the files below these roots. */
   readonly credential: StorageCredential;
+  /** The files are those of a stage; absent = an Iceberg table's. */
+  readonly staged?: StagedSource;
+};
+
+/** How files of a stage are read. */
+export type StagedSource = {
+  readonly format: FileFormat;
+  /** `columns`: the names and types of the first file's columns are read, as text. */
+  readonly what: 'rows' | 'columns';
+  /** All columns as the files are read, in their order; `type` in DuckDB's spelling. CSV finds them by place, the others by name. */
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
 };
 
 /** `type` is the Iceberg type in its JSON form (`"long"`, `"decimal(15,2)"`, `{"type":"struct",...}`). */
@@ -203,6 +215,8 @@ export type ScanFile = {
   readonly partition?: JsonObject;
   /** The partition spec of these values. */
   readonly specId?: number;
+  /** Of a stage's file: it is refused when another one has replaced it. */
+  readonly etag?: string;
 };
 
 export type ScanDelete =

@@ -1,6 +1,7 @@
 import type { ScanColumn, StatementContext } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Field } from '#shared/iceberg/type.ts';
+import { unreachable } from '#shared/must.ts';
 import type { PrincipalId, TenantId } from '#shared/id.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { bindTables, type BoundScan, type BoundTable } from '../resolver/bind-tables.ts';
@@ -18,7 +19,8 @@ import {
 import { expandViews, viewError } from '../resolver/view/expand-views.ts';
 import { nameStatements } from '../resolver/name-statements.ts';
 import type { QueryTables, StatementRows } from '../resolver/table-source.ts';
-import type { TableRows } from '../rows/table-rows.ts';
+import type { RowsBinding, StagedBinding } from '../resolver/statement-binding.ts';
+import { bindingRows, sqlFields } from '../resolver/table-binding.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { ValuePlace } from '../statement/value-place.ts';
 import { checkOperators, checkPlan, checkSources } from '../planner/check-plan.ts';
@@ -129,7 +131,7 @@ async function expandQuery(
   references: QueryReferences,
   names: {
     readonly defaults: NameDefaults;
-    readonly rows: ReadonlyMap<string, TableRows>;
+    readonly rows: NamedRows;
     readonly parses: FairCache<QueryReferences>;
   },
 ): Promise<NamedQuery> {
@@ -188,12 +190,11 @@ type NamedQuery = PrepareRequest &
     readonly viewAt: (character: number) => string | undefined;
   };
 
+type NamedRows = ReadonlyMap<string, RowsBinding | StagedBinding>;
+
 /** Runs the statements one after the other, because each may ask the catalog for many pages. */
-async function rowsOf(
-  statements: ReadonlyMap<string, TextSpan>,
-  source: StatementRows,
-): Promise<ReadonlyMap<string, TableRows>> {
-  const rows = new Map<string, TableRows>();
+async function rowsOf(statements: ReadonlyMap<string, TextSpan>, source: StatementRows): Promise<NamedRows> {
+  const rows = new Map<string, RowsBinding | StagedBinding>();
   for (const [name, statement] of statements) rows.set(name, await source.rows(statement));
   return rows;
 }
@@ -240,15 +241,25 @@ function planKey({ values, asker, context }: NamedQuery, text: QueryTemplate, bo
   const tables = bound.map((table) => {
     const { version, policies } = table.policies;
     const principal = policies.length === 0 ? null : asker.principal;
-    const data =
-      table.kind === 'rows'
-        ? [table.rows.rowCount, table.rows.columns.map(({ name }) => name), table.rows.select]
-        : [table.tableName, table.version, table.snapshotId, table.schemaId];
-    return [...data, version, principal];
+    return [...dataKey(table), version, principal];
   });
   // Columns are named after parameters, not after their values.
   const parameters = values.map(({ start, spelled }) => [toTemplate(start, text.literals), spelled]);
   return JSON.stringify([asker.tenant, text.key, parameters, timeZone, currentCatalog, currentSchema, tables]);
+}
+
+/** What a plan depends on of a table's columns and rows. */
+function dataKey(table: BoundTable): readonly unknown[] {
+  switch (table.kind) {
+    case 'iceberg':
+      return [table.tableName, table.version, table.snapshotId, table.schemaId];
+    case 'staged':
+      return [table.table.columns.map(({ name, type }) => [name, printSqlType(type)]), table.table.rowCount];
+    case 'rows':
+      return [table.rows.rowCount, table.rows.columns.map(({ name }) => name), table.rows.select];
+    default:
+      return unreachable(table);
+  }
 }
 
 /** Combines a planned query with the tables as they were authorised for this statement. */
@@ -259,7 +270,7 @@ function withTables(
 ): PreparedQuery {
   const names = named === null ? null : new Set(named);
   const scans = bound.map((table, i) => {
-    if (table.kind === 'rows') return table;
+    if (table.kind !== 'iceberg') return table;
     const use = uses[i];
     const readFieldIds = use?.readFieldIds ?? table.columns.map(({ fieldId }) => fieldId);
     const read = new Set(readFieldIds);
@@ -317,7 +328,7 @@ async function plan(
 }
 
 const plannerScan = (table: BoundTable): PlannerScan => ({
-  columns: table.kind === 'rows' ? table.rows.columns : table.sqlFields,
+  columns: table.kind === 'iceberg' ? table.sqlFields : sqlFields(table),
   fields: fieldsOf(table),
   rowCount: rowCountOf(table),
 });
@@ -330,8 +341,9 @@ function usesIn({ plan: typed, large }: PlanUses, bound: readonly BoundTable[]):
   return scanUses(typed, bound.map(fieldsOf));
 }
 
-const fieldsOf = (table: BoundTable): readonly Field[] => (table.kind === 'rows' ? [] : table.fields);
-const rowCountOf = (table: BoundTable): number | null => (table.kind === 'rows' ? table.rows.rowCount : table.rowCount);
+const fieldsOf = (table: BoundTable): readonly Field[] => (table.kind === 'iceberg' ? table.fields : []);
+const rowCountOf = (table: BoundTable): number | null =>
+  table.kind === 'iceberg' ? table.rowCount : bindingRows(table);
 
 function bindingOf({
   fields: _fields,

@@ -211,6 +211,7 @@ function nameOf(scan: number, scans: readonly TableBinding[]): string {
 
 function scanLines(scan: TableBinding): string[] {
   if (scan.kind === 'rows') return [`Scan ${scan.rows.title}`, `rows: ${scan.rows.rowCount}`];
+  if (scan.kind === 'staged') return [`Scan ${scan.table.title}`, `files: ${scan.table.spec.files.length}`];
   const names = new Map(scan.columns.map((column) => [column.fieldId, column.name]));
   const nameOf = (fieldId: number): string => names.get(fieldId) ?? `field ${fieldId}`;
   return [

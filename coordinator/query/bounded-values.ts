@@ -1,8 +1,8 @@
 import { SkeinError } from '#shared/error.ts';
 import type { TextRows } from '../command/command.ts';
 
-/** Longest text of the values of one expression of a PIVOT, because they become a part of the query. */
-const PIVOT_VALUES_BYTES_MAX = 2 ** 20;
+/** Longest text of the values of one question: those of a PIVOT's expression, or the columns of a file, become a part of the query. */
+const VALUES_BYTES_MAX = 2 ** 20;
 
 /** The values that a PIVOT needs, or the answer to a question of a statement's own. */
 export class BoundedValues implements TextRows {
@@ -17,10 +17,10 @@ export class BoundedValues implements TextRows {
   /** @throws STATEMENT_TOO_COMPLEX for values that are too long */
   add(texts: readonly string[]): void {
     for (const text of texts) this.#bytes += Buffer.byteLength(text);
-    if (this.#bytes > PIVOT_VALUES_BYTES_MAX) {
+    if (this.#bytes > VALUES_BYTES_MAX) {
       throw new SkeinError(
         'STATEMENT_TOO_COMPLEX',
-        `the values of the PIVOT have more than ${PIVOT_VALUES_BYTES_MAX} bytes`,
+        `what the statement asks for itself (the values of a PIVOT, the columns of a file) has more than ${VALUES_BYTES_MAX} bytes`,
       );
     }
     this.values.push(...texts);

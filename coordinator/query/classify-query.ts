@@ -21,6 +21,8 @@ export async function classifyQuery(
 
 async function numbersOf(scan: TableBinding, context: Omit<ScanContext, 'hold'>): Promise<ScanNumbers> {
   if (scan.kind === 'rows') return { files: 0, rows: scan.rows.rowCount, bytes: scan.rows.bytes };
+  if (scan.kind === 'staged')
+    return { files: scan.table.spec.files.length, rows: scan.table.rowCount, bytes: scan.table.bytes };
   const request = scanRequest(scan, context);
   return request === null ? NONE : context.tables.numbers(request, readCall(scan, context));
 }

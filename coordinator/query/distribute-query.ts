@@ -110,7 +110,7 @@ export async function rescan(
   const narrowed = wanted.map((number): TableBinding => {
     const binding = must(bindings[number], 'a scan of the query');
     const { predicate } = must(uses[number], 'a use of every scan');
-    return binding.kind === 'rows' ? binding : { ...binding, predicate };
+    return binding.kind === 'iceberg' ? { ...binding, predicate } : binding;
   });
   const scans = await planScans(narrowed, context);
   const facts = await scanFacts(narrowed, scans, context);

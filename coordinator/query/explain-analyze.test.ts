@@ -18,7 +18,7 @@ const CLASS: Classification = {
 };
 
 const scan: PlannedScan = {
-  kind: 'iceberg',
+  kind: 'files',
   spec: {
     tableName: 'lake.tpch.orders',
     tableUuid: 'u',

@@ -5,7 +5,10 @@ import type { Command, CommandContext } from '../command/command.ts';
 import { COMMANDS } from '../command/commands.ts';
 import type { StatementRows } from '../resolver/table-source.ts';
 import { encodeRows, rowsBudget, type TakeBytes } from '../rows/encode-rows.ts';
-import type { TableRows } from '../rows/table-rows.ts';
+import type { RowsBinding, StagedBinding } from '../resolver/statement-binding.ts';
+import { NO_POLICIES } from '../resolver/table-policies.ts';
+import type { MadeRows } from '../copy/match-pattern.ts';
+import { isStageText, openStagedTable } from '../copy/open-staged-table.ts';
 import type { TextRow } from '../rows/text-record-batch.ts';
 import { parseCommand } from '../statement/parse-statement.ts';
 import type { TextSpan } from '../statement/statement.ts';
@@ -14,22 +17,27 @@ import type { TextSpan } from '../statement/statement.ts';
 const TITLE_MAX = 60;
 
 /**
- * Runs the statements that one statement reads like tables (`FROM (SHOW TABLES)`). Each runs once, however often it is read, and their rows
- * take at most `bytesMax` together. `context` is called when the first of them runs.
+ * Runs the statements that one statement reads like tables (`FROM (SHOW TABLES)`), and finds the files of stages (`FROM @stage`). Each is
+ * run, or listed, once, however often it is read, and the rows of statements take at most `bytesMax` together. `context` is called when the first of them runs.
  */
 export function statementRows(bytesMax: number, context: () => CommandContext): StatementRows {
-  const known = new Map<string, Promise<TableRows>>();
+  const known = new Map<string, Promise<RowsBinding | StagedBinding>>();
   const take = rowsBudget(bytesMax);
+  const made: MadeRows = { keep: (name, binding) => known.set(name, Promise.resolve(binding)), take };
+  const stagedTable = async (text: TextSpan): Promise<StagedBinding> => {
+    const table = await openStagedTable(text, context(), made);
+    return { kind: 'staged', table, policies: NO_POLICIES };
+  };
   return {
-    rows: (statement) => {
-      const found = known.get(statement.text) ?? run(statement, context(), take);
-      known.set(statement.text, found);
+    rows: (text) => {
+      const found = known.get(text.text) ?? (isStageText(text) ? stagedTable(text) : run(text, context(), take));
+      known.set(text.text, found);
       return found;
     },
   };
 }
 
-async function run(statement: TextSpan, context: CommandContext, take: TakeBytes): Promise<TableRows> {
+async function run(statement: TextSpan, context: CommandContext, take: TakeBytes): Promise<RowsBinding> {
   const { command: name, input } = parseCommand(statement);
   const command: Command = COMMANDS[name];
   const title = titleOf(statement.text);
@@ -40,7 +48,12 @@ async function run(statement: TextSpan, context: CommandContext, take: TakeBytes
   if (action !== null) requireAction(context.caller, action);
   try {
     const { columns, pages } = await command.rows(input, context);
-    return await encodeRows({ title, columns: columns.map((column) => column.name) }, texts(pages, context), take);
+    const rows = await encodeRows(
+      { title, columns: columns.map((column) => column.name) },
+      texts(pages, context),
+      take,
+    );
+    return { kind: 'rows', rows, policies: NO_POLICIES };
   } catch (thrown) {
     const error = SkeinError.of(thrown);
     if (error.entry.kind !== 'user' || error.position !== undefined) throw error;

@@ -21,9 +21,9 @@ const ENTRY = 'refresh-state';
 /** The tables of a query as it read them; null when it read anything else. */
 export function sourcesOf(bindings: readonly TableBinding[]): readonly SourceState[] | null {
   const sources = bindings.map((binding) =>
-    binding.kind === 'rows'
-      ? null
-      : { uuid: binding.tableUuid, snapshotId: binding.snapshotId, schemaId: binding.schemaId },
+    binding.kind === 'iceberg'
+      ? { uuid: binding.tableUuid, snapshotId: binding.snapshotId, schemaId: binding.schemaId }
+      : null,
   );
   return sources.every((source) => source !== null) ? sources : null;
 }

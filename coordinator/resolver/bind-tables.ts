@@ -12,9 +12,8 @@ import type { MetadataRows } from '../rows/metadata-rows.ts';
 import type { MetadataTable } from '../rows/metadata-table.ts';
 import { missingTable } from './missing-table.ts';
 import type { TableReference, TimeTravel } from './query-references.ts';
-import type { TableRows } from '../rows/table-rows.ts';
 import type { ScanBinding } from './scan-binding.ts';
-import type { RowsBinding } from './table-binding.ts';
+import type { RowsBinding, StagedBinding } from './statement-binding.ts';
 import { NO_POLICIES } from './table-policies.ts';
 import { suffixedName, type SuffixedName } from './table-suffix.ts';
 import {
@@ -32,7 +31,7 @@ type FoundTable = Extract<LoadedTable, { kind: 'found' }>;
 export type BoundView = { readonly kind: 'view' };
 
 /** A table with its snapshot and columns fixed; the plan says later which of them are read. */
-export type BoundTable = BoundScan | RowsBinding;
+export type BoundTable = BoundScan | StagedBinding | RowsBinding;
 
 export type BoundScan = Omit<ScanBinding, 'predicate' | 'readFieldIds' | 'namedFieldIds'> & {
   /** The fields of the schema, and the address columns behind them. */
@@ -47,8 +46,8 @@ export type BindRequest = {
   readonly source: TableSource & MetadataRows;
   /** Columns that the query may read of a metadata table; null = all. */
   readonly named: readonly string[] | null;
-  /** Rows by the name that replaces their statement; they hide tables of the same name. */
-  readonly rows: ReadonlyMap<string, TableRows>;
+  /** What is read in the place of a table, by the name that replaces its text; it hides tables of the same name. */
+  readonly rows: ReadonlyMap<string, RowsBinding | StagedBinding>;
   readonly signal: AbortSignal;
 };
 
@@ -118,10 +117,8 @@ function suffixTravel({ travel }: SuffixedName, { at: asked }: TableReference): 
   throw new SkeinError('INVALID_REQUEST', 'a name with a branch or tag takes no AT', { position: asked.location });
 }
 
-function rowsOf({ parts }: TableReference, rows: BindRequest['rows']): RowsBinding | undefined {
-  const found = parts.length === 1 ? rows.get(parts[0] ?? '') : undefined;
-  return found === undefined ? undefined : { kind: 'rows', rows: found, policies: NO_POLICIES };
-}
+const rowsOf = ({ parts }: TableReference, rows: BindRequest['rows']): RowsBinding | StagedBinding | undefined =>
+  parts.length === 1 ? rows.get(parts[0] ?? '') : undefined;
 
 /** Columns of all tables of a statement; a table counts as often as it is named. */
 const COLUMNS_MAX = 50_000;

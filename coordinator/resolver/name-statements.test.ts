@@ -51,3 +51,22 @@ test('a query cannot name its own statements', () => {
   const again = nameStatements(`FROM (SHOW TABLES), "${first ?? ''}"`);
   expect([...again.statements.keys()]).not.toContain(first);
 });
+
+test.each([
+  ['SELECT $1, t.$2 FROM @s/a.csv AS t', 'SELECT "$1", t."$2" FROM "rows 0" AS t', ['@s/a.csv']],
+  ["FROM '@s/a b' (FILE_FORMAT => (TYPE = CSV)) x", 'FROM "rows 0" x', ["'@s/a b' (FILE_FORMAT => (TYPE = CSV))"]],
+  ["FROM a JOIN @s (PATTERN => '\\)') USING (b)", 'FROM a JOIN "rows 0" USING (b)', ["@s (PATTERN => '\\)')"]],
+  ["SELECT $1 FROM t WHERE a = '@s'", "SELECT $1 FROM t WHERE a = '@s'", []],
+  ['SELECT @ 5, $1 FROM t', 'SELECT @ 5, $1 FROM t', []],
+  ['SELECT a FROM @s WHERE (a = 1)', 'SELECT a FROM "rows 0" WHERE (a = 1)', ['@s']],
+])('stages of %s', (sql, text, stages) => {
+  const named = nameStatements(sql);
+  expect(named.text.text.replaceAll(/"rows [0-9a-f]{16} /g, '"rows ')).toBe(text);
+  expect([...named.statements.values()].map((stage) => stage.text)).toEqual(stages);
+});
+
+test('it reads at most 16 stages', () => {
+  expect(() => nameStatements(`FROM ${'@s, '.repeat(1)} (FROM @s${' JOIN @s ON true'.repeat(16)})`)).toThrow(
+    'a query reads at most 16 stages',
+  );
+});

@@ -4,6 +4,7 @@ import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { DerivedText, wholeText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
+import { findStages, type TextRange as Range } from '../statement/stage-references.ts';
 import { Tokenizer, type Token } from '../statement/tokenizer.ts';
 import { travelClauses, type TravelClause } from './travel-clauses.ts';
 
@@ -26,10 +27,11 @@ const QUERY_LENGTH_MAX = 64 * 1024;
 const STATEMENTS_MAX = 16;
 
 /**
- * Gives each statement in brackets a name, under which the resolver finds its rows, and writes time travel as DuckDB does: behind the alias.
+ * Gives each statement in brackets, and each stage, a name under which the resolver finds its rows, and writes time travel as DuckDB does: behind the alias.
  *
  *     SELECT name FROM (SHOW TABLES) AS t          SELECT name FROM (FROM "rows 5f0c 0" AS "rows") AS t
  *     FROM t FOR VERSION AS OF 11 AS x             FROM t AS x AT (VERSION => 11)
+ *     SELECT $1 FROM @stage/a.csv                  SELECT "$1" FROM "rows 5f0c 0"
  *
  * The names hold a digest of the query, so the query itself cannot name them. @throws STATEMENT_TOO_COMPLEX
  */
@@ -39,30 +41,36 @@ export function nameStatements(sql: string): NamedStatements {
   const spans = isSearched && BRACKET.test(sql) ? findStatements(sql) : [];
   const clauses = isSearched ? travelClauses(sql) : [];
   const isWithin = ({ start }: Range): boolean => spans.some((span) => span.start <= start && start < span.end);
+  const stages = isSearched ? findStages(sql) : { references: [], columns: [] };
   const rewrites: readonly Rewrite[] = [
-    ...spans.map((span) => ({ ...span, travel: null })),
-    ...clauses.filter((clause) => !isWithin(clause)).map((travel) => ({ ...travel, travel })),
+    ...spans.map((span) => ({ ...span, kind: 'statement' as const })),
+    ...clauses.map((travel) => ({ ...travel, kind: 'travel' as const, travel })).filter((one) => !isWithin(one)),
+    ...stages.references.map((range) => ({ ...range, kind: 'stage' as const })).filter((one) => !isWithin(one)),
+    ...stages.columns.map((range) => ({ ...range, kind: 'column' as const })).filter((one) => !isWithin(one)),
   ].toSorted((a, b) => a.start - b.start);
   if (rewrites.length === 0) return { text: wholeText(whole), statements: new Map() };
   const digest = createHash('sha256').update(sql).digest('hex').slice(0, 16);
   const text = new DerivedText(sql);
   const statements = new Map<string, TextSpan>();
   let at = 0;
-  for (const { start, end, travel } of rewrites) {
+  for (const rewrite of rewrites) {
+    const { start, end } = rewrite;
     text.slice(at, start, NOTHING);
-    if (travel !== null) insertTravel(text, travel);
+    if (rewrite.kind === 'travel') insertTravel(text, rewrite.travel);
+    else if (rewrite.kind === 'column') text.insert(quoteIdentifier(sql.slice(start, end)));
     else {
       const name = `rows ${digest} ${statements.size}`;
       statements.set(name, { text: sql.slice(start, end), offset: start });
-      text.insert(`FROM ${quoteIdentifier(name)} AS "rows"`);
+      text.insert(rewrite.kind === 'stage' ? quoteIdentifier(name) : `FROM ${quoteIdentifier(name)} AS "rows"`);
     }
     at = end;
   }
   return { text: text.slice(at, sql.length, NOTHING), statements };
 }
 
-/** A part of the text that is written anew: a statement, or a time travel. */
-type Rewrite = Range & { readonly travel: TravelClause | null };
+/** A part of the text that is written anew. */
+type Rewrite = Range &
+  ({ readonly kind: 'statement' | 'stage' | 'column' } | { readonly kind: 'travel'; readonly travel: TravelClause });
 
 function insertTravel(text: DerivedText, { unit, value, alias }: TravelClause): void {
   if (alias !== null) text.slice(alias.start, alias.end, NOTHING).insert(' ');
@@ -73,8 +81,6 @@ const NOTHING: ReadonlyMap<number, string> = new Map();
 
 /** A bracket and a word of a statement, or a comment between them. */
 const BRACKET = /\(\s*(?:show|desc|list|--|\/\*)/i;
-
-type Range = { readonly start: number; readonly end: number };
 
 /** Finds the statements that stand in brackets, the outermost of those within each other. */
 function findStatements(sql: string): readonly Range[] {

@@ -2,7 +2,7 @@ import { ACTIONS, type Action } from '#shared/authorization/action.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { MetadataRows } from '../rows/metadata-rows.ts';
-import type { TableRows } from '../rows/table-rows.ts';
+import type { RowsBinding, StagedBinding } from './statement-binding.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
 import type { ViewDefinition } from './view/view-definition.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
@@ -82,8 +82,11 @@ export interface TableSource extends TableLoader {
 /** Everything that a name in FROM may mean. */
 export interface QueryTables extends TableSource, StatementRows, MetadataRows {}
 
-/** Gives the rows of statements that are read like tables. */
+/** Gives the rows of statements, and the files of stages, that are read like tables. */
 export interface StatementRows {
-  /** @throws SYNTAX_ERROR, NOT_SUPPORTED for a statement that cannot be read like a table, and what the statement throws */
-  rows(statement: TextSpan): Promise<TableRows>;
+  /**
+   * @param text a statement, or a stage with the options of its reading
+   * @throws SYNTAX_ERROR, NOT_SUPPORTED for a statement that cannot be read like a table, and what the statement throws
+   */
+  rows(text: TextSpan): Promise<RowsBinding | StagedBinding>;
 }

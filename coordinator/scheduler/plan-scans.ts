@@ -5,12 +5,13 @@ import type { TenantId } from '#shared/id.ts';
 import type { ScanRequest } from '#shared/iceberg/scan-request.ts';
 import type { PlannedFiles, ReadCall, TableReader } from '#shared/iceberg/table-reader.ts';
 import type { ScanBinding } from '../resolver/scan-binding.ts';
+import type { StagedBinding } from '../resolver/statement-binding.ts';
 import type { TableBinding } from '../resolver/table-binding.ts';
 import type { TableRows } from '../rows/table-rows.ts';
 
-/** The part of a table that a task reads: an Iceberg scan with its files, or rows that travel with the task. */
+/** The part of a table that a task reads: files, of an Iceberg table or of a stage, or rows that travel with the task. */
 export type TaskTable =
-  | { readonly kind: 'iceberg'; readonly spec: ScanSpec }
+  | { readonly kind: 'files'; readonly spec: ScanSpec }
   | { readonly kind: 'rows'; readonly rows: TableRows };
 
 /** A table of a query as it is read, and a report of what was read and pruned. */
@@ -38,15 +39,23 @@ async function planScan(binding: TableBinding, context: ScanContext): Promise<Pl
     const { rows } = binding;
     return { kind: 'rows', rows, report: { ...EMPTY_REPORT, rows: rows.rowCount, bytes: rows.bytes } };
   }
+  if (binding.kind === 'staged') return { kind: 'files', spec: binding.table.spec, report: stagedReport(binding) };
   return scanOf(binding, await filesOf(binding, context));
 }
+
+const stagedReport = ({ table }: StagedBinding): PlanReport => ({
+  ...EMPTY_REPORT,
+  files: table.spec.files.length,
+  rows: table.rowCount,
+  bytes: table.bytes,
+});
 
 /** The scan of some files of a table. */
 export function scanOf(binding: ScanBinding, { files, report }: PlannedFiles): PlannedScan {
   const { tableName, tableUuid, snapshotId, schemaId, columns, readFieldIds, allowedRoots, credential } = binding;
   const { nameMapping } = binding.metadata;
   const table = { tableName, tableUuid, snapshotId, schemaId, columns, readFieldIds, nameMapping };
-  return { kind: 'iceberg', spec: { ...table, files, predicate: binding.predicate, allowedRoots, credential }, report };
+  return { kind: 'files', spec: { ...table, files, predicate: binding.predicate, allowedRoots, credential }, report };
 }
 
 /** The same scans for the query's own text: with the columns that it may name, because DuckDB binds every column that it is given. */

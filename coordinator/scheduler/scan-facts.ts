@@ -20,6 +20,7 @@ export function scanFacts(
       const { rows, bytes } = scan.report;
       if (binding.kind === 'rows') return { rows, bytes, files: 0, columns: [], isInline: true };
       const files = plannedFiles(scan).length;
+      if (binding.kind === 'staged') return { rows, bytes, files, columns: [] };
       const columns = files === 0 || files > FILES_MAX ? [] : await columnFacts(binding, context);
       return { rows, bytes, files, columns };
     }),

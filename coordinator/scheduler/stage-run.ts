@@ -191,7 +191,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
       const read = new Set(spec.readFieldIds ?? spec.columns.map(({ fieldId }) => fieldId));
       // The fragment's SQL names only these columns: any other would be bound and looked up in all row groups for nothing.
       const columns = spec.columns.filter(({ fieldId }) => read.has(fieldId));
-      return { kind: 'iceberg', spec: { ...spec, columns, files: scans[i] ?? [] } };
+      return { kind: 'files', spec: { ...spec, columns, files: scans[i] ?? [] } };
     });
   }
 
@@ -342,7 +342,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   #homeOfTables(takers: readonly LiveWorker[]): string | undefined {
     const { tasks, inputs } = this.fragment;
     if (tasks.kind !== 'single' || inputs.length > 0) return undefined;
-    const tables = this.planned.flatMap((table) => (table.kind === 'iceberg' ? [table] : []));
+    const tables = this.planned.flatMap((table) => (table.kind === 'files' ? [table] : []));
     const [biggest] = tables.toSorted((a, b) => b.report.bytes - a.report.bytes);
     const candidates = takers.map(({ link, info }) => ({ address: link.address, cores: info.cores, load: link.load }));
     return chooseWorker(candidates, biggest?.spec.tableUuid)?.address;

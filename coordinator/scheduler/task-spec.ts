@@ -76,7 +76,7 @@ function readTables(
   const scans: ScanSpec[] = [];
   const all = [...inputs];
   const placeOf = tables.map((table, i): SqlText[number] => {
-    if (table.kind === 'iceberg') return { scan: scans.push(table.spec) - 1 };
+    if (table.kind === 'files') return { scan: scans.push(table.spec) - 1 };
     const reads = sql.filter((part) => typeof part !== 'string' && 'scan' in part && part.scan === i).length;
     return { input: all.push(rowsInput(table.rows, reads, ticketOf)) - 1 };
   });

@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { DerivedText } from './derived-text.ts';
+import { findStages } from './stage-references.ts';
 import type { ValuePlace } from './value-place.ts';
 import { printParameter, type Parameters } from './parameters.ts';
 import { identifierText, Tokenizer, type Token } from './tokenizer.ts';
@@ -21,7 +22,7 @@ export type Edit = {
 
 /**
  * Finds the parameters of a statement and prints their values. A parameter is a token of its own, so nothing inside of a string, a name
- * or a comment is one. `?` takes the value behind the last one that a parameter before it took.
+ * or a comment is one, nor is `$1` where the statement reads a stage: it is a column there. `?` takes the value behind the last one that a parameter before it took.
  * ```
  * SELECT $2 WHERE a = ? AND b = '$1'    ->    edits of $2 and of ?
  * ```
@@ -131,6 +132,7 @@ type Found = { readonly start: number; readonly end: number; readonly name: stri
 
 /** The parameters of a text in their order: `?` without a name, `$1` and `?1` with their number, `$name` with its name. */
 function* findParameters(sql: string): Generator<Found> {
+  const columns = new Set(findStages(sql).columns.map(({ start }) => start));
   const tokens = new Tokenizer(sql);
   let dollar: Token | null = null;
   for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {
@@ -138,7 +140,7 @@ function* findParameters(sql: string): Generator<Found> {
     const symbol = kind === 'symbol' ? sql.slice(start, end) : '';
     if (dollar !== null && (kind === 'word' || kind === 'quoted')) {
       yield { start: dollar.start, end, name: identifierText(sql, token) };
-    } else if (kind === 'parameter') {
+    } else if (kind === 'parameter' && !columns.has(start)) {
       yield { start, end, name: sql.slice(start + 1, end).replaceAll('_', '') };
     } else if (symbol === '?') {
       yield { start, end, name: '' };

@@ -6,7 +6,7 @@
  */
 const STAGES_FOLDER = '.stages';
 /** The folder of a stage in which its files are written; no path of a stage reaches it, because its name begins with a dot. */
-const UPLOADS_FOLDER = '.uploads';
+export const UPLOADS_FOLDER = '.uploads';
 
 /** The folder of a stage. */
 export const stageFolder = (root: string, id: string): string => `${root}/${STAGES_FOLDER}/${id}`;

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { TYPE_NAMES } from '#shared/iceberg/type-names.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { projectRoot, type Cluster } from '#test/support/cluster.ts';
+import type { Cluster } from '#test/support/cluster.ts';
+import { docsStatements, readSqlDocs } from '#test/support/docs-statements.ts';
 import { sharedCluster } from '#test/support/resources.ts';
 
 let cluster: Cluster;
@@ -191,20 +192,12 @@ test('a literal may be a parameter', async () => {
 });
 
 describe('docs/sql.md', () => {
-  const read = (): Promise<string> => readFile(join(projectRoot, 'docs/sql.md'), 'utf8');
-
-  const statementsOf = async (title: string): Promise<readonly string[]> => {
-    const [, section = ''] = (await read()).split(`\n## ${title}\n`);
-    const blocks = section.split('\n## ')[0]?.matchAll(/^```sql\n([^]*?)^```$/gm) ?? [];
-    return [...blocks].flatMap(([, block = '']) => block.split(/;[^\n;]*$/m)).filter((sql) => sql.trim() !== '');
-  };
-
   test('its statements about maintenance run', async () => {
     const session = { sessionId: randomUUID() };
     await cluster.sql('CREATE SCHEMA lake.docs_maintenance', session);
     await cluster.sql('USE lake.docs_maintenance', session);
     await cluster.sql("CREATE TABLE orders AS SELECT 1 AS id, DATE '2024-02-29' AS order_date", session);
-    const statements = await statementsOf('Maintenance');
+    const statements = await docsStatements('Maintenance');
     expect(statements.length).toBeGreaterThan(3);
     // The snapshot of the example is not there.
     for (const sql of statements.filter((one) => !one.includes('rollback'))) await cluster.sql(sql, session);
@@ -212,7 +205,7 @@ describe('docs/sql.md', () => {
 
   test('its statements about schemas and tables run', async () => {
     const session = { sessionId: randomUUID() };
-    const statements = await statementsOf('Schemas and tables');
+    const statements = await docsStatements('Schemas and tables');
     expect(statements.length).toBeGreaterThan(30);
     for (const sql of statements) await cluster.sql(sql, session);
   });
@@ -223,6 +216,6 @@ describe('docs/sql.md', () => {
       const values = duckdb === null ? 'none' : duckdb === '"NULL"' ? '`NULL`' : `\`${duckdb}\``;
       return `| \`${kind}\` | \`${sql}\` | ${names} | ${values} | ${format} |`;
     });
-    expect(await read()).toContain(rows.join('\n'));
+    expect(await readSqlDocs()).toContain(rows.join('\n'));
   });
 });

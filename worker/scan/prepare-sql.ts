@@ -1,9 +1,12 @@
 import type { ScanReport, TaskSpec } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { DeletedPositions } from './deleted-positions.ts';
 import type { FooterCache } from './footer.ts';
 import { printScan, type PrintedScan } from './print-scan.ts';
+import { printStaged } from './print-staged.ts';
 import { openScanned } from './readable-path.ts';
+import { stagedError } from './staged-error.ts';
 
 /** A task's SQL with every scan printed, reports of the scans, and the positions table that must be loaded first. */
 export type PreparedSql = {
@@ -26,7 +29,14 @@ export async function prepareSql(
   for (const [index, scan] of spec.scans.entries()) {
     const open = openScanned(scan);
     const readFooter = footers.of(signal, { tenant: spec.tenant, tableUuid: scan.tableUuid, open });
-    scans.push(await printScan(signal, scan, { index, open, readFooter, positions }));
+    const { staged } = scan;
+    scans.push(
+      staged === undefined
+        ? await printScan(signal, scan, { index, open, readFooter, positions })
+        : await printStaged(signal, { ...scan, staged }, { index, open, readFooter }).catch((error: unknown) => {
+            throw stagedError(SkeinError.of(error), spec);
+          }),
+    );
   }
   signal.throwIfAborted();
   return {

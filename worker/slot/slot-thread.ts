@@ -11,6 +11,7 @@ import type { DeletedPositions } from '../scan/deleted-positions.ts';
 import { dropPositions, loadPositions } from '../scan/load-positions.ts';
 import { FooterCache } from '../scan/footer.ts';
 import { nameBadFile } from '../scan/name-bad-file.ts';
+import { stagedError } from '../scan/staged-error.ts';
 import { prepareSql, type PreparedSql } from '../scan/prepare-sql.ts';
 import { openScanned, readablePath } from '../scan/readable-path.ts';
 import { returnFreedMemory } from '../duckdb/library.ts';
@@ -190,7 +191,7 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
       else pool.release(confined, performance.now());
       if (TAKES_MUCH.has(code)) returnFreedMemory();
     });
-    throw nameBadFile(SkeinError.of(error), prepared.files);
+    throw stagedError(nameBadFile(SkeinError.of(error), prepared.files), spec);
   }
 }
 

@@ -103,7 +103,7 @@ function incrementalRefresh(
   const { view, state } = planned;
   const { name, metadata } = must(planned.stored, 'a view with a state has rows');
   const summaryOf: Refresh['summaryOf'] = (scans) => {
-    const read = sourcesOf(scans.filter((scan) => scan.kind === 'rows' || scan.tableUuid !== metadata.tableUuid));
+    const read = sourcesOf(scans.filter((scan) => scan.kind !== 'iceberg' || scan.tableUuid !== metadata.tableUuid));
     if (JSON.stringify(read) !== JSON.stringify(state.sources)) throw new SourcesMoved();
     return printRefreshState(state);
   };

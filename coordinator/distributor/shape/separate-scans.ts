@@ -33,6 +33,6 @@ export function separateScans({
   const separated = separate(plan);
   const uses = scanUses(separated, bindings.map(icebergFields));
   const withUse = (binding: TableBinding, i: number): TableBinding =>
-    binding.kind === 'rows' ? binding : { ...binding, ...must(uses[i], 'a use') };
+    binding.kind === 'iceberg' ? { ...binding, ...must(uses[i], 'a use') } : binding;
   return { plan: separated, scans: bindings.map(withUse) };
 }

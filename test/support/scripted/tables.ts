@@ -8,6 +8,7 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { onePage } from '#coordinator/catalog-client/pages.ts';
 import type { ScanBinding } from '#coordinator/resolver/scan-binding.ts';
 import type { TableBinding } from '#coordinator/resolver/table-binding.ts';
+import { NO_POLICIES } from '#coordinator/resolver/table-policies.ts';
 import { metadataRows } from '#coordinator/rows/metadata-rows.ts';
 import { encodeRows } from '#coordinator/rows/encode-rows.ts';
 import type { LoadedTable, QueryTables, TableName, TableSource } from '#coordinator/resolver/table-source.ts';
@@ -48,7 +49,7 @@ export const icebergScans = (scans: readonly TableBinding[]): readonly ScanBindi
 /** The Iceberg table that a query reads at this place. */
 export function icebergScan({ scans }: { readonly scans: readonly TableBinding[] }, place = 0): ScanBinding {
   const scan = must(scans[place], 'a table of the query');
-  if (scan.kind === 'rows') throw new Error('the query reads rows at this place');
+  if (scan.kind !== 'iceberg') throw new Error('the query reads no Iceberg table at this place');
   return scan;
 }
 
@@ -91,8 +92,14 @@ export function scriptedTables(script: TableScript): QueryTables & { readonly as
         }),
       );
     },
-    rows: ({ text }) =>
-      encodeRows({ title: text, columns: ['name', 'about'] }, onePage(SCRIPTED_ROWS), () => undefined),
+    rows: async ({ text }) => {
+      const rows = await encodeRows(
+        { title: text, columns: ['name', 'about'] },
+        onePage(SCRIPTED_ROWS),
+        () => undefined,
+      );
+      return { kind: 'rows', rows, policies: NO_POLICIES };
+    },
     metadataRows: (request) => metadataRows(NO_FILES, SCRIPTED_ASKER.tenant, 2 ** 20).metadataRows(request),
     nearest: ({ table }) => {
       const names = [...tables.keys()].map((name) => name.split('.').at(-1) ?? '');

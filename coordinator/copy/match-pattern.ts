@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import { SkeinError } from '#shared/error.ts';
+import { quoteLiteral } from '#shared/sql/quote.ts';
+import type { Queries } from '../command/command.ts';
+import { BoundedValues } from '../query/bounded-values.ts';
+import type { RowsBinding, StagedBinding } from '../resolver/statement-binding.ts';
+import { NO_POLICIES } from '../resolver/table-policies.ts';
+import { encodeRows, type TakeBytes } from '../rows/encode-rows.ts';
+import { wholeText } from '../statement/derived-text.ts';
+import type { StageFile } from '../stage/stage-files.ts';
+
+/** Names under which the queries of a statement find rows that the statement has made for itself. */
+export interface MadeRows {
+  /** @param name as it stands behind FROM: `@...`, which no stage's name can be */
+  readonly keep: (name: string, rows: RowsBinding | StagedBinding) => void;
+  readonly take: TakeBytes;
+}
+
+/** A regular expression, and where it stands in the statement. */
+export type Pattern = { readonly text: string; readonly position: number };
+
+/**
+ * The files whose path in the stage matches a regular expression as a whole. A worker matches them, in linear time (RE2).
+ * @throws INVALID_ARGUMENT for what is no expression, with its position
+ */
+export async function matchPattern(
+  files: readonly StageFile[],
+  pattern: Pattern,
+  queries: Pick<Queries, 'texts'>,
+  made: MadeRows,
+): Promise<readonly StageFile[]> {
+  const name = `@paths/${randomUUID()}`;
+  const rows = await encodeRows({ title: name, columns: ['path', 'place'] }, pagesOf(files), made.take);
+  made.keep(name, { kind: 'rows', rows, policies: NO_POLICIES });
+  const text = `SELECT "place" FROM ${name} WHERE regexp_full_match("path", ${quoteLiteral(pattern.text)})`;
+  const query = { text, offset: 0 };
+  const places = new BoundedValues();
+  try {
+    await queries.texts(query, wholeText(query), places);
+  } catch (thrown) {
+    const error = SkeinError.of(thrown);
+    if (error.code !== 'INVALID_ARGUMENT') throw error;
+    throw new SkeinError(error.code, `PATTERN is no regular expression: ${error.message}`, {
+      position: pattern.position,
+      cause: error,
+    });
+  }
+  const matching = new Set(places.values.map(Number));
+  return files.filter((_, i) => matching.has(i));
+}
+
+/** Files whose paths are encoded in one turn. */
+const PAGE_FILES = 1_000;
+
+async function* pagesOf(files: readonly StageFile[]): AsyncGenerator<readonly (readonly string[])[]> {
+  for (let start = 0; start < files.length; start += PAGE_FILES) {
+    yield files.slice(start, start + PAGE_FILES).map(({ path }, i) => [path, String(start + i)]);
+  }
+}

@@ -1,0 +1,153 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { ScanFile, ScanSpec, StagedSource } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { FileFormat } from '#shared/stage/file-format.ts';
+import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { quoteIdentifier } from '#shared/sql/quote.ts';
+import type { Stage } from '../catalog-client/stage-catalog.ts';
+import type { CommandContext } from '../command/command.ts';
+import { takeStage } from '../command/stage/take-stage.ts';
+import type { SqlField } from '../planner/sql-type.ts';
+import { BoundedValues } from '../query/bounded-values.ts';
+import { NO_POLICIES } from '../resolver/table-policies.ts';
+import { openStage } from '../stage/open-stage.ts';
+import { listStageFiles, type StageFile } from '../stage/stage-files.ts';
+import { wholeText } from '../statement/derived-text.ts';
+import { StatementReader } from '../statement/statement-reader.ts';
+import type { TextSpan } from '../statement/statement.ts';
+import { fileFormatOf } from './file-format-options.ts';
+import { matchPattern, type MadeRows } from './match-pattern.ts';
+import { OptionReader } from './option-reader.ts';
+import type { StagedTable } from './staged-table.ts';
+import { takeBracketedOptions } from './take-options.ts';
+
+/** Most files of one reference: each takes its place in the tasks that read it. */
+const FILES_MAX = 100_000;
+/** Bytes of a row of a file, for estimates. */
+const ROW_BYTES = 64;
+
+const VARCHAR = { kind: 'scalar', name: 'VARCHAR' } as const;
+
+/** Whether a text that is read like a table is a stage: `@stage/path`, or the same in quotes. */
+export const isStageText = ({ text }: TextSpan): boolean => /^'?@/.test(text);
+
+/**
+ * The files of `@stage/path (FILE_FORMAT => ..., PATTERN => '...')`. The columns are those of the first file: a task on a worker reads them.
+ * @throws STAGE_NOT_FOUND, STAGE_FILE_NOT_FOUND, SYNTAX_ERROR; each with the position; what the task throws
+ */
+export async function openStagedTable(text: TextSpan, context: CommandContext, made: MadeRows): Promise<StagedTable> {
+  const reader = new StatementReader(text);
+  const reference = takeStage(reader);
+  const options = new OptionReader(reader.atEnd() ? [] : takeBracketedOptions(reader), 'a stage in FROM');
+  reader.end();
+  const format = fileFormatOf(options.options('FILE_FORMAT') ?? []);
+  const pattern = options.pattern('PATTERN');
+  options.end();
+  const stage = await openStage(reference, 'stage.read', context);
+  const listed: StageFile[] = [];
+  for await (const page of listStageFiles(stage, reference.path)) {
+    context.signal.throwIfAborted();
+    listed.push(...page);
+    if (listed.length > FILES_MAX) throw tooMany(text.offset);
+  }
+  const files = pattern === undefined ? listed : await matchPattern(listed, pattern, context.queries, made);
+  if (files.length === 0) {
+    throw new SkeinError(
+      'STAGE_FILE_NOT_FOUND',
+      `no file of the stage is at this path${pattern === undefined ? '' : ' and matches PATTERN'}`,
+      { position: text.offset },
+    );
+  }
+  const title = text.text;
+  const columns = await columnsOf({ title, stage, files, format }, context, made);
+  const source: StagedSource = {
+    format,
+    what: 'rows',
+    columns: columns.map(({ name, read }) => ({ name, type: read })),
+  };
+  return tableOf({ title, stage, files, columns }, source);
+}
+
+type Staged = {
+  readonly title: string;
+  readonly stage: Stage;
+  readonly files: readonly StageFile[];
+};
+
+function tableOf(
+  { title, stage, files, columns }: Staged & { readonly columns: readonly SqlField[] },
+  staged: StagedSource,
+): StagedTable {
+  const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const rowCount = staged.what === 'columns' ? columns.length : Math.ceil(bytes / ROW_BYTES);
+  const spec: ScanSpec = {
+    tableName: title,
+    // Footers are kept under it: another state of the files has another one.
+    tableUuid: createHash('sha256')
+      .update(JSON.stringify([stage.id, files.map(({ path, etag }) => [path, etag])]))
+      .digest('hex'),
+    snapshotId: null,
+    schemaId: 0,
+    columns: columns.map(({ name }, i) => ({
+      fieldId: i + 1,
+      name,
+      type: null,
+      required: false,
+      initialDefault: null,
+    })),
+    files: files.map((file) => scanFile(stage, file)),
+    nameMapping: null,
+    predicate: { kind: 'true' },
+    allowedRoots: [stage.location],
+    credential: NO_CREDENTIAL,
+    staged,
+  };
+  return { title, columns, spec, rowCount, bytes };
+}
+
+const scanFile = ({ location }: Stage, { path, sizeBytes, etag }: StageFile): ScanFile => ({
+  path: `${location}/${path}`,
+  recordCount: 0,
+  sizeBytes,
+  rows: null,
+  constants: {},
+  deletes: [],
+  firstRowId: null,
+  etag,
+});
+
+/** A column as a query sees it, and the text of its type in the file. */
+type FileColumn = SqlField & { readonly read: string };
+
+const SEPARATOR = '\u0001';
+
+/** The columns of the first file. */
+async function columnsOf(
+  { format, ...staged }: Staged & { readonly format: FileFormat },
+  { queries }: CommandContext,
+  made: MadeRows,
+): Promise<readonly FileColumn[]> {
+  const name = `@columns/${randomUUID()}`;
+  const fields = ['name', 'type'].map((field) => ({ name: field, type: VARCHAR }));
+  const source: StagedSource = {
+    format,
+    what: 'columns',
+    columns: fields.map((field) => ({ name: field.name, type: 'VARCHAR' })),
+  };
+  const table = tableOf({ ...staged, files: staged.files.slice(0, 1), columns: fields }, source);
+  made.keep(name, { kind: 'staged', table, policies: NO_POLICIES });
+  const query = { text: `SELECT "name" || chr(1) || "type" FROM ${name}`, offset: 0 };
+  const rows = new BoundedValues();
+  await queries.texts(query, wholeText(query), rows);
+  const found = rows.values.map((row) => row.split(SEPARATOR));
+  if (format.kind === 'csv') {
+    const isNamed = format.header.kind === 'names';
+    return found.map(([given = ''], i) => ({ name: isNamed ? given : `$${i + 1}`, type: VARCHAR, read: 'VARCHAR' }));
+  }
+  const list = found.map(([given = '', type = '']) => `CAST(NULL AS ${type}) AS ${quoteIdentifier(given)}`);
+  const typed = await queries.columns({ text: `SELECT ${list.join(', ')}`, offset: 0 });
+  return typed.map(({ name: given, type }, i) => ({ name: given, type, read: found[i]?.[1] ?? '' }));
+}
+
+const tooMany = (position: number): SkeinError =>
+  new SkeinError('STATEMENT_TOO_COMPLEX', `a statement reads at most ${FILES_MAX} files of a stage`, { position });

@@ -1,0 +1,17 @@
+import type { StartedCluster } from './cluster.ts';
+
+/** Puts a file into a stage by a signed URL. @param stage without `@` */
+export async function putStageFile(
+  cluster: Pick<StartedCluster, 'queryUrl' | 'token'>,
+  stage: string,
+  path: string,
+  body: Uint8Array | string,
+): Promise<void> {
+  const headers = { authorization: `Bearer ${await cluster.token()}`, 'content-type': 'application/json' };
+  const asked = JSON.stringify({ stage, files: [{ path }] });
+  const answer = await fetch(`${cluster.queryUrl}/v1/stages/presign`, { method: 'POST', headers, body: asked });
+  const { urls } = (await answer.json()) as { readonly urls: readonly [{ readonly url: string }] };
+  const bytes = typeof body === 'string' ? body : new Uint8Array(body);
+  const { ok, status } = await fetch(urls[0].url, { method: 'PUT', body: bytes });
+  if (!ok) throw new Error(`the file ${path} was refused: ${status}`);
+}

@@ -1,0 +1,158 @@
+import type { ScanFile, ScanSpec, StagedSource } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
+import { UPLOADS_FOLDER } from '#shared/stage/stage-folders.ts';
+import type { CsvFormat, JsonFormat } from '#shared/stage/file-format.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
+import { quotePath, readParquet } from '#shared/sql/read-parquet.ts';
+import { isWithin } from '#shared/storage/location.ts';
+import type { ReadFooter } from './footer.ts';
+import { baseName } from './plan-file.ts';
+import type { PrintedScan, ScanTools } from './print-scan.ts';
+import { readablePath } from './readable-path.ts';
+
+type StagedScan = ScanSpec & { readonly staged: StagedSource };
+
+/** Files whose state is compared at once. */
+const FILES_AT_ONCE = 16;
+/** Longest record of a CSV file, and longest JSON document, in bytes: DuckDB holds two in memory for each thread. */
+const RECORD_BYTES_MAX = 8 * 2 ** 20;
+
+/**
+ * Prints the read of a stage's files. CSV and JSON files are read by one function for all; of Parquet, those whose columns are the same.
+ * @throws STAGE_FILE_NOT_FOUND for a file that is gone or was replaced, INVALID_TABLE_DATA
+ */
+export async function printStaged(
+  signal: AbortSignal,
+  scan: StagedScan,
+  { index, open, readFooter }: Pick<ScanTools, 'open' | 'readFooter'> & { readonly index: number },
+): Promise<PrintedScan> {
+  const { files, staged } = scan;
+  for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
+    signal.throwIfAborted();
+    await Promise.all(files.slice(start, start + FILES_AT_ONCE).map((file) => checkFile(scan, file, open)));
+  }
+  const paths = files.map(({ path }) => readablePath(open, path));
+  const sql = staged.what === 'columns' ? await describe(scan, paths, readFooter) : await read(scan, paths, readFooter);
+  const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  return {
+    sql: `(${sql})`,
+    report: { scan: index, files: files.length, rowGroups: 0, rowGroupsPruned: 0, bytes },
+    files: files.map(({ path }) => path),
+  };
+}
+
+/** A file of the stage, and of nothing else, which is still the one that the statement found. */
+async function checkFile({ allowedRoots }: ScanSpec, { path, etag }: ScanFile, open: ScanTools['open']): Promise<void> {
+  const isOwn = allowedRoots.some((root) => isWithin(path, root) && !isWithin(path, `${root}/${UPLOADS_FOLDER}`));
+  if (!isOwn) throw new SkeinError('INVALID_TABLE_DATA', 'a file of a stage lies outside of it');
+  const found = await open(path).fileAt(path);
+  if (found?.etag === etag) return;
+  const what = found === undefined ? 'is gone' : 'was replaced';
+  throw new SkeinError('STAGE_FILE_NOT_FOUND', `the file ${baseName(path)} ${what} while the statement ran`);
+}
+
+async function read(scan: StagedScan, paths: readonly string[], readFooter: ReadFooter): Promise<string> {
+  const { format, columns } = scan.staged;
+  if (paths.length === 0) return `SELECT ${columns.map(nullOf).join(', ')} WHERE false`;
+  switch (format.kind) {
+    case 'csv':
+      return `SELECT * FROM ${readCsv(format, paths, columns)}`;
+    case 'json':
+      return `SELECT * FROM ${readJson(format, paths, columns)}`;
+    case 'parquet':
+      return readParquets(scan, paths, readFooter);
+    default:
+      return format satisfies never;
+  }
+}
+
+const nullOf = ({ name, type }: Column): string => `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`;
+
+type Column = StagedSource['columns'][number];
+
+/** The names and types of the columns of the first file. */
+async function describe(scan: StagedScan, paths: readonly string[], readFooter: ReadFooter): Promise<string> {
+  const { format } = scan.staged;
+  const first = paths.slice(0, 1);
+  // A footer that is too large, or no footer, is refused before DuckDB opens the file.
+  if (format.kind === 'parquet') for (const file of scan.files.slice(0, 1)) await readFooter(file);
+  const source =
+    format.kind === 'csv'
+      ? readCsv(format, first, null)
+      : format.kind === 'json'
+        ? readJson(format, first, null)
+        : readParquet(first);
+  return `SELECT column_name AS "name", column_type AS "type" FROM (DESCRIBE SELECT * FROM ${source})`;
+}
+
+/** @param columns null = as the file has them */
+function readCsv(format: CsvFormat, paths: readonly string[], columns: readonly Column[] | null): string {
+  const { delimiter, quote, escape, header, nulls, countsFields, compression, dateFormat, timestampFormat } = format;
+  const isNamed = header.kind === 'names';
+  const options = [
+    `auto_detect = ${columns === null}`,
+    ...(columns === null ? ['all_varchar = true', 'ignore_errors = true'] : [`columns = ${structOf(columns)}`]),
+    `delim = ${quoteLiteral(delimiter)}`,
+    `quote = ${quoteLiteral(quote ?? '')}`,
+    `escape = ${quoteLiteral(escape ?? '')}`,
+    `header = ${isNamed}`,
+    ...(isNamed || header.count === 0 ? [] : [`skip = ${header.count}`]),
+    `nullstr = [${nulls.map(quoteLiteral).join(', ')}]`,
+    'allow_quoted_nulls = false',
+    `null_padding = ${!countsFields}`,
+    `compression = '${compression}'`,
+    `max_line_size = ${RECORD_BYTES_MAX}`,
+    `buffer_size = ${2 * RECORD_BYTES_MAX}`,
+    ...times(dateFormat, timestampFormat),
+    'hive_partitioning = false',
+  ];
+  return `read_csv([${paths.map(quotePath).join(', ')}], ${options.join(', ')})`;
+}
+
+function readJson(format: JsonFormat, paths: readonly string[], columns: readonly Column[] | null): string {
+  const { layout, compression, dateFormat, timestampFormat } = format;
+  const options = [
+    `format = '${JSON_FORMATS[layout]}'`,
+    `records = ${columns === null ? "'auto'" : 'true'}`,
+    ...(columns === null ? [] : [`columns = ${structOf(columns)}`]),
+    `compression = '${compression === 'auto' ? 'auto_detect' : compression}'`,
+    `maximum_object_size = ${RECORD_BYTES_MAX}`,
+    ...times(dateFormat, timestampFormat),
+    'hive_partitioning = false',
+  ];
+  return `read_json([${paths.map(quotePath).join(', ')}], ${options.join(', ')})`;
+}
+
+const JSON_FORMATS = { lines: 'newline_delimited', array: 'array', documents: 'unstructured' } as const;
+
+const structOf = (columns: readonly Column[]): string =>
+  `{${columns.map(({ name, type }) => `${quoteLiteral(name)}: ${quoteLiteral(type)}`).join(', ')}}`;
+
+const times = (dateFormat: string | null, timestampFormat: string | null): readonly string[] => [
+  ...(dateFormat === null ? [] : [`dateformat = ${quoteLiteral(dateFormat)}`]),
+  ...(timestampFormat === null ? [] : [`timestampformat = ${quoteLiteral(timestampFormat)}`]),
+];
+
+/** Files with the same columns stand in one `read_parquet`; a column that a file has not is NULL in its rows. */
+async function readParquets(scan: StagedScan, paths: readonly string[], readFooter: ReadFooter): Promise<string> {
+  const branches = new Map<string, { readonly names: ReadonlyMap<string, string>; readonly paths: string[] }>();
+  for (const [i, file] of scan.files.entries()) {
+    const { fields, signature } = await readFooter(file);
+    const branch = branches.get(signature) ?? {
+      names: new Map(fields.map(({ name }) => [foldIdentifier(name), name])),
+      paths: [],
+    };
+    branches.set(signature, branch);
+    branch.paths.push(paths[i] ?? '');
+  }
+  const texts = [...branches.values()].map((branch) => {
+    const list = scan.staged.columns.map((column) => {
+      const name = branch.names.get(foldIdentifier(column.name));
+      if (name === undefined) return nullOf(column);
+      return `CAST(f.${quoteIdentifier(name)} AS ${column.type}) AS ${quoteIdentifier(column.name)}`;
+    });
+    return `SELECT ${list.join(', ')} FROM ${readParquet(branch.paths)} AS f`;
+  });
+  return texts.join(' UNION ALL ');
+}

@@ -1,0 +1,39 @@
+import type { TaskSpec } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
+import { baseName } from './plan-file.ts';
+
+// DuckDB 1.5's messages about files of text. They hold parts of the file: no pattern takes more than linear time.
+const CSV = /^CSV Error on Line: (\d+)\n/;
+const CSV_REASON = /\n(Expected Number of Columns: [^\n]*|Error when converting column [^\n]*|Invalid unicode[^\n]*)/;
+const CSV_FILE = /\n  file = ([^\n]+)\n/;
+const SNIFFED = /^Error when sniffing file "([^"\n]+)"/;
+const JSON_TEXT =
+  /^(?:Malformed JSON|JSON transform error) in file "([^"\n]+)", (?:at byte \d+ )?in (?:line|record\/value) (\d+): ([^\n]*)/;
+
+/**
+ * Says in the stage's words which file is wrong, and where: DuckDB's text names the path on the server. An error that is about no file of a
+ * stage stays as it is. A CSV record's number counts the header's, and one with line breaks in it counts once; DuckDB's line of a JSON
+ * document may be that behind it.
+ */
+export function stagedError(error: SkeinError, { scans }: Pick<TaskSpec, 'scans'>): SkeinError {
+  const staged = scans.filter((scan) => scan.staged !== undefined);
+  if (staged.length === 0) return error;
+  const text = error.message;
+  const titleOf = (path: string | undefined): string => {
+    const scan = staged.find(({ files }) => files.some((file) => file.path.endsWith(path ?? '\n')));
+    const file = scan?.files.find((one) => one.path.endsWith(path ?? '\n'));
+    return file === undefined ? 'a file of the stage' : `the file ${baseName(file.path)} of the stage`;
+  };
+  const refusal = (message: string): SkeinError =>
+    new SkeinError('INVALID_INPUT_FILE', message, { cause: error.cause ?? error });
+  const record = CSV.exec(text)?.[1];
+  if (record !== undefined) {
+    const reason = CSV_REASON.exec(text)?.[1] ?? 'it does not fit its format';
+    return refusal(`${titleOf(CSV_FILE.exec(text)?.[1])}, record ${record}: ${reason}`);
+  }
+  const [, document, line, reason = ''] = JSON_TEXT.exec(text) ?? [];
+  if (document !== undefined) return refusal(`${titleOf(document)}, near line ${line}: ${reason}`);
+  const sniffed = SNIFFED.exec(text)?.[1];
+  if (sniffed !== undefined) return refusal(`${titleOf(sniffed)} is no CSV file as its format says`);
+  return error.code === 'INVALID_TABLE_DATA' ? refusal(text) : error;
+}

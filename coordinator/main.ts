@@ -27,7 +27,7 @@ import { TextThreads, type ClientTexts } from './client-texts.ts';
 import type { ClusterView } from './observe/cluster-view.ts';
 import { workloadMetrics } from './observe/workload-metrics.ts';
 import type { Events } from './observe/event-hub.ts';
-import { openTraces } from './observe/traces.ts';
+import { openTraces } from './observe/open-traces.ts';
 import { queryMetrics, type QueryMetrics } from './query/query-metrics.ts';
 import type { QueryKey } from './query/query-registry.ts';
 import type { QueryService } from './query/query-service.ts';

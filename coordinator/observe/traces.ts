@@ -1,5 +1,3 @@
-import type { Config } from '#shared/config/config-schema.ts';
-import type { Logger } from '#shared/log/logger.ts';
 import type { EndedStatement } from './statement-spans.ts';
 
 /** Sends what statements did to a collector of OpenTelemetry. */
@@ -8,16 +6,4 @@ export interface Traces {
   ended(statement: EndedStatement, parent: string | null): void;
   /** Sends what waits; gives up after 2 s. */
   close(): Promise<void>;
-}
-
-/** Opens the export to `traces.otlp_endpoint`; null when there is none, and then none of the packages for it is loaded. */
-export async function openTraces(config: Config, coordinatorId: string, log: Logger): Promise<Traces | null> {
-  if (config['traces.otlp_endpoint'] === '') return null;
-  const { exportTraces } = await import('./export-traces.ts');
-  return exportTraces({
-    endpoint: config['traces.otlp_endpoint'],
-    sampleRatio: config['traces.sample_ratio'],
-    instance: coordinatorId,
-    log,
-  });
 }

@@ -10,6 +10,7 @@ import { asObject, get, optionalString, requiredArray } from './json-reader.ts';
 import { displayIdent, type TableIdent } from '../store/postgres/table-store.ts';
 import { parseBody } from '../rest/body.ts';
 import { identOfJson } from '../rest/names.ts';
+import { readViewChange, type ViewChange } from './view/view-change.ts';
 
 /** Maximum number of tables of one transaction. */
 const TABLES_MAX = 100;
@@ -22,6 +23,8 @@ export type Transaction = {
     readonly catalog: string | undefined;
     readonly source: CommitSource;
   }[];
+  /** Only the coordinator's commits have one. */
+  readonly view: ViewChange | undefined;
 };
 
 /** @throws INVALID_REQUEST */
@@ -34,7 +37,11 @@ export function readTransaction(body: Json | undefined): Transaction {
       `Invalid transaction: it changes ${list.length} tables, 1 to ${TABLES_MAX} are allowed`,
     );
   }
-  return { catalog: optionalString(object, 'catalog'), changes: list.map(readChange) };
+  return {
+    catalog: optionalString(object, 'catalog'),
+    changes: list.map(readChange),
+    view: readViewChange(get(object, 'view-change')),
+  };
 }
 
 function readChange(json: Json): Transaction['changes'][number] {
@@ -52,10 +59,11 @@ function readChange(json: Json): Transaction['changes'][number] {
 /** Runs in a worker thread; the change of each table stays text. */
 function readLargeTransaction(bytes: Uint8Array): Transaction {
   const body = parseBody(bytes);
-  const { catalog, changes } = readTransaction(body);
+  const { catalog, changes, view } = readTransaction(body);
   const texts = requiredArray(asObject(body, 'commit transaction request'), 'table-changes');
   return {
     catalog,
+    view,
     changes: changes.map((change, i) => ({
       ...change,
       source: { creates: change.source.creates, bytes: Buffer.from(printJson(texts[i])) },

@@ -7,6 +7,7 @@ import type { CommitOutcome } from '#shared/iceberg/write/commit-writes.ts';
 import { timeOfUuidV7 } from '#shared/uuid-v7.ts';
 import { commitTables as commit } from '../commit/commit-tables.ts';
 import { tableChanges, transactionOfBytes } from '../commit/transaction.ts';
+import { viewUnit } from '../commit/view/view-change.ts';
 import type { CatalogContext } from '../context.ts';
 import { runOnce } from '../idempotency/run-once.ts';
 import type { Answer } from '../rest/operation.ts';
@@ -29,7 +30,8 @@ import { transact, type UnitOfWork } from '../store/postgres/transact.ts';
 const CLOCK_DIFFERENCE_MAX_MS = 60_000;
 
 /**
- * Commits to several tables at once, and once per key. Tables that it creates belong to the principal.
+ * Commits to several tables at once, and once per key. Tables that it creates belong to the principal. A materialized view may be made or
+ * changed with its table.
  * @throws KEY_REUSED for an abandoned key or another transaction under a used one, QUEUE_FULL, and the errors of the commit
  */
 export async function commitTables(
@@ -46,7 +48,8 @@ export async function commitTables(
     expiresAt: outcomeExpiry(context),
     run: async (unit) => {
       const read = await transactionOfBytes(context.readers, transaction, principal.tenant);
-      await commit(context, keeping(unit), tableChanges(read, principal, {}));
+      const withView = await viewUnit(context, keeping(unit), read.view, principal);
+      await commit(context, withView, tableChanges(read, principal, {}));
       return COMMITTED;
     },
     replay: () => Promise.resolve(COMMITTED),

@@ -1,3 +1,4 @@
+import type { Action } from '#shared/authorization/action.ts';
 import { changeCatalog } from '../catalog-client/change-catalog.ts';
 import type { ObjectName } from '../statement/statement.ts';
 import type { StatementReader } from '../statement/statement-reader.ts';
@@ -6,24 +7,29 @@ import { changeOf, draftOf } from './alter-table/table-draft.ts';
 import { statusResult } from './answer.ts';
 import { atName } from './at-name.ts';
 import type { Command, CommandContext } from './command.ts';
+import { loadMaterializedView } from './materialized-view/load-materialized-view.ts';
 import { qualify } from './qualify.ts';
 import { requireSchema } from './require-schema.ts';
 import { namespaceParam, schemaPlace } from './schema/schema-place.ts';
 import { changeTable } from './table/change-table.ts';
 import { findColumn } from './table/find-column.ts';
+import { commentOnView, commentOnViewColumn } from './view/comment-on-view.ts';
+import { loadPlainView } from './view/view-place.ts';
 
 /** What may have a comment, with the parts of its longest name, and its word for errors. */
 const KINDS = {
   TABLE: { partsMax: 3, what: 'a table' },
   COLUMN: { partsMax: 4, what: 'a column' },
   SCHEMA: { partsMax: 2, what: 'a schema' },
+  VIEW: { partsMax: 3, what: 'a view' },
+  'MATERIALIZED VIEW': { partsMax: 3, what: 'a materialized view' },
 } as const;
 type Kind = keyof typeof KINDS;
 
 /** `text` is null to take a comment away. */
 type CommentOn = { readonly on: Kind; readonly name: ObjectName; readonly text: string | null };
 
-/** `COMMENT ON TABLE name | COLUMN table.column | SCHEMA name IS 'text' | NULL` */
+/** `COMMENT ON TABLE name | COLUMN table.column | SCHEMA name | [MATERIALIZED] VIEW name IS 'text' | NULL`; a column may be a view's */
 export const commentOn: Command<CommentOn> = {
   words: ['COMMENT ON'],
   queryType: 'ddl',
@@ -38,17 +44,25 @@ export const commentOn: Command<CommentOn> = {
     reader.end();
     return { on, name, text };
   },
-  inTransaction: ({ on }) => on !== 'SCHEMA',
-  action: ({ on }) => (on === 'SCHEMA' ? 'schema.alter' : 'table.commit'),
+  inTransaction: ({ on }) => on === 'TABLE' || on === 'COLUMN',
+  action: ({ on }) => ACTION[on],
   async run(input, context) {
     await atName(input.name, COMMENT[input.on](input, context));
     return context.answer(statusResult('COMMENT'));
   },
 };
 
+const ACTION = {
+  TABLE: 'table.commit',
+  COLUMN: 'table.commit',
+  SCHEMA: 'schema.alter',
+  VIEW: 'view.replace',
+  'MATERIALIZED VIEW': 'view.replace',
+} as const satisfies Readonly<Record<Kind, Action>>;
+
 function takeKind(reader: StatementReader): Kind {
-  const kind = (Object.keys(KINDS) as Kind[]).find((one) => reader.takeWord(one));
-  if (kind === undefined) throw reader.expected('TABLE, COLUMN or SCHEMA');
+  const kind = (Object.keys(KINDS) as Kind[]).find((one) => reader.takeWords(...one.split(' ')));
+  if (kind === undefined) throw reader.expected('TABLE, COLUMN, SCHEMA, VIEW or MATERIALIZED VIEW');
   return kind;
 }
 
@@ -70,6 +84,8 @@ const onTable: Run = async ({ name, text }, context) =>
 
 const onColumn: Run = async ({ name: { parts, position }, text }, context) => {
   const table = await qualify({ parts: parts.slice(0, -1), position }, context);
+  const [loaded] = await context.tables.loadTables([table], context.signal);
+  if (loaded?.kind === 'view') return commentOnViewColumn(loaded, { name: parts.at(-1) ?? '', text }, context);
   await changeTable(context, table, (base) => {
     const draft = draftOf(base);
     const { field } = findColumn(draft.fields, { parts: parts.slice(-1), position });
@@ -88,4 +104,16 @@ const onSchema: Run = async ({ name, text }, context) => {
   await changeCatalog(context, { id: 'updateProperties', params, body });
 };
 
-const COMMENT: Readonly<Record<Kind, Run>> = { TABLE: onTable, COLUMN: onColumn, SCHEMA: onSchema };
+const onView: Run = async ({ name, text }, context) =>
+  commentOnView(await loadPlainView(context.tables, await qualify(name, context), context.signal), text, context);
+
+const onMaterializedView: Run = async ({ name, text }, context) =>
+  commentOnView(await loadMaterializedView(name, context), text, context);
+
+const COMMENT: Readonly<Record<Kind, Run>> = {
+  TABLE: onTable,
+  COLUMN: onColumn,
+  SCHEMA: onSchema,
+  VIEW: onView,
+  'MATERIALIZED VIEW': onMaterializedView,
+};

@@ -2,6 +2,7 @@ import type { Json } from '#shared/json.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import { requireTableAction, type TableName } from '../resolver/table-source.ts';
 import { columnsOf, loadOneTable } from '../catalog-client/catalog-browser.ts';
+import { schemaOf } from '../resolver/view/view-definition.ts';
 import { sqlTypeName } from '../session/sql-type-name.ts';
 import type { ObjectName } from '../statement/statement.ts';
 import { textResult, type Answer } from './answer.ts';
@@ -27,7 +28,7 @@ async function fieldsOf(name: TableName, { tables, signal }: CommandContext): Pr
   const [loaded] = await tables.loadTables([name], signal);
   if (loaded?.kind !== 'view') return columnsOf((await loadOneTable(tables, name, signal)).metadata);
   requireTableAction(loaded, 'table.describe');
-  return loaded.view.schema.fields;
+  return schemaOf(loaded.view).fields;
 }
 
 /** `[name, type, 'YES' | 'NO', default]` for each column. */

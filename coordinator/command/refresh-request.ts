@@ -1,3 +1,4 @@
+import type { JsonObject } from '#shared/json.ts';
 import type { SqlField } from '../planner/sql-type.ts';
 import type { NameDefaults } from '../resolver/find-references.ts';
 import type { TableBinding } from '../resolver/table-binding.ts';
@@ -20,6 +21,8 @@ export type Refresh<Target> = {
   readonly into:
     | { readonly kind: 'append'; readonly table: TableName }
     | { readonly kind: 'replace'; readonly targetOf: (columns: readonly SqlField[]) => Promise<Target> };
+  /** The change of the view in the same commit (`catalog/commit/view/view-change.ts`). */
+  readonly viewChange: JsonObject;
   /** Entries of the snapshot's summary, from the tables as they were read. @throws what ends the statement before its commit */
   readonly summaryOf: (scans: readonly TableBinding[]) => Readonly<Record<string, string>>;
 };

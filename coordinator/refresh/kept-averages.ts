@@ -2,7 +2,7 @@ import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { printSqlType } from '../planner/sql-type.ts';
 import { fieldType } from '../resolver/iceberg-sql-type.ts';
-import type { ViewDefinition } from '../resolver/view/view-definition.ts';
+import { schemaOf, type ViewDefinition } from '../resolver/view/view-definition.ts';
 import type { MergedColumn } from './refresh-shape.ts';
 
 /** An average of a materialized view, by the view's column, with the columns of its table that have the sum and the number of the values. */
@@ -21,12 +21,12 @@ export type KeptAverage = {
  * @returns null when the view does not show the whole key
  */
 export function columnsOfView(
-  { schema }: Pick<ViewDefinition, 'schema'>,
+  view: Pick<ViewDefinition, 'schema'>,
   names: readonly string[],
   columns: readonly MergedColumn[],
 ): readonly MergedColumn[] | null {
   const places = new Map(names.map((name, i) => [foldIdentifier(name), i] as const).toReversed());
-  const found = schema.fields.map(({ name }) => places.get(foldIdentifier(name)) ?? -1);
+  const found = schemaOf(view).fields.map(({ name }) => places.get(foldIdentifier(name)) ?? -1);
   if (columns.some(({ kind }, i) => kind === 'key' && !found.includes(i))) return null;
   const shown = found.flatMap((place) => columns[place] ?? []);
   return shown.length === found.length ? shown : null;
@@ -34,15 +34,15 @@ export function columnsOfView(
 
 /** Names the columns that are kept for each average. @returns null when a column of the view has such a name */
 export function keptAverages(
-  { schema }: Pick<ViewDefinition, 'schema'>,
+  view: Pick<ViewDefinition, 'schema'>,
   columns: readonly MergedColumn[],
 ): readonly KeptAverage[] | null {
-  const kept = schema.fields.flatMap(({ name: column }, i) => {
+  const kept = schemaOf(view).fields.flatMap(({ name: column }, i) => {
     const merged = columns[i];
     if (merged?.kind !== 'average') return [];
     return [{ column, scale: merged.scale, sum: `_skein_sum_${i + 1}`, count: `_skein_count_${i + 1}` }];
   });
-  const shown = new Set(schema.fields.map(({ name }) => foldIdentifier(name)));
+  const shown = new Set(schemaOf(view).fields.map(({ name }) => foldIdentifier(name)));
   return kept.some(({ sum, count }) => shown.has(sum) || shown.has(count)) ? null : kept;
 }
 
@@ -61,11 +61,11 @@ export const keptColumns = (
  * @param source what may stand in FROM
  */
 export function storedRows(
-  { schema }: Pick<ViewDefinition, 'schema'>,
+  view: Pick<ViewDefinition, 'schema'>,
   averages: readonly KeptAverage[],
   source: string,
 ): string {
-  const columns = schema.fields.map((field) => {
+  const columns = schemaOf(view).fields.map((field) => {
     const name = quoteIdentifier(field.name);
     const average = averages.find(({ column }) => column === field.name);
     const value = average === undefined ? `"v".${name}` : meanOf(average);

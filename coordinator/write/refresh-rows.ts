@@ -12,13 +12,14 @@ type RefreshServices = RowServices & { readonly targetOf: (table: TableName) => 
 
 /** Writes the rows of a materialized view, and what they were computed from in the summary of their snapshot. */
 export function refreshRows(
-  { query, scope, into, summaryOf }: Refresh<WriteTarget>,
+  { query, scope, into, viewChange, summaryOf }: Refresh<WriteTarget>,
   services: RefreshServices,
 ): Promise<WriteOutcome> {
   const queries = services.queries.in(scope);
   let scans: readonly TableBinding[] = [];
   let parent: bigint | null = null;
   return services.write({
+    viewChange,
     run: async (destinationOf) => {
       const written = await queries.write(query, wholeText(query), destinationOf);
       scans = must(written.scans, 'one plan was run');

@@ -1,4 +1,5 @@
 import type { Schema } from '#shared/iceberg/schema.ts';
+import type { JsonObject } from '#shared/json.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
 import type { SnapshotChange } from '#shared/iceberg/write/snapshot-change.ts';
 import type { DestinationOf, WriteTarget, WrittenRows } from '../command/command.ts';
@@ -17,6 +18,8 @@ export type RowsOf = {
   readonly isAddressed?: boolean;
   /** The change of the table by the files with these rows; null = there is none. */
   readonly change: (files: readonly NewDataFile[]) => SnapshotChange | null;
+  /** As in `CommitOptions`. */
+  readonly viewChange?: JsonObject;
   /** The change is that the files are appended. */
   readonly isAppend?: boolean;
   /** Called with these files before the commit. @returns what it has cost */

@@ -15,7 +15,7 @@ import { NOTHING_ADDED } from '#shared/iceberg/write/snapshot-summary.ts';
 import { requireWritable } from '#shared/iceberg/write/require-writable.ts';
 import type { SnapshotChange } from '#shared/iceberg/write/snapshot-change.ts';
 import { partitionTypes } from '#shared/iceberg/write/write-manifest.ts';
-import { printJson } from '#shared/json.ts';
+import { printJson, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { loadForWrite, writeCatalog } from '../catalog-client/write-catalog.ts';
@@ -81,6 +81,7 @@ type Commit = {
   readonly writeId: string;
   readonly change: SnapshotChange;
   readonly appended: readonly NewDataFile[] | null;
+  readonly viewChange?: JsonObject | undefined;
   readonly open: OpenWrite | undefined;
 };
 
@@ -215,6 +216,7 @@ export class StatementWrites implements Writes {
 
   async #write(rows: RowsOf): Promise<WriteOutcome> {
     const { run, assign, schema: written, change, others = () => [], isAppend = false, isAddressed = false } = rows;
+    const { viewChange } = rows;
     const { caller } = this.#context();
     const { journal, statement } = this.#services;
     const writeId = randomUUID();
@@ -253,7 +255,7 @@ export class StatementWrites implements Writes {
       const read = await rows.read?.(files);
       this.#report?.wrote({ target, files, elapsedMs: performance.now() - startMs });
       if (made !== null) {
-        await this.#commit(target, { writeId, change: made, appended: isAppend ? files : null, open });
+        await this.#commit(target, { writeId, change: made, appended: isAppend ? files : null, viewChange, open });
       }
       open?.committed([...files.map(({ path }) => path), ...others()], statement.mayHaveRetried);
       return {
@@ -308,7 +310,7 @@ export class StatementWrites implements Writes {
 
   async #commit(
     { allowedRoots: _roots, credential, ...target }: WriteTarget,
-    { writeId, change, ...commit }: Commit,
+    { writeId, change, viewChange, ...commit }: Commit,
   ): Promise<void> {
     const { caller, catalog, signal, files } = this.#context();
     const { config, statement, journal, commits } = this.#services;
@@ -316,6 +318,7 @@ export class StatementWrites implements Writes {
     const tables = callersTables(catalog, caller);
     const tableCommit = new TableCommit({
       ...commit,
+      viewChange,
       write: { ...target, writeId, change },
       principal: principalOf(caller.claims),
       catalog: writeCatalog(catalog, caller.claims, tables),

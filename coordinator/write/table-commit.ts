@@ -4,6 +4,7 @@ import { commitWrites, type NewSnapshot, type WriteCatalog } from '#shared/icebe
 import type { ManifestReader } from '#shared/iceberg/rewrite-manifests.ts';
 import type { TableWrite } from '#shared/iceberg/write/table-write.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
+import type { JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import type { QueuedCommit } from './commit-queue.ts';
@@ -16,6 +17,8 @@ const SHARED_FILES_MAX = 16;
 
 type TableCommitParts = {
   readonly write: TableWrite;
+  /** As in `CommitOptions`. */
+  readonly viewChange: JsonObject | undefined;
   /** The files of a write that appends to the table and does nothing else; null for any other. */
   readonly appended: readonly NewDataFile[] | null;
   readonly principal: Principal;
@@ -72,12 +75,13 @@ export class TableCommit implements QueuedCommit<TableCommit> {
   }
 
   async commit(group: readonly TableCommit[], isStale: boolean): Promise<bigint> {
-    const { catalog, storage, manifests, journal, retriesMax, signal } = this.#parts;
+    const { catalog, storage, manifests, journal, retriesMax, signal, viewChange } = this.#parts;
     const members = group.map((one) => one.#parts);
     const opens = members.flatMap(({ open }) => (open === undefined ? [] : [open]));
     const [made] = await commitWrites(catalog, storage, [writeOf(members)], {
       ...(opens.length === 0 ? {} : { newKey: () => journal.newKey(opens) }),
       isStale,
+      viewChange,
       retriesMax,
       settleMs: SETTLE_MS,
       signal,

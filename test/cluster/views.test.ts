@@ -28,14 +28,19 @@ const currentOf = (metadata: JsonObject): JsonObject =>
   ) ?? {};
 
 /** A view of another engine. */
-const create = async (name: string, representations: readonly JsonObject[], more: JsonObject = {}): Promise<void> => {
+const create = async (
+  name: string,
+  representations: readonly JsonObject[],
+  more: JsonObject = {},
+  type = 'long',
+): Promise<void> => {
   const version = { 'version-id': 1, 'timestamp-ms': 1_700_000_000_000, 'schema-id': 0, summary: {} };
   const { status } = await cluster.catalog('POST', VIEWS, {
     name,
     schema: {
       type: 'struct',
       'schema-id': 0,
-      fields: [{ id: 1, name: 'id', required: false, type: 'long' }],
+      fields: [{ id: 1, name: 'id', required: false, type }],
     },
     'view-version': { ...version, 'default-namespace': ['sql_views'], representations, ...more },
     properties: {},
@@ -92,6 +97,17 @@ test.each([
   const message = await errorOf(`SELECT * FROM ${name}`);
   expect(message).toContain(`view lake.sql_views.${name}: `);
   expect(message).toContain(code);
+});
+
+test('a view with columns of a type that is not read is refused by name, and dropped', async () => {
+  await create('strange', [{ type: 'sql', dialect: 'duckdb', sql: 'SELECT id FROM t' }], {}, 'geometry');
+  expect(await errorOf('SELECT 1, * FROM strange')).toMatch(
+    /NOT_SUPPORTED.*view lake\.sql_views\.strange: columns of the type geometry cannot be read.*line 1, column 18/s,
+  );
+  expect(await sql('SHOW TABLES')).toContainEqual(['strange']);
+  await sql('ALTER VIEW strange RENAME TO odd');
+  await sql('DROP VIEW odd');
+  expect(await errorOf('DROP VIEW odd')).toContain('VIEW_NOT_FOUND');
 });
 
 test('a cached plan is not used for a view that was replaced', async () => {

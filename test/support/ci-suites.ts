@@ -24,6 +24,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/dml.test.ts',
   'test/cluster/etcd.test.ts',
   'test/cluster/fresh-reads.test.ts',
+  'test/cluster/refresh-kills.test.ts',
   'test/cluster/refresh-random.test.ts',
   'test/cluster/stage-kills.test.ts',
   'test/cluster/traces.test.ts',

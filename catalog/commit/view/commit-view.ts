@@ -19,6 +19,7 @@ import {
   requireView,
   swapViewMetadata,
   viewExistsError,
+  type StoragePlace,
   type ViewRow,
 } from '../../store/postgres/view-store.ts';
 import { commitFailure } from '../commit-tables.ts';
@@ -27,6 +28,7 @@ import { commitViewMetadata, newViewMetadata } from './apply-view-updates.ts';
 import { storagePlace } from './storage-place.ts';
 import type { ViewMetadata } from './view-metadata.ts';
 import type { CreateViewRequest, ViewCommit } from './view-request.ts';
+import type { Tx } from '../../store/postgres/tables.ts';
 import type { UnitOfWork } from '../../store/postgres/transact.ts';
 import { ownStorage } from '../../storage/own-storage.ts';
 
@@ -38,6 +40,14 @@ export type CommittedView = { readonly metadataLocation: string; readonly metada
 /** Upper limit of the random wait between attempts of a commit that lost a compare-and-swap. */
 const RETRY_WAIT_MS = 20;
 
+/** A change of a view that is computed; `run` makes it in a transaction. */
+export type PlannedView = {
+  readonly view: CommittedView;
+  readonly run: (tx: Tx, storage: StoragePlace | null) => Promise<void>;
+  /** Looks for what stands in the way of the view's table. @throws as `storagePlace` */
+  readonly storage: (tx: Tx) => Promise<StoragePlace | null>;
+};
+
 /** @throws ALREADY_EXISTS (a view or a table), SCHEMA_NOT_FOUND, INVALID_REQUEST, INVALID_VIEW */
 export async function createView(
   context: CatalogContext,
@@ -45,26 +55,39 @@ export async function createView(
   target: TableTarget,
   request: CreateViewRequest,
 ): Promise<CommittedView> {
+  const { view, storage, run } = await planNewView(context, target, request);
+  await unit.transact(async (tx) => run(tx, await storage(tx)));
+  return view;
+}
+
+/** @throws as `createView` */
+export async function planNewView(
+  context: CatalogContext,
+  target: TableTarget,
+  request: CreateViewRequest,
+  uuid: string = randomUUID(),
+): Promise<PlannedView> {
   const { db } = context.store;
   const { tenant } = target.claims;
   if ((await findView(db, tenant, target.catalog, target.ident)) !== undefined) throw viewExistsError(target.ident);
   const catalog = await requireCatalog(db, tenant, target.catalog);
   const namespace = await requireNamespace(db, catalog.id, target.ident.namespace);
-  const uuid = randomUUID();
   const { location: chosen } = request;
   const location =
     chosen === undefined ? newTableLocation(catalog.location, target.ident, uuid) : plainLocation(chosen);
   const metadata = newViewMetadata(request, { uuid, location, nowMs: context.clock.nowMs() });
   checkViewLocations(metadata, undefined, catalog.roots);
   const view = written(context, metadata, 0);
-  await unit.transact(async (tx) => {
-    const storage = await storagePlace(tx, catalog.id, { metadata });
-    await insertView(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident: target.ident, ...view, storage });
-    await writeFile(view).catch((error: unknown) => {
-      throw chosen !== undefined && (error as Error).cause instanceof FileNotFound ? inTheWay(chosen, error) : error;
-    });
-  });
-  return view;
+  return {
+    view,
+    storage: (tx) => storagePlace(tx, catalog.id, { metadata }),
+    run: async (tx, storage) => {
+      await insertView(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident: target.ident, ...view, storage });
+      await writeFile(view).catch((error: unknown) => {
+        throw chosen !== undefined && (error as Error).cause instanceof FileNotFound ? inTheWay(chosen, error) : error;
+      });
+    },
+  };
 }
 
 /**
@@ -96,30 +119,35 @@ async function commitInTurn(
   for (let attempt = 0; attempt <= context.config['catalog.commit_retries_max']; attempt += 1) {
     if (attempt > 0) await sleep(RETRY_WAIT_MS * Math.random());
     const row = await find();
-    const base = parseJson(row.metadata) as unknown as ViewMetadata;
-    const metadata = commitViewMetadata(base, commit, context.clock.nowMs());
-    if (metadata === base) return row;
-    checkViewLocations(metadata, base, row.roots);
-    const view = written(context, metadata, row.version + 1);
-    if (await swap(unit, row, view, { metadata, base })) return view;
+    const planned = planNextView(context, row, commit);
+    if (planned === null) return row;
+    if (await swap(unit, planned)) return planned.view;
     context.metrics.commitRetries.inc();
   }
   throw new SkeinError('COMMIT_CONFLICT', 'Commit failed: other commits kept coming first');
 }
 
-/** Swaps the row and writes the file; false when another commit came first. */
-async function swap(
-  unit: UnitOfWork,
-  row: ViewRow,
-  view: Written,
-  change: { readonly metadata: ViewMetadata; readonly base: ViewMetadata },
-): Promise<boolean> {
-  try {
-    await unit.transact(async (tx) => {
-      const storage = await storagePlace(tx, row.catalogId, change);
+/** The commit on top of the view as it was found; null when it changes nothing. `run` throws `LostRace` when another came first. */
+export function planNextView(context: CatalogContext, row: ViewRow, commit: ViewCommit): PlannedView | null {
+  const base = parseJson(row.metadata) as unknown as ViewMetadata;
+  const metadata = commitViewMetadata(base, commit, context.clock.nowMs());
+  if (metadata === base) return null;
+  checkViewLocations(metadata, base, row.roots);
+  const view = written(context, metadata, row.version + 1);
+  return {
+    view,
+    storage: (tx) => storagePlace(tx, row.catalogId, { metadata, base }),
+    run: async (tx, storage) => {
       if (!(await swapViewMetadata(tx, row, { ...view, storage }))) throw new LostRace();
       await writeFile(view);
-    });
+    },
+  };
+}
+
+/** Swaps the row and writes the file; false when another commit came first. */
+async function swap(unit: UnitOfWork, { storage, run }: PlannedView): Promise<boolean> {
+  try {
+    await unit.transact(async (tx) => run(tx, await storage(tx)));
     return true;
   } catch (error) {
     if (error instanceof LostRace) return false;
@@ -128,7 +156,7 @@ async function swap(
 }
 
 /** Rolls a transaction back whose compare-and-swap failed. */
-class LostRace extends Error {}
+export class LostRace extends Error {}
 
 type Written = CommittedView & { readonly location: string };
 

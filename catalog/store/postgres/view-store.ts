@@ -221,3 +221,7 @@ export async function listViews(db: Database, namespaceId: string, page: Page): 
   if (page.limit !== undefined) query = query.limit(page.limit);
   return (await query.execute()).map(({ name }) => name);
 }
+
+/** The view's document, which stays as it is until the transaction ends; undefined when the view was dropped. */
+export const lockView = (tx: Tx, id: string): Promise<Pick<ViewRow, 'metadata'> | undefined> =>
+  tx.selectFrom('iceberg_view').select('metadata').where('id', '=', id).forShare().executeTakeFirst();

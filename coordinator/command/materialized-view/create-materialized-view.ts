@@ -1,78 +1,119 @@
 import { randomUUID } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { must } from '#shared/must.ts';
 import { checkIdentifier } from '#shared/sql/check-identifier.ts';
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
-import type { TableName } from '../../resolver/table-source.ts';
+import type { LoadedView, TableName } from '../../resolver/table-source.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { atName } from '../at-name.ts';
 import { takeIfNotExists } from '../clause/exists.ts';
+import { takeWithData } from '../clause/with-data.ts';
 import type { Command, CommandContext, WriteOutcome } from '../command.ts';
 import { printTableName } from '../table/table-place.ts';
-import { createViewOperation, newVersion, takeViewQuery, type ViewQuery } from '../view/new-version.ts';
-import { isTable, loadView, viewParams, viewPlace } from '../view/view-place.ts';
+import {
+  createViewOperation,
+  newVersion,
+  replaceViewBody,
+  takeViewQuery,
+  versionAs,
+  type ViewQuery,
+} from '../view/new-version.ts';
+import { isTable, viewPlace } from '../view/view-place.ts';
+import { isPlainView } from './load-materialized-view.ts';
 import { planRefresh, refresh } from './refresh.ts';
 
-type CreateMaterializedView = ViewQuery & { readonly ifNotExists: boolean; readonly name: ObjectName };
+type CreateMaterializedView = ViewQuery & {
+  readonly orReplace: boolean;
+  readonly ifNotExists: boolean;
+  readonly name: ObjectName;
+  /** Whether its rows are computed now; without them it cannot be read until it is refreshed. */
+  readonly withData: boolean;
+};
 
 /**
- * `CREATE MATERIALIZED VIEW [IF NOT EXISTS] name [(column [COMMENT 'text'], ...)] [COMMENT 'text'] AS query`: a view with a table of the rows
- * that its query had when it was last refreshed, first of all now
+ * `CREATE [OR REPLACE] MATERIALIZED VIEW [IF NOT EXISTS] name [(column [COMMENT 'text'], ...)] [COMMENT 'text'] AS query [WITH [NO] DATA]`:
+ * a view with a table of the rows that its query had when it was last refreshed, first of all now. One commit makes or replaces both.
  */
 export const createMaterializedView: Command<CreateMaterializedView> = {
-  words: ['CREATE MATERIALIZED VIEW'],
+  words: ['CREATE MATERIALIZED VIEW', 'CREATE OR REPLACE MATERIALIZED VIEW'],
   queryType: 'ctas',
   timeout: 'session',
   parse(reader) {
-    reader.words(3);
+    const orReplace = reader.peekWord(1) === 'OR';
+    reader.words(orReplace ? 5 : 3);
     const ifNotExists = takeIfNotExists(reader);
+    if (ifNotExists && orReplace) throw reader.error('SYNTAX_ERROR', 'OR REPLACE and IF NOT EXISTS exclude each other');
     const name = reader.name('a view', 3);
     checkIdentifier(name.parts.at(-1) ?? '', name.position);
-    return { ifNotExists, name, ...takeViewQuery(reader) };
+    const shown = takeViewQuery(reader);
+    const { query, withData } = takeWithData(shown.query);
+    if (orReplace && !withData) {
+      const position = query.offset + query.text.length;
+      throw new SkeinError('NOT_SUPPORTED', 'OR REPLACE puts rows in the place of those that are there', { position });
+    }
+    return { orReplace, ifNotExists, name, withData, ...shown, query };
   },
-  action: () => 'view.create',
+  action: ({ orReplace }) => (orReplace ? 'view.replace' : 'view.create'),
   async run(input, context) {
-    const { name, ifNotExists } = input;
-    const place = await atName(name, viewPlace(name, context));
-    if (place.loaded.kind === 'found') throw at(isTable(place.loaded.name), name);
-    const isThere = place.loaded.kind === 'view';
-    if (isThere && !ifNotExists) throw at(exists(place.name), name);
-    const made = isThere ? null : await create(input, place.name, context);
-    if (made === null) return context.answerCount(0);
-    const { count, ...outcome } = made;
+    const { name, ifNotExists, orReplace } = input;
+    const { name: wanted, loaded } = await atName(name, viewPlace(name, context));
+    if (loaded.kind === 'found') throw at(isTable(loaded.name), name);
+    if (loaded.kind === 'view' && !orReplace) {
+      if (!ifNotExists) throw at(exists(wanted), name);
+      return context.answerCount(0);
+    }
+    if (loaded.kind === 'view' && loaded.view.storageTable === null) throw at(isPlainView(loaded.name), name);
+    const made = loaded.kind === 'view' ? replace(input, loaded, context) : create(input, wanted, context);
+    const { count, ...outcome } = await made.catch((thrown: unknown) => {
+      const error = SkeinError.of(thrown);
+      if (error.code !== 'ALREADY_EXISTS') throw error;
+      if (!ifNotExists) throw at(exists(wanted), name);
+      return NOTHING_WRITTEN;
+    });
     return { ...(await context.answerCount(count)), ...outcome };
   },
 };
 
-/**
- * Makes the view, without rows, and then its rows; a view that gets none is dropped again. Null when there is one of this name by now, and
- * there may be.
- */
-async function create(
-  input: CreateMaterializedView,
-  name: TableName,
-  context: CommandContext,
-): Promise<WriteOutcome | null> {
-  // The statement may be stopped while the view has no rows.
-  const stoppable = { ...context, beginCommit: () => undefined };
+const NOTHING_WRITTEN: WriteOutcome = { count: 0, bytesScanned: 0, fragments: 0 };
+
+/** Makes the view with its rows. @throws ALREADY_EXISTS when there is one of this name by now */
+async function create(input: CreateMaterializedView, name: TableName, context: CommandContext): Promise<WriteOutcome> {
   const storage = { namespace: name.namespace, name: `${name.table}_storage_${randomUUID().slice(0, 8)}` };
   const version = { ...(await newVersion(input, context)), 'storage-table': storage };
-  try {
-    await changeCatalog(stoppable, createViewOperation(name, version, input.comment));
-  } catch (error) {
-    if (SkeinError.of(error).code !== 'ALREADY_EXISTS') throw error;
-    if (input.ifNotExists) return null;
-    throw at(exists(name), input.name);
+  const operation = createViewOperation(name, version, input.comment);
+  if (!input.withData) {
+    await changeCatalog(context, operation);
+    return NOTHING_WRITTEN;
   }
-  try {
-    const tables = context.catalog.tablesFor(context.caller.claims);
-    const view = await loadView(tables, name, context.signal);
-    return await refresh(await planRefresh(view, context, input.query.offset), context, input.query.offset);
-  } catch (error) {
-    if (SkeinError.of(error).code !== 'COMMIT_STATE_UNKNOWN') {
-      await changeCatalog(stoppable, { id: 'dropView', params: viewParams(name) });
-    }
-    throw error;
-  }
+  const uuid = randomUUID();
+  const view = versionAs(version, { name, uuid, versionId: 1 });
+  const viewChange = { action: 'create', uuid, view: must(operation.body, 'a view is made from a body') };
+  return withRows(view, viewChange, { input, context });
+}
+
+/** Gives the view another query, and its table the rows of that. */
+async function replace(
+  input: CreateMaterializedView,
+  { name, view }: LoadedView,
+  context: CommandContext,
+): Promise<WriteOutcome> {
+  const made = await newVersion(input, context);
+  // Without something of its own the version could be an earlier one, under that one's id.
+  const summary = { 'engine-name': 'skein', 'replaced-by': randomUUID() };
+  const version = { ...made, summary, 'storage-table': view.storageTable };
+  const body = replaceViewBody(view, version, input.comment);
+  const next = versionAs(version, { name, uuid: view.uuid, versionId: view.lastVersionId + 1 });
+  return withRows(next, { action: 'replace', view: body }, { input, context });
+}
+
+async function withRows(
+  view: LoadedView,
+  viewChange: JsonObject,
+  { input, context }: { readonly input: CreateMaterializedView; readonly context: CommandContext },
+): Promise<WriteOutcome> {
+  const { offset } = input.query;
+  return refresh({ ...(await planRefresh(view, context, offset)), viewChange }, context, offset);
 }
 
 const exists = (name: TableName): SkeinError =>

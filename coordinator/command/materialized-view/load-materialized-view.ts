@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import type { LoadedView } from '../../resolver/table-source.ts';
+import type { LoadedView, TableName } from '../../resolver/table-source.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { atName } from '../at-name.ts';
 import type { CommandContext } from '../command.ts';
@@ -12,6 +12,9 @@ export async function loadMaterializedView(name: ObjectName, context: CommandCon
   const wanted = await qualify(name, context);
   const loaded = await atName(name, loadView(context.tables, wanted, context.signal));
   if (loaded.view.storageTable !== null) return loaded;
-  const message = `${printTableName(loaded.name)} is a view, not a materialized view`;
-  throw new SkeinError('WRONG_OBJECT_TYPE', message, { position: name.position });
+  const { code, message } = isPlainView(loaded.name);
+  throw new SkeinError(code, message, { position: name.position });
 }
+
+export const isPlainView = (name: TableName): SkeinError =>
+  new SkeinError('WRONG_OBJECT_TYPE', `${printTableName(name)} is a view, not a materialized view`);

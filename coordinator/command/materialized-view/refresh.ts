@@ -1,4 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
+import type { JsonObject } from '#shared/json.ts';
 import { must, unreachable } from '#shared/must.ts';
 import { currentSchema } from '#shared/iceberg/table-metadata.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
@@ -10,7 +11,7 @@ import type { MergedColumn } from '../../refresh/refresh-shape.ts';
 import { refreshWay, type Averages, type RefreshWay } from '../../refresh/refresh-way.ts';
 import type { LoadedTable, LoadedView, TableName } from '../../resolver/table-source.ts';
 import { viewError } from '../../resolver/view/expand-views.ts';
-import { ownQuery } from '../../resolver/view/view-definition.ts';
+import { ownQuery, schemaOf } from '../../resolver/view/view-definition.ts';
 import type { CommandContext, WriteOutcome, WriteTarget } from '../command.ts';
 import type { QueryScope, Refresh as RefreshOf } from '../refresh-request.ts';
 import { FORMAT_VERSION_DEFAULT, newTable } from '../table/new-table.ts';
@@ -29,6 +30,8 @@ export type PlannedRefresh = {
   /** The state that the rows will have. */
   readonly state: RefreshState;
   readonly averages: Averages;
+  /** How the commit of the rows makes or changes the view; absent = the view stays as it was loaded. */
+  readonly viewChange?: JsonObject;
 };
 
 /** Finds how the view is brought up to date. @throws as its query does, with the view's name */
@@ -110,11 +113,12 @@ function incrementalRefresh(
   const added = freshRows(planned);
   if (shape.kind === 'append') {
     const scope = { ...scopeOf(view), since };
-    return { query: { text: added, offset: 0 }, scope, into: { kind: 'append', table: name }, summaryOf };
+    const into = { kind: 'append', table: name } as const;
+    return { query: { text: added, offset: 0 }, scope, into, viewChange: viewChangeOf(planned), summaryOf };
   }
   const text = mergedRows(planned, { columns: shape.columns, storage: name, added });
-  const { into, scope } = replacing(planned, context);
-  return { query: { text, offset: 0 }, scope: { ...scope, since }, into, summaryOf };
+  const { into, scope, viewChange } = replacing(planned, context);
+  return { query: { text, offset: 0 }, scope: { ...scope, since }, into, viewChange, summaryOf };
 }
 
 /** The rows that are there and those that come, merged by the columns of the key. */
@@ -125,7 +129,7 @@ function mergedRows(
   const { columns, storage, added } = parts;
   const { view } = planned.view;
   const averages = keptIn(planned);
-  const names = view.schema.fields.map(({ name }) => quoteIdentifier(name));
+  const names = schemaOf(view).fields.map(({ name }) => quoteIdentifier(name));
   const values = names.flatMap((name, i) => {
     const column = must(columns[i], 'the way has a column for each of the view');
     switch (column.kind) {
@@ -158,10 +162,12 @@ const keptIn = ({ averages }: PlannedRefresh): readonly KeptAverage[] =>
   averages.kind === 'kept' ? averages.columns : [];
 
 /** Rows that come in the place of those that are there, in a table that is made when there is none. */
-function replacing({ view, stored }: PlannedRefresh, context: CommandContext): Pick<Refresh, 'into' | 'scope'> {
+function replacing(planned: PlannedRefresh, context: CommandContext): Pick<Refresh, 'into' | 'scope' | 'viewChange'> {
+  const { view, stored } = planned;
   const version = stored?.metadata.formatVersion === 3 ? 3 : FORMAT_VERSION_DEFAULT;
   return {
     scope: scopeOf(view),
+    viewChange: viewChangeOf(planned),
     into: {
       kind: 'replace',
       targetOf: (columns) => {
@@ -172,6 +178,13 @@ function replacing({ view, stored }: PlannedRefresh, context: CommandContext): P
       },
     },
   };
+}
+
+/** The rows are those of the view as it was loaded, or of what it becomes with them. */
+function viewChangeOf({ view: { name, view }, viewChange }: PlannedRefresh): JsonObject {
+  const identifier = { catalog: name.catalog, namespace: name.namespace, name: name.table };
+  const kept = { action: 'keep', uuid: view.uuid, 'version-id': view.versionId };
+  return { identifier, ...(viewChange ?? kept) };
 }
 
 function stateOf(stored: PlannedRefresh['stored']): RefreshState | null {

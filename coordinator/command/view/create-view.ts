@@ -1,15 +1,13 @@
 import { SkeinError } from '#shared/error.ts';
-import type { JsonObject } from '#shared/json.ts';
 import { checkIdentifier } from '#shared/sql/check-identifier.ts';
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
-import { isOwnDialect, type ViewDefinition } from '../../resolver/view/view-definition.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../answer.ts';
 import { atName } from '../at-name.ts';
 import { takeIfNotExists } from '../clause/exists.ts';
-import type { Command, CommandContext } from '../command.ts';
+import type { Command } from '../command.ts';
 import { printTableName } from '../table/table-place.ts';
-import { createViewOperation, newVersion, takeViewQuery, type NewVersion, type ViewQuery } from './new-version.ts';
+import { createViewOperation, newVersion, replaceViewBody, takeViewQuery, type ViewQuery } from './new-version.ts';
 import { isTable, loadPlainView, viewParams, viewPlace, type ViewPlace } from './view-place.ts';
 
 type CreateView = ViewQuery & {
@@ -46,7 +44,8 @@ export const createView: Command<CreateView> = {
     if (loaded.kind === 'view') await atName(name, loadPlainView(context.tables, loaded.name, context.signal));
     const version = await newVersion(input, context);
     if (loaded.kind === 'view') {
-      await replace(loaded.view, { ...place, name: loaded.name }, { input, version }, context);
+      const body = replaceViewBody(loaded.view, version, input.comment);
+      await changeCatalog(context, { id: 'replaceView', params: viewParams(loaded.name), body });
       return context.answer(done);
     }
     const operation = createViewOperation(place.name, version, input.comment);
@@ -57,32 +56,6 @@ export const createView: Command<CreateView> = {
     return context.answer(done);
   },
 };
-
-/** Adds a version to a view; the queries of its last version in other dialects stay. */
-async function replace(
-  view: ViewDefinition,
-  { name }: ViewPlace,
-  { input, version }: { readonly input: CreateView; readonly version: NewVersion },
-  context: CommandContext,
-): Promise<void> {
-  const { schema, representations, ...rest } = version;
-  const others = view.representations.filter((one) => !isOwnDialect(one));
-  const all = [...(representations as readonly JsonObject[]), ...others];
-  const comment =
-    input.comment === null
-      ? { action: 'remove-properties', removals: ['comment'] }
-      : { action: 'set-properties', updates: { comment: input.comment } };
-  const body = {
-    requirements: [{ type: 'assert-view-uuid', uuid: view.uuid }],
-    updates: [
-      { action: 'add-schema', schema },
-      { action: 'add-view-version', 'view-version': { ...rest, 'schema-id': -1, representations: all } },
-      { action: 'set-current-view-version', 'view-version-id': -1 },
-      comment,
-    ],
-  };
-  await changeCatalog(context, { id: 'replaceView', params: viewParams(name), body });
-}
 
 const exists = ({ name }: ViewPlace, object: ObjectName): SkeinError =>
   at(new SkeinError('ALREADY_EXISTS', `view ${printTableName(name)} exists already`), object);

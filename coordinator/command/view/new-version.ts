@@ -2,8 +2,8 @@ import { SkeinError } from '#shared/error.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { CatalogOperation } from '../../catalog-client/catalog-client.ts';
-import type { TableName } from '../../resolver/table-source.ts';
-import { DIALECT } from '../../resolver/view/view-definition.ts';
+import type { LoadedView, TableName } from '../../resolver/table-source.ts';
+import { DIALECT, isOwnDialect, readViewDefinition, type ViewDefinition } from '../../resolver/view/view-definition.ts';
 import type { TextSpan } from '../../statement/statement.ts';
 import type { StatementReader } from '../../statement/statement-reader.ts';
 import { takeComment } from '../clause/comment.ts';
@@ -80,6 +80,43 @@ export async function newVersion({ columns, query }: ViewQuery, context: Command
     ],
   };
 }
+
+/** The view that a version makes, before the catalog has it. */
+export function versionAs(
+  { schema, ...version }: NewVersion,
+  { name, uuid, versionId }: { readonly name: TableName; readonly uuid: string; readonly versionId: number },
+): LoadedView {
+  const view = readViewDefinition({
+    'view-uuid': uuid,
+    'current-version-id': versionId,
+    versions: [{ ...version, 'version-id': versionId, 'schema-id': 0 }],
+    schemas: [{ ...schema, 'schema-id': 0 }],
+  });
+  return { kind: 'view', name, version: '', view, actions: new Set() };
+}
+
+/** The request that adds a version to a view and makes it the current one; the queries of its last version in other dialects stay. */
+export function replaceViewBody(view: ViewDefinition, version: NewVersion, comment: string | null): JsonObject {
+  const { schema, representations, ...rest } = version;
+  const others = view.representations.filter((one) => !isOwnDialect(one));
+  const all = [...(representations as readonly JsonObject[]), ...others];
+  return {
+    requirements: [{ type: 'assert-view-uuid', uuid: view.uuid }],
+    updates: [...versionUpdates(schema, { ...rest, representations: all }), commentUpdate(comment)],
+  };
+}
+
+/** The updates that make a version, with its columns, the current one. */
+export const versionUpdates = (schema: JsonObject, version: JsonObject): readonly JsonObject[] => [
+  { action: 'add-schema', schema },
+  { action: 'add-view-version', 'view-version': { ...version, 'schema-id': -1 } },
+  { action: 'set-current-view-version', 'view-version-id': -1 },
+];
+
+export const commentUpdate = (comment: string | null): JsonObject =>
+  comment === null
+    ? { action: 'remove-properties', removals: ['comment'] }
+    : { action: 'set-properties', updates: { comment } };
 
 /** The request that makes a view of its first version. */
 export function createViewOperation(name: TableName, version: NewVersion, comment: string | null): CatalogOperation {

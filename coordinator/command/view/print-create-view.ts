@@ -1,16 +1,16 @@
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { schemaName } from '../../catalog-client/catalog-browser.ts';
 import type { LoadedView } from '../../resolver/table-source.ts';
-import { ownRepresentation } from '../../resolver/view/view-definition.ts';
+import { ownRepresentation, schemaOf } from '../../resolver/view/view-definition.ts';
 
 /**
  * The statement that makes a view, when the session's schema is the view's. The query of another engine's view is shown in the first dialect
  * that it has.
  */
 export function printCreateView({ name, view }: LoadedView): string {
-  const { schema, properties, representations } = view;
+  const { properties, representations } = view;
   const path = [name.catalog, schemaName(name.namespace), name.table].map(quoteIdentifier).join('.');
-  const columns = schema.fields.map(
+  const columns = schemaOf(view).fields.map(
     ({ name: column, doc }) => `${quoteIdentifier(column)}${doc === undefined ? '' : ` COMMENT ${quoteLiteral(doc)}`}`,
   );
   const { comment } = properties;

@@ -1,14 +1,14 @@
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { printSqlType } from '../../planner/sql-type.ts';
 import { fieldType } from '../iceberg-sql-type.ts';
-import type { ViewDefinition } from './view-definition.ts';
+import { schemaOf, type ViewDefinition } from './view-definition.ts';
 
 /**
  * The rows of `source`, which is what may stand in FROM, under the names and types of a view's columns. A value of another type is
  * converted as the view says; a column that is not there any more is an error.
  */
-export function typedColumns({ schema }: Pick<ViewDefinition, 'schema'>, source: string): string {
-  const columns = schema.fields.map((field) => {
+export function typedColumns(view: Pick<ViewDefinition, 'schema'>, source: string): string {
+  const columns = schemaOf(view).fields.map((field) => {
     const column = quoteIdentifier(field.name);
     return `CAST("v".${column} AS ${printSqlType(fieldType(field).type)}) AS ${column}`;
   });

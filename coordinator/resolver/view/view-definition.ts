@@ -8,7 +8,10 @@ import type { Json, JsonObject } from '#shared/json.ts';
 export type ViewDefinition = {
   readonly uuid: string;
   readonly versionId: number;
-  readonly schema: Schema;
+  /** The highest id of its versions. */
+  readonly lastVersionId: number;
+  /** The error of columns that cannot be read: such a view can still be dropped, renamed and replaced. */
+  readonly schema: Schema | SkeinError;
   /** Null = the catalog that has the view. */
   readonly defaultCatalog: string | null;
   readonly defaultNamespace: readonly string[];
@@ -34,17 +37,25 @@ export function ownQuery(view: Pick<ViewDefinition, 'representations'>): string 
 }
 export const isOwnDialect = ({ dialect }: Representation): boolean => foldIdentifier(dialect) === DIALECT;
 
+/** The view's columns. @throws INVALID_VIEW when they cannot be read */
+export function schemaOf({ schema }: Pick<ViewDefinition, 'schema'>): Schema {
+  if (schema instanceof SkeinError) throw schema;
+  return schema;
+}
+
 /** Reads a view's document, which the catalog has checked. @throws INVALID_VIEW when it does not fit together all the same */
 export function readViewDefinition(json: Json): ViewDefinition {
   const object = objectOf(json);
   const currentId = object['current-version-id'];
   const version = objectOf(listOf(object['versions']).find((one) => objectOf(one)['version-id'] === currentId));
   const schemaId = version['schema-id'];
+  const schema = listOf(object['schemas']).find((one) => objectOf(one)['schema-id'] === schemaId);
   const { 'default-catalog': catalog } = version;
   return {
     uuid: textOf(object['view-uuid']),
     versionId: Number(currentId),
-    schema: parseSchema(listOf(object['schemas']).find((one) => objectOf(one)['schema-id'] === schemaId)),
+    lastVersionId: Math.max(...listOf(object['versions']).map((one) => Number(objectOf(one)['version-id']))),
+    schema: readSchema(schema),
     defaultCatalog: typeof catalog === 'string' && catalog !== '' ? catalog : null,
     defaultNamespace: listOf(version['default-namespace']).map(textOf),
     representations: listOf(version['representations']).map((one) => {
@@ -56,6 +67,14 @@ export function readViewDefinition(json: Json): ViewDefinition {
     ),
     storageTable: readStorageTable(version['storage-table']),
   };
+}
+
+function readSchema(json: Json | undefined): Schema | SkeinError {
+  try {
+    return parseSchema(json);
+  } catch (error) {
+    return new SkeinError('INVALID_VIEW', `its columns cannot be read: ${SkeinError.of(error).message}`);
+  }
 }
 
 function readStorageTable(json: Json | undefined): ViewDefinition['storageTable'] {

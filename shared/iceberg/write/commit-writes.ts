@@ -35,6 +35,8 @@ export type CommitOptions = {
    * resolves: all earlier ones have been refused. Absent = nobody keeps it.
    */
   readonly newKey?: () => Promise<string>;
+  /** The change of the view whose rows the table has (`catalog/commit/view/view-change.ts`). */
+  readonly viewChange?: JsonObject | undefined;
   /** The tables have changed since they were loaded: the first attempt loads them again. */
   readonly isStale?: boolean;
   /** How often a commit is tried again when another one came first. */
@@ -136,7 +138,12 @@ async function commitAttempts(
     const changes: JsonObject[] = [];
     for (const snapshot of snapshots) changes.push(await snapshot.nextChange());
     options.signal.throwIfAborted();
-    const refusal = await sendCommit(catalog, Buffer.from(printJson({ 'table-changes': changes })), options);
+    const { viewChange } = options;
+    const transaction = {
+      'table-changes': changes,
+      ...(viewChange === undefined ? {} : { 'view-change': viewChange }),
+    };
+    const refusal = await sendCommit(catalog, Buffer.from(printJson(transaction)), options);
     if (refusal === undefined) return attempt + 1;
     if (refusal.code !== 'COMMIT_CONFLICT' || attempt >= options.retriesMax) throw refusal;
     await sleep(RETRY_PAUSE_MS * (1 + Math.random() * Math.min(attempt, 20)));

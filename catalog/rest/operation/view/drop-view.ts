@@ -19,11 +19,12 @@ export async function dropView(context: CatalogContext, request: RestRequest, un
   const drop = (): Promise<boolean> =>
     unit.transact(async (tx) => {
       const row = await requireView(tx, claims.tenant, catalog, ident);
-      if (!(await deleteView(tx, row, ident))) return viewNotFound(ident);
       const rows = row.storage;
-      if (rows === null || !(await hasTable(tx, rows.namespaceId, rows.ident.name))) return false;
-      await dropTableIn(context, tx, { ...target, ident: rows.ident }, { purge: true });
-      return true;
+      const hasRows = rows !== null && (await hasTable(tx, rows.namespaceId, rows.ident.name));
+      // Commits lock the table first, too.
+      if (hasRows) await dropTableIn(context, tx, { ...target, ident: rows.ident }, { purge: true });
+      if (!(await deleteView(tx, row, ident))) return viewNotFound(ident);
+      return hasRows;
     });
   if (await context.documents.run(claims.tenant, head?.metadataBytes ?? 0, drop)) context.purges.wake();
   return NO_CONTENT;

@@ -289,7 +289,7 @@ describe('refusals', () => {
     ['ALTER TABLE t ALTER a TYPE', 'SYNTAX_ERROR'],
     ['ALTER TABLE t RENAME a', 'SYNTAX_ERROR'],
     ['ALTER TABLE t RENAME TO b, ADD c INT', 'SYNTAX_ERROR'],
-    ['COMMENT ON VIEW v IS NULL', 'SYNTAX_ERROR'],
+    ['COMMENT ON INDEX v IS NULL', 'SYNTAX_ERROR'],
     ['INSERT INTO t', 'SYNTAX_ERROR'],
     ['INSERT INTO t (a) SET a = 1', 'SYNTAX_ERROR'],
     ['INSTALL httpfs', 'NOT_SUPPORTED'],

@@ -28,6 +28,8 @@ import type { QueryService } from './query/query-service.ts';
 import { statementRunner } from './query/run-statement.ts';
 import type { Front } from './query/runner-services.ts';
 import { endUnknown } from './scheduler/end-unknown.ts';
+import { UnloadIntents } from './unload/unload-intents.ts';
+import { UnloadJournal } from './unload/unload-journal.ts';
 import { WriteIntents } from './write/write-intents.ts';
 import { TransactionStore } from './transaction/transaction-store.ts';
 import { Transactions } from './transaction/transactions.ts';
@@ -84,6 +86,10 @@ export async function startTerm(parts: TermParts): Promise<Term> {
   const journal = new WriteJournal({ intents: new WriteIntents(database, epoch), catalog: sessions.catalog, log });
   const writes = stack.adopt(journal, (open) => open.close());
   await writes.resume();
+  const intents = new UnloadIntents(database, epoch);
+  const uploads = sessions.catalog.stages;
+  const unloads = stack.adopt(new UnloadJournal({ intents, catalog: uploads, log }), (open) => open.close());
+  await unloads.resume();
   const transactions = stack.use(
     new Transactions({
       catalog: sessions.catalog,
@@ -148,6 +154,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     quarantine,
     runs,
     writes,
+    unloads,
     commits: new CommitQueue(),
     transactions,
     record: (row) => {

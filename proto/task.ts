@@ -3,7 +3,7 @@ import type { TaskId, QueryId, PrincipalId, TenantId } from '#shared/id.ts';
 import type { Predicate } from '#shared/iceberg/predicate.ts';
 import type { JsonObject, Json } from '#shared/json.ts';
 import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
-import type { FileFormat } from '#shared/stage/file-format.ts';
+import type { FileFormat, UnloadFormat } from '#shared/stage/file-format.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
 
 /**
@@ -88,14 +88,19 @@ export type InputSource = {
 };
 
 /**
- * Destination of a task's rows. `table`: data files of a table, which the task's report lists. `stream`: sent to the single reader of its DoGet as they are produced. `spool`: kept on the worker, in
+ * Destination of a task's rows. `stream`: sent to the single reader of its DoGet as they are produced. `spool`: kept on the worker, in
  * partitions, until the query ends (`EndQuery`); with more than one partition the last column of the text, an unsigned integer below
- * `partitions`, is the row's partition number, and is not itself part of the output.
+ * `partitions`, is the row's partition number, and is not itself part of the output. A `WriteSink`: files, which the task's report lists.
  */
 export type OutputSpec =
   | { readonly kind: 'stream' }
   | { readonly kind: 'spool'; readonly partitions: number }
-  | { readonly kind: 'table'; readonly table: TableSink };
+  | WriteSink;
+
+/** `table`: data files of a table. `stage`: files of a stage. */
+export type WriteSink =
+  | { readonly kind: 'table'; readonly sink: TableSink }
+  | { readonly kind: 'stage'; readonly sink: StageSink };
 
 /** The table that a task writes data files for. The columns of the task's text are the table's, in name, type and order. */
 export type TableSink = {
@@ -121,6 +126,33 @@ export type TableSink = {
    * replaces, or NULL, and whether there is a row to be written. The task's report has the addresses.
    */
   readonly addresses?: { readonly file: string; readonly pos: string; readonly row: string };
+};
+
+/** The files of a stage that a task writes. They lie beside the stage's files, and get their names when those of all tasks are whole. */
+export type StageSink = {
+  readonly format: UnloadFormat;
+  /** Folder of the upload. Each attempt to run a task has a folder of its own there. */
+  readonly folder: string;
+  /** The folder of the stage, and the right to write there. */
+  readonly allowedRoots: readonly string[];
+  readonly credential: StorageCredential;
+  /** Columns of CSV whose values are all enclosed, so that none is taken for NULL. */
+  readonly enclosed: readonly string[];
+  /** Of Parquet. */
+  readonly rowGroupRows: number;
+  /** Size at which a file ends and the next one begins; null = one file. */
+  readonly fileBytes: number | null;
+  /** The files, and the rows of each, keep the order of the query. */
+  readonly keepsOrder: boolean;
+};
+
+/** A task's files for a stage, in their order; none when it has no row. */
+export type UnloadedRows = { readonly rows: number; readonly files: readonly UnloadedFile[] };
+export type UnloadedFile = {
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** Size without compression. */
+  readonly plainBytes: number;
 };
 
 /** A data file as a task reports it (`written-file.ts`): its manifest entry as JSON. */
@@ -261,6 +293,8 @@ export type TaskReport = {
   readonly files: readonly WrittenFile[];
   /** The addresses of the rows that those of a table with `addresses` replace (`print-positions.ts`). */
   readonly replaced?: readonly string[];
+  /** What a task with a `stage` output has written. */
+  readonly unloaded?: UnloadedRows;
   /** Bytes that came from other workers. */
   readonly receivedBytes: number;
   /** DuckDB's operator tree, when the task asked for it. */

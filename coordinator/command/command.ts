@@ -25,6 +25,7 @@ import type { PreparedStatement, QueryColumn } from '../session/prepared-stateme
 import type { Constant } from '../statement/parameters.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
 import type { ObjectName, TextSpan } from '../statement/statement.ts';
+import type { Unload, Unloaded, UnloadQueries } from '../unload/unload.ts';
 import type { TargetColumns } from '../write/assign-columns.ts';
 import type { Answer, PagedAnswer } from './answer.ts';
 import type { QueryScope, Refresh } from './refresh-request.ts';
@@ -98,6 +99,8 @@ export interface CommandContext {
   readonly openWrites: () => Promise<ReadonlySet<string>>;
   readonly queries: Queries;
   readonly writes: Writes;
+  /** Writes the rows of a query as files of a stage. */
+  readonly unload: (unload: Unload) => Promise<Unloaded>;
   readonly prepared: PreparedStatements;
   readonly transactions: SessionTransactions;
   readonly records: Records;
@@ -105,6 +108,8 @@ export interface CommandContext {
   readonly answer: (rows: Answer) => Promise<Outcome>;
   /** Sends the number of rows that the statement has changed as its result. */
   readonly answerCount: (count: number) => Promise<Outcome>;
+  /** Sends one row of BIGINTs, by the names of their columns, as the statement's result. */
+  readonly answerNumbers: (numbers: Readonly<Record<string, number>>) => Promise<Outcome>;
   /** Sends the rows that `Queries.returning` has given to the sink. They are sent as far as the client takes them: the commit is done. */
   readonly answerReturned: (count: number) => Promise<Outcome>;
   /** The same for rows that come in parts; the next part is made when the client has taken the last. */
@@ -126,7 +131,7 @@ interface Records {
 /**
  * The operations on queries that a command may use. All queries of a statement read the same snapshot of a table and have the same time.
  */
-export interface Queries {
+export interface Queries extends UnloadQueries {
   /** The same for queries in another scope than the session's. */
   in(scope: QueryScope): Queries;
   /** Binds and plans a query, for `refreshWay`. */

@@ -27,6 +27,7 @@ import { dropCatalog } from './catalog/drop-catalog.ts';
 import { commentOn } from './comment-on.ts';
 import { analyze } from './maintenance/analyze.ts';
 import { optimizeTable } from './maintenance/optimize-table.ts';
+import { copyInto } from './copy/copy-into.ts';
 import { createSchema } from './schema/create-schema.ts';
 import { dropSchema } from './schema/drop-schema.ts';
 import { createTable } from './table/create-table.ts';
@@ -105,6 +106,7 @@ export const COMMANDS = {
   showStages,
   listStage,
   removeFiles,
+  copyInto,
   alterTable,
   analyze,
   optimizeTable,

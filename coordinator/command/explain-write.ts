@@ -2,7 +2,10 @@ import type { Action } from '#shared/authorization/action.ts';
 import { parseJson, printJson, type JsonObject } from '#shared/json.ts';
 import type { StatementReader } from '../statement/statement-reader.ts';
 import { atName } from './at-name.ts';
+import { printStage } from '../stage/stage-reference.ts';
+import type { Unload } from '../unload/unload.ts';
 import type { Command, CommandContext, Description, ExplainFormat, ExplainOptions, Outcome } from './command.ts';
+import { copyInto } from './copy/copy-into.ts';
 import { deleteFrom } from './delete-from.ts';
 import { insert } from './insert.ts';
 import { THRESHOLD_BYTES } from './maintenance/optimize.ts';
@@ -13,7 +16,7 @@ import { createTable } from './table/create-table.ts';
 import { update } from './update.ts';
 
 /** The statements that write rows. */
-const WRITES = { insert, delete: deleteFrom, update, merge, createTable, optimizeTable } as const;
+const WRITES = { insert, delete: deleteFrom, update, merge, createTable, optimizeTable, copyInto } as const;
 type Writes = typeof WRITES;
 type Kind = keyof Writes;
 type Write = {
@@ -42,6 +45,7 @@ export function describeWrite(
 ): Promise<Pick<Description, 'parameters'>> {
   const { queries, writes } = context;
   if (write.kind === 'optimizeTable') return Promise.resolve({ parameters: new Map() });
+  if (write.kind === 'copyInto') return queries.describe(write.input.query);
   if (write.kind !== 'createTable') return writes.describe(write);
   const { shape } = write.input;
   return 'query' in shape ? queries.describe(shape.query) : Promise.resolve({ parameters: new Map() });
@@ -69,6 +73,7 @@ export async function explainWrite(
       'Commit: replace',
     ];
   }
+  if (write.kind === 'copyInto') return explainUnload(write.input, options, context);
   if (write.kind !== 'createTable') return context.writes.explain(write, options);
   const { name, shape, orReplace } = write.input;
   if (!('query' in shape)) return [];
@@ -82,22 +87,55 @@ export async function explainWrite(
   return [...lines, '', `Sink: ${table}`, `Commit: ${operation} the table with one snapshot`];
 }
 
+async function explainUnload(
+  input: Unload,
+  options: ExplainOptions,
+  { queries }: CommandContext,
+): Promise<readonly string[]> {
+  const lines = await queries.explain(input.query, options);
+  if (options.format === 'text') return [...lines, '', `Sink: ${printSink(input)}`];
+  return [printJson({ ...(parseJson(lines.join('\n')) as JsonObject), sink: sinkJson(input) }, 2)];
+}
+
+/** Where the files of an unload go. */
+const sinkJson = ({ stage, format }: Unload) => ({
+  stage: printStage(stage),
+  path: stage.path,
+  format: format.kind,
+  compression: format.compression,
+});
+
+function printSink(input: Unload): string {
+  const { stage, path, format, compression } = sinkJson(input);
+  return `${stage}/${path}, ${format}, compression ${compression}`;
+}
+
 /** Runs the statement. @returns the profiles of its queries, its sink and its commit; its own answer, also that of RETURNING, goes nowhere */
 export async function analyzeWrite(
-  { kind, input }: ExplainedWrite,
+  write: ExplainedWrite,
   format: ExplainFormat,
   context: CommandContext,
 ): Promise<Outcome & { readonly lines: readonly string[] }> {
+  const { kind, input } = write;
   const { queries, writes } = context;
   const profiles = queries.profileAll(format);
   const observed = writes.observe();
   const command: Command = WRITES[kind];
   const nothing = (): Promise<Outcome> => Promise.resolve({ rowsProduced: 0, bytesScanned: 0, fragments: 0 });
   const silent = 'returning' in input ? { ...input, returning: null } : input;
-  const outcome = await command.run(silent, { ...context, answer: nothing, answerCount: nothing });
+  let unloaded: Readonly<Record<string, number>> = {};
+  const answerNumbers: CommandContext['answerNumbers'] = (numbers) => {
+    unloaded = numbers;
+    return nothing();
+  };
+  const outcome = await command.run(silent, { ...context, answer: nothing, answerCount: nothing, answerNumbers });
+  const isUnload = write.kind === 'copyInto';
   if (format === 'text') {
-    return { ...outcome, lines: [...profiles.flatMap((lines) => [...lines, '']), ...observed.lines()] };
+    const facts = Object.entries(unloaded).map(([name, value]) => `${name}=${value}`);
+    const done = isUnload ? [`Sink: ${printSink(write.input)}`, `   ${facts.join(' ')}`] : observed.lines();
+    return { ...outcome, lines: [...profiles.flatMap((lines) => [...lines, '']), ...done] };
   }
   const documents = profiles.map((lines) => parseJson(lines.join('\n')));
-  return { ...outcome, lines: [printJson({ queries: documents, ...observed.json() }, 2)] };
+  const done = isUnload ? { sink: { ...sinkJson(write.input), ...unloaded } } : observed.json();
+  return { ...outcome, lines: [printJson({ queries: documents, ...done }, 2)] };
 }

@@ -1,5 +1,4 @@
 import { SkeinError } from '#shared/error.ts';
-import { must } from '#shared/must.ts';
 import type { Compression, CsvFormat, FileFormat, JsonFormat } from '#shared/stage/file-format.ts';
 import { OptionReader } from './option-reader.ts';
 import type { Option } from './take-options.ts';
@@ -8,16 +7,16 @@ import { timePattern } from './time-pattern.ts';
 /** `FILE_FORMAT = (TYPE = ...)` with the option names of Snowflake, as data. */
 
 /** Texts that mean NULL, at most: each value is compared with all of them. */
-const NULLS_MAX = 32;
+export const NULLS_MAX = 32;
 const SKIPPED_LINES_MAX = 1_000_000;
 const SEPARATOR_LENGTH_MAX = 4;
 /** In Snowflake fields are not enclosed by default, so that `"a, b"` would be two. */
-const QUOTE = '"';
-const NULLS: readonly string[] = ['\\N'];
+export const QUOTE = '"';
+export const NULLS: readonly string[] = ['\\N'];
 
 /** @throws SYNTAX_ERROR, NOT_SUPPORTED for an option of Snowflake that is not served; both with the position */
 export function fileFormatOf(options: readonly Option[]): FileFormat {
-  const type = must(options.length === 0 ? 'CSV' : typeOf(options), 'a format has a type');
+  const type = formatType(options);
   const reader = new OptionReader(options, `TYPE = ${type}`);
   reader.word('TYPE', ['CSV', 'JSON', 'PARQUET'], 'CSV');
   const format = formatOf(type, reader);
@@ -25,7 +24,8 @@ export function fileFormatOf(options: readonly Option[]): FileFormat {
   return format;
 }
 
-function typeOf(options: readonly Option[]): 'CSV' | 'JSON' | 'PARQUET' {
+/** @throws SYNTAX_ERROR, NOT_SUPPORTED; both with the position */
+export function formatType(options: readonly Option[]): 'CSV' | 'JSON' | 'PARQUET' {
   const type = options.find(({ name }) => name === 'TYPE');
   const text = type !== undefined && 'text' in type.value ? type.value.text.toUpperCase() : 'CSV';
   if (text === 'CSV' || text === 'JSON' || text === 'PARQUET') return text;
@@ -94,7 +94,7 @@ function jsonOf(reader: OptionReader): JsonFormat {
   };
 }
 
-const timesOf = (reader: OptionReader): Pick<CsvFormat, 'dateFormat' | 'timestampFormat'> => ({
+export const timesOf = (reader: OptionReader): Pick<CsvFormat, 'dateFormat' | 'timestampFormat'> => ({
   dateFormat: patternOf('DATE_FORMAT', reader),
   timestampFormat: patternOf('TIMESTAMP_FORMAT', reader),
 });
@@ -114,16 +114,21 @@ const compressionOf = (reader: OptionReader): Compression => {
   return ({ AUTO: 'auto', NONE: 'none', GZIP: 'gzip', ZSTD: 'zstd' } as const)[found];
 };
 
-function requireEncoding(reader: OptionReader): void {
+export function requireEncoding(reader: OptionReader): void {
   const encoding = reader.text('ENCODING') ?? 'UTF8';
   if (!/^utf-?8$/i.test(encoding)) throw refused('ENCODING', 'is UTF8: other encodings are not served', reader);
 }
 
-/** One character of ASCII, so that no other character holds its byte; null for NONE. */
-function characterOf(name: string, otherwise: string | null, reader: OptionReader): string | null {
+/** One character of ASCII, so that no other character holds its byte, or `other`; null for NONE. */
+export function characterOf(
+  name: string,
+  otherwise: string | null,
+  reader: OptionReader,
+  other?: string,
+): string | null {
   const given = reader.textOr(name, 'NONE');
   if (given === undefined) return otherwise;
-  if (given === null || /^[\x21-\x7e]$/.test(given)) return given;
+  if (given === null || given === other || /^[\x21-\x7e]$/.test(given)) return given;
   throw refused(name, 'is one character, or NONE', reader);
 }
 
@@ -134,5 +139,5 @@ function requireOneLine(name: string, text: string, reader: OptionReader): void 
     throw refused(name, `has one to ${SEPARATOR_LENGTH_MAX} characters, of ASCII and without line ends`, reader);
 }
 
-const refused = (name: string, what: string, reader: OptionReader): SkeinError =>
+export const refused = (name: string, what: string, reader: OptionReader): SkeinError =>
   new SkeinError('SYNTAX_ERROR', `${name} ${what}`, { position: reader.positionOf(name) });

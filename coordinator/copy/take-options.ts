@@ -16,7 +16,7 @@ const DEPTH_MAX = 3;
  * Takes `NAME = value` as often as it comes, with or without commas between; `=>` is taken for `=`.
  * @throws SYNTAX_ERROR for an option that is given twice
  */
-function takeOptions(reader: StatementReader, depth = 0): readonly Option[] {
+export function takeOptions(reader: StatementReader, depth = 0): readonly Option[] {
   const options = new Map<string, Option>();
   while (isOption(reader)) {
     const { position } = reader;

@@ -12,7 +12,7 @@ import { joinSides } from './estimate/join-sides.ts';
 import { DISTRIBUTION_LIMITS, type DistributionLimits } from './limits.ts';
 import { NotPrintable } from './print/not-printable.ts';
 import { placePlan } from './place/place-plan.ts';
-import { NotDistributable, type Placing } from './place/placing.ts';
+import { gathered, NotDistributable, type Placing } from './place/placing.ts';
 
 /**
  * Distributes a shaped plan (`shapePlan`), or the rest of one (`advance`), into fragments, or says why one worker runs the query whole. The
@@ -57,7 +57,8 @@ function place(plan: Plan, facts: DistributionFacts, limits: DistributionLimits)
     firstSteps: new WeakSet(),
     nextStage: () => (next += 1) - 1,
   };
-  const placed = placePlan(placing, plan);
+  const free = placePlan(placing, plan);
+  const placed = facts.settings.inOneTask === true ? gathered(placing, free, 'one task takes all rows') : free;
   checkColumns(placed.plan, plan, 'the exchanges');
   const fragments = cutFragments(placed.plan, placing.nextStage(), placing);
   const isOneTask = fragments.length === 1 && fragments[0]?.tasks.kind === 'single';

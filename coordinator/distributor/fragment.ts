@@ -115,6 +115,8 @@ export type DistributionSettings = {
   readonly partitions: number | null;
   /** Cores of each task of a stage. */
   readonly stageWidth: TaskWidth;
+  /** One task gives all rows of the result. */
+  readonly inOneTask?: boolean;
 };
 
 /** The state of the cluster at the time when a query, or the rest of one, is distributed. */

@@ -11,6 +11,7 @@ import { createWriteIntents } from './migrations/003-create-write-intents.ts';
 import { historyByMonth } from './migrations/004-history-by-month.ts';
 import { createOpenTransactions } from './migrations/005-create-open-transactions.ts';
 import { createQueryProfiles } from './migrations/006-create-query-profiles.ts';
+import { createUnloadIntents } from './migrations/007-create-unload-intents.ts';
 
 /** The coordinator's own schema. */
 export type HistoryDatabase = {
@@ -19,6 +20,7 @@ export type HistoryDatabase = {
   readonly quarantine: QuarantineRow;
   readonly write_intents: WriteIntentRow;
   readonly open_transactions: OpenTransactionRow;
+  readonly unload_intents: UnloadIntentRow;
 };
 
 /** How a statement's queries ran, as JSON (`coordinator/query/statement-profile.ts`). */
@@ -48,6 +50,16 @@ type WriteIntentRow = {
   readonly begun_at: Date;
 };
 
+/** An unload that has begun (`coordinator/unload/unload-intents.ts`); `names` is JSON. */
+type UnloadIntentRow = {
+  readonly upload_id: string;
+  readonly record_id: string;
+  readonly stage: string;
+  readonly names: string | null;
+  readonly epoch: number;
+  readonly begun_at: Date;
+};
+
 /** A session that is in a transaction (`coordinator/transaction/transaction-store.ts`). */
 type OpenTransactionRow = { readonly session: string; readonly epoch: number; readonly begun_at: Date };
 
@@ -61,6 +73,7 @@ export const COORDINATOR_SCHEMA: OwnSchema = {
     '004-history-by-month': historyByMonth,
     '005-create-open-transactions': createOpenTransactions,
     '006-create-query-profiles': createQueryProfiles,
+    '007-create-unload-intents': createUnloadIntents,
   },
 };
 
@@ -107,7 +120,7 @@ export async function nextEpoch(db: Kysely<HistoryDatabase>): Promise<number> {
 
 /**
  * Marks the statements that an earlier coordinator was running when it died as failed, but for those that write: their end is that of their
- * commit, which the catalog is asked for (`coordinator/write`). Returns their number.
+ * commit, which the catalog is asked for (`coordinator/write`), or of their unload (`coordinator/unload`). Returns their number.
  */
 export async function failOrphans(db: Kysely<HistoryDatabase>, epoch: number): Promise<number> {
   const result = await db
@@ -121,6 +134,7 @@ export async function failOrphans(db: Kysely<HistoryDatabase>, epoch: number): P
     .where('status', 'in', ['queued', 'running'])
     .where('epoch', '<', epoch)
     .where('record_id', 'not in', db.selectFrom('write_intents').select('record_id'))
+    .where('record_id', 'not in', db.selectFrom('unload_intents').select('record_id'))
     .executeTakeFirst();
   return Number(result.numUpdatedRows);
 }

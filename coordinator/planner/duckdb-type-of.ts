@@ -27,6 +27,7 @@ const SCALARS: Readonly<Record<string, duckdb.DuckDBType>> = {
   'TIMESTAMP WITH TIME ZONE': duckdb.TIMESTAMPTZ,
   'TIME WITH TIME ZONE': duckdb.TIMETZ,
   VARCHAR: duckdb.VARCHAR,
+  JSON: duckdb.DuckDBVarCharType.create('JSON'),
   BLOB: duckdb.BLOB,
   UUID: duckdb.UUID,
   INTERVAL: duckdb.INTERVAL,

@@ -18,8 +18,8 @@ type AskingQuery = {
   readonly active: ActiveQuery;
   readonly state: SessionState;
   readonly query: PreparedQuery;
-  /** Where its rows go: to a client, or to a table. */
-  readonly destination: { readonly kind: 'rows' | 'table' };
+  /** Where its rows go: to a client, or into files. */
+  readonly destination: { readonly kind: 'rows' | 'files' };
 };
 
 /** Classifies the query, waits for its place, and begins its time. */
@@ -29,7 +29,7 @@ export async function admitQuery(asking: AskingQuery): Promise<Place> {
   active.profile.planned(describePlan(query, active));
   const { tenant, sub: principal, preferred_username: username } = request.caller.claims;
   const { config, scheduler } = services;
-  const options = { setting: setting(state, 'service.workload_class', config), writes: destination.kind === 'table' };
+  const options = { setting: setting(state, 'service.workload_class', config), writes: destination.kind === 'files' };
   const classification = await classifyQuery(query, options, { tables: services.tables, tenant, signal });
   active.describe({ classification });
   const place: Place = await admitted(asking, classification.workClass, {

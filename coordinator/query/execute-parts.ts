@@ -18,7 +18,7 @@ import type { Place } from '../workload/admission.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { TextColumnReader } from '../sink/text-column.ts';
 import { admitQuery, runLimits } from './admit-query.ts';
-import type { QueryExecution, QueryOutcome, TableDestination } from './execute-query.ts';
+import type { QueryExecution, QueryOutcome, FilesDestination } from './execute-query.ts';
 
 /** A query over one table that runs whole for each of some parts of the table's files, and writes its rows. */
 export type PartsExecution = Pick<
@@ -27,7 +27,7 @@ export type PartsExecution = Pick<
 > & {
   readonly binding: ScanBinding;
   readonly parts: readonly (readonly ScanFile[])[];
-  readonly destination: TableDestination;
+  readonly destination: FilesDestination;
   /** Loads the table as it is when the query has waited for its place. */
   readonly source: TableSource;
 };

@@ -1,4 +1,4 @@
-import type { SqlText, StatementContext, TableSink, WrittenFile } from '#proto/task.ts';
+import type { SqlText, StatementContext, UnloadedRows, WriteSink, WrittenFile } from '#proto/task.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { must } from '#shared/must.ts';
 import type { DistributionSettings, Fragment, TaskWidth } from '../distributor/fragment.ts';
@@ -42,18 +42,20 @@ export type QueryExecution = {
   /** Shape of the statement, which the quarantine refuses after a run of it hangs. */
   readonly shape: StatementShape;
   readonly profile: boolean;
-  /** The form in which the rows come, or the table that they are written to. */
-  readonly destination: { readonly kind: 'rows'; readonly encoding: Encoding } | TableDestination;
+  /** The form in which the rows come, or the files that they are written to. */
+  readonly destination: { readonly kind: 'rows'; readonly encoding: Encoding } | FilesDestination;
   /** Begins the result of the query, which may have been resolved again. */
   readonly onStart: (query: PreparedQuery) => void;
   readonly onBatch: (batch: ResultBatch) => Promise<void> | undefined;
 };
 
-/** A table that a query's rows are written to; `sql` wraps the text of the last fragment so that its rows are the table's. */
-export type TableDestination = {
-  readonly kind: 'table';
-  readonly sink: TableSink;
+/** Files that a query's rows are written to; `sql` wraps the text of the last fragment so that its rows are those of the files. */
+export type FilesDestination = {
+  readonly kind: 'files';
+  readonly sink: WriteSink;
   readonly sql: (text: SqlText) => SqlText;
+  /** One task writes all rows. */
+  readonly inOneTask?: boolean;
 };
 
 /** The outcome of a query that ran. */
@@ -69,6 +71,8 @@ export type QueryOutcome = {
   readonly files: readonly WrittenFile[];
   /** The addresses of the rows that theirs replace. */
   readonly replaced: readonly string[];
+  /** What each task of its last stage has written, if its rows go to a stage. */
+  readonly unloaded: readonly UnloadedRows[];
   readonly run:
     | { readonly kind: 'whole'; readonly reason: string; readonly report: FinishedTask }
     | {
@@ -115,7 +119,9 @@ async function executeAdmitted(execution: AdmittedExecution): Promise<QueryOutco
   const scanContext = { tables: services.tables, tenant, hold, signal };
   const scans = await planScans(query.scans, scanContext);
   await scheduler.pool.available(signal);
-  const settings = distributionSettings(state, services);
+  const { destination } = execution;
+  const inOneTask = destination.kind === 'files' && destination.inOneTask === true;
+  const settings = { ...distributionSettings(state, services), inOneTask };
   if (query.isShared && runsWhole(query, scans, { cluster: clusterFacts(scheduler), settings }) === null) {
     return await executeAdmitted({ ...execution, query: await execution.planAlone(execution.place) });
   }
@@ -164,7 +170,7 @@ function queryRun(execution: AdmittedExecution): { readonly run: QueryRun; reado
       destination.kind === 'rows'
         ? rowEncoding(destination.encoding, { columns: query.columns, timeZone: context.timeZone })
         : { sql: destination.sql, newReader: () => new TextColumnReader() },
-    sink: destination.kind === 'table' ? destination.sink : null,
+    sink: destination.kind === 'files' ? destination.sink : null,
     signal: active.signal,
     onRun: (id, view) => {
       services.runs.add(id, execution.shape);
@@ -204,6 +210,7 @@ async function executeWhole(
     scans,
     files: report.files,
     replaced: report.replaced ?? [],
+    unloaded: report.unloaded === undefined ? [] : [report.unloaded],
     run: { kind: 'whole', reason, report },
   };
 }
@@ -246,6 +253,9 @@ async function executeInStages(
     scans: plan.scans,
     files: stages.flatMap(({ tasks }) => tasks.flatMap(({ files }) => files)),
     replaced: stages.flatMap(({ tasks }) => tasks.flatMap(({ replaced = [] }) => replaced)),
+    unloaded: stages.flatMap(({ tasks }) =>
+      tasks.flatMap(({ unloaded }) => (unloaded === undefined ? [] : [unloaded])),
+    ),
     run: { kind: 'staged', plan, stages, starts },
   };
 }

@@ -90,6 +90,7 @@ const outcome: Outcome = {
   scans: [scan],
   files: [],
   replaced: [],
+  unloaded: [],
   run: { kind: 'whole', reason: 'there is one worker', report },
 };
 

@@ -15,6 +15,7 @@ import type { RecentRuns } from '../quarantine/recent-runs.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { SessionServices } from '../session/session-services.ts';
 import type { Transactions } from '../transaction/transactions.ts';
+import type { UnloadJournal } from '../unload/unload-journal.ts';
 import type { Admission } from '../workload/admission.ts';
 import type { CommitQueue } from '../write/commit-queue.ts';
 import type { TableCommit } from '../write/table-commit.ts';
@@ -52,6 +53,7 @@ export type RunnerServices = {
   /** Memory for the lists of files of all queries. */
   readonly fileLists: ByteBudget;
   readonly writes: WriteJournal;
+  readonly unloads: UnloadJournal;
   readonly commits: CommitQueue<TableCommit>;
   readonly transactions: Transactions;
   readonly record: Recorder;

@@ -3,8 +3,9 @@ import { SkeinError } from '#shared/error.ts';
 import { commitManifests } from '../write/commit-manifests.ts';
 import type { PagedAnswer } from '../command/answer.ts';
 import type { CommandContext, Outcome, PreparedStatements } from '../command/command.ts';
-import { COUNT_COLUMNS, countBatch } from '../sink/count-batch.ts';
+import { numberColumns, numbersBatch } from '../sink/count-batch.ts';
 import { textBatch } from '../sink/text-batch.ts';
+import { unloadRows } from '../unload/unload-rows.ts';
 import { StatementWrites } from '../write/statement-writes.ts';
 import { tenantGroups } from '../workload/group-snapshot.ts';
 import { callersTables } from '../session/callers-tables.ts';
@@ -83,6 +84,7 @@ export function commandContext(
       groups: () => tenantGroups(services.admission, request.caller.claims.tenant),
     },
     writes: new StatementWrites({ config: services.config, journal, commits, statement: active }, () => context),
+    unload: (unload) => unloadRows(unload, context, { journal: services.unloads, statement: active }),
     answer: ({ columns, rows }) => answer({ columns, pages: onePage(rows) }, request, active),
     answerPages: (pages) => answer(pages, request, active),
     answerReturned: async (count) => {
@@ -92,10 +94,11 @@ export function commandContext(
       });
       return { rowsProduced: count, bytesScanned: 0, fragments: 0 };
     },
-    answerCount: async (count) => {
+    answerCount: (count) => context.answerNumbers({ count }),
+    answerNumbers: async (numbers) => {
       const { sink } = request;
-      sink.start({ columns: COUNT_COLUMNS, timeZone: NO_ZONE });
-      await sink.batch(countBatch(sink.encoding, count));
+      sink.start({ columns: numberColumns(Object.keys(numbers)), timeZone: NO_ZONE });
+      await sink.batch(numbersBatch(sink.encoding, Object.values(numbers)));
       return { rowsProduced: 1, bytesScanned: 0, fragments: 0 };
     },
   };

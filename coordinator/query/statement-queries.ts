@@ -17,7 +17,6 @@ import type {
 } from '../command/command.ts';
 import type { QueryColumn } from '../session/prepared-statement.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
-import { printSqlType } from '../planner/sql-type.ts';
 import type { StatementShape } from '../quarantine/quarantine.ts';
 import { statementShape } from '../quarantine/statement-shape.ts';
 import { walkPlan } from '../planner/plan-tree.ts';
@@ -31,14 +30,15 @@ import type { ActiveQuery } from './active-query.ts';
 import { BoundedValues } from './bounded-values.ts';
 import { constantsOf, constantsQuery } from './constants-query.ts';
 import { DerivedText, wholeText } from '../statement/derived-text.ts';
+import type { UnloadDestinationOf, UnloadedQuery } from '../unload/unload.ts';
 import { placesIn, type ValuePlace } from '../statement/value-place.ts';
-import { executeQuery, type QueryExecution, type QueryOutcome } from './execute-query.ts';
+import { executeQuery, type FilesDestination, type QueryExecution, type QueryOutcome } from './execute-query.ts';
 import { executeParts, onlyTable } from './execute-parts.ts';
 import { explainAnalyze } from './explain-analyze.ts';
 import { explainQuery, QueryProfiles } from './explain-query.ts';
 import { fillPivots } from '../front/fill-pivots.ts';
-import { findPivots } from '../front/find-pivots.ts';
-import { describeQuery, type PrepareRequest } from '../front/prepare-query.ts';
+import type { PrepareRequest } from '../front/prepare-query.ts';
+import { describeText } from './describe-text.ts';
 import { hasOrder } from './has-order.ts';
 import { inStatement } from './in-statement.ts';
 import { newContext } from './new-context.ts';
@@ -93,18 +93,7 @@ export class StatementQueries implements Queries {
   }
 
   async describe(query: TextSpan, text = wholeText(query)): Promise<Description> {
-    // Its columns are those of the data.
-    if (findPivots(query.text).length > 0) return { columns: null, parameters: new Map() };
-    const { values } = this.#parts;
-    const { columns, parameters } = await inStatement(this.#parts, query, text, {
-      context: await this.#context(),
-      values: text.places(placesIn(query, values)),
-      work: describeQuery,
-    });
-    return {
-      columns: columns?.map(({ name, type }) => ({ name, type, typeName: printSqlType(type) })) ?? null,
-      parameters: new Map(parameters.map(({ name, type }) => [name, type])),
-    };
+    return describeText(this.#parts, query, text, await this.#context());
   }
 
   async constants(expressions: readonly TextSpan[]): Promise<readonly string[]> {
@@ -161,6 +150,26 @@ export class StatementQueries implements Queries {
   }
 
   async write(query: TextSpan, text: DerivedText, destinationOf: DestinationOf): Promise<WrittenRows> {
+    const { outcome, scans, bytesScanned, fragments } = await this.#writeFiles(query, text, async (...given) => {
+      const { sink, sql } = await destinationOf(...given);
+      return { sink: { kind: 'table', sink }, sql };
+    });
+    return { files: outcome.files, scans, replaced: outcome.replaced, bytesScanned, fragments };
+  }
+
+  async unload(query: TextSpan, destinationOf: UnloadDestinationOf): Promise<UnloadedQuery> {
+    const { outcome, bytesScanned, fragments } = await this.#writeFiles(query, wholeText(query), async (...given) => {
+      const { sink, ...destination } = await destinationOf(...given);
+      return { sink: { kind: 'stage', sink }, ...destination };
+    });
+    return { tasks: outcome.unloaded, bytesScanned, fragments };
+  }
+
+  async #writeFiles(
+    query: TextSpan,
+    text: DerivedText,
+    destinationOf: (...given: Parameters<DestinationOf>) => Promise<Omit<FilesDestination, 'kind'>>,
+  ): Promise<WrittenFiles> {
     const shape = this.#admittedShape(query);
     const context = await this.#context();
     const prepare = async (place: Place | null): Promise<PreparedQuery> => {
@@ -174,10 +183,10 @@ export class StatementQueries implements Queries {
     const prepared = await prepare(null);
     const destination = await destinationOf(typedColumns(prepared), hasOrder(prepared.plan));
     const again = (place: Place): Promise<PreparedQuery> => prepare(place);
-    const { files, replaced, bytesScanned, fragments } = await this.#execute({
+    const outcome = await this.#execute({
       ...this.#execution(prepared, context),
       shape,
-      destination: { kind: 'table', ...destination },
+      destination: { kind: 'files', ...destination },
       renew: (place) => this.#renewed(prepared, () => again(place)),
       planAlone: again,
       onStart: () => undefined,
@@ -185,11 +194,10 @@ export class StatementQueries implements Queries {
     });
     const forValues = this.#forValues;
     return {
-      files,
+      outcome,
       scans: (read ?? prepared).scans,
-      replaced,
-      bytesScanned: bytesScanned + forValues.bytesScanned,
-      fragments: fragments + forValues.fragments,
+      bytesScanned: outcome.bytesScanned + forValues.bytesScanned,
+      fragments: outcome.fragments + forValues.fragments,
     };
   }
 
@@ -235,7 +243,7 @@ export class StatementQueries implements Queries {
       shape,
       binding: onlyTable(query.scans, span),
       parts,
-      destination: { kind: 'table', ...destination },
+      destination: { kind: 'files', sink: { kind: 'table', sink: destination.sink }, sql: destination.sql },
       source,
     });
   }
@@ -382,5 +390,11 @@ export class StatementQueries implements Queries {
     return prepared;
   }
 }
+
+/** `scans`: the tables as they were read; the costs include those of values that the query needed. */
+type WrittenFiles = Omit<Outcome, 'rowsProduced'> & {
+  readonly outcome: QueryOutcome;
+  readonly scans: PreparedQuery['scans'];
+};
 
 type TextsRun = { readonly context: StatementContext; readonly place: Place | null; readonly rows: TextRows };

@@ -1,4 +1,4 @@
-import type { TableSink } from '#proto/task.ts';
+import type { WriteSink } from '#proto/task.ts';
 import { atMost } from '#shared/at-most.ts';
 import type { QueryId } from '#shared/id.ts';
 import type { ResultBatch } from '../sink/result-sink.ts';
@@ -16,8 +16,8 @@ export type QueryRun = Omit<TaskOwner, 'queryId' | 'epoch' | 'spillLimitBytes'> 
   /** The client's query id; each run gets its own. */
   readonly queryId: QueryId;
   readonly encoding: RowEncoding;
-  /** The table that the last stage's tasks write; null = their rows are the result. */
-  readonly sink: TableSink | null;
+  /** Where the last stage's tasks write files; null = their rows are the result. */
+  readonly sink: WriteSink | null;
   readonly signal: AbortSignal;
   /** Called when a run of the query begins, with the run's id. */
   readonly onRun: (run: QueryId, view: RunView) => void;

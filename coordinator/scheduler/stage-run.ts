@@ -1,4 +1,4 @@
-import type { InputSource, OutputSpec, ScanFile, TableSink } from '#proto/task.ts';
+import type { InputSource, OutputSpec, ScanFile, WriteSink } from '#proto/task.ts';
 import { must, unreachable } from '#shared/must.ts';
 import { chooseWorker } from '../cluster/choose-worker.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
@@ -59,8 +59,8 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
 
   /** Takes the rows that the tasks stream; null when they are spooled or written. */
   readonly result: ResultReader | null;
-  /** The table that the tasks write; null for every other stage. */
-  readonly sink: TableSink | null;
+  /** Where the tasks write files; null for every other stage. */
+  readonly sink: WriteSink | null;
 
   constructor({ fragment, producers, result, sink }: Pick<StageRun<F>, 'fragment' | 'producers' | 'result' | 'sink'>) {
     this.fragment = fragment;
@@ -71,7 +71,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
 
   /** Where the rows of its tasks go. */
   get output(): OutputSpec {
-    if (this.sink !== null) return { kind: 'table', table: this.sink };
+    if (this.sink !== null) return this.sink;
     return this.result === null ? { kind: 'spool', partitions: this.fragment.partitions } : { kind: 'stream' };
   }
 

@@ -100,7 +100,7 @@ function rowsInput(rows: TableRows, reads: number, ticketOf: (task: TaskId) => s
 
 /** Signs the ticket that starts a task and reads the rows that it streams. */
 export function taskTicket(owner: TaskOwner, spec: TaskSpec, keyring: Keyring): string {
-  const written = spec.output.kind === 'table' ? [spec.output.table] : [];
+  const written = 'sink' in spec.output ? [spec.output.sink] : [];
   return ticket(owner, { taskId: spec.taskId, partition: 0, grants: grantsOf([...spec.scans, ...written]) }, keyring);
 }
 

@@ -14,13 +14,17 @@ export type StageFile = Omit<ListedFile, 'location'> & {
   readonly path: string;
 };
 
+type StagePlace = Pick<Stage, 'location'>;
+type UploadPlace = Pick<StageUpload, 'id'> & { readonly stage: StagePlace };
+
 /** Bytes of a file that are in memory at once while it is read. */
 const CHUNK_BYTES = 1024 * 1024;
 
 /** Stages have the storage of their catalog's root. */
-const storageOf = ({ location }: Stage): Storage => openStorage(location, NO_CREDENTIAL);
+const storageOf = ({ location }: StagePlace): Storage => openStorage(location, NO_CREDENTIAL);
 
-const locationOf = (stage: Stage, path: string): string => (path === '' ? stage.location : `${stage.location}/${path}`);
+const locationOf = (stage: StagePlace, path: string): string =>
+  path === '' ? stage.location : `${stage.location}/${path}`;
 
 /** The file of this path, or those of the folder; all for an empty path. Each page is sorted. */
 export async function* listStageFiles(stage: Stage, path: string): Pages<StageFile> {
@@ -35,13 +39,13 @@ export async function* listStageFiles(stage: Stage, path: string): Pages<StageFi
   }
 }
 
-const inStage = ({ location }: Stage, { location: at, ...file }: ListedFile): StageFile => ({
+const inStage = ({ location }: StagePlace, { location: at, ...file }: ListedFile): StageFile => ({
   path: at.slice(location.length + 1),
   ...file,
 });
 
 /** @throws STAGE_FILE_NOT_FOUND */
-export async function requireStageFile(stage: Stage, path: string): Promise<StageFile> {
+export async function requireStageFile(stage: StagePlace, path: string): Promise<StageFile> {
   const file = await storageOf(stage).fileAt(locationOf(stage, path));
   if (file === undefined) throw fileNotFound(path);
   return inStage(stage, file);
@@ -91,7 +95,7 @@ export function writeUploadFile(
 }
 
 /** The names of the files that an upload has now, with their sizes. */
-export async function uploadFiles({ id, stage }: StageUpload): Promise<ReadonlyMap<string, number>> {
+export async function uploadFiles({ id, stage }: UploadPlace): Promise<ReadonlyMap<string, number>> {
   const folder = uploadFolder(stage.location, id);
   const files = new Map<string, number>();
   for await (const page of storageOf(stage).listFiles(folder)) {
@@ -119,7 +123,10 @@ export async function* readUploadFiles({ id, stage }: StageUpload, names: readon
  * Makes a file of an upload the stage's file of the upload's path, in the place of an earlier one.
  * @throws INVALID_REQUEST when a folder has the path, or a file that of a folder
  */
-export async function placeUploadFile({ id, stage, path }: StageUpload, name: string): Promise<StageFile> {
+export async function placeUploadFile(
+  { id, stage, path }: UploadPlace & Pick<StageUpload, 'path'>,
+  name: string,
+): Promise<StageFile> {
   const storage = storageOf(stage);
   try {
     await storage.rename(`${uploadFolder(stage.location, id)}/${name}`, locationOf(stage, path));
@@ -132,13 +139,43 @@ export async function placeUploadFile({ id, stage, path }: StageUpload, name: st
   return requireStageFile(stage, path);
 }
 
+/**
+ * Checks that files can get these paths. @param mayReplace where a file has the path already, it is replaced
+ * @throws ALREADY_EXISTS; INVALID_REQUEST when a folder has the path, or a file that of a folder
+ */
+export async function requireFreePaths(stage: Stage, paths: readonly string[], mayReplace: boolean): Promise<void> {
+  const storage = storageOf(stage);
+  const folders = new Set(paths.flatMap(foldersOf));
+  for (const folder of folders) {
+    if ((await storage.fileAt(locationOf(stage, folder))) !== undefined) throw inTheWay(folder);
+  }
+  for (const path of paths) {
+    const location = locationOf(stage, path);
+    if ((await storage.resolve(location)) === undefined) continue;
+    if ((await storage.fileAt(location)) === undefined) throw inTheWay(path);
+    if (!mayReplace) throw fileExists(path);
+  }
+}
+
+/** `a/b/c` lies in the folders `a` and `a/b`. */
+const foldersOf = (path: string): readonly string[] => {
+  const names = path.split('/');
+  return names.slice(1).map((_, i) => names.slice(0, i + 1).join('/'));
+};
+
+const inTheWay = (path: string): SkeinError =>
+  new SkeinError('INVALID_REQUEST', `${path} is in the way of the files: a folder, or a file where a folder is wanted`);
+
+export const fileExists = (path: string): SkeinError =>
+  new SkeinError('ALREADY_EXISTS', `the stage has a file ${path} already: OVERWRITE = TRUE replaces files`);
+
 /** Deletes files of an upload. */
-export async function removeUploadFiles({ id, stage }: StageUpload, names: readonly string[]): Promise<void> {
+export async function removeUploadFiles({ id, stage }: UploadPlace, names: readonly string[]): Promise<void> {
   await storageOf(stage).remove(names.map((name) => `${uploadFolder(stage.location, id)}/${name}`));
 }
 
 /** Deletes all that is left of an upload. */
-export async function removeUpload(upload: StageUpload): Promise<void> {
+export async function removeUpload(upload: UploadPlace): Promise<void> {
   await removeUploadFiles(upload, [...(await uploadFiles(upload)).keys()]);
   await storageOf(upload.stage).removeEmptyFolders(uploadFolder(upload.stage.location, upload.id));
 }

@@ -27,7 +27,7 @@ describe('classes by the plan', () => {
 
   test('a query whose rows go to a table is at least medium', () => {
     const writes = { setting: 'auto', writes: true };
-    expect(printClass(classify(NOTHING, writes))).toBe('Workload class: medium (it writes to a table)');
+    expect(printClass(classify(NOTHING, writes))).toBe('Workload class: medium (it writes files)');
     expect(classify({ ...NOTHING, joins: 3 }, writes).workClass).toBe('batch');
   });
 

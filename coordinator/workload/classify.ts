@@ -25,7 +25,7 @@ export type ClassFeatures = Omit<PlanFeatures, 'selective' | 'generatedRows'>;
 export type ClassifyOptions = {
   /** The session's `service.workload_class`; `auto` leaves the choice to the plan. */
   readonly setting: string;
-  /** The query's rows go to a table: it is at least medium. */
+  /** The query's rows go into files: it is at least medium. */
   readonly writes: boolean;
 };
 
@@ -38,7 +38,7 @@ export function classify(features: ClassFeatures, { setting, writes }: ClassifyO
   }
   const batch = batchReasons(features);
   if (batch.length > 0) return { workClass: 'batch', reasons: batch, estimatedRows, isSet: false };
-  const medium = [...mediumReasons(features), ...(writes ? ['it writes to a table'] : [])];
+  const medium = [...mediumReasons(features), ...(writes ? ['it writes files'] : [])];
   if (medium.length > 0) return { workClass: 'medium', reasons: medium, estimatedRows, isSet: false };
   const reasons = ['no joins', 'no windows', aboutRows(estimatedRows)];
   return { workClass: 'interactive', reasons, estimatedRows, isSet: false };

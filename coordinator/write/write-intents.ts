@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
+import { endRecord } from '../history/end-record.ts';
 import type { HistoryDatabase } from '../history/history-database.ts';
 
 /** A write that has begun: what a coordinator needs to end it for one that died. */
@@ -92,18 +93,8 @@ export class WriteIntents {
   }
 
   /** Ends the history record of a write whose coordinator died; without a failure it was completed. */
-  async record(recordId: string, failure: SkeinError | null): Promise<void> {
-    await this.#db
-      .updateTable('query_history')
-      .set({
-        status: failure === null ? 'completed' : 'failed',
-        ended_at: new Date(),
-        error_code: failure?.code ?? null,
-        error_message: failure?.message ?? null,
-      })
-      .where('record_id', '=', recordId)
-      .where('status', 'in', ['queued', 'running'])
-      .execute();
+  record(recordId: string, failure: SkeinError | null): Promise<void> {
+    return endRecord(this.#db, recordId, failure);
   }
 }
 

@@ -209,7 +209,7 @@ function unusedKey(writes: readonly OpenWrite[]): string | undefined {
 /** Ends the history record of a statement when the catalog has said how its commit ended. */
 export function endLater(
   statement: { endLater(): void; settled(error: SkeinError | null): void },
-  open: OpenWrite,
+  open: Pick<OpenWrite, 'settle'>,
 ): void {
   statement.endLater();
   open.settle().then(
@@ -220,7 +220,7 @@ export function endLater(
 }
 
 /** The error of a statement that could not be told how its commit ended; null when the commit happened. */
-function failureOf(outcome: CommitOutcome): SkeinError | null {
+export function failureOf(outcome: CommitOutcome): SkeinError | null {
   switch (outcome) {
     case 'COMMITTED':
       return null;

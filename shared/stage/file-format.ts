@@ -34,5 +34,40 @@ export type JsonFormat = {
 
 type ParquetFormat = { readonly kind: 'parquet' };
 
+/** How rows become the bytes of a stage's file: the same options, as far as they are of use. */
+export type UnloadFormat = CsvUnload | JsonUnload | ParquetUnload;
+
+export type CsvUnload = {
+  readonly kind: 'csv';
+  readonly compression: TextCompression;
+  readonly delimiter: string;
+  /** Null = no character encloses a field. */
+  readonly quote: string | null;
+  readonly escape: string | null;
+  /** The first line names the columns. */
+  readonly header: boolean;
+  /** The text of NULL. */
+  readonly nullText: string;
+  /** An empty text that nothing encloses is read as NULL. */
+  readonly emptyIsNull: boolean;
+  readonly dateFormat: string | null;
+  readonly timestampFormat: string | null;
+};
+
+/** One document a line. */
+export type JsonUnload = {
+  readonly kind: 'json';
+  readonly compression: TextCompression;
+  readonly dateFormat: string | null;
+  readonly timestampFormat: string | null;
+};
+
+export type ParquetUnload = {
+  readonly kind: 'parquet';
+  readonly compression: 'none' | 'snappy' | 'gzip' | 'zstd';
+};
+
+export type TextCompression = Exclude<Compression, 'auto'>;
+
 /** `auto`: by the ending of the file's name. */
 export type Compression = 'auto' | 'none' | 'gzip' | 'zstd';

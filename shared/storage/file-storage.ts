@@ -106,6 +106,12 @@ export const fileStorage: Storage = {
       await rename(localPath(from), path);
     }),
 
+  sync: (uri) =>
+    guard(uri, async () => {
+      await using file = await open(localPath(uri), 'r+');
+      await file.sync();
+    }),
+
   makeFolder: (uri, access) =>
     guard(uri, () => makeFoldersFor(localPath(uri), uri, access === 'private' ? PRIVATE_MODE : undefined)),
 

@@ -26,6 +26,8 @@ export interface Storage {
   writeStream(location: string, chunks: AsyncIterable<Uint8Array>): Promise<number>;
   /** Gives a file another name, and makes the folders that it needs; replaces a file of that name. @throws FileNotFound */
   rename(from: string, to: string): Promise<void>;
+  /** Returns when a file that another program has written is on the disk. @throws FileNotFound */
+  sync(location: string): Promise<void>;
   /** Lists the files below a folder, page by page, in any order; follows no symbolic link. A missing folder has no files. */
   list(folder: string): AsyncIterable<readonly string[]>;
   /** The same with size and time. A file that goes meanwhile is left out. */

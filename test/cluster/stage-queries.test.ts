@@ -143,6 +143,10 @@ test('the statements of docs/sql.md run', async () => {
   await file('named.csv', 'id|name\n1|Ann\n');
   await file('events/1.json', '{"kind": "click", "at": "2024-01-01"}\n');
   await file('sales 2024/1.parquet', await parquet('SELECT 1 AS id'));
+  await cluster.sql(
+    "CREATE TABLE orders AS SELECT i AS id, DATE '2024-01-01' + i::INT AS day FROM range(9) r(i)",
+    session,
+  );
   const statements = await docsStatements('Files of stages');
   expect(statements.length).toBeGreaterThan(3);
   for (const sql of statements) expect(await cluster.sql(sql, session)).not.toEqual([]);

@@ -1,4 +1,4 @@
-import type { OutputSpec } from '#proto/task.ts';
+import type { OutputSpec, WriteSink } from '#proto/task.ts';
 import { ArrowForm, ArrowWriter, schemaMessage } from '../duckdb/arrow-out.ts';
 import type { Instance } from '../duckdb/instance.ts';
 import type { Address, ResultWords } from '../duckdb/library.ts';
@@ -12,8 +12,8 @@ export interface OutputWriter extends Disposable {
   finish(): void;
 }
 
-/** An output of rows; a table's files are written by DuckDB. */
-export type RowsOutput = Exclude<OutputSpec, { readonly kind: 'table' }>;
+/** An output of rows; files are written by DuckDB. */
+export type RowsOutput = Exclude<OutputSpec, WriteSink>;
 
 /** Sends the schema and returns the writer for the kind of output. @throws what `PartitionWriter` throws */
 export function openWriter(result: ResultWords, to: RowsOutput, output: TaskOutput, instance: Instance): OutputWriter {

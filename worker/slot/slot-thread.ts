@@ -2,9 +2,10 @@ import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { workerData } from 'piscina';
 import { decodeTask } from '#proto/task-codec.ts';
-import type { ScanSpec, TableSink, TaskReport, TaskSpec, WrittenFile } from '#proto/task.ts';
+import type { ScanSpec, TaskReport, TaskSpec, WriteSink } from '#proto/task.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
+import { unreachable } from '#shared/must.ts';
 import { mayCallTry } from '#shared/sql/call-of-try.ts';
 import { returnMemoryWhenIdle } from '#shared/thread/idle-memory.ts';
 import type { DeletedPositions } from '../scan/deleted-positions.ts';
@@ -28,7 +29,8 @@ import { fragmentError, SlotTask, type TaskText } from './slot-task.ts';
 import { TaskInputs } from './task-inputs.ts';
 import { TaskOutput } from './task-output.ts';
 import { currentThread, restorePriority } from './thread-priority.ts';
-import { chunkTaker, writeTable, type RunStatement } from './write-table.ts';
+import { writeStage } from './write-stage.ts';
+import { chunkTaker, writeTable, type RunStatement, type WriteTools } from './write-table.ts';
 
 /** The program of a slot's thread: several tasks at a time, each in an instance of its own. */
 const settings = workerData as SlotSettings;
@@ -147,7 +149,7 @@ type Running = {
 
 async function runInInstance(running: Running, started: (task: SlotTask) => void): Promise<TaskRun> {
   const { job, spec, prepared } = running;
-  const sink = spec.output.kind === 'table' ? spec.output.table : null;
+  const sink = 'sink' in spec.output ? spec.output.sink : null;
   const folders = [
     ...new Set([...spec.scans.flatMap(readableFolders), ...(sink === null ? [] : writableFolders(sink))]),
   ].sort();
@@ -173,8 +175,8 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
     };
     const at = { instance, threads, started, text };
     const run =
-      spec.output.kind === 'table'
-        ? await runWrite(running, { ...at, sink: spec.output.table })
+      'sink' in spec.output
+        ? await runWrite(running, { ...at, to: spec.output })
         : await runRows(running, { ...at, to: spec.output });
     stamp.during(job.job, () => {
       dropPositions(instance.connection, prepared.positions);
@@ -215,8 +217,8 @@ function* loading(instance: TaskInstance, positions: DeletedPositions, inputs: T
   yield* inputs.load();
 }
 
-/** The folders in which DuckDB writes, and that of the table is the only one: the folder of a write is new. */
-function writableFolders(sink: TableSink): readonly string[] {
+/** The folders in which DuckDB writes: that of all writes of the table, or into the stage, because the folder of one write is new. */
+function writableFolders(sink: WriteSink['sink']): readonly string[] {
   const open = openScanned(sink);
   return [readablePath(open, sink.folder.slice(0, sink.folder.lastIndexOf('/')))];
 }
@@ -242,7 +244,7 @@ function runRows(
 /** Runs a task that writes files: several statements, one after the other. */
 async function runWrite(
   running: Running,
-  { sink, text, ...at }: InInstance<RowsText> & { readonly sink: TableSink },
+  { to, text, ...at }: InInstance<RowsText> & { readonly to: WriteSink },
 ): Promise<TaskRun> {
   const { connection } = at.instance;
   const runs: TaskRun[] = [];
@@ -255,10 +257,30 @@ async function runWrite(
     runs.push(await runStatement(running, { ...at, text: { loading: loads, sql, ...rest } }));
     loads = [].values();
   };
-  const { files, replaced } = await writeTable(text.sql, sink, { connection, run });
-  running.output.rows = files.reduce((sum, file) => sum + file.recordCount, 0);
-  running.output.bytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
-  return { ...runs.reduce(addRuns), files, replaced };
+  const { rows, bytes, written } = await writeFiles(text.sql, to, { connection, run, signal: running.signal });
+  running.output.rows = rows;
+  running.output.bytes = bytes;
+  return { ...runs.reduce(addRuns), written };
+}
+
+type WrittenFiles = { readonly rows: number; readonly bytes: number; readonly written: TaskRun['written'] };
+
+async function writeFiles(sql: string, to: WriteSink, within: WriteTools): Promise<WrittenFiles> {
+  switch (to.kind) {
+    case 'table': {
+      const { files, replaced } = await writeTable(sql, to.sink, within);
+      const rows = files.reduce((sum, file) => sum + file.recordCount, 0);
+      const bytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
+      return { rows, bytes, written: { files, ...(replaced.length === 0 ? {} : { replaced }) } };
+    }
+    case 'stage': {
+      const unloaded = await writeStage(sql, to.sink, within);
+      const bytes = unloaded.files.reduce((sum, file) => sum + file.sizeBytes, 0);
+      return { rows: unloaded.rows, bytes, written: { files: [], unloaded } };
+    }
+    default:
+      return unreachable(to);
+  }
 }
 
 /** The profile is that of the first statement, which computes the rows. */
@@ -288,7 +310,7 @@ async function runStatement({ job, spec, control, output }: Running, at: InInsta
       threads: at.threads,
     });
     const profile = spec.profile ? readProfile(at.instance.connection) : null;
-    return { times, peak: task.peakUse, profile, files: [], replaced: [] };
+    return { times, peak: task.peakUse, profile, written: { files: [] } };
   } finally {
     stamp.during(job.job, () => task[Symbol.dispose]());
   }
@@ -315,8 +337,7 @@ type TaskRun = {
   readonly times: TaskTimes;
   readonly peak: MemoryUse;
   readonly profile: Json;
-  readonly files: readonly WrittenFile[];
-  readonly replaced: readonly string[];
+  readonly written: Pick<TaskReport, 'files' | 'replaced' | 'unloaded'>;
 };
 
 function reportOf(
@@ -339,8 +360,7 @@ function reportOf(
     scans,
     // The spool fills in the partitions of a spooled output.
     partitions: [],
-    files: run.files,
-    ...(run.replaced.length === 0 ? {} : { replaced: run.replaced }),
+    ...run.written,
     receivedBytes,
     profile: run.profile,
   };

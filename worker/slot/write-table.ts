@@ -18,7 +18,7 @@ import { TableFileWriter, type CopiedFile, type WriteDatabase } from '../write/t
 import type { OutputWriter } from './output-writer.ts';
 
 /** Most files that a task may write: each has a writer with buffers of its own, and takes its place in the task's report. */
-const TASK_FILES_MAX = 10_000;
+export const TASK_FILES_MAX = 10_000;
 /** Largest description of a task's files. */
 const REPORT_BYTES_MAX = 32 * 2 ** 20;
 
@@ -28,15 +28,18 @@ export type WrittenTable = { readonly files: readonly WrittenFile[]; readonly re
 /** Runs a statement by quanta, as a part of the task; its chunks go to `take`. The first one loads the task's inputs. */
 export type RunStatement = (sql: string, mayBe: StatementKind, take: (chunk: Address) => void) => Promise<void>;
 
+/** What writes the files of a task. `signal` aborts when the task is cancelled. */
+export type WriteTools = {
+  readonly connection: Connection;
+  readonly run: RunStatement;
+  readonly signal: AbortSignal;
+};
+
 /**
  * Writes the rows of a task's text as data files of a table. After a failure its files are deleted.
  * @throws the errors of DuckDB, STATEMENT_TOO_COMPLEX for too many files
  */
-export async function writeTable(
-  sql: string,
-  sink: TableSink,
-  { connection, run }: { readonly connection: Connection; readonly run: RunStatement },
-): Promise<WrittenTable> {
+export async function writeTable(sql: string, sink: TableSink, { connection, run }: WriteTools): Promise<WrittenTable> {
   const schema = parseSchema(parseJson(sink.schema));
   const spec = parsePartitionSpec(parseJson(sink.spec));
   if (spec.fields.some(({ transform }) => transform.kind === 'bucket')) connection.run(HASH_MACROS.join(';'));

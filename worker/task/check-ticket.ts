@@ -17,7 +17,7 @@ export function checkTaskTicket(spec: SentTask, ticket: Ticket): void {
     allowedRoots.every((root) =>
       ticket.grants.some((grant) => isWithin(root, grant.location) && sameCredential(grant.credential, credential)),
     );
-  const written = spec.output.kind === 'table' ? [spec.output.table] : [];
+  const written = 'sink' in spec.output ? [spec.output.sink] : [];
   if (![...spec.access, ...written].every(isCovered)) {
     throw new SkeinError('UNAUTHENTICATED', 'the ticket does not cover the locations of the task');
   }

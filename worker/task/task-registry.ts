@@ -118,7 +118,7 @@ export class TaskRegistry {
   async run(signal: AbortSignal, spec: SentTask, ticket: Ticket): Promise<TaskEnd> {
     if (spec.output.kind === 'stream') throw new SkeinError('INVALID_REQUEST', 'DoGet is for streamed outputs');
     // The files of a table are in the report, and no rows are spooled.
-    const partitions = spec.output.kind === 'table' ? 0 : spec.output.partitions;
+    const partitions = 'sink' in spec.output ? 0 : spec.output.partitions;
     if (
       spec.output.kind === 'spool' &&
       (!Number.isInteger(partitions) || partitions < 1 || partitions > PARTITIONS_MAX)

@@ -1,0 +1,28 @@
+import type { StatementContext } from '#proto/task.ts';
+import type { Description } from '../command/command.ts';
+import { findPivots } from '../front/find-pivots.ts';
+import { describeQuery } from '../front/prepare-query.ts';
+import { printSqlType } from '../planner/sql-type.ts';
+import type { DerivedText } from '../statement/derived-text.ts';
+import type { TextSpan } from '../statement/statement.ts';
+import { placesIn, type ValuePlace } from '../statement/value-place.ts';
+import { inStatement } from './in-statement.ts';
+
+type Parts = Parameters<typeof inStatement>[0] & { readonly values: readonly ValuePlace[] };
+
+/** Binds a query, or a text that was made of it, with its parameters in place, before they have values. */
+export async function describeText(
+  parts: Parts,
+  query: TextSpan,
+  text: DerivedText,
+  context: StatementContext,
+): Promise<Description> {
+  // Its columns are those of the data.
+  if (findPivots(query.text).length > 0) return { columns: null, parameters: new Map() };
+  const values = text.places(placesIn(query, parts.values));
+  const { columns, parameters } = await inStatement(parts, query, text, { context, values, work: describeQuery });
+  return {
+    columns: columns?.map(({ name, type }) => ({ name, type, typeName: printSqlType(type) })) ?? null,
+    parameters: new Map(parameters.map(({ name, type }) => [name, type])),
+  };
+}

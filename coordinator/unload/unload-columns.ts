@@ -1,0 +1,178 @@
+import type { SqlText } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { CsvUnload, UnloadFormat } from '#shared/stage/file-format.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
+import {
+  innerTypes,
+  mapLeaves,
+  printSqlType,
+  type LeafType,
+  type SqlField,
+  type SqlType,
+} from '../planner/sql-type.ts';
+
+/** How the rows of a query become those of files. */
+type UnloadedColumns = {
+  /** Wraps the query's text so that its columns are those of the files. */
+  readonly sql: (text: SqlText) => SqlText;
+  /** The columns whose values are all enclosed, in CSV. */
+  readonly enclosed: readonly string[];
+};
+
+/**
+ * The columns of files: their names, and their values as the format holds them.
+ * @param mark begins the error of a value that the format cannot hold; it is unique, so that no other error is taken for it
+ * @throws NOT_SUPPORTED for a type that the format cannot hold, SYNTAX_ERROR for a name that two columns have; with the position
+ */
+export function unloadColumns(
+  columns: readonly SqlField[],
+  format: UnloadFormat,
+  { mark, position }: { readonly mark: string; readonly position: number },
+): UnloadedColumns {
+  const isNamed = format.kind !== 'csv' || format.header;
+  if (isNamed) requireNames(columns, format, position);
+  for (const { name, type } of columns) {
+    const refused = refusedType(type, REFUSED[format.kind]);
+    if (refused === undefined) continue;
+    const message = `${format.kind.toUpperCase()} does not hold the type ${refused} of the column ${name}: convert it, to VARCHAR for example`;
+    throw new SkeinError('NOT_SUPPORTED', message, { position });
+  }
+  const list = columns.map(({ name, type }, i) => {
+    const value = valueOf(format, type, { column: `c${i}`, mark: `${mark} ${i}` });
+    return `${value} AS ${quoteIdentifier(isNamed ? name : `c${i}`)}`;
+  });
+  const names = columns.map((_, i) => `c${i}`).join(', ');
+  const isEnclosed = format.kind === 'csv' && format.quote !== null;
+  return {
+    sql: (text) => [`SELECT ${list.join(', ')} FROM (`, ...text, `\n) AS t(${names})`],
+    enclosed: isEnclosed
+      ? columns.flatMap(({ name, type }, i) => (isText(type) ? [isNamed ? name : `c${i}`] : []))
+      : [],
+  };
+}
+
+/** Turns the error of a value that the format cannot hold into the client's; any other error stays. */
+export function unloadError(thrown: unknown, columns: readonly SqlField[], mark: string): unknown {
+  const { message } = SkeinError.of(thrown);
+  if (!message.startsWith(`${mark} `)) return thrown;
+  const [column = '', ...reason] = message.slice(mark.length + 1).split(' ');
+  return new SkeinError(
+    'INVALID_ARGUMENT',
+    `a value of the column ${columns[Number(column)]?.name ?? ''} ${reason.join(' ')}`,
+  );
+}
+
+/** Readers find columns by name, without regard to case. */
+function requireNames(columns: readonly SqlField[], format: UnloadFormat, position: number): void {
+  const found = new Set<string>();
+  for (const { name } of columns) {
+    if (
+      format.kind === 'csv' &&
+      format.quote === null &&
+      ['\n', '\r', format.delimiter].some((sign) => name.includes(sign))
+    ) {
+      const message = `the name of the column ${name} ${ENDS_FIELD}`;
+      throw new SkeinError('SYNTAX_ERROR', message, { position });
+    }
+    const folded = foldIdentifier(name);
+    if (found.has(folded)) {
+      throw new SkeinError('SYNTAX_ERROR', `two columns of the files would be called ${name}: name one AS another`, {
+        position,
+      });
+    }
+    found.add(folded);
+  }
+}
+
+// Types of which a file would hold another value, or none that reads back. DuckDB writes a HUGEINT to Parquet as a DOUBLE, an INTERVAL in
+// milliseconds, and the time of a TIME WITH TIME ZONE in UTC; a UNION as text or as an object has lost which of its members it is.
+const NO_TEXT = ['UNION', 'VARIANT', 'GEOMETRY'] as const;
+const REFUSED: Readonly<Record<UnloadFormat['kind'], ReadonlySet<string>>> = {
+  csv: new Set(NO_TEXT),
+  json: new Set(NO_TEXT),
+  parquet: new Set([...NO_TEXT, 'HUGEINT', 'UHUGEINT', 'BIGNUM', 'TIME WITH TIME ZONE', 'TIME_NS', 'INTERVAL', 'BIT']),
+};
+
+function refusedType(type: SqlType, refused: ReadonlySet<string>): string | undefined {
+  if (type.kind === 'union') return refused.has('UNION') ? 'UNION' : undefined;
+  if (type.kind === 'scalar' && refused.has(type.name)) return type.name;
+  return innerTypes(type)
+    .map((inner) => refusedType(inner, refused))
+    .find((one) => one !== undefined);
+}
+
+type Value = { readonly column: string; readonly mark: string };
+
+function valueOf(format: UnloadFormat, type: SqlType, value: Value): string {
+  if (isNull(type)) return `CAST(NULL AS ${format.kind === 'parquet' ? 'INTEGER' : 'VARCHAR'})`;
+  switch (format.kind) {
+    case 'csv':
+      return format.quote === null ? plainText(format, value) : value.column;
+    case 'json':
+      return converted(finite(type, value), type, jsonLeaf);
+    case 'parquet':
+      return converted(value.column, type, parquetLeaf);
+    default:
+      return format satisfies never;
+  }
+}
+
+const isNull = (type: SqlType): boolean => type.kind === 'scalar' && type.name === '"NULL"';
+
+function converted(value: string, type: SqlType, change: (leaf: LeafType) => SqlType): string {
+  const to = printSqlType(mapLeaves(type, change));
+  return to === printSqlType(type) ? value : `CAST(${value} AS ${to})`;
+}
+
+const VARCHAR: SqlType = { kind: 'scalar', name: 'VARCHAR' };
+
+/** Digits that every number of a JSON reader holds. */
+const EXACT_DIGITS = 15;
+const LARGE_NUMBERS: ReadonlySet<string> = new Set(['HUGEINT', 'UHUGEINT', 'BIGNUM']);
+
+/** Readers take a number of more digits for a floating-point number, which loses some: it is written as text. */
+function jsonLeaf(type: LeafType): SqlType {
+  const isLarge =
+    type.kind === 'decimal' ? type.width > EXACT_DIGITS : type.kind === 'scalar' && LARGE_NUMBERS.has(type.name);
+  return isLarge ? VARCHAR : type;
+}
+
+/** DuckDB 1.5 writes TIMESTAMP_MS with the unit of microseconds. */
+const COARSE_TIMES: ReadonlySet<string> = new Set(['TIMESTAMP_S', 'TIMESTAMP_MS']);
+
+function parquetLeaf(type: LeafType): SqlType {
+  if (type.kind === 'enum') return VARCHAR;
+  return type.kind === 'scalar' && COARSE_TIMES.has(type.name) ? { kind: 'scalar', name: 'TIMESTAMP' } : type;
+}
+
+const MAY_BE_INFINITE: ReadonlySet<string> = new Set([
+  'FLOAT',
+  'DOUBLE',
+  'DATE',
+  'TIMESTAMP',
+  'TIMESTAMP WITH TIME ZONE',
+]);
+
+/** JSON has neither NaN nor infinity. */
+function finite(type: SqlType, { column, mark }: Value): string {
+  if (type.kind !== 'scalar' || !MAY_BE_INFINITE.has(type.name)) return column;
+  const refusal = `CAST(error(${quoteLiteral(`${mark} is infinite or no number, which JSON does not hold`)}) AS ${type.name})`;
+  return `CASE WHEN NOT isfinite(${column}) THEN ${refusal} ELSE ${column} END`;
+}
+
+/** Without a character that encloses fields, a field has nothing in it that would end it, and is never taken for NULL. */
+function plainText({ delimiter, nullText, emptyIsNull }: CsvUnload, { column, mark }: Value): string {
+  const text = `CAST(${column} AS VARCHAR)`;
+  const ends = [quoteLiteral(delimiter), 'chr(10)', 'chr(13)'].map((sign) => `contains(${text}, ${sign})`);
+  const nulls = [...new Set([nullText, ...(emptyIsNull ? [''] : [])])].map((one) => `${text} = ${quoteLiteral(one)}`);
+  const refusal = (reason: string): string => `error(${quoteLiteral(`${mark} ${reason}`)})`;
+  return `CASE WHEN ${ends.join(' OR ')} THEN ${refusal(ENDS_FIELD)} WHEN ${nulls.join(' OR ')} THEN ${refusal(MEANS_NULL)} ELSE ${column} END`;
+}
+
+const ENDS_FIELD = 'has the delimiter or a line end in it: FIELD_OPTIONALLY_ENCLOSED_BY encloses such values';
+const MEANS_NULL =
+  'would be read as NULL: FIELD_OPTIONALLY_ENCLOSED_BY encloses such values, or NULL_IF has another text';
+
+const isText = (type: SqlType): boolean =>
+  type.kind === 'enum' || (type.kind === 'scalar' && ['VARCHAR', 'JSON', 'BLOB'].includes(type.name));

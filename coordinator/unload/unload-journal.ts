@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Principal } from '#shared/authorization/principal.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { CommitOutcome } from '#shared/iceberg/write/commit-writes.ts';
+import type { Logger } from '#shared/log/logger.ts';
+import { uploadFolder } from '#shared/stage/stage-folders.ts';
+import type { Stage, StageCatalog } from '../catalog-client/stage-catalog.ts';
+import { placeUploadFile, removeUpload, requireFreePaths, uploadFiles } from '../stage/stage-files.ts';
+import { failureOf } from '../write/write-journal.ts';
+import type { UnloadIntent, UnloadIntents, UnloadName } from './unload-intents.ts';
+
+/** Pause before what could not be done is tried again. */
+const RETRY_PAUSE_MS = 1_000;
+
+/** An unload of this coordinator, from before its first file until nothing of it is left open. */
+export interface OpenUnload {
+  /** Location below which its files lie until they get their names. */
+  readonly folder: string;
+  /**
+   * Gives the files their names, all of them: from the moment at which it is decided nothing stops that, not even the end of this
+   * coordinator. @param begin called before it is decided
+   * @throws ALREADY_EXISTS, INVALID_REQUEST for a name that is not free, UPLOAD_NOT_FOUND when the time of the upload is over: nothing has
+   * a name; COMMIT_STATE_UNKNOWN when `settle` has to end it
+   */
+  place(
+    names: readonly UnloadName[],
+    options: { readonly overwrite: boolean; readonly begin: () => void },
+  ): Promise<void>;
+  /** Nothing gets a name: deletes the files. */
+  discard(): Promise<void>;
+  /** Ends an unload that nobody knows whether it was decided: tries until it is done. */
+  settle(): Promise<CommitOutcome>;
+}
+
+type Options = {
+  readonly intents: UnloadIntents;
+  readonly catalog: Pick<StageCatalog, 'beginUpload' | 'findUpload' | 'endUpload'>;
+  readonly log: Logger;
+};
+
+/**
+ * The unloads that have begun and not ended, durable before their first file. The catalog knows of each as an upload into its stage, and
+ * deletes what is left of it when the stage's `upload_ttl` is over.
+ * ```
+ * begin ─▶ files ─▶ names are decided, in one row ─▶ each file gets its name ─▶ the intent goes
+ *            └─ failed ─▶ the files are deleted ─▶ the intent goes
+ * ```
+ * A coordinator that begins ends what earlier ones left: it gives the files of a decided unload their names, and deletes all others.
+ */
+export class UnloadJournal {
+  readonly #options: Options;
+  readonly #stop = new AbortController();
+  /** Work that goes on behind the statements. */
+  readonly #pending = new Set<Promise<unknown>>();
+  /** The last of the unloads into a stage that give names, by the stage's id: two of them do not find the same name free. */
+  readonly #placing = new Map<string, Promise<unknown>>();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** @throws STAGE_NOT_FOUND, QUEUE_FULL, CATALOG_UNAVAILABLE: then no file may be written */
+  async begin(
+    principal: Principal,
+    { stage, path, recordId }: { readonly stage: Stage; readonly path: string; readonly recordId: string },
+  ): Promise<OpenUnload> {
+    const { catalog, intents } = this.#options;
+    const uploadId = randomUUID();
+    await catalog.beginUpload(principal, { id: uploadId, stageId: stage.id, path, partBytes: 0, sizeBytes: null });
+    const intent = { uploadId, recordId, stage: stage.location, names: null };
+    await intents.add(intent);
+    return {
+      folder: uploadFolder(stage.location, uploadId),
+      place: (names, { overwrite, begin }) =>
+        this.#inTurn(stage.id, async () => {
+          await this.#requireOpen(principal, uploadId);
+          await requireFreePaths(
+            stage,
+            names.map(({ path: wanted }) => wanted),
+            overwrite,
+          );
+          begin();
+          await intents.decide(uploadId, names);
+          await this.#place(intent, names).catch((cause: unknown) => {
+            throw new SkeinError(
+              'COMMIT_STATE_UNKNOWN',
+              'the files are written, and get their names as soon as the storage takes them',
+              { cause },
+            );
+          });
+          this.#behind(this.#forget(intent));
+        }),
+      discard: () => this.#discard(intent),
+      settle: () => this.#settle(intent),
+    };
+  }
+
+  /** Ends the unloads of coordinators before this one, in the background; their history records end with it. */
+  async resume(): Promise<void> {
+    const { intents, log } = this.#options;
+    const left = await intents.takeOver();
+    if (left.length > 0) log.warn({ unloads: left.length }, 'unloads of an earlier coordinator are ended');
+    for (const intent of left) {
+      const ended = this.#settle(intent).then((outcome) => intents.record(intent.recordId, failureOf(outcome)));
+      this.#behind(ended);
+    }
+  }
+
+  /** Stops; what is still open is ended by the next coordinator. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await Promise.allSettled(this.#pending);
+  }
+
+  /** @throws UPLOAD_NOT_FOUND */
+  async #requireOpen(principal: Principal, uploadId: string): Promise<void> {
+    try {
+      await this.#options.catalog.findUpload(principal, uploadId);
+    } catch (thrown) {
+      const { code } = SkeinError.of(thrown);
+      if (code !== 'UPLOAD_NOT_FOUND') throw thrown;
+      throw new SkeinError(code, 'the unload took longer than the upload_ttl of its stage', { cause: thrown });
+    }
+  }
+
+  async #inTurn(stageId: string, work: () => Promise<void>): Promise<void> {
+    const before = this.#placing.get(stageId) ?? Promise.resolve();
+    const turn = before.then(work, work);
+    this.#placing.set(stageId, turn);
+    try {
+      await turn;
+    } finally {
+      if (this.#placing.get(stageId) === turn) this.#placing.delete(stageId);
+    }
+  }
+
+  /** May be done again: a file that has its name is no longer in the upload's folder. */
+  async #place({ uploadId: id, stage: location }: UnloadIntent, names: readonly UnloadName[]): Promise<void> {
+    const upload = { id, stage: { location } };
+    const left = await uploadFiles(upload);
+    for (const { file, path } of names) if (left.has(file)) await placeUploadFile({ ...upload, path }, file);
+  }
+
+  async #settle(intent: UnloadIntent): Promise<CommitOutcome> {
+    const { intents, log } = this.#options;
+    for (;;) {
+      try {
+        const names = await intents.end(intent.uploadId);
+        if (names !== null) await this.#place(intent, names);
+        await this.#forget(intent);
+        return names === null ? 'NOT_COMMITTED' : 'COMMITTED';
+      } catch (error) {
+        log.warn({ err: error, upload: intent.uploadId }, 'an unload could not be ended');
+      }
+      await sleep(RETRY_PAUSE_MS, undefined, { signal: this.#stop.signal });
+    }
+  }
+
+  async #discard(intent: UnloadIntent): Promise<void> {
+    // Best effort: what cannot be deleted now is deleted by the catalog when the upload's time is over.
+    await this.#forget(intent).catch((error: unknown) => {
+      this.#options.log.warn({ err: error, upload: intent.uploadId }, 'an unload could not be tidied up');
+    });
+  }
+
+  /** Deletes what is left of an unload. An attempt to run a task that was given up may go on: the catalog deletes what that leaves. */
+  async #forget({ uploadId, stage: location }: UnloadIntent): Promise<void> {
+    const { catalog, intents } = this.#options;
+    await removeUpload({ id: uploadId, stage: { location } });
+    await catalog.endUpload(uploadId, true);
+    await intents.remove(uploadId);
+  }
+
+  #behind(work: Promise<unknown>): void {
+    const ended = work.then(
+      () => undefined,
+      (error: unknown) => {
+        if (!this.#stop.signal.aborted)
+          this.#options.log.warn({ err: error }, 'an unload is left to the next coordinator');
+      },
+    );
+    this.#pending.add(ended);
+    void ended.finally(() => this.#pending.delete(ended));
+  }
+}

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { SkeinError, type ErrorCode } from '#shared/error.ts';
+import { must } from '#shared/must.ts';
+import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { isUnknown } from '#shared/iceberg/write/commit-writes.ts';
+import type { UnloadedRows } from '#proto/task.ts';
+import type { Stage } from '../catalog-client/stage-catalog.ts';
+import type { CommandContext } from '../command/command.ts';
+import type { SqlField } from '../planner/sql-type.ts';
+import type { ActiveQuery } from '../query/active-query.ts';
+import { openStage } from '../stage/open-stage.ts';
+import { fileExists, listStageFiles } from '../stage/stage-files.ts';
+import { principalOf } from '../write/principal-of.ts';
+import { endLater } from '../write/write-journal.ts';
+import { unloadColumns, unloadError } from './unload-columns.ts';
+import type { UnloadName } from './unload-intents.ts';
+import type { OpenUnload, UnloadJournal } from './unload-journal.ts';
+import { unloadNames, type UnloadNames } from './unload-names.ts';
+import type { Unload, Unloaded } from './unload.ts';
+
+export type UnloadServices = {
+  readonly journal: Pick<UnloadJournal, 'begin'>;
+  readonly statement: Pick<ActiveQuery, 'recordId' | 'endLater' | 'settled'>;
+};
+
+/** Files of one unload. */
+const FILES_MAX = 10_000;
+
+/**
+ * Writes the rows of a query as files of a stage:
+ * ```
+ * stage ─▶ intent ─▶ query, whose last stage writes files beside the stage's ─▶ all files get their names
+ * ```
+ * A statement that fails leaves none.
+ */
+export async function unloadRows(
+  unload: Unload,
+  context: CommandContext,
+  { journal, statement }: UnloadServices,
+): Promise<Unloaded> {
+  const { format, overwrite, fileBytes, query } = unload;
+  const { position } = unload.stage;
+  const names = unloadNames(unload);
+  const stage = await openStage(unload.stage, 'stage.write', context);
+  const mark = `skein-${randomUUID()}`;
+  let columns: readonly SqlField[] = [];
+  let open: OpenUnload | undefined;
+  try {
+    if (!overwrite) await requireNone(stage, names, context.signal);
+    const { tasks, bytesScanned, fragments } = await context.queries.unload(query, async (given, isOrdered) => {
+      columns = given;
+      const { sql, enclosed } = unloadColumns(given, format, { mark, position: query.offset });
+      const principal = principalOf(context.caller.claims);
+      open = await journal.begin(principal, { stage, path: unload.stage.path, recordId: statement.recordId });
+      const { folder } = open;
+      const rowGroupRows = context.config['load.row_group_rows'];
+      const place = { folder, allowedRoots: [stage.location], credential: NO_CREDENTIAL };
+      const sink = { ...place, format, enclosed, rowGroupRows, fileBytes, keepsOrder: isOrdered };
+      return { sink, sql, inOneTask: fileBytes === null };
+    });
+    const begun = must(open, 'a query that ran has its destination');
+    const named = nameFiles(tasks, names, begun);
+    if (named.length === 0) await begun.discard();
+    else await begun.place(named, { overwrite, begin: context.beginCommit });
+    const files = tasks.flatMap((task) => task.files);
+    return {
+      rows: sum(tasks, ({ rows }) => rows),
+      plainBytes: sum(files, ({ plainBytes }) => plainBytes),
+      bytes: sum(files, ({ sizeBytes }) => sizeBytes),
+      bytesScanned,
+      fragments,
+    };
+  } catch (error) {
+    if (!isUnknown(error)) await open?.discard();
+    else if (open !== undefined) endLater(statement, open);
+    throw atStage(unloadError(error, columns, mark), position);
+  }
+}
+
+/** Refuses files that an unload like this one has left. @throws ALREADY_EXISTS */
+async function requireNone(stage: Stage, { folder, mayBe }: UnloadNames, signal: AbortSignal): Promise<void> {
+  for await (const files of listStageFiles(stage, folder)) {
+    signal.throwIfAborted();
+    const found = files.find(({ path }) => mayBe(path));
+    if (found !== undefined) throw fileExists(found.path);
+  }
+}
+
+/** @throws STATEMENT_TOO_COMPLEX */
+function nameFiles(
+  tasks: readonly UnloadedRows[],
+  names: UnloadNames,
+  { folder }: Pick<OpenUnload, 'folder'>,
+): readonly UnloadName[] {
+  const named = tasks.flatMap(({ files }, task) =>
+    files.map(({ path }, number) => ({ file: path.slice(folder.length + 1), path: names.path(task, number) })),
+  );
+  if (named.length <= FILES_MAX) return named;
+  throw new SkeinError(
+    'STATEMENT_TOO_COMPLEX',
+    `the rows take ${named.length} files: MAX_FILE_SIZE allows at most ${FILES_MAX}`,
+  );
+}
+
+const sum = <T>(list: readonly T[], of: (one: T) => number): number => list.reduce((total, one) => total + of(one), 0);
+
+/** Errors of the place of the files, which the statement names by its stage. */
+const OF_PLACE: ReadonlySet<ErrorCode> = new Set([
+  'ALREADY_EXISTS',
+  'INVALID_REQUEST',
+  'UPLOAD_NOT_FOUND',
+  'STAGE_NOT_FOUND',
+]);
+
+function atStage(thrown: unknown, position: number): unknown {
+  const error = SkeinError.of(thrown);
+  if (!OF_PLACE.has(error.code) || error.position !== undefined) return thrown;
+  return new SkeinError(error.code, error.message, { position, cause: error });
+}

@@ -75,6 +75,7 @@ export async function startWorker(
       afterMs: config['worker.instances_idle_time'],
     },
     outputBufferBytes: config['worker.task_output_buffer'],
+    rowCacheBytes: Math.floor(config['worker.row_cache_memory'] / slots),
     quanta: {
       longMax: config['worker.long_quanta_max'],
       ageMaxMs: config['worker.quantum_max'],

@@ -494,6 +494,10 @@ export const CONFIG = {
     5_000,
     'Time without use after which idle instances return memory beyond worker.instances_idle_memory to the system, and a reserve thread ends',
   ),
+  'worker.row_cache_memory': bytes(
+    Math.floor(machineMemory() * 0.01),
+    'Memory for decoded columns of row groups that small scans read again and again, divided between the slots; 0 = none. It is part of the process’s headroom, and is given back when memory is short',
+  ),
   'worker.drain_timeout': duration(
     600_000,
     'Time for which a worker waits for its queries to end after SIGTERM; a second signal ends the wait',

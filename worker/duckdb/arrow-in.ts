@@ -10,7 +10,7 @@ import { duckdb, word, type Address } from './library.ts';
 import { addressOf, noRelease } from './memory.ts';
 
 /** Rows of one chunk that DuckDB takes. */
-const CHUNK_ROWS = 2_048;
+export const CHUNK_ROWS = 2_048;
 
 const LENGTH = 0;
 const NULL_COUNT = 1;
@@ -22,7 +22,11 @@ export type ArrowBatch = {
   readonly rows: number;
   readonly nodes: readonly { readonly length: number; readonly nullCount: number }[];
   readonly buffers: readonly ArrowBuffer[];
+  /** The rows `[start, end)` that are read, each start a multiple of 8; absent = all. */
+  readonly ranges?: readonly RowRange[];
 };
+
+export type RowRange = { readonly start: number; readonly end: number };
 
 /** Rows as record batches. */
 export type ArrowRows = {
@@ -34,11 +38,22 @@ export type ArrowRows = {
   readonly batches: Iterable<ArrowBatch>;
 };
 
+/** Rows that a table function of `InputFunctions` returns. All calls come from DuckDB, and throw what its statement then fails with. */
+export interface TableInput {
+  /** Declares the columns and the number of rows. */
+  bind(info: Address): void;
+  /** Begins to read the columns of these indexes. */
+  open(columns: readonly number[]): OpenInput;
+}
+
+/** `chunks`, which the caller destroys; `columns` are the places of the columns asked for in each of them. */
+export type OpenInput = { readonly chunks: Iterator<Address>; readonly columns: readonly number[] };
+
 /**
  * Passes record batches to DuckDB. Their memory must outlive the statements that read them, unless they are loaded into a table, which
  * copies them one by one.
  */
-export class ArrowInput implements Disposable {
+export class ArrowInput implements TableInput, Disposable {
   readonly rows: number;
   readonly #from: ArrowRows;
   readonly #connection: Connection;
@@ -87,7 +102,7 @@ export class ArrowInput implements Disposable {
     throw errorAt(duckdb.appender_error(appender[0] ?? 0n));
   }
 
-  /** Called by `InputFunctions` at bind time: declares the columns and the exact number of rows. */
+  /** Declares the exact number of rows. */
   bind(info: Address): void {
     const { fields, dictionaries } = this.#from;
     const empty = new NativeBatch(fields, emptyBatch(fields), dictionaries);
@@ -101,14 +116,20 @@ export class ArrowInput implements Disposable {
     duckdb.bind_set_cardinality(info, this.rows, true);
   }
 
+  open(columns: readonly number[]): OpenInput {
+    return { chunks: this.chunks(), columns };
+  }
+
   /** Yields all rows in chunks, which the caller destroys. */
   *chunks(): Generator<Address> {
     const { fields, dictionaries, batches } = this.#from;
     for (const batch of batches) {
       const native = new NativeBatch(fields, batch, dictionaries);
-      for (let start = 0; start < batch.rows; start += CHUNK_ROWS) {
-        const rows = Math.min(CHUNK_ROWS, batch.rows - start);
-        yield native.chunk(this.#connection, this.#schema[0] ?? 0n, start, rows);
+      for (const { start: first, end } of batch.ranges ?? [{ start: 0, end: batch.rows }]) {
+        for (let start = first; start < end; start += CHUNK_ROWS) {
+          const rows = Math.min(CHUNK_ROWS, end - start);
+          yield native.chunk(this.#connection, this.#schema[0] ?? 0n, start, rows);
+        }
       }
     }
   }

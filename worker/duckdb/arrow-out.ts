@@ -67,7 +67,7 @@ export class ArrowForm implements Disposable {
 }
 
 /** Whether a field or one of its descendants has the layout of Utf8View or BinaryView. */
-const isView = ({ format, children, dictionary }: ArrowField): boolean =>
+export const isView = ({ format, children, dictionary }: ArrowField): boolean =>
   format === 'vu' || format === 'vz' || children.some(isView) || (dictionary !== null && isView(dictionary));
 
 /** The schema message of an IPC stream. */

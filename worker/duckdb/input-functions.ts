@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import type { ArrowInput } from './arrow-in.ts';
+import type { OpenInput, TableInput } from './arrow-in.ts';
 import type { Connection } from './instance.ts';
 import { duckdb, word, type Address } from './library.ts';
 import { registerCallback } from './memory.ts';
@@ -8,8 +8,7 @@ import { registerCallback } from './memory.ts';
 export const inputName = (index: number): string => `skein_input_${index}`;
 
 /** A function's current input, and the open scans of statements that read it. */
-type Source = { input: ArrowInput | undefined; readonly scans: Set<Address> };
-type Scan = { readonly source: Source; readonly chunks: Iterator<Address>; readonly columns: readonly number[] };
+type Source = { input: TableInput | undefined; readonly scans: Set<Address> };
 
 /**
  * The native callbacks of the input functions, shared by all instances of a thread: callbacks are scarce, and live as long as the thread.
@@ -17,7 +16,7 @@ type Scan = { readonly source: Source; readonly chunks: Iterator<Address>; reado
  */
 export class InputCallbacks {
   readonly #sources = new Map<Address, Source>();
-  readonly #scans = new Map<Address, Scan>();
+  readonly #scans = new Map<Address, OpenInput>();
   #numbers = 0n;
   readonly bind = registerCallback((info) => {
     try {
@@ -33,8 +32,8 @@ export class InputCallbacks {
       );
       const { source, input } = this.#input(duckdb.init_get_extra_info(info));
       const scan = ++this.#numbers;
+      this.#scans.set(scan, input.open(columns));
       source.scans.add(scan);
-      this.#scans.set(scan, { source, chunks: input.chunks(), columns });
       duckdb.init_set_init_data(info, scan, null);
       duckdb.init_set_max_threads(info, 1);
     } catch (error) {
@@ -67,7 +66,7 @@ export class InputCallbacks {
     source.input = undefined;
   }
 
-  #input(id: Address): { readonly source: Source; readonly input: ArrowInput } {
+  #input(id: Address): { readonly source: Source; readonly input: TableInput } {
     const source = this.#sources.get(id);
     if (source?.input === undefined) throw new SkeinError('NOT_SUPPORTED', 'the task has no such input');
     return { source, input: source.input };
@@ -90,7 +89,7 @@ export class InputFunctions implements Disposable {
   }
 
   /** Sets the input of the function `inputName(index)`; it must outlive the statements that read it. */
-  set(index: number, input: ArrowInput): void {
+  set(index: number, input: TableInput): void {
     for (let i = this.#functions.length; i <= index; i++) this.#functions.push(this.#register(inputName(i)));
     const source = this.#functions[index]?.source;
     if (source !== undefined) source.input = input;
@@ -123,7 +122,7 @@ export class InputFunctions implements Disposable {
 }
 
 /** Fills `output` with references to the next rows, or with none at the end. */
-function nextChunk(scan: Scan | undefined, output: Address): void {
+function nextChunk(scan: OpenInput | undefined, output: Address): void {
   const next = scan?.chunks.next();
   if (scan === undefined || next === undefined || next.done === true) {
     duckdb.data_chunk_set_size(output, 0);

@@ -23,6 +23,10 @@ export type PlannedFile = {
   readonly columns: readonly string[];
   /** Per equality delete file, the expressions of the columns that it compares, in its order. */
   readonly equality: readonly EqualityDelete[];
+  /** The row groups of the task whose statistics allow a match. */
+  readonly kept: readonly RowGroup[];
+  /** True when the file has one row group. */
+  readonly isOneGroup: boolean;
   /** True when a file's column hides a virtual column of DuckDB of the same name, so that row numbers cannot be read. */
   readonly hidesVirtual: boolean;
   /** False when the statistics prove that no row can match: the file is left out. */
@@ -59,6 +63,8 @@ export async function planFile(
   const leaves = leavesOf(fields, scan, file);
   return {
     file,
+    kept,
+    isOneGroup: footer.rowGroups.length === 1,
     bounds: rowBounds(groups, footer),
     signature: footer.signature,
     columns: scan.columns.map(source),

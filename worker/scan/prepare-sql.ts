@@ -10,8 +10,9 @@ import { stagedError } from './staged-error.ts';
 
 /** A task's SQL with every scan printed, reports of the scans, and the positions table that must be loaded first. */
 export type PreparedSql = {
-  /** Prints the SQL that DuckDB runs, given the SQL for each input. */
-  readonly print: (inputs: readonly string[]) => string;
+  /** Prints the SQL that DuckDB runs, given the SQL for each input; `cached` has the texts of scans that the row cache serves. */
+  readonly print: (inputs: readonly string[], cached?: ReadonlyMap<number, string>) => string;
+  readonly scans: readonly PrintedScan[];
   readonly reports: readonly ScanReport[];
   /** Locations of the files that DuckDB opens. */
   readonly files: ReadonlySet<string>;
@@ -32,7 +33,7 @@ export async function prepareSql(
     const { staged } = scan;
     scans.push(
       staged === undefined
-        ? await printScan(signal, scan, { index, open, readFooter, positions })
+        ? await printScan(signal, scan, { index, tenant: spec.tenant, open, readFooter, positions })
         : await printStaged(signal, { ...scan, staged }, { index, open, readFooter }).catch((error: unknown) => {
             throw stagedError(SkeinError.of(error), spec);
           }),
@@ -40,12 +41,13 @@ export async function prepareSql(
   }
   signal.throwIfAborted();
   return {
-    print: (inputs) =>
+    scans,
+    print: (inputs, cached) =>
       spec.sql
         .map((part) => {
           if (typeof part === 'string') return part;
           if ('input' in part) return must(inputs[part.input], 'a fragment names its inputs');
-          return must(scans[part.scan], 'a fragment names its scans').sql;
+          return cached?.get(part.scan) ?? must(scans[part.scan], 'a fragment names its scans').sql;
         })
         .join(''),
     reports: scans.map((scan) => scan.report),

@@ -81,6 +81,7 @@ const footersOf = (tenant: string, tableUuid: string, footers = new FooterCache(
 const print = (scan: ScanSpec) =>
   printScan(new AbortController().signal, scan, {
     index: 0,
+    tenant: tenantId('t'),
     open,
     readFooter: footersOf('t', 'u'),
     positions: new DeletedPositions(1e6),

@@ -1,10 +1,12 @@
 import type { ScanReport, ScanSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
+import type { TenantId } from '#shared/id.ts';
 import { duckDbType } from '#shared/iceberg/duckdb-type.ts';
 import { must } from '#shared/must.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { readParquet } from '#shared/sql/read-parquet.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
+import { cacheableScan, type CacheableScan } from './cacheable-scan.ts';
 import type { DeletedPositions } from './deleted-positions.ts';
 import { fileFactsJoin, isAddress } from './print-address.ts';
 import { baseName, columnSource, planFile, type EqualityDelete, type PlannedFile } from './plan-file.ts';
@@ -16,15 +18,22 @@ import { readablePath, type OpenScanned } from './readable-path.ts';
 /** Footers that are read at once. */
 const FOOTERS_AT_ONCE = 16;
 
-/** The access to a scan's files, the reader of their footers, and the place for deleted positions. */
+/** The tenant, the access to a scan's files, the reader of their footers, and the place for deleted positions. */
 export type ScanTools = {
+  readonly tenant: TenantId;
   readonly open: OpenScanned;
   readonly readFooter: ReadFooter;
   readonly positions: DeletedPositions;
 };
 
 /** A scan as a subquery in parentheses, what it will read, and the locations of the files that DuckDB opens for it. */
-export type PrintedScan = { readonly sql: string; readonly report: ScanReport; readonly files: readonly string[] };
+export type PrintedScan = {
+  readonly sql: string;
+  readonly report: ScanReport;
+  readonly files: readonly string[];
+  /** Present when the row cache may give the rows. */
+  readonly cacheable?: CacheableScan;
+};
 
 /**
  * Prints a scan. Files of one schema that are read in the same way share one `read_parquet`, so in the common case (no deletes, no schema
@@ -72,10 +81,13 @@ export async function printScan(
     }),
     { scan: index, files: 0, rowGroups: 0, rowGroupsPruned: 0, bytes: 0 },
   );
+  const read = files.filter((file) => file.read);
+  const cacheable = cacheableScan(scan, read, tools);
   return {
     sql: `(${texts.length === 0 ? printEmpty(scan) : texts.join(' UNION ALL ')})`,
     report,
-    files: files.filter(({ read }) => read).flatMap(({ file }) => [file.path, ...file.deletes.map(({ path }) => path)]),
+    files: read.flatMap(({ file }) => [file.path, ...file.deletes.map(({ path }) => path)]),
+    ...(cacheable === undefined ? {} : { cacheable }),
   };
 }
 

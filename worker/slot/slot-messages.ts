@@ -14,6 +14,8 @@ export type SlotSettings = {
   /** Limits of this slot's idle instances. */
   readonly idle: IdleLimits;
   readonly outputBufferBytes: number;
+  /** Memory of this slot's row cache. */
+  readonly rowCacheBytes: number;
   /** Shared by all slots; `ACTIVITY` names its words. */
   readonly activity: Int32Array<SharedArrayBuffer>;
   /** Shared by all slots: a `LevelSpec`. */

@@ -39,6 +39,7 @@ const makePool = (spillDir: string, sparesMax: number, idleMs = 60_000): SlotPoo
     spillDir,
     idle: { countMax: 4, bytesMax: 2 ** 28, afterMs: idleMs },
     outputBufferBytes: 1e5,
+    rowCacheBytes: 2 ** 24,
     quanta: {
       longMax: 1,
       ageMaxMs: 30_000,

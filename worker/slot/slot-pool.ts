@@ -19,6 +19,8 @@ export type SlotPoolOptions = {
   /** Limits of each slot's idle instances; `afterMs` also of a thread in reserve. */
   readonly idle: IdleLimits;
   readonly outputBufferBytes: number;
+  /** Memory of each slot's row cache. */
+  readonly rowCacheBytes: number;
   readonly quanta: QuantumLimits;
   readonly log: Logger;
 };
@@ -81,6 +83,7 @@ export class SlotPool {
       spillDir: options.spillDir,
       idle: options.idle,
       outputBufferBytes: options.outputBufferBytes,
+      rowCacheBytes: options.rowCacheBytes,
       levelSpec: this.#levelSpec.buffer,
       quantumMaxMs: options.quanta.ageMaxMs,
       activity: new Int32Array(new SharedArrayBuffer(ACTIVITY.words * 4)),

@@ -16,6 +16,8 @@ import { stagedError } from '../scan/staged-error.ts';
 import { prepareSql, type PreparedSql } from '../scan/prepare-sql.ts';
 import { openScanned, readablePath } from '../scan/readable-path.ts';
 import { returnFreedMemory } from '../duckdb/library.ts';
+import { CachedScans } from '../row-cache/cached-scans.ts';
+import { RowCache } from '../row-cache/row-cache.ts';
 import { readProfile } from '../duckdb/profile.ts';
 import { InstancePool, type MemoryUse, type TaskInstance } from './instance-pool.ts';
 import { InterruptControl } from './interrupt-control.ts';
@@ -36,6 +38,7 @@ import { chunkTaker, writeTable, type RunStatement, type WriteTools } from './wr
 const settings = workerData as SlotSettings;
 const pool = new InstancePool(join(settings.spillDir, `slot-${threadId}`), settings.idle);
 const footers = new FooterCache();
+const rowCache = new RowCache(settings.rowCacheBytes);
 const stamp = new QuantumStamp(settings.stamp);
 const thread = currentThread();
 stamp.setThread(thread);
@@ -62,8 +65,13 @@ const SPOILS_INSTANCE: ReadonlySet<ErrorCode> = new Set([
 /** Errors after which the process may hold much freed memory, which is then returned to the system. */
 const TAKES_MUCH: ReadonlySet<ErrorCode> = new Set(['OUT_OF_MEMORY', 'MEMORY_EXHAUSTED']);
 
-/** Compressed bytes of column chunks that one core scans in a few milliseconds. */
+/**
+ * Compressed bytes of column chunks that one core scans in a few milliseconds, before a second core has started: a task that reads no more
+ * uses one core.
+ */
 const NARROW_BYTES_MAX = 4 * 2 ** 20;
+/** As many of a single scan, when they come from the row cache: reading them is no work for a second core. Joins may have more to do. */
+const CACHED_BYTES_MAX = 8 * 2 ** 20;
 /**
  * Memory limit of a task that was allowed several cores but runs on one. It is constant, not the granted amount, because under a new limit
  * an instance returns its freed pages to the system, which costs half of the time of a point query.
@@ -86,6 +94,7 @@ returnMemoryWhenIdle(returnFreedMemory);
 function keepLittle(): void {
   const now = performance.now();
   const isShort = Atomics.load(settings.activity, ACTIVITY.memoryShort) !== 0;
+  if (isShort) rowCache.clear();
   const hasClosed = isShort ? pool.closeIdle() : pool.trim(now);
   const isQuiet = endedMs !== undefined && now - endedMs >= settings.idle.afterMs;
   if (!hasClosed && !isShort && !isQuiet) return;
@@ -96,6 +105,7 @@ function keepLittle(): void {
 /** Closes the instances of this thread, which then runs no more tasks. */
 export function closeInstances(): void {
   pool[Symbol.dispose]();
+  rowCache.clear();
 }
 
 /** Runs one task; its rows and its end go through the job's port. Never rejects. */
@@ -124,7 +134,8 @@ export async function runTask(job: SlotJob): Promise<void> {
     const prepared = await prepareSql(abort.signal, spec, { footers, positionBytesMax });
     const preparingMs = performance.now() - beganMs;
     if (control.isWithdrawn) return;
-    const run = await runInInstance({ job, spec, control, output, prepared, signal: abort.signal }, (task) => {
+    const parts = { job, spec, control, output, prepared, signal: abort.signal };
+    const run = await runInInstance({ ...parts, mayCache: !spec.profile }, (task) => {
       running = task;
     });
     output.finish(reportOf(job, output, run, { scans: prepared.reports, preparingMs }));
@@ -143,6 +154,8 @@ type Running = {
   readonly control: InterruptControl;
   readonly output: TaskOutput;
   readonly prepared: PreparedSql;
+  /** Small scans may read from the row cache. */
+  readonly mayCache: boolean;
   /** Aborts when the task is cancelled. */
   readonly signal: AbortSignal;
 };
@@ -153,7 +166,13 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
   const folders = [
     ...new Set([...spec.scans.flatMap(readableFolders), ...(sink === null ? [] : writableFolders(sink))]),
   ].sort();
-  const threads = coresFor(spec, prepared);
+  const bytes = readBytes(spec, prepared);
+  using cached =
+    running.mayCache && sink === null && bytes <= (spec.scans.length === 1 ? CACHED_BYTES_MAX : NARROW_BYTES_MAX)
+      ? stamp.during(job.job, () => new CachedScans(rowCache, prepared.scans))
+      : undefined;
+  const isNarrow = cached?.isUsed === true || (prepared.reports.length > 0 && bytes <= NARROW_BYTES_MAX);
+  const threads = isNarrow ? 1 : spec.threads;
   const memoryBytes = threads === spec.threads ? job.memoryBytes : Math.min(job.memoryBytes, NARROWED_MEMORY_BYTES);
   const confined = stamp.during(job.job, () =>
     pool.acquire({ tenant: spec.tenant, writes: sink !== null }, folders, memoryBytes),
@@ -168,10 +187,12 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
       instance.configure({ memoryBytes, spillBytes, threads, context, profile, keepJoinOrder, callsTry, bounds });
       return openInputs(instance, job, threads);
     });
+    const { texts } = inputs;
+    const served = stamp.during(job.job, () => cached?.open(instance, job.inputs.length));
     const text = {
-      loading: loading(instance, prepared.positions, inputs),
-      sql: prepared.print(inputs.texts),
-      repeatable: !holdsTables,
+      loading: loading(instance, prepared.positions, inputs, cached),
+      sql: prepared.print(texts, served),
+      repeatable: !holdsTables && cached?.servesAny !== true,
     };
     const at = { instance, threads, started, text };
     const run =
@@ -186,6 +207,7 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
     });
     return run;
   } catch (error) {
+    const hasMissed = cached?.missed(prepared.scans) === true;
     stamp.during(job.job, () => {
       inputs?.[Symbol.dispose]();
       const { code } = SkeinError.of(error);
@@ -193,6 +215,7 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
       else pool.release(confined, performance.now());
       if (TAKES_MUCH.has(code)) returnFreedMemory();
     });
+    if (hasMissed) return runInInstance({ ...running, mayCache: false }, started);
     throw stagedError(nameBadFile(SkeinError.of(error), prepared.files), spec);
   }
 }
@@ -212,9 +235,15 @@ function openInputs(instance: TaskInstance, { inputs }: SlotJob, threads: number
 }
 
 /** Fills the tables that the task's text reads. */
-function* loading(instance: TaskInstance, positions: DeletedPositions, inputs: TaskInputs): Generator<void> {
+function* loading(
+  instance: TaskInstance,
+  positions: DeletedPositions,
+  inputs: TaskInputs,
+  cached: CachedScans | undefined,
+): Generator<void> {
   yield* loadPositions(instance.connection, positions);
   yield* inputs.load();
+  if (cached !== undefined) yield* cached.fill(instance);
 }
 
 /** The folders in which DuckDB writes: that of all writes of the table, or into the stage, because the folder of one write is new. */
@@ -317,13 +346,11 @@ async function runStatement({ job, spec, control, output }: Running, at: InInsta
 }
 
 /**
- * Number of cores that a task uses out of those it is allowed. The coordinator knows only file sizes; the worker knows the bytes that are
- * left after row groups are pruned: one core finishes a point query on a big table before a second has started.
+ * Bytes that a task reads. The coordinator knows only file sizes; the worker knows the bytes that are left after row groups are pruned.
  */
-function coresFor({ threads, inputs }: TaskSpec, { reports }: PreparedSql): number {
+function readBytes({ inputs }: TaskSpec, { reports }: PreparedSql): number {
   const scanned = reports.reduce((sum, scan) => sum + scan.bytes, 0);
-  const bytes = inputs.reduce((sum, { sources }) => sources.reduce((all, one) => all + one.bytes, sum), scanned);
-  return reports.length > 0 && bytes <= NARROW_BYTES_MAX ? 1 : threads;
+  return inputs.reduce((sum, { sources }) => sources.reduce((all, one) => all + one.bytes, sum), scanned);
 }
 
 /** Drops the error's position in the text: positions in a fragment's SQL mean nothing to the user. */

@@ -34,6 +34,7 @@ beforeAll(() => {
     spillDir: dir,
     idle: { countMax: 2, bytesMax: 2 ** 28, afterMs: 60_000 },
     outputBufferBytes: 1e6,
+    rowCacheBytes: 2 ** 24,
     quanta: {
       longMax: 1,
       ageMaxMs: 30_000,

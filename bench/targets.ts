@@ -35,6 +35,7 @@ export type Figures = {
   readonly pointQueryRatio?: number;
   readonly pointQueryRatioCached?: number;
   readonly optimizeMs?: number;
+  readonly refresh?: { readonly ratio: number };
   readonly groupsRatio?: number;
   readonly attackRatio?: number;
   readonly lost?: number;
@@ -160,6 +161,12 @@ export const TARGETS: readonly Target[] = [
     what: 'MERGE, to UPDATE and INSERT of its rows',
     figure: (all) => changeOf(all, 2).ratio,
     atMost: 1.2,
+  },
+  {
+    result: 'writes',
+    what: 'REFRESH of an aggregate over lineitem after 1 % of new rows, to a full one',
+    figure: ({ refresh }) => must(refresh, 'figures').ratio,
+    atMost: 0.1,
   },
   {
     result: 'writes',

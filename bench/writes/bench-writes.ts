@@ -11,6 +11,7 @@ import { DuckDbPeer } from '../tpch/duckdb-peer.ts';
 import { benchChanges, type ChangeFigures } from './changes.ts';
 import { benchInserts, type InsertFigures } from './inserts.ts';
 import { benchOptimize } from './optimize.ts';
+import { benchRefresh, type RefreshFigures } from './refresh.ts';
 
 /** A table that is written as a whole, and the COPY of plain DuckDB that writes the same rows. */
 type Copy = {
@@ -54,7 +55,7 @@ export type WritesOptions = { readonly scale: string; readonly runs: number; rea
 
 /**
  * Measures writes: tables made from TPC-H's lineitem beside plain DuckDB's COPY of the same rows, by the same codec, to row groups of the
- * same size; UPDATE, DELETE and MERGE beside DuckDB’s iceberg extension and each other; OPTIMIZE of a table of small files; and INSERTs of one row each, by one client, by eight into a table each, and by sixteen into one table.
+ * same size; UPDATE, DELETE and MERGE beside DuckDB’s iceberg extension and each other; REFRESH after new rows beside a full one; OPTIMIZE of a table of small files; and INSERTs of one row each, by one client, by eight into a table each, and by sixteen into one table.
  */
 export async function benchWrites(options: WritesOptions): Promise<void> {
   const { cluster, files } = await startBenchCluster(options.scale);
@@ -68,11 +69,12 @@ export async function benchWrites(options: WritesOptions): Promise<void> {
       process.stderr.write('.');
     }
     const changes = await benchChanges(cluster, SCHEMA, options.runs);
+    const refresh = await benchRefresh(cluster, SCHEMA, options.runs);
     const optimizeMs = await benchOptimize(cluster, SCHEMA);
     process.stderr.write('.');
     const inserts = await benchInserts(cluster, SCHEMA, options.seconds);
     process.stderr.write('\n');
-    await report(options, { copies, changes, optimizeMs, inserts });
+    await report(options, { copies, changes, refresh, optimizeMs, inserts });
   } finally {
     await cluster.stop();
   }
@@ -112,13 +114,17 @@ async function measure(cluster: Cluster, peer: DuckDbPeer, copy: Copy, runs: num
 type WritesFigures = {
   readonly copies: readonly CopyFigures[];
   readonly changes: readonly ChangeFigures[];
+  readonly refresh: RefreshFigures;
   readonly optimizeMs: number;
   readonly inserts: readonly InsertFigures[];
 };
 
+const printRefresh = ({ groups, fullMs, incrementalMs, ratio }: RefreshFigures): string =>
+  `REFRESH of ${groups} groups over lineitem: ${fullMs.toFixed(0)} ms, after 1 % of new rows ${incrementalMs.toFixed(0)} ms (${ratio.toFixed(3)})`;
+
 async function report(
   { scale, runs }: WritesOptions,
-  { copies, changes, optimizeMs, inserts }: WritesFigures,
+  { copies, changes, refresh, optimizeMs, inserts }: WritesFigures,
 ): Promise<void> {
   const copied = printTable(
     ['table', 'Skein ms', 'files', 'DuckDB COPY ms', 'files', 'ratio'],
@@ -166,8 +172,8 @@ async function report(
     ]),
   );
   await writeResult('writes', {
-    table: `${copied}\n\n${changed}\n\nOPTIMIZE of 300 files of 1,000 rows: ${optimizeMs.toFixed(0)} ms\n\n${inserted}`,
-    figures: { scale, runs, copies, changes, optimizeMs, inserts },
+    table: `${copied}\n\n${changed}\n\n${printRefresh(refresh)}\n\nOPTIMIZE of 300 files of 1,000 rows: ${optimizeMs.toFixed(0)} ms\n\n${inserted}`,
+    figures: { scale, runs, copies, changes, refresh, optimizeMs, inserts },
     chart: {
       title: `Tables made from lineitem at scale ${scale}, median of ${runs}`,
       unit: 'ms',

@@ -1,6 +1,5 @@
 import type { ScanColumn, StatementContext } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { Field } from '#shared/iceberg/type.ts';
 import { unreachable } from '#shared/must.ts';
 import type { PrincipalId, TenantId } from '#shared/id.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
@@ -20,20 +19,25 @@ import { expandViews, viewError } from '../resolver/view/expand-views.ts';
 import { nameStatements } from '../resolver/name-statements.ts';
 import type { QueryTables, StatementRows } from '../resolver/table-source.ts';
 import type { RowsBinding, StagedBinding } from '../resolver/statement-binding.ts';
-import { bindingRows, sqlFields } from '../resolver/table-binding.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { ValuePlace } from '../statement/value-place.ts';
 import { checkOperators, checkPlan, checkSources } from '../planner/check-plan.ts';
 import { FairCache } from './fair-cache.ts';
+import { featuresOf, plannerScan, usesIn } from './plan-facts.ts';
 import { parsedBytes, plannedBytes, type PlannedQuery } from './planned-query.ts';
-import { usesOf } from '../planner/large-plan.ts';
-import { planFeatures, unknownFeatures } from '../planner/plan-features.ts';
-import type { DescribeReply, ParseRequest, Planner, PlannerScan, PlanReply } from '../planner/planner.ts';
+import type {
+  CompareReply,
+  CompareRequest,
+  DescribeReply,
+  ParseRequest,
+  Planner,
+  TranslateRequest,
+} from '../planner/planner.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
-import { scanUses, type ScanUse } from '../planner/scan-predicates.ts';
 import { fromTemplate, queryTemplate, toTemplate, type QueryTemplate } from './query-template.ts';
 import { SharedPlans, type SharedPlan } from './shared-plans.ts';
 import { printSqlType } from '../planner/sql-type.ts';
+import { ViewCaches } from './view-caches.ts';
 
 export type PrepareRequest = {
   /** The text of one query; names without a catalog or schema mean the context's. */
@@ -74,10 +78,11 @@ export function queryPreparer(options: {
 }): PrepareQuery {
   const bounds = { entriesMax: options.cacheEntries, bytesMax: options.cacheBytes / 3 };
   const parses = new FairCache<QueryReferences>(bounds, parsedBytes);
+  const caches = { parses, views: new ViewCaches() };
   const plans = new FairCache<PlannedQuery>(bounds, plannedBytes);
   const sharedPlans = new SharedPlans(bounds);
   return async (request) => {
-    const { query, references, bound } = await bindNames(request, parses);
+    const { query, references, bound } = await bindNames(request, caches);
     const { sql, template, mayShare = false } = query;
     if (references.contextual || sql.length > CACHED_TEXT_MAX)
       return withTables(await plan(query, references, bound), references, bound);
@@ -97,8 +102,9 @@ export function queryPreparer(options: {
 /** Resolves the names of a query, and loads and authorises its tables. */
 async function bindNames(
   request: PrepareRequest & Pick<ParseRequest, 'withoutValues'>,
-  parses: FairCache<QueryReferences>,
+  caches: Caches,
 ): Promise<BoundQuery> {
+  const { parses } = caches;
   const { context, offset, tables: source, signal } = request;
   const defaults = { catalog: context.currentCatalog, schema: context.currentSchema };
   const { text, statements } = nameStatements(request.sql);
@@ -115,7 +121,7 @@ async function bindNames(
   const bound = await inQuery(bind(references));
   const tables = bound.filter((table) => table.kind !== 'view');
   if (tables.length === bound.length) return { query, references: boundReferences(references, tables), bound: tables };
-  const expanded = await inQuery(expandQuery(query, references, { defaults, rows, parses }));
+  const expanded = await inQuery(expandQuery(query, references, { defaults, rows, ...caches }));
   const inExpanded = movedErrors(
     (byte) => expanded.toStatement(new ByteOffsets(expanded.sql).toCharacter(byte)),
     (byte) => expanded.viewAt(new ByteOffsets(expanded.sql).toCharacter(byte)),
@@ -132,18 +138,46 @@ async function expandQuery(
   names: {
     readonly defaults: NameDefaults;
     readonly rows: NamedRows;
-    readonly parses: FairCache<QueryReferences>;
-  },
+  } & Caches,
 ): Promise<NamedQuery> {
-  const { defaults, rows, parses } = names;
+  const { defaults, rows, parses, views } = names;
   const parseView = (sql: string, viewDefaults: NameDefaults): Promise<QueryReferences> =>
     parse({ ...query, sql, template: templateOf(sql), withoutValues: false }, viewDefaults, parses);
-  const context = { parse: parseView, tables: query.tables, signal: query.signal };
+  const { asker, planner, tables, signal } = query;
+  const context = {
+    parse: parseView,
+    tables,
+    signal,
+    translate: (asked: TranslateRequest) =>
+      views.translated(ownerOf(query), asked, () => planner.translate(asked, asker, signal)),
+    compare: (sql: string, wanted: ComparedWith) =>
+      compareQuery({ ...query, sql, template: null, values: [] }, wanted, names),
+  };
   const named = { sql: query.sql, references, defaults, rows: new Set(rows.keys()) };
   const { text, viewAt } = await expandViews(named, context);
   const sql = text.text;
   const toStatement = (character: number): number => query.toStatement(text.toSource(character));
   return { ...query, sql, template: templateOf(sql), values: text.places(query.values), toStatement, viewAt };
+}
+
+type Caches = { readonly parses: FairCache<QueryReferences>; readonly views: ViewCaches };
+type ComparedWith = Pick<CompareRequest, 'dialect' | 'types'>;
+
+/** Binds the query of another engine's view over its tables as they are now. */
+async function compareQuery(
+  query: NamedQuery,
+  wanted: ComparedWith,
+  { defaults, parses, views }: { readonly defaults: NameDefaults } & Caches,
+): Promise<CompareReply> {
+  const { sql, context, asker, planner, tables: source, signal } = query;
+  const { tables, named, ...references } = await parse(query, defaults, parses);
+  const loaded = await bindTables({ references: tables, named, defaults, source, rows: new Map(), signal });
+  const bound = loaded.filter((table) => table.kind !== 'view');
+  const spliced = spliceTables(sql, { ...references, named, tables });
+  const { contextual } = references;
+  const asked = { sql: plannerSql(spliced), scans: bound.map(plannerScan), context, contextual, ...wanted };
+  const key = JSON.stringify([planKey(query, { key: sql, literals: [] }, bound), wanted]);
+  return views.compared(ownerOf(query), key, () => planner.compare(asked, asker, signal));
 }
 
 const templateOf = (sql: string): QueryTemplate | null => (sql.length > CACHED_TEXT_MAX ? null : queryTemplate(sql));
@@ -164,7 +198,10 @@ const NO_CACHE = new FairCache<QueryReferences>({ entriesMax: 0, bytesMax: 0 }, 
 
 /** Binds a query whose parameters have no values yet: `values` are NULL. Nothing is kept. @throws as `PrepareQuery` */
 export async function describeQuery(request: PrepareRequest): Promise<DescribeReply> {
-  const { query, references, bound } = await bindNames({ ...request, withoutValues: true }, NO_CACHE);
+  const { query, references, bound } = await bindNames(
+    { ...request, withoutValues: true },
+    { parses: NO_CACHE, views: new ViewCaches() },
+  );
   const { sql, values, context, asker, planner, signal } = query;
   const spliced = spliceTables(sql, references, values);
   const inQuery = plannerErrors(query, spliced);
@@ -327,36 +364,12 @@ async function plan(
   };
 }
 
-const plannerScan = (table: BoundTable): PlannerScan => ({
-  columns: table.kind === 'iceberg' ? table.sqlFields : sqlFields(table),
-  fields: fieldsOf(table),
-  rowCount: rowCountOf(table),
-});
-
-type PlanUses = Pick<PlanReply, 'plan' | 'large'>;
-
-function usesIn({ plan: typed, large }: PlanUses, bound: readonly BoundTable[]): readonly ScanUse[] {
-  if (large !== null) return usesOf(large);
-  if (typed === null) return [];
-  return scanUses(typed, bound.map(fieldsOf));
-}
-
-const fieldsOf = (table: BoundTable): readonly Field[] => (table.kind === 'iceberg' ? table.fields : []);
-const rowCountOf = (table: BoundTable): number | null =>
-  table.kind === 'iceberg' ? table.rowCount : bindingRows(table);
-
 function bindingOf({
   fields: _fields,
   sqlFields: _sqlFields,
   ...binding
 }: BoundScan): Omit<BoundScan, 'fields' | 'sqlFields'> {
   return binding;
-}
-
-function featuresOf({ plan: typed, large }: PlanReply, bound: readonly BoundTable[]): PreparedQuery['features'] {
-  if (large !== null) return large.features;
-  const rows = bound.map(rowCountOf);
-  return typed === null ? unknownFeatures(rows) : planFeatures(typed, rows);
 }
 
 const plannerErrors = ({ toStatement, viewAt }: NamedQuery, spliced: SplicedQuery) =>

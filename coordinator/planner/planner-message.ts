@@ -1,13 +1,23 @@
 import type { ErrorData } from '#shared/error.ts';
 import type { QueryReferences } from '../resolver/query-references.ts';
-import type { BindRequest, DescribeReply, ParseRequest, PlanRequest } from './planner.ts';
+import type {
+  BindRequest,
+  CompareReply,
+  CompareRequest,
+  DescribeReply,
+  ParseRequest,
+  PlanRequest,
+  TranslateRequest,
+} from './planner.ts';
 
 /** Between the coordinator and a planner process, over a socket (`MessageSocket`): one request at a time, one reply each. */
 export type PlannerRequest =
   | { readonly kind: 'parse'; readonly request: ParseRequest }
   | { readonly kind: 'plan'; readonly request: PlanRequest }
   | { readonly kind: 'describe'; readonly request: PlanRequest }
-  | { readonly kind: 'bind'; readonly request: BindRequest };
+  | { readonly kind: 'bind'; readonly request: BindRequest }
+  | { readonly kind: 'translate'; readonly request: TranslateRequest }
+  | { readonly kind: 'compare'; readonly request: CompareRequest };
 
 export type PlannerReply =
   /** The first message of a connection; `planner` is the number that the process was started with. */
@@ -17,6 +27,8 @@ export type PlannerReply =
   | { readonly kind: 'planned'; readonly reply: string }
   | { readonly kind: 'described'; readonly reply: DescribeReply }
   | { readonly kind: 'bound'; readonly refusals: readonly (string | null)[] }
+  | { readonly kind: 'translated'; readonly sql: string }
+  | { readonly kind: 'compared'; readonly reply: CompareReply }
   | { readonly kind: 'failed'; readonly error: ErrorData; readonly detail: string };
 
 /** The options of a planner process, passed as JSON in its only argument. */

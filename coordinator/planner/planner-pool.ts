@@ -8,7 +8,17 @@ import type { QueryReferences } from '../resolver/query-references.ts';
 import { tooComplex, type PlannerChild } from './planner-child.ts';
 import { PlannerHost } from './planner-host.ts';
 import type { PlannerReply, PlannerRequest } from './planner-message.ts';
-import type { BindRequest, DescribeReply, ParseRequest, Planner, PlanReply, PlanRequest } from './planner.ts';
+import type {
+  BindRequest,
+  CompareReply,
+  CompareRequest,
+  DescribeReply,
+  ParseRequest,
+  Planner,
+  PlanReply,
+  PlanRequest,
+  TranslateRequest,
+} from './planner.ts';
 
 export type PlannerPoolOptions = {
   /** `planner.processes` */
@@ -84,6 +94,18 @@ export class PlannerPool implements Planner {
     const reply = await this.#call({ kind: 'bind', request }, asker, signal);
     if (reply.kind === 'bound') return reply.refusals;
     throw new Error(`invariant: a planner answers bind with ${reply.kind}`);
+  }
+
+  async translate(request: TranslateRequest, asker: Asker, signal: AbortSignal): Promise<string> {
+    const reply = await this.#call({ kind: 'translate', request }, asker, signal);
+    if (reply.kind === 'translated') return reply.sql;
+    throw new Error(`invariant: a planner answers translate with ${reply.kind}`);
+  }
+
+  async compare(request: CompareRequest, asker: Asker, signal: AbortSignal): Promise<CompareReply> {
+    const reply = await this.#call({ kind: 'compare', request }, asker, signal);
+    if (reply.kind === 'compared') return reply.reply;
+    throw new Error(`invariant: a planner answers compare with ${reply.kind}`);
   }
 
   async describe(request: PlanRequest, asker: Asker, signal: AbortSignal): Promise<DescribeReply> {

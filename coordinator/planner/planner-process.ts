@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
+import { translateForeign } from '../dialect/translate-foreign.ts';
 import { MessageSocket } from './message-socket.ts';
 import type { PlannerOptions, PlannerReply, PlannerRequest } from './planner-message.ts';
 import { printReply } from './plan-text.ts';
@@ -26,6 +27,11 @@ async function answer(message: PlannerRequest): Promise<PlannerReply> {
     if (message.kind === 'parse') return { kind: 'parsed', references: await session.parse(message.request) };
     if (message.kind === 'bind') return { kind: 'bound', refusals: await session.bind(message.request) };
     if (message.kind === 'describe') return { kind: 'described', reply: await session.describe(message.request) };
+    if (message.kind === 'translate') {
+      const { sql, dialect } = message.request;
+      return { kind: 'translated', sql: translateForeign(sql, dialect) };
+    }
+    if (message.kind === 'compare') return { kind: 'compared', reply: await session.compare(message.request) };
     const { request } = message;
     return { kind: 'planned', reply: printReply(await session.plan(request), request) };
   } catch (thrown) {

@@ -7,6 +7,8 @@ import { printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { blankContext, contextSetupSql, contextVariablesSql } from '#shared/sql/statement-context.ts';
+import { differentColumn, differentMeaning } from '../dialect/check-meaning.ts';
+import { dialectOf } from '../dialect/dialect.ts';
 import { findReferences } from '../resolver/find-references.ts';
 import type { PendingTravel, QueryReferences, TimeTravel } from '../resolver/query-references.ts';
 import { boundOperators } from './bound-operators.ts';
@@ -15,11 +17,14 @@ import { disabledOptimizers } from './disabled-optimizers.ts';
 import { parseDuckDbJson } from './duckdb-json.ts';
 import { executeSql, PARAMETER_STATEMENT } from './execute-sql.ts';
 import { planningError } from './planning-error.ts';
+import { columnsOf, isUnresolved, type ParameterTypes } from './prepared-columns.ts';
 import { fromDuckDbType, toDuckDbType } from './duckdb-type-of.ts';
 import { checkReferences, checkResult } from './plan-text.ts';
 import type { Plan } from './plan.ts';
 import type {
   BindRequest,
+  CompareReply,
+  CompareRequest,
   DescribeReply,
   ParameterQuery,
   ParameterValue,
@@ -112,6 +117,16 @@ export class PlannerSession {
     return refusals;
   }
 
+  async compare({ sql, scans, context, contextual, dialect, types }: CompareRequest): Promise<CompareReply> {
+    await this.#setContext(context, contextual);
+    this.#scans = scans;
+    const columns = checked(await this.#columns(sql));
+    const bound = await this.#decoded(this.#planUnoptimized, sql).catch(() => null);
+    const engine = must(dialectOf(dialect), 'a dialect that is translated');
+    const different = differentMeaning(bound, engine) ?? differentColumn(columns, types);
+    return { columns: columns.length, different };
+  }
+
   async describe({ sql, parameters, scans, context, contextual }: PlanRequest): Promise<DescribeReply> {
     await this.#setContext(context, contextual);
     this.#scans = scans;
@@ -175,13 +190,17 @@ export class PlannerSession {
     }
   }
 
+  async #decoded(statement: duckdb.DuckDBPreparedStatement, sql: string): Promise<Plan> {
+    const json = await this.#serialize(statement, sql);
+    const [plan] = (json as JsonObject)['plans'] as readonly JsonObject[];
+    return decodePlan(must(plan, 'one plan for one query'));
+  }
+
   /** Returns the optimised plan or, when that cannot be printed, the bound plan; null when neither can be printed. */
   async #tryPlan(sql: string): Promise<Plan | null> {
     for (const statement of [this.#plan, this.#planUnoptimized]) {
       try {
-        const json = await this.#serialize(statement, sql);
-        const [plan] = (json as JsonObject)['plans'] as readonly JsonObject[];
-        return decodePlan(must(plan, 'one plan for one query'));
+        return await this.#decoded(statement, sql);
       } catch {
         // The binder has accepted the query, so this is an error of the plan printer or of the optimiser, which folds constants. A constant
         // that overflows is the user's error; the worker will raise it again.
@@ -366,22 +385,6 @@ export class PlannerSession {
     });
   }
 }
-
-type ParameterTypes = {
-  readonly found: Map<string, SqlType>;
-  /** Whether DuckDB could bind the query without values. */
-  readonly isResolved: boolean;
-};
-
-/** A query that DuckDB cannot bind without values has one column, which has no type. */
-const isUnresolved = (prepared: duckdb.DuckDBPreparedStatement): boolean =>
-  prepared.columnCount === 1 && prepared.columnTypeId(0) === duckdb.DuckDBTypeId.INVALID;
-
-const columnsOf = (prepared: duckdb.DuckDBPreparedStatement): SqlField[] =>
-  Array.from({ length: prepared.columnCount }, (_, i) => ({
-    name: prepared.columnName(i),
-    type: fromDuckDbType(prepared.columnType(i)),
-  }));
 
 function checked(columns: SqlField[]): SqlField[] {
   checkResult(columns);

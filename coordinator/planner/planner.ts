@@ -1,11 +1,12 @@
 import type { SqlText, StatementContext } from '#proto/task.ts';
 import type { Asker } from '#shared/fair/asker.ts';
+import type { Dialect } from '../dialect/dialect.ts';
 import type { NameDefaults } from '../resolver/find-references.ts';
 import type { QueryReferences } from '../resolver/query-references.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import type { LargePlan } from './large-plan.ts';
 import type { Plan } from './plan.ts';
-import type { SqlField } from './sql-type.ts';
+import type { SqlField, SqlType } from './sql-type.ts';
 
 /**
  * DuckDB's parser, binder and optimiser, in processes that hold nothing and take turns between `asker`s. Positions of errors are byte
@@ -24,6 +25,13 @@ export interface Planner {
    * @returns for each text why it is refused, or null. @throws STATEMENT_TOO_COMPLEX, QUERY_CANCELLED.
    */
   bind(request: BindRequest, asker: Asker, signal: AbortSignal): Promise<readonly (string | null)[]>;
+  /**
+   * Writes another engine's query in our dialect, where that can be done without a look at its tables.
+   * @throws NOT_SUPPORTED, STATEMENT_TOO_COMPLEX, QUERY_CANCELLED
+   */
+  translate(request: TranslateRequest, asker: Asker, signal: AbortSignal): Promise<string>;
+  /** Binds a query that was translated, and looks for what it would compute otherwise than its engine. @throws as `plan` */
+  compare(request: CompareRequest, asker: Asker, signal: AbortSignal): Promise<CompareReply>;
   /** Binds a query with its parameters in place. @throws as `plan`; values are NULL, cast to a parameter's declared type. */
   describe(request: PlanRequest, asker: Asker, signal: AbortSignal): Promise<DescribeReply>;
   close(): Promise<void>;
@@ -37,6 +45,17 @@ export type ParseRequest = {
   /** The query's parameters have no values yet: NULL stands for them, and in `AT (...)` for the table's current state. */
   readonly withoutValues?: boolean;
 };
+
+export type TranslateRequest = { readonly sql: string; readonly dialect: Dialect['name'] };
+
+export type CompareRequest = Pick<PlanRequest, 'sql' | 'scans' | 'context' | 'contextual'> & {
+  readonly dialect: Dialect['name'];
+  /** Types that the columns are converted to, by their places. */
+  readonly types: readonly SqlType[];
+};
+
+/** `different` is what another engine computes otherwise; null = nothing. */
+export type CompareReply = { readonly columns: number; readonly different: string | null };
 
 export type PlanRequest = {
   /** Tables stand as `skein_scan('<n>')`. */

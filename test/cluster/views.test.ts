@@ -78,9 +78,9 @@ test("another engine's view is read in our dialect, with its columns' types, and
     ['duckdb', 'SELECT id FROM t WHERE id = 2'],
     ['spark', 'select `id` from t'],
   ]);
-  await create('sparks', [{ type: 'sql', dialect: 'spark', sql: 'select `id` from t' }]);
-  expect(await errorOf('SELECT 1, * FROM sparks')).toMatch(
-    /NOT_SUPPORTED.*view lake\.sql_views\.sparks: its query is written in spark.*line 1, column 18/s,
+  await create('hives', [{ type: 'sql', dialect: 'hive', sql: 'select `id` from t' }]);
+  expect(await errorOf('SELECT 1, * FROM hives')).toMatch(
+    /NOT_SUPPORTED.*view lake\.sql_views\.hives: its query is written in hive.*line 1, column 18/s,
   );
 });
 

@@ -3,6 +3,7 @@ import type { Json } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { startCluster, type StartedCluster } from '#test/support/cluster.ts';
 import { startSpark, type Spark } from '#test/support/spark.ts';
+import { storageOf } from '#test/support/storage-of.ts';
 import { CHANGED_TABLES, makeChangedTable, rowsOfChanged } from '../clients/changed-tables.ts';
 
 /**
@@ -227,4 +228,80 @@ describe('Spark', () => {
     await run('ALTER VIEW lake.sp.v RENAME TO sp.w', 'DROP VIEW lake.sp.w');
     expect(await spark.sql('SHOW VIEWS IN lake.sp')).toEqual([]);
   });
+
+  test('views that it has made give the same rows in Skein', async () => {
+    await run(
+      'CREATE TABLE lake.sp.viewed (id INT, name STRING, price DECIMAL(10,2), d DATE, big BIGINT, ok BOOLEAN) USING iceberg',
+      `INSERT INTO lake.sp.viewed VALUES (1, 'a', 1.50, DATE'2024-01-01', 5, true), (2, 'b', 2.50, DATE'2024-02-01', 6, false),
+         (3, NULL, NULL, NULL, NULL, NULL), (4, 'b', 7.25, DATE'2024-03-01', 8, true), (5, 'Zürich', -3.00, DATE'1999-12-31', -1, NULL)`,
+      'USE lake.sp',
+    );
+    for (const [i, [columns, query]] of SAME_VIEWS.entries()) {
+      const view = `lake.sp.same_${i}`;
+      await run(`CREATE VIEW ${view} (${columns.join(', ')}) AS ${query}`);
+      const texts = columns.map((column) => `CAST(${column} AS STRING)`).join(', ');
+      expect(
+        (await both(`SELECT ${texts} FROM ${view} ORDER BY ${columns.map((_, at) => at + 1).join(', ')}`)).length,
+      ).toBeGreaterThan(0);
+    }
+  });
+
+  test.each(OTHER_VIEWS)('a view that it has made is refused by name in Skein: %s', async (query) => {
+    const view = `lake.sp.other_${OTHER_VIEWS.indexOf(query)}`;
+    await run(`CREATE VIEW ${view} AS ${query}`);
+    await spark.sql(`SELECT * FROM ${view}`);
+    const refused = await cluster.sql(`SELECT * FROM ${view}`).catch((error: Error) => error.message);
+    expect(refused).toContain(`NOT_SUPPORTED`);
+    expect(refused).toContain(`view ${view}: its query is written in spark, and this is not read here: `);
+    expect(refused).toContain('line 1, column 15');
+    await cluster.sql(`DROP VIEW ${view}`);
+  });
+
+  test('the table of a materialized view is in no list, and is read by its name', async () => {
+    await cluster.sql('CREATE SCHEMA lake.sp_kept');
+    await cluster.sql(
+      'CREATE MATERIALIZED VIEW lake.sp_kept.v AS SELECT i % 3 AS k, count(*) AS n, avg(i) AS mean FROM range(10) AS r(i) GROUP BY 1',
+    );
+    const storage = await storageOf(cluster, 'sp_kept', 'v');
+    expect(JSON.stringify(await spark.sql('SHOW TABLES IN lake.sp_kept'))).not.toContain('storage');
+    await both(
+      `SELECT k, n, CAST(mean AS STRING) FROM lake.sp_kept.\`${storage}\` ORDER BY k`,
+      'SELECT k, n, CAST(mean AS STRING) FROM lake.sp_kept.v ORDER BY k',
+    );
+  });
 });
+
+/** Views, by the names of their columns. */
+const SAME_VIEWS: readonly (readonly [readonly string[], string])[] = [
+  [['a', 'b'], 'SELECT id, name FROM viewed WHERE id > 1 AND name LIKE "b%"'.replaceAll('"', "'")],
+  [['a', 'b', 'c', 'd'], 'SELECT `name`, count(*), sum(price), min(d) FROM lake.sp.viewed v GROUP BY `name`'],
+  [['a', 'b'], 'SELECT name, avg(big) FROM viewed GROUP BY name HAVING count(*) >= 1'],
+  [['a'], 'SELECT name FROM viewed ORDER BY name LIMIT 2'],
+  [['a'], 'SELECT name FROM viewed ORDER BY name DESC LIMIT 2'],
+  [['a', 'b'], 'SELECT a.id, b.name FROM viewed a LEFT JOIN viewed b ON a.id = b.big'],
+  [['a', 'b'], 'SELECT a.id, b.id FROM viewed a CROSS JOIN viewed b WHERE a.id < b.id'],
+  [['a', 'b', 'c'], "SELECT id, concat(name, '-', 'x'), coalesce(price, 0) FROM viewed"],
+  [['a', 'b', 'c'], 'SELECT id + 1, big * 2 - id, -price FROM viewed'],
+  [['a', 'b'], "SELECT id, d > '2024-01-15' FROM viewed WHERE d <> DATE'2024-03-01'"],
+  [['a', 'b', 'c', 'd'], 'SELECT id, length(name), substring(name, 2, 3), year(d) FROM viewed'],
+  [['a', 'b'], "SELECT id, CASE WHEN ok THEN 'yes' WHEN NOT ok THEN 'no' ELSE 'unknown' END FROM viewed"],
+  [
+    ['a', 'b'],
+    'WITH q AS (SELECT id, big m FROM viewed WHERE big IS NOT NULL) SELECT id, row_number() OVER (ORDER BY m) FROM q',
+  ],
+  [['a', 'b'], 'SELECT id, rank() OVER (PARTITION BY name ORDER BY price) FROM viewed'],
+  [['a'], 'SELECT id FROM viewed WHERE id IN (SELECT id FROM viewed WHERE price BETWEEN 1 AND 3)'],
+  [['a'], 'SELECT id FROM viewed v WHERE EXISTS (SELECT 1 FROM viewed w WHERE w.big = v.id)'],
+  [['a'], 'SELECT DISTINCT name FROM viewed UNION ALL SELECT name FROM viewed WHERE id = 1'],
+  [['a'], 'SELECT id FROM viewed WHERE id % 2 = 1'],
+  [['a'], 'SELECT n FROM (SELECT count(DISTINCT name) n FROM viewed) x'],
+];
+const OTHER_VIEWS: readonly string[] = [
+  'SELECT id / 2 AS x FROM lake.sp.viewed',
+  'SELECT upper(name) AS x FROM lake.sp.viewed',
+  'SELECT CAST(price AS INT) AS x FROM lake.sp.viewed',
+  "SELECT id FROM lake.sp.viewed WHERE id = '1'",
+  'SELECT explode(array(1, 2)) AS x',
+  'SELECT current_date() AS x',
+  'SELECT a.id FROM lake.sp.viewed a LEFT ANTI JOIN lake.sp.viewed b ON a.id = b.id',
+];

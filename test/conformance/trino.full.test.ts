@@ -3,6 +3,7 @@ import type { Json } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { startCluster, type StartedCluster } from '#test/support/cluster.ts';
 import { startTrino, type Trino } from '#test/support/trino.ts';
+import { storageOf } from '#test/support/storage-of.ts';
 import { CHANGED_TABLES, makeChangedTable, rowsOfChanged } from '../clients/changed-tables.ts';
 
 /** Trino as a client of the catalog: it writes, evolves and maintains tables, and Skein reads the same rows. */
@@ -211,4 +212,84 @@ describe('Trino', () => {
     );
     expect(await both('SELECT a FROM lake.tr."we ird.näme /+%25"')).toEqual([[7]]);
   });
+
+  test('views that it has made give the same rows in Skein', async () => {
+    await run(
+      'CREATE TABLE lake.tr.viewed (id INTEGER, name VARCHAR, price DECIMAL(10,2), d DATE, big BIGINT, ok BOOLEAN, ts TIMESTAMP(6))',
+      `INSERT INTO lake.tr.viewed VALUES (1, 'a', DECIMAL '1.50', DATE '2024-01-01', 5, true, TIMESTAMP '2024-01-01 10:00:00'),
+         (2, 'b', DECIMAL '2.50', DATE '2024-02-01', 6, false, TIMESTAMP '2024-01-02 10:00:00.5'), (3, NULL, NULL, NULL, NULL, NULL, NULL),
+         (4, 'b', DECIMAL '7.25', DATE '2024-03-01', 8, true, NULL), (5, 'Zürich', DECIMAL '-3.00', DATE '1999-12-31', -1, NULL, NULL)`,
+    );
+    for (const [i, [columns, query]] of SAME_VIEWS.entries()) {
+      const view = `lake.tr.same_${i}`;
+      await run(`CREATE VIEW ${view} AS ${query.replaceAll('@', 'lake.tr.viewed')}`);
+      // Trino writes a DOUBLE as 1.0E0.
+      const texts = columns
+        .map((column) => `CAST(${column === 'mean' ? 'CAST(mean AS DECIMAL(12, 3))' : column} AS VARCHAR)`)
+        .join(', ');
+      const rows = await both(`SELECT ${texts} FROM ${view} ORDER BY ${columns.map((_, at) => at + 1).join(', ')}`);
+      expect(rows.length).toBeGreaterThan(0);
+    }
+  });
+
+  test.each(OTHER_VIEWS)('a view that it has made is refused by name in Skein: %s', async (query) => {
+    const view = `lake.tr.other_${OTHER_VIEWS.indexOf(query)}`;
+    await run(`CREATE VIEW ${view} AS ${query.replaceAll('@', 'lake.tr.viewed')}`);
+    await trino.sql(`SELECT * FROM ${view}`);
+    const refused = await cluster.sql(`SELECT * FROM ${view}`).catch((error: Error) => error.message);
+    expect(refused).toContain('NOT_SUPPORTED');
+    expect(refused).toContain(`view ${view}: its query is written in trino, and this is not read here: `);
+    expect(refused).toContain('line 1, column 15');
+    await cluster.sql(`DROP VIEW ${view}`);
+  });
+
+  test('the table of a materialized view is in no list, and is read by its name', async () => {
+    await cluster.sql('CREATE SCHEMA lake.tr_kept');
+    await cluster.sql(
+      'CREATE MATERIALIZED VIEW lake.tr_kept.v AS SELECT i % 3 AS k, count(*) AS n, avg(i) AS mean FROM range(10) AS r(i) GROUP BY 1',
+    );
+    const storage = await storageOf(cluster, 'tr_kept', 'v');
+    expect((await trino.sql('SHOW TABLES FROM lake.tr_kept')).flat()).not.toContain(storage);
+    await both(
+      `SELECT k, n, mean FROM lake.tr_kept."${storage}" ORDER BY k`,
+      'SELECT k, n, mean FROM lake.tr_kept.v ORDER BY k',
+    );
+  });
 });
+
+/** Views, by the names of their columns. `@` is the table. */
+const SAME_VIEWS: readonly (readonly [readonly string[], string])[] = [
+  [['id', 'name'], "SELECT id, name FROM @ WHERE id > 1 AND name LIKE 'b%'"],
+  [['name', 'n', 's', 'low'], 'SELECT name, count(*) n, sum(price) s, min(d) low FROM @ v GROUP BY name'],
+  [['name', 'mean'], 'SELECT name, avg(big) mean FROM @ GROUP BY 1 HAVING count(*) >= 1'],
+  [['name'], 'SELECT name FROM @ ORDER BY name LIMIT 2'],
+  [['name'], 'SELECT name FROM @ ORDER BY name DESC LIMIT 2'],
+  [['x', 'y'], 'SELECT a.id x, b.name y FROM @ a LEFT JOIN @ b ON a.id = b.big'],
+  [['x', 'y'], 'SELECT a.id x, b.id y FROM @ a CROSS JOIN @ b WHERE a.id < b.id'],
+  [['id', 'x', 'y'], "SELECT id, name || '-' || 'it''s' x, coalesce(price, 0) y FROM @"],
+  [['x', 'y', 'z'], 'SELECT id + 1 x, big * 2 - id y, price * price z FROM @'],
+  [['id', 'late'], "SELECT id, d > DATE '2024-01-15' late FROM @ WHERE d <> DATE '2024-03-01'"],
+  [['id'], "SELECT id FROM @ WHERE ts < TIMESTAMP '2024-01-02 10:00:00.500001'"],
+  [['id', 'x', 'y', 'z'], 'SELECT id, length(name) x, substr(name, 2, 3) y, year(d) z FROM @'],
+  [['id', 'x'], "SELECT id, CASE WHEN ok THEN 'yes' WHEN NOT ok THEN 'no' ELSE 'unknown' END x FROM @"],
+  [
+    ['id', 'r'],
+    'WITH q AS (SELECT id, big m FROM @ WHERE big IS NOT NULL) SELECT id, row_number() OVER (ORDER BY m) r FROM q',
+  ],
+  [['id', 'r'], 'SELECT id, rank() OVER (PARTITION BY name ORDER BY price) r FROM @'],
+  [['id'], 'SELECT id FROM @ WHERE id IN (SELECT id FROM @ WHERE price BETWEEN 1 AND 3)'],
+  [['id'], 'SELECT id FROM @ v WHERE EXISTS (SELECT 1 FROM @ w WHERE w.big = v.id)'],
+  [['name'], 'SELECT DISTINCT name FROM @ UNION ALL SELECT name FROM @ WHERE id = 1'],
+  [['name'], 'SELECT name FROM @ INTERSECT SELECT name FROM @ WHERE id > 1'],
+  [['id'], 'SELECT id FROM @ WHERE id % 2 = 1'],
+  [['n'], 'SELECT n FROM (SELECT count(DISTINCT name) n FROM @) x'],
+];
+const OTHER_VIEWS: readonly string[] = [
+  'SELECT id / 2 AS x FROM @',
+  'SELECT upper(name) AS x FROM @',
+  'SELECT avg(price) AS x FROM @',
+  'SELECT CAST(price AS INTEGER) AS x FROM @',
+  'SELECT x FROM UNNEST(ARRAY[1, 2]) AS u (x)',
+  'SELECT current_date AS x',
+  'SELECT CAST(id AS DOUBLE) > 1.5E0 AS x FROM @',
+];

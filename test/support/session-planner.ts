@@ -1,4 +1,5 @@
 import { parseJson } from '#shared/json.ts';
+import { translateForeign } from '#coordinator/dialect/translate-foreign.ts';
 import { printReply } from '#coordinator/planner/plan-text.ts';
 import { PlannerSession } from '#coordinator/planner/planner-session.ts';
 import type { Planner, PlanReply } from '#coordinator/planner/planner.ts';
@@ -10,6 +11,8 @@ export async function sessionPlanner(): Promise<Planner> {
     parse: (request) => session.parse(request),
     plan: async (request) => parseJson(printReply(await session.plan(request), request)) as unknown as PlanReply,
     bind: (request) => session.bind(request),
+    translate: async ({ sql, dialect }) => translateForeign(sql, dialect),
+    compare: (request) => session.compare(request),
     describe: (request) => session.describe(request),
     close: () => Promise.resolve(),
   };

@@ -8,8 +8,8 @@ import type { NameDefaults } from '../find-references.ts';
 import type { QueryReferences, TableReference, TimeTravel } from '../query-references.ts';
 import { spliceTables } from '../splice-tables.ts';
 import { requireTableAction, type LoadedTable, type LoadedView, type TableLoader } from '../table-source.ts';
-import { typedColumns } from './typed-columns.ts';
-import { ownQuery } from './view-definition.ts';
+import { checkMeaning, readableQuery, underNames, type ForeignViews } from './foreign-query.ts';
+import { typedColumns, typedNulls } from './typed-columns.ts';
 
 /** Views within views. */
 const DEPTH_MAX = 32;
@@ -20,7 +20,7 @@ const NAMES_MAX = 2_000;
 /** The gate's limits for the text of one view. */
 const VIEW_LIMITS = { bytesMax: TEXT_MAX, depthMax: 200 };
 
-export type ViewContext = {
+export type ViewContext = ForeignViews & {
   /** Names of one query, where `defaults` stand for what a name leaves out. */
   readonly parse: (sql: string, defaults: NameDefaults) => Promise<QueryReferences>;
   readonly tables: TableLoader;
@@ -42,8 +42,8 @@ type NamedText = {
   readonly rows: ReadonlySet<string>;
 };
 
-/** A name's text, and how many names it holds. `view` is the name of a view. */
-type Source = { readonly text: string; readonly names: number; readonly view: string | null };
+/** A name's text, and how many names it holds. `view` is the name of a view, for which `typed` has its columns without its query. */
+type Source = { readonly text: string; readonly names: number; readonly view: string | null; readonly typed: string };
 
 /**
  * Puts the queries of views in the place of their names. They are read with the rights of the reader, and with the catalog and namespace of
@@ -142,26 +142,33 @@ class Expansion {
   }
 
   async #expand(
-    { view: definition, name }: LoadedView,
+    loaded: LoadedView,
     { view, within }: { readonly view: string; readonly within: readonly string[] },
   ): Promise<Source> {
-    const { text: sql } = checkShape(ownQuery(definition), VIEW_LIMITS);
+    const { view: definition, name } = loaded;
     const { defaultCatalog, defaultNamespace } = definition;
     const defaults = { catalog: defaultCatalog ?? name.catalog, schema: defaultNamespace.join('.') };
+    const query = await readableQuery(definition, this.#context);
+    const { text: sql } = checkShape(query.sql, VIEW_LIMITS);
     const references = await this.#context.parse(sql, defaults);
     const before = this.#names;
     const sources = await this.sources({ sql, references, defaults, rows: new Set() }, within);
     const names = this.#names - before;
     this.#names = before;
     const { pieces } = spliceTables(sql, { ...references, stars: [] });
-    const texts = pieces.map((piece) =>
-      piece.kind === 'scan' ? ` ${must(sources[piece.scan], 'a source for each name').text}` : textOf(piece),
-    );
-    const length = texts.reduce((sum, text) => sum + text.length, 0);
-    if (length > TEXT_MAX) {
+    const textWith = (shown: 'text' | 'typed'): string =>
+      pieces
+        .map((piece) =>
+          piece.kind === 'scan' ? ` ${must(sources[piece.scan], 'a source for each name')[shown]}` : textOf(piece),
+        )
+        .join('');
+    const text = textWith('text');
+    if (text.length > TEXT_MAX) {
       throw new SkeinError('STATEMENT_TOO_COMPLEX', `its query is longer than ${TEXT_MAX} characters with its views`);
     }
-    return { text: `(${typedColumns(definition, `(${texts.join('')}\n)`)})`, names: names + 1, view };
+    if (query.dialect !== null) await checkMeaning(definition, query.dialect, textWith('typed'), this.#context);
+    const rows = query.dialect === null ? `(${text}\n)` : `(${underNames(definition, text)})`;
+    return { text: `(${typedColumns(definition, rows)})`, names: names + 1, view, typed: typedNulls(definition) };
   }
 
   /** A materialized view is read from its table. @throws NOT_POPULATED */
@@ -175,14 +182,15 @@ class Expansion {
       throw new SkeinError('NOT_POPULATED', `materialized view ${view} has no rows yet: REFRESH MATERIALIZED VIEW it`);
     }
     const { text } = nameSource({ at }, [stored.catalog, namespace.join('.'), table]);
-    return { text: `(${typedColumns(definition, text)})`, names: 1, view };
+    return { text: `(${typedColumns(definition, text)})`, names: 1, view, typed: typedNulls(definition) };
   }
 }
 
 function nameSource({ at }: Pick<TableReference, 'at'>, parts: readonly string[]): Source {
   const name = parts.map(quoteIdentifier).join('.');
   const travel = at === null ? null : travelText(at);
-  return { text: travel === null ? name : `(FROM ${name} AT (${travel}))`, names: 1, view: null };
+  const text = travel === null ? name : `(FROM ${name} AT (${travel}))`;
+  return { text, names: 1, view: null, typed: text };
 }
 
 /** Null for a parameter without a value. */

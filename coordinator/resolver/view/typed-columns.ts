@@ -14,3 +14,9 @@ export function typedColumns(view: Pick<ViewDefinition, 'schema'>, source: strin
   });
   return `SELECT ${columns.join(', ')} FROM ${source} AS "v"`;
 }
+
+/** A row of NULLs under the names and types of a view's columns, as a subquery. */
+export const typedNulls = (view: Pick<ViewDefinition, 'schema'>): string =>
+  `(SELECT ${schemaOf(view)
+    .fields.map((field) => `CAST(NULL AS ${printSqlType(fieldType(field).type)}) AS ${quoteIdentifier(field.name)}`)
+    .join(', ')})`;

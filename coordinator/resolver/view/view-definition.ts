@@ -32,8 +32,11 @@ export const ownRepresentation = ({ representations }: Pick<ViewDefinition, 'rep
 export function ownQuery(view: Pick<ViewDefinition, 'representations'>): string {
   const own = ownRepresentation(view);
   if (own !== undefined) return own.sql;
-  const dialects = view.representations.map(({ dialect }) => dialect).join(', ');
-  throw new SkeinError('NOT_SUPPORTED', `its query is written in ${dialects}, and ${DIALECT} is read`);
+  throw noDialect(view);
+}
+export function noDialect({ representations }: Pick<ViewDefinition, 'representations'>): SkeinError {
+  const dialects = representations.map(({ dialect }) => dialect).join(', ');
+  return new SkeinError('NOT_SUPPORTED', `its query is written in ${dialects}, and ${DIALECT} is read`);
 }
 export const isOwnDialect = ({ dialect }: Representation): boolean => foldIdentifier(dialect) === DIALECT;
 

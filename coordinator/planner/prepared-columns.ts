@@ -1,0 +1,19 @@
+import * as duckdb from '@duckdb/node-api';
+import { fromDuckDbType } from './duckdb-type-of.ts';
+import type { SqlField, SqlType } from './sql-type.ts';
+
+export type ParameterTypes = {
+  readonly found: Map<string, SqlType>;
+  /** Whether DuckDB could bind the query without values. */
+  readonly isResolved: boolean;
+};
+
+/** A query that DuckDB cannot bind without values has one column, which has no type. */
+export const isUnresolved = (prepared: duckdb.DuckDBPreparedStatement): boolean =>
+  prepared.columnCount === 1 && prepared.columnTypeId(0) === duckdb.DuckDBTypeId.INVALID;
+
+export const columnsOf = (prepared: duckdb.DuckDBPreparedStatement): SqlField[] =>
+  Array.from({ length: prepared.columnCount }, (_, i) => ({
+    name: prepared.columnName(i),
+    type: fromDuckDbType(prepared.columnType(i)),
+  }));

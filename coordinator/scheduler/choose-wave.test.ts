@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { DistributedPlan, Fragment, JoinSide, JoinSides } from '../distributor/fragment.ts';
 import type { Plan } from '../planner/plan.ts';
-import { chooseWave } from './choose-wave.ts';
+import { chooseWave, isLastKnown } from './choose-wave.ts';
 
 const MIB = 2 ** 20;
 const leaf: Plan = { kind: 'oneRow' };
@@ -62,4 +62,22 @@ test('a wave is never empty while something is left, whoever waits for whom', ()
     [{ left: side(100 * MIB, 0), right: side(20 * MIB, 1) }],
   );
   expect(wave(plan)).toEqual([0]);
+});
+
+test('the last stage is known before the others end when it is one task that reads little, and no table', () => {
+  const last = (changes: Partial<Fragment>, bytes = MIB): boolean => {
+    const ended = { ...fragment(1, [0], MIB), tasks: { kind: 'single' }, scans: [], ...changes } as Fragment;
+    return isLastKnown(distributed([fragment(0, [], bytes), ended]), (stage) => stage === 0);
+  };
+  expect(last({})).toBe(true);
+  expect(last({ tasks: { kind: 'partitions' } })).toBe(false);
+  expect(last({ scans: [{ scan: 0, read: 'all' }] })).toBe(false);
+  expect(last({ inputs: [] })).toBe(false);
+  expect(last({}, 5 * MIB)).toBe(false);
+  const three = [
+    fragment(0, [], MIB),
+    fragment(1, [0], MIB),
+    { ...fragment(2, [0], MIB), tasks: { kind: 'single' }, scans: [] },
+  ];
+  expect(isLastKnown(distributed(three as readonly Fragment[]), (stage) => stage === 0)).toBe(false);
 });

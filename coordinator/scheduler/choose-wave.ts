@@ -32,6 +32,23 @@ export function chooseWave(
   return smallest === undefined ? [] : [smallest];
 }
 
+/** The last stage reads at most this much, as estimated, when its task is sent before the stages that it reads have ended. */
+const EARLY_BYTES_MAX = 4 * 2 ** 20;
+
+/**
+ * Whether nothing that the stages now running give would change how the last one runs: it is one task that reads little, and no table. Then
+ * its task need not wait for their ends to be sent. `isBegun`: the stage runs or has run.
+ */
+export function isLastKnown({ fragments }: DistributedPlan, isBegun: (stage: number) => boolean): boolean {
+  const last = fragments.at(-1);
+  if (last === undefined || last.tasks.kind !== 'single' || last.scans.length > 0 || last.inputs.length === 0)
+    return false;
+  const others = fragments.slice(0, -1);
+  const read = others.filter(({ stage }) => last.inputs.some((input) => input.stage === stage));
+  const bytes = read.reduce((sum, { estimate }) => sum + estimate.bytes, 0);
+  return bytes <= EARLY_BYTES_MAX && others.every(({ stage }) => isBegun(stage));
+}
+
 /** Returns the stages of the bigger side of a join while stages of its other side have not run. */
 function deferredStages({ left, right }: JoinSides, sizes: ReadonlyMap<number, number>): readonly number[] {
   const [small, big] = [left, right]

@@ -1,22 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { TaskSpec } from '#proto/task.ts';
-import { SkeinError } from '#shared/error.ts';
+import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { taskId, type TaskId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import { queryKilled, WorkerEnding } from '../cluster/worker-ending.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
-import type { StageRoom } from '../distributor/estimate/cluster-cores.ts';
 import type { ResultReader } from './result-reader.ts';
 import { runProgress, type RunProgress, type RunView } from './run-progress.ts';
 import { runTask } from './run-task.ts';
-import { taskMemory } from './task-memory.ts';
 import { roomsOf, type Rooms } from './rooms-of.ts';
 import type { Scheduler } from './scheduler.ts';
 import { endQuery, runSpooledTask } from './spooled-task.ts';
 import { stageReport, type StageReport } from './stage-report.ts';
 import type { StageRun } from './stage-run.ts';
 import { stageTasks } from './stage-state.ts';
-import { inputSpec, partitionTicket, taskSpec, taskTicket, type TaskOwner } from './task-spec.ts';
+import { taskTicket, type TaskOwner } from './task-spec.ts';
+import { TaskSpecs, threadsOf, type Place } from './task-specs.ts';
 import { withRun, type TaskEnd } from './task-end.ts';
 import { failureError, FragmentRefused, sentInPart, StartOver } from './task-errors.ts';
 import { isCarried, type TaskEvent, type TaskOutput } from './task-state.ts';
@@ -24,10 +23,20 @@ import { isCarried, type TaskEvent, type TaskOutput } from './task-state.ts';
 /** Stops a task whose input was lost: it may wait for that input forever. */
 const INPUT_LOST = new SkeinError('WORKER_LOST', 'an input of the task was lost');
 
+/**
+ * A stage's first task is sent before its producers have ended only when these have run for this long: then their workers know their tasks, and
+ * the stage is long enough that sending early saves something.
+ */
+const EARLY_AFTER_MS = 10;
+
 type RunningTask = {
   readonly stage: StageRun;
   readonly worker: LiveWorker;
   readonly reads: ReadonlySet<TaskId>;
+  /** It was sent before the tasks that it reads had ended, and takes no core. */
+  readonly isEarly: boolean;
+  /** It waits for the ends of tasks that it reads. */
+  waits: boolean;
   readonly stop: AbortController;
   /** Resolves when the task has ended, or has been given up. */
   readonly ended: PromiseWithResolvers<void>;
@@ -54,18 +63,22 @@ export class TaskDispatcher implements RunView {
   /** Cores that running tasks of this query take, per worker id. */
   readonly #inFlight = new Map<string, number>();
   readonly #used = new Map<string, LiveWorker>();
-  readonly #tickets = new Map<string, string>();
+  readonly #specs: TaskSpecs;
   readonly #stop = new AbortController();
   readonly #failed: PromiseWithResolvers<never> = Promise.withResolvers();
   readonly #onAbort: () => void;
   readonly #unwatch: () => void;
   #starving: NodeJS.Timeout | undefined;
+  #early: NodeJS.Timeout | undefined;
+  /** Whether the stages that were started last have run for `EARLY_AFTER_MS`. */
+  #mayBeEarly = false;
   /** Whether a worker may hold tasks or output that must be dropped at the end; streamed rows are dropped with their task. */
   #hasSpooled = false;
   #scheduledMs = 0;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#specs = new TaskSpecs(options.scheduler, options.owner);
     this.#failed.promise.catch(() => undefined);
     this.#onAbort = () => this.#fail(SkeinError.of(options.signal.reason));
     if (options.signal.aborted) this.#onAbort();
@@ -94,6 +107,12 @@ export class TaskDispatcher implements RunView {
       this.#active.add(stage);
       this.#stages.add(stage);
     }
+    if (stages.some(({ isEarly }) => isEarly)) {
+      this.#early = setTimeout(() => {
+        this.#mayBeEarly = true;
+        this.#pump();
+      }, EARLY_AFTER_MS);
+    }
     this.#pump();
     await Promise.race([Promise.all(stages.map((stage) => stage.done.promise)), this.#failed.promise]);
   }
@@ -116,6 +135,7 @@ export class TaskDispatcher implements RunView {
   #fail(error: Error): void {
     if (this.#stop.signal.aborted) return;
     clearTimeout(this.#starving);
+    clearTimeout(this.#early);
     this.#failed.reject(error);
     this.#stop.abort(SkeinError.of(error));
     for (const { stage, stop } of this.#running.values()) {
@@ -148,11 +168,12 @@ export class TaskDispatcher implements RunView {
       const taken = this.#inFlight.get(worker.info.id) ?? 0;
       for (const stage of this.#active) {
         const room = must(rooms(stage.fragment.width)[i], 'every worker has room');
-        if (taken > 0 && taken + threadsOf(stage, room) > room.cores) continue;
-        if (stage.producers.some((producer) => producer.state.kind !== 'done')) continue;
+        const isEarly = !isReady(stage);
+        if (isEarly && !(this.#mayBeEarly && stage.startsEarly)) continue;
+        if (!isEarly && taken > 0 && taken + threadsOf(stage, room) > room.cores) continue;
         const task = stage.take(worker, isNear, workers);
         if (task === undefined) continue;
-        this.#start(stage, task, { worker, room });
+        this.#start(stage, task, { worker, room, isEarly });
         started = true;
         break;
       }
@@ -196,7 +217,11 @@ export class TaskDispatcher implements RunView {
     this.#options.scheduler.onRetry();
     this.#active.add(stage);
     // A read from a worker that hangs would never end.
-    for (const { reads, stop } of this.#running.values()) if (reads.has(output.taskId)) stop.abort(INPUT_LOST);
+    this.#stopReaders(output.taskId);
+  }
+
+  #stopReaders(of: TaskId): void {
+    for (const { reads, stop } of this.#running.values()) if (reads.has(of)) stop.abort(INPUT_LOST);
   }
 
   /** Fails the query when its tasks wait, and for `workerWaitMs` none of them has run and no worker is expected back. */
@@ -215,19 +240,28 @@ export class TaskDispatcher implements RunView {
     }
   }
 
-  #start(stage: StageRun, task: number, { worker, room }: Place): void {
+  #start(stage: StageRun, task: number, { worker, room, isEarly }: Place & { readonly isEarly: boolean }): void {
     const id = taskId(randomUUID());
     const { info, link } = worker;
-    const spec = this.#spec(stage, task, { worker, room }, id);
+    const spec = this.#specs.make(stage, task, { worker, room }, { id, scheduledMs: Math.round(this.#scheduledMs) });
     const reads = new Set(spec.inputs.flatMap((input) => input.sources.map((source) => source.taskId)));
-    const running: RunningTask = { stage, worker, reads, stop: new AbortController(), ended: Promise.withResolvers() };
+    const cores = isEarly ? 0 : spec.threads;
+    const running: RunningTask = {
+      stage,
+      worker,
+      reads,
+      isEarly,
+      waits: isEarly,
+      stop: new AbortController(),
+      ended: Promise.withResolvers(),
+    };
     stage.applyTask(task, { kind: 'placed', taskId: id, worker: { id: info.id, address: link.address } });
     for (const producer of stage.producers) producer.isRead = true;
     this.#running.set(id, running);
-    this.#inFlight.set(info.id, (this.#inFlight.get(info.id) ?? 0) + spec.threads);
+    this.#inFlight.set(info.id, (this.#inFlight.get(info.id) ?? 0) + cores);
     this.#used.set(info.id, worker);
     this.#hasSpooled ||= spec.output.kind !== 'stream';
-    link.load += spec.threads;
+    link.load += cores;
     const noteEnd = stage.attempts.begin(task, { worker: info.name, threads: spec.threads });
     const run = async (): Promise<void> => {
       const sentAtMs = Date.now();
@@ -235,10 +269,10 @@ export class TaskDispatcher implements RunView {
       const event = withRun(end, { worker: info.name, threads: spec.threads, sentAtMs, endedAtMs: Date.now() });
       noteEnd(event);
       this.#running.delete(id);
-      this.#inFlight.set(info.id, (this.#inFlight.get(info.id) ?? spec.threads) - spec.threads);
-      link.load -= spec.threads;
+      this.#inFlight.set(info.id, (this.#inFlight.get(info.id) ?? cores) - cores);
+      link.load -= cores;
       running.ended.resolve();
-      this.#ended(stage, task, event, id);
+      this.#ended(running, task, event, id);
       // Only after the task's state is settled: when the result restarts, the batches that wait belong after the restart.
       stage.result?.ended(id);
       this.#pump();
@@ -246,7 +280,7 @@ export class TaskDispatcher implements RunView {
     void run();
   }
 
-  #ended(stage: StageRun, task: number, event: TaskEvent, id: TaskId): void {
+  #ended({ stage, isEarly }: RunningTask, task: number, event: TaskEvent, id: TaskId): void {
     if (this.#stop.signal.aborted) return;
     if (event.kind === 'finished') {
       const { scheduledMs, rows } = event.report;
@@ -255,12 +289,16 @@ export class TaskDispatcher implements RunView {
       this.#options.owner.onWork({ rows: stage.result === null ? rows : 0, scheduledMs });
     }
     stage.applyTask(task, event);
+    // Readers that wait for its end would wait forever.
+    if (event.kind !== 'finished') this.#stopReaders(id);
+    for (const reader of this.#running.values()) reader.waits &&= !isReady(reader.stage);
     if (stage.state.kind === 'failed' || event.kind === 'finished' || event.kind === 'refused') return;
     if (stage.result?.hasDelivered(id) === true && !this.#restartResult(stage, stage.result)) {
       this.#fail(sentInPart(event.kind));
       return;
     }
-    if (event.kind === 'workerEnded') return;
+    // One that was sent early, and lost what it waited for, has cost nothing.
+    if (event.kind === 'workerEnded' || (isEarly && event.kind === 'inputLost')) return;
     stage.retries += 1;
     this.#options.scheduler.onRetry();
   }
@@ -275,7 +313,8 @@ export class TaskDispatcher implements RunView {
   }
 
   /** Runs a task to its end. Never rejects. */
-  async #execute({ stage, stop }: RunningTask, spec: TaskSpec, worker: LiveWorker): Promise<TaskEnd> {
+  async #execute(running: RunningTask, spec: TaskSpec, worker: LiveWorker): Promise<TaskEnd> {
+    const { stage, stop } = running;
     const { scheduler, owner } = this.#options;
     const { result } = stage;
     const onLost = (): void => stop.abort(worker.lost.reason);
@@ -296,22 +335,22 @@ export class TaskDispatcher implements RunView {
       }
       const end = await runSpooledTask(task);
       if (end.kind === 'finished') return end;
-      this.#inputLost(stage, end.producer);
+      // An early reader may have come before the task that it reads. What is really lost the next attempt finds out.
+      if (!running.isEarly) this.#inputLost(stage, end.producer);
       return { kind: 'inputLost' };
     } catch (thrown) {
-      return await this.#eventOf(thrown, stage, { signal: stop.signal, worker });
+      return await this.#eventOf(thrown, running);
     } finally {
       worker.lost.removeEventListener('abort', onLost);
     }
   }
 
   /** Turns the error of a task into an event. `signal` is the task's own; it is also aborted when the worker is lost. */
-  async #eventOf(
-    thrown: unknown,
-    stage: StageRun,
-    { signal, worker }: { readonly signal: AbortSignal; readonly worker: LiveWorker },
-  ): Promise<TaskEnd> {
-    const broke = SkeinError.of(thrown).code === 'CONNECTION_LOST';
+  async #eventOf(thrown: unknown, { stage, worker, waits, isEarly, stop: { signal } }: RunningTask): Promise<TaskEnd> {
+    const { code } = SkeinError.of(thrown);
+    // It has not begun: neither did it kill its worker, nor need its worker have had room for one more task.
+    if (waits && NOT_BY_WAITING.has(code) && !(signal.reason instanceof WorkerEnding)) return { kind: 'inputLost' };
+    const broke = code === 'CONNECTION_LOST';
     if (broke && !signal.aborted && (await worker.link.outlives([signal]))) return { kind: 'connectionLost' };
     if (signal.aborted && signal.reason === INPUT_LOST) return { kind: 'inputLost' };
     // A connection that breaks while its worker is lost says less than the signal does.
@@ -321,7 +360,7 @@ export class TaskDispatcher implements RunView {
       return isOurs ? { kind: 'failed', error: queryKilled(error.hung) } : { kind: 'workerEnded' };
     }
     if (error.lostTask !== undefined) {
-      this.#inputLost(stage, taskId(error.lostTask));
+      if (!isEarly) this.#inputLost(stage, taskId(error.lostTask));
       return { kind: 'inputLost' };
     }
     if (error.code === 'WORKER_LOST') return { kind: 'workerLost' };
@@ -340,58 +379,12 @@ export class TaskDispatcher implements RunView {
       this.#fail(error as StartOver);
     }
   }
-
-  #spec(stage: StageRun, task: number, { worker, room }: Place, id: TaskId): TaskSpec {
-    const { fragment } = stage;
-    const share = stage.share(task);
-    const inputs = fragment.inputs.map(({ fields, reads }, i) =>
-      inputSpec(
-        fields,
-        reads,
-        stage.sources(task, i, (output, partition) => ({
-          address: output.worker.address,
-          taskId: output.taskId,
-          ticket: this.#ticket(output, partition),
-        })),
-      ),
-    );
-    const read = inputs.reduce((sum, { sources }) => sources.reduce((bytes, one) => bytes + one.bytes, sum), 0);
-    const threads = threadsOf(stage, room);
-    const parts = {
-      taskId: id,
-      sql: fragment.sql,
-      tables: stage.tables(task),
-      inputs,
-      keepJoinOrder: fragment.plan !== null,
-      collected: fragment.collected,
-      output: stage.output,
-      threads,
-      memoryLimitBytes: taskMemory(stage, this.#options.owner, {
-        workers: this.#options.scheduler.pool.liveCount(),
-        worker: worker.info,
-        room,
-        threads,
-        bytes: share.bytes + read,
-      }),
-      scheduledMs: Math.round(this.#scheduledMs),
-    };
-    return taskSpec(this.#options.owner, parts, this.#options.scheduler.keyring);
-  }
-
-  #ticket(output: TaskOutput, partition: number): string {
-    const key = `${output.taskId}/${partition}`;
-    const known = this.#tickets.get(key);
-    if (known !== undefined) return known;
-    const { owner, scheduler } = this.#options;
-    const ticket = partitionTicket(owner, output.taskId, partition, scheduler.keyring);
-    this.#tickets.set(key, ticket);
-    return ticket;
-  }
 }
 
 /** Tells tasks that still run that nobody needs their rows. Made once: a stack trace for every query costs too much. */
 const QUERY_ENDED = new SkeinError('QUERY_CANCELLED', 'the query has ended');
 
-type Place = { readonly worker: LiveWorker; readonly room: StageRoom };
+/** Errors of a task that waits for its inputs which are of its worker, or of the connection to it. */
+const NOT_BY_WAITING: ReadonlySet<ErrorCode> = new Set(['WORKER_LOST', 'CONNECTION_LOST', 'QUEUE_FULL']);
 
-const threadsOf = ({ isSmall }: StageRun, { taskCores }: StageRoom): number => (isSmall ? 1 : taskCores);
+const isReady = ({ producers }: StageRun): boolean => producers.every(({ state }) => state.kind === 'done');

@@ -324,6 +324,73 @@ test('when a worker dies, only its running tasks and those whose output it held 
   expect(retries).toBe(tasksOf(0).length - runs.size + tasksOf(1).length - partitions);
 });
 
+/** So small that every slot takes its whole share in one task. */
+const SMALL = {
+  spec: {
+    tableName: 't',
+    allowedRoots: ['/'],
+    predicate: { kind: 'true' },
+    columns: [],
+    files: FILES.map((file) => ({ ...file, sizeBytes: 1_000 })),
+  },
+} as unknown as PlannedScan;
+
+/** Files -> one task, which gives the result. */
+const GATHERED: readonly Fragment[] = [
+  fragment({ output: { kind: 'gather' }, partitions: 1 }),
+  fragment({
+    stage: 1,
+    output: null,
+    sql: ['stage 1'],
+    scans: [],
+    inputs: [{ stage: 0, read: 'all', fields: [], reads: 1 }],
+    tasks: { kind: 'single' },
+  }),
+];
+
+test('the last task comes to its worker while those whose rows it reads still run, and names them', async () => {
+  const came = Promise.withResolvers<void>();
+  const { scheduler } = await cluster(2, {
+    spool: () => came.promise.then(() => undefined),
+    stream: () => Promise.resolve(came.resolve()),
+  });
+  const run = await runStages(scheduler, query({ scans: [SMALL] }, GATHERED));
+  expect(run).toMatchObject({ kind: 'staged', starts: 1, stages: [{ retries: 0 }, { retries: 0, tasks: [{}] }] });
+  const read = tasksOf(1).flatMap(({ spec }) => spec.inputs[0]?.sources ?? []);
+  const gave = tasksOf(0).map(({ spec, worker }) => ({ taskId: spec.taskId, address: worker, awaited: true }));
+  expect(read.toSorted((a, b) => (a.taskId < b.taskId ? -1 : 1))).toMatchObject(
+    gave.toSorted((a, b) => (a.taskId < b.taskId ? -1 : 1)),
+  );
+  expect(scheduler.pool.states().every(({ load }) => load === 0)).toBe(true);
+});
+
+test('when a task that the last one waits for is lost with its worker, both run again, and only the lost one counts', async () => {
+  const came = Promise.withResolvers<void>();
+  let victims = 0;
+  const { scheduler } = await cluster(2, {
+    spool: async (_spec, worker) => {
+      await came.promise;
+      if (victims++ > 0) return undefined;
+      worker.kill();
+      return new Promise(() => undefined);
+    },
+    stream: async (spec) => {
+      came.resolve();
+      if (spec.inputs[0]?.sources.some(({ awaited }) => awaited) === true) await new Promise(() => undefined);
+    },
+  });
+  const run = await runStages(scheduler, query({ scans: [SMALL] }, GATHERED));
+  expect(run).toMatchObject({ kind: 'staged', starts: 1, stages: [{}, { retries: 0, tasks: [{}] }] });
+  expect(tasksOf(1)).toHaveLength(2);
+  expect(
+    tasksOf(1)
+      .at(-1)
+      ?.spec.inputs[0]?.sources.some(({ awaited }) => awaited),
+  ).toBe(false);
+  const finished = (run as StagedRun & { kind: 'staged' }).stages[0]?.tasks.length ?? 0;
+  expect(retries).toBe(tasksOf(0).length - finished);
+});
+
 test('a task that two workers die of fails its query, and says so', async () => {
   const { scheduler } = await cluster(3, {
     spool: async (spec, worker) => {

@@ -14,7 +14,7 @@ import type { Plan } from '../planner/plan.ts';
 import { walkPlan } from '../planner/plan-tree.ts';
 import { stageRooms } from '../distributor/estimate/cluster-cores.ts';
 import type { AppliedFilter } from './applied-filter.ts';
-import { chooseWave } from './choose-wave.ts';
+import { chooseWave, isLastKnown } from './choose-wave.ts';
 import type { TaskDispatcher } from './dispatch-tasks.ts';
 import {
   describeKeys,
@@ -139,11 +139,15 @@ class StageLoop {
     for (let waves = 0; waves < wavesMax; waves += 1) {
       const wave = chooseWave(distributed, (stage) => this.#stages.has(stage));
       if (wave.length === 0) {
-        await this.#runResult(must(distributed.fragments.at(-1), 'a distributed plan has fragments'));
-        return [...new Set([...this.#stages.values(), ...this.#keyStages])].map((run) => stageReport(run));
+        await this.#runResult(must(distributed.fragments.at(-1), 'a distributed plan has fragments'), []);
+        return this.#reports();
       }
       const runs = wave.map((fragment) => this.#prepare(fragment, SPOOLED));
       for (const run of runs) this.#stages.set(run.fragment.stage, run);
+      if (isLastKnown(distributed, (stage) => this.#stages.has(stage))) {
+        await this.#runResult(must(distributed.fragments.at(-1), 'a distributed plan has fragments'), runs);
+        return this.#reports();
+      }
       await this.#dispatcher.run(runs);
       const again = this.#distribute(distributed);
       if (again.kind === 'whole') return again;
@@ -154,10 +158,16 @@ class StageLoop {
     return { kind: 'whole', reason: `${wavesMax} waves of stages did not bring it to an end` };
   }
 
-  async #runResult(fragment: Fragment): Promise<void> {
+  #reports(): readonly StageReport<Fragment>[] {
+    return [...new Set([...this.#stages.values(), ...this.#keyStages])].map((run) => stageReport(run));
+  }
+
+  /** Runs the last stage, and with it the stages that it waits for. */
+  async #runResult(fragment: Fragment, wave: readonly StageRun<Fragment>[]): Promise<void> {
     const run = this.#prepare({ ...fragment, sql: this.#query.encoding.sql(fragment.sql) }, destinationOf(this.#query));
+    run.isEarly = wave.length > 0;
     this.#stages.set(fragment.stage, run);
-    await this.#dispatcher.run([run]);
+    await this.#dispatcher.run([...wave, run]);
   }
 
   #prepare(fragment: Fragment, to: Destination): StageRun<Fragment> {

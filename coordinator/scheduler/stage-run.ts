@@ -2,11 +2,11 @@ import type { InputSource, OutputSpec, ScanFile, WriteSink } from '#proto/task.t
 import { must, unreachable } from '#shared/must.ts';
 import { chooseWorker } from '../cluster/choose-worker.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
-import type { Plan } from '../planner/plan.ts';
 import type { Fragment, StageFacts, TaskFragment } from '../distributor/fragment.ts';
 import type { AppliedFilter } from './applied-filter.ts';
 import type { FinishedTask } from './finished-task.ts';
 import { plannedFiles, type PlannedScan, type TaskTable } from './plan-scans.ts';
+import { bytesOfFiles, groupsOf, readPart } from './read-bytes.ts';
 import type { ResultReader } from './result-reader.ts';
 import { batchFiles, splitFile, SplitQueue, type Split } from './split-queue.ts';
 import { NEW_STAGE, nextStage, stageTasks, type StageEvent, type StageState } from './stage-state.ts';
@@ -26,7 +26,10 @@ export type StageContext = {
 const NARROW_TASK_BYTES_MAX = 4 * 2 ** 20;
 
 /** Makes the address and ticket by which a task reads one partition of an output. */
-export type SourceOf = (output: TaskOutput, partition: number) => Pick<InputSource, 'address' | 'taskId' | 'ticket'>;
+export type SourceOf = (
+  output: Pick<TaskOutput, 'taskId' | 'worker'>,
+  partition: number,
+) => Pick<InputSource, 'address' | 'taskId' | 'ticket'>;
 
 /** The tasks of one fragment while a query runs: their input shares, states and outputs. */
 export class StageRun<F extends TaskFragment = TaskFragment> {
@@ -47,6 +50,8 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   readonly attempts: TaskAttempts = new TaskAttempts();
   /** One core does a task's work soon enough, however many it may have. */
   isSmall = false;
+  /** Its one task may be sent while its producers run: it waits on its worker for their ends. */
+  isEarly = false;
   readonly startedAtMs: number = Date.now();
   readonly startedMs: number = performance.now();
   endedMs = 0;
@@ -132,7 +137,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
         this.#queue = new SplitQueue(splits, {
           workers,
           repeatedBytes: this.#repeatedBytes(),
-          readPart: this.#readPart(),
+          readPart: readPart(this.fragment, this.planned),
           groups: groupsOf(fragment),
         });
         // An empty input needs a task, too: a count of no rows is 0.
@@ -171,6 +176,24 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
     const task = this.#make(this.#shareOf(batch));
     if (this.#queue?.size === 0) this.apply({ kind: 'allMade' });
     return task;
+  }
+
+  /** Whether its task can be sent now, although producers still run: all of their tasks are on workers, and it was not tried before. */
+  get startsEarly(): boolean {
+    const [task] = stageTasks(this.#state);
+    const isNew = task?.kind === 'waiting' && task.attempts === 0;
+    return this.isEarly && isNew && this.producers.every((producer) => producer.#isPlaced);
+  }
+
+  get #isPlaced(): boolean {
+    const state = this.#state;
+    if (state.kind !== 'running') return state.kind === 'done';
+    return state.allMade && state.tasks.every(({ kind }) => kind === 'running' || kind === 'done');
+  }
+
+  /** The tasks that run, as far as a reader of their output must know them. */
+  #running(): readonly Pick<TaskOutput, 'taskId' | 'worker'>[] {
+    return stageTasks(this.#state).flatMap((task) => (task.kind === 'running' ? [task] : []));
   }
 
   outputs(): readonly TaskOutput[] {
@@ -215,6 +238,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
     switch (part.kind) {
       case 'all':
         for (const output of outputs) for (const p of output.report.partitions.keys()) add(output, p, null);
+        sources.push(...this.#awaited(index, sourceOf));
         break;
       case 'partitions':
         for (const p of part.partitions) for (const output of outputs) add(output, p, null);
@@ -236,6 +260,21 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
         unreachable(part);
     }
     return sources;
+  }
+
+  /** What a task that is sent early reads of those that still run. */
+  #awaited(index: number, sourceOf: SourceOf): readonly InputSource[] {
+    const producer = this.#producer(index);
+    return producer.#running().flatMap((task) =>
+      Array.from({ length: producer.fragment.partitions }, (_, partition) => ({
+        ...sourceOf(task, partition),
+        partition,
+        batches: null,
+        rows: 0,
+        bytes: 0,
+        awaited: true as const,
+      })),
+    );
   }
 
   facts(this: StageRun<Fragment>): StageFacts {
@@ -281,20 +320,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   /** Returns the bytes that all tasks read together, as if none read the same as another. */
   #readBytes(files: readonly (readonly ScanFile[])[]): number {
     const inputs = this.producers.flatMap((producer) => producer.reports().map(({ outputBytes }) => outputBytes));
-    return inputs.reduce((sum, bytes) => sum + bytes, bytesOfFiles(files) * this.#readPart());
-  }
-
-  /** Returns the share of columns that is read, over the scans that are divided. */
-  #readPart(): number {
-    let [read, all] = [0, 0];
-    for (const [i, scan] of this.fragment.scans.entries()) {
-      const table = must(this.planned[i], 'a fragment names planned scans');
-      if (scan.read === 'all' || table.kind === 'rows') continue;
-      const { columns, readFieldIds } = table.spec;
-      read += readFieldIds?.length ?? columns.length;
-      all += columns.length;
-    }
-    return all === 0 ? 1 : Math.max(1, read) / all;
+    return inputs.reduce((sum, bytes) => sum + bytes, bytesOfFiles(files) * readPart(this.fragment, this.planned));
   }
 
   #splits(files: readonly (readonly ScanFile[])[]): Split[] {
@@ -331,8 +357,15 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
 
   /** Returns the address of the worker that holds most of a task's input. Cached, because it is only a preference. */
   #home(task: number): string | undefined {
+    if (this.startsEarly) return this.#earlyHome();
     if (!this.#homes.has(task)) this.#homes.set(task, this.#findHome(this.share(task)));
     return this.#homes.get(task);
+  }
+
+  /** Returns the address of a worker that runs a producer's task: whose is as good as random, because nobody knows yet who gives most. */
+  #earlyHome(): string | undefined {
+    const tasks = this.producers.flatMap((producer) => producer.#running());
+    return tasks.toSorted((a, b) => (a.taskId < b.taskId ? -1 : 1))[0]?.worker.address;
   }
 
   /**
@@ -362,15 +395,4 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   }
 }
 
-/** Estimates the number of a fragment's rows when they are groups; else 0. */
-const groupsOf = (fragment: TaskFragment): number =>
-  fragment.plan !== null && isGrouping(fragment.plan) ? fragment.estimate.rows : 0;
-
-/** Whether the rows of a plan are groups. */
-const isGrouping = (plan: Plan): boolean =>
-  (plan.kind === 'aggregate' && plan.groups.length > 0) || (plan.kind === 'project' && isGrouping(plan.child));
-
 const ALL: InputShare = { kind: 'all' };
-
-const bytesOfFiles = (files: readonly (readonly ScanFile[])[]): number =>
-  files.reduce((total, list) => list.reduce((sum, file) => sum + file.sizeBytes, total), 0);

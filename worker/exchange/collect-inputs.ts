@@ -7,8 +7,11 @@ import type { BatchRange, SpooledOutput } from '../spool/spooled-output.ts';
 
 /** Gives access to the sources of a task's inputs: local outputs, and fetches from other workers. */
 export interface InputPlaces {
-  /** The output of a local source, retained for the caller; undefined when it is no longer held. @throws UNAUTHENTICATED */
-  local(source: InputSource, spec: SentTask): SpooledOutput | undefined;
+  /**
+   * The output of a local source, retained for the caller; undefined when it is not held. Waits for the end of an awaited source's task.
+   * @throws UNAUTHENTICATED, the reason of `signal`
+   */
+  local(signal: AbortSignal, source: InputSource, spec: SentTask): Promise<SpooledOutput | undefined>;
   /** Whether this worker holds the source. */
   isLocal(source: InputSource): boolean;
   /** Opens an output that receives the batches fetched from a source. @throws UNAUTHENTICATED */
@@ -60,7 +63,7 @@ export async function collectInputs(
       return { output, partition: 0, range: ALL, receivedBytes: 0 };
     }
     if (places.isLocal(source)) {
-      const output = places.local(source, spec);
+      const output = await places.local(either, source, spec);
       if (output === undefined) throw new LostInput(source);
       outputs.push(output);
       return { output, partition: source.partition, range: source.batches ?? ALL, receivedBytes: 0 };
@@ -100,7 +103,10 @@ class LostInput extends Error {
   }
 }
 
-function jobInput({ columns, reads }: InputSpec, held: readonly Held[]): JobInput {
+function jobInput({ columns, reads }: InputSpec, sources: readonly Held[]): JobInput {
+  const held = sources
+    .map((one) => ({ ...one, batches: one.output.select(one.partition, one.range) }))
+    .filter(({ batches }) => batches.length > 0);
   // Streams without rows may lack the dictionaries.
   const prologue = held
     .map(({ output }) => output.prologue)
@@ -116,6 +122,6 @@ function jobInput({ columns, reads }: InputSpec, held: readonly Held[]): JobInpu
     columns,
     reads,
     prologue,
-    batches: held.flatMap(({ output, partition, range }) => output.select(partition, range)),
+    batches: held.flatMap(({ batches }) => batches),
   };
 }

@@ -52,12 +52,21 @@ export class PeerClients {
    * a broken message; SPILL_LIMIT; the reason of `signal`.
    */
   async fetch(signal: AbortSignal, source: InputSource, into: SpooledOutput): Promise<void> {
-    await this.#place(signal);
+    let hasPlace = false;
+    const enter = async (): Promise<void> => {
+      if (hasPlace) return;
+      await this.#place(signal);
+      hasPlace = true;
+    };
     try {
-      await this.#fetch(signal, source, into);
+      // A call that waits for the end of a task takes no place: the task may itself need one to read its inputs.
+      if (source.awaited !== true) await enter();
+      await this.#fetch(signal, source, { into, enter });
     } finally {
-      this.#fetches--;
-      this.#waiting.shift()?.();
+      if (hasPlace) {
+        this.#fetches--;
+        this.#waiting.shift()?.();
+      }
     }
   }
 
@@ -86,12 +95,12 @@ export class PeerClients {
     });
   }
 
-  async #fetch(signal: AbortSignal, source: InputSource, into: SpooledOutput): Promise<void> {
+  async #fetch(signal: AbortSignal, source: InputSource, to: Destination): Promise<void> {
     const progress: Progress = { next: source.batches?.start ?? 0, prologue: false };
     for (let attempt = 1; ; attempt++) {
       signal.throwIfAborted();
       const before = progress.next;
-      const broken = await this.#read(signal, source, progress, into);
+      const broken = await this.#read(signal, source, progress, to);
       if (broken === undefined) return;
       if (progress.next > before) attempt = 1;
       if (attempt >= ATTEMPTS_MAX) throw new SkeinError('WORKER_LOST', 'a worker was lost', { cause: broken });
@@ -104,7 +113,7 @@ export class PeerClients {
     signal: AbortSignal,
     source: InputSource,
     progress: Progress,
-    into: SpooledOutput,
+    { into, enter }: Destination,
   ): Promise<SkeinError | undefined> {
     const end = source.batches === null ? '' : `-${source.batches.end}`;
     const doGet = FLIGHT.definition.DoGet;
@@ -118,14 +127,18 @@ export class PeerClients {
     let silent = false;
     const abort = (): void => call.cancel();
     signal.addEventListener('abort', abort, { once: true });
-    const silence = setTimeout(() => {
+    const giveUp = (): void => {
       silent = true;
       call.cancel();
-    }, this.#options.silenceMs);
+    };
+    const startSilence = (): NodeJS.Timeout => setTimeout(giveUp, this.#options.silenceMs);
+    // A call that waits for the end of a task is silent until then. The coordinator ends the reader when that task is lost.
+    let silence = source.awaited === true ? undefined : startSilence();
     try {
       for await (const message of call as AsyncIterable<Buffer>) {
+        await enter();
         await store(message, progress, into);
-        silence.refresh();
+        silence = silence?.refresh() ?? startSilence();
       }
       return undefined;
     } catch (thrown) {
@@ -166,6 +179,9 @@ export class PeerClients {
     this.#clients.clear();
   }
 }
+
+/** Where a fetch stores what it reads; it calls `enter` before the first message. */
+type Destination = { readonly into: SpooledOutput; readonly enter: () => Promise<void> };
 
 /** Stores the messages of a partition that came inline with the task. */
 export async function storeMessages(messages: readonly string[], into: SpooledOutput): Promise<void> {

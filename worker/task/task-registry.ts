@@ -4,6 +4,7 @@ import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { QueryId, TaskId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
+import { orAborted } from '#shared/or-aborted.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import { verifyTicket, type Ticket } from '#shared/ticket.ts';
 import type { InputPlaces } from '../exchange/collect-inputs.ts';
@@ -176,7 +177,7 @@ export class TaskRegistry {
 
   readonly #places: InputPlaces = {
     isLocal: ({ address }) => this.#options.addresses.has(address),
-    local: (source, spec) => this.#localSource(source, spec),
+    local: (signal, source, spec) => this.#localSource(signal, source, spec),
     open: (source, spec) => {
       this.#checkSource(source, spec);
       return this.#options.store.open(spec.queryId, 1);
@@ -184,15 +185,19 @@ export class TaskRegistry {
     fetch: (signal, source, into) => this.#options.peers.fetch(signal, source, into),
   };
 
-  #localSource(source: InputSource, spec: SentTask): SpooledOutput | undefined {
+  async #localSource(signal: AbortSignal, source: InputSource, spec: SentTask): Promise<SpooledOutput | undefined> {
     this.#checkSource(source, spec);
     const task = this.#tasks.get(source.taskId);
-    if (task?.output.kind !== 'spool' || task.state.kind !== 'held') return undefined;
+    if (task?.output.kind !== 'spool') return undefined;
     const { stored } = task.output;
     if (!isOfQuery(task.spec, spec) || !stored.has(source.partition)) {
       throw new SkeinError('UNAUTHENTICATED', 'the ticket is for another output');
     }
-    return stored.retain();
+    if (source.awaited === true) {
+      const [end] = await orAborted(Promise.all([task.output.end, task.left]), signal);
+      if (end.kind !== 'finished') return undefined;
+    }
+    return task.state.kind === 'held' ? stored.retain() : undefined;
   }
 
   #checkSource(source: InputSource, spec: SentTask): void {

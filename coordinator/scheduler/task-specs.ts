@@ -1,0 +1,78 @@
+import type { TaskSpec } from '#proto/task.ts';
+import type { TaskId } from '#shared/id.ts';
+import type { LiveWorker } from '../cluster/worker-pool.ts';
+import type { StageRoom } from '../distributor/estimate/cluster-cores.ts';
+import type { Scheduler } from './scheduler.ts';
+import type { StageRun } from './stage-run.ts';
+import { taskMemory } from './task-memory.ts';
+import { inputSpec, partitionTicket, taskSpec, type TaskOwner } from './task-spec.ts';
+import type { TaskOutput } from './task-state.ts';
+
+/** A worker, and its room for tasks of a stage. */
+export type Place = { readonly worker: LiveWorker; readonly room: StageRoom };
+
+export const threadsOf = ({ isSmall }: StageRun, { taskCores }: StageRoom): number => (isSmall ? 1 : taskCores);
+
+/** Makes what is sent of the tasks of one query. The tickets of outputs are kept, because many tasks read the same ones. */
+export class TaskSpecs {
+  readonly #scheduler: Scheduler;
+  readonly #owner: TaskOwner;
+  readonly #tickets = new Map<string, string>();
+
+  constructor(scheduler: Scheduler, owner: TaskOwner) {
+    this.#scheduler = scheduler;
+    this.#owner = owner;
+  }
+
+  /** Describes a task of a stage. `scheduledMs`: the time on slots that the query has had. */
+  make(
+    stage: StageRun,
+    task: number,
+    { worker, room }: Place,
+    { id, scheduledMs }: { readonly id: TaskId; readonly scheduledMs: number },
+  ): TaskSpec {
+    const { fragment } = stage;
+    const share = stage.share(task);
+    const inputs = fragment.inputs.map(({ fields, reads }, i) =>
+      inputSpec(
+        fields,
+        reads,
+        stage.sources(task, i, (output, partition) => ({
+          address: output.worker.address,
+          taskId: output.taskId,
+          ticket: this.#ticket(output, partition),
+        })),
+      ),
+    );
+    const read = inputs.reduce((sum, { sources }) => sources.reduce((bytes, one) => bytes + one.bytes, sum), 0);
+    const threads = threadsOf(stage, room);
+    const parts = {
+      taskId: id,
+      sql: fragment.sql,
+      tables: stage.tables(task),
+      inputs,
+      keepJoinOrder: fragment.plan !== null,
+      collected: fragment.collected,
+      output: stage.output,
+      threads,
+      memoryLimitBytes: taskMemory(stage, this.#owner, {
+        workers: this.#scheduler.pool.liveCount(),
+        worker: worker.info,
+        room,
+        threads,
+        bytes: share.bytes + read,
+      }),
+      scheduledMs,
+    };
+    return taskSpec(this.#owner, parts, this.#scheduler.keyring);
+  }
+
+  #ticket(output: Pick<TaskOutput, 'taskId'>, partition: number): string {
+    const key = `${output.taskId}/${partition}`;
+    const known = this.#tickets.get(key);
+    if (known !== undefined) return known;
+    const ticket = partitionTicket(this.#owner, output.taskId, partition, this.#scheduler.keyring);
+    this.#tickets.set(key, ticket);
+    return ticket;
+  }
+}

@@ -7,7 +7,14 @@ import { must } from '#shared/must.ts';
 
 /** What happens in a trace; numbers pick one of what is there, so that a shrunk trace is still one. */
 export type Event =
-  | { readonly kind: 'submit'; readonly group: number; readonly workClass: WorkClass; readonly priority: number }
+  | {
+      readonly kind: 'submit';
+      readonly group: number;
+      readonly workClass: WorkClass;
+      readonly priority: number;
+      /** One of the users for whom groups are made of a template. */
+      readonly user?: number;
+    }
   | { readonly kind: 'end' | 'cancel'; readonly query: number }
   | { readonly kind: 'charge'; readonly query: number; readonly cpuMs: number }
   | { readonly kind: 'tick'; readonly byMs: number }
@@ -30,11 +37,15 @@ type Known = {
   state: 'waits' | 'runs';
 };
 
+/** The name of a group that is a template. */
+export const USER = '${USER}';
+
 const MEMORY = { reservations: { interactive: 1, medium: 2, batch: 4 }, interactiveShare: 0.25 };
+const RESERVATION_MAX = MEMORY.reservations.batch;
 const QUERY_BYTES_MAX = 40;
 
-/** Runs a trace against the tree, and checks after every event what must hold. */
-export function simulate({ workloads, memoryBytes, events }: Trace): void {
+/** Runs a trace against the tree, and checks after every event what must hold. @returns the number of queries in it */
+export function simulate({ workloads, memoryBytes, events }: Trace): number {
   let workload = must(workloads[0], 'a trace has a workload');
   const tree = new GroupTree(workload, MEMORY);
   const known = new Map<string, Known>();
@@ -59,15 +70,20 @@ export function simulate({ workloads, memoryBytes, events }: Trace): void {
       // No limit is exceeded on the way from the root to the group of a query that starts.
       const [place] = placeOf(workload.root, must(known.get(id), `${id} is live`).path);
       for (let path = place; path !== ''; path = path.slice(0, Math.max(0, path.lastIndexOf('.')))) {
-        const { running, effectiveConcurrency } = must(groups.get(path), `${path} is there`);
-        expect(running).toBeLessThanOrEqual(effectiveConcurrency);
+        const group = must(groups.get(path), `${path} is there`);
+        expect(group.running).toBeLessThanOrEqual(group.effectiveConcurrency);
+        // Each query that started now has added its reservation; before the last of them the group was within its soft limit.
+        const { softMemoryLimitBytes: softBytes, memoryBytes: heldBytes } = group;
+        if (softBytes !== null) expect(heldBytes - RESERVATION_MAX * ids.length).toBeLessThanOrEqual(softBytes);
       }
     }
+    // Queries that start never count the same memory twice.
+    if (memoryBytes > 0) expect(tree.memory.heldBytes).toBeLessThanOrEqual(tree.memory.totalBytes);
   };
   for (const event of events) {
     switch (event.kind) {
       case 'submit': {
-        const paths = pathsOf(workload.root);
+        const paths = pathsOf(workload.root, `u${event.user ?? 0}`);
         const path = must(paths[event.group % paths.length], 'a tree has a root');
         const id = `q${++sequence}`;
         const { workClass, priority } = event;
@@ -78,7 +94,9 @@ export function simulate({ workloads, memoryBytes, events }: Trace): void {
         if (submitted.kind === 'refused') {
           known.delete(id);
           const full = before.find((group) => group.path === submitted.group);
-          expect(full?.queued).toBeGreaterThanOrEqual(full?.maxQueuedQueries ?? Infinity);
+          // A group that was made for this query from a template had none that waited.
+          expect(submitted.queued).toBe(full?.queued ?? 0);
+          expect(submitted.queued).toBeGreaterThanOrEqual(full?.maxQueuedQueries ?? submitted.queuedMax);
         }
         begin(submitted.started);
         break;
@@ -127,10 +145,11 @@ export function simulate({ workloads, memoryBytes, events }: Trace): void {
       .map((group) => group.memoryBytes)
       .filter((bytes) => bytes !== 0),
   ).toEqual([]);
+  return sequence;
 }
 
 /** Checks the counts of all groups against the queries, and that no query waits that might run. */
-export function checkTree(tree: GroupTree, known: ReadonlyMap<string, Known>): void {
+function checkTree(tree: GroupTree, known: ReadonlyMap<string, Known>): void {
   const groups = tree.describe();
   for (const group of groups) {
     expect(group.running).toBeGreaterThanOrEqual(0);
@@ -172,18 +191,22 @@ function placeOf(root: GroupSpec, path: readonly PathStep[]): readonly [string, 
   let spec = root;
   let place = root.name;
   let isByPriority = root.schedulingPolicy === 'query_priority';
-  for (const { spec: name } of path.slice(1)) {
-    const next = spec.groups.find((one) => one.name === name);
+  for (const step of path.slice(1)) {
+    const next = spec.groups.find((one) => one.name === step.spec);
     if (next === undefined) break;
     spec = next;
-    place += `.${name}`;
+    place += `.${step.name}`;
     isByPriority ||= spec.schedulingPolicy === 'query_priority';
   }
   return [place, isByPriority];
 }
 
-/** Paths of all groups. */
-function pathsOf(spec: GroupSpec, above: readonly PathStep[] = []): readonly (readonly PathStep[])[] {
-  const own = [...above, { spec: spec.name, name: spec.name }];
-  return [own, ...spec.groups.flatMap((one) => pathsOf(one, own))];
+/** Paths of all groups, and of those that a user has of templates. */
+export function pathsOf(
+  spec: GroupSpec,
+  user: string,
+  above: readonly PathStep[] = [],
+): readonly (readonly PathStep[])[] {
+  const own = [...above, { spec: spec.name, name: spec.name === USER ? user : spec.name }];
+  return [own, ...spec.groups.flatMap((one) => pathsOf(one, user, own))];
 }

@@ -1,6 +1,11 @@
-import { test } from 'vitest';
+import { expect, test } from 'vitest';
+import { simulateSlots } from './simulate-slots.ts';
 import { simulateQueries } from './workload-traces.ts';
 
 test('fifty thousand generated queries keep every limit, their order and their turns, also when the file changes', () => {
-  simulateQueries(50_000);
+  expect(simulateQueries(50_000)).toBeGreaterThanOrEqual(50_000);
+}, 300_000);
+
+test('the slots of two hundred generated clusters give turns to tenants, principals and levels', () => {
+  simulateSlots(200);
 }, 300_000);

@@ -3,15 +3,18 @@ import type { GroupSpec } from '#coordinator/workload/workload.ts';
 /**
  * A second, slow statement of the rules of admission, for traces that both sides are meant to decide alike. It follows what is known of
  * Trino's InternalResourceGroup: queries wait in leaves only; a query runs if every group on its path can run more, else waits if every
- * one can queue more, else it is refused; a freed place goes down from the root, in `fair` groups to the child that has waited longest for
- * its turn, in `weighted` ones to that with the lowest running / weight among those below their soft concurrency, or among all when none is.
+ * one can queue more, else it is refused; a group with more memory than its soft limit runs no more; a freed place goes down from the root,
+ * in `fair` groups to the child that has waited longest for its turn, in `weighted` ones (Trino's `weighted_fair`) to that with the lowest
+ * running / weight, of equal ones to the longest waiter, and by priority to the child with the first query. It knows no soft concurrency
+ * and no CPU time, where ours are different on purpose.
  */
 export class ModelGroup {
   readonly spec: GroupSpec;
   readonly parent: ModelGroup | null;
   readonly children: readonly ModelGroup[];
   readonly waiting: { readonly id: string; readonly priority: number; readonly at: number }[] = [];
-  readonly running = new Set<string>();
+  /** Queries that run, with the memory that each holds. */
+  readonly running = new Map<string, number>();
   /** Children that can start a query, in the order of their turns. */
   turns: ModelGroup[] = [];
 
@@ -25,6 +28,16 @@ export class ModelGroup {
     return this.children.reduce((sum, one) => sum + one.runningCount, this.running.size);
   }
 
+  get memoryBytes(): number {
+    const own = [...this.running.values()].reduce((sum, bytes) => sum + bytes, 0);
+    return this.children.reduce((sum, one) => sum + one.memoryBytes, own);
+  }
+
+  get canRunMore(): boolean {
+    const { hardConcurrencyLimit, softMemoryLimitBytes } = this.spec;
+    return this.runningCount < hardConcurrencyLimit && this.memoryBytes <= (softMemoryLimitBytes ?? Infinity);
+  }
+
   get queuedCount(): number {
     return this.children.reduce((sum, one) => sum + one.queuedCount, this.waiting.length);
   }
@@ -35,7 +48,7 @@ export class ModelGroup {
 
   get canStart(): boolean {
     const hasQuery = this.waiting.length > 0 || this.children.some((one) => one.canStart);
-    return hasQuery && this.runningCount < this.spec.hardConcurrencyLimit;
+    return hasQuery && this.canRunMore;
   }
 
   get path(): readonly ModelGroup[] {
@@ -49,21 +62,31 @@ export class ModelGroup {
 
 export class Model {
   readonly root: ModelGroup;
+  readonly #queryBytes: number;
   #at = 0;
 
-  constructor(root: GroupSpec) {
+  /** `queryBytes`: memory with which a query starts. */
+  constructor(root: GroupSpec, queryBytes: number) {
     this.root = new ModelGroup(root);
+    this.#queryBytes = queryBytes;
   }
 
   submit(leaf: ModelGroup, id: string, priority: number): 'runs' | 'waits' | 'refused' {
     const { path } = leaf;
-    const canRun = path.every((one) => one.runningCount < one.spec.hardConcurrencyLimit);
+    const canRun = path.every((one) => one.canRunMore);
     const canQueue = path.every((one) => one.queuedCount < one.spec.maxQueuedQueries);
     if (!canRun && !canQueue) return 'refused';
-    if (canRun) leaf.running.add(id);
+    if (canRun) leaf.running.set(id, this.#queryBytes);
     else leaf.waiting.push({ id, priority, at: ++this.#at });
     this.#updateTurns(leaf);
     return canRun ? 'runs' : 'waits';
+  }
+
+  /** A query that runs holds more memory. */
+  grow(leaf: ModelGroup, id: string, bytes: number): void {
+    const held = leaf.running.get(id);
+    if (held !== undefined) leaf.running.set(id, Math.max(held, bytes));
+    this.#updateTurns(leaf);
   }
 
   /** A query ended or left its queue; returns the ids that start. */
@@ -87,7 +110,7 @@ export class Model {
     const [query] = group.waiting.toSorted((a, b) => (group.isByPriority ? b.priority - a.priority : 0) || a.at - b.at);
     if (query === undefined) throw new Error('a leaf that can start a query has one');
     group.waiting.splice(group.waiting.indexOf(query), 1);
-    group.running.add(query.id);
+    group.running.set(query.id, this.#queryBytes);
     this.#updateTurns(group);
     return query.id;
   }
@@ -100,14 +123,9 @@ export class Model {
       return found;
     };
     if (group.isByPriority) return first(turns.toSorted((a, b) => compareBest(best(a), best(b))));
-    const below = turns.filter((one) => one.runningCount < one.spec.softConcurrencyLimit);
-    const candidates = below.length > 0 ? below : turns;
-    if (group.spec.schedulingPolicy !== 'weighted') return first(candidates);
-    return first(
-      candidates.toSorted(
-        (a, b) => a.runningCount / a.spec.schedulingWeight - b.runningCount / b.spec.schedulingWeight,
-      ),
-    );
+    if (group.spec.schedulingPolicy !== 'weighted') return first(turns);
+    const load = ({ runningCount, spec }: ModelGroup): number => runningCount / spec.schedulingWeight;
+    return first(turns.toSorted((a, b) => load(a) - load(b)));
   }
 
   /** A group that can start a query again goes to the end of its parent's turns. */

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { DEFAULT_WORKLOAD, GROUP_DEFAULTS, type GroupSpec, type Workload } from '#coordinator/workload/workload.ts';
-import { simulate, type Event, type Trace } from './simulate-workload.ts';
+import { simulate, USER, type Event, type Trace } from './simulate-workload.ts';
 
+/** A trace has about 107 queries on average, because a third of its events are a new one; a hundred of them count. */
+const EVENTS_PER_TRACE = 322;
 const QUERIES_PER_TRACE = 100;
+const USERS = 3;
 
 const policy = fc.constantFrom('fair', 'weighted', 'query_priority' as const);
 
@@ -30,17 +33,27 @@ export const tree = fc
   )
   .map(([own, below]): GroupSpec => ({ ...GROUP_DEFAULTS, name: 'root', ...own, groups: below }));
 
-const withCpu = (root: GroupSpec, soft: number | null): GroupSpec => ({
+/** Limits of CPU time, and of memory, in some groups; the second of the groups below a group is a template. */
+const withMore = (root: GroupSpec, cpuMs: number | null, memoryBytes: number | null): GroupSpec => ({
   ...root,
-  softCpuLimitMs: soft,
-  groups: root.groups.map((one, i) => withCpu(one, i === 0 ? soft : null)),
+  softCpuLimitMs: cpuMs,
+  softMemoryLimitBytes: memoryBytes,
+  groups: root.groups.map((one, i) => ({
+    ...withMore(one, i === 0 ? cpuMs : null, i === 1 ? memoryBytes : null),
+    name: i === 1 && memoryBytes !== null ? USER : one.name,
+  })),
 });
 
 const workload = fc
-  .tuple(tree, fc.option(fc.integer({ min: 1, max: 5_000 })), fc.constantFrom(0, 10_000))
-  .map(([root, soft, cpuQuotaPeriodMs]): Workload => ({
+  .tuple(
+    tree,
+    fc.option(fc.integer({ min: 1, max: 5_000 })),
+    fc.option(fc.integer({ min: 0, max: 60 })),
+    fc.constantFrom(0, 10_000),
+  )
+  .map(([root, cpuMs, memoryBytes, cpuQuotaPeriodMs]): Workload => ({
     ...DEFAULT_WORKLOAD,
-    root: withCpu(root, soft),
+    root: withMore(root, cpuMs, memoryBytes),
     cpuQuotaPeriodMs,
   }));
 
@@ -52,6 +65,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
       group: fc.nat(),
       workClass: fc.constantFrom('interactive' as const, 'medium' as const, 'batch' as const),
       priority: fc.integer({ min: 0, max: 4 }),
+      user: fc.nat({ max: USERS - 1 }),
     }),
   },
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('end' as const), query: fc.nat() }) },
@@ -66,7 +80,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('tick' as const), byMs: fc.integer({ min: 1, max: 5_000 }) }) },
   {
-    weight: 1,
+    weight: 2,
     arbitrary: fc.record({
       kind: fc.constant('grow' as const),
       query: fc.nat(),
@@ -78,14 +92,20 @@ const event: fc.Arbitrary<Event> = fc.oneof(
 
 const trace: fc.Arbitrary<Trace> = fc.record({
   workloads: fc.array(workload, { minLength: 1, maxLength: 3 }),
-  memoryBytes: fc.constantFrom(0, 64, 400),
-  events: fc.array(event, { minLength: 2 * QUERIES_PER_TRACE, maxLength: 2 * QUERIES_PER_TRACE, size: 'max' }),
+  memoryBytes: fc.constantFrom(0, 24, 64, 400),
+  events: fc.array(event, {
+    minLength: EVENTS_PER_TRACE,
+    maxLength: EVENTS_PER_TRACE,
+    size: 'max',
+  }),
 });
 
-/** Simulates about this many queries, with what may happen to them. @throws with the smallest trace that breaks a rule */
-export function simulateQueries(queries: number): void {
+/** Simulates about this many queries, with what may happen to them. @returns their number @throws with the smallest trace that breaks a rule */
+export function simulateQueries(queries: number): number {
+  let simulated = 0;
   fc.assert(
-    fc.property(trace, (one) => simulate(one)),
+    fc.property(trace, (one) => void (simulated += simulate(one))),
     { numRuns: Math.ceil(queries / QUERIES_PER_TRACE) },
   );
+  return simulated;
 }

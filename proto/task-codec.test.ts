@@ -58,6 +58,7 @@ const spec: TaskSpec = {
   threads: 1,
   scheduledMs: 0,
   pinnedToTop: false,
+  killRank: null,
   profile: false,
   bounds: [],
   collected: false,

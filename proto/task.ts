@@ -41,11 +41,16 @@ export type TaskSpec = {
   readonly scheduledMs: number;
   /** Priority High and above: always level 0. */
   readonly pinnedToTop: boolean;
+  /** Which query makes room when a worker has too little memory; null = the one that its process has grown most for. */
+  readonly killRank: KillRank | null;
   /** EXPLAIN ANALYZE: the report carries DuckDB's operator tree. */
   readonly profile: boolean;
   /** Functions of the text that are bounded by macros while it runs. */
   readonly bounds: readonly BoundedFamily[];
 };
+
+/** Of two queries the one of the greater class rank goes first, then the one that arrived later. */
+export type KillRank = { readonly classRank: number; readonly arrivedAtMs: number };
 
 /** The part of a scan that the ticket has to cover. */
 export type ScanAccess = Pick<ScanSpec, 'allowedRoots' | 'credential'>;

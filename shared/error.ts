@@ -183,6 +183,13 @@ export const ERRORS = {
   ),
   QUEUE_FULL: entry('resource', '53300', 429, 8, 'Too many queries are waiting.', true),
   OUT_OF_MEMORY: entry('resource', '53200', 507, 8, 'The query needs more memory than its limit, and cannot spill.'),
+  MEMORY_KILLED: entry(
+    'resource',
+    '53200',
+    507,
+    8,
+    'A worker had too little memory, and the query was cancelled to make room.',
+  ),
   MEMORY_EXHAUSTED: entry('resource', '53200', 507, 8, 'The worker process has no more memory for the query.'),
   SPILL_LIMIT: entry('resource', '53100', 507, 8, 'The query needs more disk than its spill limit.'),
   NOT_ACTIVE: entry('external', '57P03', 503, 14, 'This coordinator is a standby; another one is active.', true),

@@ -4,7 +4,7 @@ import type { PreparedQuery } from '../planner/prepared-query.ts';
 import type { QueryRun } from '../scheduler/one-run.ts';
 import { setting, type SessionState } from '../session/session.ts';
 import type { AdmissionRequest, Place } from '../workload/admission.ts';
-import { PRIORITY_HIGH, type WorkClass } from '../workload/work-class.ts';
+import { PRIORITY_HIGH, WORK_CLASSES, type WorkClass } from '../workload/work-class.ts';
 import type { ActiveQuery } from './active-query.ts';
 import { classifyQuery } from './classify-query.ts';
 import { describePlan } from './describe-plan.ts';
@@ -91,13 +91,17 @@ function limitRun({ request, active, state }: AskingQuery, { limits, workClass }
 export function runLimits(
   asking: AskingQuery,
   place: Place,
-): Pick<QueryRun, 'memoryLimitBytes' | 'growMemory' | 'onWork' | 'isPinned' | 'deadlineMs'> {
+): Pick<QueryRun, 'memoryLimitBytes' | 'growMemory' | 'onWork' | 'isPinned' | 'killRank' | 'deadlineMs'> {
   const { services, active } = asking;
   return {
     memoryLimitBytes: sessionMemory(asking),
     growMemory: (wantedBytes) => place.grow(wantedBytes),
     onWork: (done) => place.worked(done),
     isPinned: () => place.priority >= PRIORITY_HIGH,
+    killRank: () =>
+      services.config['coordinator.memory_killer'] === 'largest'
+        ? null
+        : { classRank: WORK_CLASSES.indexOf(place.workClass), arrivedAtMs: active.state.queuedAtMs },
     deadlineMs: services.clock.nowMs() + Math.min(active.leftMs(), place.timeoutMsMax),
   };
 }

@@ -34,7 +34,12 @@ test.each<[ErrorCode, 'failed' | 'cancelled']>([
   ['QUERY_TIMEOUT', 'cancelled'],
   ['OUT_OF_MEMORY', 'cancelled'],
   ['SPILL_LIMIT', 'cancelled'],
+  ['MEMORY_KILLED', 'cancelled'],
+  ['RESULT_TOO_LARGE', 'cancelled'],
+  ['QUERY_KILLED', 'cancelled'],
   ['MEMORY_EXHAUSTED', 'failed'],
+  ['QUEUE_FULL', 'failed'],
+  ['SYNTAX_ERROR', 'failed'],
   ['WORKER_LOST', 'failed'],
   ['DIVISION_BY_ZERO', 'failed'],
 ])('%s: the query is %s', (code, kind) => {

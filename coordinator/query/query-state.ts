@@ -43,8 +43,19 @@ export type QueryEvent =
     }
   | { readonly kind: 'failed'; readonly atMs: number; readonly error: SkeinError };
 
-/** Codes of queries that their user, their timeout or their own limit stopped (service specification, Query status; Errors 4). */
-const CANCELS: ReadonlySet<ErrorCode> = new Set(['QUERY_CANCELLED', 'QUERY_TIMEOUT', 'OUT_OF_MEMORY', 'SPILL_LIMIT']);
+/**
+ * Codes of queries that their user, their timeout, one of their own limits or a killer stopped (service specification, Query status;
+ * Errors 4).
+ */
+const CANCELS: ReadonlySet<ErrorCode> = new Set([
+  'QUERY_CANCELLED',
+  'QUERY_TIMEOUT',
+  'OUT_OF_MEMORY',
+  'MEMORY_KILLED',
+  'SPILL_LIMIT',
+  'RESULT_TOO_LARGE',
+  'QUERY_KILLED',
+]);
 
 /** The state after `event`; a final state stays as it is. */
 export function next(state: QueryState, event: QueryEvent): QueryState {

@@ -189,6 +189,7 @@ function query(changes: Partial<StagedQuery> = {}, fragments = FRAGMENTS): Stage
     growMemory: (bytes) => bytes,
     onWork: () => undefined,
     isPinned: () => false,
+    killRank: () => null,
     profile: false,
     bounds: [],
     deadlineMs: Date.now() + 60_000,

@@ -105,6 +105,7 @@ const query = (changes: Partial<WholeQuery> = {}): WholeQuery => ({
   growMemory: (bytes) => bytes,
   onWork: () => undefined,
   isPinned: () => false,
+  killRank: () => null,
   profile: false,
   bounds: [],
   sink: null,

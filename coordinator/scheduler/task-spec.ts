@@ -25,6 +25,8 @@ export type TaskOwner = {
   readonly onWork: (done: { readonly rows: number; readonly scheduledMs: number }) => void;
   /** Whether its tasks stay on the top level of the slots; it may change while the query runs. */
   readonly isPinned: () => boolean;
+  /** Its rank among the queries that a worker may cancel for memory, by `coordinator.memory_killer`; it may change while the query runs. */
+  readonly killRank: () => TaskSpec['killRank'];
   readonly spillLimitBytes: number;
   readonly profile: boolean;
   readonly bounds: TaskSpec['bounds'];
@@ -57,6 +59,7 @@ export function taskSpec(owner: TaskOwner, { tables, ...parts }: TaskParts, keyr
     ...read,
     spillLimitBytes,
     pinnedToTop: owner.isPinned(),
+    killRank: owner.killRank(),
     profile,
     bounds,
   };

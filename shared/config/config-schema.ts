@@ -329,6 +329,11 @@ export const CONFIG = {
     90,
     'Percent of the workers’ memory that batch queries never get',
   ),
+  'coordinator.memory_killer': choice<'largest' | 'youngest_lowest_class'>(
+    'largest',
+    ['youngest_lowest_class'],
+    'Which query is cancelled when a worker’s process is near its memory limit: the one that it has grown most for, or the youngest of the lowest class among those that hold a tenth as much',
+  ),
   'coordinator.session_idle': duration(1_800_000, 'Idle time after which a session ends'),
   'coordinator.sessions_max': integer(10_000, 1, 1_000_000, 'Sessions held at once'),
   'coordinator.sessions_per_principal_max': integer(

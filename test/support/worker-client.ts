@@ -50,6 +50,7 @@ export function makeTask(sql: TaskSpec['sql'] | string, overrides: Partial<TaskS
     threads: 1,
     scheduledMs: 0,
     pinnedToTop: false,
+    killRank: null,
     profile: false,
     bounds: [],
     collected: false,

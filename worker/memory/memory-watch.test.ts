@@ -11,8 +11,9 @@ let working: MemoryWork[] = [];
 let users: MemoryUser[] = [];
 const cancelled: string[] = [];
 let errors: SkeinError[] = [];
-const user = (queryId: string): MemoryUser => ({
+const user = (queryId: string, killRank: MemoryUser['killRank'] = null): MemoryUser => ({
   queryId,
+  killRank,
   cancel: (error) => {
     cancelled.push(queryId);
     errors.push(error);
@@ -59,7 +60,10 @@ test('the query during whose turns the process grew most ends, and nobody else',
   resident = 950_000;
   watched.look(100);
   expect([pressure, cancelled]).toEqual([true, ['large']]);
-  expect(errors[0]).toMatchObject({ code: 'MEMORY_EXHAUSTED' });
+  const message = expect.stringMatching(
+    /has 950000 bytes, .* limit of 1000000 bytes .* grew by 500000 bytes for this query/,
+  );
+  expect(errors[0]).toMatchObject({ code: 'MEMORY_KILLED', message });
 });
 
 test('of two tasks at work the one whose thread touched the pages is cancelled; pages of helper threads count for wide tasks', () => {
@@ -119,6 +123,35 @@ test('a query that has taken little goes on while a cancelled one has not ended'
   resident = 1_050_000;
   watched.look(4_500);
   expect(cancelled).toEqual(['hostile', 'other']);
+});
+
+test('all tasks of a query count together, and end together', () => {
+  const [half, otherHalf, single] = [user('halves'), user('halves'), user('single')];
+  users = [half, single, otherHalf];
+  const watched = watch();
+  working = atWork(half, otherHalf, single);
+  resident = 950_000;
+  watched.look(0);
+  expect(cancelled).toEqual(['halves', 'halves']);
+});
+
+test('by youngest_lowest_class the youngest query of the lowest class ends, unless it has little', () => {
+  const small = user('small', { classRank: 2, arrivedAtMs: 9 });
+  const young = user('young', { classRank: 2, arrivedAtMs: 5 });
+  const old = user('old', { classRank: 2, arrivedAtMs: 3 });
+  const higher = user('higher', { classRank: 0, arrivedAtMs: 7 });
+  users = [old, small, young, higher];
+  const watched = watch();
+  working = [
+    { user: higher, pages: 100, isWide: false },
+    { user: old, pages: 50, isWide: false },
+    { user: young, pages: 40, isWide: false },
+    { user: small, pages: 5, isWide: false },
+  ];
+  resident = 920_000;
+  watched.look(0);
+  expect(cancelled).toEqual(['young']);
+  expect(errors[0]?.message).toContain('the youngest of the lowest class');
 });
 
 test('idle instances are closed near the limit, before any query is cancelled', () => {

@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
+import type { KillRank } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Logger } from '#shared/log/logger.ts';
+import { chooseVictim } from './choose-victim.ts';
 
 /** A task on a slot. */
 export interface MemoryUser {
   readonly queryId: string;
+  readonly killRank: KillRank | null;
   cancel(error: SkeinError): void;
 }
 
@@ -37,16 +40,13 @@ const PRESSURE_SHARE = 0.75;
 const CANCEL_SHARE = 0.9;
 /** Time that a cancelled query has to give its memory back before the next one is cancelled. */
 const RELIEF_MS = 1_000;
-/** While a cancelled query has not ended, another is cancelled only when it has grown by this share of the first's growth. */
-const NEXT_SHARE = 0.1;
 const INTERVAL_MS = 50;
 /** Pages of Linux, the one system where `/proc` tells a process's size. */
 const PAGE_BYTES = 4096;
 
 /**
  * Keeps the process within its memory limit, including memory that DuckDB does not count: strings and lists of one vector, sorts that are
- * being spilled, Arrow output. Near the limit it cancels the query during whose turns the process has grown most; otherwise the kernel
- * would kill a process.
+ * being spilled, Arrow output. Near the limit it cancels a query (`choose-victim.ts`); otherwise the kernel would kill a process.
  */
 export class MemoryWatch implements Disposable {
   readonly #limitBytes: number;
@@ -89,7 +89,7 @@ export class MemoryWatch implements Disposable {
     this.#lastBytes = this.#parts.residentBytes();
     if (this.#lastBytes <= this.#limitBytes * CANCEL_SHARE) return;
     this.#reliefEndsMs = nowMs + RELIEF_MS;
-    this.#cancelLargest(this.#lastBytes);
+    this.#cancelOne(this.#lastBytes);
   }
 
   /**
@@ -109,28 +109,43 @@ export class MemoryWatch implements Disposable {
     }
   }
 
-  /** A cancelled query may still be in a quantum, with all its memory; to cancel one that has little would relieve nothing. */
-  #cancelLargest(bytes: number): void {
-    let largest: { readonly user: MemoryUser; readonly grownBytes: number } | undefined;
-    let endingBytes = 0;
-    for (const user of this.#parts.users()) {
-      const grownBytes = this.#grownBytes.get(user) ?? 0;
-      if (this.#cancelled.has(user)) endingBytes = Math.max(endingBytes, grownBytes);
-      else if (grownBytes > (largest?.grownBytes ?? 0)) largest = { user, grownBytes };
-    }
-    if (largest === undefined || largest.grownBytes < endingBytes * NEXT_SHARE) return;
-    const { user, grownBytes } = largest;
-    this.#cancelled.add(user);
-    this.#log.warn({ query: user.queryId, bytes, grownBytes }, 'a query is cancelled for its memory');
+  /** Cancels a query with all its tasks. One that was cancelled before may still be in a quantum, with all its memory. */
+  #cancelOne(bytes: number): void {
+    const victim = chooseVictim(this.#queries());
+    if (victim === undefined) return;
+    const { queryId, users, grownBytes, killRank } = victim;
+    this.#log.warn({ query: queryId, bytes, grownBytes }, 'a query is cancelled for its memory');
     const limit = `${this.#limitBytes} bytes (worker.memory_limit and worker.process_headroom)`;
-    user.cancel(
-      new SkeinError(
-        'MEMORY_EXHAUSTED',
-        `the query was cancelled: a worker's process is close to its limit of ${limit}, and grew most for this query`,
-      ),
-    );
+    const grown = `${Math.round(grownBytes)} bytes for this query`;
+    const why = killRank === null ? `more than for any other` : `which is the youngest of the lowest class`;
+    const message = `the query was cancelled: a worker's process has ${bytes} bytes, close to its limit of ${limit}; it grew by ${grown}, ${why}`;
+    for (const user of users) {
+      this.#cancelled.add(user);
+      user.cancel(new SkeinError('MEMORY_KILLED', message));
+    }
+  }
+
+  #queries(): readonly QueryUse[] {
+    const byId = new Map<string, QueryUse>();
+    for (const user of this.#parts.users()) {
+      const { queryId, killRank } = user;
+      const query = byId.get(queryId) ?? { queryId, killRank, users: [], grownBytes: 0, isEnding: false };
+      query.users.push(user);
+      query.grownBytes += this.#grownBytes.get(user) ?? 0;
+      query.isEnding ||= this.#cancelled.has(user);
+      byId.set(queryId, query);
+    }
+    return [...byId.values()];
   }
 }
+
+type QueryUse = {
+  readonly queryId: string;
+  readonly killRank: KillRank | null;
+  readonly users: MemoryUser[];
+  grownBytes: number;
+  isEnding: boolean;
+};
 
 /** Resident memory of this process. */
 export const residentBytes = (): number =>

@@ -1,3 +1,4 @@
+import type { KillRank } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Asker } from '#shared/fair/asker.ts';
 import { freeMessage } from '../flight/arrow-message.ts';
@@ -50,6 +51,10 @@ export class SlotRun implements Asker {
 
   get queryId(): string {
     return this.start.spec.queryId;
+  }
+
+  get killRank(): KillRank | null {
+    return this.start.spec.killRank;
   }
 
   /** Resolves when the task has ended, successfully or not; never rejects. */

@@ -55,6 +55,7 @@ const scheduler = new SlotScheduler(stamp, busy, {
 /** Errors after which the state of an instance cannot be trusted, so it is closed. */
 const SPOILS_INSTANCE: ReadonlySet<ErrorCode> = new Set([
   'OUT_OF_MEMORY',
+  'MEMORY_KILLED',
   'MEMORY_EXHAUSTED',
   'SPILL_LIMIT',
   'QUERY_CANCELLED',
@@ -63,7 +64,7 @@ const SPOILS_INSTANCE: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** Errors after which the process may hold much freed memory, which is then returned to the system. */
-const TAKES_MUCH: ReadonlySet<ErrorCode> = new Set(['OUT_OF_MEMORY', 'MEMORY_EXHAUSTED']);
+const TAKES_MUCH: ReadonlySet<ErrorCode> = new Set(['OUT_OF_MEMORY', 'MEMORY_KILLED', 'MEMORY_EXHAUSTED']);
 
 /**
  * Compressed bytes of column chunks that one core scans in a few milliseconds, before a second core has started: a task that reads no more

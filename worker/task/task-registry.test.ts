@@ -73,6 +73,7 @@ const spec: SentTask = {
   threads: 1,
   scheduledMs: 0,
   pinnedToTop: false,
+  killRank: null,
   profile: false,
   bounds: [],
   collected: false,

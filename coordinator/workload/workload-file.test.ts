@@ -1,4 +1,4 @@
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -51,6 +51,19 @@ describe('a workload file', () => {
     await vi.waitFor(() => expect(limitOf(file.current)).toBe(3), WITHIN);
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     expect(seen).toEqual([2, 3]);
+  });
+
+  test('that is written bit by bit is read when it is whole', async () => {
+    await writeFile(path, of(1));
+    const { file, seen } = await open();
+    await writeFile(path, '');
+    const parts = [of(2), ...Array.from({ length: 8 }, () => '# a comment\n'), 'cpu_quota_period: 1h\n'];
+    for (const part of parts) {
+      await appendFile(path, part);
+      await new Promise((resolve) => setTimeout(resolve, 150));
+    }
+    await vi.waitFor(() => expect(file.current.cpuQuotaPeriodMs).toBe(3_600_000), WITHIN);
+    expect(seen).toEqual([2]);
   });
 
   test('that is not valid changes nothing, and is named once with line and column until it is mended', async () => {

@@ -6,8 +6,11 @@ import type { Logger } from '#shared/log/logger.ts';
 import { readWorkload, WORKLOAD_BYTES_MAX } from './read-workload.ts';
 import { DEFAULT_WORKLOAD, type Workload } from './workload.ts';
 
-/** Interval at which the file is looked at: a change takes effect within two seconds. */
-const LOOK_MS = 500;
+/**
+ * Interval at which the file is looked at. A change is read when two looks have found the same state, because half of a file that is
+ * being written may be valid, too; so it takes effect within two seconds.
+ */
+const LOOK_MS = 400;
 
 /** Reads the workload file again whenever it changes. An invalid file changes nothing: the workload before it stays in force. */
 export class WorkloadFile implements AsyncDisposable {
@@ -17,12 +20,15 @@ export class WorkloadFile implements AsyncDisposable {
   readonly #timer: NodeJS.Timeout;
   #looking: Promise<void> = Promise.resolve();
   #version: string;
+  /** The version at the last look. */
+  #seen: string;
   #current: Workload;
   #problem: string | null = null;
 
   private constructor(read: FileState & { readonly path: string }, log: Logger) {
     this.#path = read.path;
     this.#version = read.version;
+    this.#seen = read.version;
     this.#current = read.workload;
     this.#log = log;
     this.#timer = setInterval(() => {
@@ -66,7 +72,9 @@ export class WorkloadFile implements AsyncDisposable {
   async #look(): Promise<void> {
     try {
       const version = await versionOf(this.#path);
-      if (version === this.#version) return;
+      const isSettled = version === this.#seen;
+      this.#seen = version;
+      if (version === this.#version || !isSettled) return;
       if (version === MISSING) throw new SkeinError('INVALID_CONFIGURATION', `${this.#path} is gone`);
       // One that cannot be read now may be readable at the next look.
       const text = await textOf(this.#path);

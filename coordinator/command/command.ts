@@ -28,6 +28,7 @@ import type { ObjectName, TextSpan } from '../statement/statement.ts';
 import type { Unload, Unloaded, UnloadQueries } from '../unload/unload.ts';
 import type { TargetColumns } from '../write/assign-columns.ts';
 import type { Answer, PagedAnswer } from './answer.ts';
+import type { Optimize, Optimized } from './optimize-request.ts';
 import type { QueryScope, Refresh } from './refresh-request.ts';
 import type { SessionTransactions } from './session-transactions.ts';
 
@@ -43,6 +44,8 @@ export interface Command<Input = unknown> {
   readonly queryType: QueryType;
   /** The same for statements whose kind depends on what they say; it comes before `queryType`. */
   typeOf?(input: Input): QueryType;
+  /** Whether its queries are those of a statement that writes rows, where its type does not say so: EXPLAIN of a write. */
+  writes?(input: Input): boolean;
   /**
    * The source of the timeout when the request gives none: the session's `skein.query_timeout`, or the coordinator's, which lets SET and
    * RESET run in a session whose own timeout is too short for any statement.
@@ -259,23 +262,6 @@ export interface ObservedWrite {
   lines(): readonly string[];
   json(): JsonObject;
 }
-
-export type Optimize = {
-  readonly table: TableName;
-  /** Only files that may hold a row for which this holds; null = all. */
-  readonly where: TextSpan | null;
-  /** Files below this size are written anew. */
-  readonly thresholdBytes: number;
-  /** Nothing is written. */
-  readonly dryRun: boolean;
-};
-
-export type Optimized = {
-  readonly rewrittenFiles: number;
-  readonly removedDeleteFiles: number;
-  /** With `dryRun` the least number. */
-  readonly addedFiles: number;
-};
 
 export type Insert = {
   /** `overwrite`: the rows of the partitions that get rows go; in a table without partitions all of them. */

@@ -132,7 +132,7 @@ describe('a stream', () => {
     const reader = open(callerOf('t'));
     reader.take();
     const live = liveQuery(callerOf('t').claims.sub, 1);
-    const waiting = { position: 2, reason: 'root.t runs 1 of 1' };
+    const waiting = { position: 2, reason: 'root.t runs 1 of 1', resourceGroup: '/root/t' };
     const waits = { ...live, state: 'queued', startedAtMs: null, resourceGroup: '/root/t', waiting } as const;
     const key = { tenant: live.tenant, principal: live.principal, queryId: live.queryId };
     hub.waits({ key, liveState: 'queued', live: () => waits, ...OF_OTHERS });

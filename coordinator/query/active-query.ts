@@ -4,7 +4,8 @@ import { cutText } from '#shared/cut-text.ts';
 import { SkeinError } from '#shared/error.ts';
 import { PRIORITIES, type WorkClass } from '../workload/work-class.ts';
 import type { QueuePlace } from '../workload/admission.ts';
-import type { Classification } from '../workload/classify.ts';
+import { classOfType, writesRows, type Classification } from '../workload/classify.ts';
+import type { QueryType } from '../history/query-type.ts';
 import { historyRow, isOpen, type HistoryRow, type QueryFacts, type RecordedBy } from '../history/history-record.ts';
 import { NOT_RUN, type RunView } from '../scheduler/run-progress.ts';
 import { redactMessage, type RedactedStatement } from '../statement/redact-statement.ts';
@@ -36,9 +37,6 @@ export const timedOut = (timeoutMs: number): SkeinError =>
 const classTimedOut = (timeoutMs: number, workClass: WorkClass): SkeinError =>
   new SkeinError('QUERY_TIMEOUT', `the query ran longer than the ${timeoutMs} ms of its class, ${workClass}`);
 
-/** Priority of a statement that is not classified. */
-const PRIORITY_NORMAL = PRIORITIES.medium;
-
 /** Longest text of a statement in a list, because a list has many. */
 const LISTED_SQL_BYTES_MAX = 4_096;
 
@@ -58,6 +56,7 @@ export class ActiveQuery implements LiveStatement {
   #commits = false;
   #endsLater = false;
   readonly #onGone: () => void;
+  #writes = false;
   #redacted: RedactedStatement = { text: '', secrets: null };
   /** Made once: to cut a statement of megabytes takes milliseconds, and a list may have many. */
   #listedSql = '';
@@ -83,7 +82,7 @@ export class ActiveQuery implements LiveStatement {
       queryType: 'unknown',
       source: request.source,
       resourceGroup: '/root',
-      priority: PRIORITY_NORMAL,
+      priority: PRIORITIES.interactive,
       scheduledMs: 0,
       profile: null,
       classification: null,
@@ -160,8 +159,10 @@ export class ActiveQuery implements LiveStatement {
 
   live(): LiveQuery {
     const { recordId: _recordId, profile: _profile, scheduledMs: _scheduledMs, ...facts } = this.#facts;
+    const waiting = this.#waiting();
     return {
       ...facts,
+      resourceGroup: waiting?.resourceGroup ?? facts.resourceGroup,
       sql: this.#listedSql,
       state: this.liveState,
       queuedAtMs: this.#state.queuedAtMs,
@@ -169,7 +170,7 @@ export class ActiveQuery implements LiveStatement {
       elapsedMs: this.elapsedMs(),
       rowsProduced: this.#rows(),
       progress: this.#view.progress,
-      waiting: this.#waiting(),
+      waiting,
     };
   }
 
@@ -205,6 +206,19 @@ export class ActiveQuery implements LiveStatement {
     return this.#facts.queryType;
   }
 
+  /** The statement is of this type; `writes`: it writes rows though its type does not say so. Its class is known once a query is planned. */
+  begins(queryType: QueryType, writes = false): void {
+    this.#writes = writes || writesRows(queryType);
+    const classification = classOfType(queryType);
+    const workClass = classification?.workClass ?? (this.#writes ? 'medium' : 'interactive');
+    this.describe({ queryType, priority: PRIORITIES[workClass], classification });
+  }
+
+  /** Its queries belong to a statement that writes rows. */
+  get writes(): boolean {
+    return this.#writes;
+  }
+
   describe(facts: Partial<Pick<QueryFacts, 'queryType' | 'resourceGroup' | 'priority' | 'classification'>>): void {
     this.#facts = { ...this.#facts, ...facts };
   }
@@ -221,9 +235,10 @@ export class ActiveQuery implements LiveStatement {
     return this.#facts.classification;
   }
 
-  /** Tells why the query waits for its place, and where in the queue; null once it runs. */
+  /** Tells why the query waits for its place, and where in the queue; null once it runs. One that waits is in the lists with its group. */
   followQueue(waiting: () => QueuePlace | null): void {
     this.#waiting = waiting;
+    if (waiting() !== null) this.#record();
   }
 
   /**

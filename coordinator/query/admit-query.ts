@@ -29,7 +29,8 @@ export async function admitQuery(asking: AskingQuery): Promise<Place> {
   active.profile.planned(describePlan(query, active));
   const { tenant, sub: principal, preferred_username: username } = request.caller.claims;
   const { config, scheduler } = services;
-  const options = { setting: setting(state, 'service.workload_class', config), writes: destination.kind === 'files' };
+  const writes = destination.kind === 'files' || active.writes;
+  const options = { setting: setting(state, 'service.workload_class', config), writes };
   const classification = await classifyQuery(query, options, { tables: services.tables, tenant, signal });
   active.describe({ classification });
   const place: Place = await admitted(asking, classification.workClass, {
@@ -56,6 +57,8 @@ export async function admitQuery(asking: AskingQuery): Promise<Place> {
       limitRun(asking, place);
     },
   });
+  // A file that changed meanwhile may have moved it.
+  active.describe({ resourceGroup: place.resourceGroup });
   active.started();
   limitRun(asking, place);
   return place;

@@ -131,6 +131,7 @@ class PartsRun implements RunView {
   readonly #ended = new Map<readonly ScanFile[], StageReport>();
   readonly #beganMs = performance.now();
   #bytesScanned = 0;
+  #coreMs = 0;
   #retries = 0;
 
   constructor(parts: readonly (readonly ScanFile[])[], scan: PlannedScan) {
@@ -145,6 +146,7 @@ class PartsRun implements RunView {
   end(part: readonly ScanFile[], bytesScanned: number): void {
     const view = this.#running.get(part);
     this.#retries += view?.progress.retries ?? 0;
+    this.#coreMs += view?.progress.coreMs ?? 0;
     const [stage] = view?.stages ?? [];
     if (stage !== undefined) this.#ended.set(part, stage);
     this.#running.delete(part);
@@ -159,6 +161,7 @@ class PartsRun implements RunView {
       tasksDone: this.#ended.size,
       tasksRunning: sum(running, ({ tasksRunning }) => tasksRunning),
       bytesScanned: this.#bytesScanned,
+      coreMs: this.#coreMs + sum(running, ({ coreMs }) => coreMs),
       retries: sum(running, ({ retries }) => retries) + this.#retries,
       workers: [...new Set(running.flatMap(({ workers }) => workers))],
     };

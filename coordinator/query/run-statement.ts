@@ -10,6 +10,7 @@ import type { Edit } from '../statement/bind-parameters.ts';
 import { READ_STATEMENT, type StatementText } from '../statement/read-statement.ts';
 import { ActiveQuery } from './active-query.ts';
 import { answerInTime } from './answer-in-time.ts';
+import { beginCommand } from './begin-command.ts';
 import { inSource, withPlace } from './error-place.ts';
 import { cancelQuery, findQuery, liveQueries } from './live-queries.ts';
 import type { QueryRegistry } from './query-registry.ts';
@@ -55,6 +56,7 @@ async function execute(services: RunnerServices, request: StatementRequest): Pro
   active.limit(request.timeoutMs ?? timeoutOf(services, request.session));
   const refused = register(registry, active);
   const { redacted, edits, parsed } = await readText(services, request, active.signal);
+  if (parsed.kind !== 'refused') beginCommand(active, parsed.statement);
   active.received(redacted);
   let outcome: Outcome;
   try {
@@ -154,7 +156,6 @@ function requireInside({ command: name, input }: Statement, { mayWrite }: Transa
 
 function run({ command: name, input }: Statement, { services, request, active, edits }: Running): Promise<Outcome> {
   const command: Command = COMMANDS[name];
-  active.describe({ queryType: command.typeOf?.(input) ?? command.queryType });
   if (command.timeout === 'coordinator' && request.timeoutMs === undefined) {
     active.limit(services.config['coordinator.query_timeout']);
   }

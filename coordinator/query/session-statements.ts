@@ -11,6 +11,7 @@ import { PARAMETERS_MAX, sizeOf, type Constant, type Parameters } from '../state
 import { READ_STATEMENT, type StatementText } from '../statement/read-statement.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { ActiveQuery } from './active-query.ts';
+import { beginCommand } from './begin-command.ts';
 import { placeIn } from './error-place.ts';
 import type { StatementRequest } from './query-service.ts';
 import { commandContext } from './running-statement.ts';
@@ -66,7 +67,7 @@ class SessionStatements implements PreparedStatements {
     try {
       if (parsed.kind === 'refused') throw SkeinError.fromData(parsed.error);
       const { command, input } = this.#allowed(parsed.statement);
-      active.describe({ queryType: command.typeOf?.(input) ?? command.queryType });
+      beginCommand(active, parsed.statement);
       return await command.run(
         input,
         commandContext(services, request, {

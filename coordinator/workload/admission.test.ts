@@ -61,7 +61,7 @@ test('a query that is cancelled while it waits leaves the queue', async () => {
   const cancel = new AbortController();
   let routed: Routed | undefined;
   const waiting = admission.admit(asking({ signal: cancel.signal, onRouted: (to) => (routed = to) }));
-  expect(routed?.waiting()).toEqual({ position: 1, reason: 'root runs 1 of 1' });
+  expect(routed?.waiting()).toEqual({ position: 1, reason: 'root runs 1 of 1', resourceGroup: '/root' });
   cancel.abort(new SkeinError('QUERY_CANCELLED', 'by the user'));
   await expect(waiting).rejects.toMatchObject({ code: 'QUERY_CANCELLED' });
   expect([admission.queued, routed?.waiting()]).toEqual([0, null]);
@@ -75,6 +75,24 @@ test('another workload lets waiting queries run', async () => {
   const waiting = admission.admit(asking());
   admission.reconfigure(readWorkload('resource_groups: [{name: root}]', 'w.yaml'));
   expect((await waiting).hasWaited).toBe(true);
+});
+
+test('a query of a group that vanishes waits in its nearest ancestor, and starts there; one that is refused names its own group', async () => {
+  const rules = 'routing_rules: [{target_group: root.etl}]';
+  const groups = '[{name: root, groups: [{name: etl, hard_concurrency_limit: 1, max_queued_queries: 1}]}]';
+  const admission = open(`resource_groups: ${groups}\n${rules}`);
+  const first = await admission.admit(asking());
+  expect(first.resourceGroup).toBe('/root/etl');
+  const routed: Routed[] = [];
+  const onRouted = (to: Routed): void => void routed.push(to);
+  const waiting = admission.admit(asking({ onRouted }));
+  await expect(admission.admit(asking({ onRouted }))).rejects.toMatchObject({ code: 'QUEUE_FULL' });
+  expect(routed.map(({ resourceGroup }) => resourceGroup)).toEqual(['/root/etl', '/root/etl']);
+  expect(routed[0]?.waiting()).toMatchObject({ resourceGroup: '/root/etl', reason: 'root.etl runs 1 of 1' });
+  admission.reconfigure(readWorkload('resource_groups: [{name: root, hard_concurrency_limit: 1}]', 'w.yaml'));
+  expect(routed[0]?.waiting()).toEqual({ position: 1, reason: 'root runs 1 of 1', resourceGroup: '/root' });
+  first.release();
+  expect((await waiting).resourceGroup).toBe('/root');
 });
 
 test('a rule gives the priority, and a query that outgrows its class gets the limits of another, once', async () => {

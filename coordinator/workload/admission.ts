@@ -35,13 +35,15 @@ type Reclassified = {
   readonly limits: ClassLimits;
 };
 
-/** Why a query waits, and its place in its group's queue, from 1. */
-export type QueuePlace = { readonly position: number; readonly reason: string };
+/** Why a query waits, the group that it waits in now, slash-separated, and its place in the queue there, from 1. */
+export type QueuePlace = { readonly position: number; readonly reason: string; readonly resourceGroup: string };
 
 /** A place among the running queries. `release` gives it back, once. */
 export interface Place {
   /** The query waited for its place, so its snapshots may have expired meanwhile. */
   readonly hasWaited: boolean;
+  /** The group that it started in, slash-separated. */
+  readonly resourceGroup: string;
   readonly workClass: WorkClass;
   /** Priority of the query now. */
   readonly priority: number;
@@ -157,11 +159,11 @@ export class GroupAdmission implements Admission, Disposable {
       this.#waiting.delete(id);
       this.#start(submitted.started);
       const { group, queued, queuedMax } = submitted;
+      request.onRouted({ resourceGroup: slashed(submitted.path), priority, waiting: () => null });
       const message = `the queue of ${group} is full: ${queued} queries wait, and ${queuedMax} may`;
       throw new SkeinError('QUEUE_FULL', message);
     }
-    const resourceGroup = `/${this.#tree.groupPath(id).replaceAll('.', '/')}`;
-    request.onRouted({ resourceGroup, priority, waiting: () => this.#placeOf(id) });
+    request.onRouted({ resourceGroup: this.#groupOf(id), priority, waiting: () => this.#placeOf(id) });
     this.#start(submitted.started);
     const hasWaited = this.#waiting.has(id);
     const leave = (): void => {
@@ -202,6 +204,7 @@ export class GroupAdmission implements Admission, Disposable {
     };
     return {
       hasWaited,
+      resourceGroup: this.#groupOf(id),
       get workClass() {
         return now.workClass;
       },
@@ -227,7 +230,12 @@ export class GroupAdmission implements Admission, Disposable {
   #placeOf(id: string): QueuePlace | null {
     const position = this.#tree.queuePosition(id);
     const reason = this.#tree.waitReason(id);
-    return position === null || reason === null ? null : { position, reason: printReason(reason) };
+    if (position === null || reason === null) return null;
+    return { position, reason: printReason(reason), resourceGroup: this.#groupOf(id) };
+  }
+
+  #groupOf(id: string): string {
+    return slashed(this.#tree.groupPath(id));
   }
 
   #start(ids: readonly string[]): void {
@@ -243,3 +251,6 @@ export class GroupAdmission implements Admission, Disposable {
     this.#start(this.#tree.tick(clock.monotonicMs()));
   }
 }
+
+/** The path of a group as history names it. */
+const slashed = (path: string): string => `/${path.replaceAll('.', '/')}`;

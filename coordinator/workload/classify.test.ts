@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { classify, printClass, reclassify } from './classify.ts';
+import { QUERY_TYPES } from '../history/query-type.ts';
+import { classify, classOfType, printClass, reclassify, writesRows } from './classify.ts';
 
 const NOTHING = { joins: 0, windows: 0, aggregates: 0, scans: 1, estimatedRows: 1_000 };
 const AUTO = { setting: 'auto', writes: false };
@@ -25,10 +26,29 @@ describe('classes by the plan', () => {
       expect(classify({ ...NOTHING, joins }, { setting, writes: true }).workClass).toBe(setting);
   });
 
-  test('a query whose rows go to a table is at least medium', () => {
+  test('a query of a statement that writes rows is at least medium', () => {
     const writes = { setting: 'auto', writes: true };
-    expect(printClass(classify(NOTHING, writes))).toBe('Workload class: medium (it writes files)');
+    expect(printClass(classify(NOTHING, writes))).toBe('Workload class: medium (it writes rows, about 1,000 rows)');
     expect(classify({ ...NOTHING, joins: 3 }, writes).workClass).toBe('batch');
+  });
+
+  test('the type of a statement says whether it writes rows, and whether it moves any', () => {
+    const writing = ['insert', 'update', 'delete', 'merge', 'copy', 'ctas', 'maintenance'];
+    expect(QUERY_TYPES.filter(writesRows)).toEqual(writing);
+    const known = QUERY_TYPES.flatMap((type) => {
+      const found = classOfType(type);
+      return found === null ? [] : [[type, printClass(found)]];
+    });
+    const expected = 'Workload class: interactive (it moves no rows, about 0 rows)';
+    expect(known).toEqual(['ddl', 'show', 'set', 'transaction', 'explain'].map((type) => [type, expected]));
+  });
+
+  test('the estimate is printed, whether it is a reason or not', () => {
+    expect(printClass(classify({ ...NOTHING, joins: 2 }, AUTO))).toBe(
+      'Workload class: medium (2 joins, about 1,000 rows)',
+    );
+    const set = classify(NOTHING, { setting: 'batch', writes: false });
+    expect(printClass(set)).toBe("Workload class: batch (SET service.workload_class = 'batch', about 1,000 rows)");
   });
 
   test('every reason is named', () => {

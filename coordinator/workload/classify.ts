@@ -1,5 +1,6 @@
 import type { JsonObject } from '#shared/json.ts';
 import type { PlanFeatures } from '../planner/plan-features.ts';
+import type { QueryType } from '../history/query-type.ts';
 import { WORK_CLASSES, type WorkClass } from './work-class.ts';
 
 /** The class of a query, and why. */
@@ -25,9 +26,27 @@ export type ClassFeatures = Omit<PlanFeatures, 'selective' | 'generatedRows'>;
 export type ClassifyOptions = {
   /** The session's `service.workload_class`; `auto` leaves the choice to the plan. */
   readonly setting: string;
-  /** The query's rows go into files: it is at least medium. */
+  /** The query belongs to a statement that writes rows: it is at least medium. */
   readonly writes: boolean;
 };
+
+/** Types of statements that write rows, or read a whole table to describe it. */
+const WRITING: ReadonlySet<QueryType> = new Set(['insert', 'update', 'delete', 'merge', 'copy', 'ctas', 'maintenance']);
+
+/** Types of statements that move no rows. A query of theirs, such as that of EXPLAIN ANALYZE, has a class of its own. */
+const MOVES_NONE: ReadonlySet<QueryType> = new Set(['ddl', 'show', 'set', 'transaction', 'explain']);
+
+export const writesRows = (type: QueryType): boolean => WRITING.has(type);
+
+const NO_ROWS: Classification = {
+  workClass: 'interactive',
+  reasons: ['it moves no rows'],
+  estimatedRows: 0,
+  isSet: false,
+};
+
+/** The class of a statement before a query of it is classified; null when that depends on its query. */
+export const classOfType = (type: QueryType): Classification | null => (MOVES_NONE.has(type) ? NO_ROWS : null);
 
 /** Classifies a query by its plan, unless the session has set a class. */
 export function classify(features: ClassFeatures, { setting, writes }: ClassifyOptions): Classification {
@@ -38,7 +57,7 @@ export function classify(features: ClassFeatures, { setting, writes }: ClassifyO
   }
   const batch = batchReasons(features);
   if (batch.length > 0) return { workClass: 'batch', reasons: batch, estimatedRows, isSet: false };
-  const medium = [...mediumReasons(features), ...(writes ? ['it writes files'] : [])];
+  const medium = [...mediumReasons(features), ...(writes ? ['it writes rows'] : [])];
   if (medium.length > 0) return { workClass: 'medium', reasons: medium, estimatedRows, isSet: false };
   const reasons = ['no joins', 'no windows', aboutRows(estimatedRows)];
   return { workClass: 'interactive', reasons, estimatedRows, isSet: false };
@@ -61,9 +80,12 @@ const count = (amount: number, noun: string): string => `${amount} ${noun}${amou
 
 const aboutRows = (rows: number): string => `about ${Math.round(rows).toLocaleString('en-US')} rows`;
 
-/** The line of EXPLAIN and of the profile that says the class. */
-export const printClass = ({ workClass, reasons }: Classification): string =>
-  `Workload class: ${workClass} (${reasons.join(', ')})`;
+/** The line of EXPLAIN that says the class, its reasons and, where that is none of them, the estimate. */
+export function printClass({ workClass, reasons, estimatedRows }: Classification): string {
+  const estimate = aboutRows(estimatedRows);
+  const all = reasons.includes(estimate) ? reasons : [...reasons, estimate];
+  return `Workload class: ${workClass} (${all.join(', ')})`;
+}
 
 /** The same as members of a JSON document. */
 export const classJson = ({ workClass, reasons, estimatedRows }: Classification): JsonObject => ({

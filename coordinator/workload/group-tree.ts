@@ -22,9 +22,10 @@ export type NewQuery = {
 export type Submission =
   /** The query waits, unless it is one of those that start now. */
   | { readonly kind: 'accepted'; readonly started: readonly string[] }
-  /** The queue of `group` is full. */
+  /** The queue of `group` is full; `path` is that of the query's own group. */
   | {
       readonly kind: 'refused';
+      readonly path: string;
       readonly group: string;
       readonly queued: number;
       readonly queuedMax: number;
@@ -81,8 +82,9 @@ export class GroupTree {
     const started = this.#startAll();
     if (added.hold !== null || full === undefined) return { kind: 'accepted', started };
     const later = this.leave(query.id);
-    const { path, queued, spec } = full;
-    return { kind: 'refused', group: path, queued, queuedMax: spec.maxQueuedQueries, started: [...started, ...later] };
+    const { queued, spec } = full;
+    const refusal = { group: full.path, queued, queuedMax: spec.maxQueuedQueries };
+    return { kind: 'refused', path: group.path, ...refusal, started: [...started, ...later] };
   }
 
   /** A query ended, or left the queue. */

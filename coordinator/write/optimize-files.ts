@@ -1,6 +1,7 @@
 import { replaceFiles } from '#shared/iceberg/write/replace-files.ts';
 import { must } from '#shared/must.ts';
-import type { Optimize, Optimized, WriteTarget } from '../command/command.ts';
+import type { WriteTarget } from '../command/command.ts';
+import type { Optimize, Optimized } from '../command/optimize-request.ts';
 import { DerivedText, wholeText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { chooseFiles, droppedDeletes } from './choose-files.ts';
@@ -26,9 +27,10 @@ export async function optimizeFiles(
   const removed = new Set(parts.flatMap((files) => files.map(({ path }) => path)));
   const removedDeletes = droppedDeletes(all, removed);
   let addedFiles = bins;
+  let cost = { bytesScanned: 0, fragments: 0 };
   if (!dryRun && removed.size > 0) {
     const readAt = must(base.snapshots.get(must(base.currentSnapshotId, 'it has files')), 'it is there');
-    await write({
+    const { bytesScanned, fragments } = await write({
       run: (destinationOf) => queries.rewrite(sql, parts, destinationOf),
       assign: () => Promise.resolve({ target, assignments: schema.fields.map((field, source) => ({ field, source })) }),
       schema,
@@ -39,8 +41,9 @@ export async function optimizeFiles(
         return replaceFiles({ ...change, sequenceNumber, readAt: sequenceNumber });
       },
     });
+    cost = { bytesScanned, fragments };
   }
-  return { rewrittenFiles: removed.size, removedDeleteFiles: removedDeletes.size, addedFiles };
+  return { rewrittenFiles: removed.size, removedDeleteFiles: removedDeletes.size, addedFiles, cost };
 }
 
 const ownQuery = (text: string): [TextSpan, DerivedText] => {

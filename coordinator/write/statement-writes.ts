@@ -31,14 +31,13 @@ import type {
   Insert,
   Merge,
   ObservedWrite,
-  Optimize,
-  Optimized,
   RowWrite,
   Update,
   WriteOutcome,
   Writes,
   WriteTarget,
 } from '../command/command.ts';
+import type { Optimize, Optimized } from '../command/optimize-request.ts';
 import { qualify } from '../command/qualify.ts';
 import type { SqlField } from '../planner/sql-type.ts';
 import type { ActiveQuery } from '../query/active-query.ts';

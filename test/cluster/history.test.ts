@@ -24,7 +24,11 @@ beforeAll(async () => {
   database = await createTestDatabase();
   folder = await mkdtemp(join(tmpdir(), 'skein-history-'));
   const workload = join(folder, 'workload.yaml');
-  await writeFile(workload, 'resource_groups: [{name: root, hard_concurrency_limit: 1}]');
+  await writeFile(
+    workload,
+    // A group below root, so that a record tells where its query waits.
+    'resource_groups: [{name: root, hard_concurrency_limit: 1, groups: [{name: others}]}]\nrouting_rules: [{target_group: root.others}]',
+  );
   const env = { DATABASE_URL: database.url, SKEIN_COORDINATOR_WORKLOAD_FILE: workload };
   cluster = await startOwnCluster({ env });
   client = new Client({ connectionString: database.url });
@@ -77,7 +81,7 @@ test('a query that completed: who, what, when, how many rows', async () => {
     user_id: sub,
     username: 'admin',
     tenant_id: 'default',
-    resource_group: '/root',
+    resource_group: '/root/others',
     priority: 3,
     rows_produced: '7',
     bytes_scanned: '0',
@@ -186,7 +190,7 @@ test('a query that its user cancels is cancelled, with the reason', async () => 
         user_id: sub,
         username,
         query_type: 'select',
-        resource_group: '/root',
+        resource_group: '/root/others',
         tasks: 1,
         tasks_done: 0,
         rows_produced: 0,
@@ -216,6 +220,11 @@ test('a query that waits for a place is queued; cancelled there, it has not star
     [first, 'running'],
     [second, 'queued'],
   ]);
+  expect(await record(second, 'queued')).toMatchObject({
+    query_type: 'select',
+    priority: 3,
+    resource_group: '/root/others',
+  });
   expect((await live('?state=queued&limit=1')).queries).toMatchObject([
     { query_id: second, started_at: null, tasks: 0 },
   ]);
@@ -265,10 +274,9 @@ describe('what is shown of it', () => {
        rows_produced bytes_scanned fragments error_message cu_consumed`.split(/\s+/),
     );
     expect(body.rows?.map((row) => row.slice(0, 3))).toEqual([[queryId, 'completed', 'SELECT 42 AS shown']]);
-    expect((await cluster.sql('SHOW QUERY HISTORY LIMIT 1'))[0]?.slice(1, 3)).toEqual([
-      'queued',
-      'SHOW QUERY HISTORY LIMIT 1',
-    ]);
+    const [own] = await cluster.sql('SHOW QUERY HISTORY LIMIT 1');
+    expect(own?.slice(1, 3)).toEqual(['queued', 'SHOW QUERY HISTORY LIMIT 1']);
+    expect(own?.[5]).toBe('show');
     expect((await cluster.sql('SHOW QUERIES')).map((row) => row.at(-1))).toEqual(['SHOW QUERIES']);
   });
 
@@ -282,19 +290,55 @@ describe('what is shown of it', () => {
   });
 
   test.each([
-    ['CREATE TABLE lake.tpch.kinds AS SELECT 1 AS a', 'ctas'],
-    ['INSERT INTO lake.tpch.kinds VALUES (2)', 'insert'],
-    ['ALTER TABLE lake.tpch.kinds EXECUTE expire_snapshots', 'maintenance'],
-    ['DROP TABLE lake.tpch.kinds', 'ddl'],
-    ['DESCRIBE lake.tpch.orders', 'show'],
-    ['SUMMARIZE lake.tpch.region', 'select'],
-    ["SET timezone = 'UTC'", 'set'],
-    ['USE lake.tpch', 'set'],
-    ['EXPLAIN SELECT 1', 'explain'],
-    ['ROLLBACK', 'transaction'],
-    ['SELEC 1', 'unknown'],
-  ])('%s is recorded as %s', async (statement, queryType) => {
+    ['CREATE TABLE lake.tpch.kinds AS SELECT 1 AS a', 'ctas', 2],
+    ['INSERT INTO lake.tpch.kinds VALUES (2)', 'insert', 2],
+    ['INSERT INTO lake.tpch.kinds SELECT 3', 'insert', 2],
+    ['UPDATE lake.tpch.kinds SET a = 4 WHERE a = 3', 'update', 2],
+    ['DELETE FROM lake.tpch.kinds WHERE a = 4', 'delete', 2],
+    ['DELETE FROM lake.tpch.kinds WHERE a = 2 RETURNING a', 'delete', 2],
+    ['MERGE INTO lake.tpch.kinds k USING (SELECT 1 AS a) s ON k.a = s.a WHEN MATCHED THEN DELETE', 'merge', 2],
+    ['ANALYZE lake.tpch.kinds', 'maintenance', 2],
+    ['OPTIMIZE lake.tpch.kinds', 'maintenance', 2],
+    ['ALTER TABLE lake.tpch.kinds EXECUTE expire_snapshots', 'maintenance', 2],
+    ['CREATE MATERIALIZED VIEW lake.tpch.kept AS SELECT a FROM lake.tpch.kinds', 'ctas', 2],
+    ['REFRESH MATERIALIZED VIEW lake.tpch.kept', 'maintenance', 2],
+    ['EXPLAIN ANALYZE DELETE FROM lake.tpch.kinds WHERE a = 9', 'explain', 2],
+    ['EXPLAIN INSERT INTO lake.tpch.kinds SELECT 3', 'explain', 3],
+    ['DROP MATERIALIZED VIEW lake.tpch.kept', 'ddl', 3],
+    ['DROP TABLE lake.tpch.kinds', 'ddl', 3],
+    ['CREATE SCHEMA lake.kinds', 'ddl', 3],
+    ['DESCRIBE lake.tpch.orders', 'show', 3],
+    ['SUMMARIZE lake.tpch.region', 'select', 3],
+    ["SET timezone = 'UTC'", 'set', 3],
+    ['USE lake.tpch', 'set', 3],
+    ['EXPLAIN SELECT 1', 'explain', 3],
+    ['EXPLAIN ANALYZE SELECT 1', 'explain', 3],
+    ['ROLLBACK', 'transaction', 3],
+    ['SELEC 1', 'unknown', 3],
+  ])('%s is recorded as %s, with priority %i', async (statement, queryType, priority) => {
     const { queryId } = await cluster.query(statement);
-    expect(await get(`/${queryId}`)).toMatchObject({ sql: statement, queryType });
+    expect(await get(`/${queryId}`)).toMatchObject({ sql: statement, queryType, priority });
+  });
+
+  test('EXPLAIN tells the class of a write, and its estimate', async () => {
+    const last = async (statement: string): Promise<unknown> =>
+      (await cluster.sql(`EXPLAIN ${statement}`))
+        .flat()
+        .find((line) => typeof line === 'string' && line.startsWith('Workload class'));
+    expect(await last('DELETE FROM lake.tpch.nation WHERE n_nationkey = 1')).toMatch(
+      /^Workload class: medium \(it writes rows, about \d+ rows\)$/,
+    );
+    expect(await last('SELECT 1 FROM lake.tpch.nation a, lake.tpch.nation b')).toBe(
+      'Workload class: medium (1 join, about 50 rows)',
+    );
+  });
+
+  test('OPTIMIZE has the costs of its tasks', async () => {
+    await cluster.sql('CREATE TABLE lake.tpch.many AS SELECT n AS id FROM range(100000) r(n)');
+    await cluster.sql('INSERT INTO lake.tpch.many VALUES (1)');
+    const { queryId } = await cluster.query('OPTIMIZE lake.tpch.many');
+    const found = (await get(`/${queryId}`)) as Readonly<Record<string, number>>;
+    for (const field of ['fragments', 'bytesScanned', 'cuConsumed']) expect(found[field], field).toBeGreaterThan(0);
+    await cluster.sql('DROP TABLE lake.tpch.many');
   });
 });

@@ -60,8 +60,9 @@ export const alterTable: Command<AlterTable> = {
   async run({ ifExists, name, action }, context) {
     try {
       if (action.kind === 'execute') {
-        const answer = qualify(name, context).then((table) => runProcedure(action.call, table, context));
-        return await context.answer(await atName(name, answer));
+        const done = qualify(name, context).then((table) => runProcedure(action.call, table, context));
+        const { answer, cost } = await atName(name, done);
+        return { ...(await context.answer(answer)), ...cost };
       }
       await atName(name, alter(name, action, context));
     } catch (error) {

@@ -5,7 +5,7 @@ import type { Analyze, Command } from '../command.ts';
 /** `ANALYZE [TABLE] table [(column, ...)]`: distinct counts of columns, kept beside the current snapshot, which estimates use. */
 export const analyze: Command<Analyze> = {
   words: ['ANALYZE'],
-  queryType: 'ddl',
+  queryType: 'maintenance',
   timeout: 'session',
   parse(reader) {
     reader.words(1);

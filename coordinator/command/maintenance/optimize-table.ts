@@ -9,7 +9,7 @@ type OptimizeTable = { readonly name: ObjectName; readonly call: ProcedureClause
 /** `OPTIMIZE table [WHERE condition]`: short for `ALTER TABLE table EXECUTE optimize`. */
 export const optimizeTable: Command<OptimizeTable> = {
   words: ['OPTIMIZE'],
-  queryType: 'ddl',
+  queryType: 'maintenance',
   timeout: 'session',
   parse(reader) {
     const { position } = reader;
@@ -19,7 +19,8 @@ export const optimizeTable: Command<OptimizeTable> = {
   },
   action: () => 'table.commit',
   async run({ name, call }, context) {
-    const answer = qualify(name, context).then((table) => runProcedure(call, table, context));
-    return context.answer(await atName(name, answer));
+    const done = qualify(name, context).then((table) => runProcedure(call, table, context));
+    const { answer, cost } = await atName(name, done);
+    return { ...(await context.answer(answer)), ...cost };
   },
 };

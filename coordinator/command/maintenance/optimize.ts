@@ -11,9 +11,10 @@ export const THRESHOLD_BYTES = 100 * 2 ** 20;
 export const optimize: Procedure = {
   parameters: ['file_size_threshold'],
   takesCondition: true,
-  async run(table, values, { context, dryRun, where }) {
+  async run(table, values, { context, dryRun, where, spent }) {
     const thresholdBytes = sizeValue(values, 'file_size_threshold') ?? THRESHOLD_BYTES;
     const done = await context.writes.optimize({ table, where, thresholdBytes, dryRun });
+    spent(done.cost);
     return [
       ['rewritten_data_files_count', String(done.rewrittenFiles)],
       ['removed_delete_files_count', String(done.removedDeleteFiles)],

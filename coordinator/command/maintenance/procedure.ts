@@ -1,7 +1,7 @@
 import type { TableName } from '../../resolver/table-source.ts';
 import type { LiteralClause } from '../clause/literal.ts';
 import type { TextSpan } from '../../statement/statement.ts';
-import type { CommandContext } from '../command.ts';
+import type { CommandContext, Outcome } from '../command.ts';
 
 /** A metric of what a procedure did, or would do. */
 type Metric = readonly [name: string, value: string];
@@ -26,4 +26,9 @@ type ProcedureCall = {
   readonly where: TextSpan | null;
   /** Place of the procedure's name. */
   readonly position: number;
+  /** Told once what a query of the procedure has cost. */
+  readonly spent: (cost: QueryCost) => void;
 };
+
+/** What the queries of a statement have cost, for history. */
+export type QueryCost = Omit<Outcome, 'rowsProduced'>;

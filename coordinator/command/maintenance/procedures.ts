@@ -10,7 +10,7 @@ import type { CommandContext } from '../command.ts';
 import { expireSnapshots } from './expire-snapshots.ts';
 import { optimize } from './optimize.ts';
 import { optimizeManifests } from './optimize-manifests.ts';
-import type { Procedure } from './procedure.ts';
+import type { Procedure, QueryCost } from './procedure.ts';
 import { removeOrphanFiles } from './remove-orphan-files.ts';
 import { rollbackToSnapshot } from './rollback-to-snapshot.ts';
 import { booleanValue } from './values.ts';
@@ -79,8 +79,13 @@ export async function runProcedure(
   { procedure, values, where, position }: ProcedureClause,
   table: TableName,
   context: CommandContext,
-): Promise<Answer> {
+): Promise<{ readonly answer: Answer; readonly cost: QueryCost }> {
   const given = new Map(values);
-  const call = { context, dryRun: booleanValue(given, 'dry_run'), where, position };
-  return textResult(['metric_name', 'metric_value'], await PROCEDURES[procedure].run(table, given, call));
+  let cost: QueryCost = { bytesScanned: 0, fragments: 0 };
+  const spent = (one: QueryCost): void => {
+    cost = one;
+  };
+  const call = { context, dryRun: booleanValue(given, 'dry_run'), where, position, spent };
+  const metrics = await PROCEDURES[procedure].run(table, given, call);
+  return { answer: textResult(['metric_name', 'metric_value'], metrics), cost };
 }

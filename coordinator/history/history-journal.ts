@@ -10,6 +10,8 @@ import { makePrivateFolder } from '#shared/storage/private-folder.ts';
 const FILE_BYTES_MAX = 4 * 2 ** 20;
 const FILE_NAME = /^[0-9a-f-]{36}\.jsonl$/;
 
+const NEWLINE = Buffer.from('\n');
+
 type JournalOptions = { readonly folder: string; readonly bytesMax: number; readonly log: Logger };
 
 type JournalFile = {
@@ -52,11 +54,11 @@ export class HistoryJournal implements Disposable {
     return this.#bytes;
   }
 
-  /** Writes a line. Returns the number of its file; null when it could not be written, which the log says. */
-  append(line: string): number | null {
+  /** Writes lines that end with a newline. Returns the number of their file; null when they could not be written, which the log says. */
+  append(lines: Buffer): number | null {
     try {
       const file = this.#active();
-      const text = Buffer.from(file.isTorn ? `\n${line}\n` : `${line}\n`);
+      const text = file.isTorn ? Buffer.concat([NEWLINE, lines]) : lines;
       file.isTorn = true;
       const written = writeSync(file.fd, text);
       file.isTorn = written < text.length;

@@ -7,7 +7,7 @@ import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { HistoryJournal } from './history-journal.ts';
 import { historyRow, type HistoryRow, type QueryFacts } from './history-record.ts';
 import { HistoryWriter, storeLines } from './history-writer.ts';
-import type { StoreRecords } from './store-records.ts';
+import type { RecordLine, StoreRecords } from './store-records.ts';
 
 let folder: string;
 let journal: HistoryJournal;
@@ -49,14 +49,14 @@ const ended = (id: string): HistoryRow => {
   const done = { rowsProduced: 1, bytesScanned: 0, fragments: 1, endedAtMs: 2 };
   return historyRow(facts(id), { kind: 'completed', queuedAtMs: 0, startedAtMs: 1, ...done }, BY);
 };
-const named = (line: string): string => {
-  const { query_id: id, status } = JSON.parse(line) as HistoryRow;
+const named = (line: RecordLine): string => {
+  const { query_id: id, status } = JSON.parse(line.toString()) as HistoryRow;
   return `${id}:${status}`;
 };
-const written = (batches: (readonly string[])[]): string[][] => batches.map((batch) => batch.map(named));
+const written = (batches: (readonly RecordLine[])[]): string[][] => batches.map((batch) => batch.map(named));
 
 test('rows of one statement replace each other while they wait', async () => {
-  const batches: (readonly string[])[] = [];
+  const batches: (readonly RecordLine[])[] = [];
   const writer = newWriter((r) => Promise.resolve(void batches.push(r)), 10);
   writer.record(row('a'));
   writer.record(row('b'));
@@ -66,11 +66,27 @@ test('rows of one statement replace each other while they wait', async () => {
   expect(writer.waiting).toBe(0);
 });
 
+test('a statement is sent once when it ends soon, while it goes on when it does not, and at once when somebody reads', async () => {
+  const batches: (readonly RecordLine[])[] = [];
+  const writer = newWriter((r) => Promise.resolve(void batches.push(r)), 10);
+  writer.record(row('short', 'running'));
+  writer.record(row('long', 'running'));
+  writer.record(ended('other'));
+  await vi.advanceTimersByTimeAsync(40);
+  writer.record(ended('short'));
+  await vi.advanceTimersByTimeAsync(100);
+  expect(written(batches).flat().toSorted()).toEqual(['long:running', 'other:completed', 'short:completed']);
+  writer.record(row('read'));
+  await writer.stored(1_000);
+  expect(written(batches).at(-1)).toEqual(['read:queued']);
+  expect([writer.waiting, journal.bytes]).toEqual([0, 0]);
+});
+
 /** A store that is away until it is told to be back. */
-function absentStore(batches: (readonly string[])[]): { away: boolean; readonly store: StoreRecords } {
+function absentStore(batches: (readonly RecordLine[])[]): { away: boolean; readonly store: StoreRecords } {
   const state = {
     away: true,
-    store: (lines: readonly string[]): Promise<void> => {
+    store: (lines: readonly RecordLine[]): Promise<void> => {
       if (state.away) return Promise.reject(new Error('away'));
       if (lines.length > 0) batches.push(lines);
       return Promise.resolve();
@@ -80,7 +96,7 @@ function absentStore(batches: (readonly string[])[]): { away: boolean; readonly 
 }
 
 test('while the database is away the oldest records wait in the journal alone; none is lost when it is back', async () => {
-  const batches: (readonly string[])[] = [];
+  const batches: (readonly RecordLine[])[] = [];
   const database = absentStore(batches);
   const writer = newWriter(database.store, 2);
   for (const id of ['a', 'b', 'c', 'd']) writer.record(ended(id));
@@ -93,7 +109,7 @@ test('while the database is away the oldest records wait in the journal alone; n
 });
 
 test('long statements are stored a few at a time, and those in memory are bounded in all', async () => {
-  const batches: (readonly string[])[] = [];
+  const batches: (readonly RecordLine[])[] = [];
   const database = absentStore(batches);
   const writer = newWriter(database.store, 10_000);
   const sql = 'x'.repeat(100_000);
@@ -128,7 +144,7 @@ describe('the journal', () => {
     writer.record(row('a', 'running'));
     writer.record(ended('b'));
     expect(lines().map(named)).toEqual(['b:completed']);
-    await vi.advanceTimersByTimeAsync(10);
+    await vi.advanceTimersByTimeAsync(50);
     expect(lines().map(named)).toEqual(['b:completed', 'a:running']);
   });
 
@@ -164,7 +180,7 @@ describe('the journal', () => {
   test('goes on in further files, which go when their records are stored, the oldest first when they are too many', async () => {
     journal[Symbol.dispose]();
     journal = openJournal(10 * 2 ** 20);
-    const batches: (readonly string[])[] = [];
+    const batches: (readonly RecordLine[])[] = [];
     const database = absentStore(batches);
     const writer = newWriter(database.store, 10_000);
     const sql = 'x'.repeat(2 ** 20);
@@ -180,9 +196,9 @@ describe('the journal', () => {
 });
 
 test('a row that changed while it was written is written again', async () => {
-  const batches: (readonly string[])[] = [];
+  const batches: (readonly RecordLine[])[] = [];
   let finish: () => void = () => undefined;
-  const store = (r: readonly string[]): Promise<void> => {
+  const store = (r: readonly RecordLine[]): Promise<void> => {
     batches.push(r);
     return new Promise((resolve) => {
       finish = resolve;
@@ -198,7 +214,7 @@ test('a row that changed while it was written is written again', async () => {
 });
 
 test('close writes what waits, and does not hang on a database that is away', async () => {
-  const batches: (readonly string[])[] = [];
+  const batches: (readonly RecordLine[])[] = [];
   const good = newWriter((r) => Promise.resolve(void batches.push(r)), 1_000);
   for (let i = 0; i < 150; i += 1) good.record(row(String(i)));
   await good.close();

@@ -14,10 +14,11 @@ type Options = {
 };
 
 /**
- * Time after which a statement that goes on is in the journal. Most statements end before, and are written once. A process that is killed
- * within it forgets that it had taken the statement, which nobody was answered.
+ * Time after which a statement that goes on is in the journal, and on its way to Postgres. Most statements end before, and are written once;
+ * who reads the history has those of now sent (`stored`). A process that is killed within it forgets that it had taken the statement, which
+ * nobody was answered.
  */
-const BEGUN_WITHIN_MS = 10;
+const BEGUN_WITHIN_MS = 50;
 const BATCH_RECORDS_MAX = 500;
 /** Characters of the records of one batch, beyond its first, and of all that wait: they are sent in one go, and kept in memory. */
 const BATCH_TEXT_MAX = 2 ** 20;
@@ -28,8 +29,8 @@ const CLOSE_TIMEOUT_MS = 3_000;
 
 type Waiting = {
   readonly row: HistoryRow;
-  /** The record as JSON; empty until it is in the journal or sent. */
-  line: string;
+  /** The record as a line of the journal, which is what Postgres is sent, too; null until it is in the journal. */
+  line: Buffer | null;
   /** Number of the journal's file that has it; null = none. */
   file: number | null;
 };
@@ -42,7 +43,7 @@ type Waiting = {
 export class HistoryWriter {
   readonly #options: Options;
   readonly #waiting = new Map<string, Waiting>();
-  /** Those of statements that go on which are not in the journal yet. */
+  /** Those of statements that have just begun: they are not in the journal yet, and not sent. */
   readonly #begun = new Set<Waiting>();
   /** Files of the journal with records that are no longer in memory. */
   readonly #spilled = new Set<number>();
@@ -67,12 +68,12 @@ export class HistoryWriter {
       this.#begun.delete(before);
       this.#waitingText -= sizeOf(before);
     }
-    const waiting: Waiting = { row, line: '', file: null };
+    const waiting: Waiting = { row, line: null, file: null };
     this.#waiting.set(row.record_id, waiting);
     this.#waitingText += sizeOf(waiting);
     if (isOpen(row.status)) {
       this.#begun.add(waiting);
-      this.#beginTimer ??= setTimeout(() => this.#writeBegun(), BEGUN_WITHIN_MS);
+      this.#beginTimer ??= setTimeout(() => this.#sendBegun(), BEGUN_WITHIN_MS);
     } else {
       this.#write(waiting);
     }
@@ -80,12 +81,19 @@ export class HistoryWriter {
       if (this.#waiting.size <= this.#options.bufferMax && this.#waitingText <= WAITING_TEXT_MAX) break;
       this.#spill(oldest);
     }
-    if (this.#waiting.size >= BATCH_RECORDS_MAX && !this.#failing) void this.#flush();
+    if (this.#due === 0) return;
+    if (this.#due >= BATCH_RECORDS_MAX && !this.#failing) void this.#flush();
     else this.#schedule(this.#failing ? RETRY_MS : this.#options.flushIntervalMs);
+  }
+
+  /** Records that wait to be sent. */
+  get #due(): number {
+    return this.#waiting.size - this.#begun.size;
   }
 
   /** Resolves when the records of now are in Postgres, or after `timeMs`. */
   async stored(timeMs: number): Promise<void> {
+    this.#writeBegun();
     const rows = [...this.#waiting.values()];
     const deadline = performance.now() + timeMs;
     const isLeft = (): boolean => rows.some((one) => this.#waiting.get(one.row.record_id) === one);
@@ -104,15 +112,24 @@ export class HistoryWriter {
     }
   }
 
+  #sendBegun(): void {
+    this.#writeBegun();
+    if (this.#failing) this.#schedule(RETRY_MS);
+    else void this.#flush();
+  }
+
   #writeBegun(): void {
     clearTimeout(this.#beginTimer);
     this.#beginTimer = undefined;
-    for (const waiting of this.#begun) this.#write(waiting);
+    if (this.#begun.size === 0) return;
+    const lines = Array.from(this.#begun, (waiting) => (waiting.line = lineOf(waiting.row)));
+    const file = this.#options.journal.append(Buffer.concat(lines));
+    for (const waiting of this.#begun) waiting.file = file;
     this.#begun.clear();
   }
 
   #write(waiting: Waiting): void {
-    waiting.line = JSON.stringify(waiting.row);
+    waiting.line = lineOf(waiting.row);
     waiting.file = this.#options.journal.append(waiting.line);
   }
 
@@ -134,8 +151,8 @@ export class HistoryWriter {
   #flush(): Promise<void> {
     this.#flushing ??= this.#storeBatch().finally(() => {
       this.#flushing = undefined;
-      const isBehind = this.#waitingText > BATCH_TEXT_MAX || this.#waiting.size > BATCH_RECORDS_MAX;
-      if (this.#waiting.size > 0 || this.#spilled.size > 0) {
+      const isBehind = this.#waitingText > BATCH_TEXT_MAX || this.#due > BATCH_RECORDS_MAX;
+      if (this.#due > 0 || this.#spilled.size > 0) {
         this.#schedule(this.#failing ? RETRY_MS : isBehind ? 0 : this.#options.flushIntervalMs);
       }
     });
@@ -152,6 +169,7 @@ export class HistoryWriter {
     const batch: Waiting[] = [];
     let text = 0;
     for (const waiting of this.#waiting.values()) {
+      if (this.#begun.has(waiting)) continue;
       text += sizeOf(waiting);
       if (batch.length > 0 && (batch.length >= BATCH_RECORDS_MAX || text > BATCH_TEXT_MAX)) break;
       batch.push(waiting);
@@ -164,7 +182,7 @@ export class HistoryWriter {
     try {
       await this.#storeSpilled();
       const batch = this.#nextBatch();
-      await store(batch.map(({ line, row }) => line || JSON.stringify(row)));
+      await store(batch.map(({ line, row }) => line ?? lineOf(row)));
       for (const one of batch) if (this.#waiting.get(one.row.record_id) === one) this.#forget(one);
       this.#releaseJournal();
       this.#failing = false;
@@ -192,6 +210,8 @@ export class HistoryWriter {
     this.#options.journal.release(oldest);
   }
 }
+
+const lineOf = (row: HistoryRow): Buffer => Buffer.from(`${JSON.stringify(row)}\n`);
 
 const sizeOf = ({ row }: Waiting): number => row.sql.length + (row.profile?.length ?? 0);
 

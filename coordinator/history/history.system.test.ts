@@ -151,7 +151,7 @@ describe('the journal of a process that was killed', () => {
     const unreachable = { store: () => new Promise<void>(() => undefined), journal: left, bufferMax: 100 };
     const writer = new HistoryWriter({ ...unreachable, flushIntervalMs: 100, log: silentLogger });
     for (const row of rows) writer.record(row);
-    await sleep(20);
+    await sleep(80);
     left[Symbol.dispose]();
     expect(epoch).toBeGreaterThan(0);
   }

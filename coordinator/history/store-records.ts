@@ -3,8 +3,11 @@ import type { Logger } from '#shared/log/logger.ts';
 import type { HistoryDatabase } from './history-database.ts';
 import type { HistoryRow } from './history-record.ts';
 
-/** Stores records, each a row of `coordinator.query_history` as JSON with its profile; no two of one statement. */
-export type StoreRecords = (lines: readonly string[]) => Promise<void>;
+/** A row of `coordinator.query_history` with its profile, as JSON: a text, or its bytes, which are not encoded again. */
+export type RecordLine = string | Buffer;
+
+/** Stores records, no two of one statement. */
+export type StoreRecords = (lines: readonly RecordLine[]) => Promise<void>;
 
 /** The fields that may change while a statement runs, and those that never do. */
 const CHANGING = [
@@ -45,23 +48,25 @@ const DATA_ERRORS = /^2[23]/;
  * record that Postgres refuses is lost, and the others of its batch are not.
  */
 export function storeRecords(db: Kysely<HistoryDatabase>, log: Logger): StoreRecords {
+  // Made once: to print it takes longer than to send a few records.
+  const statement = sql`
+    with given as materialized (
+      select ${COLUMNS}, profile
+      from json_populate_recordset(null::coordinator.query_history, ${Buffer.of()}::json)
+    ), records as (
+      insert into coordinator.query_history as stored (${COLUMNS})
+      select ${COLUMNS} from given
+      on conflict (record_id, queued_at) do update set ${CHANGES}
+      where stored.status in ('queued', 'running') or excluded.status not in ('queued', 'running')
+    )
+    insert into coordinator.query_profiles (record_id, segment, profile)
+    select record_id, (select max(segment) from coordinator.profile_segments), profile
+    from given where profile is not null
+    on conflict do nothing`.compile(db);
   const store: StoreRecords = async (lines) => {
     if (lines.length === 0) return;
     try {
-      await sql`
-        with given as materialized (
-          select ${COLUMNS}, profile
-          from json_populate_recordset(null::coordinator.query_history, ${`[${lines.join()}]`}::json)
-        ), records as (
-          insert into coordinator.query_history as stored (${COLUMNS})
-          select ${COLUMNS} from given
-          on conflict (record_id, queued_at) do update set ${CHANGES}
-          where stored.status in ('queued', 'running') or excluded.status not in ('queued', 'running')
-        )
-        insert into coordinator.query_profiles (record_id, segment, profile)
-        select record_id, (select max(segment) from coordinator.profile_segments), profile
-        from given where profile is not null
-        on conflict do nothing`.execute(db);
+      await db.executeQuery({ ...statement, parameters: [jsonList(lines)] });
     } catch (error) {
       if (!DATA_ERRORS.test((error as { readonly code?: string }).code ?? '')) throw error;
       if (lines.length === 1) log.error({ err: error }, 'Postgres refuses a history record; it is lost');
@@ -69,4 +74,12 @@ export function storeRecords(db: Kysely<HistoryDatabase>, log: Logger): StoreRec
     }
   };
   return store;
+}
+
+const [OPEN, COMMA, CLOSE] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')];
+
+/** The lines as one JSON array. Postgres gets it as it is, because the binary form of `json` is its text. */
+function jsonList(lines: readonly RecordLine[]): Buffer {
+  const parts = lines.flatMap((line) => [COMMA, typeof line === 'string' ? Buffer.from(line) : line]);
+  return Buffer.concat([OPEN, ...parts.slice(1), CLOSE]);
 }

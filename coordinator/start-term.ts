@@ -27,7 +27,8 @@ import { QueryRegistry } from './query/query-registry.ts';
 import type { QueryService } from './query/query-service.ts';
 import { statementRunner } from './query/run-statement.ts';
 import type { Front } from './query/runner-services.ts';
-import { endUnknown } from './scheduler/end-unknown.ts';
+import { queryTimes } from './scheduler/query-times.ts';
+import type { TimedRun } from './scheduler/scheduler.ts';
 import { UnloadIntents } from './unload/unload-intents.ts';
 import { UnloadJournal } from './unload/unload-journal.ts';
 import { WriteIntents } from './write/write-intents.ts';
@@ -104,7 +105,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     }),
   );
   await transactions.resume();
-  const running = new Set<QueryId>();
+  const running = new Map<QueryId, TimedRun>();
   const runs = new RecentRuns();
   const quarantine = new Quarantine({
     store: storeKills(database),
@@ -187,7 +188,7 @@ function openAdmission({ config, workload }: TermParts, pool: WorkerPool): Group
 
 type PoolParts = {
   readonly epoch: number;
-  readonly running: ReadonlySet<QueryId>;
+  readonly running: ReadonlyMap<QueryId, TimedRun>;
   readonly onHung: (hung: HungRun) => void;
   readonly stack: AsyncDisposableStack;
 };
@@ -207,7 +208,7 @@ async function startPool(
     release: { skein: SKEIN_RELEASE, duckdb: DUCKDB_RELEASE },
     log,
     onHung,
-    onBeat: endUnknown({ running, epoch, keyring: security.keyring }),
+    ...queryTimes({ running, epoch, keyring: security.keyring }),
   });
   return stack.adopt(pool, (open) => open.close());
 }

@@ -6,7 +6,6 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeFolders } from '#shared/storage/make-folders.ts';
 import { Server, type ServerCredentials } from '@grpc/grpc-js';
-import type { MlfqSpec } from '#shared/mlfq-spec.ts';
 import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import { errorBody, SkeinError } from '#shared/error.ts';
@@ -71,11 +70,11 @@ export async function startWorker(
     spillDir,
     idle: {
       countMax: config['worker.instances_idle_max'],
-      bytesMax: Math.floor(config['worker.instances_idle_memory'] / slots),
+      bytesMax: Math.floor(config['worker.instances_idle_memory'] / (slots + 1)),
       afterMs: config['worker.instances_idle_time'],
     },
     outputBufferBytes: config['worker.task_output_buffer'],
-    rowCacheBytes: Math.floor(config['worker.row_cache_memory'] / slots),
+    rowCacheBytes: Math.floor(config['worker.row_cache_memory'] / (slots + 1)),
     quanta: {
       longMax: config['worker.long_quanta_max'],
       ageMaxMs: config['worker.quantum_max'],
@@ -129,8 +128,9 @@ export async function startWorker(
     machine_cores: machine.cores,
     query_ids: tasks.queries(),
     hung: end.hung,
+    tasks: taskTimes(pool),
   });
-  const server = createGrpcServer(config, { tasks, security, beat, end, onLevels: (spec) => pool.setLevels(spec) });
+  const server = createGrpcServer(config, { tasks, security, beat, end, pool });
   const metrics = createMetrics({ pool, memory, spool, store, tasks, name: config['worker.name'] });
   const port = await bindGrpc(server, credentials, `${config.internal_host}:${config['worker.port']}`);
   const http = await serveMetrics(metrics, config);
@@ -179,10 +179,10 @@ type ServerParts = {
   readonly security: ChannelSecurity;
   readonly beat: () => WorkerState;
   readonly end: OrderedEnd;
-  readonly onLevels: (spec: MlfqSpec) => void;
+  readonly pool: SlotPool;
 };
 
-function createGrpcServer(config: Config, { tasks, security, beat, end, onLevels }: ServerParts): Server {
+function createGrpcServer(config: Config, { tasks, security, beat, end, pool }: ServerParts): Server {
   const server = new Server({ 'grpc.max_receive_message_length': config['worker.task_bytes_max'] });
   server.addService(
     loadService('worker.proto', 'skein.worker.v1.Worker').definition,
@@ -193,7 +193,8 @@ function createGrpcServer(config: Config, { tasks, security, beat, end, onLevels
       clock: systemClock,
       beat,
       beatIntervalMs: config['cluster.heartbeat_interval'],
-      onLevels,
+      onLevels: (spec) => pool.setLevels(spec),
+      onQueryTimes: (queries) => pool.setQueryTimes(queries),
     }),
   );
   server.addService(flightDefinition(), {
@@ -272,3 +273,10 @@ const levelsOf = ({ levels }: SlotPool): Pick<WorkerState, 'level_tasks' | 'leve
   level_tasks: [...levels.tasks],
   level_scheduled_ms: [...levels.scheduledMs],
 });
+
+const taskTimes = ({ runs }: SlotPool): WorkerState['tasks'] =>
+  Array.from(runs, ({ start, scheduledMs }) => ({
+    query_id: start.spec.queryId,
+    task_id: start.spec.taskId,
+    scheduled_ms: scheduledMs,
+  }));

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { koffi } from '#shared/native/koffi.ts';
 import type { HungTask } from '#proto/generated/skein/worker/v1/HungTask.ts';
 import type { Logger } from '#shared/log/logger.ts';
-import type { HungQuantum } from './slot/slot-pool.ts';
+import type { HungQuantum } from './slot/slot-pool-options.ts';
 import { restorePriorities } from './slot/thread-priority.ts';
 
 /** Time in which the last beat leaves the process. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { WorkerBeat } from '#proto/generated/skein/worker/v1/WorkerBeat.ts';
 import type { ScanFile, ScanSpec } from '#proto/task.ts';
 import { defaultConfig } from '#shared/config/config-schema.ts';
 import { silentLogger } from '#shared/log/logger.ts';
@@ -330,6 +331,43 @@ describe('scans of a worker', () => {
 });
 
 describe('a worker and its coordinators', () => {
+  test('its beats tell the time of tasks that run, and these go to the level of what their query has had in all', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'skein-worker-'));
+    const settings = { 'worker.port': 0, 'worker.cores': 1, 'cluster.heartbeat_interval': 100 };
+    const worker = await startWorker(
+      defaultConfig({ data_dir: dataDir, 'cluster.secret': SECRET, ...settings }),
+      silentLogger,
+    );
+    const coordinator = new TestCoordinator(worker.url, SECRET);
+    const attached = coordinator.attach();
+    const next = async (): Promise<WorkerBeat> => (await attached.beats.next()).value as WorkerBeat;
+    try {
+      attached.beat(1);
+      const spec = makeTask('SELECT sum(a.i * b.i) FROM range(10000000) a(i), range(1000000) b(i)');
+      const result = coordinator.run(spec).catch((error: unknown) => error);
+      const times: number[] = [];
+      while (times.length < 3) {
+        const { tasks } = await next();
+        const [task] = tasks.filter(({ scheduled_ms: ms }) => ms > (times.at(-1) ?? 0));
+        if (task === undefined) continue;
+        expect(task).toMatchObject({ query_id: spec.queryId, task_id: spec.taskId });
+        times.push(task.scheduled_ms);
+      }
+      const level = { query_id: spec.queryId, scheduled_ms: 70_000, pinned_to_top: false };
+      attached.beat(1, [level]);
+      await expect.poll(async () => (await next()).level_tasks).toEqual([0, 0, 0, 1, 0]);
+      attached.beat(1, [{ ...level, pinned_to_top: true }]);
+      await expect.poll(async () => (await next()).level_tasks).toEqual([1, 0, 0, 0, 0]);
+      await coordinator.call('CancelTask', { task_id: spec.taskId, code: 'QUERY_CANCELLED', reason: 'enough' });
+      expect(await result).toMatchObject({ code: 'QUERY_CANCELLED' });
+    } finally {
+      attached.end();
+      coordinator.close();
+      await worker.close();
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  });
+
   test('an older epoch is refused, and tasks of a silent coordinator end', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'skein-worker-'));
     const config = defaultConfig({

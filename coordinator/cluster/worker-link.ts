@@ -5,7 +5,7 @@ import type { WorkerBeat } from '#proto/generated/skein/worker/v1/WorkerBeat.ts'
 import { SkeinError } from '#shared/error.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { internalMetadata } from '#shared/grpc/internal-auth.ts';
-import { queryId, type QueryId } from '#shared/id.ts';
+import { queryId, taskId, type QueryId, type TaskId } from '#shared/id.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import type { MlfqSpec } from '#shared/mlfq-spec.ts';
 import type { Logger } from '#shared/log/logger.ts';
@@ -21,6 +21,8 @@ export type LinkOptions = {
   readonly heartbeatTimeoutMs: number;
   /** How slots share their time now. */
   readonly mlfq: () => MlfqSpec;
+  /** Of queries that a worker holds, those that run, with what decides on their level. */
+  readonly levels?: (queryIds: readonly QueryId[]) => readonly QueryLevel[];
   /**
    * The coordinator's release. A worker of another release is refused, because task messages depend on Skein's release, and plans and
    * `hash()` on DuckDB's.
@@ -32,6 +34,12 @@ export type LinkOptions = {
   /** Called when a worker ends itself because of a run. */
   readonly onHung?: (hung: HungRun) => void;
 };
+
+/** Scheduled time of a query over the whole cluster, and whether its tasks stay on the top level. */
+type QueryLevel = { readonly queryId: QueryId; readonly scheduledMs: number; readonly isPinned: boolean };
+
+/** The scheduled time so far of a task that runs. */
+type TaskTime = { readonly queryId: QueryId; readonly taskId: TaskId; readonly scheduledMs: number };
 
 /** A worker's heartbeat: `WorkerBeat` of proto/worker.proto. */
 export type WorkerInfo = {
@@ -51,6 +59,8 @@ export type WorkerInfo = {
   readonly machine: { readonly id: string; readonly cores: number };
   /** Queries that have a task or spooled output there. */
   readonly queryIds: readonly QueryId[];
+  /** The tasks that run there. */
+  readonly tasks: readonly TaskTime[];
   /** The run for which its process ends now. */
   readonly hung: HungRun | null;
 };
@@ -183,7 +193,7 @@ export class WorkerLink {
 
   #attach(): void {
     if (this.#closed) return;
-    const { coordinatorId, epoch, heartbeatIntervalMs, mlfq } = this.#options;
+    const { coordinatorId, epoch, heartbeatIntervalMs, mlfq, levels: levelsOf } = this.#options;
     // A refused worker stays refused until a beat shows that it was replaced.
     if (this.#state.kind !== 'refused') this.#become({ kind: 'connecting' });
     const stream = this.#beats.Attach(internalMetadata(this.#options.security.keyring));
@@ -191,7 +201,12 @@ export class WorkerLink {
     const beat = (): void => {
       const { levelsMs, levelWeightRatio: ratio } = mlfq();
       const levels = { levels_ms: [...levelsMs], level_weight_ratio: ratio };
-      stream.write({ coordinator_id: coordinatorId, epoch: String(epoch), ...levels });
+      const queries = (levelsOf?.(this.#info?.queryIds ?? []) ?? []).map(({ queryId: id, scheduledMs, isPinned }) => ({
+        query_id: id,
+        scheduled_ms: scheduledMs,
+        pinned_to_top: isPinned,
+      }));
+      stream.write({ coordinator_id: coordinatorId, epoch: String(epoch), ...levels, queries });
     };
     this.#timer = setInterval(beat, heartbeatIntervalMs);
     this.#expectBeat();
@@ -342,5 +357,10 @@ const workerInfo = (wire: WorkerBeat): WorkerInfo => ({
   draining: wire.draining,
   machine: { id: wire.machine_id, cores: Math.max(1, wire.machine_cores) },
   queryIds: wire.query_ids.map(queryId),
+  tasks: wire.tasks.map(({ query_id: query, task_id: task, scheduled_ms: scheduledMs }) => ({
+    queryId: queryId(query),
+    taskId: taskId(task),
+    scheduledMs,
+  })),
   hung: wire.hung === null ? null : { queryId: queryId(wire.hung.query_id), quantumMs: Number(wire.hung.quantum_ms) },
 });

@@ -9,7 +9,8 @@ import type { ResultReader } from './result-reader.ts';
 import { runProgress, type RunProgress, type RunView } from './run-progress.ts';
 import { runTask } from './run-task.ts';
 import { roomsOf, type Rooms } from './rooms-of.ts';
-import type { Scheduler } from './scheduler.ts';
+import type { RunningTask } from './running-task.ts';
+import type { Scheduler, TimedRun } from './scheduler.ts';
 import { endQuery, runSpooledTask } from './spooled-task.ts';
 import { stageReport, type StageReport } from './stage-report.ts';
 import type { StageRun } from './stage-run.ts';
@@ -29,19 +30,6 @@ const INPUT_LOST = new SkeinError('WORKER_LOST', 'an input of the task was lost'
  */
 const EARLY_AFTER_MS = 10;
 
-type RunningTask = {
-  readonly stage: StageRun;
-  readonly worker: LiveWorker;
-  readonly reads: ReadonlySet<TaskId>;
-  /** It was sent before the tasks that it reads had ended, and takes no core. */
-  readonly isEarly: boolean;
-  /** It waits for the ends of tasks that it reads. */
-  waits: boolean;
-  readonly stop: AbortController;
-  /** Resolves when the task has ended, or has been given up. */
-  readonly ended: PromiseWithResolvers<void>;
-};
-
 type Options = {
   readonly scheduler: Scheduler;
   readonly owner: TaskOwner;
@@ -53,7 +41,7 @@ type Options = {
  * lies on its worker, else any other task. A task whose worker is lost runs again on another worker, and so do the tasks whose output that
  * worker held, as long as a stage still needs it.
  */
-export class TaskDispatcher implements RunView {
+export class TaskDispatcher implements RunView, TimedRun {
   readonly #options: Options;
   /** Stages with tasks to run. A producer whose output was lost follows the readers that wait for it. */
   readonly #active = new Set<StageRun>();
@@ -86,15 +74,31 @@ export class TaskDispatcher implements RunView {
     this.#unwatch = options.scheduler.pool.onChange(() => this.#pump());
   }
 
-  /** Total scheduled time, in ms, of the tasks that have finished. */
+  /** Total scheduled time of its tasks so far, in ms. */
   get scheduledMs(): number {
     return this.#scheduledMs;
   }
 
+  get isPinned(): boolean {
+    return this.#options.owner.isPinned();
+  }
+
+  timed(id: TaskId, scheduledMs: number): void {
+    const running = this.#running.get(id);
+    if (running !== undefined) this.#worked(running, { rows: 0, scheduledMs });
+  }
+
+  /** Counts a task's rows, and its time since it was last told; one that begins again in its worker has less, and its time before counts. */
+  #worked(task: RunningTask, { rows, scheduledMs }: { readonly rows: number; readonly scheduledMs: number }): void {
+    const moreMs = Math.max(0, scheduledMs - task.timedMs);
+    task.timedMs = Math.max(task.timedMs, scheduledMs);
+    this.#scheduledMs += moreMs;
+    if (rows > 0 || moreMs > 0) this.#options.owner.onWork({ rows, scheduledMs: moreMs });
+  }
+
   /** Progress of the stages that were started so far. */
   get progress(): RunProgress {
-    const workers = Array.from(this.#running.values(), ({ worker }) => worker.info.name);
-    return runProgress([...this.#stages], workers);
+    return runProgress([...this.#stages], [...this.#running.values()]);
   }
 
   get stages(): readonly StageReport[] {
@@ -253,6 +257,8 @@ export class TaskDispatcher implements RunView {
       isEarly,
       waits: isEarly,
       stop: new AbortController(),
+      threads: spec.threads,
+      timedMs: 0,
       ended: Promise.withResolvers(),
     };
     stage.applyTask(task, { kind: 'placed', taskId: id, worker: { id: info.id, address: link.address } });
@@ -280,13 +286,13 @@ export class TaskDispatcher implements RunView {
     void run();
   }
 
-  #ended({ stage, isEarly }: RunningTask, task: number, event: TaskEvent, id: TaskId): void {
+  #ended(running: RunningTask, task: number, event: TaskEvent, id: TaskId): void {
+    const { stage, isEarly } = running;
     if (this.#stop.signal.aborted) return;
     if (event.kind === 'finished') {
       const { scheduledMs, rows } = event.report;
-      this.#scheduledMs += scheduledMs;
       // Rows of the result are counted as they come.
-      this.#options.owner.onWork({ rows: stage.result === null ? rows : 0, scheduledMs });
+      this.#worked(running, { rows: stage.result === null ? rows : 0, scheduledMs });
     }
     stage.applyTask(task, event);
     // Readers that wait for its end would wait forever.

@@ -4,7 +4,11 @@ import type { WorkerInfo, WorkerLink } from '../cluster/worker-link.ts';
 import { epochOfRun } from './run-id.ts';
 import { endQuery } from './spooled-task.ts';
 
-type Options = { readonly running: ReadonlySet<QueryId>; readonly epoch: number; readonly keyring: Keyring };
+export type HeldOptions = {
+  readonly running: ReadonlyMap<QueryId, unknown>;
+  readonly epoch: number;
+  readonly keyring: Keyring;
+};
 
 /**
  * Ends the queries that a worker holds but this coordinator does not run: the worker hung when they ended, or their coordinator is gone.
@@ -12,7 +16,7 @@ type Options = { readonly running: ReadonlySet<QueryId>; readonly epoch: number;
  * over.
  */
 export const endUnknown =
-  ({ running, epoch, keyring }: Options) =>
+  ({ running, epoch, keyring }: HeldOptions) =>
   ({ client }: WorkerLink, { queryIds }: WorkerInfo): void => {
     for (const queryId of queryIds) {
       if (!running.has(queryId) && epochOfRun(queryId) <= epoch) void endQuery(client, keyring, queryId);

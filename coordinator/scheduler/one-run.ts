@@ -39,9 +39,9 @@ export async function oneRun<T>(
 ): Promise<T> {
   const { epoch, spillLimitBytes, running } = scheduler;
   const runId = newRunId(query.queryId, epoch);
-  running.add(runId);
   const owner = { ...query, queryId: runId, epoch, spillLimitBytes };
   const dispatcher = new TaskDispatcher({ scheduler, owner, signal: query.signal });
+  running.set(runId, dispatcher);
   query.onRun(runId, dispatcher);
   let succeeded = false;
   try {

@@ -10,7 +10,7 @@ export type RunProgress = {
   readonly tasksRunning: number;
   /** Bytes that the tasks that are done have read from storage. */
   readonly bytesScanned: number;
-  /** Time that they have had on cores, in ms. */
+  /** Time that they have had on cores, and those that run as far as it is known, in ms. */
   readonly coreMs: number;
   /** Attempts to run a task that were given up for another. */
   readonly retries: number;
@@ -39,17 +39,25 @@ type Stage = { readonly state: StageState; readonly retries: number };
 
 export const NOT_RUN: RunView = { progress: NO_PROGRESS, stages: [] };
 
-/** `workers` has one name for each task that runs. */
-export function runProgress(stages: readonly Stage[], workers: readonly string[]): RunProgress {
+/** A task that runs: its worker's name, its cores, and its scheduled time as far as it is known. */
+type Running = {
+  readonly worker: { readonly info: { readonly name: string } };
+  readonly threads: number;
+  readonly timedMs: number;
+};
+
+export function runProgress(stages: readonly Stage[], running: readonly Running[]): RunProgress {
   const tasks = stages.flatMap(({ state }) => stageTasks(state));
   const done = tasks.flatMap((task) => (task.kind === 'done' ? [task.output.report] : []));
   return {
     tasks: tasks.length,
     tasksDone: done.length,
-    tasksRunning: workers.length,
+    tasksRunning: running.length,
     bytesScanned: done.reduce((sum, report) => sum + report.bytesScanned, 0),
-    coreMs: done.reduce((sum, report) => sum + coreMs(report), 0),
+    coreMs:
+      done.reduce((sum, report) => sum + coreMs(report), 0) +
+      running.reduce((sum, { timedMs, threads }) => sum + timedMs * threads, 0),
     retries: stages.reduce((sum, { retries }) => sum + retries, 0),
-    workers: [...new Set(workers)],
+    workers: [...new Set(running.map(({ worker }) => worker.info.name))],
   };
 }

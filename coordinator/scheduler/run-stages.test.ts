@@ -18,7 +18,7 @@ import {
 import { WorkerPool } from '../cluster/worker-pool.ts';
 import type { DistributedPlan, Fragment } from '../distributor/fragment.ts';
 import { TextColumnReader } from '../sink/text-column.ts';
-import { endUnknown } from './end-unknown.ts';
+import { queryTimes } from './query-times.ts';
 import type { PlannedScan } from './plan-scans.ts';
 import type { Scheduler } from './scheduler.ts';
 import { NO_PROGRESS, type RunProgress } from './run-progress.ts';
@@ -76,7 +76,7 @@ async function cluster(
     };
     workers.push(await startScriptedWorker(script));
   }
-  const running: Scheduler['running'] = new Set();
+  const running: Scheduler['running'] = new Map();
   const known = workers.map(({ address }): Member => ({ kind: 'worker', id: address, name: address, address }));
   let tell: (members: readonly Member[]) => void = () => undefined;
   const membership: Membership = {
@@ -95,7 +95,7 @@ async function cluster(
     mlfq: () => DEFAULT_MLFQ,
     release: SCRIPTED_RELEASE,
     log: silentLogger,
-    onBeat: endUnknown({ running, epoch: 1, keyring }),
+    ...queryTimes({ running, epoch: 1, keyring }),
   });
   closers.push(() => pool.close(), ...workers.map((w) => w.kill));
   await vi.waitFor(() => expect(pool.liveCount()).toBe(options.joinLater === true ? 1 : count));
@@ -253,6 +253,44 @@ test('a run tells at any time how many of its tasks are known and done, what the
   const tasks = (run as StagedRun & { kind: 'staged' }).stages.flatMap((stage) => stage.tasks);
   const bytesScanned = tasks.reduce((sum, task) => sum + task.bytesScanned, 0);
   expect(progress()).toMatchObject({ tasks: tasks.length, tasksDone: tasks.length, bytesScanned });
+});
+
+test('the time of tasks that run is told by their workers, counts once, and goes to all workers of the query', async () => {
+  let worked = 0;
+  let scheduled = 0;
+  let coreMs: () => number = () => 0;
+  const spool: Behaviour['spool'] = async (spec, worker) => {
+    if (spec.scans.length === 0) return undefined;
+    const before = worked;
+    // What it says for the second time is no more time.
+    for (const scheduledMs of [300, 300, 500]) {
+      worker.time([{ query_id: spec.queryId, task_id: spec.taskId, scheduled_ms: scheduledMs }]);
+      await vi.waitFor(() => expect(worked).toBe(before + scheduledMs));
+    }
+    expect(coreMs()).toBe(worked);
+    const told = (): unknown => worker.beats.at(-1)?.queries;
+    await vi.waitFor(() =>
+      expect(told()).toEqual([{ query_id: spec.queryId, scheduled_ms: worked, pinned_to_top: true }]),
+    );
+    scheduled += 700;
+    worker.time([]);
+    return { report: { ...taskReport(spec, 10), scheduledMs: 700 } };
+  };
+  const { scheduler } = await cluster(1, { spool });
+  const stages = await runStages(
+    scheduler,
+    query({
+      isPinned: () => true,
+      onWork: ({ scheduledMs }) => void (worked += scheduledMs),
+      onRun: (_run, view) => (coreMs = () => view.progress.coreMs),
+    }),
+  );
+  expect(stages.kind).toBe('staged');
+  expect(scheduled).toBeGreaterThan(0);
+  const others = tasksOf(1).length + tasksOf(2).length;
+  expect(worked).toBe(scheduled + others * taskReport(must(ran[0], 'a task').spec, 0).scheduledMs);
+  // The next tasks of the query begin with the time of those before.
+  expect(tasksOf(1)[0]?.spec.scheduledMs).toBeGreaterThanOrEqual(scheduled);
 });
 
 test('tasks have the width of their fragment, and together no more cores than their worker', async () => {

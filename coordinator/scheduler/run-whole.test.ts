@@ -65,7 +65,7 @@ async function clusterOf(scripts: readonly WorkerScript[]): Promise<{ scheduler:
       taskBytesMax: 10_000,
       workerWaitMs: 500,
       onRetry,
-      running: new Set(),
+      running: new Map(),
     },
     workers,
   };

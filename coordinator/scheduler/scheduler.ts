@@ -1,7 +1,17 @@
-import type { QueryId } from '#shared/id.ts';
+import type { QueryId, TaskId } from '#shared/id.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import type { LiveWorker, WorkerPool } from '../cluster/worker-pool.ts';
 import type { ClusterFacts } from '../distributor/fragment.ts';
+
+/** A run of a query, as its workers' heartbeats concern it. */
+export interface TimedRun {
+  /** Scheduled time over the whole cluster so far, in ms. */
+  readonly scheduledMs: number;
+  /** Whether its tasks stay on the top level of the slots. */
+  readonly isPinned: boolean;
+  /** A task that runs has had so much scheduled time by now. */
+  timed(task: TaskId, scheduledMs: number): void;
+}
 
 /** The services and limits that all queries of a coordinator share. */
 export type Scheduler = {
@@ -14,8 +24,8 @@ export type Scheduler = {
   /** `coordinator.worker_wait` */
   readonly workerWaitMs: number;
   readonly onRetry: () => void;
-  /** Ids of the current runs. A worker that holds tasks or output of any other run is told to end it. */
-  readonly running: Set<QueryId>;
+  /** The current runs by their ids. A worker that holds tasks or output of any other run is told to end it. */
+  readonly running: Map<QueryId, TimedRun>;
 };
 
 /** The workers that take tasks, as the distributor sees them. */

@@ -10,8 +10,10 @@ import type { EndQueryReplyInput as _skein_worker_v1_EndQueryReplyInput, EndQuer
 import type { EndQueryRequestInput as _skein_worker_v1_EndQueryRequestInput, EndQueryRequest as _skein_worker_v1_EndQueryRequest } from './skein/worker/v1/EndQueryRequest.ts';
 import type { HungTaskInput as _skein_worker_v1_HungTaskInput, HungTask as _skein_worker_v1_HungTask } from './skein/worker/v1/HungTask.ts';
 import type { LostInputInput as _skein_worker_v1_LostInputInput, LostInput as _skein_worker_v1_LostInput } from './skein/worker/v1/LostInput.ts';
+import type { QueryLevelInput as _skein_worker_v1_QueryLevelInput, QueryLevel as _skein_worker_v1_QueryLevel } from './skein/worker/v1/QueryLevel.ts';
 import type { RunTaskReplyInput as _skein_worker_v1_RunTaskReplyInput, RunTaskReply as _skein_worker_v1_RunTaskReply } from './skein/worker/v1/RunTaskReply.ts';
 import type { RunTaskRequestInput as _skein_worker_v1_RunTaskRequestInput, RunTaskRequest as _skein_worker_v1_RunTaskRequest } from './skein/worker/v1/RunTaskRequest.ts';
+import type { TaskTimeInput as _skein_worker_v1_TaskTimeInput, TaskTime as _skein_worker_v1_TaskTime } from './skein/worker/v1/TaskTime.ts';
 import type { WorkerClient as _skein_worker_v1_WorkerClient, WorkerDefinition as _skein_worker_v1_WorkerDefinition } from './skein/worker/v1/Worker.ts';
 import type { WorkerBeatInput as _skein_worker_v1_WorkerBeatInput, WorkerBeat as _skein_worker_v1_WorkerBeat } from './skein/worker/v1/WorkerBeat.ts';
 
@@ -32,8 +34,10 @@ export interface ProtoGrpcType {
         EndQueryRequest: MessageTypeDefinition<_skein_worker_v1_EndQueryRequestInput, _skein_worker_v1_EndQueryRequest>
         HungTask: MessageTypeDefinition<_skein_worker_v1_HungTaskInput, _skein_worker_v1_HungTask>
         LostInput: MessageTypeDefinition<_skein_worker_v1_LostInputInput, _skein_worker_v1_LostInput>
+        QueryLevel: MessageTypeDefinition<_skein_worker_v1_QueryLevelInput, _skein_worker_v1_QueryLevel>
         RunTaskReply: MessageTypeDefinition<_skein_worker_v1_RunTaskReplyInput, _skein_worker_v1_RunTaskReply>
         RunTaskRequest: MessageTypeDefinition<_skein_worker_v1_RunTaskRequestInput, _skein_worker_v1_RunTaskRequest>
+        TaskTime: MessageTypeDefinition<_skein_worker_v1_TaskTimeInput, _skein_worker_v1_TaskTime>
         Worker: SubtypeConstructor<typeof grpc.Client, _skein_worker_v1_WorkerClient> & { service: _skein_worker_v1_WorkerDefinition }
         WorkerBeat: MessageTypeDefinition<_skein_worker_v1_WorkerBeatInput, _skein_worker_v1_WorkerBeat>
       }

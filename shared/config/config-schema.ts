@@ -489,7 +489,12 @@ export const CONFIG = {
     5_000,
     'Time after its interrupt in which a quantum must end; else the worker process ends, and is started again',
   ),
-  'worker.spare_slots_max': integer(4, 0, 1_024, 'Threads that are started in place of slots with a long quantum'),
+  'worker.spare_slots_max': integer(
+    4,
+    0,
+    1_024,
+    'Threads that are started in place of slots with a long quantum; 0 = also no express slot for interactive queries',
+  ),
   'worker.instances_idle_max': integer(16, 0, 1_000, 'DuckDB instances kept ready per slot'),
   'worker.instances_idle_memory': bytes(
     256 * MIB,

@@ -115,6 +115,22 @@ describe('resource groups', () => {
     await vi.waitFor(async () => expect(await left()).toEqual([expect.arrayContaining(['root'])]), 10_000);
   });
 
+  test('the CPU time of a group grows while its query runs', async () => {
+    const queryId = randomUUID();
+    const sql = 'SELECT max(hash(a.i, b.i)) FROM range(1000000) a(i), range(1000000) b(i)';
+    const running = cluster.query(sql, { token, queryId });
+    const timeOf = async (): Promise<number> => {
+      const rows = await cluster.sql('SHOW RESOURCE GROUPS', { token });
+      return Number(rows.find(([path]) => path === `root.${TENANT}`)?.at(-1) ?? 0);
+    };
+    const before = await timeOf();
+    await expect.poll(timeOf, { timeout: 20_000 }).toBeGreaterThan(before + 100);
+    const first = await timeOf();
+    await expect.poll(timeOf, { timeout: 20_000 }).toBeGreaterThan(first + 100);
+    await cluster.sql(`KILL QUERY '${queryId}'`, { token });
+    expect((await running).body.error).toBe('QUERY_CANCELLED');
+  });
+
   test('are a table in brackets', async () => {
     const sql = "SELECT scheduling_policy FROM (SHOW RESOURCE GROUPS) WHERE path = 'root' AND running::INTEGER >= 0";
     expect(await cluster.sql(sql, { token })).toEqual([['weighted']]);

@@ -61,6 +61,7 @@ export const SIEGE_SUITES: readonly string[] = [
     'test/cluster/cancel.timed.test.ts',
     'test/cluster/stage-faults.timed.test.ts',
     'test/cluster/streaming.timed.test.ts',
+    'worker/slot/wide-task.timed.test.ts',
   );
 
 export const CI_SUITES: readonly string[] = [...CLIENT_SUITES, ...SCALE_SUITES, ...EXHAUSTIVE_SUITES, ...SIEGE_SUITES];

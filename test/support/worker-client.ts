@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { RecordBatchReader, Table, type RecordBatch } from 'apache-arrow';
 import { Message } from 'apache-arrow/ipc/metadata/message';
 import type { FlightServiceClient } from '#proto/generated/arrow/flight/protocol/FlightService.ts';
+import type { QueryLevelInput } from '#proto/generated/skein/worker/v1/QueryLevel.ts';
 import type { WorkerClient } from '#proto/generated/skein/worker/v1/Worker.ts';
 import type { WorkerBeat } from '#proto/generated/skein/worker/v1/WorkerBeat.ts';
 import { encodeTaskSpec } from '#proto/task-codec.ts';
@@ -151,11 +152,15 @@ export class TestCoordinator {
     return await collect(this.#get(ticket));
   }
 
-  attach(): { beat(epoch: number): void; readonly beats: AsyncIterator<WorkerBeat>; end(): void } {
+  attach(): {
+    beat(epoch: number, queries?: readonly QueryLevelInput[]): void;
+    readonly beats: AsyncIterator<WorkerBeat>;
+    end(): void;
+  } {
     const call = this.#control.Attach(internalMetadata(fixedKeyring(this.#secret)));
     call.on('error', () => undefined);
     return {
-      beat: (epoch) => call.write({ coordinator_id: 'c', epoch: String(epoch) }),
+      beat: (epoch, queries = []) => call.write({ coordinator_id: 'c', epoch: String(epoch), queries: [...queries] }),
       beats: call[Symbol.asyncIterator]() as AsyncIterator<WorkerBeat>,
       end: () => call.cancel(),
     };

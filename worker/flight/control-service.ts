@@ -6,6 +6,7 @@ import type { DrainReplyInput } from '#proto/generated/skein/worker/v1/DrainRepl
 import type { DrainRequest } from '#proto/generated/skein/worker/v1/DrainRequest.ts';
 import type { EndQueryReplyInput } from '#proto/generated/skein/worker/v1/EndQueryReply.ts';
 import type { EndQueryRequest } from '#proto/generated/skein/worker/v1/EndQueryRequest.ts';
+import type { QueryLevel } from '#proto/generated/skein/worker/v1/QueryLevel.ts';
 import type { RunTaskReplyInput } from '#proto/generated/skein/worker/v1/RunTaskReply.ts';
 import type { RunTaskRequest } from '#proto/generated/skein/worker/v1/RunTaskRequest.ts';
 import type { WorkerHandlers } from '#proto/generated/skein/worker/v1/Worker.ts';
@@ -16,10 +17,11 @@ import { ERRORS, SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import type { ClusterRole } from '#shared/grpc/cluster-role.ts';
 import { encodeError, toServiceError } from '#shared/grpc/internal-auth.ts';
-import { queryId, taskId } from '#shared/id.ts';
+import { queryId, taskId, type QueryId } from '#shared/id.ts';
 import type { MlfqSpec } from '#shared/mlfq-spec.ts';
 import { verifyTicket, type Ticket } from '#shared/ticket.ts';
 import type { OrderedEnd } from '../ordered-end.ts';
+import type { QueryTime } from '../slot/slot-messages.ts';
 import type { TaskRegistry } from '../task/task-registry.ts';
 
 /** The state that a worker reports with every heartbeat: all of it. */
@@ -34,6 +36,8 @@ export type ControlOptions = {
   readonly beatIntervalMs: number;
   /** Takes what the coordinator says of how slots share their time. */
   readonly onLevels: (spec: MlfqSpec) => void;
+  /** Takes what it says of the time that queries have had. */
+  readonly onQueryTimes: (queries: ReadonlyMap<QueryId, QueryTime>) => void;
 };
 
 /** The handlers of `skein.worker.v1.Worker`. */
@@ -92,12 +96,17 @@ function unary<Request, Reply>(
   return (call, callback) => void answer(call, callback);
 }
 
+const queryTime = ({ scheduled_ms: scheduledMs, pinned_to_top: pinnedToTop }: QueryLevel): QueryTime => ({
+  scheduledMs,
+  pinnedToTop,
+});
+
 /**
  * Exchanges heartbeats in both directions. The worker sends its first at once, so that the coordinator learns its identity, and sends one
  * at once when it begins to drain or when its process ends.
  */
 function attachHandler(options: ControlOptions): WorkerHandlers['Attach'] {
-  const { tasks, end, security, beat, beatIntervalMs, onLevels } = options;
+  const { tasks, end, security, beat, beatIntervalMs, onLevels, onQueryTimes } = options;
   return (call) => {
     const tell = (): void => void call.write(beat());
     const stop = (): void => {
@@ -118,10 +127,11 @@ function attachHandler(options: ControlOptions): WorkerHandlers['Attach'] {
       fail(error);
       return;
     }
-    call.on('data', ({ epoch, levels_ms: levelsMs, level_weight_ratio: levelWeightRatio }: CoordinatorBeat) => {
+    call.on('data', (said: CoordinatorBeat) => {
       try {
-        tasks.hear(Number(epoch));
-        onLevels({ levelsMs, levelWeightRatio });
+        tasks.hear(Number(said.epoch));
+        onLevels({ levelsMs: said.levels_ms, levelWeightRatio: said.level_weight_ratio });
+        onQueryTimes(new Map(said.queries.map((one) => [queryId(one.query_id), queryTime(one)])));
       } catch (error) {
         fail(error);
       }

@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { InterruptControl } from './interrupt-control.ts';
-import type { SlotInput, SlotJob, SlotOutput, SlotStart } from './slot-messages.ts';
+import type { QueryTime, SlotInput, SlotJob, SlotOutput, SlotStart } from './slot-messages.ts';
 
 /** Interval between repeated interrupts: the first may fall between two pieces, or into planning, which reacts slowly. */
 const INTERRUPT_INTERVAL_MS = 50;
@@ -8,26 +8,34 @@ const INTERRUPT_INTERVAL_MS = 50;
 /** The main thread's handle of one attempt to run a task on one slot. */
 export class Attempt {
   readonly start: SlotStart;
+  /** What decides on its level now. */
+  time: QueryTime;
   /** Resolves when the thread has finished with the attempt: true if it returned, false if the thread failed. Never rejects. */
   readonly left: Promise<boolean>;
   readonly #port: MessagePort;
-  readonly #control = new InterruptControl();
+  readonly #threadCpuMs: () => number;
+  readonly #control = InterruptControl.create();
   #interrupts: NodeJS.Timeout | undefined;
   #hasLeft = false;
 
-  /** `run` executes the job on the slot's thread, and settles when the thread has finished with it. */
+  /**
+   * `thread.run` executes the job on the slot's thread, and settles when the thread has finished with it; `thread.cpuMs` tells the CPU
+   * time of the thread.
+   */
   constructor(
     job: number,
     start: SlotStart,
-    run: (job: SlotJob) => Promise<void>,
+    thread: { readonly run: (job: SlotJob) => Promise<void>; readonly cpuMs: () => number },
     onOutput: (output: SlotOutput) => void,
   ) {
     this.start = start;
+    this.time = start.spec;
+    this.#threadCpuMs = thread.cpuMs;
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     port1.on('message', onOutput);
     const closed = new Promise<void>((resolve) => port1.once('close', resolve));
-    this.left = this.#run(run({ ...start, job, port: port2, control: this.#control.buffer }), closed);
+    this.left = this.#run(thread.run({ ...start, job, port: port2, control: this.#control.buffer }), closed);
   }
 
   async #run(done: Promise<void>, closed: Promise<void>): Promise<boolean> {
@@ -47,6 +55,35 @@ export class Attempt {
   /** Milliseconds that the attempt has had on the thread. */
   get scheduledMs(): number {
     return this.#control.scheduledMs;
+  }
+
+  /** CPU time of the attempt so far, in ms. */
+  get cpuMs(): number {
+    return this.#control.cpuMs(this.#threadCpuMs);
+  }
+
+  /** Whether its thread is in a quantum of it. */
+  get isInside(): boolean {
+    return this.#control.isInside;
+  }
+
+  /** Whether the attempt has work to do on its thread. */
+  get isRunnable(): boolean {
+    return this.#control.isRunnable && !this.#control.isWithdrawn;
+  }
+
+  /** Keeps the attempt from its turns, or lets it go on; one that was stopped goes on, so that it ends. */
+  hold(on: boolean): void {
+    if (on === this.#control.isHeld || this.isStopped) return;
+    // The message wakes the thread; the mark is there before the thread begins with the job.
+    this.#control.hold(on);
+    this.post({ kind: 'hold', on });
+  }
+
+  /** Its query has had this time by now. */
+  setTime({ scheduledMs, pinnedToTop }: QueryTime): void {
+    this.time = { scheduledMs, pinnedToTop };
+    if (!this.isStopped) this.post({ kind: 'time', time: this.time });
   }
 
   /** Whether the attempt was interrupted or withdrawn, so that its quantum should end at once. */

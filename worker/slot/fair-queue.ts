@@ -9,6 +9,7 @@ import {
   emptyMlfq,
   isIdle,
   levelDepths,
+  moveTask,
   pickTask,
   removeTask,
   wakeTask,
@@ -46,6 +47,11 @@ export class FairQueue {
   setSpec(spec: MlfqSpec): void {
     this.#spec = spec;
     for (const share of this.#shares.values()) share.tasks = withSpec(share.tasks, spec);
+  }
+
+  /** The query of a task has had this time by now, like `moveTask` of `mlfq.ts`. */
+  setTime(id: string, { scheduledMs, pinned }: { readonly scheduledMs: number; readonly pinned: boolean }): void {
+    this.#change(id, (state) => moveTask(state, id, scheduledMs, pinned));
   }
 
   remove(id: string): void {

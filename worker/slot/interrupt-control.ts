@@ -9,26 +9,41 @@ import { interruptConnection } from '../duckdb/instance.ts';
  * IDLE --open--> RUNNING --interrupt--> BUSY --> RUNNING
  *   ^----close----'
  * ```
- * It also holds whether the attempt was withdrawn, and its scheduled time.
+ * It also holds whether the attempt was withdrawn, whether it has work to do, whether it is held, its scheduled time, and its CPU time.
  */
 const STATE = 0;
 const WITHDRAWN = 1;
-const SCHEDULED_MS = 4;
+const RUNNABLE = 4;
+const HELD = 5;
 const IDLE = 0;
 const RUNNING = 1;
 const BUSY = 2;
 const ADDRESS_OFFSET = 8;
-const BYTES = 24;
+const CPU_OFFSET = 24;
+const BYTES = 48;
+/** In microseconds: CPU time of the quanta that have ended, that of the thread at the begin of the present one (0 between quanta), time of all quanta. */
+const USED = 0;
+const BEGAN = 1;
+const SCHEDULED = 2;
 
 export class InterruptControl {
   readonly buffer: SharedArrayBuffer;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #address: BigUint64Array<SharedArrayBuffer>;
+  readonly #cpu: BigInt64Array<SharedArrayBuffer>;
 
-  constructor(buffer: SharedArrayBuffer = new SharedArrayBuffer(BYTES)) {
+  constructor(buffer: SharedArrayBuffer) {
     this.buffer = buffer;
     this.#words = new Int32Array(buffer);
     this.#address = new BigUint64Array(buffer, ADDRESS_OFFSET, 1);
+    this.#cpu = new BigInt64Array(buffer, CPU_OFFSET, 3);
+  }
+
+  /** Main thread: of an attempt that has work to do, as soon as its slot gets to it. */
+  static create(): InterruptControl {
+    const control = new InterruptControl(new SharedArrayBuffer(BYTES));
+    control.setRunnable(true);
+    return control;
   }
 
   /** Slot: from now on `interrupt` reaches this connection. */
@@ -58,13 +73,57 @@ export class InterruptControl {
     return Atomics.load(this.#words, WITHDRAWN) !== 0;
   }
 
-  /** Slot: records the attempt's time on the thread so far. */
-  charge(scheduledMs: number): void {
-    Atomics.store(this.#words, SCHEDULED_MS, Math.round(scheduledMs));
+  /** Tells whether the attempt has work to do: not while its reader has to catch up. */
+  setRunnable(on: boolean): void {
+    Atomics.store(this.#words, RUNNABLE, on ? 1 : 0);
   }
 
-  /** Thread time so far: the work that is lost when the attempt is withdrawn. */
-  get scheduledMs(): number {
-    return Atomics.load(this.#words, SCHEDULED_MS);
+  get isRunnable(): boolean {
+    return Atomics.load(this.#words, RUNNABLE) !== 0;
   }
+
+  /** Main thread: keeps the attempt from its turns, also before its slot gets to it. */
+  hold(on: boolean): void {
+    Atomics.store(this.#words, HELD, on ? 1 : 0);
+  }
+
+  get isHeld(): boolean {
+    return Atomics.load(this.#words, HELD) !== 0;
+  }
+
+  /** Slot: a quantum of the attempt begins. */
+  begin(): void {
+    Atomics.store(this.#cpu, BEGAN, threadCpu());
+  }
+
+  /** Slot: the quantum has ended after this time. */
+  charge(quantumMs: number): void {
+    const began = Atomics.load(this.#cpu, BEGAN);
+    Atomics.store(this.#cpu, BEGAN, 0n);
+    if (began !== 0n) Atomics.add(this.#cpu, USED, threadCpu() - began);
+    Atomics.add(this.#cpu, SCHEDULED, BigInt(Math.round(quantumMs * 1_000)));
+  }
+
+  /** Whether a quantum of the attempt has begun and has not ended. */
+  get isInside(): boolean {
+    return Atomics.load(this.#cpu, BEGAN) !== 0n;
+  }
+
+  /** CPU time of the attempt so far, in ms; `threadMs` tells that of its thread now. */
+  cpuMs(threadMs: () => number): number {
+    const used = Number(Atomics.load(this.#cpu, USED)) / 1_000;
+    const began = Number(Atomics.load(this.#cpu, BEGAN)) / 1_000;
+    return began === 0 ? used : used + Math.max(0, threadMs() - began);
+  }
+
+  /** Thread time so far, in ms: the work that is lost when the attempt is withdrawn. */
+  get scheduledMs(): number {
+    return Number(Atomics.load(this.#cpu, SCHEDULED)) / 1_000;
+  }
+}
+
+/** CPU time of the calling thread, in microseconds. */
+function threadCpu(): bigint {
+  const { user, system } = process.threadCpuUsage();
+  return BigInt(user + system);
 }

@@ -48,7 +48,8 @@ test('a task that runs is on the level of a new spec from its next quantum on', 
     if (quanta === 1) spec.set(OTHER);
     return quanta === 3 ? 'done' : 'more';
   };
-  const task = { runQuantum, charge: () => undefined, useThreads: () => undefined } as unknown as SlotTask;
+  const nothing = (): void => undefined;
+  const task = { runQuantum, begin: nothing, charge: nothing, setRunnable: nothing } as unknown as SlotTask;
   const scheduled: ScheduledTask = {
     job: 1,
     task,

@@ -35,7 +35,14 @@ test('a slot tells the tasks and the time of each level', async () => {
       left -= 1;
       return left === 0 ? 'done' : 'more';
     };
-    const slotTask = { runQuantum, charge: () => undefined, useThreads: () => undefined } as unknown as SlotTask;
+    const nothing = (): void => undefined;
+    const slotTask = {
+      runQuantum,
+      begin: nothing,
+      charge: nothing,
+      setRunnable: nothing,
+      useThreads: nothing,
+    } as unknown as SlotTask;
     return { job, task: slotTask, asker: { tenant: 'a', principal: 'p' }, scheduledMs, pinned: false, threads: 1 };
   };
   await Promise.all([scheduler.run(task(1, 0)), scheduler.run(task(2, 20_000))]);

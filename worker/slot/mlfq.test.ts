@@ -8,6 +8,7 @@ import {
   emptyMlfq,
   levelDepths,
   levelOf,
+  moveTask,
   pickTask,
   removeTask,
   wakeTask,
@@ -118,6 +119,23 @@ describe('charges', () => {
     expect(long.tasks.get('a')).toMatchObject({ level: 2, scheduledMs: 12_000 });
     const hung = chargeTask(addTask(emptyMlfq, 'a', 300_000, false), 'a', 500_000);
     expect(hung.levelMs[4]).toBe(30_000);
+  });
+
+  test('a task goes to the level of what its query has had elsewhere, and is no longer pinned when its query is not', () => {
+    const state = addTask(addTask(emptyMlfq, 'a', 0, false), 'vip', 20_000, true);
+    const moved = moveTask(state, 'a', 15_000, false);
+    expect(levelDepths(moved)).toEqual([1, 0, 1, 0, 0]);
+    // What it has had itself is never taken back.
+    expect(moveTask(moved, 'a', 500, false)).toEqual(moved);
+    expect(levelDepths(moveTask(moved, 'vip', 20_000, false))).toEqual([0, 0, 2, 0, 0]);
+    expect(moveTask(moved, 'gone', 1, true)).toBe(moved);
+  });
+
+  test('a task that goes to an empty level claims nothing of what the level has missed', () => {
+    let state = simulate(addTask(emptyMlfq, 'old', 1_000, false), 8_000).state;
+    state = moveTask(addTask(state, 'new', 0, false), 'new', 20_000, false);
+    const { hadMs } = simulate(state, 900);
+    expect(had(hadMs, 'old') / had(hadMs, 'new')).toBeCloseTo(2, 0);
   });
 
   test('a pinned task stays on top', () => {

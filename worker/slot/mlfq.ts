@@ -73,6 +73,18 @@ export function addTask(state: Mlfq, id: string, scheduledMs: number, pinned: bo
   return withTask({ ...compensate(state, level), sequence: state.sequence + 1 }, id, entry);
 }
 
+/** Tells what a task's query has had by now on all slots, its own time included: the task goes to the level of that. */
+export function moveTask(state: Mlfq, id: string, scheduledMs: number, pinned: boolean): Mlfq {
+  const entry = state.tasks.get(id);
+  if (entry === undefined) return state;
+  const had = Math.max(entry.scheduledMs, scheduledMs);
+  const level = pinned ? 0 : levelOf(had, state.spec);
+  if (level === entry.level) return withTask(state, id, { ...entry, scheduledMs: had, pinned });
+  const priorityMs = state.levelPriorityMs[level] ?? 0;
+  const moved = entry.runnable ? compensate(state, level) : state;
+  return withTask(moved, id, { ...entry, level, priorityMs, scheduledMs: had, pinned });
+}
+
 export function removeTask(state: Mlfq, id: string): Mlfq {
   const tasks = new Map(state.tasks);
   tasks.delete(id);

@@ -22,6 +22,8 @@ export type SlotSettings = {
   readonly levelSpec: SharedArrayBuffer;
   /** The slot's own `QuantumStamp`. */
   readonly stamp: SharedArrayBuffer;
+  /** The thread is the express slot's. */
+  readonly isExpress: boolean;
   /** The slot's own `LevelStats`. */
   readonly levels: SharedArrayBuffer;
   /** Longest time that helper threads may spend on one piece of a task. */
@@ -79,7 +81,15 @@ export type SlotOutput =
   | { readonly kind: 'finished'; readonly report: TaskReport }
   | { readonly kind: 'failed'; readonly error: ErrorData };
 
-/** A message to a slot: a reader took, or the spool stored, this much of the output; or the task must end with this error. */
+/** What decides on the level of a query's tasks: its time on slots over the whole cluster, and whether it stays on the top level. */
+export type QueryTime = Pick<SentTask, 'scheduledMs' | 'pinnedToTop'>;
+
+/**
+ * A message to a slot: a reader took, or the spool stored, this much of the output; the task gets no turns until it is no longer held; its
+ * query has had this time by now; or it must end with this error.
+ */
 export type SlotInput =
   | { readonly kind: 'taken'; readonly bytes: number }
+  | { readonly kind: 'hold'; readonly on: boolean }
+  | { readonly kind: 'time'; readonly time: QueryTime }
   | { readonly kind: 'cancel'; readonly error: ErrorData };

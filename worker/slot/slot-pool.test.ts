@@ -52,8 +52,8 @@ const makePool = (spillDir: string, sparesMax: number, idleMs = 60_000): SlotPoo
     log,
   });
 
-const startOf = async (sql: string, tenant: string, principal: string): Promise<SlotStart> => {
-  const spec = makeTask(sql, { tenant: tenantId(tenant), principal: principalId(principal) });
+const startOf = async (sql: string, tenant: string, principal: string, pinnedToTop = false): Promise<SlotStart> => {
+  const spec = makeTask(sql, { tenant: tenantId(tenant), principal: principalId(principal), pinnedToTop });
   const waits = { inputsMs: 0, queuedMs: 0 };
   return {
     spec: decodeTaskHead(await encodeTaskSpec(spec)),
@@ -108,3 +108,40 @@ test('threads for a long quantum end after it, the one in reserve too, and leave
   }
   // The thread of a long quantum has a low priority: beside other suites it may get a tenth of a core.
 }, 180_000);
+
+test('while every slot is busy, short tasks have a thread of their own, which they leave when they are not short', async () => {
+  const spillDir = join(dir, 'express');
+  const express = makePool(spillDir, 1);
+  const ends: string[] = [];
+  const run = async (sql: string, pinned: boolean): Promise<SlotRun> => {
+    const started = express.run(await startOf(sql, 't', pinned ? 'short' : 'batch', pinned), ({ kind }) => {
+      if (kind === 'finished' || kind === 'failed') ends.push(kind);
+    });
+    return started;
+  };
+  const short = async (): Promise<boolean> => {
+    const one = await run('SELECT 1', true);
+    await one.ended;
+    return one.hasLeft;
+  };
+  try {
+    // An idle slot serves short tasks as well as any other.
+    expect(await short()).toBe(true);
+    const batch = await run('SELECT max(hash(n)) FROM range(1000000000000) AS r(n)', false);
+    await (
+      await run('SELECT 1', false)
+    ).ended;
+    expect(readdirSync(spillDir)).toHaveLength(1);
+    expect(await short()).toBe(true);
+    expect(readdirSync(spillDir)).toHaveLength(2);
+    const long = await run('SELECT max(hash(n)) FROM range(100000000) AS r(n)', true);
+    await long.ended;
+    // It has left another thread before, and run to its end on the slot.
+    expect(long.hasLeft).toBe(false);
+    expect(ends).toEqual(['finished', 'finished', 'finished', 'finished']);
+    batch.cancel(new SkeinError('QUERY_CANCELLED', 'enough'));
+    await batch.ended;
+  } finally {
+    await express.close();
+  }
+}, 60_000);

@@ -1,49 +1,17 @@
 import { SkeinError } from '#shared/error.ts';
 import type { SentTask } from '#proto/task.ts';
+import type { QueryId } from '#shared/id.ts';
 import type { MlfqSpec } from '#shared/mlfq-spec.ts';
 import { Holdings, inTurn } from '#shared/fair/holdings.ts';
-import type { Logger } from '#shared/log/logger.ts';
 import type { MemoryWork } from '../memory/memory-watch.ts';
 import type { Attempt } from './attempt.ts';
-import type { IdleLimits } from './instance-pool.ts';
+import { ExpressLane } from './express-lane.ts';
 import { Slot } from './slot.ts';
 import { LevelSpec } from './level-spec.ts';
 import { addLevels, type Levels } from './level-stats.ts';
-import { ACTIVITY, type SlotOutput, type SlotSettings, type SlotStart } from './slot-messages.ts';
+import { ACTIVITY, type QueryTime, type SlotOutput, type SlotSettings, type SlotStart } from './slot-messages.ts';
+import type { SlotPoolOptions } from './slot-pool-options.ts';
 import { ownerOf, SlotRun } from './slot-run.ts';
-
-export type SlotPoolOptions = {
-  readonly slots: number;
-  readonly tasksPerSlotMax: number;
-  readonly spillDir: string;
-  /** Limits of each slot's idle instances; `afterMs` also of a thread in reserve. */
-  readonly idle: IdleLimits;
-  readonly outputBufferBytes: number;
-  /** Memory of each slot's row cache. */
-  readonly rowCacheBytes: number;
-  readonly quanta: QuantumLimits;
-  readonly log: Logger;
-};
-
-type QuantumLimits = {
-  /** Most long quanta that one principal may have at once. */
-  readonly longMax: number;
-  /** Age at which a quantum is interrupted, and its statement cancelled. */
-  readonly ageMaxMs: number;
-  /** Time within which a quantum must end after its interrupt. */
-  readonly overrunMs: number;
-  /** Most threads that may be started in place of slow ones. */
-  readonly sparesMax: number;
-  /** Called with the number of threads beyond the number of slots, when it changes. */
-  readonly onSpares: (spares: number) => void;
-  /** Called, perhaps repeatedly, when a quantum has used `OVERRUN_PART` of `overrunMs`. */
-  readonly onOverrun: () => void;
-  /** Called once, for the first quantum that does not end within `overrunMs`: only the end of the process stops it. */
-  readonly onHung: (hung: HungQuantum) => void;
-};
-
-/** A quantum that does not react to interrupts. */
-export type HungQuantum = { readonly spec: SentTask; readonly ageMs: number };
 
 /** Interval at which the slots are polled. */
 const LOOK_INTERVAL_MS = 100;
@@ -55,15 +23,20 @@ const ABANDON_MS = 300;
 const OVERRUN_PART = 1 / 5;
 /** Age of a quantum at which a reserve thread is started, because starting takes some time. */
 const RESERVE_MS = 400;
+/** Interval at which it is decided which tasks of the express slot may run, while it has any. */
+const EXPRESS_INTERVAL_MS = 10;
+/** Tasks that the express slot has at once; more of them wait for their turns on the others. */
+const EXPRESS_TASKS_MAX = 16;
 
 /**
  * The slots of a worker: threads, each of which holds several tasks. No task has to wait behind a long quantum: the slot's other tasks
  * restart on another thread as soon as they have waited longer than the work they lose, new tasks go there at once, and the priority of
- * the long quantum's thread is lowered. Only tasks that have sent rows, and those of a principal at its limit of long quanta, stay.
+ * the long quantum's thread is lowered. Only tasks that have sent rows, and those of a principal at its limit of long quanta, stay. Short
+ * tasks do not even wait for a step of another: while every slot is busy they go to the express slot, a thread beside the others.
  */
 export class SlotPool {
   readonly #options: SlotPoolOptions;
-  readonly #settings: Omit<SlotSettings, 'stamp' | 'levels'>;
+  readonly #settings: Omit<SlotSettings, 'stamp' | 'levels' | 'isExpress'>;
   readonly #slots: Slot[] = [];
   readonly #runs = new Set<SlotRun>();
   readonly #turns = new Set<() => void>();
@@ -74,6 +47,9 @@ export class SlotPool {
   #jobs = 0;
   #hasHung = false;
   readonly #levelSpec = new LevelSpec();
+  /** Decides on the tasks of the express slot, as long as there is one. */
+  #lane = this.#newLane();
+  #laneTimer: NodeJS.Timeout | undefined;
   /** Of the slots that have ended. */
   #endedLevels = addLevels([]);
 
@@ -111,6 +87,14 @@ export class SlotPool {
   /** Tells all slots how the levels share their time; a spec that makes no sense is ignored. */
   setLevels(spec: MlfqSpec): void {
     this.#levelSpec.set(spec);
+  }
+
+  /** Tells the tasks of these queries what their queries have had by now. */
+  setQueryTimes(queries: ReadonlyMap<QueryId, QueryTime>): void {
+    for (const run of this.#runs) {
+      const time = queries.get(run.start.spec.queryId);
+      if (time !== undefined) run.setTime(time);
+    }
   }
 
   /** Tells all slots whether the spool is over its limit. */
@@ -173,13 +157,19 @@ export class SlotPool {
   /** Ends the threads; the tasks have ended before. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    clearInterval(this.#laneTimer);
     await Promise.all(this.#slots.map((slot) => slot.close()));
   }
 
-  #addSlot(life: 'open' | 'reserve'): Slot {
+  #addSlot(life: 'open' | 'reserve' | 'express'): Slot {
     const { slots, tasksPerSlotMax: tasksMax, quanta, log } = this.#options;
     if (this.#slots.length >= slots) quanta.onSpares(this.#slots.length + 1 - slots);
-    const slot = new Slot(life, { settings: this.#settings, tasksMax, log });
+    const slot = new Slot(life, {
+      settings: this.#settings,
+      tasksMax,
+      log,
+      onLeft: (attempt) => this.#onLeft(attempt),
+    });
     this.#slots.push(slot);
     return slot;
   }
@@ -191,6 +181,7 @@ export class SlotPool {
   #placeWaiting(): void {
     const waiting = new Set([...this.#runs].filter((run) => run.isWaiting && !this.#isLimited(run.owner)));
     if (waiting.size === 0) return;
+    this.#placeExpress(waiting);
     const running = [...this.#runs].filter((run) => !run.isWaiting);
     const open = this.#slots.filter(({ life }) => life === 'open');
     const free = open.reduce((sum, { attempts }) => sum + this.#options.tasksPerSlotMax - attempts.size, 0);
@@ -209,8 +200,64 @@ export class SlotPool {
   #slotWithPlace(): Slot | undefined {
     const [least] = this.#slots
       .filter(({ life, attempts }) => life === 'open' && attempts.size < this.#options.tasksPerSlotMax)
-      .toSorted((a, b) => a.attempts.size - b.attempts.size);
+      .toSorted((a, b) => Number(a.isBusy) - Number(b.isBusy) || a.attempts.size - b.attempts.size);
     return least;
+  }
+
+  /** Places tasks that would wait for a step of another task on the express slot, in turn, and takes them from `waiting`. */
+  #placeExpress(waiting: Set<SlotRun>): void {
+    const short = [...waiting].filter(({ mayExpress }) => mayExpress);
+    if (short.length === 0 || !this.#lane.isWanted(this.#slots)) return;
+    const slot = this.#express ?? this.#addExpress();
+    if (slot === undefined) return;
+    const places = new Holdings(EXPRESS_TASKS_MAX);
+    for (const { start } of slot.attempts.values()) places.take(start.spec, 1);
+    for (;;) {
+      const next = inTurn(short, places).find((run) => places.freeFor(run) >= 1);
+      if (next === undefined) break;
+      short.splice(short.indexOf(next), 1);
+      waiting.delete(next);
+      places.take(next, 1);
+      next.place(slot, ++this.#jobs);
+    }
+    this.#laneTimer ??= setInterval(() => this.#decideExpress(), EXPRESS_INTERVAL_MS);
+    this.#decideExpress();
+  }
+
+  /** Starts the express slot, unless the worker may start no thread beside its slots, or has more than it may already. */
+  #addExpress(): Slot | undefined {
+    const { slots, quanta } = this.#options;
+    const isAllowed = quanta.sparesMax > 0 && this.#threads <= slots + quanta.sparesMax;
+    if (!isAllowed) return undefined;
+    this.#lane = this.#newLane();
+    return this.#addSlot('express');
+  }
+
+  #newLane(): ExpressLane<Attempt> {
+    return new ExpressLane(new LevelSpec(this.#levelSpec.buffer));
+  }
+
+  get #express(): Slot | undefined {
+    return this.#slots.find(({ life }) => life === 'express');
+  }
+
+  #onLeft(attempt: Attempt): void {
+    if (this.#express !== undefined) this.#lane.left(attempt);
+  }
+
+  /** Lets tasks of the express slot run, or holds them; those that stay too long go to the other slots. */
+  #decideExpress(): void {
+    const mayLeave = (attempt: Attempt): boolean => this.#runOf(attempt)?.mayLeaveExpress === true;
+    const leaving = this.#lane.decide(this.#slots, performance.now(), mayLeave);
+    for (const attempt of leaving) this.#runOf(attempt)?.leaveExpress();
+    if ((this.#express?.attempts.size ?? 0) > 0) return;
+    clearInterval(this.#laneTimer);
+    this.#laneTimer = undefined;
+  }
+
+  /** Threads beside the express slot. */
+  get #threads(): number {
+    return this.#slots.filter(({ life }) => life !== 'express').length;
   }
 
   /** Wakes tasks and callers of `turn` that may wait for a long quantum to end. */
@@ -249,6 +296,8 @@ export class SlotPool {
       const isLeft = slot.life === 'retired' && slot.attempts.size === 0;
       if (isUnwanted || isLeft) this.#closeSlot(slot);
     }
+    // Its accounts go on while it has no task: who had none before it came cannot claim that time.
+    if (this.#express !== undefined) this.#decideExpress();
     if (hasChanged) this.#wakeWaiting();
   }
 
@@ -256,7 +305,7 @@ export class SlotPool {
   #makeReserve(): void {
     const { slots, quanta } = this.#options;
     const hasReserve = this.#slots.some(({ life }) => life === 'reserve');
-    if (!hasReserve && this.#slots.length < slots + quanta.sparesMax) this.#addSlot('reserve');
+    if (!hasReserve && this.#threads < slots + quanta.sparesMax) this.#addSlot('reserve');
   }
 
   #onLong(slot: Slot, ageMs: number): void {
@@ -318,7 +367,7 @@ export class SlotPool {
     const { slots, quanta } = this.#options;
     while (this.#missing() > 0) {
       const reserve = this.#slots.find(({ life }) => life === 'reserve');
-      if (reserve === undefined && this.#slots.length >= slots + quanta.sparesMax) return;
+      if (reserve === undefined && this.#threads >= slots + quanta.sparesMax) return;
       if (reserve === undefined) this.#addSlot('open');
       else reserve.life = 'open';
     }

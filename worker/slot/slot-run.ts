@@ -4,7 +4,7 @@ import type { Asker } from '#shared/fair/asker.ts';
 import { freeMessage } from '../flight/arrow-message.ts';
 import type { Attempt } from './attempt.ts';
 import type { Slot } from './slot.ts';
-import type { SlotOutput, SlotStart } from './slot-messages.ts';
+import type { QueryTime, SlotOutput, SlotStart } from './slot-messages.ts';
 
 /**
  * A task in the pool.
@@ -37,11 +37,14 @@ export class SlotRun implements Asker {
   #hasRows = false;
   #stepsBack = false;
   #wasWithdrawn = false;
+  #leftExpress = false;
+  #time: QueryTime;
   readonly #sinceMs = performance.now();
 
   /** `onWaiting` is called when the task needs a slot again. */
   constructor(start: SlotStart, onOutput: (output: SlotOutput) => void, onWaiting: (run: SlotRun) => void) {
     this.start = start;
+    this.#time = start.spec;
     this.tenant = start.spec.tenant;
     this.principal = start.spec.principal;
     this.owner = ownerOf(start.spec);
@@ -91,6 +94,22 @@ export class SlotRun implements Asker {
     return this.#state.kind === 'running' ? this.#state.attempt.scheduledMs : 0;
   }
 
+  /** Whether the express slot may run it: its query is interactive, it writes nothing, and it has not been there too long before. */
+  get mayExpress(): boolean {
+    return this.#time.pinnedToTop && !('sink' in this.start.spec.output) && !this.#leftExpress;
+  }
+
+  /** Time that the task has had on the thread that runs it, in ms. */
+  get scheduledMs(): number {
+    return this.#state.kind === 'running' ? this.#state.attempt.scheduledMs : 0;
+  }
+
+  /** Its query has had this time by now, over the whole cluster. */
+  setTime(time: QueryTime): void {
+    this.#time = time;
+    if (this.#state.kind === 'running') this.#state.attempt.setTime(time);
+  }
+
   /** Starts an attempt on a slot. */
   place(slot: Slot, job: number): void {
     if (this.#state.kind !== 'waiting') return;
@@ -98,7 +117,9 @@ export class SlotRun implements Asker {
     this.#stepsBack = false;
     const { waits } = this.start;
     const queuedMs = waits.queuedMs + performance.now() - this.#sinceMs;
-    const attempt: Attempt = slot.begin(job, { ...this.start, waits: { ...waits, queuedMs } }, (output) =>
+    const { scheduledMs, pinnedToTop } = this.#time;
+    const spec = { ...this.start.spec, scheduledMs, pinnedToTop };
+    const attempt: Attempt = slot.begin(job, { ...this.start, spec, waits: { ...waits, queuedMs } }, (output) =>
       this.#accept(attempt, output),
     );
     this.#state = { kind: 'running', attempt, slot };
@@ -147,6 +168,18 @@ export class SlotRun implements Asker {
     this.#state = { kind: 'waiting' };
     if (this.#cancelled === undefined) this.#onWaiting(this);
     else this.#fail(this.#cancelled);
+  }
+
+  /** Whether it can begin again on another slot. */
+  get mayLeaveExpress(): boolean {
+    return !this.#hasRows && !this.isCancelled;
+  }
+
+  /** Sends a task from the express slot to the others, where it begins again. */
+  leaveExpress(): void {
+    if (this.#state.kind !== 'running' || !this.mayLeaveExpress) return;
+    this.#leftExpress = true;
+    this.leaveSlot();
   }
 
   /** Reports a cancelled task as ended although its thread does not react to the interrupt. */

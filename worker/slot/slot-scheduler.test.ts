@@ -14,7 +14,9 @@ function scripted(id: string, script: readonly (QuantumEnd | Error)[], log: stri
       if (next instanceof Error) throw next;
       return next;
     },
+    begin: () => undefined,
     charge: () => undefined,
+    setRunnable: () => undefined,
     useThreads: (count: number) => log.push(`${id} uses ${count}`),
   };
   return {
@@ -121,7 +123,29 @@ test('a job that is sent to the thread ends the quantum, and not the next one', 
     log.push(isOver());
     return 'more';
   };
-  const task = { runQuantum, charge: () => undefined } as unknown as SlotTask;
+  const nothing = (): void => undefined;
+  const task = { runQuantum, begin: nothing, charge: nothing, setRunnable: nothing } as unknown as SlotTask;
   await new SlotScheduler(sent, busyTasks()).run({ ...scripted('a', [], []), task });
   expect(log).toEqual([false, true, false]);
+});
+
+test('a task that is held has no turn and does not count as busy; what its reader takes does not wake it', async () => {
+  const log: string[] = [];
+  const busy = busyTasks();
+  const scheduler = new SlotScheduler(marks, busy);
+  // Held before it is here.
+  scheduler.hold(job('a'), true);
+  const a = scheduler.run(scripted('a', ['blocked', 'done'], log));
+  await scheduler.run(scripted('b', ['more', 'done'], log));
+  expect(log).toEqual(['b', 'b']);
+  expect(busy.count()).toBe(0);
+  scheduler.hold(job('a'), false);
+  await expect.poll(() => log).toEqual(['b', 'b', 'a']);
+  scheduler.hold(job('a'), true);
+  scheduler.wake(job('a'));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(log).toEqual(['b', 'b', 'a']);
+  scheduler.hold(job('a'), false);
+  expect((await a).quanta).toBe(2);
+  expect(busy.count()).toBe(0);
 });

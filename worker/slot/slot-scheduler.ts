@@ -3,6 +3,7 @@ import type { Asker } from '#shared/fair/asker.ts';
 import { FairQueue } from './fair-queue.ts';
 import { LevelSpec } from './level-spec.ts';
 import { LevelStats } from './level-stats.ts';
+import type { QueryTime } from './slot-messages.ts';
 import type { SlotTask } from './slot-task.ts';
 
 /** The words that the thread shares with the main thread. */
@@ -52,6 +53,8 @@ type Running = ScheduledTask & {
   times: TaskTimes;
   /** True while the task waits for its reader. */
   blocked: boolean;
+  /** True while the main thread keeps it from its turns. */
+  held: boolean;
   /** Time at which it was blocked last. */
   blockedAtMs: number;
   /** Cores that the task has now, and the time at which it last lent some. */
@@ -68,6 +71,8 @@ export class SlotScheduler {
   readonly #busy: BusyTasks;
   readonly #levels: SlotLevels;
   readonly #queue = new FairQueue();
+  /** Jobs that are held, also before their tasks are here. */
+  readonly #held = new Set<number>();
   #turning = false;
 
   constructor(marks: QuantumMarks, busy: BusyTasks, levels?: SlotLevels) {
@@ -80,10 +85,13 @@ export class SlotScheduler {
   run(scheduled: ScheduledTask): Promise<TaskTimes> {
     return new Promise((resolve, reject) => {
       const times = { scheduledMs: 0, quanta: 0, blockedMs: 0 };
-      const start = { times, blocked: false, blockedAtMs: 0, width: scheduled.threads, lentAtMs: 0 };
-      this.#running.set(scheduled.job, { ...scheduled, ...start, resolve, reject });
+      const start = { times, blocked: false, held: false, blockedAtMs: 0, width: scheduled.threads, lentAtMs: 0 };
+      const running: Running = { ...scheduled, ...start, resolve, reject };
+      this.#running.set(scheduled.job, running);
       this.#busy.change(1);
       this.#queue.add(idOf(scheduled.job), scheduled.asker, scheduled);
+      running.task.setRunnable(true);
+      if (this.#held.has(scheduled.job)) this.#set(running, { held: true });
       this.#tellTasks();
       void this.#turn();
     });
@@ -92,15 +100,43 @@ export class SlotScheduler {
   /** Makes a blocked task runnable again: its reader took something, or it was cancelled. */
   wake(job: number): void {
     const running = this.#running.get(job);
-    if (running?.blocked === true) {
-      running.blocked = false;
+    if (running === undefined) return;
+    if (running.blocked) {
       const blockedMs = running.times.blockedMs + performance.now() - running.blockedAtMs;
       running.times = { ...running.times, blockedMs };
-      this.#busy.change(1);
     }
-    this.#queue.wake(idOf(job));
+    this.#set(running, { blocked: false });
+  }
+
+  /** Keeps a job from its turns, or lets it go on; it may be one whose task comes later. */
+  hold(job: number, on: boolean): void {
+    if (on) this.#held.add(job);
+    else this.#held.delete(job);
+    const running = this.#running.get(job);
+    if (running !== undefined) this.#set(running, { held: on });
+  }
+
+  /** The job's query has had this time by now, and its task goes to the level of that. */
+  setTime(job: number, { scheduledMs, pinnedToTop }: QueryTime): void {
+    this.#queue.setTime(idOf(job), { scheduledMs, pinned: pinnedToTop });
     this.#tellTasks();
-    void this.#turn();
+  }
+
+  /** The job has left the thread. */
+  forget(job: number): void {
+    this.#held.delete(job);
+  }
+
+  #set(running: Running, change: Partial<Pick<Running, 'blocked' | 'held'>>): void {
+    const had = canRun(running);
+    Object.assign(running, change);
+    running.task.setRunnable(!running.blocked);
+    const has = canRun(running);
+    if (had !== has) this.#busy.change(has ? 1 : -1);
+    if (has) this.#queue.wake(idOf(running.job));
+    else this.#queue.block(idOf(running.job));
+    this.#tellTasks();
+    if (has) void this.#turn();
   }
 
   async #turn(): Promise<void> {
@@ -129,7 +165,12 @@ export class SlotScheduler {
     }
     const startMs = performance.now();
     const { jobsSent } = this.#marks;
-    const isOver = (): boolean => performance.now() >= startMs + QUANTUM_MS || this.#marks.jobsSent !== jobsSent;
+    const busy = this.#busy.count();
+    // A wide task has cores to lend as soon as another task has work.
+    const mustLend = (): boolean => running.width > 1 && this.#busy.count() > busy;
+    const isOver = (): boolean =>
+      performance.now() >= startMs + QUANTUM_MS || this.#marks.jobsSent !== jobsSent || mustLend();
+    running.task.begin();
     try {
       const end = this.#marks.during(job, () => {
         if (running.threads > 1) this.#share(running, startMs);
@@ -138,11 +179,9 @@ export class SlotScheduler {
       this.#charge(running, performance.now() - startMs);
       if (end === 'done') this.#end(running, () => running.resolve(running.times));
       if (end === 'waiting') this.#waitForHelpers(job);
-      if (end === 'blocked') this.#queue.block(idOf(job));
       if (end === 'blocked') {
-        running.blocked = true;
         running.blockedAtMs = performance.now();
-        this.#busy.change(-1);
+        this.#set(running, { blocked: true });
       }
     } catch (error) {
       this.#charge(running, performance.now() - startMs);
@@ -168,12 +207,13 @@ export class SlotScheduler {
     this.#queue.charge(idOf(running.job), quantumMs);
     const { scheduledMs, quanta, blockedMs } = running.times;
     running.times = { scheduledMs: scheduledMs + quantumMs, quanta: quanta + 1, blockedMs };
-    running.task.charge(running.times.scheduledMs);
+    running.task.charge(quantumMs);
   }
 
   #end(running: Running, settle: () => void): void {
     this.#running.delete(running.job);
-    this.#busy.change(-1);
+    running.task.setRunnable(false);
+    if (canRun(running)) this.#busy.change(-1);
     this.#queue.remove(idOf(running.job));
     settle();
   }
@@ -187,6 +227,8 @@ export class SlotScheduler {
     running.task.useThreads(wanted);
   }
 }
+
+const canRun = ({ blocked, held }: Running): boolean => !blocked && !held;
 
 /** The queue's id of a job. */
 const idOf = (job: number): string => String(job);

@@ -84,9 +84,19 @@ export class SlotTask implements Disposable {
     this.#cancelled ??= error;
   }
 
-  /** Records the task's time on the thread so far. */
-  charge(scheduledMs: number): void {
-    this.#control.charge(scheduledMs);
+  /** A quantum begins. */
+  begin(): void {
+    this.#control.begin();
+  }
+
+  /** Tells whether the task has work to do. */
+  setRunnable(on: boolean): void {
+    this.#control.setRunnable(on);
+  }
+
+  /** The quantum has ended after this time. */
+  charge(quantumMs: number): void {
+    this.#control.charge(quantumMs);
   }
 
   useThreads(threads: number): void {

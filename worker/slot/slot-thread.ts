@@ -4,7 +4,6 @@ import { workerData } from 'piscina';
 import { decodeTask } from '#proto/task-codec.ts';
 import type { ScanSpec, TaskReport, TaskSpec, WriteSink } from '#proto/task.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
-import type { Json } from '#shared/json.ts';
 import { unreachable } from '#shared/must.ts';
 import { mayCallTry } from '#shared/sql/call-of-try.ts';
 import { returnMemoryWhenIdle } from '#shared/thread/idle-memory.ts';
@@ -19,17 +18,18 @@ import { returnFreedMemory } from '../duckdb/library.ts';
 import { CachedScans } from '../row-cache/cached-scans.ts';
 import { RowCache } from '../row-cache/row-cache.ts';
 import { readProfile } from '../duckdb/profile.ts';
-import { InstancePool, type MemoryUse, type TaskInstance } from './instance-pool.ts';
+import { InstancePool, type TaskInstance } from './instance-pool.ts';
 import { InterruptControl } from './interrupt-control.ts';
 import { LevelSpec } from './level-spec.ts';
 import { LevelStats } from './level-stats.ts';
 import { openWriter, type RowsOutput } from './output-writer.ts';
 import { QuantumStamp } from './quantum-stamp.ts';
 import { ACTIVITY, type SlotJob, type SlotSettings } from './slot-messages.ts';
-import { SlotScheduler, type BusyTasks, type TaskTimes } from './slot-scheduler.ts';
+import { SlotScheduler, type BusyTasks } from './slot-scheduler.ts';
 import { fragmentError, SlotTask, type TaskText } from './slot-task.ts';
 import { TaskInputs } from './task-inputs.ts';
 import { TaskOutput } from './task-output.ts';
+import { addRuns, type TaskRun } from './task-run.ts';
 import { currentThread, restorePriority } from './thread-priority.ts';
 import { writeStage } from './write-stage.ts';
 import { chunkTaker, writeTable, type RunStatement, type WriteTools } from './write-table.ts';
@@ -42,7 +42,8 @@ const rowCache = new RowCache(settings.rowCacheBytes);
 const stamp = new QuantumStamp(settings.stamp);
 const thread = currentThread();
 stamp.setThread(thread);
-restorePriority(thread);
+// The express slot has the priority of those that plan and answer: what it runs is short, and waits for nobody.
+if (!settings.isExpress) restorePriority(thread);
 const busy: BusyTasks = {
   count: () => Atomics.load(settings.activity, ACTIVITY.busy),
   change: (by) => Atomics.add(settings.activity, ACTIVITY.busy, by),
@@ -112,21 +113,28 @@ export function closeInstances(): void {
 /** Runs one task; its rows and its end go through the job's port. Never rejects. */
 export async function runTask(job: SlotJob): Promise<void> {
   const control = new InterruptControl(job.control);
+  if (control.isHeld) scheduler.hold(job.job, true);
   let running: SlotTask | undefined;
   const abort = new AbortController();
   const output = new TaskOutput(job.port, {
     bufferBytes: settings.outputBufferBytes,
     spoolFull: () => Atomics.load(settings.activity, ACTIVITY.spoolFull) !== 0,
     onTaken: () => scheduler.wake(job.job),
-    // The attempt was withdrawn, perhaps while it waited for its reader: its next quantum ends it.
-    onClosed: () => scheduler.wake(job.job),
+    // The attempt was withdrawn, perhaps while it waited: its next quantum ends it.
+    onClosed: () => goOn(),
+    onHold: (on) => scheduler.hold(job.job, on),
+    onTime: (time) => scheduler.setTime(job.job, time),
     onCancel: (error) => {
       const reason = SkeinError.fromData(error);
       abort.abort(reason);
       running?.cancel(reason);
-      scheduler.wake(job.job);
+      goOn();
     },
   });
+  const goOn = (): void => {
+    scheduler.hold(job.job, false);
+    scheduler.wake(job.job);
+  };
   const beganMs = performance.now();
   try {
     const spec = await decodeTask(job.spec);
@@ -144,6 +152,7 @@ export async function runTask(job: SlotJob): Promise<void> {
     output.fail(describe(abort.signal.aborted ? abort.signal.reason : error).toData());
   } finally {
     output.close();
+    scheduler.forget(job.job);
     endedMs = performance.now();
     setImmediate(() => pool.prepareBlank());
   }
@@ -172,7 +181,9 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
     running.mayCache && sink === null && bytes <= (spec.scans.length === 1 ? CACHED_BYTES_MAX : NARROW_BYTES_MAX)
       ? stamp.during(job.job, () => new CachedScans(rowCache, prepared.scans))
       : undefined;
-  const isNarrow = cached?.isUsed === true || (prepared.reports.length > 0 && bytes <= NARROW_BYTES_MAX);
+  // A task has one core of the express slot.
+  const isNarrow =
+    settings.isExpress || cached?.isUsed === true || (prepared.reports.length > 0 && bytes <= NARROW_BYTES_MAX);
   const threads = isNarrow ? 1 : spec.threads;
   const memoryBytes = threads === spec.threads ? job.memoryBytes : Math.min(job.memoryBytes, NARROWED_MEMORY_BYTES);
   const confined = stamp.during(job.job, () =>
@@ -313,20 +324,6 @@ async function writeFiles(sql: string, to: WriteSink, within: WriteTools): Promi
   }
 }
 
-/** The profile is that of the first statement, which computes the rows. */
-const addRuns = (one: TaskRun, next: TaskRun): TaskRun => ({
-  ...one,
-  times: {
-    scheduledMs: one.times.scheduledMs + next.times.scheduledMs,
-    quanta: one.times.quanta + next.times.quanta,
-    blockedMs: one.times.blockedMs + next.times.blockedMs,
-  },
-  peak: {
-    memoryBytes: Math.max(one.peak.memoryBytes, next.peak.memoryBytes),
-    spilledBytes: Math.max(one.peak.spilledBytes, next.peak.spilledBytes),
-  },
-});
-
 async function runStatement({ job, spec, control, output }: Running, at: InInstance<TaskText>): Promise<TaskRun> {
   const task = new SlotTask(at.instance, at.text, { output, control, quantumMaxMs: settings.quantumMaxMs });
   try {
@@ -359,14 +356,6 @@ function describe(thrown: unknown): SkeinError {
   const error = SkeinError.of(thrown);
   return new SkeinError(error.code, error.message, { cause: error.cause });
 }
-
-/** Measurements of a task that succeeded. */
-type TaskRun = {
-  readonly times: TaskTimes;
-  readonly peak: MemoryUse;
-  readonly profile: Json;
-  readonly written: Pick<TaskReport, 'files' | 'replaced' | 'unloaded'>;
-};
 
 function reportOf(
   { spec, receivedBytes, waits }: SlotJob,

@@ -7,7 +7,7 @@ import { LevelStats, type Levels } from './level-stats.ts';
 import { QuantumStamp } from './quantum-stamp.ts';
 import { BETWEEN, observe, type Watched } from './quantum-watch.ts';
 import type { SlotJob, SlotOutput, SlotSettings, SlotStart } from './slot-messages.ts';
-import { lowerPriority, pagesTouched, restorePriority, waitedForCoreMs } from './thread-priority.ts';
+import { coreTimes, lowerPriority, pagesTouched, restorePriority } from './thread-priority.ts';
 
 /**
  * The life of a slot's thread.
@@ -15,11 +15,12 @@ import { lowerPriority, pagesTouched, restorePriority, waitedForCoreMs } from '.
  *   reserve ──> open ──a quantum is long──> slow ──it ends──> open, or retired ──no task left──> closed
  *                                             ^────a quantum is long────┘
  *   reserve ──nobody needs it for a while──> closed
+ *   express ──a quantum is long──> slow
  * ```
  * A `reserve` thread waits until it is needed. A retired thread keeps its tasks and gets no new ones: its priority is low, and few
- * processes have the privilege to raise it again.
+ * processes have the privilege to raise it again. An `express` thread stands beside the open ones (`express-lane.ts`).
  */
-export type SlotLife = 'reserve' | 'open' | 'slow' | 'retired';
+export type SlotLife = 'reserve' | 'open' | 'slow' | 'retired' | 'express';
 
 /**
  * Minimum share of elapsed time that counts toward a quantum. Time that a thread waits for a core does not count: on an overloaded
@@ -42,21 +43,26 @@ export class Slot {
   readonly #stamp = new QuantumStamp();
   readonly #levels = new LevelStats();
   #pages = 0;
+  readonly #onLeft: (attempt: Attempt) => void;
   readonly #pool: Piscina<SlotJob | undefined, void>;
 
   constructor(
     life: SlotLife,
     options: {
-      readonly settings: Omit<SlotSettings, 'stamp' | 'levels'>;
+      readonly settings: Omit<SlotSettings, 'stamp' | 'levels' | 'isExpress'>;
       readonly tasksMax: number;
       readonly log: Logger;
+      /** Called when the thread has finished with an attempt. */
+      readonly onLeft: (attempt: Attempt) => void;
     },
   ) {
     this.life = life;
+    this.#onLeft = options.onLeft;
     const settings: SlotSettings = {
       ...options.settings,
       stamp: this.#stamp.buffer,
       levels: this.#levels.buffer,
+      isExpress: life === 'express',
     };
     this.#pool = new Piscina({
       filename: fileURLToPath(new URL('slot-thread.ts', import.meta.url)),
@@ -76,7 +82,8 @@ export class Slot {
   /** Starts a task on the thread; `job` is a number unique to the attempt. */
   begin(job: number, start: SlotStart, onOutput: (output: SlotOutput) => void): Attempt {
     const run = (one: SlotJob): Promise<void> => this.#pool.run(one, { transferList: [one.port] });
-    const attempt = new Attempt(job, start, run, onOutput);
+    const cpuMs = (): number => coreTimes(this.#stamp.thread).ranMs;
+    const attempt = new Attempt(job, start, { run, cpuMs }, onOutput);
     this.#stamp.sent();
     this.attempts.set(job, attempt);
     void this.#forget(job, attempt);
@@ -86,13 +93,14 @@ export class Slot {
   async #forget(job: number, attempt: Attempt): Promise<void> {
     await attempt.left;
     this.attempts.delete(job);
+    this.#onLeft(attempt);
   }
 
   /** Polls the stamp, `wallMs` after the last time. */
   look(wallMs: number): Watched {
     const stamp = this.#stamp.read();
     const isInside = (stamp.sequence & 1) === 1;
-    const waitedMs = isInside ? waitedForCoreMs(this.#stamp.thread) : this.#waitedMs;
+    const waitedMs = isInside ? coreTimes(this.#stamp.thread).waitedMs : this.#waitedMs;
     const elapsedMs = Math.max(wallMs - (waitedMs - this.#waitedMs), wallMs * SHARE_MIN);
     this.#waitedMs = waitedMs;
     this.watched = observe(this.watched, stamp, elapsedMs);
@@ -105,6 +113,11 @@ export class Slot {
   /** The thread's tasks and time by level. */
   get levels(): Levels {
     return this.#levels.read();
+  }
+
+  /** Whether one of its tasks has work to do. */
+  get isBusy(): boolean {
+    return this.attempts.values().some(({ isRunnable }) => isRunnable);
   }
 
   /** The attempt for which the thread was inside DuckDB at the last poll. */

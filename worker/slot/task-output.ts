@@ -3,7 +3,7 @@ import type { ErrorData } from '#shared/error.ts';
 import type { TaskReport } from '#proto/task.ts';
 import { encodeArrowMessage, encodeNative } from '../flight/arrow-message.ts';
 import type { ArrowMessage } from '../duckdb/arrow-out.ts';
-import type { SlotInput, SlotOutput } from './slot-messages.ts';
+import type { QueryTime, SlotInput, SlotOutput } from './slot-messages.ts';
 
 /** Sends a task's output messages from its slot to the spool, and receives credit for the bytes that the reader took. */
 export class TaskOutput {
@@ -25,6 +25,8 @@ export class TaskOutput {
       readonly onTaken: () => void;
       /** Called when the main thread has closed its end of the port. */
       readonly onClosed: () => void;
+      readonly onHold: (on: boolean) => void;
+      readonly onTime: (time: QueryTime) => void;
       readonly onCancel: (error: ErrorData) => void;
     },
   ) {
@@ -33,12 +35,13 @@ export class TaskOutput {
     this.#spoolFull = options.spoolFull;
     port.once('close', options.onClosed);
     port.on('message', (input: SlotInput) => {
-      if (input.kind === 'cancel') {
-        options.onCancel(input.error);
-        return;
+      if (input.kind === 'cancel') options.onCancel(input.error);
+      else if (input.kind === 'hold') options.onHold(input.on);
+      else if (input.kind === 'time') options.onTime(input.time);
+      else {
+        this.#untakenBytes -= input.bytes;
+        options.onTaken();
       }
-      this.#untakenBytes -= input.bytes;
-      options.onTaken();
     });
   }
 

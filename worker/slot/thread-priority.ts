@@ -29,7 +29,7 @@ export function currentThread(): number {
 /** Lowers a thread's priority below all others; false where the system does not allow it. */
 export const lowerPriority = (thread: number): boolean => setNice(thread, LOW_NICE);
 
-/** Restores the priority of a thread that runs queries; false for most processes, which lack the privilege. */
+/** Gives a thread the priority of those that run queries; false for a thread below it in most processes, which lack the privilege. */
 export const restorePriority = (thread: number): boolean => setNice(thread, QUERY_NICE);
 
 /**
@@ -41,14 +41,19 @@ export function restorePriorities(): void {
   for (const thread of readdirSync('/proc/self/task')) setNice(Number(thread), NORMAL_NICE);
 }
 
-/** Milliseconds that a thread wanted a core and had none, since it began; 0 where the system does not say. Linux only. */
-export function waitedForCoreMs(thread: number): number {
-  if (!isLinux || thread === 0) return 0;
+/** Milliseconds, since a thread began, in which it ran on a core, and in which it wanted one and had none. */
+export type CoreTimes = { readonly ranMs: number; readonly waitedMs: number };
+
+const UNKNOWN: CoreTimes = { ranMs: 0, waitedMs: 0 };
+
+/** The times of a thread; 0 where the system does not say. Linux only. */
+export function coreTimes(thread: number): CoreTimes {
+  if (!isLinux || thread === 0) return UNKNOWN;
   try {
-    const [, waitedNs = '0'] = readFileSync(`/proc/self/task/${thread}/schedstat`, 'latin1').split(' ');
-    return Number(waitedNs) / 1e6;
+    const [ranNs = '0', waitedNs = '0'] = readFileSync(`/proc/self/task/${thread}/schedstat`, 'latin1').split(' ');
+    return { ranMs: Number(ranNs) / 1e6, waitedMs: Number(waitedNs) / 1e6 };
   } catch {
-    return 0;
+    return UNKNOWN;
   }
 }
 

@@ -8,6 +8,8 @@ import {
   type ServerWritableStream,
 } from '@grpc/grpc-js';
 import { decodeTask, decodeTaskHead } from '#proto/task-codec.ts';
+import type { CoordinatorBeat } from '#proto/generated/skein/worker/v1/CoordinatorBeat.ts';
+import type { TaskTimeInput } from '#proto/generated/skein/worker/v1/TaskTime.ts';
 import type { TaskReport, TaskSpec } from '#proto/task.ts';
 import { requireSecret, toServiceError } from '#shared/grpc/internal-auth.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
@@ -43,12 +45,14 @@ export type SpooledAnswer =
 export async function startScriptedWorker(script: WorkerScript, port = 0) {
   const server = new Server();
   const cancelled: { readonly taskId: string; readonly code: string }[] = [];
-  const beats: { readonly epoch: string }[] = [];
-  const tasks = new Map<string, { readonly spec: TaskSpec; readonly abort: AbortController }>();
+  const beats: CoordinatorBeat[] = [];
+  const streams = new Map<string, { readonly spec: TaskSpec; readonly abort: AbortController }>();
   const ended: string[] = [];
   const id = `w-${randomUUID()}`;
   /** Queries that its beats say it holds. */
   const held = new Set<string>();
+  /** What its beats say of the tasks that run. */
+  let tasks: readonly TaskTimeInput[] = [];
   /** Connections over which tasks came. */
   const sessions = new Set<Http2Session>();
   /** Connections over which coordinators get beats. */
@@ -60,12 +64,12 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
   let attached = 0;
   const { definition } = loadService('worker.proto', 'skein.worker.v1.Worker');
   server.addService(definition, {
-    Attach: (stream: ServerDuplexStream<{ epoch: string }, object>) => {
+    Attach: (stream: ServerDuplexStream<CoordinatorBeat, object>) => {
       requireSecret(stream.metadata, fixedKeyring(script.secret));
       attached += 1;
       beating.add(sessionOf(stream));
       stream.on('error', () => undefined);
-      stream.on('data', (beat: { epoch: string }) => {
+      stream.on('data', (beat: CoordinatorBeat) => {
         beats.push(beat);
         if (silent) return;
         stream.write({
@@ -85,6 +89,7 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
           machine_id: `m-${port}`,
           machine_cores: script.cores ?? 2,
           query_ids: [...held],
+          tasks,
           hung: hung === undefined ? null : { query_id: hung, task_id: 't', quantum_ms: '7000' },
         });
       });
@@ -124,8 +129,8 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
     ) => {
       const { task_id: taskId, code } = call.request;
       cancelled.push({ taskId, code });
-      tasks.get(taskId)?.abort.abort();
-      const answer = (): void => callback(null, { found: tasks.delete(taskId) });
+      streams.get(taskId)?.abort.abort();
+      const answer = (): void => callback(null, { found: streams.delete(taskId) });
       if (script.cancel === undefined) answer();
       else void script.cancel().then(answer);
     },
@@ -140,7 +145,7 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
         const { ticket } = call.request;
         const described = ticket.subarray(ticket.indexOf('\n') + 1);
         const task = { spec: await decodeTask(decodeTaskHead(described)), abort: new AbortController() };
-        tasks.set(task.spec.taskId, task);
+        streams.set(task.spec.taskId, task);
         const gone = new AbortController();
         call.on('cancelled', () => gone.abort());
         const signal = AbortSignal.any([gone.signal, task.abort.signal]);
@@ -172,6 +177,8 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
     /** Queries that EndQuery has named. */
     ended,
     held,
+    /** Makes its beats say that these tasks have had this time. */
+    time: (times: readonly TaskTimeInput[]) => void (tasks = times),
     /** Makes it hang: it sends no more beats. */
     freeze: () => void (silent = true),
     thaw: () => void (silent = false),

@@ -1,5 +1,6 @@
 // Original file: worker.proto
 
+import type { QueryLevelInput as _skein_worker_v1_QueryLevelInput, QueryLevel as _skein_worker_v1_QueryLevel } from '../../../skein/worker/v1/QueryLevel.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface CoordinatorBeatInput {
@@ -7,6 +8,7 @@ export interface CoordinatorBeatInput {
   readonly epoch?: (number | string | Long);
   readonly levels_ms?: readonly (number | string)[];
   readonly level_weight_ratio?: (number | string);
+  readonly queries?: readonly (_skein_worker_v1_QueryLevelInput)[];
 }
 
 export interface CoordinatorBeat {
@@ -14,4 +16,5 @@ export interface CoordinatorBeat {
   readonly epoch: (string);
   readonly levels_ms: readonly (number)[];
   readonly level_weight_ratio: (number);
+  readonly queries: readonly (_skein_worker_v1_QueryLevel)[];
 }

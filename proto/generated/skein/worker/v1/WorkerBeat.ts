@@ -1,6 +1,7 @@
 // Original file: worker.proto
 
 import type { HungTaskInput as _skein_worker_v1_HungTaskInput, HungTask as _skein_worker_v1_HungTask } from '../../../skein/worker/v1/HungTask.ts';
+import type { TaskTimeInput as _skein_worker_v1_TaskTimeInput, TaskTime as _skein_worker_v1_TaskTime } from '../../../skein/worker/v1/TaskTime.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface WorkerBeatInput {
@@ -21,6 +22,7 @@ export interface WorkerBeatInput {
   readonly memory_granted_bytes?: (number | string | Long);
   readonly level_tasks?: readonly (number)[];
   readonly level_scheduled_ms?: readonly (number | string)[];
+  readonly tasks?: readonly (_skein_worker_v1_TaskTimeInput)[];
 }
 
 export interface WorkerBeat {
@@ -41,4 +43,5 @@ export interface WorkerBeat {
   readonly memory_granted_bytes: (string);
   readonly level_tasks: readonly (number)[];
   readonly level_scheduled_ms: readonly (number)[];
+  readonly tasks: readonly (_skein_worker_v1_TaskTime)[];
 }

@@ -1,0 +1,14 @@
+// Original file: worker.proto
+
+
+export interface TaskTimeInput {
+  readonly query_id?: (string);
+  readonly task_id?: (string);
+  readonly scheduled_ms?: (number | string);
+}
+
+export interface TaskTime {
+  readonly query_id: (string);
+  readonly task_id: (string);
+  readonly scheduled_ms: (number);
+}

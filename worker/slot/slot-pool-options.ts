@@ -1,0 +1,36 @@
+import type { SentTask } from '#proto/task.ts';
+import type { Logger } from '#shared/log/logger.ts';
+import type { IdleLimits } from './instance-pool.ts';
+
+export type SlotPoolOptions = {
+  readonly slots: number;
+  readonly tasksPerSlotMax: number;
+  readonly spillDir: string;
+  /** Limits of each slot's idle instances; `afterMs` also of a thread in reserve. */
+  readonly idle: IdleLimits;
+  readonly outputBufferBytes: number;
+  /** Memory of each slot's row cache. */
+  readonly rowCacheBytes: number;
+  readonly quanta: QuantumLimits;
+  readonly log: Logger;
+};
+
+type QuantumLimits = {
+  /** Most long quanta that one principal may have at once. */
+  readonly longMax: number;
+  /** Age at which a quantum is interrupted, and its statement cancelled. */
+  readonly ageMaxMs: number;
+  /** Time within which a quantum must end after its interrupt. */
+  readonly overrunMs: number;
+  /** Most threads that may be started in place of slow ones. */
+  readonly sparesMax: number;
+  /** Called with the number of threads beyond the number of slots, when it changes. */
+  readonly onSpares: (spares: number) => void;
+  /** Called, perhaps repeatedly, when a quantum has used `OVERRUN_PART` of `overrunMs`. */
+  readonly onOverrun: () => void;
+  /** Called once, for the first quantum that does not end within `overrunMs`: only the end of the process stops it. */
+  readonly onHung: (hung: HungQuantum) => void;
+};
+
+/** A quantum that does not react to interrupts. */
+export type HungQuantum = { readonly spec: SentTask; readonly ageMs: number };

@@ -1,0 +1,26 @@
+import type { TaskReport } from '#proto/task.ts';
+import type { Json } from '#shared/json.ts';
+import type { MemoryUse } from './instance-pool.ts';
+import type { TaskTimes } from './slot-scheduler.ts';
+
+/** Measurements of a task that succeeded. */
+export type TaskRun = {
+  readonly times: TaskTimes;
+  readonly peak: MemoryUse;
+  readonly profile: Json;
+  readonly written: Pick<TaskReport, 'files' | 'replaced' | 'unloaded'>;
+};
+
+/** The profile is that of the first statement, which computes the rows. */
+export const addRuns = (one: TaskRun, next: TaskRun): TaskRun => ({
+  ...one,
+  times: {
+    scheduledMs: one.times.scheduledMs + next.times.scheduledMs,
+    quanta: one.times.quanta + next.times.quanta,
+    blockedMs: one.times.blockedMs + next.times.blockedMs,
+  },
+  peak: {
+    memoryBytes: Math.max(one.peak.memoryBytes, next.peak.memoryBytes),
+    spilledBytes: Math.max(one.peak.spilledBytes, next.peak.spilledBytes),
+  },
+});

@@ -13,10 +13,12 @@ import { benchInserts, type InsertFigures } from './inserts.ts';
 import { benchOptimize } from './optimize.ts';
 import { benchRefresh, type RefreshFigures } from './refresh.ts';
 
-/** A table that is written as a whole, and the COPY of plain DuckDB that writes the same rows. */
+/** Files that are written as a whole, of a table or of a stage, and the COPY of plain DuckDB that writes the same rows. */
 type Copy = {
   readonly name: string;
   readonly create: string;
+  readonly files: (cluster: Cluster) => Promise<number>;
+  readonly drop: string;
   readonly copy: (folder: string) => string;
 };
 
@@ -32,16 +34,31 @@ type CopyFigures = {
 
 const SCHEMA = 'lake.writes';
 const TABLE = `${SCHEMA}.copied`;
+const STAGE = `@${SCHEMA}.unloaded`;
 /** What Skein writes with by default. */
 const FORMAT = 'FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 122880';
 
+const OF_TABLE = {
+  files: async (cluster: Cluster) => (await tableFiles(cluster, 'writes', 'copied')).length,
+  drop: `DROP TABLE ${TABLE} PURGE`,
+};
+
 const COPIES: readonly Copy[] = [
   {
+    ...OF_TABLE,
     name: 'CTAS of lineitem',
     create: `CREATE TABLE ${TABLE} AS SELECT * FROM lake.tpch.lineitem`,
     copy: (folder) => `COPY (FROM lineitem) TO '${folder}/copied' (${FORMAT}, PER_THREAD_OUTPUT)`,
   },
   {
+    name: 'unload of lineitem to Parquet',
+    create: `COPY INTO ${STAGE}/lineitem/ FROM lake.tpch.lineitem FILE_FORMAT = (TYPE = PARQUET)`,
+    files: async (cluster) => (await cluster.sql(`LIST ${STAGE}`)).length,
+    drop: `REMOVE ${STAGE}`,
+    copy: (folder) => `COPY (FROM lineitem) TO '${folder}/copied' (${FORMAT}, PER_THREAD_OUTPUT)`,
+  },
+  {
+    ...OF_TABLE,
     name: 'CTAS of lineitem, partitioned by month',
     create: `CREATE TABLE ${TABLE} PARTITIONED BY (month(l_shipdate)) AS SELECT * FROM lake.tpch.lineitem`,
     copy: (folder) =>
@@ -54,7 +71,7 @@ const STATEMENT_TIMEOUT_MS = 600_000;
 export type WritesOptions = { readonly scale: string; readonly runs: number; readonly seconds: number };
 
 /**
- * Measures writes: tables made from TPC-H's lineitem beside plain DuckDB's COPY of the same rows, by the same codec, to row groups of the
+ * Measures writes: tables, and files of a stage, made from TPC-H's lineitem beside plain DuckDB's COPY of the same rows, by the same codec, to row groups of the
  * same size; UPDATE, DELETE and MERGE beside DuckDB’s iceberg extension and each other; REFRESH after new rows beside a full one; OPTIMIZE of a table of small files; and INSERTs of one row each, by one client, by eight into a table each, and by sixteen into one table.
  */
 export async function benchWrites(options: WritesOptions): Promise<void> {
@@ -63,6 +80,7 @@ export async function benchWrites(options: WritesOptions): Promise<void> {
   try {
     await peer.ask(createViews(files));
     await cluster.sql(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
+    await cluster.sql(`CREATE STAGE IF NOT EXISTS ${STAGE.slice(1)}`);
     const copies: CopyFigures[] = [];
     for (const copy of COPIES) {
       copies.push(await measure(cluster, peer, copy, options.runs));
@@ -89,8 +107,8 @@ async function measure(cluster: Cluster, peer: DuckDbPeer, copy: Copy, runs: num
     const started = performance.now();
     await cluster.sql(copy.create, { timeoutMs: STATEMENT_TIMEOUT_MS });
     if (round > 0) skeinMs.push(performance.now() - started);
-    filesOf.skein = (await tableFiles(cluster, 'writes', 'copied')).length;
-    await cluster.sql(`DROP TABLE ${TABLE} PURGE`);
+    filesOf.skein = await copy.files(cluster);
+    await cluster.sql(copy.drop);
     const folder = await mkdtemp(join(tmpdir(), 'skein-bench-'));
     try {
       const { elapsedMs } = await peer.ask(copy.copy(folder));

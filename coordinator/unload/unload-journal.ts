@@ -12,6 +12,8 @@ import type { UnloadIntent, UnloadIntents, UnloadName } from './unload-intents.t
 
 /** Pause before what could not be done is tried again. */
 const RETRY_PAUSE_MS = 1_000;
+/** Time after which the folder of an unload is looked at once more. */
+const SWEEP_AGAIN_MS = 30_000;
 
 /** An unload of this coordinator, from before its first file until nothing of it is left open. */
 export interface OpenUnload {
@@ -40,8 +42,8 @@ type Options = {
 };
 
 /**
- * The unloads that have begun and not ended, durable before their first file. The catalog knows of each as an upload into its stage, and
- * deletes what is left of it when the stage's `upload_ttl` is over.
+ * The unloads that have begun and not ended, durable before their first file. Until names are decided the catalog knows of each as an
+ * upload into its stage, and deletes what is left of it when the stage's `upload_ttl` is over.
  * ```
  * begin ─▶ files ─▶ names are decided, in one row ─▶ each file gets its name ─▶ the intent goes
  *            └─ failed ─▶ the files are deleted ─▶ the intent goes
@@ -74,13 +76,13 @@ export class UnloadJournal {
       folder: uploadFolder(stage.location, uploadId),
       place: (names, { overwrite, begin }) =>
         this.#inTurn(stage.id, async () => {
-          await this.#requireOpen(principal, uploadId);
           await requireFreePaths(
             stage,
             names.map(({ path: wanted }) => wanted),
             overwrite,
           );
           begin();
+          await this.#keepFiles(principal, intent, names);
           await intents.decide(uploadId, names);
           await this.#place(intent, names).catch((cause: unknown) => {
             throw new SkeinError(
@@ -113,15 +115,22 @@ export class UnloadJournal {
     await Promise.allSettled(this.#pending);
   }
 
-  /** @throws UPLOAD_NOT_FOUND */
-  async #requireOpen(principal: Principal, uploadId: string): Promise<void> {
+  /** From now on the catalog does not delete the files, although the time of the upload ends. @throws UPLOAD_NOT_FOUND */
+  async #keepFiles(
+    principal: Principal,
+    { uploadId: id, stage: location }: UnloadIntent,
+    names: readonly UnloadName[],
+  ): Promise<void> {
+    const { catalog } = this.#options;
     try {
-      await this.#options.catalog.findUpload(principal, uploadId);
+      await catalog.findUpload(principal, id);
+      await catalog.endUpload(id, false);
     } catch (thrown) {
-      const { code } = SkeinError.of(thrown);
-      if (code !== 'UPLOAD_NOT_FOUND') throw thrown;
-      throw new SkeinError(code, 'the unload took longer than the upload_ttl of its stage', { cause: thrown });
+      if (SkeinError.of(thrown).code !== 'UPLOAD_NOT_FOUND') throw thrown;
+      throw tooLong(thrown);
     }
+    const files = await uploadFiles({ id, stage: { location } });
+    if (!names.every(({ file }) => files.has(file))) throw tooLong(undefined);
   }
 
   async #inTurn(stageId: string, work: () => Promise<void>): Promise<void> {
@@ -158,18 +167,27 @@ export class UnloadJournal {
   }
 
   async #discard(intent: UnloadIntent): Promise<void> {
-    // Best effort: what cannot be deleted now is deleted by the catalog when the upload's time is over.
-    await this.#forget(intent).catch((error: unknown) => {
+    try {
+      await this.#forget(intent);
+    } catch (error) {
       this.#options.log.warn({ err: error, upload: intent.uploadId }, 'an unload could not be tidied up');
-    });
+      this.#behind(this.#settle(intent));
+    }
   }
 
-  /** Deletes what is left of an unload. An attempt to run a task that was given up may go on: the catalog deletes what that leaves. */
-  async #forget({ uploadId, stage: location }: UnloadIntent): Promise<void> {
+  /** Deletes what is left of an unload; and once more, because an attempt to run a task that was given up may go on for a while. */
+  async #forget(intent: UnloadIntent): Promise<void> {
     const { catalog, intents } = this.#options;
-    await removeUpload({ id: uploadId, stage: { location } });
-    await catalog.endUpload(uploadId, true);
-    await intents.remove(uploadId);
+    const { uploadId: id, stage: location } = intent;
+    const upload = { id, stage: { location } };
+    await removeUpload(upload);
+    await catalog.endUpload(id, true);
+    const again = async (): Promise<void> => {
+      await sleep(SWEEP_AGAIN_MS, undefined, { signal: this.#stop.signal, ref: false });
+      await removeUpload(upload);
+      await intents.remove(id);
+    };
+    this.#behind(again());
   }
 
   #behind(work: Promise<unknown>): void {
@@ -184,3 +202,6 @@ export class UnloadJournal {
     void ended.finally(() => this.#pending.delete(ended));
   }
 }
+
+const tooLong = (cause: unknown): SkeinError =>
+  new SkeinError('UPLOAD_NOT_FOUND', 'the unload took longer than the upload_ttl of its stage', { cause });

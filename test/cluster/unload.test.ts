@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StartedCluster } from '#test/support/cluster.ts';
+import { run, type StartedCluster } from '#test/support/cluster.ts';
+import { pythonBin } from '#test/support/python.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
 
 /** `COPY INTO @stage FROM query`: rows go into files of a stage, on a cluster of two workers. */
@@ -288,5 +290,57 @@ describe('what was unloaded is read back as the same rows', () => {
     const texts = ['n', ...columns.map(({ name: column }) => `${column}::VARCHAR`)].join(', ');
     const expected = await cluster.sql(`SELECT ${texts} FROM (${query}) ORDER BY n`);
     expect(await cluster.sql(`SELECT ${texts} FROM (${read}) ORDER BY n`)).toEqual(expected);
+  });
+});
+
+const PLAIN = `SELECT 1::INT AS id, 'a, "b"' || chr(10) || 'ä' AS txt, 1.25::DECIMAL(10,2) AS dec, DATE '2024-02-29' AS d,
+  TIMESTAMP '2024-02-29 12:34:56.789012' AS ts, true AS b, 0.5::DOUBLE AS dbl
+  UNION ALL SELECT 2, '', -0.75, NULL, NULL, false, NULL UNION ALL SELECT 3, NULL, NULL, NULL, NULL, NULL, NULL`;
+const PLAIN_ROWS = [
+  ['1', 'a, "b"\nä', '1.25', '2024-02-29', '2024-02-29 12:34:56.789012', 'true', '0.5'],
+  ['2', '', '-0.75', null, null, 'false', null],
+  ['3', null, null, null, null, null, null],
+];
+
+/** The rows of a file, each value as text, by PyArrow. */
+const PYARROW = `
+import gzip, json, sys
+import pyarrow as pa, pyarrow.csv as csv, pyarrow.json as js, pyarrow.parquet as pq
+path = sys.argv[1]
+if path.endswith('.parquet'):
+    table = pq.read_table(path)
+elif path.endswith('.json.gz'):
+    schema = pa.schema([('d', pa.string())])
+    table = js.read_json(gzip.open(path), parse_options=js.ParseOptions(explicit_schema=schema))
+else:
+    options = csv.ConvertOptions(null_values=['\\\\N'], strings_can_be_null=True, quoted_strings_can_be_null=False)
+    table = csv.read_csv(path, parse_options=csv.ParseOptions(newlines_in_values=True), convert_options=options)
+text = lambda value: None if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+names = ['id', 'txt', 'dec', 'd', 'ts', 'b', 'dbl']
+print(json.dumps([[text(row[name]) for name in names] for row in table.to_pylist()]))
+`;
+
+describe('files are read by others', () => {
+  test.each([
+    [
+      'TYPE = CSV',
+      'data_0_0_0.csv.gz',
+      (path: string) => `read_csv('${path}', nullstr = '\\N', allow_quoted_nulls = false)`,
+    ],
+    ['TYPE = JSON', 'data_0_0_0.json.gz', (path: string) => `read_json('${path}')`],
+    ['TYPE = PARQUET', 'data_0_0_0.snappy.parquet', (path: string) => `read_parquet('${path}')`],
+  ])('%s: plain DuckDB and PyArrow', async (format, name, source) => {
+    const header = format === 'TYPE = CSV' ? 'HEADER = TRUE' : '';
+    await cluster.sql(`COPY INTO ${BOX}/plain/ FROM (${PLAIN}) FILE_FORMAT = (${format}) ${header}`);
+    const path = await fetched(`plain/${name}`);
+    const connection = await (await DuckDBInstance.create(':memory:')).connect();
+    const read = await connection.runAndReadAll(`SELECT COLUMNS(*)::VARCHAR FROM ${source(path)} ORDER BY id`);
+    connection.closeSync();
+    expect(read.getRowsJson()).toEqual(PLAIN_ROWS);
+    const script = join(dir, 'read.py');
+    await writeFile(script, PYARROW);
+    const { code, stdout, stderr } = await run(join(await pythonBin(), 'python'), [script, path]);
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toEqual(PLAIN_ROWS);
   });
 });

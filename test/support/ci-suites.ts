@@ -31,6 +31,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/transaction-limits.test.ts',
   'test/cluster/transactions-model.test.ts',
   'test/cluster/transactions-random.test.ts',
+  'test/cluster/unload-kills.test.ts',
   'test/cluster/worker-memory.test.ts',
   'test/cluster/worker-processes.test.ts',
   'test/cluster/write-kills.test.ts',

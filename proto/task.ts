@@ -256,7 +256,14 @@ export type ScanFile = {
   readonly specId?: number;
   /** Of a stage's file: it is refused when another one has replaced it. */
   readonly etag?: string;
+  /**
+   * Of a stage's file: the lines that begin in bytes `[start, end)` are this task's, or the groups of rows of Parquet at this share of all
+   * rows. Absent = all.
+   */
+  readonly bytes?: ByteRange;
 };
+
+export type ByteRange = { readonly start: number; readonly end: number };
 
 export type ScanDelete =
   | { readonly kind: 'position'; readonly path: string; readonly sizeBytes: number }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ScanFile } from '#proto/task.ts';
-import { batchFiles, splitFile, SplitQueue, type Split } from './split-queue.ts';
+import { batchFiles, divideFile, splitFile, SplitQueue, type Split } from './split-queue.ts';
 
 const MIB = 2 ** 20;
 const file = (path: string, recordCount: number, sizeBytes: number): ScanFile => ({
@@ -206,4 +206,25 @@ describe('the rest that a batch leaves of its worker’s share', () => {
     expect(batches([...outputs('w1', 16, 5), ...outputs('w1', 2, 5)])).toEqual([80, 10]);
     expect(batches([...outputs('w1', 16, 5), ...outputs('w1', 9, 1)])).toEqual([80, 9]);
   });
+});
+
+test('a file of a stage is divided by its bytes, and neighbours become one range again', () => {
+  const splits = divideFile(0, { ...file('s', 0, 40 * MIB), etag: 'e' });
+  const ranges = splits.map((split) => (split.kind === 'rows' ? split.file.bytes : undefined));
+  expect(ranges).toHaveLength(10);
+  expect(ranges.slice(0, 2)).toEqual([
+    { start: 0, end: 4 * MIB },
+    { start: 4 * MIB, end: 8 * MIB },
+  ]);
+  expect(ranges.at(-1)?.end).toBe(40 * MIB);
+  const [some = []] = batchFiles(splits.slice(2, 5).toReversed(), 1);
+  expect(some.map(({ bytes }) => bytes)).toEqual([{ start: 8 * MIB, end: 20 * MIB }]);
+  const [apart = []] = batchFiles(
+    [splits[0], splits[2]].flatMap((split) => split ?? []),
+    1,
+  );
+  expect(apart.map(({ bytes }) => bytes)).toEqual([ranges[0], ranges[2]]);
+  const [all = []] = batchFiles(splits, 1);
+  expect(all).toEqual([{ ...file('s', 0, 40 * MIB), etag: 'e' }]);
+  expect(divideFile(0, file('little', 0, 3 * MIB)).map((split) => split.bytes)).toEqual([3 * MIB]);
 });

@@ -37,6 +37,23 @@ export function splitFile(scan: number, file: ScanFile): Split[] {
   return splits;
 }
 
+/** Bytes of a split of a stage's file: it is cheaper to read than the tables' own. */
+const STAGED_SPLIT_BYTES = 4 * 2 ** 20;
+
+/** Divides a file of a stage into splits of the same number of bytes. */
+export function divideFile(scan: number, file: ScanFile): Split[] {
+  const { sizeBytes } = file;
+  const count = Math.min(SPLITS_OF_FILE_MAX, Math.ceil(sizeBytes / STAGED_SPLIT_BYTES));
+  if (count < 2) return [{ kind: 'rows', scan, file, bytes: sizeBytes }];
+  const step = Math.ceil(sizeBytes / count);
+  const splits: Split[] = [];
+  for (let start = 0; start < sizeBytes; start += step) {
+    const end = Math.min(start + step, sizeBytes);
+    splits.push({ kind: 'rows', scan, file: { ...file, bytes: { start, end } }, bytes: end - start });
+  }
+  return splits;
+}
+
 /** A slot whose share of a stage reads at most this takes it in one task: planning a task costs milliseconds, whatever it reads. */
 const SHARE_BYTES_MIN = 64 * 2 ** 20;
 /** Part of a bigger share that a slot takes in its first batch. The rest balances slots of different speed. */
@@ -214,9 +231,10 @@ function rankWorkers(path: string, addresses: readonly string[]): readonly strin
 }
 
 /** Returns which of its file's `parts` parts a split is in. A small file is one part, a big one has as many as there are workers. */
-function partOf({ recordCount, sizeBytes, rows }: ScanFile, parts: number): number {
+function partOf({ recordCount, sizeBytes, rows, bytes }: ScanFile, parts: number): number {
   const blocks = Math.max(1, Math.ceil(sizeBytes / AFFINITY_BYTES));
-  const block = recordCount === 0 ? 0 : Math.floor((blocks * (rows?.start ?? 0)) / recordCount);
+  const [at, size] = bytes === undefined ? [rows?.start ?? 0, recordCount] : [bytes.start, sizeBytes];
+  const block = size === 0 ? 0 : Math.floor((blocks * at) / size);
   return Math.floor((block * parts) / blocks);
 }
 
@@ -234,13 +252,13 @@ function mix(hash: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-/** Returns the files that a batch reads, per scan. Adjacent row ranges of a file become one. */
+/** Returns the files that a batch reads, per scan. Adjacent ranges of a file become one. */
 export function batchFiles(batch: readonly Split[], scans: number): ScanFile[][] {
   const files = Array.from({ length: scans }, (): ScanFile[] => []);
   const taken = batch.flatMap((split) => (split.kind === 'rows' ? [split] : []));
   const ordered = taken.toSorted((a, b) => {
     if (a.file.path !== b.file.path) return a.file.path < b.file.path ? -1 : 1;
-    return (a.file.rows?.start ?? 0) - (b.file.rows?.start ?? 0);
+    return startOf(a.file) - startOf(b.file);
   });
   for (const { scan, file } of ordered) {
     const list = files[scan];
@@ -249,9 +267,16 @@ export function batchFiles(batch: readonly Split[], scans: number): ScanFile[][]
       const rows = { start: last.rows.start, end: file.rows.end };
       const isWhole = rows.start === 0 && rows.end === file.recordCount;
       list?.splice(-1, 1, { ...last, rows: isWhole ? null : rows });
+    } else if (last?.path === file.path && last.bytes !== undefined && last.bytes.end === file.bytes?.start) {
+      const { bytes: before, ...whole } = last;
+      const bytes = { start: before.start, end: file.bytes.end };
+      const isWhole = bytes.start === 0 && bytes.end === file.sizeBytes;
+      list?.splice(-1, 1, isWhole ? whole : { ...whole, bytes });
     } else {
       list?.push(file);
     }
   }
   return files;
 }
+
+const startOf = ({ rows, bytes }: ScanFile): number => rows?.start ?? bytes?.start ?? 0;

@@ -8,7 +8,8 @@ import type { FinishedTask } from './finished-task.ts';
 import { plannedFiles, type PlannedScan, type TaskTable } from './plan-scans.ts';
 import { bytesOfFiles, groupsOf, readPart } from './read-bytes.ts';
 import type { ResultReader } from './result-reader.ts';
-import { batchFiles, splitFile, SplitQueue, type Split } from './split-queue.ts';
+import { splitsOf } from './divide-staged.ts';
+import { batchFiles, SplitQueue, type Split } from './split-queue.ts';
 import { NEW_STAGE, nextStage, stageTasks, type StageEvent, type StageState } from './stage-state.ts';
 import { TaskAttempts } from './task-attempt.ts';
 import { partitionShares, sliceBatches, type InputShare, type TaskShare } from './task-share.ts';
@@ -325,7 +326,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
 
   #splits(files: readonly (readonly ScanFile[])[]): Split[] {
     const rows = this.fragment.scans.flatMap(({ read }, scan) =>
-      read === 'split' ? (files[scan] ?? []).flatMap((file) => splitFile(scan, file)) : [],
+      read === 'split' ? (files[scan] ?? []).flatMap((file) => splitsOf(scan, file, this.planned[scan])) : [],
     );
     const outputs = this.fragment.inputs.flatMap(({ read }, input): Split[] => {
       if (read !== 'share') return [];

@@ -35,7 +35,7 @@ export type PlannedFile = {
 };
 
 /** Columns that DuckDB adds to a file's own, unless the file has a column of that name. */
-const VIRTUAL_COLUMNS: ReadonlySet<string> = new Set(['filename', 'file_row_number']);
+export const VIRTUAL_COLUMNS: ReadonlySet<string> = new Set(['filename', 'file_row_number']);
 /** Longest time, in milliseconds, that pruning by statistics runs between two turns of the event loop. */
 const TURN_MS = 5;
 
@@ -151,7 +151,7 @@ function groupsOf({ rowGroups }: Footer, { rows }: ScanFile): readonly RowGroup[
  * Conditions on row numbers that select neighbouring row groups. DuckDB skips the other row groups, but numbers and compares every row that
  * it reads, at 2 ns and 1 ns per bound: bounds equal to the file's own ends are left out.
  */
-function rowBounds(groups: readonly RowGroup[], { rowGroups }: Footer): readonly string[] {
+export function rowBounds(groups: readonly RowGroup[], { rowGroups }: Pick<Footer, 'rowGroups'>): readonly string[] {
   const [first, last] = [groups[0], groups.at(-1)];
   if (first === undefined || last === undefined) return [];
   return [

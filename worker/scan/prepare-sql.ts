@@ -5,6 +5,7 @@ import { DeletedPositions } from './deleted-positions.ts';
 import type { FooterCache } from './footer.ts';
 import { printScan, type PrintedScan } from './print-scan.ts';
 import { printStaged } from './print-staged.ts';
+import type { RangeFiles } from './range-files.ts';
 import { openScanned } from './readable-path.ts';
 import { stagedError } from './staged-error.ts';
 
@@ -19,11 +20,19 @@ export type PreparedSql = {
   readonly positions: DeletedPositions;
 };
 
-/** @param tools.positionBytesMax memory for deleted positions @throws what `printScan` throws, and the reason of `signal`. */
+type PrepareTools = {
+  readonly footers: FooterCache;
+  /** Memory for deleted positions. */
+  readonly positionBytesMax: number;
+  /** Where parts of a stage's files are copied to. */
+  readonly ranges: RangeFiles;
+};
+
+/** @throws what `printScan` throws, and the reason of `signal`. */
 export async function prepareSql(
   signal: AbortSignal,
   spec: TaskSpec,
-  { footers, positionBytesMax }: { readonly footers: FooterCache; readonly positionBytesMax: number },
+  { footers, positionBytesMax, ranges }: PrepareTools,
 ): Promise<PreparedSql> {
   const positions = new DeletedPositions(positionBytesMax);
   const scans: PrintedScan[] = [];
@@ -34,9 +43,11 @@ export async function prepareSql(
     scans.push(
       staged === undefined
         ? await printScan(signal, scan, { index, tenant: spec.tenant, open, readFooter, positions })
-        : await printStaged(signal, { ...scan, staged }, { index, open, readFooter }).catch((error: unknown) => {
-            throw stagedError(SkeinError.of(error), spec);
-          }),
+        : await printStaged(signal, { ...scan, staged }, { index, open, readFooter, ranges }).catch(
+            async (error: unknown) => {
+              throw await stagedError(SkeinError.of(error), spec, ranges);
+            },
+          ),
     );
   }
   signal.throwIfAborted();

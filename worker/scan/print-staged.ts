@@ -6,12 +6,16 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { quotePath, readParquet } from '#shared/sql/read-parquet.ts';
 import { isWithin } from '#shared/storage/location.ts';
-import type { ReadFooter } from './footer.ts';
-import { baseName } from './plan-file.ts';
+import type { Footer } from './footer.ts';
+import { baseName, rowBounds, VIRTUAL_COLUMNS } from './plan-file.ts';
 import type { PrintedScan, ScanTools } from './print-scan.ts';
+import type { RangeFiles } from './range-files.ts';
 import { readablePath } from './readable-path.ts';
 
 type StagedScan = ScanSpec & { readonly staged: StagedSource };
+
+/** `ranges`: where parts of text files are copied to. */
+type StagedTools = Pick<ScanTools, 'open' | 'readFooter'> & { readonly ranges: RangeFiles };
 
 /** Files whose state is compared at once. */
 const FILES_AT_ONCE = 16;
@@ -25,16 +29,16 @@ const RECORD_BYTES_MAX = 8 * 2 ** 20;
 export async function printStaged(
   signal: AbortSignal,
   scan: StagedScan,
-  { index, open, readFooter }: Pick<ScanTools, 'open' | 'readFooter'> & { readonly index: number },
+  { index, ranges, ...tools }: StagedTools & { readonly index: number },
 ): Promise<PrintedScan> {
+  const { open } = tools;
   const { files, staged } = scan;
   for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
     signal.throwIfAborted();
     await Promise.all(files.slice(start, start + FILES_AT_ONCE).map((file) => checkFile(scan, file, open)));
   }
-  const paths = files.map(({ path }) => readablePath(open, path));
-  const sql = staged.what === 'columns' ? await describe(scan, paths, readFooter) : await read(scan, paths, readFooter);
-  const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const sql = staged.what === 'columns' ? await describe(scan, tools) : await read(signal, scan, { ranges, ...tools });
+  const bytes = files.reduce((sum, file) => sum + bytesOf(file), 0);
   return {
     sql: `(${sql})`,
     report: { scan: index, files: files.length, rowGroups: 0, rowGroupsPruned: 0, bytes },
@@ -52,29 +56,52 @@ async function checkFile({ allowedRoots }: ScanSpec, { path, etag }: ScanFile, o
   throw new SkeinError('STAGE_FILE_NOT_FOUND', `the file ${baseName(path)} ${what} while the statement ran`);
 }
 
-async function read(scan: StagedScan, paths: readonly string[], readFooter: ReadFooter): Promise<string> {
+const bytesOf = ({ sizeBytes, bytes }: ScanFile): number => (bytes === undefined ? sizeBytes : bytes.end - bytes.start);
+
+async function read(signal: AbortSignal, scan: StagedScan, tools: StagedTools): Promise<string> {
   const { format, columns } = scan.staged;
-  if (paths.length === 0) return `SELECT ${columns.map(nullOf).join(', ')} WHERE false`;
-  switch (format.kind) {
-    case 'csv':
-      return `SELECT * FROM ${readCsv(format, paths, columns)}`;
-    case 'json':
-      return `SELECT * FROM ${readJson(format, paths, columns)}`;
-    case 'parquet':
-      return readParquets(scan, paths, readFooter);
-    default:
-      return format satisfies never;
-  }
+  const texts =
+    format.kind === 'parquet' ? await readParquets(scan, tools) : await readTexts(signal, { ...scan, format }, tools);
+  return texts.length === 0 ? `SELECT ${columns.map(nullOf).join(', ')} WHERE false` : texts.join(' UNION ALL ');
 }
+
+/** Only the first part of a file has its header. */
+async function readTexts(
+  signal: AbortSignal,
+  scan: StagedScan & { readonly format: CsvFormat | JsonFormat },
+  { open, ranges }: StagedTools,
+): Promise<readonly string[]> {
+  const { files, format } = scan;
+  const { columns } = scan.staged;
+  const [begins, rests]: [string[], string[]] = [[], []];
+  for (const file of files) {
+    if (file.bytes === undefined) {
+      begins.push(readablePath(open, file.path));
+      continue;
+    }
+    const part = await ranges.add(signal, file, file.bytes, { open, lineBytesMax: RECORD_BYTES_MAX });
+    if (part !== null) (part.begin === 0 ? begins : rests).push(part.path);
+  }
+  const reads = (paths: readonly string[], isBegin: boolean): readonly string[] => {
+    if (paths.length === 0) return [];
+    if (format.kind === 'json') return [`SELECT * FROM ${readJson(format, paths, columns)}`];
+    const { header } = format;
+    const rest = { ...format, header: isBegin ? header : NO_HEADER };
+    return [`SELECT * FROM ${readCsv(rest, paths, columns)}`];
+  };
+  return [...reads(begins, true), ...reads(rests, false)];
+}
+
+const NO_HEADER: CsvFormat['header'] = { kind: 'lines', count: 0 };
 
 const nullOf = ({ name, type }: Column): string => `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`;
 
 type Column = StagedSource['columns'][number];
 
 /** The names and types of the columns of the first file. */
-async function describe(scan: StagedScan, paths: readonly string[], readFooter: ReadFooter): Promise<string> {
+async function describe(scan: StagedScan, { open, readFooter }: Omit<StagedTools, 'ranges'>): Promise<string> {
   const { format } = scan.staged;
-  const first = paths.slice(0, 1);
+  const first = scan.files.slice(0, 1).map(({ path }) => readablePath(open, path));
   // A footer that is too large, or no footer, is refused before DuckDB opens the file.
   if (format.kind === 'parquet') for (const file of scan.files.slice(0, 1)) await readFooter(file);
   const source =
@@ -135,24 +162,49 @@ const times = (dateFormat: string | null, timestampFormat: string | null): reado
 ];
 
 /** Files with the same columns stand in one `read_parquet`; a column that a file has not is NULL in its rows. */
-async function readParquets(scan: StagedScan, paths: readonly string[], readFooter: ReadFooter): Promise<string> {
-  const branches = new Map<string, { readonly names: ReadonlyMap<string, string>; readonly paths: string[] }>();
-  for (const [i, file] of scan.files.entries()) {
-    const { fields, signature } = await readFooter(file);
-    const branch = branches.get(signature) ?? {
+async function readParquets(
+  scan: StagedScan,
+  { open, readFooter }: Omit<StagedTools, 'ranges'>,
+): Promise<readonly string[]> {
+  const branches = new Map<string, ParquetBranch>();
+  for (const file of scan.files) {
+    const footer = await readFooter(file);
+    const { fields, signature } = footer;
+    const bounds = partBounds(file, footer);
+    if (bounds === null) continue;
+    const key = bounds.length === 0 ? signature : JSON.stringify([signature, file.path, bounds]);
+    const branch = branches.get(key) ?? {
       names: new Map(fields.map(({ name }) => [foldIdentifier(name), name])),
       paths: [],
+      where: bounds.length === 0 ? '' : ` WHERE ${bounds.join(' AND ')}`,
     };
-    branches.set(signature, branch);
-    branch.paths.push(paths[i] ?? '');
+    branches.set(key, branch);
+    branch.paths.push(readablePath(open, file.path));
   }
-  const texts = [...branches.values()].map((branch) => {
+  return [...branches.values()].map((branch) => {
     const list = scan.staged.columns.map((column) => {
       const name = branch.names.get(foldIdentifier(column.name));
       if (name === undefined) return nullOf(column);
       return `CAST(f.${quoteIdentifier(name)} AS ${column.type}) AS ${quoteIdentifier(column.name)}`;
     });
-    return `SELECT ${list.join(', ')} FROM ${readParquet(branch.paths)} AS f`;
+    return `SELECT ${list.join(', ')} FROM ${readParquet(branch.paths)} AS f${branch.where}`;
   });
-  return texts.join(' UNION ALL ');
+}
+
+type ParquetBranch = { readonly names: ReadonlyMap<string, string>; readonly paths: string[]; readonly where: string };
+
+/**
+ * Conditions for the groups of rows that begin, by their share of all rows, in the file's range; null when there is none. Where a column
+ * has the name of DuckDB's number of the row, whoever has the file's begin reads all of it.
+ */
+function partBounds({ bytes, sizeBytes }: ScanFile, { rowGroups, fields }: Footer): readonly string[] | null {
+  if (bytes === undefined) return [];
+  if (fields.some(({ name }) => VIRTUAL_COLUMNS.has(foldIdentifier(name)))) return bytes.start === 0 ? [] : null;
+  const last = rowGroups.at(-1);
+  const rows = last === undefined ? 0 : last.startRow + last.rows;
+  const groups = rowGroups.filter(({ startRow }) => {
+    const at = (startRow / rows) * sizeBytes;
+    return at >= bytes.start && at < bytes.end;
+  });
+  return groups.length === 0 ? null : rowBounds(groups, { rowGroups });
 }

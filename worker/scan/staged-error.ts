@@ -1,6 +1,8 @@
 import type { TaskSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { baseName } from './plan-file.ts';
+import { linesBefore, type RangeFiles } from './range-files.ts';
+import { openScanned } from './readable-path.ts';
 
 // DuckDB 1.5's messages about files of text. They hold parts of the file: no pattern takes more than linear time.
 const CSV = /^CSV Error on Line: (\d+)\n/;
@@ -15,24 +17,38 @@ const JSON_TEXT =
  * stage stays as it is. A CSV record's number counts the header's, and one with line breaks in it counts once; DuckDB's line of a JSON
  * document may be that behind it.
  */
-export function stagedError(error: SkeinError, { scans }: Pick<TaskSpec, 'scans'>): SkeinError {
+export async function stagedError(
+  error: SkeinError,
+  { scans }: Pick<TaskSpec, 'scans'>,
+  ranges: Pick<RangeFiles, 'find'>,
+): Promise<SkeinError> {
   const staged = scans.filter((scan) => scan.staged !== undefined);
   if (staged.length === 0) return error;
   const text = error.message;
   const titleOf = (path: string | undefined): string => {
     const scan = staged.find(({ files }) => files.some((file) => file.path.endsWith(path ?? '\n')));
-    const file = scan?.files.find((one) => one.path.endsWith(path ?? '\n'));
+    const file = ranges.find(path ?? '')?.file ?? scan?.files.find((one) => one.path.endsWith(path ?? '\n'));
     return file === undefined ? 'a file of the stage' : `the file ${baseName(file.path)} of the stage`;
   };
   const refusal = (message: string): SkeinError =>
     new SkeinError('INVALID_INPUT_FILE', message, { cause: error.cause ?? error });
+  /** The number of a line in the file, of which a part was read. */
+  const lineOf = async (path: string | undefined, line: string | undefined): Promise<number> => {
+    const part = ranges.find(path ?? '');
+    const scan = staged.find(({ files }) => part !== undefined && files.includes(part.file));
+    const before = part === undefined || scan === undefined ? 0 : await linesBefore(part, openScanned(scan));
+    return Number(line) + before;
+  };
   const record = CSV.exec(text)?.[1];
   if (record !== undefined) {
     const reason = CSV_REASON.exec(text)?.[1] ?? 'it does not fit its format';
-    return refusal(`${titleOf(CSV_FILE.exec(text)?.[1])}, record ${record}: ${reason}`);
+    const path = CSV_FILE.exec(text)?.[1];
+    return refusal(`${titleOf(path)}, record ${await lineOf(path, record)}: ${reason}`);
   }
   const [, document, line, reason = ''] = JSON_TEXT.exec(text) ?? [];
-  if (document !== undefined) return refusal(`${titleOf(document)}, near line ${line}: ${reason}`);
+  if (document !== undefined) {
+    return refusal(`${titleOf(document)}, near line ${await lineOf(document, line)}: ${reason}`);
+  }
   const sniffed = SNIFFED.exec(text)?.[1];
   if (sniffed !== undefined) return refusal(`${titleOf(sniffed)} is no CSV file as its format says`);
   return error.code === 'INVALID_TABLE_DATA' ? refusal(text) : error;

@@ -11,6 +11,7 @@ import type { DeletedPositions } from '../scan/deleted-positions.ts';
 import { dropPositions, loadPositions } from '../scan/load-positions.ts';
 import { FooterCache } from '../scan/footer.ts';
 import { nameBadFile } from '../scan/name-bad-file.ts';
+import { RangeFiles } from '../scan/range-files.ts';
 import { stagedError } from '../scan/staged-error.ts';
 import { prepareSql, type PreparedSql } from '../scan/prepare-sql.ts';
 import { openScanned, readablePath } from '../scan/readable-path.ts';
@@ -136,14 +137,16 @@ export async function runTask(job: SlotJob): Promise<void> {
     scheduler.wake(job.job);
   };
   const beganMs = performance.now();
+  let ranges: RangeFiles | undefined;
   try {
     const spec = await decodeTask(job.spec);
     if (control.isWithdrawn) return;
     const positionBytesMax = Math.floor(job.memoryBytes / POSITIONS_SHARE);
-    const prepared = await prepareSql(abort.signal, spec, { footers, positionBytesMax });
+    ranges = new RangeFiles(join(settings.spillDir, `ranges-${threadId}`), spec);
+    const prepared = await prepareSql(abort.signal, spec, { footers, positionBytesMax, ranges });
     const preparingMs = performance.now() - beganMs;
     if (control.isWithdrawn) return;
-    const parts = { job, spec, control, output, prepared, signal: abort.signal };
+    const parts = { job, spec, control, output, prepared, ranges, signal: abort.signal };
     const run = await runInInstance({ ...parts, mayCache: !spec.profile }, (task) => {
       running = task;
     });
@@ -153,6 +156,7 @@ export async function runTask(job: SlotJob): Promise<void> {
   } finally {
     output.close();
     scheduler.forget(job.job);
+    await ranges?.[Symbol.asyncDispose]();
     endedMs = performance.now();
     setImmediate(() => pool.prepareBlank());
   }
@@ -166,16 +170,16 @@ type Running = {
   readonly prepared: PreparedSql;
   /** Small scans may read from the row cache. */
   readonly mayCache: boolean;
+  readonly ranges: RangeFiles;
   /** Aborts when the task is cancelled. */
   readonly signal: AbortSignal;
 };
 
 async function runInInstance(running: Running, started: (task: SlotTask) => void): Promise<TaskRun> {
-  const { job, spec, prepared } = running;
+  const { job, spec, prepared, ranges } = running;
   const sink = 'sink' in spec.output ? spec.output.sink : null;
-  const folders = [
-    ...new Set([...spec.scans.flatMap(readableFolders), ...(sink === null ? [] : writableFolders(sink))]),
-  ].sort();
+  const written = sink === null ? [] : writableFolders(sink);
+  const folders = [...new Set([...spec.scans.flatMap(readableFolders), ...ranges.folders, ...written])].sort();
   const bytes = readBytes(spec, prepared);
   using cached =
     running.mayCache && sink === null && bytes <= (spec.scans.length === 1 ? CACHED_BYTES_MAX : NARROW_BYTES_MAX)
@@ -228,7 +232,7 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
       if (TAKES_MUCH.has(code)) returnFreedMemory();
     });
     if (hasMissed) return runInInstance({ ...running, mayCache: false }, started);
-    throw stagedError(nameBadFile(SkeinError.of(error), prepared.files), spec);
+    throw await stagedError(nameBadFile(SkeinError.of(error), prepared.files), spec, ranges);
   }
 }
 

@@ -1,0 +1,43 @@
+import type { ScanFile, StagedSource } from '#proto/task.ts';
+import { unreachable } from '#shared/must.ts';
+import type { Compression } from '#shared/stage/file-format.ts';
+import type { TaskTable } from './plan-scans.ts';
+import { divideFile, splitFile, type Split } from './split-queue.ts';
+
+/** The splits of a file, of a table or of a stage. */
+export function splitsOf(scan: number, file: ScanFile, table: TaskTable | undefined): readonly Split[] {
+  const staged = table?.kind === 'files' ? table.spec.staged : undefined;
+  if (staged === undefined) return splitFile(scan, file);
+  return isDivisible(staged, file) ? divideFile(scan, file) : [{ kind: 'rows', scan, file, bytes: file.sizeBytes }];
+}
+
+/**
+ * Whether tasks can read parts of a stage's file: groups of rows of Parquet, lines of JSON, and lines of CSV where no field can hold the
+ * end of a line, because nothing encloses it. A file that is compressed as a whole is read from its begin.
+ */
+function isDivisible(
+  { format, what }: Pick<StagedSource, 'format' | 'what'>,
+  { path }: Pick<ScanFile, 'path'>,
+): boolean {
+  if (what !== 'rows') return false;
+  switch (format.kind) {
+    case 'parquet':
+      return true;
+    case 'json':
+      return format.layout === 'lines' && isPlain(format.compression, path);
+    case 'csv': {
+      const { header, quote, compression } = format;
+      // The first part has the header, and no other has a line of it.
+      const hasOneLine = header.kind === 'names' || header.count <= 1;
+      return quote === null && hasOneLine && isPlain(compression, path);
+    }
+    default:
+      return unreachable(format);
+  }
+}
+
+/** The endings by which DuckDB knows a compressed file. */
+const PACKED = /\.(?:gz|zst)$/i;
+
+const isPlain = (compression: Compression, path: string): boolean =>
+  compression === 'none' || (compression === 'auto' && !PACKED.test(path));

@@ -241,7 +241,11 @@ describe('Spark', () => {
       await run(`CREATE VIEW ${view} (${columns.join(', ')}) AS ${query}`);
       const texts = columns.map((column) => `CAST(${column} AS STRING)`).join(', ');
       expect(
-        (await both(`SELECT ${texts} FROM ${view} ORDER BY ${columns.map((_, at) => at + 1).join(', ')}`)).length,
+        (
+          await both(
+            `SELECT ${texts} FROM ${view} ORDER BY ${columns.map((_, at) => `${at + 1} NULLS FIRST`).join(', ')}`,
+          )
+        ).length,
       ).toBeGreaterThan(0);
     }
   });

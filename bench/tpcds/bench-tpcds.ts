@@ -9,9 +9,10 @@ import { printTable } from '../report/print-table.ts';
 import { median } from '../report/statistics.ts';
 import { writeResult } from '../report/write-result.ts';
 import { DuckDbPeer } from '../tpch/duckdb-peer.ts';
+import { whereTimeWent } from './where-time-went.ts';
 
 const QUERY_TIMEOUT_MS = 600_000;
-/** Queries named below the table: those with the highest ratios. */
+/** Queries explained below the table: those with the highest ratios. */
 const WORST = 10;
 
 type Mode = {
@@ -20,7 +21,9 @@ type Mode = {
   readonly setting: string;
 };
 type Query = { readonly name: string; readonly sql: string };
-type Measured = { readonly name: string; readonly skeinMs: number; readonly duckdbMs: number; readonly ratio: number };
+type Times = { readonly name: string; readonly skeinMs: number; readonly duckdbMs: number; readonly ratio: number };
+/** `explained`: where the time of its last run went, of the queries with the highest ratios. */
+type Measured = Times & { readonly explained: string };
 
 const MODES: readonly Mode[] = [
   { name: 'whole', cluster: {}, setting: "SET skein.distribution = 'single'" },
@@ -59,13 +62,15 @@ async function measureMode(
   }
   const sessionId = randomUUID();
   for (const sql of ['USE lake.tpcds', mode.setting]) await cluster.sql(sql, { sessionId });
-  const measured: Measured[] = [];
+  const measured: (Times & { readonly lastId: string; readonly lastMs: number })[] = [];
   for (const { name, sql } of queries) {
     const skein: number[] = [];
     const duckdb: number[] = [];
+    let lastId = '';
     for (let run = 0; run <= runs; run++) {
       const started = performance.now();
-      const rows = await cluster.sql(sql, { sessionId, timeoutMs: QUERY_TIMEOUT_MS });
+      lastId = randomUUID();
+      const rows = await cluster.sql(sql, { sessionId, queryId: lastId, timeoutMs: QUERY_TIMEOUT_MS });
       const skeinMs = performance.now() - started;
       const answer = await peer.ask(sql);
       if (rows.length !== answer.rows) throw new Error(`${name}: ${rows.length} rows, DuckDB has ${answer.rows}`);
@@ -75,10 +80,16 @@ async function measureMode(
       duckdb.push(answer.elapsedMs);
     }
     const [skeinMs, duckdbMs] = [median(skein), median(duckdb)];
-    measured.push({ name, skeinMs, duckdbMs, ratio: skeinMs / duckdbMs });
+    const lastMs = must(skein.at(-1), 'a measured run');
+    measured.push({ name, skeinMs, duckdbMs, ratio: skeinMs / duckdbMs, lastId, lastMs });
   }
   process.stderr.write(`${mode.name} done\n`);
-  return measured;
+  const worst = new Set(measured.toSorted((a, b) => b.ratio - a.ratio).slice(0, WORST));
+  const explain = async (one: (typeof measured)[number]): Promise<Measured> => {
+    const { lastId, lastMs, ...times } = one;
+    return { ...times, explained: worst.has(one) ? await whereTimeWent(cluster, lastId, lastMs) : '' };
+  };
+  return await Promise.all(measured.map(explain));
 }
 
 async function report(
@@ -89,7 +100,7 @@ async function report(
     const [skeinMs, duckdbMs] = [sum(queries.map((one) => one.skeinMs)), sum(queries.map((one) => one.duckdbMs))];
     return { mode, queries, total: { name: 'total', skeinMs, duckdbMs, ratio: skeinMs / duckdbMs } };
   });
-  const cells = ({ duckdbMs, skeinMs, ratio }: Measured): string[] => [
+  const cells = ({ duckdbMs, skeinMs, ratio }: Times): string[] => [
     duckdbMs.toFixed(1),
     skeinMs.toFixed(1),
     ratio.toFixed(2),
@@ -102,7 +113,8 @@ async function report(
   );
   const worst = modes.map(({ mode, queries }) => {
     const ordered = queries.toSorted((a, b) => b.ratio - a.ratio).slice(0, WORST);
-    return `highest ratios, ${mode}: ${ordered.map(({ name, ratio }) => `${name} ${ratio.toFixed(2)}`).join(', ')}`;
+    const lines = ordered.map((one) => `  ${one.name} ${one.ratio.toFixed(2)}, ${one.explained}`);
+    return [`highest ratios, ${mode}`, ...lines].join('\n');
   });
   await writeResult(`tpcds-sf${scale}`, {
     table: `${table}\n\n${worst.join('\n')}`,

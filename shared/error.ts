@@ -133,6 +133,14 @@ export const ERRORS = {
   READ_ONLY_TRANSACTION: entry('user', '25006', 400, 9, 'The transaction only reads.'),
   TRANSACTION_BUSY: entry('user', '25000', 409, 9, 'Another statement of the transaction is running.'),
   COMMIT_CONFLICT: entry('user', '40001', 409, 10, 'Another commit came first.', true),
+  FILE_ALREADY_LOADED: entry(
+    'user',
+    '40001',
+    409,
+    10,
+    'Other statements have loaded files of the stage into the table meanwhile.',
+    true,
+  ),
   UNAUTHENTICATED: entry('auth', '28000', 401, 16, 'No valid token.'),
   FORBIDDEN: entry('auth', '42501', 403, 7, 'The principal may not do this, or its token lacks the scope.'),
   QUERY_TIMEOUT: entry(

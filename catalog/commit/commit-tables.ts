@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
+import type { LoadsChange } from '#shared/stage/stage-loads.ts';
 import type { CatalogContext } from '../context.ts';
 import { requireCatalog, type CatalogRow } from '../store/postgres/catalog-store.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
@@ -29,7 +30,12 @@ import { ownStorage } from '../storage/own-storage.ts';
  */
 
 /** The change that a commit makes to one table. */
-export type TableChange = { readonly target: TableTarget; readonly source: CommitSource };
+export type TableChange = {
+  readonly target: TableTarget;
+  readonly source: CommitSource;
+  /** The files of a stage whose rows it adds or takes away. */
+  readonly loads?: LoadsChange;
+};
 
 /** Limit of the metadata of all tables of one transaction, which is in memory at once, as a multiple of `catalog.metadata_bytes_max`. */
 const TRANSACTION_METADATA_MAX = 4;
@@ -152,7 +158,7 @@ async function planStep(context: CatalogContext, change: TableChange): Promise<S
 /** Plans the change of a table that is there. @throws COMMIT_CONFLICT, INVALID_REQUEST */
 export async function planSwap(
   context: CatalogContext,
-  { target, source }: TableChange,
+  { target, source, loads }: TableChange,
   row: TableRow,
 ): Promise<Extract<Step, { kind: 'keep' | 'swap' }>> {
   const { metadata, metadataLocation, version, roots } = row;
@@ -172,7 +178,7 @@ export async function planSwap(
     input,
     aboutSource(source, aboutTable(target, metadata)),
   );
-  return swapped === null ? { kind: 'keep', done: row } : { kind: 'swap', row, ...swapped };
+  return swapped === null ? { kind: 'keep', done: row } : { kind: 'swap', row, loads, ...swapped };
 }
 
 /** Describes a table's metadata document for `runDocumentTask`. */

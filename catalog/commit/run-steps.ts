@@ -1,10 +1,12 @@
 import { SkeinError } from '#shared/error.ts';
+import type { LoadsChange } from '#shared/stage/stage-loads.ts';
 import { FileNotFound } from '#shared/storage/storage.ts';
 import type { CatalogContext } from '../context.ts';
 import { inTheWay } from '../storage/table-location.ts';
 import { claimFolders, lockLocations } from '../store/postgres/folder-claims.ts';
 import type { CatalogRow } from '../store/postgres/catalog-store.ts';
 import { requireNamespace } from '../store/postgres/namespace-store.ts';
+import { changeLoads } from '../store/postgres/loaded-file-store.ts';
 import { insertTable, swapMetadata, type TableRow } from '../store/postgres/table-store.ts';
 import type { Tx } from '../store/postgres/tables.ts';
 import type { CommittedTable, TableTarget } from './creation.ts';
@@ -19,6 +21,7 @@ export type Step =
       readonly row: TableRow;
       /** Earlier metadata files that leave the metadata log, to be deleted after the commit. */
       readonly dropped: readonly string[];
+      readonly loads: LoadsChange | undefined;
     } & Written)
   | ({ readonly kind: 'insert'; readonly catalog: CatalogRow; readonly target: TableTarget } & Written);
 
@@ -80,10 +83,11 @@ async function lockForSteps(tx: Tx, steps: readonly WritingStep[]): Promise<void
 }
 
 async function runSwap(tx: Tx, step: Extract<Step, { kind: 'swap' }>, now: Date): Promise<void> {
-  const { row, location, file, text, folders, expiresAt } = step;
+  const { row, location, file, text, folders, expiresAt, loads } = step;
   const next = { location, metadataLocation: file, metadata: text, expiresAt, now };
   if (!(await swapMetadata(tx, row, next))) throw new LostRace();
   if (folders.length > 0) await claimFolders(tx, row, folders);
+  if (loads !== undefined) await changeLoads(tx, row.id, loads, now);
 }
 
 async function runInsert(tx: Tx, step: Extract<Step, { kind: 'insert' }>, purpose: 'commit' | 'create'): Promise<void> {

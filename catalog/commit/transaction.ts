@@ -2,6 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { printJson, type Json } from '#shared/json.ts';
 import { parseCommit } from './commit-metadata.ts';
 import { sourceOfCommit, type CommitSource } from './commit-source.ts';
+import { readLoads, type LoadsChange } from '#shared/stage/stage-loads.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { TableChange } from './commit-tables.ts';
 import type { Caller } from './creation.ts';
@@ -22,6 +23,7 @@ export type Transaction = {
     readonly ident: TableIdent;
     readonly catalog: string | undefined;
     readonly source: CommitSource;
+    readonly loads: LoadsChange | undefined;
   }[];
   /** Only the coordinator's commits have one. */
   readonly view: ViewChange | undefined;
@@ -49,7 +51,7 @@ function readChange(json: Json): Transaction['changes'][number] {
   const ident = identOfJson(identifier, 'identifier');
   const catalog = optionalString(asObject(identifier, 'identifier'), 'catalog');
   try {
-    return { ident, catalog, source: sourceOfCommit(parseCommit(json)) };
+    return { ident, catalog, source: sourceOfCommit(parseCommit(json)), loads: readLoads(json) };
   } catch (error) {
     if (!(error instanceof SkeinError)) throw error;
     throw new SkeinError(error.code, `${displayIdent(ident)}: ${error.message}`, { cause: error });
@@ -83,19 +85,28 @@ export const transactionOfBytes = async (readers: WorkPool, bytes: Uint8Array, o
 
 /**
  * Returns the changes of a transaction for `commitTables`. The catalog of a table is `prefix`, else what its identifier names, else
- * `fallback`. @throws INVALID_REQUEST when a table has no catalog, or is changed twice
+ * `fallback`. @param mayLoad the caller's changes may say which files of stages they load; those of other clients never do.
+ * @throws INVALID_REQUEST when a table has no catalog, or is changed twice
  */
 export function tableChanges(
   transaction: Transaction,
   claims: Caller,
-  { prefix, fallback }: { readonly prefix?: string | undefined; readonly fallback?: string | undefined },
+  {
+    prefix,
+    fallback,
+    mayLoad = false,
+  }: {
+    readonly prefix?: string | undefined;
+    readonly fallback?: string | undefined;
+    readonly mayLoad?: boolean;
+  },
 ): readonly TableChange[] {
-  const changes = transaction.changes.map(({ ident, catalog: own, source }): TableChange => {
+  const changes = transaction.changes.map(({ ident, catalog: own, source, loads }): TableChange => {
     const catalog = prefix ?? own ?? fallback;
     if (catalog === undefined) {
       throw new SkeinError('INVALID_REQUEST', `${displayIdent(ident)}: which catalog? Name it by "catalog"`);
     }
-    return { target: { claims, catalog, ident }, source };
+    return { target: { claims, catalog, ident }, source, ...(mayLoad && loads !== undefined ? { loads } : {}) };
   });
   const names = new Set(changes.map(({ target }) => JSON.stringify([target.catalog, target.ident])));
   if (names.size < changes.length) {

@@ -49,7 +49,7 @@ export async function commitTables(
     run: async (unit) => {
       const read = await transactionOfBytes(context.readers, transaction, principal.tenant);
       const withView = await viewUnit(context, keeping(unit), read.view, principal);
-      await commit(context, withView, tableChanges(read, principal, {}));
+      await commit(context, withView, tableChanges(read, principal, { mayLoad: true }));
       return COMMITTED;
     },
     replay: () => Promise.resolve(COMMITTED),

@@ -29,6 +29,7 @@ import { listJobs, retryJobs } from './jobs.ts';
 import { runOperation } from './run-operation.ts';
 import { listCatalogs, listNamespaces, listTables } from './lists.ts';
 import { beginUpload, endUpload, findUpload, listStages, openStage } from './stages.ts';
+import { findLoads } from './find-loads.ts';
 import { stageTable } from './stage-table.ts';
 import { getMoment } from './table-at-moment.ts';
 import { TableLoader } from './table-loader.ts';
@@ -61,6 +62,7 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     AbandonCommit: unary(context, WRITERS, (_context, request: AbandonCommitRequest) =>
       abandonCommit(context, request, fromPrincipalMessage(request.principal)),
     ),
+    FindLoads: forPrincipal(context, ['table.commit'], findLoads),
     ListStages: forPrincipal(context, ['stage.list'], listStages),
     OpenStage: forPrincipal(context, ['stage.read', 'stage.write'], openStage),
     BeginUpload: forPrincipal(context, ['stage.write'], beginUpload),

@@ -3,6 +3,7 @@ import { rootOfStage, uploadFolder } from '#shared/stage/stage-folders.ts';
 import type { CatalogContext } from '../context.ts';
 import { isPlain } from '../purge/own-files.ts';
 import { ownStorage } from '../storage/own-storage.ts';
+import { deleteForgottenLoads } from '../store/postgres/loaded-file-store.ts';
 import { forgetStage, listDroppedStages } from '../store/postgres/stage-store.ts';
 import { forgetUpload, listExpiredUploads } from '../store/postgres/upload-store.ts';
 
@@ -14,7 +15,8 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 type Parts = Pick<CatalogContext, 'store' | 'clock' | 'config' | 'log'>;
 
 /**
- * Deletes what uploads have left in their stages when their time is over, and the files of dropped stages. Several catalog processes may do
+ * Deletes what uploads have left in their stages when their time is over, the files of dropped stages, and what is remembered of files that
+ * were loaded long ago. Several catalog processes may do
  * so at once: deleting twice is the same.
  */
 export class StageSweeper {
@@ -50,6 +52,7 @@ export class StageSweeper {
       try {
         await this.#sweepUploads();
         await this.#sweepStages();
+        await deleteForgottenLoads(this.#parts.store.db, new Date(this.#parts.clock.nowMs()));
       } catch (error) {
         if (!signal.aborted) log.warn({ err: error }, 'expired uploads and dropped stages could not be looked for');
       }

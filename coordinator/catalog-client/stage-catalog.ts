@@ -5,6 +5,8 @@ import type { Action } from '#shared/authorization/action.ts';
 import { toPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
 import type { ReplyOf, RequestOf, UnaryMethod } from '#shared/grpc/call-unary.ts';
 import { must } from '#shared/must.ts';
+import type { StageLoads } from '#shared/stage/stage-loads.ts';
+import type { TableName } from '../resolver/table-source.ts';
 import { pages, type Pages } from './pages.ts';
 
 /** A stage, and where it lies. */
@@ -46,6 +48,11 @@ export interface StageCatalog {
   open(principal: Principal, action: StageAction, name: StageName): Promise<Stage>;
   /** @throws STAGE_NOT_FOUND */
   openById(principal: Principal, action: StageAction, id: string): Promise<Stage>;
+  /**
+   * Those of some files of a stage that are loaded into a branch of a table, by their paths.
+   * @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, TABLE_NOT_FOUND
+   */
+  loaded(principal: Principal, table: TableName, files: Omit<StageLoads, 'again'>): Promise<readonly string[]>;
   /** The stages of a namespace, by name. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
   list(principal: Principal, catalog: string, namespace: readonly string[]): Pages<Stage>;
   /** @throws STAGE_NOT_FOUND, QUEUE_FULL */
@@ -71,6 +78,8 @@ type Call = <Name extends UnaryMethod<CatalogInternalClient>>(
 
 /** Stages of one page of a list. */
 const PAGE_STAGES = 1_000;
+/** Files of one question. */
+const PAGE_FILES = 1_000;
 
 export const stageCatalog = (call: Call): StageCatalog => ({
   open: async (principal, action, { catalog, of }) => {
@@ -79,6 +88,16 @@ export const stageCatalog = (call: Call): StageCatalog => ({
   },
   openById: async (principal, action, id) =>
     fromMessage(await call('OpenStage', { principal: toPrincipalMessage(principal), action, id })),
+  loaded: async (principal, table, { branch, stageId, files }) => {
+    const name = { ...table, namespace: [...table.namespace] };
+    const of = { principal: toPrincipalMessage(principal), table: name, branch, stage_id: stageId };
+    const paths: string[] = [];
+    for (let start = 0; start < files.length; start += PAGE_FILES) {
+      const page = files.slice(start, start + PAGE_FILES);
+      paths.push(...(await call('FindLoads', { ...of, files: page })).paths);
+    }
+    return paths;
+  },
   list: (principal, catalog, namespace) =>
     pages<Stage>(async (last) => {
       const of = { principal: toPrincipalMessage(principal), catalog, namespace: [...namespace] };

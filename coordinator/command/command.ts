@@ -1,7 +1,10 @@
 import type { ManifestReader } from '#shared/iceberg/rewrite-manifests.ts';
+import type { CopyInto } from '../copy/copy-into.ts';
+import type { MadeRows } from '../copy/made-rows.ts';
+import type { StageLoad } from '../copy/stage-load.ts';
 import type { TableFiles } from '../rows/metadata-rows.ts';
 import type { CommittedTable } from '../write/commit-manifests.ts';
-import type { ScanFile, SqlText, TableSink, WrittenFile } from '#proto/task.ts';
+import type { FileLoad, ScanFile, SqlText, TableSink, WrittenFile } from '#proto/task.ts';
 import type { Action } from '#shared/authorization/action.ts';
 import type { QueryId } from '#shared/id.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -135,6 +138,8 @@ interface Records {
  * The operations on queries that a command may use. All queries of a statement read the same snapshot of a table and have the same time.
  */
 export interface Queries extends UnloadQueries {
+  /** Gives names to rows that a statement makes for itself; its queries find them. */
+  readonly made: MadeRows;
   /** The same for queries in another scope than the session's. */
   in(scope: QueryScope): Queries;
   /** Binds and plans a query, for `refreshWay`. */
@@ -176,6 +181,11 @@ export interface Queries extends UnloadQueries {
   returning(query: TextSpan, text: DerivedText, of: ReturnedFiles): Promise<Returning>;
   /** Runs a text of one table for each of some parts of its files, and writes its rows as `write` does. */
   rewrite(text: string, parts: readonly (readonly ScanFile[])[], destinationOf: DestinationOf): Promise<WrittenRows>;
+  /**
+   * Runs a text over the files of a stage, which is a list of expressions, for parts of the files, and writes its rows as `write` does.
+   * @throws NOT_SUPPORTED for a text that gives another number of rows than there are records
+   */
+  load(load: StageLoad, destinationOf: DestinationOf): Promise<LoadedFiles>;
   /** The lines of the plan of the query, or of a text that was made of it. */
   explain(query: TextSpan, options: ExplainOptions, text?: DerivedText): Promise<readonly string[]>;
   /** Profiles the queries of `write` and `texts` that follow. @returns the lines of each, which come when it has run */
@@ -220,6 +230,9 @@ export type WrittenRows = Omit<Outcome, 'rowsProduced'> & {
   readonly replaced?: readonly string[];
 };
 
+/** How the files of a stage went, in any order; parts of one file are apart. */
+export type LoadedFiles = WrittenRows & { readonly loads: readonly FileLoad[] };
+
 /** The operations that write a table: each is one commit, and answers when the catalog has taken it. */
 export interface Writes {
   /**
@@ -235,6 +248,13 @@ export interface Writes {
   update(input: Update): Promise<WriteOutcome>;
   /** Merges rows into a table. @returns the number of those that go, change and come @throws as `update` */
   merge(input: Merge): Promise<WriteOutcome>;
+  /**
+   * Loads files of a stage into a table, each at most once. @returns a row for each file, or null when the rows of a validation were sent
+   * @throws as `insert`, STAGE_NOT_FOUND, STAGE_FILE_NOT_FOUND, INVALID_INPUT_FILE
+   */
+  copy(copy: CopyInto): Promise<Outcome & { readonly answer: Answer | null }>;
+  /** The lines of its plan, of its files, of its sink and of its commit. */
+  explainCopy(copy: CopyInto, options: ExplainOptions): Promise<readonly string[]>;
   /** The lines of the statement's plan, of its sink and of its commit. */
   explain(write: RowWrite, options: ExplainOptions): Promise<readonly string[]>;
   /** Tells what the write that follows does. */

@@ -45,7 +45,11 @@ export function describeWrite(
 ): Promise<Pick<Description, 'parameters'>> {
   const { queries, writes } = context;
   if (write.kind === 'optimizeTable') return Promise.resolve({ parameters: new Map() });
-  if (write.kind === 'copyInto') return queries.describe(write.input.query);
+  if (write.kind === 'copyInto') {
+    return 'unload' in write.input
+      ? queries.describe(write.input.unload.query)
+      : Promise.resolve({ parameters: new Map() });
+  }
   if (write.kind !== 'createTable') return writes.describe(write);
   const { shape } = write.input;
   return 'query' in shape ? queries.describe(shape.query) : Promise.resolve({ parameters: new Map() });
@@ -73,7 +77,11 @@ export async function explainWrite(
       'Commit: replace',
     ];
   }
-  if (write.kind === 'copyInto') return explainUnload(write.input, options, context);
+  if (write.kind === 'copyInto') {
+    return 'unload' in write.input
+      ? explainUnload(write.input.unload, options, context)
+      : context.writes.explainCopy(write.input.copy, options);
+  }
   if (write.kind !== 'createTable') return context.writes.explain(write, options);
   const { name, shape, orReplace } = write.input;
   if (!('query' in shape)) return [];
@@ -129,13 +137,13 @@ export async function analyzeWrite(
     return nothing();
   };
   const outcome = await command.run(silent, { ...context, answer: nothing, answerCount: nothing, answerNumbers });
-  const isUnload = write.kind === 'copyInto';
+  const unload = write.kind === 'copyInto' && 'unload' in write.input ? write.input.unload : null;
   if (format === 'text') {
     const facts = Object.entries(unloaded).map(([name, value]) => `${name}=${value}`);
-    const done = isUnload ? [`Sink: ${printSink(write.input)}`, `   ${facts.join(' ')}`] : observed.lines();
+    const done = unload !== null ? [`Sink: ${printSink(unload)}`, `   ${facts.join(' ')}`] : observed.lines();
     return { ...outcome, lines: [...profiles.flatMap((lines) => [...lines, '']), ...done] };
   }
   const documents = profiles.map((lines) => parseJson(lines.join('\n')));
-  const done = isUnload ? { sink: { ...sinkJson(write.input), ...unloaded } } : observed.json();
+  const done = unload !== null ? { sink: { ...sinkJson(unload), ...unloaded } } : observed.json();
   return { ...outcome, lines: [printJson({ queries: documents, ...done }, 2)] };
 }

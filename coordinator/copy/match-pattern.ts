@@ -3,21 +3,12 @@ import { SkeinError } from '#shared/error.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import type { Queries } from '../command/command.ts';
 import { BoundedValues } from '../query/bounded-values.ts';
-import type { RowsBinding, StagedBinding } from '../resolver/statement-binding.ts';
 import { NO_POLICIES } from '../resolver/table-policies.ts';
-import { encodeRows, type TakeBytes } from '../rows/encode-rows.ts';
+import { encodeRows } from '../rows/encode-rows.ts';
 import { wholeText } from '../statement/derived-text.ts';
 import type { StageFile } from '../stage/stage-files.ts';
-
-/** Names under which the queries of a statement find rows that the statement has made for itself. */
-export interface MadeRows {
-  /** @param name as it stands behind FROM: `@...`, which no stage's name can be */
-  readonly keep: (name: string, rows: RowsBinding | StagedBinding) => void;
-  readonly take: TakeBytes;
-}
-
-/** A regular expression, and where it stands in the statement. */
-export type Pattern = { readonly text: string; readonly position: number };
+import type { Pattern } from './copy-into.ts';
+import type { MadeRows } from './made-rows.ts';
 
 /**
  * The files whose path in the stage matches a regular expression as a whole. A worker matches them, in linear time (RE2).

@@ -12,11 +12,13 @@ import { BoundedValues } from '../query/bounded-values.ts';
 import { NO_POLICIES } from '../resolver/table-policies.ts';
 import { openStage } from '../stage/open-stage.ts';
 import { listStageFiles, type StageFile } from '../stage/stage-files.ts';
+import type { StageReference } from '../stage/stage-reference.ts';
 import { wholeText } from '../statement/derived-text.ts';
 import { StatementReader } from '../statement/statement-reader.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { fileFormatOf } from './file-format-options.ts';
-import { matchPattern, type MadeRows } from './match-pattern.ts';
+import { matchPattern } from './match-pattern.ts';
+import type { MadeRows } from './made-rows.ts';
 import { OptionReader } from './option-reader.ts';
 import type { StagedTable } from './staged-table.ts';
 import { takeBracketedOptions } from './take-options.ts';
@@ -44,12 +46,7 @@ export async function openStagedTable(text: TextSpan, context: CommandContext, m
   const pattern = options.pattern('PATTERN');
   options.end();
   const stage = await openStage(reference, 'stage.read', context);
-  const listed: StageFile[] = [];
-  for await (const page of listStageFiles(stage, reference.path)) {
-    context.signal.throwIfAborted();
-    listed.push(...page);
-    if (listed.length > FILES_MAX) throw tooMany(text.offset);
-  }
+  const listed = await listFiles(stage, reference, context.signal);
   const files = pattern === undefined ? listed : await matchPattern(listed, pattern, context.queries, made);
   if (files.length === 0) {
     throw new SkeinError(
@@ -68,13 +65,29 @@ export async function openStagedTable(text: TextSpan, context: CommandContext, m
   return tableOf({ title, stage, files, columns }, source);
 }
 
+/** The file of a path in a stage, or those of the folder. @throws STATEMENT_TOO_COMPLEX */
+export async function listFiles(
+  stage: Stage,
+  { path, position }: Pick<StageReference, 'path' | 'position'>,
+  signal: AbortSignal,
+): Promise<readonly StageFile[]> {
+  const listed: StageFile[] = [];
+  for await (const page of listStageFiles(stage, path)) {
+    signal.throwIfAborted();
+    listed.push(...page);
+    if (listed.length > FILES_MAX) throw tooMany(position);
+  }
+  return listed;
+}
+
 type Staged = {
   readonly title: string;
   readonly stage: Stage;
   readonly files: readonly StageFile[];
 };
 
-function tableOf(
+/** Files of a stage as a table of these columns. */
+export function tableOf(
   { title, stage, files, columns }: Staged & { readonly columns: readonly SqlField[] },
   staged: StagedSource,
 ): StagedTable {
@@ -117,14 +130,14 @@ const scanFile = ({ location }: Stage, { path, sizeBytes, etag }: StageFile): Sc
 });
 
 /** A column as a query sees it, and the text of its type in the file. */
-type FileColumn = SqlField & { readonly read: string };
+export type FileColumn = SqlField & { readonly read: string };
 
 const SEPARATOR = '\u0001';
 
 /** The columns of the first file. */
-async function columnsOf(
+export async function columnsOf(
   { format, ...staged }: Staged & { readonly format: FileFormat },
-  { queries }: CommandContext,
+  { queries }: Pick<CommandContext, 'queries'>,
   made: MadeRows,
 ): Promise<readonly FileColumn[]> {
   const name = `@columns/${randomUUID()}`;

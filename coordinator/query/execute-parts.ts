@@ -1,4 +1,4 @@
-import type { ScanFile } from '#proto/task.ts';
+import type { FileLoad, ScanFile } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { EMPTY_REPORT } from '#shared/iceberg/planning.ts';
@@ -20,19 +20,22 @@ import { TextColumnReader } from '../sink/text-column.ts';
 import { admitQuery, runLimits } from './admit-query.ts';
 import type { QueryExecution, QueryOutcome, FilesDestination } from './execute-query.ts';
 
-/** A query over one table that runs whole for each of some parts of the table's files, and writes its rows. */
+/** A query over one table, or over files of a stage, that runs whole for each of some parts of the files, and writes its rows. */
 export type PartsExecution = Pick<
   QueryExecution,
   'services' | 'request' | 'active' | 'state' | 'query' | 'context' | 'shape'
 > & {
-  readonly binding: ScanBinding;
+  /** The scan of some of the files. */
+  readonly scanOf: (files: readonly ScanFile[]) => PlannedScan;
   readonly parts: readonly (readonly ScanFile[])[];
   readonly destination: FilesDestination;
   /** Loads the table as it is when the query has waited for its place. */
   readonly source: TableSource;
 };
 
-type PartsOutcome = Pick<QueryOutcome, 'bytesScanned' | 'fragments' | 'files'>;
+type PartsOutcome = Pick<QueryOutcome, 'bytesScanned' | 'fragments' | 'files'> & {
+  readonly loads: readonly FileLoad[];
+};
 
 /**
  * Runs the query once for each part, as many at a time as the cluster has cores; each run is one task of one core, so the rows keep their
@@ -56,7 +59,7 @@ export async function executeParts(execution: PartsExecution): Promise<PartsOutc
     const atOnce = Math.min(parts.length, Math.max(1, clusterCores(clusterFacts(scheduler))));
     const failed = new AbortController();
     const signal = AbortSignal.any([active.signal, failed.signal]);
-    const scan = scanOfPart(execution.binding, parts.flat());
+    const scan = execution.scanOf(parts.flat());
     const progress = new PartsRun(parts, scan);
     active.profile.shaped({ kind: 'whole', reason: 'each part of its files by itself' });
     active.follow(progress, () => 0);
@@ -76,6 +79,7 @@ export async function executeParts(execution: PartsExecution): Promise<PartsOutc
       bytesScanned: sum(outcomes, ({ bytesScanned }) => bytesScanned),
       fragments: outcomes.length,
       files: outcomes.flatMap(({ files }) => files),
+      loads: outcomes.flatMap(({ loads }) => loads),
     };
   } finally {
     active.profile.ended();
@@ -89,7 +93,7 @@ async function runPart(
   { signal, progress }: { readonly signal: AbortSignal; readonly progress: PartsRun },
 ): Promise<PartsOutcome> {
   signal.throwIfAborted();
-  const { services, request, query, context, shape, binding, destination, place } = execution;
+  const { services, request, query, context, shape, destination, place } = execution;
   const { runs, scheduler } = services;
   const { tenant, sub: principal } = request.caller.claims;
   const run: QueryRun = {
@@ -111,13 +115,14 @@ async function runPart(
     onBatch: () => undefined,
     mayStartOver: () => true,
   };
-  const scan = scanOfPart(binding, files);
+  const scan = execution.scanOf(files);
   const report = await runWhole(scheduler, { ...run, scans: [scan], fragment: singleFragment(query, 1) });
   progress.end(files, report.bytesScanned);
-  return { bytesScanned: report.bytesScanned, fragments: 1, files: report.files };
+  return { bytesScanned: report.bytesScanned, fragments: 1, files: report.files, loads: report.loads ?? [] };
 }
 
-function scanOfPart(binding: ScanBinding, files: readonly ScanFile[]): PlannedScan {
+/** The scan of some files of a table. */
+export function scanOfPart(binding: ScanBinding, files: readonly ScanFile[]): PlannedScan {
   const rows = sum(files, ({ recordCount }) => recordCount);
   const bytes = sum(files, ({ sizeBytes }) => sizeBytes);
   return scanOf(binding, { files, report: { ...EMPTY_REPORT, files: files.length, rows, bytes } });

@@ -7,6 +7,7 @@ import type {
   ExplainFormat,
   ExplainOptions,
   DestinationOf,
+  LoadedFiles,
   Outcome,
   Queries,
   ReturnedFiles,
@@ -33,7 +34,12 @@ import { DerivedText, wholeText } from '../statement/derived-text.ts';
 import type { UnloadDestinationOf, UnloadedQuery } from '../unload/unload.ts';
 import { placesIn, type ValuePlace } from '../statement/value-place.ts';
 import { executeQuery, type FilesDestination, type QueryExecution, type QueryOutcome } from './execute-query.ts';
-import { executeParts, onlyTable } from './execute-parts.ts';
+import { executeParts, onlyTable, scanOfPart } from './execute-parts.ts';
+import { clusterCores } from '../distributor/estimate/cluster-cores.ts';
+import { clusterFacts } from '../scheduler/scheduler.ts';
+import type { MadeRows } from '../copy/made-rows.ts';
+import { partsOf, requireRecords, stagedScan } from '../copy/load-parts.ts';
+import type { StageLoad } from '../copy/stage-load.ts';
 import { explainAnalyze } from './explain-analyze.ts';
 import { explainQuery, QueryProfiles } from './explain-query.ts';
 import { fillPivots } from '../front/fill-pivots.ts';
@@ -77,6 +83,10 @@ export class StatementQueries implements Queries {
 
   constructor(parts: StatementParts) {
     this.#parts = parts;
+  }
+
+  get made(): MadeRows {
+    return this.#parts.tables.made;
   }
 
   in(scope: QueryScope): StatementQueries {
@@ -233,6 +243,7 @@ export class StatementQueries implements Queries {
     const context = await this.#context();
     const query = await this.#plan(span, wholeText(span), context);
     const destination = await destinationOf(typedColumns(query), hasOrder(query.plan));
+    const table = onlyTable(query.scans, span);
     return executeParts({
       services,
       request,
@@ -241,9 +252,34 @@ export class StatementQueries implements Queries {
       query,
       context,
       shape,
-      binding: onlyTable(query.scans, span),
+      scanOf: (files) => scanOfPart(table, files),
       parts,
       destination: { kind: 'files', sink: { kind: 'table', sink: destination.sink }, sql: destination.sql },
+      source,
+    });
+  }
+
+  async load(load: StageLoad, destinationOf: DestinationOf): Promise<LoadedFiles> {
+    const { services, request, active, session: state, source } = this.#parts;
+    const shape = this.#admittedShape(load.query);
+    const context = await this.#context();
+    const query = await this.#plan(load.query, load.strict, context);
+    requireRecords(query, load.query);
+    const { sink, sql } = await destinationOf(typedColumns(query), false);
+    const { workerSql: guarded } = await this.#plan(load.query, load.guarded(), context);
+    const rules = { ...load.rules, guarded, columns: load.columns() };
+    const cores = clusterCores(clusterFacts(services.scheduler));
+    return executeParts({
+      services,
+      request,
+      active,
+      state,
+      query,
+      context,
+      shape,
+      scanOf: (files) => stagedScan(load.table, files),
+      parts: partsOf(load.table.spec.files, cores),
+      destination: { kind: 'files', sql, sink: { kind: 'table', sink: { ...sink, load: rules } } },
       source,
     });
   }

@@ -7,7 +7,7 @@ import type { StatementRows } from '../resolver/table-source.ts';
 import { encodeRows, rowsBudget, type TakeBytes } from '../rows/encode-rows.ts';
 import type { RowsBinding, StagedBinding } from '../resolver/statement-binding.ts';
 import { NO_POLICIES } from '../resolver/table-policies.ts';
-import type { MadeRows } from '../copy/match-pattern.ts';
+import type { MadeRows } from '../copy/made-rows.ts';
 import { isStageText, openStagedTable } from '../copy/open-staged-table.ts';
 import type { TextRow } from '../rows/text-record-batch.ts';
 import { parseCommand } from '../statement/parse-statement.ts';
@@ -29,6 +29,7 @@ export function statementRows(bytesMax: number, context: () => CommandContext): 
     return { kind: 'staged', table, policies: NO_POLICIES };
   };
   return {
+    made,
     rows: (text) => {
       const found = known.get(text.text) ?? (isStageText(text) ? stagedTable(text) : run(text, context(), take));
       known.set(text.text, found);

@@ -61,6 +61,15 @@ export async function removeStageFiles(stage: Stage, path: string, files: readon
   if (path !== '') await storage.removeEmptyFolders(locationOf(stage, path));
 }
 
+/** Removes files that are still in the state in which they were found. What cannot be removed stays. */
+export async function removeUnchanged(stage: Stage, files: readonly StageFile[]): Promise<void> {
+  const storage = storageOf(stage);
+  for (const { path, etag } of files) {
+    const now = await storage.fileAt(locationOf(stage, path)).catch(() => undefined);
+    if (now?.etag === etag) await storage.remove([locationOf(stage, path)]).catch(() => undefined);
+  }
+}
+
 /** A file that is read from one end to the other: that which was opened, even when another one replaces it. */
 export type OpenedStageFile = AsyncDisposable & {
   readonly file: StageFile;

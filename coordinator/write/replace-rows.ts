@@ -26,7 +26,17 @@ import type { RowsOf } from './rows-of.ts';
 export type RowServices = {
   readonly queries: Pick<
     Queries,
-    'describe' | 'explain' | 'returning' | 'texts' | 'in' | 'columns' | 'write' | 'files' | 'rewrite' | 'forget'
+    | 'describe'
+    | 'explain'
+    | 'returning'
+    | 'texts'
+    | 'in'
+    | 'columns'
+    | 'write'
+    | 'load'
+    | 'files'
+    | 'rewrite'
+    | 'forget'
   >;
   readonly target: (name: ObjectName) => Promise<WriteTarget>;
   readonly write: (rows: RowsOf) => Promise<WriteOutcome>;

@@ -1,6 +1,7 @@
 import type { Schema } from '#shared/iceberg/schema.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
+import type { StageLoads } from '#shared/stage/stage-loads.ts';
 import type { SnapshotChange } from '#shared/iceberg/write/snapshot-change.ts';
 import type { DestinationOf, WriteTarget, WrittenRows } from '../command/command.ts';
 import type { SqlField } from '../planner/sql-type.ts';
@@ -22,6 +23,8 @@ export type RowsOf = {
   readonly viewChange?: JsonObject;
   /** The change is that the files are appended. */
   readonly isAppend?: boolean;
+  /** The files of a stage whose rows they are; asked before the commit. */
+  readonly loads?: () => StageLoads;
   /** Called with these files before the commit. @returns what it has cost */
   readonly read?: (
     files: readonly NewDataFile[],

@@ -17,8 +17,10 @@ import type { SnapshotChange } from '#shared/iceberg/write/snapshot-change.ts';
 import { partitionTypes } from '#shared/iceberg/write/write-manifest.ts';
 import { printJson, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
+import type { LoadsChange } from '#shared/stage/stage-loads.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { loadForWrite, writeCatalog } from '../catalog-client/write-catalog.ts';
+import type { Answer } from '../command/answer.ts';
 import { atName } from '../command/at-name.ts';
 import { changeTable, type MetadataChange } from '../command/table/change-table.ts';
 import type {
@@ -31,6 +33,7 @@ import type {
   Insert,
   Merge,
   ObservedWrite,
+  Outcome,
   RowWrite,
   Update,
   WriteOutcome,
@@ -38,6 +41,8 @@ import type {
   WriteTarget,
 } from '../command/command.ts';
 import type { Optimize, Optimized } from '../command/optimize-request.ts';
+import { copyFiles, explainCopy } from '../copy/copy-files.ts';
+import type { CopyInto } from '../copy/copy-into.ts';
 import { qualify } from '../command/qualify.ts';
 import type { SqlField } from '../planner/sql-type.ts';
 import type { ActiveQuery } from '../query/active-query.ts';
@@ -81,6 +86,7 @@ type Commit = {
   readonly change: SnapshotChange;
   readonly appended: readonly NewDataFile[] | null;
   readonly viewChange?: JsonObject | undefined;
+  readonly loads?: LoadsChange | undefined;
   readonly open: OpenWrite | undefined;
 };
 
@@ -103,6 +109,14 @@ export class StatementWrites implements Writes {
 
   insert(input: Insert): Promise<WriteOutcome> {
     return insertRows(input, this.#rowServices());
+  }
+
+  copy(input: CopyInto): Promise<Outcome & { readonly answer: Answer | null }> {
+    return copyFiles(input, { ...this.#rowServices(), context: this.#context() });
+  }
+
+  explainCopy(input: CopyInto, options: ExplainOptions): Promise<readonly string[]> {
+    return explainCopy(input, options, { ...this.#rowServices(), context: this.#context() });
   }
 
   describe(write: RowWrite): Promise<Description> {
@@ -254,7 +268,14 @@ export class StatementWrites implements Writes {
       const read = await rows.read?.(files);
       this.#report?.wrote({ target, files, elapsedMs: performance.now() - startMs });
       if (made !== null) {
-        await this.#commit(target, { writeId, change: made, appended: isAppend ? files : null, viewChange, open });
+        await this.#commit(target, {
+          writeId,
+          change: made,
+          appended: isAppend ? files : null,
+          loads: rows.loads === undefined ? undefined : { loaded: rows.loads() },
+          viewChange,
+          open,
+        });
       }
       open?.committed([...files.map(({ path }) => path), ...others()], statement.mayHaveRetried);
       return {
@@ -309,7 +330,7 @@ export class StatementWrites implements Writes {
 
   async #commit(
     { allowedRoots: _roots, credential, ...target }: WriteTarget,
-    { writeId, change, viewChange, ...commit }: Commit,
+    { writeId, change, loads, viewChange, ...commit }: Commit,
   ): Promise<void> {
     const { caller, catalog, signal, files } = this.#context();
     const { config, statement, journal, commits } = this.#services;
@@ -318,7 +339,7 @@ export class StatementWrites implements Writes {
     const tableCommit = new TableCommit({
       ...commit,
       viewChange,
-      write: { ...target, writeId, change },
+      write: { ...target, writeId, change, loads },
       principal: principalOf(caller.claims),
       catalog: writeCatalog(catalog, caller.claims, tables),
       storage: openStorage(target.base.location, credential),

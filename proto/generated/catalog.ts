@@ -32,6 +32,8 @@ import type { EndUploadReplyInput as _skein_catalog_v1_EndUploadReplyInput, EndU
 import type { EndUploadRequestInput as _skein_catalog_v1_EndUploadRequestInput, EndUploadRequest as _skein_catalog_v1_EndUploadRequest } from './skein/catalog/v1/EndUploadRequest.ts';
 import type { EpochInput as _skein_catalog_v1_EpochInput, Epoch as _skein_catalog_v1_Epoch } from './skein/catalog/v1/Epoch.ts';
 import type { EpochListInput as _skein_catalog_v1_EpochListInput, EpochList as _skein_catalog_v1_EpochList } from './skein/catalog/v1/EpochList.ts';
+import type { FindLoadsReplyInput as _skein_catalog_v1_FindLoadsReplyInput, FindLoadsReply as _skein_catalog_v1_FindLoadsReply } from './skein/catalog/v1/FindLoadsReply.ts';
+import type { FindLoadsRequestInput as _skein_catalog_v1_FindLoadsRequestInput, FindLoadsRequest as _skein_catalog_v1_FindLoadsRequest } from './skein/catalog/v1/FindLoadsRequest.ts';
 import type { FindUploadRequestInput as _skein_catalog_v1_FindUploadRequestInput, FindUploadRequest as _skein_catalog_v1_FindUploadRequest } from './skein/catalog/v1/FindUploadRequest.ts';
 import type { GetMomentReplyInput as _skein_catalog_v1_GetMomentReplyInput, GetMomentReply as _skein_catalog_v1_GetMomentReply } from './skein/catalog/v1/GetMomentReply.ts';
 import type { GetMomentRequestInput as _skein_catalog_v1_GetMomentRequestInput, GetMomentRequest as _skein_catalog_v1_GetMomentRequest } from './skein/catalog/v1/GetMomentRequest.ts';
@@ -67,6 +69,7 @@ import type { StageInput as _skein_catalog_v1_StageInput, Stage as _skein_catalo
 import type { StageListInput as _skein_catalog_v1_StageListInput, StageList as _skein_catalog_v1_StageList } from './skein/catalog/v1/StageList.ts';
 import type { StageTableRequestInput as _skein_catalog_v1_StageTableRequestInput, StageTableRequest as _skein_catalog_v1_StageTableRequest } from './skein/catalog/v1/StageTableRequest.ts';
 import type { StageUploadInput as _skein_catalog_v1_StageUploadInput, StageUpload as _skein_catalog_v1_StageUpload } from './skein/catalog/v1/StageUpload.ts';
+import type { StagedFileInput as _skein_catalog_v1_StagedFileInput, StagedFile as _skein_catalog_v1_StagedFile } from './skein/catalog/v1/StagedFile.ts';
 import type { TableListInput as _skein_catalog_v1_TableListInput, TableList as _skein_catalog_v1_TableList } from './skein/catalog/v1/TableList.ts';
 import type { TableNameInput as _skein_catalog_v1_TableNameInput, TableName as _skein_catalog_v1_TableName } from './skein/catalog/v1/TableName.ts';
 import type { WatchEpochsRequestInput as _skein_catalog_v1_WatchEpochsRequestInput, WatchEpochsRequest as _skein_catalog_v1_WatchEpochsRequest } from './skein/catalog/v1/WatchEpochsRequest.ts';
@@ -110,6 +113,8 @@ export interface ProtoGrpcType {
         EndUploadRequest: MessageTypeDefinition<_skein_catalog_v1_EndUploadRequestInput, _skein_catalog_v1_EndUploadRequest>
         Epoch: MessageTypeDefinition<_skein_catalog_v1_EpochInput, _skein_catalog_v1_Epoch>
         EpochList: MessageTypeDefinition<_skein_catalog_v1_EpochListInput, _skein_catalog_v1_EpochList>
+        FindLoadsReply: MessageTypeDefinition<_skein_catalog_v1_FindLoadsReplyInput, _skein_catalog_v1_FindLoadsReply>
+        FindLoadsRequest: MessageTypeDefinition<_skein_catalog_v1_FindLoadsRequestInput, _skein_catalog_v1_FindLoadsRequest>
         FindUploadRequest: MessageTypeDefinition<_skein_catalog_v1_FindUploadRequestInput, _skein_catalog_v1_FindUploadRequest>
         GetMomentReply: MessageTypeDefinition<_skein_catalog_v1_GetMomentReplyInput, _skein_catalog_v1_GetMomentReply>
         GetMomentRequest: MessageTypeDefinition<_skein_catalog_v1_GetMomentRequestInput, _skein_catalog_v1_GetMomentRequest>
@@ -145,6 +150,7 @@ export interface ProtoGrpcType {
         StageList: MessageTypeDefinition<_skein_catalog_v1_StageListInput, _skein_catalog_v1_StageList>
         StageTableRequest: MessageTypeDefinition<_skein_catalog_v1_StageTableRequestInput, _skein_catalog_v1_StageTableRequest>
         StageUpload: MessageTypeDefinition<_skein_catalog_v1_StageUploadInput, _skein_catalog_v1_StageUpload>
+        StagedFile: MessageTypeDefinition<_skein_catalog_v1_StagedFileInput, _skein_catalog_v1_StagedFile>
         TableList: MessageTypeDefinition<_skein_catalog_v1_TableListInput, _skein_catalog_v1_TableList>
         TableName: MessageTypeDefinition<_skein_catalog_v1_TableNameInput, _skein_catalog_v1_TableName>
         WatchEpochsRequest: MessageTypeDefinition<_skein_catalog_v1_WatchEpochsRequestInput, _skein_catalog_v1_WatchEpochsRequest>

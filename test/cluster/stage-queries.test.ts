@@ -140,6 +140,7 @@ test('the statements of docs/sql.md run', async () => {
   const file = (path: string, body: Uint8Array | string): Promise<void> =>
     putStageFile(cluster, 'lake.docs_stages.inbox', path, body);
   await file('people/1.csv', '1,Ann\n2,Bob\n');
+  await file('people/2.csv', '3,Eve\n');
   await file('named.csv', 'id|name\n1|Ann\n');
   await file('events/1.json', '{"kind": "click", "at": "2024-01-01"}\n');
   await file('sales 2024/1.parquet', await parquet('SELECT 1 AS id'));

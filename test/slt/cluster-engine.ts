@@ -1,4 +1,5 @@
 import type { Cluster } from '#test/support/cluster.ts';
+import { putStageFile } from '#test/support/stage-files.ts';
 import type { Engine, EngineAnswer } from './engine.ts';
 
 /** A real cluster over HTTP; one session, so that SET and USE last through a file. */
@@ -10,6 +11,10 @@ export class ClusterEngine implements Engine {
   constructor(cluster: Cluster, sessionId: string) {
     this.#cluster = cluster;
     this.#sessionId = sessionId;
+  }
+
+  putFile(stage: string, path: string, text: string): Promise<void> {
+    return putStageFile(this.#cluster, stage, path, text);
   }
 
   async run(sql: string): Promise<EngineAnswer> {

@@ -4,6 +4,8 @@ import type { Json } from '#shared/json.ts';
 export interface Engine {
   readonly name: 'duckdb' | 'skein';
   run(sql: string): Promise<EngineAnswer>;
+  /** Puts a file into a stage. Absent where there are none. */
+  putFile?(stage: string, path: string, text: string): Promise<void>;
 }
 
 export type EngineAnswer =

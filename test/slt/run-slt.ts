@@ -27,6 +27,10 @@ export async function runSlt(
 }
 
 async function runRecord(record: SltRecord, engine: Engine): Promise<string | null> {
+  if (record.kind === 'file') {
+    await engine.putFile?.(record.stage, record.path, `${record.sql}\n`);
+    return null;
+  }
   const answer = await engine.run(record.sql);
   switch (record.kind) {
     case 'ok':

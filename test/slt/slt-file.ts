@@ -12,7 +12,9 @@
  *   skipif duckdb / onlyif skein    for the next record
  *   halt                            the rest of the file is not read
  *
- * Two extensions: `${repeat('text', n)}` in the SQL stands for that text n times, so that huge statements fit a small file; other
+ *   file ns.stage/a.csv             the next lines, up to a blank line, become a file of a stage (clusters only)
+ *
+ * Two more extensions: `${repeat('text', n)}` in the SQL stands for that text n times, so that huge statements fit a small file; other
  * `${names}` come from the caller. A query with `colnames` at the end of its line has the names of its columns as the first row of what it
  * expects, as in CockroachDB's files.
  */
@@ -25,6 +27,8 @@ type Position = {
 export type SltRecord =
   | (Position & { readonly kind: 'ok' })
   | (Position & { readonly kind: 'error'; readonly sqlState: string })
+  /** `sql` is the file's text. */
+  | (Position & { readonly kind: 'file'; readonly stage: string; readonly path: string })
   | (Position & {
       readonly kind: 'query';
       readonly types: string;
@@ -84,6 +88,11 @@ function record(word: string, args: readonly string[], at: Position, expected: r
   if (word === 'statement' && args[0] === 'ok') return { ...at, kind: 'ok' };
   if (word === 'statement' && args[0] === 'error' && /^[0-9A-Z]{5}$/.test(args[1] ?? '')) {
     return { ...at, kind: 'error', sqlState: args[1] ?? '' };
+  }
+  const slash = args[0]?.indexOf('/') ?? -1;
+  if (word === 'file' && slash > 0) {
+    const [place = ''] = args;
+    return { ...at, kind: 'file', stage: place.slice(0, slash), path: place.slice(slash + 1) };
   }
   const named = args.at(-1) === 'colnames';
   const [types = '', sort = 'nosort', ...more] = named ? args.slice(0, -1) : args;

@@ -25,6 +25,7 @@ export function noStages(): StageApi {
     open: refuse,
     openById: refuse,
     list: refuse,
+    loaded: refuse,
     beginUpload: refuse,
     findUpload: refuse,
     endUpload: refuse,

@@ -3,9 +3,14 @@ import type { Connection } from './instance.ts';
 import { duckdb, word, type Address } from './library.ts';
 import { readText } from './memory.ts';
 
-/** Enables profiling of the connection's next statements, which costs a few per cent. */
-export const PROFILE_ON = "SET enable_profiling = 'no_output'";
-export const PROFILE_OFF = 'PRAGMA disable_profiling';
+/** What DuckDB measures of the connection's next statements: nothing; the rows of each operator, which costs nothing; or all, a few per cent. */
+export const PROFILING = {
+  none: 'PRAGMA disable_profiling',
+  rows: `RESET custom_profiling_settings; SET enable_profiling = 'no_output';
+    SET custom_profiling_settings = '{"OPERATOR_CARDINALITY": "true", "OPERATOR_TYPE": "true"}'`,
+  all: "RESET custom_profiling_settings; SET enable_profiling = 'no_output'",
+} as const;
+export type Profiling = keyof typeof PROFILING;
 
 /**
  * Metrics that are meaningful for a query that only reads: the others count writes, attached files and whole subtrees.

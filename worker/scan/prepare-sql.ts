@@ -1,4 +1,4 @@
-import type { ScanReport, TaskSpec } from '#proto/task.ts';
+import type { ScanReport, ScanSpec, SqlText, TaskSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { DeletedPositions } from './deleted-positions.ts';
@@ -35,34 +35,58 @@ export async function prepareSql(
   { footers, positionBytesMax, ranges }: PrepareTools,
 ): Promise<PreparedSql> {
   const positions = new DeletedPositions(positionBytesMax);
+  const isLoad = spec.output.kind === 'table' && spec.output.sink.load !== undefined;
   const scans: PrintedScan[] = [];
   for (const [index, scan] of spec.scans.entries()) {
     const open = openScanned(scan);
     const readFooter = footers.of(signal, { tenant: spec.tenant, tableUuid: scan.tableUuid, open });
     const { staged } = scan;
     scans.push(
-      staged === undefined
-        ? await printScan(signal, scan, { index, tenant: spec.tenant, open, readFooter, positions })
-        : await printStaged(signal, { ...scan, staged }, { index, open, readFooter, ranges }).catch(
-            async (error: unknown) => {
-              throw await stagedError(SkeinError.of(error), spec, ranges);
-            },
-          ),
+      isLoad
+        ? loadedScan(scan, index)
+        : staged === undefined
+          ? await printScan(signal, scan, { index, tenant: spec.tenant, open, readFooter, positions })
+          : await printStaged(signal, { ...scan, staged }, { index, open, readFooter, ranges }).catch(
+              async (error: unknown) => {
+                throw await stagedError(SkeinError.of(error), spec, ranges);
+              },
+            ),
     );
   }
   signal.throwIfAborted();
   return {
     scans,
     print: (inputs, cached) =>
-      spec.sql
-        .map((part) => {
-          if (typeof part === 'string') return part;
-          if ('input' in part) return must(inputs[part.input], 'a fragment names its inputs');
-          return cached?.get(part.scan) ?? must(scans[part.scan], 'a fragment names its scans').sql;
-        })
-        .join(''),
+      printSql(
+        spec.sql,
+        scans.map(({ sql }, i) => cached?.get(i) ?? sql),
+        inputs,
+      ),
     reports: scans.map((scan) => scan.report),
     files: new Set(scans.flatMap((scan) => scan.files)),
     positions,
   };
 }
+
+/** The text with the SQL for each scan and each input. */
+export const printSql = (text: SqlText, scans: readonly string[], inputs: readonly string[]): string =>
+  text
+    .map((part) => {
+      if (typeof part === 'string') return part;
+      if ('input' in part) return must(inputs[part.input], 'a fragment names its inputs');
+      return must(scans[part.scan], 'a fragment names its scans');
+    })
+    .join('');
+
+/** A scan whose files are printed one by one (`worker/load`). */
+const loadedScan = ({ files }: ScanSpec, scan: number): PrintedScan => ({
+  sql: '',
+  report: {
+    scan,
+    files: files.length,
+    rowGroups: 0,
+    rowGroupsPruned: 0,
+    bytes: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+  },
+  files: files.map(({ path }) => path),
+});

@@ -12,7 +12,7 @@ import type { PrintedScan, ScanTools } from './print-scan.ts';
 import type { RangeFiles } from './range-files.ts';
 import { readablePath } from './readable-path.ts';
 
-type StagedScan = ScanSpec & { readonly staged: StagedSource };
+export type StagedScan = ScanSpec & { readonly staged: StagedSource };
 
 /** `ranges`: where parts of text files are copied to. */
 type StagedTools = Pick<ScanTools, 'open' | 'readFooter'> & { readonly ranges: RangeFiles };
@@ -20,7 +20,7 @@ type StagedTools = Pick<ScanTools, 'open' | 'readFooter'> & { readonly ranges: R
 /** Files whose state is compared at once. */
 const FILES_AT_ONCE = 16;
 /** Longest record of a CSV file, and longest JSON document, in bytes: DuckDB holds two in memory for each thread. */
-const RECORD_BYTES_MAX = 8 * 2 ** 20;
+export const RECORD_BYTES_MAX = 8 * 2 ** 20;
 
 /**
  * Prints the read of a stage's files. CSV and JSON files are read by one function for all; of Parquet, those whose columns are the same.
@@ -47,7 +47,11 @@ export async function printStaged(
 }
 
 /** A file of the stage, and of nothing else, which is still the one that the statement found. */
-async function checkFile({ allowedRoots }: ScanSpec, { path, etag }: ScanFile, open: ScanTools['open']): Promise<void> {
+export async function checkFile(
+  { allowedRoots }: ScanSpec,
+  { path, etag }: ScanFile,
+  open: ScanTools['open'],
+): Promise<void> {
   const isOwn = allowedRoots.some((root) => isWithin(path, root) && !isWithin(path, `${root}/${UPLOADS_FOLDER}`));
   if (!isOwn) throw new SkeinError('INVALID_TABLE_DATA', 'a file of a stage lies outside of it');
   const found = await open(path).fileAt(path);
@@ -94,9 +98,9 @@ async function readTexts(
 
 const NO_HEADER: CsvFormat['header'] = { kind: 'lines', count: 0 };
 
-const nullOf = ({ name, type }: Column): string => `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`;
+export const nullOf = ({ name, type }: Column): string => `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`;
 
-type Column = StagedSource['columns'][number];
+export type Column = StagedSource['columns'][number];
 
 /** The names and types of the columns of the first file. */
 async function describe(scan: StagedScan, { open, readFooter }: Omit<StagedTools, 'ranges'>): Promise<string> {
@@ -108,13 +112,18 @@ async function describe(scan: StagedScan, { open, readFooter }: Omit<StagedTools
     format.kind === 'csv'
       ? readCsv(format, first, null)
       : format.kind === 'json'
-        ? readJson(format, first, null)
+        ? readJson(format, first, null, format.layout === 'lines' ? ['ignore_errors = true'] : [])
         : readParquet(first);
   return `SELECT column_name AS "name", column_type AS "type" FROM (DESCRIBE SELECT * FROM ${source})`;
 }
 
-/** @param columns null = as the file has them */
-function readCsv(format: CsvFormat, paths: readonly string[], columns: readonly Column[] | null): string {
+/** @param columns null = as the file has them @param more further options */
+export function readCsv(
+  format: CsvFormat,
+  paths: readonly string[],
+  columns: readonly Column[] | null,
+  more: readonly string[] = [],
+): string {
   const { delimiter, quote, escape, header, nulls, countsFields, compression, dateFormat, timestampFormat } = format;
   const isNamed = header.kind === 'names';
   const options = [
@@ -133,25 +142,37 @@ function readCsv(format: CsvFormat, paths: readonly string[], columns: readonly 
     `buffer_size = ${2 * RECORD_BYTES_MAX}`,
     ...times(dateFormat, timestampFormat),
     'hive_partitioning = false',
+    ...more,
   ];
   return `read_csv([${paths.map(quotePath).join(', ')}], ${options.join(', ')})`;
 }
 
-function readJson(format: JsonFormat, paths: readonly string[], columns: readonly Column[] | null): string {
+export function readJson(
+  format: JsonFormat,
+  paths: readonly string[],
+  columns: readonly Column[] | null,
+  more: readonly string[] = [],
+): string {
   const { layout, compression, dateFormat, timestampFormat } = format;
   const options = [
     `format = '${JSON_FORMATS[layout]}'`,
     `records = ${columns === null ? "'auto'" : 'true'}`,
     ...(columns === null ? [] : [`columns = ${structOf(columns)}`]),
-    `compression = '${compression === 'auto' ? 'auto_detect' : compression}'`,
-    `maximum_object_size = ${RECORD_BYTES_MAX}`,
+    ...jsonFile(compression),
     ...times(dateFormat, timestampFormat),
     'hive_partitioning = false',
+    ...more,
   ];
   return `read_json([${paths.map(quotePath).join(', ')}], ${options.join(', ')})`;
 }
 
-const JSON_FORMATS = { lines: 'newline_delimited', array: 'array', documents: 'unstructured' } as const;
+/** Options of every function that reads JSON. */
+export const jsonFile = (compression: JsonFormat['compression']): readonly string[] => [
+  `compression = '${compression === 'auto' ? 'auto_detect' : compression}'`,
+  `maximum_object_size = ${RECORD_BYTES_MAX}`,
+];
+
+export const JSON_FORMATS = { lines: 'newline_delimited', array: 'array', documents: 'unstructured' } as const;
 
 const structOf = (columns: readonly Column[]): string =>
   `{${columns.map(({ name, type }) => `${quoteLiteral(name)}: ${quoteLiteral(type)}`).join(', ')}}`;

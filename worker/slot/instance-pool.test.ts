@@ -26,7 +26,7 @@ const limits: TaskLimits = {
   memoryBytes: 2 ** 28,
   spillBytes: 2 ** 30,
   threads: 1,
-  profile: false,
+  profile: 'none',
   bounds: [],
   keepJoinOrder: false,
   callsTry: false,

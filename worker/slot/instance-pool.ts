@@ -6,7 +6,7 @@ import { COMMON_SUBEXPRESSIONS } from '#shared/sql/call-of-try.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import { boundSql, unboundSql, type BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import { contextSetupSql, contextVariablesSql } from '#shared/sql/statement-context.ts';
-import { PROFILE_OFF, PROFILE_ON } from '../duckdb/profile.ts';
+import { PROFILING, type Profiling } from '../duckdb/profile.ts';
 import { InputCallbacks, InputFunctions } from '../duckdb/input-functions.ts';
 import { Instance, type Connection } from '../duckdb/instance.ts';
 import { PreparedStatement } from '../duckdb/statement.ts';
@@ -17,7 +17,7 @@ export type TaskLimits = {
   readonly spillBytes: number;
   readonly threads: number;
   readonly context: StatementContext;
-  readonly profile: boolean;
+  readonly profile: Profiling;
   /** Runs joins in the order of the text. */
   readonly keepJoinOrder: boolean;
   /** The task's SQL may call TRY. */
@@ -106,7 +106,7 @@ export class TaskInstance implements Disposable {
       `SET memory_limit = '${memoryBytes}B'`,
       `SET max_temp_directory_size = '${spillBytes}B'`,
       `SET threads = ${threads}`,
-      profile ? PROFILE_ON : PROFILE_OFF,
+      PROFILING[profile],
       `SET disabled_optimizers = '${disabled.join(',')}'`,
       ...contextVariablesSql(context),
     ];

@@ -4,12 +4,12 @@ import { workerData } from 'piscina';
 import { decodeTask } from '#proto/task-codec.ts';
 import type { ScanSpec, TaskReport, TaskSpec, WriteSink } from '#proto/task.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
-import { unreachable } from '#shared/must.ts';
+import type { Json } from '#shared/json.ts';
 import { mayCallTry } from '#shared/sql/call-of-try.ts';
 import { returnMemoryWhenIdle } from '#shared/thread/idle-memory.ts';
 import type { DeletedPositions } from '../scan/deleted-positions.ts';
 import { dropPositions, loadPositions } from '../scan/load-positions.ts';
-import { FooterCache } from '../scan/footer.ts';
+import { FooterCache, type ReadFooter } from '../scan/footer.ts';
 import { nameBadFile } from '../scan/name-bad-file.ts';
 import { RangeFiles } from '../scan/range-files.ts';
 import { stagedError } from '../scan/staged-error.ts';
@@ -30,10 +30,10 @@ import { SlotScheduler, type BusyTasks } from './slot-scheduler.ts';
 import { fragmentError, SlotTask, type TaskText } from './slot-task.ts';
 import { TaskInputs } from './task-inputs.ts';
 import { TaskOutput } from './task-output.ts';
-import { addRuns, type TaskRun } from './task-run.ts';
+import { addRuns, NO_RUN, type TaskRun } from './task-run.ts';
 import { currentThread, restorePriority } from './thread-priority.ts';
-import { writeStage } from './write-stage.ts';
-import { chunkTaker, writeTable, type RunStatement, type WriteTools } from './write-table.ts';
+import { loadRules, writeFiles, type OpenLocation } from './write-files.ts';
+import { chunkTaker, type RunStatement } from './write-table.ts';
 
 /** The program of a slot's thread: several tasks at a time, each in an instance of its own. */
 const settings = workerData as SlotSettings;
@@ -199,8 +199,20 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
   try {
     const { spillLimitBytes: spillBytes, context, profile, keepJoinOrder, bounds } = spec;
     inputs = stamp.during(job.job, () => {
-      const callsTry = spec.sql.some((part) => typeof part === 'string' && mayCallTry(part));
-      instance.configure({ memoryBytes, spillBytes, threads, context, profile, keepJoinOrder, callsTry, bounds });
+      const load = loadRules(spec);
+      const texts = load === undefined ? spec.sql : load.guarded;
+      const callsTry = texts.some((part) => typeof part === 'string' && mayCallTry(part));
+      const profiled = profile ? 'all' : load === undefined ? 'none' : 'rows';
+      instance.configure({
+        memoryBytes,
+        spillBytes,
+        threads,
+        context,
+        profile: profiled,
+        keepJoinOrder,
+        callsTry,
+        bounds,
+      });
       return openInputs(instance, job, threads);
     });
     const { texts } = inputs;
@@ -293,39 +305,27 @@ async function runWrite(
 ): Promise<TaskRun> {
   const { connection } = at.instance;
   const runs: TaskRun[] = [];
-  let { loading: loads } = text;
+  let { loading } = text;
+  let operators: Json = null;
   const run: RunStatement = async (sql, mayBe, take) => {
     running.signal.throwIfAborted();
     const isFragment = running.spec.keepJoinOrder;
     const open: TaskText['open'] = () => chunkTaker(take);
     const rest = { repeatable: false, collected: true, isFragment, mayBe, open };
-    runs.push(await runStatement(running, { ...at, text: { loading: loads, sql, ...rest } }));
-    loads = [].values();
+    const done = await runStatement(running, { ...at, text: { loading, sql, ...rest } });
+    if (mayBe === 'copy') operators = done.profile;
+    runs.push(done);
+    loading = [].values();
   };
-  const { rows, bytes, written } = await writeFiles(text.sql, to, { connection, run, signal: running.signal });
+  const within = { connection, run, signal: running.signal, operators: () => operators };
+  const { spec, signal } = running;
+  const readFooter = (scan: ScanSpec, open: OpenLocation): ReadFooter =>
+    footers.of(signal, { tenant: spec.tenant, tableUuid: scan.tableUuid, open });
+  const { rows, bytes, written } = await writeFiles(text.sql, to, { spec, within, readFooter });
   running.output.rows = rows;
   running.output.bytes = bytes;
-  return { ...runs.reduce(addRuns), written };
-}
-
-type WrittenFiles = { readonly rows: number; readonly bytes: number; readonly written: TaskRun['written'] };
-
-async function writeFiles(sql: string, to: WriteSink, within: WriteTools): Promise<WrittenFiles> {
-  switch (to.kind) {
-    case 'table': {
-      const { files, replaced } = await writeTable(sql, to.sink, within);
-      const rows = files.reduce((sum, file) => sum + file.recordCount, 0);
-      const bytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
-      return { rows, bytes, written: { files, ...(replaced.length === 0 ? {} : { replaced }) } };
-    }
-    case 'stage': {
-      const unloaded = await writeStage(sql, to.sink, within);
-      const bytes = unloaded.files.reduce((sum, file) => sum + file.sizeBytes, 0);
-      return { rows: unloaded.rows, bytes, written: { files: [], unloaded } };
-    }
-    default:
-      return unreachable(to);
-  }
+  const all = runs.length === 0 ? NO_RUN : runs.reduce(addRuns);
+  return { ...all, profile: running.spec.profile ? all.profile : null, written };
 }
 
 async function runStatement({ job, spec, control, output }: Running, at: InInstance<TaskText>): Promise<TaskRun> {
@@ -340,7 +340,8 @@ async function runStatement({ job, spec, control, output }: Running, at: InInsta
       pinned: spec.pinnedToTop,
       threads: at.threads,
     });
-    const profile = spec.profile ? readProfile(at.instance.connection) : null;
+    const isLoad = loadRules(spec) !== undefined;
+    const profile = spec.profile || isLoad ? readProfile(at.instance.connection) : null;
     return { times, peak: task.peakUse, profile, written: { files: [] } };
   } finally {
     stamp.during(job.job, () => task[Symbol.dispose]());

@@ -8,7 +8,7 @@ export type TaskRun = {
   readonly times: TaskTimes;
   readonly peak: MemoryUse;
   readonly profile: Json;
-  readonly written: Pick<TaskReport, 'files' | 'replaced' | 'unloaded'>;
+  readonly written: Pick<TaskReport, 'files' | 'replaced' | 'unloaded' | 'loads'>;
 };
 
 /** The profile is that of the first statement, which computes the rows. */
@@ -24,3 +24,10 @@ export const addRuns = (one: TaskRun, next: TaskRun): TaskRun => ({
     spilledBytes: Math.max(one.peak.spilledBytes, next.peak.spilledBytes),
   },
 });
+
+/** A task that has nothing to do, because none of its files can be read. */
+export const NO_RUN: Omit<TaskRun, 'written'> = {
+  times: { scheduledMs: 0, quanta: 0, blockedMs: 0 },
+  peak: { memoryBytes: 0, spilledBytes: 0 },
+  profile: null,
+};

@@ -55,7 +55,7 @@ export async function writeTable(sql: string, sink: TableSink, { connection, run
     },
     texts: async (query: string): Promise<readonly string[]> => {
       const texts: string[] = [];
-      await run(query, 'query', (chunk) => void texts.push(...readTexts(vectorOf(chunk, 0), rowsOf(chunk))));
+      await run(query, 'query', (chunk) => void texts.push(...readChunkTexts(chunk)));
       return texts;
     },
   };
@@ -126,6 +126,9 @@ function readCopied(chunk: Address): readonly CopiedFile[] {
     statistics: statistics[i] ?? new Map(),
   }));
 }
+
+/** The values of a chunk's one column, which is text. */
+export const readChunkTexts = (chunk: Address): readonly string[] => readTexts(vectorOf(chunk, 0), rowsOf(chunk));
 
 const vectorOf = (chunk: Address, column: number): Address => duckdb.data_chunk_get_vector(chunk, column);
 const rowsOf = (chunk: Address): number => Number(duckdb.data_chunk_get_size(chunk));

@@ -4,6 +4,7 @@ import { EXPIRY_MIGRATION } from './expiry-migration.ts';
 import { IDENTITY_MIGRATION } from './identity-migration.ts';
 import { JOBS_MIGRATION } from './jobs-migration.ts';
 import { LIFECYCLE_MIGRATION } from './lifecycle-migration.ts';
+import { LOADED_FILES_MIGRATION } from './loaded-files-migration.ts';
 import { NAMES_MIGRATION } from './names-migration.ts';
 import { ROOTS_MIGRATION } from './roots-migration.ts';
 import { STAGES_MIGRATION } from './stages-migration.ts';
@@ -30,6 +31,7 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0009_table_versions': { up: (db) => run(db, TABLE_VERSIONS_MIGRATION) },
     '0010_expiry': { up: (db) => run(db, EXPIRY_MIGRATION) },
     '0011_stages': { up: (db) => run(db, STAGES_MIGRATION) },
+    '0012_loaded_files': { up: (db) => run(db, LOADED_FILES_MIGRATION) },
   },
 };
 

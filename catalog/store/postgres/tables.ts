@@ -215,6 +215,17 @@ export type Tables = {
     /** Time after which what it has left is deleted. */
     expires_at: Date;
   };
+  /** Files of stages whose rows are in a table. */
+  loaded_file: {
+    table_id: string;
+    branch: string;
+    stage_id: string;
+    /** In the stage. */
+    path: string;
+    /** The state in which it was loaded. */
+    etag: string;
+    loaded_at: Date;
+  };
   idempotency_key: {
     principal: string;
     catalog: string;

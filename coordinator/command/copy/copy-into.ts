@@ -1,77 +1,41 @@
 import { SkeinError } from '#shared/error.ts';
-import { OptionReader } from '../../copy/option-reader.ts';
-import { takeOptions } from '../../copy/take-options.ts';
+import type { CopyInto } from '../../copy/copy-into.ts';
 import { numberColumns } from '../../sink/count-batch.ts';
-import { parseStageReference } from '../../stage/stage-reference.ts';
-import type { StatementReader } from '../../statement/statement-reader.ts';
-import { takeTableQuery } from '../../unload/take-table-query.ts';
-import { unloadFormatOf } from '../../unload/unload-format.ts';
 import type { Unload } from '../../unload/unload.ts';
-import type { Command } from '../command.ts';
-
-/** Size of a file, as Snowflake has it. */
-const FILE_BYTES = 16 * 2 ** 20;
-/** Least size: a statement of much smaller files would fill the storage with their names. */
-const FILE_BYTES_MIN = 2 ** 20;
-const FILE_BYTES_MAX = 5 * 2 ** 30;
+import type { Command, CommandContext, Outcome } from '../command.ts';
+import { takeCopy } from './take-copy.ts';
+import { takeUnload } from './take-unload.ts';
 
 const COLUMNS = ['rows_unloaded', 'input_bytes', 'output_bytes'] as const;
 
-/**
- * `COPY INTO @stage/path FROM table | (query) [FILE_FORMAT = (TYPE = CSV | JSON | PARQUET ...)] [HEADER = TRUE] [SINGLE = TRUE]
- * [MAX_FILE_SIZE = bytes] [OVERWRITE = TRUE]`
- */
-export const copyInto: Command<Unload> = {
+/** `COPY INTO table FROM @stage`, which loads files, and `COPY INTO @stage FROM table | (query)`, which unloads rows */
+export const copyInto: Command<{ readonly copy: CopyInto } | { readonly unload: Unload }> = {
   words: ['COPY INTO'],
   queryType: 'copy',
   timeout: 'session',
   parse(reader) {
     reader.words(2);
-    const found = reader.takeReference();
-    if (found === null) throw reader.error('NOT_SUPPORTED', 'COPY INTO a table is not served');
-    const stage = parseStageReference(found.text, found.offset);
-    const isFolder = stage.path === '' || found.text.endsWith('/');
-    if (!reader.takeWord('FROM')) throw reader.expected('FROM');
-    const query = takeTableQuery(reader);
-    return { stage, isFolder, query, ...takeUnloadOptions(reader, isFolder ? null : stage.path) };
+    const stage = reader.takeReference();
+    return stage === null ? { copy: takeCopy(reader) } : { unload: takeUnload(reader, stage) };
   },
-  action: () => 'stage.write',
-  describe: async ({ query }, { queries }) => {
-    const { parameters } = await queries.describe(query);
+  action: (input) => ('unload' in input ? 'stage.write' : 'table.commit'),
+  async describe(input, { queries }) {
+    if (!('unload' in input)) throw new SkeinError('NOT_SUPPORTED', 'COPY INTO a table cannot be prepared');
+    const { parameters } = await queries.describe(input.unload.query);
     return { columns: numberColumns(COLUMNS), parameters };
   },
-  async run(input, context) {
-    const { rows, plainBytes, bytes, bytesScanned, fragments } = await context.unload(input);
-    const [ofRows, ofInput, ofOutput] = COLUMNS;
-    const numbers = { [ofRows]: rows, [ofInput]: plainBytes, [ofOutput]: bytes };
-    return { ...(await context.answerNumbers(numbers)), bytesScanned, fragments };
-  },
+  run: (input, context) => ('unload' in input ? unload(input.unload, context) : load(input.copy, context)),
 };
 
-/** @param path of the one file, if the options ask for one */
-function takeUnloadOptions(
-  reader: StatementReader,
-  path: string | null,
-): Pick<Unload, 'format' | 'fileBytes' | 'overwrite'> {
-  if (reader.peekWord() === 'PARTITION') throw reader.error('NOT_SUPPORTED', 'PARTITION BY of an unload is not served');
-  const options = new OptionReader(takeOptions(reader), 'COPY INTO a stage');
-  reader.end();
-  const isSingle = options.boolean('SINGLE', false);
-  const fileBytes = options.integer('MAX_FILE_SIZE', { least: FILE_BYTES_MIN, most: FILE_BYTES_MAX });
-  if (isSingle && fileBytes !== undefined) {
-    throw refused('MAX_FILE_SIZE', 'is not given with SINGLE = TRUE, which writes one file of any size', options);
-  }
-  const hasHeader = options.positionOf('HEADER') !== undefined;
-  const header = options.boolean('HEADER', false);
-  const around = { header, fileName: isSingle ? path : null };
-  const format = unloadFormatOf(options.options('FILE_FORMAT') ?? [], around);
-  if (hasHeader && !header && format.kind !== 'csv') {
-    throw refused('HEADER', 'is not FALSE: files of this type always name their columns', options);
-  }
-  const overwrite = options.boolean('OVERWRITE', false);
-  options.end();
-  return { format, fileBytes: isSingle ? null : (fileBytes ?? FILE_BYTES), overwrite };
+async function load(input: CopyInto, context: CommandContext): Promise<Outcome> {
+  const { answer, ...cost } = await context.writes.copy(input);
+  const { rowsProduced } = answer === null ? cost : await context.answer(answer);
+  return { ...cost, rowsProduced };
 }
 
-const refused = (name: string, what: string, options: OptionReader): SkeinError =>
-  new SkeinError('SYNTAX_ERROR', `${name} ${what}`, { position: options.positionOf(name) });
+async function unload(input: Unload, context: CommandContext): Promise<Outcome> {
+  const { rows, plainBytes, bytes, bytesScanned, fragments } = await context.unload(input);
+  const [ofRows, ofInput, ofOutput] = COLUMNS;
+  const numbers = { [ofRows]: rows, [ofInput]: plainBytes, [ofOutput]: bytes };
+  return { ...(await context.answerNumbers(numbers)), bytesScanned, fragments };
+}

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { currentSchema, specById } from '#shared/iceberg/table-metadata.ts';
 import { commitWrites } from '#shared/iceberg/write/commit-writes.ts';
 import { deleteAllFiles } from '#shared/iceberg/write/delete-all-files.ts';
+import { MAIN_BRANCH } from '#shared/iceberg/write/table-write.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { SETTLE_MS } from '../../catalog-client/change-catalog.ts';
 import { loadForWrite, writeCatalog } from '../../catalog-client/write-catalog.ts';
@@ -45,6 +46,8 @@ async function truncate(name: ObjectName, context: CommandContext): Promise<void
     base,
     schema: currentSchema(base),
     spec: specById(base, base.defaultSpecId),
+    // Files of stages may be loaded again.
+    loads: { forgotten: { branch: MAIN_BRANCH } },
     change: deleteAllFiles(),
   } as const;
   context.beginCommit();

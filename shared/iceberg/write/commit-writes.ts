@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { printJson, type JsonObject } from '#shared/json.ts';
+import { printLoads } from '#shared/stage/stage-loads.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import type { ManifestFile } from '../manifest.ts';
 import type { ManifestReader } from '../rewrite-manifests.ts';
@@ -255,7 +256,7 @@ export class SnapshotAttempts implements TableAttempts {
   }
 
   async nextChange(): Promise<JsonObject> {
-    const { name, shape, schema, change, branch = MAIN_BRANCH } = this.#write;
+    const { name, shape, schema, change, branch = MAIN_BRANCH, loads } = this.#write;
     const base = this.#base;
     const ref = base.refs.get(branch);
     if (branch !== MAIN_BRANCH && ref?.type !== 'branch') throw conflict(`the branch ${branch} was dropped meanwhile`);
@@ -297,6 +298,7 @@ export class SnapshotAttempts implements TableAttempts {
           ...ref?.retention,
         },
       ],
+      ...printLoads(loads ?? (shape === 'replace' ? { forgotten: { branch } } : undefined)),
     };
   }
 

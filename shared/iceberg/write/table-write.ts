@@ -1,6 +1,7 @@
 import type { PartitionSpec } from '../partition-spec.ts';
 import type { Schema } from '../schema.ts';
 import type { TableMetadata } from '../table-metadata.ts';
+import type { LoadsChange } from '#shared/stage/stage-loads.ts';
 import type { SnapshotChange } from './snapshot-change.ts';
 
 /** The branch whose snapshot is a table's current one. */
@@ -24,5 +25,7 @@ export type TableWrite = {
   readonly spec: PartitionSpec;
   /** Properties that a replaced table gets beside those that it has. */
   readonly properties?: Readonly<Record<string, string>>;
+  /** The files of a stage whose rows they are, or that those of all are gone. */
+  readonly loads?: LoadsChange | undefined;
   readonly change: SnapshotChange;
 };

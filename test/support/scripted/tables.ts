@@ -35,9 +35,13 @@ const SCRIPTED_ROWS = [
   ['ünï 🦆', null],
 ] as const;
 
+/** A statement that makes no rows for itself. */
+const NOTHING_MADE: QueryTables['made'] = { keep: () => undefined, take: () => undefined };
+
 /** Tables where no statement is read like a table. */
 export const tablesAlone = (tables: TableSource): QueryTables => ({
   ...tables,
+  made: NOTHING_MADE,
   rows: ({ text }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${text} is not served in FROM`)),
   metadataRows: ({ what }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${what} is not scripted`)),
 });
@@ -83,6 +87,7 @@ export function scriptedTables(script: TableScript): QueryTables & { readonly as
   const asked: TableName[][] = [];
   return {
     asked,
+    made: NOTHING_MADE,
     loadTables: (names) => {
       asked.push([...names]);
       return Promise.resolve(

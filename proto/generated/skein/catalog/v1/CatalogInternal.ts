@@ -29,6 +29,8 @@ import type { DropTenantRequestInput as _skein_catalog_v1_DropTenantRequestInput
 import type { EndUploadReplyInput as _skein_catalog_v1_EndUploadReplyInput, EndUploadReply as _skein_catalog_v1_EndUploadReply } from '../../../skein/catalog/v1/EndUploadReply.ts';
 import type { EndUploadRequestInput as _skein_catalog_v1_EndUploadRequestInput, EndUploadRequest as _skein_catalog_v1_EndUploadRequest } from '../../../skein/catalog/v1/EndUploadRequest.ts';
 import type { EpochListInput as _skein_catalog_v1_EpochListInput, EpochList as _skein_catalog_v1_EpochList } from '../../../skein/catalog/v1/EpochList.ts';
+import type { FindLoadsReplyInput as _skein_catalog_v1_FindLoadsReplyInput, FindLoadsReply as _skein_catalog_v1_FindLoadsReply } from '../../../skein/catalog/v1/FindLoadsReply.ts';
+import type { FindLoadsRequestInput as _skein_catalog_v1_FindLoadsRequestInput, FindLoadsRequest as _skein_catalog_v1_FindLoadsRequest } from '../../../skein/catalog/v1/FindLoadsRequest.ts';
 import type { FindUploadRequestInput as _skein_catalog_v1_FindUploadRequestInput, FindUploadRequest as _skein_catalog_v1_FindUploadRequest } from '../../../skein/catalog/v1/FindUploadRequest.ts';
 import type { GetMomentReplyInput as _skein_catalog_v1_GetMomentReplyInput, GetMomentReply as _skein_catalog_v1_GetMomentReply } from '../../../skein/catalog/v1/GetMomentReply.ts';
 import type { GetMomentRequestInput as _skein_catalog_v1_GetMomentRequestInput, GetMomentRequest as _skein_catalog_v1_GetMomentRequest } from '../../../skein/catalog/v1/GetMomentRequest.ts';
@@ -179,6 +181,15 @@ export interface CatalogInternalClient extends grpc.Client {
   endUpload(argument: _skein_catalog_v1_EndUploadRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_EndUploadReply>): grpc.ClientUnaryCall;
   endUpload(argument: _skein_catalog_v1_EndUploadRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_EndUploadReply>): grpc.ClientUnaryCall;
   endUpload(argument: _skein_catalog_v1_EndUploadRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_EndUploadReply>): grpc.ClientUnaryCall;
+  
+  FindLoads(argument: _skein_catalog_v1_FindLoadsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_FindLoadsReply>): grpc.ClientUnaryCall;
+  FindLoads(argument: _skein_catalog_v1_FindLoadsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_FindLoadsReply>): grpc.ClientUnaryCall;
+  FindLoads(argument: _skein_catalog_v1_FindLoadsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_FindLoadsReply>): grpc.ClientUnaryCall;
+  FindLoads(argument: _skein_catalog_v1_FindLoadsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_FindLoadsReply>): grpc.ClientUnaryCall;
+  findLoads(argument: _skein_catalog_v1_FindLoadsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_FindLoadsReply>): grpc.ClientUnaryCall;
+  findLoads(argument: _skein_catalog_v1_FindLoadsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_FindLoadsReply>): grpc.ClientUnaryCall;
+  findLoads(argument: _skein_catalog_v1_FindLoadsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_FindLoadsReply>): grpc.ClientUnaryCall;
+  findLoads(argument: _skein_catalog_v1_FindLoadsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_FindLoadsReply>): grpc.ClientUnaryCall;
   
   FindUpload(argument: _skein_catalog_v1_FindUploadRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_StageUpload>): grpc.ClientUnaryCall;
   FindUpload(argument: _skein_catalog_v1_FindUploadRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_StageUpload>): grpc.ClientUnaryCall;
@@ -367,6 +378,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   EndUpload: grpc.handleUnaryCall<_skein_catalog_v1_EndUploadRequest, _skein_catalog_v1_EndUploadReplyInput>;
   
+  FindLoads: grpc.handleUnaryCall<_skein_catalog_v1_FindLoadsRequest, _skein_catalog_v1_FindLoadsReplyInput>;
+  
   FindUpload: grpc.handleUnaryCall<_skein_catalog_v1_FindUploadRequest, _skein_catalog_v1_StageUploadInput>;
   
   GetMoment: grpc.handleUnaryCall<_skein_catalog_v1_GetMomentRequest, _skein_catalog_v1_GetMomentReplyInput>;
@@ -419,6 +432,7 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   DropClient: MethodDefinition<_skein_catalog_v1_DropClientRequestInput, _skein_catalog_v1_DropClientReplyInput, _skein_catalog_v1_DropClientRequest, _skein_catalog_v1_DropClientReply>
   DropTenant: MethodDefinition<_skein_catalog_v1_DropTenantRequestInput, _skein_catalog_v1_DropTenantReplyInput, _skein_catalog_v1_DropTenantRequest, _skein_catalog_v1_DropTenantReply>
   EndUpload: MethodDefinition<_skein_catalog_v1_EndUploadRequestInput, _skein_catalog_v1_EndUploadReplyInput, _skein_catalog_v1_EndUploadRequest, _skein_catalog_v1_EndUploadReply>
+  FindLoads: MethodDefinition<_skein_catalog_v1_FindLoadsRequestInput, _skein_catalog_v1_FindLoadsReplyInput, _skein_catalog_v1_FindLoadsRequest, _skein_catalog_v1_FindLoadsReply>
   FindUpload: MethodDefinition<_skein_catalog_v1_FindUploadRequestInput, _skein_catalog_v1_StageUploadInput, _skein_catalog_v1_FindUploadRequest, _skein_catalog_v1_StageUpload>
   GetMoment: MethodDefinition<_skein_catalog_v1_GetMomentRequestInput, _skein_catalog_v1_GetMomentReplyInput, _skein_catalog_v1_GetMomentRequest, _skein_catalog_v1_GetMomentReply>
   GetSigningKeys: MethodDefinition<_skein_catalog_v1_GetSigningKeysRequestInput, _skein_catalog_v1_SigningKeysInput, _skein_catalog_v1_GetSigningKeysRequest, _skein_catalog_v1_SigningKeys>

@@ -1,0 +1,41 @@
+import type { OnError } from '#proto/task.ts';
+import type { FileFormat } from '#shared/stage/file-format.ts';
+import type { StageReference } from '../stage/stage-reference.ts';
+import type { ObjectName, TextSpan } from '../statement/statement.ts';
+import type { ColumnName } from '../write/assign-columns.ts';
+
+/** `COPY INTO table FROM @stage` as its command has read it; plain data. */
+export type CopyInto = {
+  readonly table: ObjectName;
+  /** The columns that are filled; null = all. */
+  readonly columns: readonly ColumnName[] | null;
+  readonly stage: StageReference;
+  /** What is made of each record; null = the values as they are. */
+  readonly select: CopySelect | null;
+  readonly options: CopyOptions;
+  /** The statement's text behind the name of the table, of which all others are parts. */
+  readonly rest: TextSpan;
+};
+
+export type CopySelect = { readonly expressions: readonly TextSpan[]; readonly alias: string | null };
+
+export type CopyOptions = {
+  readonly format: FileFormat;
+  /** Paths below that of the stage; null = all files that are there. */
+  readonly files: readonly { readonly path: string; readonly position: number }[] | null;
+  readonly pattern: Pattern | null;
+  readonly onError: OnError;
+  /** How values find their columns. */
+  readonly match: 'position' | 'name' | 'exact name';
+  /** Files that were loaded before are loaded again. */
+  readonly force: boolean;
+  /** Files that were loaded whole are removed from the stage. */
+  readonly purge: boolean;
+  readonly validation: Validation | null;
+};
+
+/** Nothing is loaded: the rows, or the errors, that there would be. */
+export type Validation = { readonly kind: 'rows'; readonly count: number } | { readonly kind: 'errors' };
+
+/** A regular expression, and where it stands in the statement. */
+export type Pattern = { readonly text: string; readonly position: number };

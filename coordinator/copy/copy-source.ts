@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import { GUARDED_COLUMNS, type StagedSource } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { Field } from '#shared/iceberg/type.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import type { Stage } from '../catalog-client/stage-catalog.ts';
+import type { CommandContext, WriteTarget } from '../command/command.ts';
+import { printSqlType } from '../planner/sql-type.ts';
+import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
+import { NO_POLICIES } from '../resolver/table-policies.ts';
+import { requireStageFile, type StageFile } from '../stage/stage-files.ts';
+import { printStage } from '../stage/stage-reference.ts';
+import { requireAssignable } from '../write/assign-columns.ts';
+import { missingColumn } from '../write/missing-column.ts';
+import type { CopyInto } from './copy-into.ts';
+import { matchPattern } from './match-pattern.ts';
+import { columnsOf, listFiles, tableOf, type FileColumn } from './open-staged-table.ts';
+import type { StagedTable } from './staged-table.ts';
+
+/** Files that are looked for at once. */
+const FILES_AT_ONCE = 16;
+
+/** The files of a stage that a statement names, sorted. @throws STAGE_FILE_NOT_FOUND for one in FILES */
+export async function findFiles(
+  { stage: reference, options }: CopyInto,
+  stage: Stage,
+  { queries, signal }: CommandContext,
+): Promise<readonly StageFile[]> {
+  const { files: named, pattern } = options;
+  const listed =
+    named === null ? await listFiles(stage, reference, signal) : await findNamed(named, reference.path, stage);
+  const found = new Map(listed.map((file) => [file.path, file]));
+  const files = [...found.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  return pattern === null || files.length === 0 ? files : matchPattern(files, pattern, queries, queries.made);
+}
+
+async function findNamed(
+  named: NonNullable<CopyInto['options']['files']>,
+  folder: string,
+  stage: Stage,
+): Promise<readonly StageFile[]> {
+  const found: StageFile[] = [];
+  const rest = named.values();
+  const findRest = async (): Promise<void> => {
+    for (const { path, position } of rest) {
+      const file = await requireStageFile(stage, folder === '' ? path : `${folder}/${path}`).catch(
+        (thrown: unknown) => {
+          const { code, message, entry } = SkeinError.of(thrown);
+          throw entry.kind === 'user' ? new SkeinError(code, message, { position, cause: thrown }) : thrown;
+        },
+      );
+      found.push(file);
+    }
+  };
+  await Promise.all(Array.from({ length: FILES_AT_ONCE }, findRest));
+  return found;
+}
+
+/** Files as the texts of a load read them: by this name, with `GUARDED_COLUMNS` or without. */
+export type CopySource = {
+  readonly table: StagedTable;
+  readonly strict: string;
+  readonly guarded: string;
+  /** The columns of the files, in the order of those that they fill; without a SELECT. */
+  readonly columns: readonly string[];
+};
+
+/** Finds the columns of the files, and gives the files names. @throws TYPE_MISMATCH, COLUMN_NOT_FOUND */
+export async function copySource(
+  copy: CopyInto,
+  target: WriteTarget,
+  { stage, files }: { readonly stage: Stage; readonly files: readonly StageFile[] },
+  { queries }: Pick<CommandContext, 'queries'>,
+): Promise<CopySource> {
+  const { options, select } = copy;
+  const { format, match } = options;
+  const staged = { title: printStage(copy.stage), stage, files, format };
+  const needsColumns = select !== null || format.kind !== 'csv';
+  const given = needsColumns ? await columnsOf(staged, { queries }, queries.made).catch(leftToTasks(copy)) : [];
+  const columns = select === null ? filledColumns(copy, target, given) : given;
+  const source: StagedSource = {
+    format,
+    what: 'rows',
+    columns: columns.map(({ name, read }) => ({ name, type: read })),
+    matchesCase: match === 'exact name',
+    byHeader: match !== 'position' && format.kind === 'csv',
+  };
+  const table = tableOf({ ...staged, columns }, source);
+  const more = Object.values(GUARDED_COLUMNS).map((name, i) => ({ name, type: i === 0 ? BIGINT : VARCHAR }));
+  const keep = (kept: StagedTable): string => {
+    const name = `@copy/${randomUUID()}`;
+    queries.made.keep(name, { kind: 'staged', table: kept, policies: NO_POLICIES });
+    return name;
+  };
+  const guarded = keep({ ...table, columns: [...columns, ...more] });
+  return { table, strict: keep(table), guarded, columns: columns.map(({ name }) => name) };
+}
+
+const BIGINT = { kind: 'scalar', name: 'BIGINT' } as const;
+const VARCHAR = { kind: 'scalar', name: 'VARCHAR' } as const;
+
+/** What is wrong with a file is told by the task that loads it, record by record. */
+const leftToTasks =
+  ({ select }: CopyInto) =>
+  (error: unknown): readonly FileColumn[] => {
+    if (select === null && SkeinError.of(error).code === 'INVALID_INPUT_FILE') return [];
+    throw error;
+  };
+
+/** The columns of the table that the statement fills, as columns of the files. */
+function filledColumns(copy: CopyInto, { schema }: WriteTarget, given: readonly FileColumn[]): readonly FileColumn[] {
+  const { fields } = schema;
+  const isExact = copy.options.match === 'exact name';
+  const key = isExact ? (name: string): string => name : foldIdentifier;
+  const byName = new Map(given.map((column) => [key(column.name), column]));
+  return filledFields(copy, fields).map((field) => {
+    const type = icebergSqlType(field.type);
+    const found = byName.get(key(field.name));
+    if (found !== undefined) requireAssignable(field, found.type, copy.stage.position);
+    return { name: found?.name ?? field.name, type, read: printSqlType(type) };
+  });
+}
+
+function filledFields({ columns }: CopyInto, fields: readonly Field[]): readonly Field[] {
+  return (
+    columns?.map(({ name, position }) => {
+      const found = fields.find((field) => foldIdentifier(field.name) === foldIdentifier(name));
+      if (found === undefined) throw missingColumn(fields, name, position);
+      return found;
+    }) ?? fields
+  );
+}
+
+/** Checks the names of the columns, and that a SELECT has an expression for each. @throws COLUMN_NOT_FOUND, SYNTAX_ERROR */
+export function requireColumns(copy: CopyInto, { schema }: WriteTarget): void {
+  const wanted = filledFields(copy, schema.fields).length;
+  const given = copy.select?.expressions.length ?? wanted;
+  if (given === wanted) return;
+  const message = `the SELECT of COPY INTO has ${given} expressions, and the table gets ${wanted} columns`;
+  throw new SkeinError('SYNTAX_ERROR', message, { position: copy.select?.expressions[0]?.offset });
+}

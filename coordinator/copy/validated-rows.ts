@@ -1,0 +1,32 @@
+import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
+import type { Outcome, Queries, WriteTarget } from '../command/command.ts';
+import { printSqlType } from '../planner/sql-type.ts';
+import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import type { CopyInto } from './copy-into.ts';
+import type { CopySource } from './copy-source.ts';
+
+/** VALIDATION_MODE = RETURN_n_ROWS: the first rows as they would be loaded are the statement's result; the first error ends it. */
+export function validatedRows(
+  { options, columns: listed }: CopyInto,
+  { schema }: WriteTarget,
+  { strict, columns }: CopySource,
+  { context }: { readonly context: { readonly queries: Pick<Queries, 'run'> } },
+): Promise<Outcome> {
+  const { fields } = schema;
+  const filled =
+    listed?.flatMap(({ name }) => fields.find((one) => foldIdentifier(one.name) === foldIdentifier(name)) ?? []) ??
+    fields;
+  const list = filled.map(({ name, type, required }, i) => {
+    const column = quoteIdentifier(columns[i] ?? name);
+    const missing = quoteLiteral(`column ${name} is NOT NULL, and a record has no value for it`);
+    const typeName = printSqlType(icebergSqlType(type));
+    const value = required
+      ? `CASE WHEN ${column} IS NULL THEN CAST(error(${missing}) AS ${typeName}) ELSE ${column} END`
+      : column;
+    return `${value} AS ${quoteIdentifier(name)}`;
+  });
+  const count = options.validation?.kind === 'rows' ? options.validation.count : 0;
+  const text = `SELECT ${list.join(', ')} FROM ${strict} LIMIT ${count}`;
+  return context.queries.run({ text, offset: 0 });
+}

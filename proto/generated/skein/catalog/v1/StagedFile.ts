@@ -1,0 +1,12 @@
+// Original file: catalog.proto
+
+
+export interface StagedFileInput {
+  readonly path?: (string);
+  readonly etag?: (string);
+}
+
+export interface StagedFile {
+  readonly path: (string);
+  readonly etag: (string);
+}

@@ -1,0 +1,184 @@
+import { FAULTS, type RecordFault, type StagedSource } from '#proto/task.ts';
+import type { ErrorCode } from '#shared/error.ts';
+import type { OpenScanned } from '../scan/readable-path.ts';
+import { lineOfByte, lineOfCsvRecord } from './csv-records.ts';
+import { dataFault } from './data-fault.ts';
+import { textOf } from './file-text.ts';
+import { lineOfJsonDocument } from './json-lines.ts';
+import { REJECTS, type StagedFile } from './staged-file.ts';
+
+/** The result of a look at every record of a file. */
+export type FileCheck = {
+  readonly parsed: number;
+  /** Records that cannot be loaded. */
+  readonly errors: number;
+  /** The first of them, in the file's order, or as many as were asked for. */
+  readonly faults: readonly RecordFault[];
+};
+
+/** What a check needs of its task. */
+export type CheckTools = {
+  readonly source: StagedSource;
+  readonly open: OpenScanned;
+  /** The values of a query's one column, which is text. */
+  readonly texts: (sql: string) => Promise<readonly string[]>;
+  /** The task's text, and its guarded one, over the text that reads a file. */
+  readonly strict: (from: string) => string;
+  readonly guarded: (from: string) => string;
+  /** Runs statements that give no rows. */
+  readonly run: (sql: string) => void;
+};
+
+/** Places of records that DuckDB has rejected, which are in memory while the line of another record is looked for. */
+const REJECTED_MAX = 100_000;
+/** Characters of a record that a fault shows. */
+const RECORD_CHARACTERS_MAX = 200;
+/** Faults whose reasons are asked for one by one. */
+const REASONS_MAX = 10;
+
+/** Reads a file, and says which of its records cannot be loaded. @throws what is no fault of the file's data */
+export async function checkFile(file: StagedFile, faultsMax: number, tools: CheckTools): Promise<FileCheck> {
+  try {
+    return await checkRecords(file, faultsMax, tools);
+  } catch (error) {
+    return { parsed: 0, errors: 1, faults: [dataFault(error)] };
+  } finally {
+    tools.run(`DROP TABLE IF EXISTS ${REJECTS.records}; DROP TABLE IF EXISTS ${REJECTS.scans}`);
+  }
+}
+
+type Bad = { readonly place: number; readonly fault: string };
+
+async function checkRecords(file: StagedFile, faultsMax: number, tools: CheckTools): Promise<FileCheck> {
+  const text = `(${tools.guarded(`(${file.guarded})`)}) AS g`;
+  const [counts = '[0,0]'] = await tools.texts(
+    `SELECT CAST(json_array(count(*), count(g.fault)) AS VARCHAR) FROM ${text}`,
+  );
+  const [read = 0, bad = 0] = JSON.parse(counts) as number[];
+  const rejects = tools.source.format.kind === 'csv' ? await readRejects(tools, faultsMax) : NO_REJECTS;
+  const errors = bad + rejects.records;
+  if (errors === 0) return { parsed: read, errors, faults: [] };
+  const wanted = bad === 0 ? [] : await tools.texts(badRecords(text, faultsMax));
+  const others: RecordFault[] = [];
+  for (const [i, one] of wanted.entries()) {
+    const [place, fault] = JSON.parse(one) as [number, string];
+    others.push(await describe(file, { place, fault }, { tools, rejects, hasReason: i < REASONS_MAX }));
+  }
+  const ofRejects: RecordFault[] = [];
+  for (const one of rejects.first) ofRejects.push(await describeReject(file, one, tools));
+  const faults = [...others, ...ofRejects].toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
+  return { parsed: read + rejects.records, errors, faults: faults.slice(0, faultsMax) };
+}
+
+const badRecords = (text: string, limit: number): string =>
+  `SELECT CAST(json_array(g.p, g.fault) AS VARCHAR) FROM ${text} WHERE g.fault IS NOT NULL ORDER BY g.p LIMIT ${limit}`;
+
+/** A record that DuckDB's reader of CSV has left out. */
+type Reject = {
+  readonly byte: number;
+  readonly type: string;
+  readonly column: string | null;
+  readonly message: string;
+  readonly record: string;
+};
+type Rejects = { readonly records: number; readonly first: readonly Reject[]; readonly starts: readonly number[] };
+const NO_REJECTS: Rejects = { records: 0, first: [], starts: [] };
+
+/** DuckDB counts bytes from 1. */
+const BYTE = 'line_byte_position - 1';
+
+async function readRejects({ texts }: CheckTools, limit: number): Promise<Rejects> {
+  const [count = '0'] = await texts(`SELECT CAST(count(DISTINCT ${BYTE}) AS VARCHAR) FROM ${REJECTS.records}`);
+  if (count === '0') return NO_REJECTS;
+  const first = await texts(
+    `SELECT CAST(json_array(${BYTE}, any_value(CAST(error_type AS VARCHAR)), any_value(column_name), any_value(error_message),
+      any_value(left(csv_line, ${RECORD_CHARACTERS_MAX}))) AS VARCHAR)
+      FROM ${REJECTS.records} GROUP BY line_byte_position ORDER BY line_byte_position LIMIT ${limit}`,
+  );
+  const starts = await texts(
+    `SELECT CAST(${BYTE} AS VARCHAR) FROM ${REJECTS.records} GROUP BY line_byte_position ORDER BY line_byte_position LIMIT ${REJECTED_MAX}`,
+  );
+  return {
+    records: Number(count),
+    first: first.map((one) => {
+      const [byte, type, column, message, record] = JSON.parse(one) as [number, string, string | null, string, string];
+      return { byte, type, column, message, record };
+    }),
+    starts: starts.map(Number),
+  };
+}
+
+async function describeReject(
+  { file }: StagedFile,
+  reject: Reject,
+  { open, source }: CheckTools,
+): Promise<RecordFault> {
+  const { byte, type, column, message, record } = reject;
+  const isCast = type === 'CAST';
+  const compression = source.format.kind === 'csv' ? source.format.compression : 'none';
+  return {
+    code: isCast ? 'INVALID_CAST' : 'INVALID_INPUT_FILE',
+    // DuckDB names the column, which stands beside, and ends the sentence.
+    message: isCast ? message.slice(message.indexOf('". ') + 3) : message.replace(/\.$/, ''),
+    line: await lineOfByte(textOf(open, file.path, compression), byte, source.columns.length === 1),
+    column: isCast ? nameOfColumn(column, source) : null,
+    record,
+  };
+}
+
+/** Columns that were found by a header are read under names of our own. */
+const nameOfColumn = (column: string | null, source: StagedSource): string | null =>
+  source.byHeader === true ? null : column;
+
+async function describe(
+  file: StagedFile,
+  { place, fault }: Bad,
+  { tools, rejects, hasReason }: { readonly tools: CheckTools; readonly rejects: Rejects; readonly hasReason: boolean },
+): Promise<RecordFault> {
+  const line = await lineOf(file, place, tools, rejects);
+  const column = fault.slice(1);
+  if (fault.startsWith(FAULTS.missing)) {
+    const message = 'it is NOT NULL, and the record has no value for it';
+    return { code: 'NOT_NULL_VIOLATION', message, line, column, record: null };
+  }
+  if (column === '') {
+    return { code: 'INVALID_INPUT_FILE', message: 'it is no JSON object', line, column: null, record: null };
+  }
+  const reason = hasReason ? await reasonOf(file, place, tools) : UNKNOWN;
+  return { ...reason, line, column, record: null };
+}
+
+type Reason = { readonly code: ErrorCode; readonly message: string };
+const UNKNOWN: Reason = { code: 'INVALID_CAST', message: 'the value cannot be converted' };
+
+/** The error of the one record. */
+async function reasonOf(file: StagedFile, place: number, { texts, strict }: CheckTools): Promise<Reason> {
+  try {
+    await texts(`SELECT CAST(md5(CAST(r AS VARCHAR)) AS VARCHAR) FROM (${strict(`(${file.record(place)})`)}) AS r`);
+    return UNKNOWN;
+  } catch (error) {
+    const { code, message } = dataFault(error);
+    return { code, message };
+  }
+}
+
+async function lineOf(
+  { file }: StagedFile,
+  place: number,
+  { open, source }: CheckTools,
+  rejects: Rejects,
+): Promise<number | null> {
+  const { format, columns } = source;
+  switch (format.kind) {
+    case 'csv': {
+      const text = textOf(open, file.path, format.compression);
+      return lineOfCsvRecord(text, format, { place, rejected: rejects.starts, isOne: columns.length === 1 });
+    }
+    case 'json':
+      return lineOfJsonDocument(textOf(open, file.path, format.compression), format, place);
+    case 'parquet':
+      return place;
+    default:
+      return format satisfies never;
+  }
+}

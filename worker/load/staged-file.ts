@@ -1,0 +1,158 @@
+import { GUARDED_COLUMNS, type ScanFile, type StagedSource } from '#proto/task.ts';
+import type { CsvFormat, JsonFormat } from '#shared/stage/file-format.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
+import { quotePath, readParquet } from '#shared/sql/read-parquet.ts';
+import type { ReadFooter } from '../scan/footer.ts';
+import { JSON_FORMATS, jsonFile, nullOf, readCsv, readJson, type Column } from '../scan/print-staged.ts';
+import { readablePath, type OpenScanned } from '../scan/readable-path.ts';
+import { newLineOption, readFirstRecord } from './csv-records.ts';
+import { textOf } from './file-text.ts';
+
+/**
+ * The texts that read one file of a stage, for FROM. `guarded` fails for no record: it has the columns `GUARDED_COLUMNS`, too, and NULL
+ * for values that cannot be had. `record` is the one at a place that `guarded` gives, and fails if `strict` does.
+ */
+export type StagedFile = {
+  readonly file: ScanFile;
+  readonly strict: string;
+  readonly guarded: string;
+  readonly record: (place: number) => string;
+};
+
+/** Tables into which DuckDB puts the records of CSV files that it cannot read; each check of a file drops them. */
+export const REJECTS = { records: 'skein_rejects', scans: 'skein_reject_scans' } as const;
+
+const PLACE = quoteIdentifier(GUARDED_COLUMNS.place);
+const FAULT = quoteIdentifier(GUARDED_COLUMNS.fault);
+
+/** Prints the texts of a file. @throws INVALID_TABLE_DATA for what is no Parquet file, INVALID_INPUT_FILE for a header that is too long */
+export async function stagedFile(
+  source: StagedSource,
+  file: ScanFile,
+  { open, readFooter }: { readonly open: OpenScanned; readonly readFooter: ReadFooter },
+): Promise<StagedFile> {
+  const path = readablePath(open, file.path);
+  const { format } = source;
+  switch (format.kind) {
+    case 'csv':
+      return { file, ...(await csvTexts({ ...source, format }, file, { open, path })) };
+    case 'json':
+      return { file, ...jsonTexts({ ...source, format }, path) };
+    case 'parquet': {
+      const { fields } = await readFooter(file);
+      return { file, ...parquetTexts(source, path, new Set(fields.map(({ name }) => name))) };
+    }
+    default:
+      return format satisfies never;
+  }
+}
+
+type Texts = Omit<StagedFile, 'file'>;
+
+async function csvTexts(
+  source: StagedSource & { readonly format: CsvFormat },
+  file: ScanFile,
+  { open, path }: { readonly open: OpenScanned; readonly path: string },
+): Promise<Texts> {
+  const { format, columns } = source;
+  const { fields, newLine } = await readFirstRecord(textOf(open, file.path, format.compression), format);
+  const { list, read } = source.byHeader === true ? byNames(source, fields) : { list: '*', read: columns };
+  const line = newLineOption(newLine);
+  const text = (more: readonly string[] = []): string =>
+    `${list} FROM ${readCsv(format, [path], read, [line, ...more])}`;
+  const rejects = [
+    'store_rejects = true',
+    `rejects_table = ${quoteLiteral(REJECTS.records)}`,
+    `rejects_scan = ${quoteLiteral(REJECTS.scans)}`,
+  ];
+  const guarded = `SELECT row_number() OVER () AS ${PLACE}, CAST(NULL AS VARCHAR) AS ${FAULT}, ${text(rejects)}`;
+  return {
+    strict: `SELECT ${text()}`,
+    guarded,
+    record: (place) => `SELECT * FROM (${guarded}) WHERE ${PLACE} = ${place}`,
+  };
+}
+
+/** The columns of a file whose first line has these names; what is not asked for is read as text. */
+function byNames(
+  { columns, matchesCase }: StagedSource,
+  header: readonly string[],
+): { readonly list: string; readonly read: readonly Column[] } {
+  const key = keyOf(matchesCase);
+  const places = new Map(header.map((name, i) => [key(name), i] as const).toReversed());
+  const wanted = new Map(columns.map((column) => [places.get(key(column.name)), column]));
+  const list = columns.map((column) => {
+    const at = places.get(key(column.name));
+    return at === undefined ? nullOf(column) : `c${at} AS ${quoteIdentifier(column.name)}`;
+  });
+  return {
+    list: list.join(', '),
+    read: header.map((_, i) => ({ name: `c${i}`, type: wanted.get(i)?.type ?? 'VARCHAR' })),
+  };
+}
+
+const keyOf = (matchesCase: boolean | undefined): ((name: string) => string) =>
+  matchesCase === true ? (name) => name : foldIdentifier;
+
+function jsonTexts({ format, columns }: StagedSource & { readonly format: JsonFormat }, path: string): Texts {
+  const options = [`format = '${JSON_FORMATS[format.layout]}'`, ...jsonFile(format.compression)];
+  // Where each line is a document, one that is none gives NULL; in other files nobody knows where the next one begins.
+  if (format.layout === 'lines') options.push('ignore_errors = true');
+  const documents = `SELECT row_number() OVER () AS place, json FROM read_json_objects([${quotePath(path)}], ${options.join(', ')})`;
+  const value = (column: Column): string => jsonValue(column, format);
+  const fault = faultOf(columns, "json_type(json) IS DISTINCT FROM 'OBJECT'");
+  return {
+    strict: `SELECT * FROM ${readJson(format, [path], columns)}`,
+    guarded: guardedTexts(columns, fault, `SELECT place, json, ${tried(columns, value)} FROM (${documents})`),
+    record: (place) =>
+      `SELECT ${columns.map((column) => `${value(column)} AS ${quoteIdentifier(column.name)}`).join(', ')}
+      FROM (SELECT * FROM (${documents}) WHERE place = ${place})`,
+  };
+}
+
+/** A column's value in a document, converted as `read_json` does it. */
+function jsonValue({ name, type }: Column, { dateFormat, timestampFormat }: JsonFormat): string {
+  const pointer = quoteLiteral(`/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+  const pattern = type === 'DATE' ? dateFormat : type === 'TIMESTAMP' ? timestampFormat : null;
+  const text = `json_extract_string(json, ${pointer})`;
+  if (pattern !== null) return `CAST(strptime(${text}, ${quoteLiteral(pattern)}) AS ${type})`;
+  return type === 'VARCHAR' ? text : `CAST(json_extract(json, ${pointer}) AS ${type})`;
+}
+
+function parquetTexts({ columns, matchesCase }: StagedSource, path: string, names: ReadonlySet<string>): Texts {
+  const key = keyOf(matchesCase);
+  const found = new Map([...names].map((name) => [key(name), name]));
+  const value = ({ name, type }: Column): string => {
+    const own = found.get(key(name));
+    return own === undefined ? `CAST(NULL AS ${type})` : `CAST(f.${quoteIdentifier(own)} AS ${type})`;
+  };
+  const list = columns.map((column) => `${value(column)} AS ${quoteIdentifier(column.name)}`).join(', ');
+  const hasNumber = [...names].some((name) => foldIdentifier(name) === 'file_row_number');
+  const place = hasNumber ? 'row_number() OVER ()' : 'f.file_row_number + 1';
+  const from = `${readParquet([path], hasNumber ? '' : ', file_row_number = true')} AS f`;
+  return {
+    strict: `SELECT ${list} FROM ${readParquet([path])} AS f`,
+    guarded: guardedTexts(columns, faultOf(columns), `SELECT ${place} AS place, ${tried(columns, value)} FROM ${from}`),
+    record: (at) =>
+      hasNumber
+        ? `SELECT ${list} FROM (SELECT *, ${place} AS ${PLACE} FROM ${from}) AS f WHERE ${PLACE} = ${at}`
+        : `SELECT ${list} FROM ${from} WHERE f.file_row_number = ${at - 1}`,
+  };
+}
+
+const tried = (columns: readonly Column[], value: (column: Column) => string): string =>
+  columns.map((column, i) => `TRY({'v': ${value(column)}}) AS t${i}`).join(', ');
+
+function guardedTexts(columns: readonly Column[], fault: string, tries: string): string {
+  const values = columns.map(({ name }, i) => `t${i}.v AS ${quoteIdentifier(name)}`);
+  return `SELECT place AS ${PLACE}, ${fault} AS ${FAULT}, ${values.join(', ')} FROM (${tries})`;
+}
+
+/** Null for a record whose values could all be had; the name of the first column whose value could not, or nothing for a whole record. */
+const faultOf = (columns: readonly Column[], isNone?: string): string => {
+  const first = isNone === undefined ? [] : [`WHEN ${isNone} THEN ''`];
+  const others = columns.map(({ name }, i) => `WHEN t${i} IS NULL THEN ${quoteLiteral(name)}`);
+  const cases = [...first, ...others];
+  return cases.length === 0 ? 'CAST(NULL AS VARCHAR)' : `CASE ${cases.join(' ')} END`;
+};

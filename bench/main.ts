@@ -9,6 +9,7 @@ import { benchTpcds } from './tpcds/bench-tpcds.ts';
 import { benchScale } from './tpch/bench-scale.ts';
 import { benchTpch } from './tpch/bench-tpch.ts';
 import { benchMixed } from './mixed/bench-mixed.ts';
+import { benchCopy } from './writes/bench-copy.ts';
 import { benchMerge } from './writes/bench-merge.ts';
 import { benchWrites } from './writes/bench-writes.ts';
 
@@ -17,6 +18,7 @@ const USAGE = `usage: npm run bench -- tpch [--scale S] [--runs N] [--distribute
        npm run bench -- scale [--scale S] [--runs N]
        npm run bench -- latency [--scale S] [--seconds N]
        npm run bench -- writes [--scale S] [--runs N] [--seconds N]
+       npm run bench -- copy [--runs N]: COPY INTO, which \`writes\` measures, too
        npm run bench -- merge [--scale S] [--runs N]: beside Spark, which it downloads
        npm run bench -- mixed [--scale S] [--runs N] [--seconds N]
        npm run bench -- history [--seconds N]
@@ -48,8 +50,11 @@ async function main(args: readonly string[]): Promise<number> {
   else if (name === 'latency') await benchLatency({ scale: values.scale, seconds: Number(values.seconds ?? 5) });
   else if (name === 'attack') await benchAttack({ seconds: Number(values.seconds ?? 30) });
   else if (name === 'exchange') await benchExchange({ scale: values.scale, runs });
-  else if (name === 'writes') await benchWrites({ scale: values.scale, runs, seconds: Number(values.seconds ?? 60) });
-  else if (name === 'mixed') await benchMixed({ scale: values.scale, runs, seconds: Number(values.seconds ?? 180) });
+  else if (name === 'copy') await benchCopy({ runs });
+  else if (name === 'writes') {
+    await benchWrites({ scale: values.scale, runs, seconds: Number(values.seconds ?? 60) });
+    await benchCopy({ runs });
+  } else if (name === 'mixed') await benchMixed({ scale: values.scale, runs, seconds: Number(values.seconds ?? 180) });
   else if (name === 'history') await benchHistory({ seconds: Number(values.seconds ?? 60) });
   else if (name === 'merge') await benchMerge({ scale: values.scale, runs });
   else if (name === 'catalog') {

@@ -7,6 +7,7 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import type { QueryAnswer, StartedCluster } from '#test/support/cluster.ts';
+import { putStageFile } from '#test/support/stage-files.ts';
 import { createTestDatabase, startOwnCluster, type TestDatabase } from '#test/support/resources.ts';
 
 /**
@@ -152,11 +153,10 @@ const isHeld = async (): Promise<boolean> => (await held()) > 0;
 
 type Sent = { readonly ids: readonly string[]; readonly answers: readonly (QueryAnswer | 'lost')[] };
 
+type Sending = { readonly ids: Sent['ids']; readonly answers: () => Promise<Sent['answers']> };
+
 /** INSERTs of 10 rows each, which `answers` sends all at once. */
-function insertTen(statements: number): {
-  readonly ids: Sent['ids'];
-  readonly answers: () => Promise<Sent['answers']>;
-} {
+function insertTen(statements: number): Sending {
   const ids = Array.from({ length: statements }, () => randomUUID());
   const insert = (queryId: string, i: number): Promise<QueryAnswer | 'lost'> =>
     cluster
@@ -165,9 +165,16 @@ function insertTen(statements: number): {
   return { ids, answers: () => Promise.all(ids.map(insert)) };
 }
 
-/** Runs INSERTs that `step` holds, kills a process there, and lets the others go on. */
-async function killed(step: Step, kind: Kind, statements: number): Promise<Sent> {
-  const { ids, answers } = insertTen(statements);
+/** A COPY INTO of 10 rows in three files. */
+function copyTen(): Sending {
+  const queryId = randomUUID();
+  const copy = (): Promise<QueryAnswer | 'lost'> => cluster.query(COPY, { queryId }).catch(() => 'lost' as const);
+  return { ids: [queryId], answers: async () => [await copy()] };
+}
+const COPY = `COPY INTO ${TABLE} FROM @lake.kills.box/ten`;
+
+/** Runs statements that `step` holds, kills a process there, and lets the others go on. */
+async function killed(step: Step, kind: Kind, { ids, answers }: Sending): Promise<Sent> {
   await step.hold();
   const answer = answers();
   try {
@@ -225,7 +232,7 @@ const POINTS = Object.keys(STEPS) as (keyof typeof STEPS)[];
 
 describe('kill -9 of the coordinator', () => {
   test.each(POINTS)('%s', async (point) => {
-    const sent = await killed(STEPS[point], 'coordinator', 1);
+    const sent = await killed(STEPS[point], 'coordinator', insertTen(1));
     expect(sent.answers).toEqual(['lost']);
     const made = await checkLaw(sent);
     if (point === 'before the intent') expect(made).toEqual([false]);
@@ -257,7 +264,7 @@ describe('kill -9 of the coordinator', () => {
 
 describe('kill -9 of the catalog', () => {
   test.each(POINTS)('%s', async (point) => {
-    const sent = await killed(STEPS[point], 'catalog', 3);
+    const sent = await killed(STEPS[point], 'catalog', insertTen(3));
     const made = await checkLaw(sent);
     if (point === 'committed, before the answer') expect(made).toContain(true);
   });
@@ -265,7 +272,7 @@ describe('kill -9 of the catalog', () => {
 
 describe('kill -9 of a worker', () => {
   test.each(POINTS)('%s: the statement completes', async (point) => {
-    const sent = await killed(STEPS[point], 'worker', 1);
+    const sent = await killed(STEPS[point], 'worker', insertTen(1));
     expect(sent.answers).toMatchObject([{ status: 200 }]);
     expect(await checkLaw(sent)).toEqual([true]);
   });
@@ -273,7 +280,72 @@ describe('kill -9 of a worker', () => {
 
 describe('Postgres ends every connection', () => {
   test.each(POINTS)('%s', async (point) => {
-    await checkLaw(await killed(STEPS[point], 'connections', 3));
+    await checkLaw(await killed(STEPS[point], 'connections', insertTen(3)));
+  });
+});
+
+describe('COPY INTO', () => {
+  beforeAll(async () => {
+    await ok('CREATE STAGE lake.kills.box');
+    for (const [i, from] of [0, 4, 7].entries()) {
+      const rows = Array.from({ length: i === 0 ? 4 : 3 }, (_, row) => `${from + row},text\n`);
+      await putStageFile(cluster, 'lake.kills.box', `ten/${i}.csv`, rows.join(''));
+    }
+  });
+
+  /** The files that the catalog remembers as loaded into the table. */
+  const remembered = async (): Promise<number> => {
+    const { rows } = await client.query(
+      "SELECT l.path FROM catalog.loaded_file l JOIN catalog.iceberg_table t ON t.id = l.table_id WHERE t.name = 't'",
+    );
+    return rows.length;
+  };
+
+  /** The files count as loaded exactly when their rows are there; the next statement loads them, or leaves them out. */
+  async function checkLoads(sent: Sent): Promise<boolean> {
+    const [isMade] = await checkLaw(sent);
+    expect(await remembered()).toBe(isMade === true ? 3 : 0);
+    const again = await settled(() => ok(COPY));
+    expect(again.rows).toHaveLength(isMade === true ? 0 : 3);
+    const counts = `SELECT count(*)::INT || ' of ' || count(DISTINCT i)::INT FROM ${TABLE} WHERE i >= 0`;
+    expect(await settled(() => one(counts))).toBe('10 of 10');
+    expect(await remembered()).toBe(3);
+    return isMade === true;
+  }
+
+  test.each(POINTS)('kill -9 of the coordinator: %s', async (point) => {
+    const isMade = await checkLoads(await killed(STEPS[point], 'coordinator', copyTen()));
+    if (point === 'before the intent') expect(isMade).toBe(false);
+    if (point === 'committed, before the answer') expect(isMade).toBe(true);
+  });
+
+  test.each(POINTS)('kill -9 of the catalog: %s', async (point) => {
+    await checkLoads(await killed(STEPS[point], 'catalog', copyTen()));
+  });
+
+  test.each(POINTS)('kill -9 of a worker: %s: the statement completes', async (point) => {
+    expect(await checkLoads(await killed(STEPS[point], 'worker', copyTen()))).toBe(true);
+  });
+
+  test.each(POINTS)('Postgres ends every connection: %s', async (point) => {
+    await checkLoads(await killed(STEPS[point], 'connections', copyTen()));
+  });
+
+  test('kill -9 of a worker while its tasks read the files: each row comes once', async () => {
+    const rows = 400_000;
+    for (let file = 0; file < 4; file += 1) {
+      const lines = Array.from({ length: rows }, (_, i) => `${file * rows + i},${'x'.repeat(40)}\n`);
+      await putStageFile(cluster, 'lake.kills.box', `large/${file}.csv`, lines.join(''));
+    }
+    const answer = cluster.query(`COPY INTO ${TABLE} FROM @lake.kills.box/large`);
+    await expect
+      .poll(async () => (await files('**/*.parquet')).length, { timeout: 20_000, interval: 5 })
+      .toBeGreaterThan(0);
+    await kill('worker');
+    expect(await answer).toMatchObject({ status: 200 });
+    expect(await one(`SELECT count(*)::INT || ' of ' || count(DISTINCT i)::INT FROM ${TABLE}`)).toBe(
+      `${4 * rows} of ${4 * rows}`,
+    );
   });
 });
 

@@ -154,7 +154,7 @@ describe('COPY INTO @stage', () => {
     const shown = `SELECT query_type, resource_group FROM (SHOW QUERY HISTORY) WHERE query_id = '${queryId}'`;
     await expect.poll(async () => (await cluster.sql(shown))[0]?.[0]).toBe('copy');
     const explained = await cluster.sql(`EXPLAIN ANALYZE COPY INTO ${BOX}/explained/ FROM lake.unload.t`);
-    expect(JSON.stringify(explained)).toContain('Workload class: medium (it writes files)');
+    expect(JSON.stringify(explained)).toContain('Workload class: medium (it writes rows');
   });
 
   test('a statement that is cancelled leaves nothing', async () => {

@@ -29,7 +29,7 @@ import { RateLimit } from './rest/rate-limit.ts';
 import { createServer } from './rest/server.ts';
 import { makeRoots, prepareDataDir } from './storage/make-roots.ts';
 import { ownStorage } from './storage/own-storage.ts';
-import { connectStore, type Store } from './store/postgres/connect.ts';
+import { connectStore, untilAccepted, type Store } from './store/postgres/connect.ts';
 import { countParked } from './store/postgres/dropped-table-store.ts';
 import { countUses } from './store/postgres/idempotency-store.ts';
 import { CATALOG_SCHEMA } from './store/postgres/migrations.ts';
@@ -82,7 +82,7 @@ export async function startCatalog(
     security.serverCredentials(config.internal_host);
     const store = await connectStore(config, log);
     closers.push(() => store.close());
-    const generatedAdminPassword = await prepareStore(store, { config, log });
+    const generatedAdminPassword = await untilAccepted(log, () => prepareStore(store, { config, log }));
     const context = await buildContext(store, { config, log, clock, at, security });
     closers.push(() => context.epochs.close());
     closers.push(() => Promise.resolve(context.metrics[Symbol.dispose]()));

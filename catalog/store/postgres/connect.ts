@@ -68,6 +68,32 @@ async function waitForPostgres(config: Config, log: Logger): Promise<void> {
 }
 
 /**
+ * Repeats `work` for up to `STARTUP_WAIT_MS` while Postgres takes too long to accept a connection: just after its recovery, and on a busy
+ * machine, it may have answered the first one and keep the next waiting. `work` may begin again after it has done a part.
+ */
+export async function untilAccepted<T>(log: Logger, work: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + STARTUP_WAIT_MS;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isConnectTimeout(error) || performance.now() > deadline) throw error;
+      log.info({ err: error }, 'Postgres does not accept a connection in time');
+    }
+  }
+}
+
+/** What `pg` says when it has given up connecting: a client; a pool; a pool whose connections are all taken. */
+const CONNECT_TIMEOUTS: readonly string[] = [
+  'timeout expired',
+  'Connection terminated due to connection timeout',
+  'timeout exceeded when trying to connect',
+];
+
+export const isConnectTimeout = (error: unknown): boolean =>
+  error instanceof Error && CONNECT_TIMEOUTS.includes(error.message);
+
+/**
  * Whether Postgres refuses the connection for good, so that waiting does not help: class 28 (wrong user or password) or 3D (no such
  * database).
  */

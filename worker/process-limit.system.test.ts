@@ -36,7 +36,10 @@ test.runIf(process.platform === 'linux')(
       const before = dataBytes();
       for (let i = 0; i < 3; i++) {
         const bomb = rows("SELECT sum(length(repeat('x' || i, 10000000))) FROM range(3000) t(i)");
-        await expect(bomb).rejects.toMatchObject({ code: 'MEMORY_EXHAUSTED' });
+        // The watch over the process stops it, or an allocation fails before the watch looks.
+        await expect(bomb).rejects.toMatchObject({
+          code: expect.stringMatching(/^MEMORY_(KILLED|EXHAUSTED)$/) as string,
+        });
         // The client is answered before the cancelled quantum has ended.
         await expect.poll(() => dataBytes() - before, { timeout: 10_000 }).toBeLessThan(HEADROOM_BYTES / 2);
         expect(await rows('SELECT i FROM range(1000000) t(i)')).toBe(1_000_000);

@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import type { FileFormat } from '#shared/stage/file-format.ts';
-import type { RecordFault } from './task.ts';
+import type { RecordFault } from './load-rules.ts';
 
 /** The error of a statement that stops at a record. @param file its path in the stage */
 export function faultError(

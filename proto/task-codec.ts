@@ -3,17 +3,8 @@ import { decodePredicate, encodePredicate } from '#shared/iceberg/predicate-code
 import type { Predicate } from '#shared/iceberg/predicate.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import type {
-  ScanAccess,
-  ScanColumn,
-  ScanDelete,
-  ScanFile,
-  ScanSpec,
-  SentTask,
-  SqlText,
-  TaskHead,
-  TaskSpec,
-} from './task.ts';
+import type { SqlText } from './sql-text.ts';
+import type { ScanAccess, ScanColumn, ScanDelete, ScanFile, ScanSpec, SentTask, TaskHead, TaskSpec } from './task.ts';
 
 /** Files per line, so that printing or parsing one line takes a few milliseconds. */
 const LINE_FILES = 500;

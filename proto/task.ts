@@ -1,10 +1,12 @@
-import type { ErrorCode, ErrorData } from '#shared/error.ts';
+import type { ErrorData } from '#shared/error.ts';
 import type { TaskId, QueryId, PrincipalId, TenantId } from '#shared/id.ts';
 import type { Predicate } from '#shared/iceberg/predicate.ts';
 import type { JsonObject, Json } from '#shared/json.ts';
 import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import type { FileFormat, UnloadFormat } from '#shared/stage/file-format.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
+import type { FileLoad, LoadRules } from './load-rules.ts';
+import type { SqlText } from './sql-text.ts';
 
 /**
  * A task that a coordinator sends to a worker: the SQL of one fragment with its share of the scans. It is sent as JSON (`task-codec.ts`)
@@ -60,12 +62,6 @@ export type TaskHead = Omit<TaskSpec, 'sql' | 'scans'> & { readonly access: read
 
 /** A task as a worker's main thread handles it; `body` holds the encoded rest for the slot. */
 export type SentTask = TaskHead & { readonly body: Uint8Array };
-
-/**
- * SQL with placeholders: tables are indexes into `TaskSpec.scans`, outputs of other tasks are indexes into `TaskSpec.inputs`. Only the
- * worker knows how to print them (local paths, deletes; table functions, temporary tables).
- */
-export type SqlText = readonly (string | { readonly scan: number } | { readonly input: number })[];
 
 /** Rows of an earlier stage that this task reads: partitions of finished tasks' output. */
 export type InputSpec = {
@@ -135,55 +131,6 @@ export type TableSink = {
   readonly addresses?: { readonly file: string; readonly pos: string; readonly row: string };
   /** The rows are those of a stage's files, which the task's one scan reads: the report says how each of them went. */
   readonly load?: LoadRules;
-};
-
-/** How a task loads the files of its scan. */
-export type LoadRules = {
-  /** `check`: nothing is written, and all errors are reported, as far as there is room. */
-  readonly what: 'load' | 'check';
-  readonly onError: OnError;
-  /**
-   * A text that gives a row for each record and fails for none: `p`, the record's place in its file; `fault`, NULL for a record that can be
-   * loaded (`FAULTS`); and the structs `r0`, `r1`, ..., which hold the values of the table's columns. It reads the scan with two more columns.
-   */
-  readonly guarded: SqlText;
-  /** The table's columns as a list that reads the guarded text. */
-  readonly columns: string;
-};
-
-/** Columns of a stage's files in a guarded text, beside their own. */
-export const GUARDED_COLUMNS = { place: '_skein_place', fault: '_skein_fault' } as const;
-
-/** First character of a fault, before the name of a column: the column's value cannot be had, or is missing where the table needs one. */
-export const FAULTS = { value: 'v', missing: 'm' } as const;
-
-/** What is done with a file that has records which cannot be loaded. `skip` leaves the file out from so many such records on. */
-export type OnError =
-  | { readonly kind: 'abort' }
-  | { readonly kind: 'continue' }
-  | { readonly kind: 'skip'; readonly from: number; readonly unit: 'records' | 'percent' };
-
-/** How the load of a file, or of a part of one, went. */
-export type FileLoad = {
-  /** Location of the file. */
-  readonly path: string;
-  readonly rowsParsed: number;
-  readonly rowsLoaded: number;
-  /** Records that cannot be loaded. */
-  readonly errors: number;
-  /** The first of them, or, for a check, as many as there is room for. */
-  readonly faults: readonly RecordFault[];
-};
-
-/** Why a record cannot be loaded. */
-export type RecordFault = {
-  readonly code: ErrorCode;
-  readonly message: string;
-  /** Line of the file, from 1, at which the record begins; of Parquet the row; null for what is wrong with the file as a whole. */
-  readonly line: number | null;
-  readonly column: string | null;
-  /** The beginning of the record as the file has it; null when it is no text. */
-  readonly record: string | null;
 };
 
 /** The files of a stage that a task writes. They lie beside the stage's files, and get their names when those of all tasks are whole. */

@@ -4,7 +4,9 @@ import type { MadeRows } from '../copy/made-rows.ts';
 import type { StageLoad } from '../copy/stage-load.ts';
 import type { TableFiles } from '../rows/metadata-rows.ts';
 import type { CommittedTable } from '../write/commit-manifests.ts';
-import type { FileLoad, ScanFile, SqlText, TableSink, WrittenFile } from '#proto/task.ts';
+import type { FileLoad } from '#proto/load-rules.ts';
+import type { SqlText } from '#proto/sql-text.ts';
+import type { ScanFile, TableSink, WrittenFile } from '#proto/task.ts';
 import type { Action } from '#shared/authorization/action.ts';
 import type { QueryId } from '#shared/id.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -15,7 +17,7 @@ import type { StorageCredential } from '#shared/storage/credential.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { QueryType } from '../history/query-type.ts';
 import type { HistoryEntry, HistoryRequest } from '../history/history-request.ts';
-import type { SqlField, SqlType } from '../planner/sql-type.ts';
+import type { SqlField } from '../planner/sql-type.ts';
 import type { GroupSnapshot } from '../workload/group-snapshot.ts';
 import type { LiveQuery } from '../query/live-query.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
@@ -23,6 +25,8 @@ import type { TableBinding } from '../resolver/table-binding.ts';
 import type { TableName, TableSource } from '../resolver/table-source.ts';
 import type { NameFinder } from '../session/current-names.ts';
 import type { SessionState } from '../session/session.ts';
+import type { Description } from './description.ts';
+import type { ExplainFormat, ExplainOptions } from './explain-options.ts';
 import type { StatementReader } from '../statement/statement-reader.ts';
 import type { PreparedStatement, QueryColumn } from '../session/prepared-statement.ts';
 import type { Constant } from '../statement/parameters.ts';
@@ -393,14 +397,3 @@ export type Argument = {
   readonly expression: TextSpan;
   readonly constant: Constant | undefined;
 };
-
-/** The result of a statement before it has the values of its parameters. */
-export type Description = {
-  /** Null when they depend on data or values. */
-  readonly columns: readonly QueryColumn[] | null;
-  /** Types of the parameters by number or name, where DuckDB finds them. */
-  readonly parameters: ReadonlyMap<string, SqlType>;
-};
-
-export type ExplainFormat = 'text' | 'json';
-export type ExplainOptions = { readonly type: 'logical' | 'distributed'; readonly format: ExplainFormat };

@@ -1,4 +1,4 @@
-import type { FileLoad, RecordFault } from '#proto/task.ts';
+import type { FileLoad, RecordFault } from '#proto/load-rules.ts';
 import { ERRORS } from '#shared/error.ts';
 import { textResult, type Answer } from '../command/answer.ts';
 import type { StageFile } from '../stage/stage-files.ts';

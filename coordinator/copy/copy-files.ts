@@ -1,5 +1,5 @@
 import { faultError } from '#proto/record-fault.ts';
-import type { FileLoad } from '#proto/task.ts';
+import type { FileLoad } from '#proto/load-rules.ts';
 import { SkeinError } from '#shared/error.ts';
 import { appendFiles } from '#shared/iceberg/write/append-files.ts';
 import { MAIN_BRANCH } from '#shared/iceberg/write/table-write.ts';
@@ -7,7 +7,8 @@ import { must } from '#shared/must.ts';
 import { parseJson, printJson, type JsonObject } from '#shared/json.ts';
 import type { Stage } from '../catalog-client/stage-catalog.ts';
 import type { Answer } from '../command/answer.ts';
-import type { CommandContext, ExplainOptions, Outcome, WriteTarget } from '../command/command.ts';
+import type { ExplainOptions } from '../command/explain-options.ts';
+import type { CommandContext, Outcome, WriteTarget } from '../command/command.ts';
 import { openStage } from '../stage/open-stage.ts';
 import { removeUnchanged, type StageFile } from '../stage/stage-files.ts';
 import { assignColumns } from '../write/assign-columns.ts';

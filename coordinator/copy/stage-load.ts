@@ -1,4 +1,4 @@
-import type { LoadRules } from '#proto/task.ts';
+import type { LoadRules } from '#proto/load-rules.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { StagedTable } from './staged-table.ts';

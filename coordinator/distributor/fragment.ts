@@ -1,4 +1,4 @@
-import type { SqlText } from '#proto/task.ts';
+import type { SqlText } from '#proto/sql-text.ts';
 import type { Partitioning, Plan } from '../planner/plan.ts';
 import type { SqlField } from '../planner/sql-type.ts';
 

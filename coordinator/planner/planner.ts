@@ -1,4 +1,5 @@
-import type { SqlText, StatementContext } from '#proto/task.ts';
+import type { SqlText } from '#proto/sql-text.ts';
+import type { StatementContext } from '#proto/task.ts';
 import type { Asker } from '#shared/fair/asker.ts';
 import type { Dialect } from '../dialect/dialect.ts';
 import type { NameDefaults } from '../resolver/find-references.ts';

@@ -1,5 +1,5 @@
 import type { StatementContext } from '#proto/task.ts';
-import type { Description } from '../command/command.ts';
+import type { Description } from '../command/description.ts';
 import { findPivots } from '../front/find-pivots.ts';
 import { describeQuery } from '../front/prepare-query.ts';
 import { printSqlType } from '../planner/sql-type.ts';

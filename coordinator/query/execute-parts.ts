@@ -1,8 +1,10 @@
-import type { FileLoad, ScanFile } from '#proto/task.ts';
+import type { FileLoad } from '#proto/load-rules.ts';
+import type { ScanFile } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { EMPTY_REPORT } from '#shared/iceberg/planning.ts';
 import { clusterCores } from '../distributor/estimate/cluster-cores.ts';
+import type { TaskWidth } from '../distributor/fragment.ts';
 import { singleFragment } from '../distributor/single-fragment.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import type { ScanBinding } from '../resolver/scan-binding.ts';
@@ -28,6 +30,8 @@ export type PartsExecution = Pick<
   /** The scan of some of the files. */
   readonly scanOf: (files: readonly ScanFile[]) => PlannedScan;
   readonly parts: readonly (readonly ScanFile[])[];
+  /** Cores of each task. Only with one do its rows keep their order. */
+  readonly width: TaskWidth;
   readonly destination: FilesDestination;
   /** Loads the table as it is when the query has waited for its place. */
   readonly source: TableSource;
@@ -37,10 +41,7 @@ type PartsOutcome = Pick<QueryOutcome, 'bytesScanned' | 'fragments' | 'files'> &
   readonly loads: readonly FileLoad[];
 };
 
-/**
- * Runs the query once for each part, as many at a time as the cluster has cores; each run is one task of one core, so the rows keep their
- * order. When a part fails, the others are stopped.
- */
+/** Runs the query once for each part, as many at a time as the cluster has cores; each run is one task. When a part fails, the others are stopped. */
 export async function executeParts(execution: PartsExecution): Promise<PartsOutcome> {
   const { services, request, active, parts } = execution;
   const { scheduler } = services;
@@ -93,7 +94,7 @@ async function runPart(
   { signal, progress }: { readonly signal: AbortSignal; readonly progress: PartsRun },
 ): Promise<PartsOutcome> {
   signal.throwIfAborted();
-  const { services, request, query, context, shape, destination, place } = execution;
+  const { services, request, query, context, shape, destination, place, width } = execution;
   const { runs, scheduler } = services;
   const { tenant, sub: principal } = request.caller.claims;
   const run: QueryRun = {
@@ -116,7 +117,7 @@ async function runPart(
     mayStartOver: () => true,
   };
   const scan = execution.scanOf(files);
-  const report = await runWhole(scheduler, { ...run, scans: [scan], fragment: singleFragment(query, 1) });
+  const report = await runWhole(scheduler, { ...run, scans: [scan], fragment: singleFragment(query, width) });
   progress.end(files, report.bytesScanned);
   return { bytesScanned: report.bytesScanned, fragments: 1, files: report.files, loads: report.loads ?? [] };
 }

@@ -1,4 +1,5 @@
-import type { SqlText, StatementContext, UnloadedRows, WriteSink, WrittenFile } from '#proto/task.ts';
+import type { SqlText } from '#proto/sql-text.ts';
+import type { StatementContext, UnloadedRows, WriteSink, WrittenFile } from '#proto/task.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { must } from '#shared/must.ts';
 import type { DistributionSettings, Fragment, TaskWidth } from '../distributor/fragment.ts';

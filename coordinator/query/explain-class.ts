@@ -1,5 +1,5 @@
 import { parseJson, printJson, type JsonObject } from '#shared/json.ts';
-import type { ExplainFormat } from '../command/command.ts';
+import type { ExplainFormat } from '../command/explain-options.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import { setting, type SessionState } from '../session/session.ts';
 import type { ActiveQuery } from './active-query.ts';

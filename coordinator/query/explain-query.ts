@@ -1,6 +1,6 @@
 import type { StatementContext } from '#proto/task.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
-import type { ExplainFormat, ExplainOptions } from '../command/command.ts';
+import type { ExplainFormat, ExplainOptions } from '../command/explain-options.ts';
 import { explainDistributed } from '../distributor/explain-distributed.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import { planScans } from '../scheduler/plan-scans.ts';

@@ -3,9 +3,9 @@ import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { must } from '#shared/must.ts';
 import { blankContext } from '#shared/sql/statement-context.ts';
 import type { Place } from '../workload/admission.ts';
+import type { ExplainFormat, ExplainOptions } from '../command/explain-options.ts';
+import type { Description } from '../command/description.ts';
 import type {
-  ExplainFormat,
-  ExplainOptions,
   DestinationOf,
   LoadedFiles,
   Outcome,
@@ -14,7 +14,6 @@ import type {
   Returning,
   TextRows,
   WrittenRows,
-  Description,
 } from '../command/command.ts';
 import type { QueryColumn } from '../session/prepared-statement.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
@@ -34,11 +33,8 @@ import { DerivedText, wholeText } from '../statement/derived-text.ts';
 import type { UnloadDestinationOf, UnloadedQuery } from '../unload/unload.ts';
 import { placesIn, type ValuePlace } from '../statement/value-place.ts';
 import { executeQuery, type FilesDestination, type QueryExecution, type QueryOutcome } from './execute-query.ts';
-import { executeParts, onlyTable, scanOfPart } from './execute-parts.ts';
-import { clusterCores } from '../distributor/estimate/cluster-cores.ts';
-import { clusterFacts } from '../scheduler/scheduler.ts';
+import { onlyTable } from './execute-parts.ts';
 import type { MadeRows } from '../copy/made-rows.ts';
-import { partsOf, requireRecords, stagedScan } from '../copy/load-parts.ts';
 import type { StageLoad } from '../copy/stage-load.ts';
 import { explainAnalyze } from './explain-analyze.ts';
 import { explainQuery, QueryProfiles } from './explain-query.ts';
@@ -54,6 +50,7 @@ import type { StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
 import type { StatementTables } from './statement-tables.ts';
 import { returningRows } from './returning-rows.ts';
+import { loadParts, rewriteParts, type PartsOf } from './parts-of-files.ts';
 import { typedColumns } from './typed-columns.ts';
 
 export type CheckColumns = (columns: readonly QueryColumn[]) => Promise<void>;
@@ -192,13 +189,12 @@ export class StatementQueries implements Queries {
     let read: PreparedQuery | undefined;
     const prepared = await prepare(null);
     const destination = await destinationOf(typedColumns(prepared), hasOrder(prepared.plan));
-    const again = (place: Place): Promise<PreparedQuery> => prepare(place);
     const outcome = await this.#execute({
       ...this.#execution(prepared, context),
       shape,
       destination: { kind: 'files', ...destination },
-      renew: (place) => this.#renewed(prepared, () => again(place)),
-      planAlone: again,
+      renew: (place) => this.#renewed(prepared, () => prepare(place)),
+      planAlone: prepare,
       onStart: () => undefined,
       onBatch: () => undefined,
     });
@@ -237,51 +233,12 @@ export class StatementQueries implements Queries {
     parts: readonly (readonly ScanFile[])[],
     destinationOf: DestinationOf,
   ): Promise<WrittenRows> {
-    const { services, request, active, session: state, source } = this.#parts;
-    const span = { text: sql, offset: 0 };
-    const shape = this.#admittedShape(span);
-    const context = await this.#context();
-    const query = await this.#plan(span, wholeText(span), context);
-    const destination = await destinationOf(typedColumns(query), hasOrder(query.plan));
-    const table = onlyTable(query.scans, span);
-    return executeParts({
-      services,
-      request,
-      active,
-      state,
-      query,
-      context,
-      shape,
-      scanOf: (files) => scanOfPart(table, files),
-      parts,
-      destination: { kind: 'files', sink: { kind: 'table', sink: destination.sink }, sql: destination.sql },
-      source,
-    });
+    const query = { text: sql, offset: 0 };
+    return rewriteParts({ query, parts, destinationOf }, await this.#inParts(query));
   }
 
   async load(load: StageLoad, destinationOf: DestinationOf): Promise<LoadedFiles> {
-    const { services, request, active, session: state, source } = this.#parts;
-    const shape = this.#admittedShape(load.query);
-    const context = await this.#context();
-    const query = await this.#plan(load.query, load.strict, context);
-    requireRecords(query, load.query);
-    const { sink, sql } = await destinationOf(typedColumns(query), false);
-    const { workerSql: guarded } = await this.#plan(load.query, load.guarded(), context);
-    const rules = { ...load.rules, guarded, columns: load.columns() };
-    const cores = clusterCores(clusterFacts(services.scheduler));
-    return executeParts({
-      services,
-      request,
-      active,
-      state,
-      query,
-      context,
-      shape,
-      scanOf: (files) => stagedScan(load.table, files),
-      parts: partsOf(load.table.spec.files, cores),
-      destination: { kind: 'files', sql, sink: { kind: 'table', sink: { ...sink, load: rules } } },
-      source,
-    });
+    return loadParts(load, destinationOf, await this.#inParts(load.query));
   }
 
   async explain(
@@ -340,6 +297,13 @@ export class StatementQueries implements Queries {
     const { services, request, active, session: state } = this.#parts;
     const known = query.contextual ? context : blankContext(context.timeZone);
     return { services, request, active, state, query, context: known, place: null };
+  }
+
+  async #inParts(query: TextSpan): Promise<PartsOf> {
+    const { services, request, active, session: state, source } = this.#parts;
+    const at = { shape: this.#admittedShape(query), context: await this.#context() };
+    const plan: PartsOf['plan'] = (of, text) => this.#plan(of, text, at.context);
+    return { services, request, active, state, source, ...at, plan };
   }
 
   /** The same for all queries of the statement. */

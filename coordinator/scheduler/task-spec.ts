@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { InputSource, InputSpec, OutputSpec, ScanSpec, SqlText, StatementContext, TaskSpec } from '#proto/task.ts';
+import type { SqlText } from '#proto/sql-text.ts';
+import type { InputSource, InputSpec, OutputSpec, ScanSpec, StatementContext, TaskSpec } from '#proto/task.ts';
 import { taskId, type PrincipalId, type QueryId, type TaskId, type TenantId } from '#shared/id.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import { must } from '#shared/must.ts';

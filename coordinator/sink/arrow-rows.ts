@@ -1,4 +1,4 @@
-import type { SqlText } from '#proto/task.ts';
+import type { SqlText } from '#proto/sql-text.ts';
 import { unreachable } from '#shared/must.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import { printSqlType, type SqlType } from '../planner/sql-type.ts';

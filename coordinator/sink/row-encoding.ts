@@ -1,4 +1,4 @@
-import type { SqlText } from '#proto/task.ts';
+import type { SqlText } from '#proto/sql-text.ts';
 import { unreachable } from '#shared/must.ts';
 import { arrowRows } from './arrow-rows.ts';
 import { arrowSchema } from './arrow-schema.ts';

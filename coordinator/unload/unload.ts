@@ -1,4 +1,5 @@
-import type { SqlText, StageSink, UnloadedRows } from '#proto/task.ts';
+import type { SqlText } from '#proto/sql-text.ts';
+import type { StageSink, UnloadedRows } from '#proto/task.ts';
 import type { UnloadFormat } from '#shared/stage/file-format.ts';
 import type { SqlField } from '../planner/sql-type.ts';
 import type { StageReference } from '../stage/stage-reference.ts';

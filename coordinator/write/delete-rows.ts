@@ -1,7 +1,8 @@
 import type { DeletesOf } from '#shared/iceberg/write/change-rows.ts';
 import type { ScanFile } from '#proto/task.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
-import type { Delete, Description, Returning, WriteOutcome } from '../command/command.ts';
+import type { Description } from '../command/description.ts';
+import type { Delete, Returning, WriteOutcome } from '../command/command.ts';
 import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
 import { MatchedRows, matchQuery } from './matched-rows.ts';
 import { liveRows, planChanges } from './plan-changes.ts';

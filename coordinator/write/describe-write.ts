@@ -1,5 +1,6 @@
 import { unreachable } from '#shared/must.ts';
-import type { Description, RowWrite } from '../command/command.ts';
+import type { Description } from '../command/description.ts';
+import type { RowWrite } from '../command/command.ts';
 import { COUNT_COLUMNS } from '../sink/count-batch.ts';
 import { describeDelete } from './delete-rows.ts';
 import { describeInsert } from './insert-rows.ts';

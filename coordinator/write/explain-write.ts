@@ -1,7 +1,8 @@
 import { printTransform } from '#shared/iceberg/transform.ts';
 import { parseJson, printJson, type JsonObject } from '#shared/json.ts';
 import { unreachable } from '#shared/must.ts';
-import type { ExplainOptions, RowWrite, WriteTarget } from '../command/command.ts';
+import type { ExplainOptions } from '../command/explain-options.ts';
+import type { RowWrite, WriteTarget } from '../command/command.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { insertedRows } from './assign-columns.ts';

@@ -1,5 +1,6 @@
 import { appendFiles } from '#shared/iceberg/write/append-files.ts';
-import type { Description, Insert, WriteOutcome } from '../command/command.ts';
+import type { Description } from '../command/description.ts';
+import type { Insert, WriteOutcome } from '../command/command.ts';
 import { assignColumns, insertedRows } from './assign-columns.ts';
 import { overwriteRows } from './overwrite-rows.ts';
 import type { RowServices } from './replace-rows.ts';

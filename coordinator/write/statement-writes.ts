@@ -23,13 +23,13 @@ import { loadForWrite, writeCatalog } from '../catalog-client/write-catalog.ts';
 import type { Answer } from '../command/answer.ts';
 import { atName } from '../command/at-name.ts';
 import { changeTable, type MetadataChange } from '../command/table/change-table.ts';
+import type { ExplainOptions } from '../command/explain-options.ts';
+import type { Description } from '../command/description.ts';
 import type {
   Analyze,
   Analyzed,
   CommandContext,
   Delete,
-  Description,
-  ExplainOptions,
   Insert,
   Merge,
   ObservedWrite,

@@ -24,7 +24,7 @@ import { sessionPlanner } from '#test/support/session-planner.ts';
 import { printSqlType } from '#coordinator/planner/sql-type.ts';
 import { fieldType } from '#coordinator/resolver/iceberg-sql-type.ts';
 import type { ScanBinding } from '#coordinator/resolver/scan-binding.ts';
-import type { SqlText } from '#proto/task.ts';
+import type { SqlText } from '#proto/sql-text.ts';
 import { schemaById } from '#shared/iceberg/table-metadata.ts';
 import { printJson, type Json } from '#shared/json.ts';
 import { silentLogger } from '#shared/log/logger.ts';

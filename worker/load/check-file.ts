@@ -1,4 +1,5 @@
-import { FAULTS, type RecordFault, type StagedSource } from '#proto/task.ts';
+import { FAULTS, type RecordFault } from '#proto/load-rules.ts';
+import { type StagedSource } from '#proto/task.ts';
 import type { ErrorCode } from '#shared/error.ts';
 import type { OpenScanned } from '../scan/readable-path.ts';
 import { lineOfByte, lineOfCsvRecord } from './csv-records.ts';

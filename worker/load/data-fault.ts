@@ -1,4 +1,4 @@
-import type { RecordFault } from '#proto/task.ts';
+import type { RecordFault } from '#proto/load-rules.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 
 /** Errors that the data of a file may cause, by the way in which it is read or in an expression over its values. */

@@ -1,4 +1,5 @@
-import type { FileLoad, LoadRules, OnError, RecordFault, ScanFile, ScanSpec, StagedSource } from '#proto/task.ts';
+import type { FileLoad, LoadRules, OnError, RecordFault } from '#proto/load-rules.ts';
+import type { ScanFile, ScanSpec, StagedSource } from '#proto/task.ts';
 import { faultError } from '#proto/record-fault.ts';
 import { SkeinError } from '#shared/error.ts';
 import { isObject } from '#shared/iceberg/type.ts';

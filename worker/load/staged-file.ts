@@ -1,4 +1,5 @@
-import { GUARDED_COLUMNS, type ScanFile, type StagedSource } from '#proto/task.ts';
+import { GUARDED_COLUMNS } from '#proto/load-rules.ts';
+import { type ScanFile, type StagedSource } from '#proto/task.ts';
 import type { CsvFormat, JsonFormat } from '#shared/stage/file-format.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';

@@ -1,4 +1,5 @@
-import type { ScanReport, ScanSpec, SqlText, TaskSpec } from '#proto/task.ts';
+import type { SqlText } from '#proto/sql-text.ts';
+import type { ScanReport, ScanSpec, TaskSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { DeletedPositions } from './deleted-positions.ts';

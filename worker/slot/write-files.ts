@@ -1,4 +1,5 @@
-import type { LoadRules, ScanSpec, TaskSpec, WriteSink } from '#proto/task.ts';
+import type { LoadRules } from '#proto/load-rules.ts';
+import type { ScanSpec, TaskSpec, WriteSink } from '#proto/task.ts';
 import type { Json } from '#shared/json.ts';
 import { must, unreachable } from '#shared/must.ts';
 import { loadFiles, type LoadTask } from '../load/load-files.ts';

@@ -1,4 +1,4 @@
-import type { SqlText } from '#proto/task.ts';
+import type { SqlText } from '#proto/sql-text.ts';
 import { NotPrintable } from './not-printable.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { SqlText } from '#proto/task.ts';
+import type { SqlText } from '#proto/sql-text.ts';
 import { must } from '#shared/must.ts';
 import type { Expression } from '../../planner/expression.ts';
 import type { Plan } from '../../planner/plan.ts';

@@ -1,0 +1,60 @@
+import type { ScanFile } from '#proto/task.ts';
+import type { DestinationOf, LoadedFiles, WrittenRows } from '../command/command.ts';
+import { partsOf, requireRecords, stagedScan } from '../copy/load-parts.ts';
+import type { StageLoad } from '../copy/stage-load.ts';
+import { clusterCores } from '../distributor/estimate/cluster-cores.ts';
+import type { PreparedQuery } from '../planner/prepared-query.ts';
+import { clusterFacts } from '../scheduler/scheduler.ts';
+import { wholeText, type DerivedText } from '../statement/derived-text.ts';
+import type { TextSpan } from '../statement/statement.ts';
+import { executeParts, onlyTable, scanOfPart, type PartsExecution } from './execute-parts.ts';
+import { hasOrder } from './has-order.ts';
+import { typedColumns } from './typed-columns.ts';
+
+/** The statement whose query runs once for each part of its files, and how it plans its texts. */
+export type PartsOf = Pick<
+  PartsExecution,
+  'services' | 'request' | 'active' | 'state' | 'source' | 'shape' | 'context'
+> & {
+  readonly plan: (query: TextSpan, text: DerivedText) => Promise<PreparedQuery>;
+};
+
+type Rewrite = {
+  readonly query: TextSpan;
+  readonly parts: readonly (readonly ScanFile[])[];
+  readonly destinationOf: DestinationOf;
+};
+
+/** As `Queries.rewrite`. Each part is one task of one core, so its rows keep their order. */
+export async function rewriteParts({ query, parts, destinationOf }: Rewrite, of: PartsOf): Promise<WrittenRows> {
+  const planned = await of.plan(query, wholeText(query));
+  const { sink, sql } = await destinationOf(typedColumns(planned), hasOrder(planned.plan));
+  const table = onlyTable(planned.scans, query);
+  return executeParts({
+    ...of,
+    query: planned,
+    scanOf: (files) => scanOfPart(table, files),
+    parts,
+    width: 1,
+    destination: { kind: 'files', sql, sink: { kind: 'table', sink } },
+  });
+}
+
+/** As `Queries.load`. Where there are fewer parts than cores, each is read by all cores of its worker. */
+export async function loadParts(load: StageLoad, destinationOf: DestinationOf, of: PartsOf): Promise<LoadedFiles> {
+  const query = await of.plan(load.query, load.strict);
+  requireRecords(query, load.query);
+  const { sink, sql } = await destinationOf(typedColumns(query), false);
+  const { workerSql: guarded } = await of.plan(load.query, load.guarded());
+  const rules = { ...load.rules, guarded, columns: load.columns() };
+  const cores = clusterCores(clusterFacts(of.services.scheduler));
+  const parts = partsOf(load.table.spec.files, cores);
+  return executeParts({
+    ...of,
+    query,
+    scanOf: (files) => stagedScan(load.table, files),
+    parts,
+    width: parts.length < cores ? 'worker' : 1,
+    destination: { kind: 'files', sql, sink: { kind: 'table', sink: { ...sink, load: rules } } },
+  });
+}

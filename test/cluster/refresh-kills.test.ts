@@ -83,8 +83,7 @@ async function kill(kind: Kind): Promise<void> {
     );
     return;
   }
-  const services = await cluster.services();
-  process.kill(must(services.find((service) => service.kind === kind)?.pid, `a ${kind} runs`), 'SIGKILL');
+  process.kill(await cluster.pidOf(kind), 'SIGKILL');
 }
 
 /** Locks that hold a write before its first file, behind its files, and in the transaction of its commit. */

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { must } from '#shared/must.ts';
 import { startCluster, type StartedCluster } from '#test/support/cluster.ts';
 
 /** Large uploads, and uploads while processes are killed: a file is in the stage as it was sent, or not at all. */
@@ -25,10 +24,6 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function pidOf(kind: 'coordinator' | 'catalog'): Promise<number> {
-  return must((await cluster.services()).find((service) => service.kind === kind)?.pid, `a ${kind} runs`);
-}
-
 /** The most memory that the process has had, in bytes. */
 async function peakBytes(pid: number): Promise<number> {
   const [, kilobytes = ''] = /^VmHWM:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? [];
@@ -47,7 +42,7 @@ test('two gigabytes go into a stage and out of it, and the coordinator’s memor
   // Holes in the file are bytes all the same.
   await large.truncate(2 * 2 ** 30);
   await large.write(randomBytes(PART_BYTES), 0, PART_BYTES, 2 ** 30 + 7);
-  const pid = await pidOf('coordinator');
+  const pid = await cluster.pidOf('coordinator');
   const before = await peakBytes(pid);
   await cluster.cliOk(['put', file, '@large/large.bin']);
   expect(await cluster.sql('SELECT name, size FROM (LIST @large)')).toEqual([['large.bin', String(2 * 2 ** 30)]]);
@@ -120,7 +115,7 @@ test('kill -9 of the coordinator and of the catalog amid uploads: what is answer
   const killing = (async () => {
     for (let round = 0; round < 6 && !uploaded.signal.aborted; round++) {
       await sleep(300 + 400 * Math.random());
-      process.kill(await pidOf(round % 2 === 0 ? 'coordinator' : 'catalog'), 'SIGKILL');
+      process.kill(await cluster.pidOf(round % 2 === 0 ? 'coordinator' : 'catalog'), 'SIGKILL');
       await sleep(1_500);
     }
   })();
@@ -158,7 +153,7 @@ test('kill -9 of the coordinator and of the catalog amid uploads: what is answer
     () => 'cut off',
   );
   await expect.poll(async () => (await storedFiles()).some((path) => path.includes('whole'))).toBe(true);
-  process.kill(await pidOf('coordinator'), 'SIGKILL');
+  process.kill(await cluster.pidOf('coordinator'), 'SIGKILL');
   expect(await cut).toBe('cut off');
   expect((await storedFiles()).length).toBeGreaterThan(bytes.size);
   await expect

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { must } from '#shared/must.ts';
 import type { QueryAnswer, StartedCluster } from '#test/support/cluster.ts';
 import { createTestDatabase, startOwnCluster, type TestDatabase } from '#test/support/resources.ts';
 
@@ -50,9 +49,6 @@ afterAll(async () => {
   await cluster?.stop();
   await database?.[Symbol.asyncDispose]();
 });
-
-const processOf = async (kind: 'coordinator' | 'worker' | 'catalog'): Promise<number> =>
-  must((await cluster.services()).find((service) => service.kind === kind)?.pid, `a ${kind} runs`);
 
 type Sent = { readonly queryId: string; readonly folder: string; readonly answer: Promise<QueryAnswer | 'lost'> };
 
@@ -123,7 +119,7 @@ test('the coordinator, before the intent is there', async () => {
   const release = await hold('INSERT');
   const sent = await unload();
   await held();
-  process.kill(await processOf('coordinator'), 'SIGKILL');
+  process.kill(await cluster.pidOf('coordinator'), 'SIGKILL');
   await sleep(200);
   await release();
   expect(await sent.answer).toBe('lost');
@@ -133,7 +129,7 @@ test('the coordinator, before the intent is there', async () => {
 test('the coordinator, amid the files', async () => {
   const sent = await unload('SELECT i, md5(i::VARCHAR) FROM range(1000000000) r(i)');
   await expect.poll(left, { timeout: 30_000 }).not.toEqual([]);
-  process.kill(await processOf('coordinator'), 'SIGKILL');
+  process.kill(await cluster.pidOf('coordinator'), 'SIGKILL');
   expect(await sent.answer).toBe('lost');
   expect(await checkLaw(sent)).toBe(false);
 }, 180_000);
@@ -142,7 +138,7 @@ test('the coordinator, while the names are being decided: the row decides', asyn
   const release = await hold('UPDATE');
   const sent = await unload();
   await held();
-  process.kill(await processOf('coordinator'), 'SIGKILL');
+  process.kill(await cluster.pidOf('coordinator'), 'SIGKILL');
   await sleep(200);
   await release();
   expect(await sent.answer).toBe('lost');
@@ -153,7 +149,7 @@ test('the coordinator, when the names are decided and no file has its own: the n
   const release = await hold('UPDATE');
   const sent = await unload();
   await held();
-  const pid = await processOf('coordinator');
+  const pid = await cluster.pidOf('coordinator');
   // It does not see that the row is written.
   process.kill(pid, 'SIGSTOP');
   await release();
@@ -168,7 +164,7 @@ test('the coordinator, when the names are decided and no file has its own: the n
 test('a worker, amid its files: another one writes its share anew', async () => {
   const sent = await unload();
   await expect.poll(left, { timeout: 30_000, interval: 5 }).not.toEqual([]);
-  process.kill(await processOf('worker'), 'SIGKILL');
+  process.kill(await cluster.pidOf('worker'), 'SIGKILL');
   expect((await sent.answer) === 'lost').toBe(false);
   await checkLaw(sent);
 }, 180_000);
@@ -177,7 +173,7 @@ test('the catalog, before the names are decided', async () => {
   const release = await hold('INSERT');
   const sent = await unload();
   await held();
-  process.kill(await processOf('catalog'), 'SIGKILL');
+  process.kill(await cluster.pidOf('catalog'), 'SIGKILL');
   await release();
   expect((await sent.answer) === 'lost').toBe(false);
   await checkLaw(sent);

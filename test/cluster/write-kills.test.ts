@@ -101,8 +101,7 @@ async function kill(kind: Kind): Promise<void> {
     );
     return;
   }
-  const services = await cluster.services();
-  process.kill(must(services.find((service) => service.kind === kind)?.pid, `a ${kind} runs`), 'SIGKILL');
+  process.kill(await cluster.pidOf(kind), 'SIGKILL');
 }
 
 /** A place in a write. `hold` keeps every write from passing it until `release`. */

@@ -3,7 +3,6 @@ import { glob } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { must } from '#shared/must.ts';
 import type { QueryAnswer, StartedCluster } from '#test/support/cluster.ts';
 import { createTestDatabase, startOwnCluster, type TestDatabase } from '#test/support/resources.ts';
 
@@ -61,11 +60,6 @@ async function writing(
   return { id, answer };
 }
 
-async function pidOf(kind: 'coordinator' | 'catalog'): Promise<number> {
-  const services = await cluster.services();
-  return must(services.find((service) => service.kind === kind)?.pid, `a ${kind} runs`);
-}
-
 const statusOf = async (id: string): Promise<unknown> =>
   (await client.query('select status from coordinator.query_history where query_id = $1', [id])).rows[0]?.status;
 
@@ -74,7 +68,7 @@ const rows = async (): Promise<unknown> => (await ok('SELECT count(*) FROM lake.
 test('kill -9 of the coordinator while its workers write: no snapshot, no file, and the record has failed', async () => {
   const { id, answer } = await writing(200_000_000);
   await expect.poll(() => statusOf(id)).toBe('running');
-  process.kill(await pidOf('coordinator'), 'SIGKILL');
+  process.kill(await cluster.pidOf('coordinator'), 'SIGKILL');
   await answer;
   await expect.poll(() => statusOf(id), { timeout: GONE_MS_MAX }).toBe('failed');
   await expect.poll(dataFiles, { timeout: GONE_MS_MAX }).toEqual([]);
@@ -83,7 +77,7 @@ test('kill -9 of the coordinator while its workers write: no snapshot, no file, 
 
 test('kill -9 of the catalog while files are written: what is acknowledged is there', async () => {
   const { id, answer } = await writing(2_000_000);
-  process.kill(await pidOf('catalog'), 'SIGKILL');
+  process.kill(await cluster.pidOf('catalog'), 'SIGKILL');
   expect((await answer)?.body).toMatchObject({ rows: [[2_000_000]] });
   await expect.poll(() => rows().catch(() => undefined), { timeout: GONE_MS_MAX }).toBe(2_000_000);
   await expect.poll(() => statusOf(id), { timeout: 10_000 }).toBe('completed');

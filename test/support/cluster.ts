@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { callCatalog, mintToken, type TokenRequest } from '#cli/catalog-rpc.ts';
 import { findCluster, type ReadyLine } from '#cli/cluster-file.ts';
 import { runLoad } from '#cli/load/run-load.ts';
@@ -44,6 +45,8 @@ const ADMIN_PASSWORD = 'Correct-Horse-9';
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 15_000;
 const EVENT_TIMEOUT_MS = 30_000;
+const PID_WAIT_MS = 30_000;
+const PID_POLL_MS = 20;
 
 /** The resource groups of every cluster under test: those that the example ships, which keep tenants apart. */
 const WORKLOAD_FILE = join(ROOT, 'workload.example.yaml');
@@ -162,6 +165,18 @@ export class Cluster {
   /** Every service of the cluster, as `skein status` tells of them. */
   services(): Promise<readonly ServiceStatus[]> {
     return serviceStates(this.dataDir);
+  }
+
+  /**
+   * The process of a service; of several workers the first. Waits while the service is started again, because its pid is 0 then, and a
+   * signal to 0 goes to the test run itself. @throws when none runs within `PID_WAIT_MS`
+   */
+  async pidOf(kind: ServiceStatus['kind']): Promise<number> {
+    for (const deadline = performance.now() + PID_WAIT_MS; ; await sleep(PID_POLL_MS)) {
+      const pid = (await this.services()).find((service) => service.kind === kind)?.pid ?? 0;
+      if (pid > 0) return pid;
+      if (performance.now() > deadline) throw new Error(`no ${kind} runs`);
+    }
   }
 
   /** Where each worker's metrics are read, as the launcher knows it now. */

@@ -131,7 +131,13 @@ export const TARGETS: readonly Target[] = [
     atMost: 1.3,
   },
   { result: 'writes', what: 'CTAS of lineitem, to a COPY of DuckDB', figure: copyRatio(0), atMost: 1.25 },
-  { result: 'writes', what: 'the same, partitioned by month', figure: copyRatio(1), atMost: 1.5 },
+  { result: 'writes', what: 'the same, partitioned by month', figure: copyRatio(2), atMost: 1.5 },
+  {
+    result: 'writes',
+    what: 'unload of lineitem, scale 1, to Parquet, to DuckDB’s COPY',
+    figure: copyRatio(1),
+    atMost: 1.25,
+  },
   {
     result: 'copy',
     what: 'COPY INTO of 1 GB of CSV, to a COPY of DuckDB’s read_csv',

@@ -23,8 +23,8 @@ export type RangeFile = {
 type OpenedFile = { readonly sizeBytes: number; read(offset: number, length: number): Promise<Buffer> };
 
 /**
- * Copies of the parts of text files that a task reads: DuckDB reads whole files only. To copy a part takes a tenth of the time that it takes
- * to read it as CSV or JSON. They lie in a folder of the tenant, which the task's instance may read, and go with the task.
+ * Copies of the parts of text files that a task reads: DuckDB reads whole files only. They lie in a folder of the tenant, which the task's
+ * instance may read, and go with the task.
  */
 export class RangeFiles implements AsyncDisposable {
   readonly folder: string;

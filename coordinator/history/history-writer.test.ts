@@ -72,7 +72,7 @@ test('a statement is sent once when it ends soon, while it goes on when it does 
   writer.record(row('short', 'running'));
   writer.record(row('long', 'running'));
   writer.record(ended('other'));
-  await vi.advanceTimersByTimeAsync(40);
+  await vi.advanceTimersByTimeAsync(8);
   writer.record(ended('short'));
   await vi.advanceTimersByTimeAsync(100);
   expect(written(batches).flat().toSorted()).toEqual(['long:running', 'other:completed', 'short:completed']);

@@ -18,7 +18,7 @@ type Options = {
  * who reads the history has those of now sent (`stored`). A process that is killed within it forgets that it had taken the statement, which
  * nobody was answered.
  */
-const BEGUN_WITHIN_MS = 50;
+const BEGUN_WITHIN_MS = 10;
 const BATCH_RECORDS_MAX = 500;
 /** Characters of the records of one batch, beyond its first, and of all that wait: they are sent in one go, and kept in memory. */
 const BATCH_TEXT_MAX = 2 ** 20;

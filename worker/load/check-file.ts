@@ -2,10 +2,10 @@ import { FAULTS, type RecordFault } from '#proto/load-rules.ts';
 import { type StagedSource } from '#proto/task.ts';
 import type { ErrorCode } from '#shared/error.ts';
 import type { OpenScanned } from '../scan/readable-path.ts';
-import { lineOfByte, lineOfCsvRecord } from './csv-records.ts';
+import { linesOfBytes, linesOfCsvRecords } from './csv-records.ts';
 import { dataFault } from './data-fault.ts';
 import { textOf } from './file-text.ts';
-import { lineOfJsonDocument } from './json-lines.ts';
+import { linesOfJsonDocuments } from './json-lines.ts';
 import { REJECTS, type StagedFile } from './staged-file.ts';
 
 /** The result of a look at every record of a file. */
@@ -28,6 +28,8 @@ export type CheckTools = {
   readonly guarded: (from: string) => string;
   /** Runs statements that give no rows. */
   readonly run: (sql: string) => void;
+  /** Aborts when the task is cancelled. */
+  readonly signal: AbortSignal;
 };
 
 /** Places of records that DuckDB has rejected, which are in memory while the line of another record is looked for. */
@@ -50,6 +52,11 @@ export async function checkFile(file: StagedFile, faultsMax: number, tools: Chec
 
 type Bad = { readonly place: number; readonly fault: string };
 
+function readBad(text: string): Bad {
+  const [place, fault] = JSON.parse(text) as [number, string];
+  return { place, fault };
+}
+
 async function checkRecords(file: StagedFile, faultsMax: number, tools: CheckTools): Promise<FileCheck> {
   const text = `(${tools.guarded(`(${file.guarded})`)}) AS g`;
   const [counts = '[0,0]'] = await tools.texts(
@@ -59,15 +66,21 @@ async function checkRecords(file: StagedFile, faultsMax: number, tools: CheckToo
   const rejects = tools.source.format.kind === 'csv' ? await readRejects(tools, faultsMax) : NO_REJECTS;
   const errors = bad + rejects.records;
   if (errors === 0) return { parsed: read, errors, faults: [] };
-  const wanted = bad === 0 ? [] : await tools.texts(badRecords(text, faultsMax));
+  const wanted = bad === 0 ? [] : (await tools.texts(badRecords(text, faultsMax))).map(readBad);
+  const lines = await linesOf(
+    file,
+    wanted.map(({ place }) => place),
+    tools,
+    rejects,
+  );
   const others: RecordFault[] = [];
   for (const [i, one] of wanted.entries()) {
-    const [place, fault] = JSON.parse(one) as [number, string];
-    others.push(await describe(file, { place, fault }, { tools, rejects, hasReason: i < REASONS_MAX }));
+    const fault = await describe(file, one, { tools, hasReason: i < REASONS_MAX });
+    others.push({ ...fault, line: lines.get(one.place) ?? null });
   }
-  const ofRejects: RecordFault[] = [];
-  for (const one of rejects.first) ofRejects.push(await describeReject(file, one, tools));
-  const faults = [...others, ...ofRejects].toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
+  const faults = [...others, ...(await describeRejects(file, rejects, tools))].toSorted(
+    (a, b) => (a.line ?? 0) - (b.line ?? 0),
+  );
   return { parsed: read + rejects.records, errors, faults: faults.slice(0, faultsMax) };
 }
 
@@ -109,44 +122,47 @@ async function readRejects({ texts }: CheckTools, limit: number): Promise<Reject
   };
 }
 
-async function describeReject(
+async function describeRejects(
   { file }: StagedFile,
-  reject: Reject,
-  { open, source }: CheckTools,
-): Promise<RecordFault> {
-  const { byte, type, column, message, record } = reject;
-  const isCast = type === 'CAST';
+  { first }: Rejects,
+  { open, source, signal }: CheckTools,
+): Promise<readonly RecordFault[]> {
+  if (first.length === 0) return [];
   const compression = source.format.kind === 'csv' ? source.format.compression : 'none';
-  return {
-    code: isCast ? 'INVALID_CAST' : 'INVALID_INPUT_FILE',
-    // DuckDB names the column, which stands beside, and ends the sentence.
-    message: isCast ? message.slice(message.indexOf('". ') + 3) : message.replace(/\.$/, ''),
-    line: await lineOfByte(textOf(open, file.path, compression), byte, source.columns.length === 1),
-    column: isCast ? nameOfColumn(column, source) : null,
-    record,
-  };
+  const offsets = first.map(({ byte }) => byte);
+  const text = textOf(signal, open, file.path, compression);
+  const lines = await linesOfBytes(text, offsets, source.columns.length === 1);
+  return first.map(({ byte, type, column, message, record }) => {
+    const isCast = type === 'CAST';
+    return {
+      code: isCast ? 'INVALID_CAST' : 'INVALID_INPUT_FILE',
+      // DuckDB names the column, which stands beside, and ends the sentence.
+      message: isCast ? message.slice(message.indexOf('". ') + 3) : message.replace(/\.$/, ''),
+      line: lines.get(byte) ?? null,
+      column: isCast ? nameOfColumn(column, source) : null,
+      record,
+    };
+  });
 }
 
 /** Columns that were found by a header are read under names of our own. */
 const nameOfColumn = (column: string | null, source: StagedSource): string | null =>
   source.byHeader === true ? null : column;
 
+/** What is wrong with a record, but for its line. */
 async function describe(
   file: StagedFile,
   { place, fault }: Bad,
-  { tools, rejects, hasReason }: { readonly tools: CheckTools; readonly rejects: Rejects; readonly hasReason: boolean },
-): Promise<RecordFault> {
-  const line = await lineOf(file, place, tools, rejects);
+  { tools, hasReason }: { readonly tools: CheckTools; readonly hasReason: boolean },
+): Promise<Omit<RecordFault, 'line'>> {
   const column = fault.slice(1);
   if (fault.startsWith(FAULTS.missing)) {
     const message = 'it is NOT NULL, and the record has no value for it';
-    return { code: 'NOT_NULL_VIOLATION', message, line, column, record: null };
+    return { code: 'NOT_NULL_VIOLATION', message, column, record: null };
   }
-  if (column === '') {
-    return { code: 'INVALID_INPUT_FILE', message: 'it is no JSON object', line, column: null, record: null };
-  }
+  if (column === '') return { code: 'INVALID_INPUT_FILE', message: 'it is no JSON object', column: null, record: null };
   const reason = hasReason ? await reasonOf(file, place, tools) : UNKNOWN;
-  return { ...reason, line, column, record: null };
+  return { ...reason, column, record: null };
 }
 
 type Reason = { readonly code: ErrorCode; readonly message: string };
@@ -163,22 +179,23 @@ async function reasonOf(file: StagedFile, place: number, { texts, strict }: Chec
   }
 }
 
-async function lineOf(
+/** The lines of records, by their places, in one pass over the file. */
+async function linesOf(
   { file }: StagedFile,
-  place: number,
-  { open, source }: CheckTools,
+  places: readonly number[],
+  { open, source, signal }: CheckTools,
   rejects: Rejects,
-): Promise<number | null> {
+): Promise<ReadonlyMap<number, number>> {
   const { format, columns } = source;
   switch (format.kind) {
     case 'csv': {
-      const text = textOf(open, file.path, format.compression);
-      return lineOfCsvRecord(text, format, { place, rejected: rejects.starts, isOne: columns.length === 1 });
+      const text = textOf(signal, open, file.path, format.compression);
+      return linesOfCsvRecords(text, format, { places, rejected: rejects.starts, isOne: columns.length === 1 });
     }
     case 'json':
-      return lineOfJsonDocument(textOf(open, file.path, format.compression), format, place);
+      return linesOfJsonDocuments(textOf(signal, open, file.path, format.compression), format, places);
     case 'parquet':
-      return place;
+      return new Map(places.map((place) => [place, place]));
     default:
       return format satisfies never;
   }

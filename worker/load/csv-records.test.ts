@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CsvFormat } from '#shared/stage/file-format.ts';
 import { readCsv } from '../scan/print-staged.ts';
-import { lineOfByte, lineOfCsvRecord, newLineOption, readFirstRecord } from './csv-records.ts';
+import { linesOfBytes, linesOfCsvRecords, namesOf, newLineOption, readFirstRecord } from './csv-records.ts';
 
 const FORMAT: CsvFormat = {
   kind: 'csv',
@@ -72,11 +72,10 @@ test('the lines of the records that DuckDB reads, and of those that it rejects',
       ).getRowsJson();
       await connection.run('DROP TABLE reject_errors; DROP TABLE reject_scans');
       const rejected = rejects.map(([byte]) => Number(byte));
-      const found: (number | null)[] = [];
-      for (const byte of rejected) found.push(await lineOfByte(chunks(text), byte, false));
-      for (let place = 1; place <= read.length; place += 1) {
-        found.push(await lineOfCsvRecord(chunks(text), FORMAT, { place, rejected, isOne: false }));
-      }
+      const places = read.map((_, i) => i + 1);
+      const ofRejected = await linesOfBytes(chunks(text), rejected, false);
+      const ofRead = await linesOfCsvRecords(chunks(text), FORMAT, { places, rejected, isOne: false });
+      const found = [...rejected.map((byte) => ofRejected.get(byte)), ...places.map((place) => ofRead.get(place))];
       const wanted = starts.filter((_, i) => records[i] !== '');
       expect(found.toSorted((a, b) => Number(a) - Number(b))).toEqual(wanted);
       // DuckDB takes an empty field behind the last one for none.
@@ -89,9 +88,14 @@ test('the lines of the records that DuckDB reads, and of those that it rejects',
 
 test('the names in a header', async () => {
   const header = async (text: string, more: Partial<CsvFormat> = {}): Promise<readonly string[]> =>
-    (await readFirstRecord(chunks(text), { ...FORMAT, header: { kind: 'names' }, ...more })).fields;
+    namesOf((await readFirstRecord(chunks(text), { ...FORMAT, ...more })).record, { ...FORMAT, ...more });
   expect(await header('a,"b, ""c""\nd",\r\n1,2,3\n')).toEqual(['a', 'b, "c"\nd', '']);
   expect(await header('\uFEFFid||Name', { delimiter: '||' })).toEqual(['id', 'Name']);
   expect(await header("'a\\'b'|c\n", { delimiter: '|', quote: "'", escape: '\\' })).toEqual(["a'b", 'c']);
   expect(await header('')).toEqual([]);
+});
+
+test('a header of more names than DuckDB is told of is refused', () => {
+  expect(namesOf(','.repeat(9_999), FORMAT)).toHaveLength(10_000);
+  expect(() => namesOf(','.repeat(10_000), FORMAT)).toThrow(expect.objectContaining({ code: 'INVALID_INPUT_FILE' }));
 });

@@ -74,17 +74,22 @@ class CsvWalk {
 }
 
 /**
- * The line of the record at a place among those that DuckDB has read.
+ * The lines of the records at some places among those that DuckDB has read, by their places; none for a place that the text does not have.
+ * One pass over the text, as far as the last of them.
+ * @param places ascending
  * @param rejected where the records begin that it has not read, sorted: there, or at the end of the line before or at an empty line between
  * @param isOne the file has one column: an empty line is a record
  */
-export async function lineOfCsvRecord(
+export async function linesOfCsvRecords(
   text: AsyncIterable<Uint8Array>,
   format: CsvFormat,
-  { place, rejected, isOne }: { readonly place: number; readonly rejected: readonly number[]; readonly isOne: boolean },
-): Promise<number | null> {
+  { places, rejected, isOne }: CsvPlaces,
+): Promise<ReadonlyMap<number, number>> {
+  const lines = new Map<number, number>();
+  const wanted = new Set(places);
+  const last = places.at(-1);
+  if (last === undefined) return lines;
   const headerLines = format.header.kind === 'names' ? 1 : format.header.count;
-  let found: number | null = null;
   let count = 0;
   let records = 0;
   let at = 0;
@@ -97,41 +102,67 @@ export async function lineOfCsvRecord(
       return true;
     }
     count += 1;
-    if (count === place) found = line;
-    return count < place;
+    if (wanted.has(count)) lines.set(count, line);
+    return count < last;
   });
-  for await (const chunk of text) if (!walk.take(chunk)) return found;
+  for await (const chunk of text) if (!walk.take(chunk)) return lines;
   walk.finish();
-  return found;
+  return lines;
 }
 
+type CsvPlaces = { readonly places: readonly number[]; readonly rejected: readonly number[]; readonly isOne: boolean };
+
 /**
- * The line of the record that DuckDB has found at an offset: behind empty lines that it has passed over.
+ * The lines of the records that DuckDB has found at some offsets, by their offsets: each behind empty lines that it has passed over. One pass
+ * over the text.
+ * @param offsets ascending
  * @param isOne the file has one column: an empty line is a record
  */
-export async function lineOfByte(text: AsyncIterable<Uint8Array>, offset: number, isOne: boolean): Promise<number> {
+export async function linesOfBytes(
+  text: AsyncIterable<Uint8Array>,
+  offsets: readonly number[],
+  isOne: boolean,
+): Promise<ReadonlyMap<number, number>> {
+  const lines = new Map<number, number>();
+  if (offsets.length === 0) return lines;
+  const left = offsets.values();
+  let offset = left.next();
   let line = 1;
-  let at = 0;
+  let base = 0;
   for await (const chunk of text) {
-    const before = chunk.subarray(0, Math.max(0, offset - at));
-    for (let i = before.indexOf(NEWLINE); i !== -1; i = before.indexOf(NEWLINE, i + 1)) line += 1;
-    for (const byte of chunk.subarray(before.length)) {
-      if (isOne || (byte !== NEWLINE && byte !== RETURN)) return line;
-      if (byte === NEWLINE) line += 1;
+    let at = 0;
+    while (offset.done !== true) {
+      const to = Math.max(at, Math.min(offset.value - base, chunk.length));
+      line += newlines(chunk.subarray(at, to));
+      at = to;
+      for (; !isOne && at < chunk.length && isLineEnd(chunk[at]); at += 1) if (chunk[at] === NEWLINE) line += 1;
+      if (at === chunk.length) break;
+      lines.set(offset.value, line);
+      offset = left.next();
     }
-    at += chunk.length;
+    if (offset.done === true) return lines;
+    base += chunk.length;
   }
-  return line;
+  for (; offset.done !== true; offset = left.next()) lines.set(offset.value, line);
+  return lines;
+}
+
+const isLineEnd = (byte: number | undefined): boolean => byte === NEWLINE || byte === RETURN;
+
+function newlines(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) count += 1;
+  return count;
 }
 
 /**
- * The fields of a file's first record, none for an empty file, and how its lines end: DuckDB would take the first end of a line for that of
- * all, also within quotes. @throws INVALID_INPUT_FILE
+ * A file's first record, empty for an empty file, and how its lines end: DuckDB would take the first end of a line for that of all, also
+ * within quotes. @throws INVALID_INPUT_FILE
  */
 export async function readFirstRecord(
   text: AsyncIterable<Uint8Array>,
   format: CsvFormat,
-): Promise<{ readonly fields: readonly string[]; readonly newLine: NewLine }> {
+): Promise<{ readonly record: string; readonly newLine: NewLine }> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   let first: CsvRecord | undefined;
@@ -147,16 +178,19 @@ export async function readFirstRecord(
   }
   if (first === undefined) walk.finish();
   const record = Buffer.concat(chunks).subarray(0, first?.end ?? 0);
-  const fields = record.length === 0 ? [] : fieldsOf(record.toString().replace(/^\uFEFF/, ''), format);
-  return { fields, newLine: first?.newLine ?? '\n' };
+  return { record: record.toString().replace(/^\uFEFF/, ''), newLine: first?.newLine ?? '\n' };
 }
 
 /** An option of `read_csv`, whose values are spelt with backslashes. */
 export const newLineOption = (newLine: NewLine): string =>
   newLine === '\n' ? "new_line = '\\n'" : "new_line = '\\r\\n'";
 
-/** The fields of a record. */
-function fieldsOf(record: string, { delimiter, quote, escape }: CsvFormat): readonly string[] {
+/** Names of a header, at most: DuckDB is told of each of them. */
+const NAMES_MAX = 10_000;
+
+/** The names in a header, none when it is empty. @throws INVALID_INPUT_FILE for more than `NAMES_MAX` */
+export function namesOf(record: string, { delimiter, quote, escape }: CsvFormat): readonly string[] {
+  if (record === '') return [];
   const fields: string[] = [];
   let field = '';
   let isQuoted = false;
@@ -169,6 +203,9 @@ function fieldsOf(record: string, { delimiter, quote, escape }: CsvFormat): read
     } else if (character === quote && (isQuoted || field === '')) isQuoted = !isQuoted;
     else if (!isQuoted && record.startsWith(delimiter, at)) {
       fields.push(field);
+      if (fields.length === NAMES_MAX) {
+        throw new SkeinError('INVALID_INPUT_FILE', `the header of a file has more than ${NAMES_MAX} names`);
+      }
       field = '';
       at += delimiter.length - 1;
     } else field += character;

@@ -7,19 +7,27 @@ import type { OpenScanned } from '../scan/readable-path.ts';
 /** Bytes of a file that are read at once. */
 const CHUNK_BYTES = 1024 * 1024;
 
-/** The bytes of a text file, without its compression. */
+/** The bytes of a text file, without its compression. @throws the reason of `signal` between two chunks */
 export async function* textOf(
+  signal: AbortSignal,
   open: OpenScanned,
   location: string,
   compression: Compression,
 ): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunksOf(open, location, compression)) {
+    signal.throwIfAborted();
+    yield chunk;
+  }
+}
+
+function chunksOf(open: OpenScanned, location: string, compression: Compression): AsyncIterable<Uint8Array> {
   const inflate = inflater(location, compression);
-  if (inflate === null) return yield* bytesOf(open, location);
+  if (inflate === null) return bytesOf(open, location);
   const out = new PassThrough();
   const ended = pipeline(Readable.from(bytesOf(open, location)), inflate, out);
   // Its error is that of `out`, too.
   ended.catch(() => undefined);
-  yield* out as AsyncIterable<Uint8Array>;
+  return out;
 }
 
 async function* bytesOf(open: OpenScanned, location: string): AsyncGenerator<Uint8Array> {

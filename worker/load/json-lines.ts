@@ -5,73 +5,96 @@ const OPEN: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSE: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 const isBlank = (byte: number): boolean => byte === 0x20 || byte === 0x09 || byte === NEWLINE || byte === 0x0d;
 
-/** The line on which the document at a place, from 1, begins; null when the text has fewer. */
-export async function lineOfJsonDocument(
+/**
+ * The lines on which the documents at some places, from 1, begin, by their places; none for a place that the text does not have. One pass
+ * over the text, as far as the last of them. @param places ascending
+ */
+export async function linesOfJsonDocuments(
   text: AsyncIterable<Uint8Array>,
   { layout }: Pick<JsonFormat, 'layout'>,
-  place: number,
-): Promise<number | null> {
-  const walk = layout === 'lines' ? new LineWalk(place) : new DocumentWalk(place, layout === 'array' ? 1 : 0);
-  for await (const chunk of text) {
-    const line = walk.take(chunk);
-    if (line !== null) return line;
+  places: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const found = new FoundLines(places);
+  if (found.isWhole) return found.lines;
+  const walk = layout === 'lines' ? new LineWalk(found) : new DocumentWalk(found, layout === 'array' ? 1 : 0);
+  for await (const chunk of text) if (!walk.take(chunk)) break;
+  return found.lines;
+}
+
+/** Counts documents, and keeps the lines of those that are asked for. */
+class FoundLines {
+  readonly lines = new Map<number, number>();
+  readonly #places: ReadonlySet<number>;
+  #count = 0;
+
+  constructor(places: readonly number[]) {
+    this.#places = new Set(places);
   }
-  return null;
+
+  get isWhole(): boolean {
+    return this.lines.size === this.#places.size;
+  }
+
+  /** Another document begins. */
+  begins(line: number): void {
+    this.#count += 1;
+    if (this.#places.has(this.#count)) this.lines.set(this.#count, line);
+  }
 }
 
 /** Counts the lines that are not blank. */
 class LineWalk {
-  readonly #place: number;
-  #count = 0;
+  readonly #found: FoundLines;
   #line = 1;
   #isCounted = false;
 
-  constructor(place: number) {
-    this.#place = place;
+  constructor(found: FoundLines) {
+    this.#found = found;
   }
 
-  take(chunk: Uint8Array): number | null {
+  /** Takes the bytes that follow; false when no more are wanted. */
+  take(chunk: Uint8Array): boolean {
     for (const byte of chunk) {
       if (byte === NEWLINE) {
         this.#line += 1;
         this.#isCounted = false;
       } else if (!this.#isCounted && !isBlank(byte)) {
         this.#isCounted = true;
-        this.#count += 1;
-        if (this.#count === this.#place) return this.#line;
+        this.#found.begins(this.#line);
+        if (this.#found.isWhole) return false;
       }
     }
-    return null;
+    return true;
   }
 }
 
 /** Counts the arrays and objects that begin at a depth. */
 class DocumentWalk {
-  readonly #place: number;
+  readonly #found: FoundLines;
   readonly #depth: number;
-  #count = 0;
   #line = 1;
   #at = 0;
   #isText = false;
   #isEscaped = false;
 
-  constructor(place: number, depth: number) {
-    this.#place = place;
+  constructor(found: FoundLines, depth: number) {
+    this.#found = found;
     this.#depth = depth;
   }
 
-  take(chunk: Uint8Array): number | null {
+  /** As `LineWalk.take`. */
+  take(chunk: Uint8Array): boolean {
     for (const byte of chunk) {
       if (byte === NEWLINE) this.#line += 1;
       if (this.#isEscaped) this.#isEscaped = false;
       else if (this.#isText && byte === BACKSLASH) this.#isEscaped = true;
       else if (byte === QUOTE) this.#isText = !this.#isText;
       else if (!this.#isText && OPEN.has(byte)) {
-        if (this.#at === this.#depth) this.#count += 1;
+        if (this.#at === this.#depth) this.#found.begins(this.#line);
         this.#at += 1;
-        if (this.#count === this.#place) return this.#line;
+        if (this.#found.isWhole) return false;
       } else if (!this.#isText && CLOSE.has(byte)) this.#at -= 1;
     }
-    return null;
+    return true;
   }
 }

@@ -18,7 +18,6 @@ export type LoadTask = Omit<CheckTools, 'source'> & {
   readonly scan: ScanSpec & { readonly staged: StagedSource };
   readonly rules: LoadRules;
   readonly readFooter: ReadFooter;
-  readonly signal: AbortSignal;
   /** Writes the rows of a text as files of the table; those of one that fails are deleted. */
   readonly write: (sql: string) => Promise<WrittenTable>;
   /** DuckDB's operators of the last `write`, with the number of rows that each gave. */

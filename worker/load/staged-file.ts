@@ -7,7 +7,7 @@ import { quotePath, readParquet } from '#shared/sql/read-parquet.ts';
 import type { ReadFooter } from '../scan/footer.ts';
 import { JSON_FORMATS, jsonFile, nullOf, readCsv, readJson, type Column } from '../scan/print-staged.ts';
 import { readablePath, type OpenScanned } from '../scan/readable-path.ts';
-import { newLineOption, readFirstRecord } from './csv-records.ts';
+import { namesOf, newLineOption, readFirstRecord } from './csv-records.ts';
 import { textOf } from './file-text.ts';
 
 /**
@@ -27,17 +27,19 @@ export const REJECTS = { records: 'skein_rejects', scans: 'skein_reject_scans' }
 const PLACE = quoteIdentifier(GUARDED_COLUMNS.place);
 const FAULT = quoteIdentifier(GUARDED_COLUMNS.fault);
 
-/** Prints the texts of a file. @throws INVALID_TABLE_DATA for what is no Parquet file, INVALID_INPUT_FILE for a header that is too long */
+type FileTools = { readonly open: OpenScanned; readonly readFooter: ReadFooter; readonly signal: AbortSignal };
+
+/** Prints the texts of a file. @throws INVALID_TABLE_DATA for what is no Parquet file, INVALID_INPUT_FILE for a header that is too long or has too many names */
 export async function stagedFile(
   source: StagedSource,
   file: ScanFile,
-  { open, readFooter }: { readonly open: OpenScanned; readonly readFooter: ReadFooter },
+  { open, readFooter, signal }: FileTools,
 ): Promise<StagedFile> {
   const path = readablePath(open, file.path);
   const { format } = source;
   switch (format.kind) {
     case 'csv':
-      return { file, ...(await csvTexts({ ...source, format }, file, { open, path })) };
+      return { file, ...(await csvTexts({ ...source, format }, file, { open, path, signal })) };
     case 'json':
       return { file, ...jsonTexts({ ...source, format }, path) };
     case 'parquet': {
@@ -54,11 +56,12 @@ type Texts = Omit<StagedFile, 'file'>;
 async function csvTexts(
   source: StagedSource & { readonly format: CsvFormat },
   file: ScanFile,
-  { open, path }: { readonly open: OpenScanned; readonly path: string },
+  { open, path, signal }: Omit<FileTools, 'readFooter'> & { readonly path: string },
 ): Promise<Texts> {
   const { format, columns } = source;
-  const { fields, newLine } = await readFirstRecord(textOf(open, file.path, format.compression), format);
-  const { list, read } = source.byHeader === true ? byNames(source, fields) : { list: '*', read: columns };
+  const { record, newLine } = await readFirstRecord(textOf(signal, open, file.path, format.compression), format);
+  const byHeader = source.byHeader === true;
+  const { list, read } = byHeader ? byNames(source, namesOf(record, format)) : { list: '*', read: columns };
   const line = newLineOption(newLine);
   const text = (more: readonly string[] = []): string =>
     `${list} FROM ${readCsv(format, [path], read, [line, ...more])}`;

@@ -166,9 +166,12 @@ export function readJson(
   return `read_json([${paths.map(quotePath).join(', ')}], ${options.join(', ')})`;
 }
 
+/** The names of compressions for JSON; CSV has others. */
+const JSON_COMPRESSIONS = { auto: 'auto_detect', none: 'uncompressed', gzip: 'gzip', zstd: 'zstd' } as const;
+
 /** Options of every function that reads JSON. */
 export const jsonFile = (compression: JsonFormat['compression']): readonly string[] => [
-  `compression = '${compression === 'auto' ? 'auto_detect' : compression}'`,
+  `compression = '${JSON_COMPRESSIONS[compression]}'`,
   `maximum_object_size = ${RECORD_BYTES_MAX}`,
 ];
 

@@ -29,7 +29,7 @@ afterAll(() => {
 
 async function texts(sql: string): Promise<readonly string[]> {
   try {
-    return (await connection.runAndReadAll(sql)).getRowsJson().map(([value]) => String(value));
+    return (await connection.runAndReadAll(sql)).getRowsJson().map(([value]) => value as string);
   } catch (error) {
     throw duckDbError((error as Error).message);
   }

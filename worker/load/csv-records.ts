@@ -135,7 +135,9 @@ export async function linesOfBytes(
       const to = Math.max(at, Math.min(offset.value - base, chunk.length));
       line += newlines(chunk.subarray(at, to));
       at = to;
-      for (; !isOne && at < chunk.length && isLineEnd(chunk[at]); at += 1) if (chunk[at] === NEWLINE) line += 1;
+      const begin = isOne ? at : behindLineEnds(chunk, at);
+      line += newlines(chunk.subarray(at, begin));
+      at = begin;
       if (at === chunk.length) break;
       lines.set(offset.value, line);
       offset = left.next();
@@ -147,7 +149,11 @@ export async function linesOfBytes(
   return lines;
 }
 
-const isLineEnd = (byte: number | undefined): boolean => byte === NEWLINE || byte === RETURN;
+function behindLineEnds(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (bytes[at] === NEWLINE || bytes[at] === RETURN) at += 1;
+  return at;
+}
 
 function newlines(bytes: Uint8Array): number {
   let count = 0;

@@ -5,6 +5,7 @@ import { answerWrite } from './answer-write.ts';
 import { splitReturning, takeReturning } from './clause/row-clauses.ts';
 import type { Command, Insert } from './command.ts';
 import { startsQuery } from './query-words.ts';
+import { takeColumnNames } from './clause/column-names.ts';
 
 /** `INSERT INTO | OVERWRITE [TABLE] [catalog.][schema.]table [(column, ...)] [BY NAME | BY POSITION] query | DEFAULT VALUES [RETURNING ...]` */
 export const insert: Command<Insert> = {
@@ -62,14 +63,7 @@ function takeValues(reader: StatementReader): readonly (readonly TextSpan[])[] |
 /** A list of columns in brackets; null where a bracket begins a query. */
 function takeColumns(reader: StatementReader): readonly ColumnName[] | null {
   if (!reader.peekSymbol('(') || reader.peekSymbol('(', 1) || QUERY_STARTS.has(reader.peekWord(1))) return null;
-  reader.takeSymbol('(');
-  const names: ColumnName[] = [];
-  do {
-    const { parts, position } = reader.name('a column', 1);
-    names.push({ name: parts[0] ?? '', position });
-  } while (reader.takeSymbol(','));
-  if (!reader.takeSymbol(')')) throw reader.expected("')'");
-  return names;
+  return takeColumnNames(reader);
 }
 
 /** Words that begin a query in brackets; as the name of a column they are quoted. */

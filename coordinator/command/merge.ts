@@ -3,6 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { StatementReader } from '../statement/statement-reader.ts';
 import { notDefault, takeAlias, takeReturning, takeSet } from './clause/row-clauses.ts';
 import type { Command, Merge, MergeAction, MergeBranch, MergeSource } from './command.ts';
+import { takeColumnNames } from './clause/column-names.ts';
 
 /**
  * `MERGE INTO table [[AS] alias] USING table | (query) [[AS] alias [(column, ...)]] ON condition WHEN ... THEN ... [RETURNING ...]`; a branch is
@@ -82,18 +83,7 @@ function takeAction(reader: StatementReader): MergeAction {
   }
   if (!reader.takeWord('INSERT')) throw reader.expected('UPDATE SET, DELETE, INSERT or DO NOTHING');
   if (reader.takeSymbol('*')) return { kind: 'insert', columns: null, values: null };
-  const columns = reader.peekSymbol('(') ? takeColumns(reader) : null;
+  const columns = reader.peekSymbol('(') ? takeColumnNames(reader) : null;
   if (!reader.takeWord('VALUES')) throw reader.expected('VALUES');
   return { kind: 'insert', columns, values: reader.list('a value').map(notDefault) };
-}
-
-function takeColumns(reader: StatementReader): readonly { readonly name: string; readonly position: number }[] {
-  const names: { name: string; position: number }[] = [];
-  reader.takeSymbol('(');
-  do {
-    const { parts, position } = reader.name('a column', 1);
-    names.push({ name: parts[0] ?? '', position });
-  } while (reader.takeSymbol(','));
-  if (!reader.takeSymbol(')')) throw reader.expected("')'");
-  return names;
 }

@@ -9,6 +9,7 @@ import type { Stage, StageCatalog } from '../catalog-client/stage-catalog.ts';
 import { placeUploadFile, removeUpload, requireFreePaths, uploadFiles } from '../stage/stage-files.ts';
 import { failureOf } from '../write/write-journal.ts';
 import type { UnloadIntent, UnloadIntents, UnloadName } from './unload-intents.ts';
+import { WorkBehind } from '../write/work-behind.ts';
 
 /** Pause before what could not be done is tried again. */
 const RETRY_PAUSE_MS = 1_000;
@@ -52,14 +53,13 @@ type Options = {
  */
 export class UnloadJournal {
   readonly #options: Options;
-  readonly #stop = new AbortController();
-  /** Work that goes on behind the statements. */
-  readonly #pending = new Set<Promise<unknown>>();
+  readonly #behind: WorkBehind;
   /** The last of the unloads into a stage that give names, by the stage's id: two of them do not find the same name free. */
   readonly #placing = new Map<string, Promise<unknown>>();
 
   constructor(options: Options) {
     this.#options = options;
+    this.#behind = new WorkBehind(options.log, 'an unload is left to the next coordinator');
   }
 
   /** @throws STAGE_NOT_FOUND, QUEUE_FULL, CATALOG_UNAVAILABLE: then no file may be written */
@@ -91,7 +91,7 @@ export class UnloadJournal {
               { cause },
             );
           });
-          this.#behind(this.#forget(intent));
+          this.#behind.add(this.#forget(intent));
         }),
       discard: () => this.#discard(intent),
       settle: () => this.#settle(intent),
@@ -105,14 +105,13 @@ export class UnloadJournal {
     if (left.length > 0) log.warn({ unloads: left.length }, 'unloads of an earlier coordinator are ended');
     for (const intent of left) {
       const ended = this.#settle(intent).then((outcome) => intents.record(intent.recordId, failureOf(outcome)));
-      this.#behind(ended);
+      this.#behind.add(ended);
     }
   }
 
   /** Stops; what is still open is ended by the next coordinator. */
-  async close(): Promise<void> {
-    this.#stop.abort();
-    await Promise.allSettled(this.#pending);
+  close(): Promise<void> {
+    return this.#behind.close();
   }
 
   /** From now on the catalog does not delete the files, although the time of the upload ends. @throws UPLOAD_NOT_FOUND */
@@ -162,7 +161,7 @@ export class UnloadJournal {
       } catch (error) {
         log.warn({ err: error, upload: intent.uploadId }, 'an unload could not be ended');
       }
-      await sleep(RETRY_PAUSE_MS, undefined, { signal: this.#stop.signal });
+      await sleep(RETRY_PAUSE_MS, undefined, { signal: this.#behind.signal });
     }
   }
 
@@ -171,7 +170,7 @@ export class UnloadJournal {
       await this.#forget(intent);
     } catch (error) {
       this.#options.log.warn({ err: error, upload: intent.uploadId }, 'an unload could not be tidied up');
-      this.#behind(this.#settle(intent));
+      this.#behind.add(this.#settle(intent));
     }
   }
 
@@ -183,23 +182,11 @@ export class UnloadJournal {
     await removeUpload(upload);
     await catalog.endUpload(id, true);
     const again = async (): Promise<void> => {
-      await sleep(SWEEP_AGAIN_MS, undefined, { signal: this.#stop.signal, ref: false });
+      await sleep(SWEEP_AGAIN_MS, undefined, { signal: this.#behind.signal, ref: false });
       await removeUpload(upload);
       await intents.remove(id);
     };
-    this.#behind(again());
-  }
-
-  #behind(work: Promise<unknown>): void {
-    const ended = work.then(
-      () => undefined,
-      (error: unknown) => {
-        if (!this.#stop.signal.aborted)
-          this.#options.log.warn({ err: error }, 'an unload is left to the next coordinator');
-      },
-    );
-    this.#pending.add(ended);
-    void ended.finally(() => this.#pending.delete(ended));
+    this.#behind.add(again());
   }
 }
 

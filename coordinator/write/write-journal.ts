@@ -8,6 +8,7 @@ import { openStorage } from '#shared/storage/open-storage.ts';
 import { newUuidV7, timeOfUuidV7 } from '#shared/uuid-v7.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { WriteIntent, WriteIntents } from './write-intents.ts';
+import { WorkBehind } from './work-behind.ts';
 
 /** Age up to which the key of the intent is that of the first attempt to commit; the catalog takes no old keys. */
 const KEY_AGE_MAX_MS = 60_000;
@@ -49,12 +50,11 @@ type Options = {
  */
 export class WriteJournal {
   readonly #options: Options;
-  readonly #stop = new AbortController();
-  /** Work that goes on behind the statements. */
-  readonly #pending = new Set<Promise<unknown>>();
+  readonly #behind: WorkBehind;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#behind = new WorkBehind(options.log, 'a write is left to the next coordinator');
   }
 
   /** @throws CATALOG_UNAVAILABLE when the intent cannot be written: then no file may be */
@@ -73,7 +73,7 @@ export class WriteJournal {
         intent = { ...intent, key };
         isNew = false;
       },
-      committed: (files, mayHaveRetried) => this.#behind(this.#keepOnly(intent, files, mayHaveRetried)),
+      committed: (files, mayHaveRetried) => this.#behind.add(this.#keepOnly(intent, files, mayHaveRetried)),
       discard: () => this.#discard(intent),
       settle: () => this.#settle(intent),
     };
@@ -101,7 +101,7 @@ export class WriteJournal {
     if (left.length > 0) log.warn({ writes: left.length }, 'writes of an earlier coordinator are settled');
     for (const intent of left) {
       const settled = this.#settle(intent).then((outcome) => intents.record(intent.recordId, failureOf(outcome)));
-      this.#behind(settled);
+      this.#behind.add(settled);
     }
   }
 
@@ -111,9 +111,8 @@ export class WriteJournal {
   }
 
   /** Stops; what is still open is settled by the next coordinator. */
-  async close(): Promise<void> {
-    this.#stop.abort();
-    await Promise.allSettled(this.#pending);
+  close(): Promise<void> {
+    return this.#behind.close();
   }
 
   async #settle(intent: WriteIntent): Promise<CommitOutcome> {
@@ -132,24 +131,24 @@ export class WriteJournal {
       } catch (error) {
         log.debug({ err: error, writeId: intent.writeId }, 'the catalog has not said how a commit ended');
       }
-      await sleep(ASK_PAUSE_MS, undefined, { signal: this.#stop.signal });
+      await sleep(ASK_PAUSE_MS, undefined, { signal: this.#behind.signal });
     }
   }
 
   async #discard(intent: WriteIntent): Promise<void> {
     await this.#removeFiles(intent);
     const again = async (): Promise<void> => {
-      await sleep(SWEEP_AGAIN_MS, undefined, { signal: this.#stop.signal, ref: false });
+      await sleep(SWEEP_AGAIN_MS, undefined, { signal: this.#behind.signal, ref: false });
       await this.#removeFiles(intent);
       await this.#options.intents.remove(intent.writeId);
     };
-    this.#behind(again());
+    this.#behind.add(again());
   }
 
   async #keepOnly(intent: WriteIntent, files: readonly string[], mayHaveRetried: boolean): Promise<void> {
     await this.#removeOthers(intent, files);
     if (mayHaveRetried) {
-      await sleep(SWEEP_AGAIN_MS, undefined, { signal: this.#stop.signal, ref: false });
+      await sleep(SWEEP_AGAIN_MS, undefined, { signal: this.#behind.signal, ref: false });
       await this.#removeOthers(intent, files);
     }
     await this.#options.intents.remove(intent.writeId);
@@ -185,18 +184,6 @@ export class WriteJournal {
     } catch (error) {
       this.#options.log.warn({ err: error, writeId }, 'files of a write that did not happen cannot be deleted');
     }
-  }
-
-  #behind(work: Promise<unknown>): void {
-    const ended = work.then(
-      () => undefined,
-      (error: unknown) => {
-        if (!this.#stop.signal.aborted)
-          this.#options.log.warn({ err: error }, 'a write is left to the next coordinator');
-      },
-    );
-    this.#pending.add(ended);
-    void ended.finally(() => this.#pending.delete(ended));
   }
 }
 

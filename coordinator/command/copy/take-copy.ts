@@ -4,9 +4,9 @@ import { takeOptions } from '../../copy/take-options.ts';
 import type { StageReference } from '../../stage/stage-reference.ts';
 import type { StatementReader } from '../../statement/statement-reader.ts';
 import type { TextSpan } from '../../statement/statement.ts';
-import type { ColumnName } from '../../write/assign-columns.ts';
 import { takeAlias } from '../clause/row-clauses.ts';
 import { takeStage } from '../stage/take-stage.ts';
+import { takeColumnNames } from '../clause/column-names.ts';
 
 /**
  * `[catalog.][schema.]table [(column, ...)] FROM @stage[/path] | (SELECT expression, ... FROM @stage[/path] [[AS] alias])
@@ -15,24 +15,12 @@ import { takeStage } from '../stage/take-stage.ts';
 export function takeCopy(reader: StatementReader): CopyInto {
   const table = reader.name('a table', 3);
   const rest = reader.rest();
-  const columns = takeColumns(reader);
+  const columns = reader.peekSymbol('(') ? takeColumnNames(reader) : null;
   if (!reader.takeWord('FROM')) throw reader.expected('FROM');
   const { stage, select } = takeSource(reader);
   const options = copyOptionsOf(takeOptions(reader), select !== null);
   reader.end();
   return { table, columns, stage, select, options, rest };
-}
-
-/** `(column, ...)`; null when there is none. */
-function takeColumns(reader: StatementReader): readonly ColumnName[] | null {
-  if (!reader.takeSymbol('(')) return null;
-  const names: ColumnName[] = [];
-  do {
-    const { parts, position } = reader.name('a column', 1);
-    names.push({ name: parts[0] ?? '', position });
-  } while (reader.takeSymbol(','));
-  if (!reader.takeSymbol(')')) throw reader.expected("')'");
-  return names;
 }
 
 function takeSource(reader: StatementReader): { readonly stage: StageReference; readonly select: CopySelect | null } {

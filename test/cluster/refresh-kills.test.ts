@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { must } from '#shared/must.ts';
 import type { QueryAnswer, StartedCluster } from '#test/support/cluster.ts';
 import { createTestDatabase, startOwnCluster, type TestDatabase } from '#test/support/resources.ts';
+import { killService } from '#test/support/kill-service.ts';
 
 /**
  * kill -9 of each process in the middle of REFRESH and CREATE MATERIALIZED VIEW, held by a lock in Postgres: a refresh is whole or did not
@@ -73,18 +74,7 @@ async function settled<T>(ask: () => Promise<T>): Promise<T> {
 const KINDS = ['coordinator', 'worker', 'catalog', 'connections'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** Kills the process; of several workers the first. `connections`: those of all processes with Postgres, as when it crashes. */
-async function kill(kind: Kind): Promise<void> {
-  if (kind === 'connections') {
-    const ours = [client, holder].map((one) => (one as Client & { readonly processID: number }).processID);
-    await client.query(
-      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> ALL($1)',
-      [ours],
-    );
-    return;
-  }
-  process.kill(await cluster.pidOf(kind), 'SIGKILL');
-}
+const kill = (kind: Kind): Promise<void> => killService(kind, { cluster, own: [client, holder] });
 
 /** Locks that hold a write before its first file, behind its files, and in the transaction of its commit. */
 const LOCKS = {

@@ -9,6 +9,7 @@ import { must } from '#shared/must.ts';
 import type { QueryAnswer, StartedCluster } from '#test/support/cluster.ts';
 import { putStageFile } from '#test/support/stage-files.ts';
 import { createTestDatabase, startOwnCluster, type TestDatabase } from '#test/support/resources.ts';
+import { killService, type Killed } from '#test/support/kill-service.ts';
 
 /**
  * kill -9 of each process at each step of a write. Locks in Postgres hold the write where it is to be killed:
@@ -89,20 +90,7 @@ async function files(pattern: string, cwd = folder): Promise<readonly string[]> 
   return found;
 }
 
-type Kind = 'coordinator' | 'worker' | 'catalog' | 'connections';
-
-/** Kills the process; of several workers the first. `connections`: those of all processes with Postgres, as when it crashes. */
-async function kill(kind: Kind): Promise<void> {
-  if (kind === 'connections') {
-    const ours = [client, holder].map((one) => (one as Client & { readonly processID: number }).processID);
-    await client.query(
-      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> ALL($1)',
-      [ours],
-    );
-    return;
-  }
-  process.kill(await cluster.pidOf(kind), 'SIGKILL');
-}
+const kill = (kind: Killed): Promise<void> => killService(kind, { cluster, own: [client, holder] });
 
 /** A place in a write. `hold` keeps every write from passing it until `release`. */
 type Step = { readonly hold: () => Promise<unknown>; readonly release: () => Promise<unknown> };
@@ -173,7 +161,7 @@ function copyTen(): Sending {
 const COPY = `COPY INTO ${TABLE} FROM @lake.kills.box/ten`;
 
 /** Runs statements that `step` holds, kills a process there, and lets the others go on. */
-async function killed(step: Step, kind: Kind, { ids, answers }: Sending): Promise<Sent> {
+async function killed(step: Step, kind: Killed, { ids, answers }: Sending): Promise<Sent> {
   await step.hold();
   const answer = answers();
   try {
@@ -427,7 +415,7 @@ describe('UPDATE, DELETE and MERGE', () => {
   }
 
   /** Runs the three statements at once, which `step` holds, kills a process there, and lets the others go on. */
-  async function killedAll(step: Step, kind: Kind): Promise<Readonly<Record<Changed, boolean>>> {
+  async function killedAll(step: Step, kind: Killed): Promise<Readonly<Record<Changed, boolean>>> {
     const sent = CHANGED.map((name) => ({ name, id: randomUUID() }));
     await step.hold();
     const answering = Promise.all(
@@ -492,7 +480,7 @@ describe('UPDATE, DELETE and MERGE', () => {
   }
 
   /** Runs a COMMIT of all three, which `step` holds, kills a process there, and lets it go on. @returns whether it happened */
-  async function killedTransaction(step: Step, kind: Kind): Promise<boolean> {
+  async function killedTransaction(step: Step, kind: Killed): Promise<boolean> {
     const inside = await begin();
     const id = randomUUID();
     await step.hold();

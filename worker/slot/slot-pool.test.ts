@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { decodeTaskHead, encodeTaskSpec } from '#proto/task-codec.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
-import { silentLogger as log } from '#shared/log/logger.ts';
 import { makeTask } from '#test/support/worker-client.ts';
-import { SlotPool } from './slot-pool.ts';
+import { makeSlotPool } from '#test/support/slot-pool.ts';
+import type { SlotPool } from './slot-pool.ts';
 import type { SlotStart } from './slot-messages.ts';
 import type { SlotRun } from './slot-run.ts';
 
@@ -33,23 +33,13 @@ afterAll(async () => {
 });
 
 const makePool = (spillDir: string, sparesMax: number, idleMs = 60_000): SlotPool =>
-  new SlotPool({
+  makeSlotPool({
     slots: 1,
     tasksPerSlotMax: PLACES,
     spillDir,
-    idle: { countMax: 4, bytesMax: 2 ** 28, afterMs: idleMs },
+    idle: { countMax: 4, afterMs: idleMs },
     outputBufferBytes: 1e5,
-    rowCacheBytes: 2 ** 24,
-    quanta: {
-      longMax: 1,
-      ageMaxMs: 30_000,
-      overrunMs: 5_000,
-      sparesMax,
-      onSpares: () => undefined,
-      onOverrun: () => undefined,
-      onHung: () => undefined,
-    },
-    log,
+    sparesMax,
   });
 
 const startOf = async (sql: string, tenant: string, principal: string, pinnedToTop = false): Promise<SlotStart> => {

@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { decodeTaskHead, encodeTaskSpec } from '#proto/task-codec.ts';
 import { SkeinError } from '#shared/error.ts';
-import { silentLogger as log } from '#shared/log/logger.ts';
 import { must } from '#shared/must.ts';
 import { makeTask } from '#test/support/worker-client.ts';
-import { SlotPool } from './slot-pool.ts';
+import { makeSlotPool } from '#test/support/slot-pool.ts';
+import type { SlotPool } from './slot-pool.ts';
 import type { SlotRun } from './slot-run.ts';
 import { coreTimes } from './thread-priority.ts';
 
@@ -29,23 +29,13 @@ let pool: SlotPool;
 
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'skein-wide-'));
-  pool = new SlotPool({
+  pool = makeSlotPool({
     slots: 2,
     tasksPerSlotMax: 64,
     spillDir: dir,
-    idle: { countMax: 16, bytesMax: 2 ** 28, afterMs: 60_000 },
-    rowCacheBytes: 2 ** 24,
+    idle: { countMax: 16 },
     outputBufferBytes: 1e5,
-    quanta: {
-      longMax: 1,
-      ageMaxMs: 30_000,
-      overrunMs: 5_000,
-      sparesMax: 0,
-      onSpares: () => undefined,
-      onOverrun: () => undefined,
-      onHung: () => undefined,
-    },
-    log,
+    sparesMax: 0,
   });
 });
 

@@ -15,12 +15,13 @@ import { SkeinError } from '#shared/error.ts';
 import { silentLogger as log } from '#shared/log/logger.ts';
 import { principalId, queryId, taskId, tenantId } from '#shared/id.ts';
 import { MemoryGate } from '../slot/memory-gate.ts';
-import { SlotPool } from '../slot/slot-pool.ts';
+import type { SlotPool } from '../slot/slot-pool.ts';
 import { PeerClients } from '../exchange/peer-clients.ts';
 import { Spool } from '../spool/spool.ts';
 import { SpoolStore } from '../spool/spooled-output.ts';
 import type { Ticket } from '#shared/ticket.ts';
 import { makeTask } from '#test/support/worker-client.ts';
+import { makeSlotPool } from '#test/support/slot-pool.ts';
 import { TaskRegistry } from './task-registry.ts';
 
 let dir: string;
@@ -28,23 +29,13 @@ let pool: SlotPool;
 
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'skein-tasks-'));
-  pool = new SlotPool({
+  pool = makeSlotPool({
     slots: 1,
     tasksPerSlotMax: 2,
     spillDir: dir,
-    idle: { countMax: 2, bytesMax: 2 ** 28, afterMs: 60_000 },
+    idle: { countMax: 2 },
     outputBufferBytes: 1e6,
-    rowCacheBytes: 2 ** 24,
-    quanta: {
-      longMax: 1,
-      ageMaxMs: 30_000,
-      overrunMs: 5_000,
-      sparesMax: 1,
-      onSpares: () => undefined,
-      onOverrun: () => undefined,
-      onHung: () => undefined,
-    },
-    log,
+    sparesMax: 1,
   });
 });
 

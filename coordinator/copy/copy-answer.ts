@@ -15,7 +15,7 @@ export type FileResult = {
 };
 
 /** Errors that a validation answers with, at most. */
-const ERRORS_MAX = 10_000;
+export const ERRORS_MAX = 10_000;
 
 /** One result for each file, of which tasks may have read parts. */
 export function copyResults(

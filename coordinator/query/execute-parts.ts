@@ -3,6 +3,8 @@ import type { ScanFile } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { EMPTY_REPORT } from '#shared/iceberg/planning.ts';
+import { ERRORS_MAX } from '../copy/copy-answer.ts';
+import { KeptFaults } from '../copy/kept-faults.ts';
 import { clusterCores } from '../distributor/estimate/cluster-cores.ts';
 import type { TaskWidth } from '../distributor/fragment.ts';
 import { singleFragment } from '../distributor/single-fragment.ts';
@@ -65,9 +67,13 @@ export async function executeParts(execution: PartsExecution): Promise<PartsOutc
     active.profile.shaped({ kind: 'whole', reason: 'each part of its files by itself' });
     active.follow(progress, () => 0);
     const outcomes: PartsOutcome[] = [];
+    const faults = new KeptFaults(ERRORS_MAX);
     const left = parts.values();
     const runRest = async (): Promise<void> => {
-      for (const files of left) outcomes.push(await runPart({ ...execution, place }, files, { signal, progress }));
+      for (const files of left) {
+        const outcome = await runPart({ ...execution, place }, files, { signal, progress });
+        outcomes.push({ ...outcome, loads: faults.keep(outcome.loads) });
+      }
     };
     const runs = Array.from({ length: atOnce }, () =>
       runRest().catch((error: unknown) => {

@@ -126,3 +126,11 @@ test.each(FILES)(
     await expect(check(format, content, cancelled)).rejects.toMatchObject({ code: 'QUERY_CANCELLED' });
   },
 );
+
+test('a value of megabytes is cut in what is said of it', async () => {
+  const { check: found } = await check(CSV, `1\n${'x'.repeat(2 ** 21)}\n`);
+  expect(found).toMatchObject({ parsed: 2, errors: 1 });
+  const [fault] = found.faults;
+  expect(fault?.message.length).toBeLessThanOrEqual(1_000);
+  expect(fault?.record).toHaveLength(200);
+});

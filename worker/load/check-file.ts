@@ -36,6 +36,8 @@ export type CheckTools = {
 const REJECTED_MAX = 100_000;
 /** Characters of a record that a fault shows. */
 const RECORD_CHARACTERS_MAX = 200;
+/** Characters of DuckDB's message about a rejected record, which holds the value: a field may have megabytes. */
+const MESSAGE_CHARACTERS_MAX = 1_000;
 /** Faults whose reasons are asked for one by one. */
 const REASONS_MAX = 10;
 
@@ -105,7 +107,7 @@ async function readRejects({ texts }: CheckTools, limit: number): Promise<Reject
   const [count = '0'] = await texts(`SELECT CAST(count(DISTINCT ${BYTE}) AS VARCHAR) FROM ${REJECTS.records}`);
   if (count === '0') return NO_REJECTS;
   const first = await texts(
-    `SELECT CAST(json_array(${BYTE}, any_value(CAST(error_type AS VARCHAR)), any_value(column_name), any_value(error_message),
+    `SELECT CAST(json_array(${BYTE}, any_value(CAST(error_type AS VARCHAR)), any_value(column_name), any_value(left(error_message, ${MESSAGE_CHARACTERS_MAX})),
       any_value(left(csv_line, ${RECORD_CHARACTERS_MAX}))) AS VARCHAR)
       FROM ${REJECTS.records} GROUP BY line_byte_position ORDER BY line_byte_position LIMIT ${limit}`,
   );

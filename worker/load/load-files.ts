@@ -13,6 +13,8 @@ import { stagedFile, type StagedFile } from './staged-file.ts';
 
 /** Faults of one file that a check reports. */
 const FAULTS_MAX = 1_000;
+/** Faults of all files of a task, beside the first of each: they are in memory at once, and in the task's report. */
+const TASK_FAULTS_MAX = 10_000;
 
 export type LoadTask = Omit<CheckTools, 'source'> & {
   readonly scan: ScanSpec & { readonly staged: StagedSource };
@@ -108,9 +110,11 @@ async function checkAll(files: readonly StagedFile[], faultsMax: number, task: L
   const { signal, rules, scan } = task;
   const tools = { ...task, source: scan.staged };
   const checked: Checked[] = [];
+  let left = TASK_FAULTS_MAX;
   for (const text of files) {
     signal.throwIfAborted();
-    const check = await checkFile(text, faultsMax, tools);
+    const check = await checkFile(text, Math.max(1, Math.min(faultsMax, left)), tools);
+    left -= check.faults.length;
     if (check.errors > 0 && rules.what === 'load' && rules.onError.kind === 'abort')
       throw firstFault(text.file, check, task);
     checked.push({ file: text.file, text, check });

@@ -21,7 +21,7 @@ export const GUARDED_COLUMNS = { place: '_skein_place', fault: '_skein_fault' } 
 /** First character of a fault, before the name of a column: the column's value cannot be had, or is missing where the table needs one. */
 export const FAULTS = { value: 'v', missing: 'm' } as const;
 
-/** What is done with a file that has records which cannot be loaded. `skip` leaves the file out from so many such records on. */
+/** The treatment of a file that has records which cannot be loaded. `skip` leaves the file out from so many such records on. */
 export type OnError =
   | { readonly kind: 'abort' }
   | { readonly kind: 'continue' }

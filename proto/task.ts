@@ -51,7 +51,7 @@ export type TaskSpec = {
   readonly bounds: readonly BoundedFamily[];
 };
 
-/** Of two queries the one of the greater class rank goes first, then the one that arrived later. */
+/** The rank by which a query is killed: among two, the one of the greater class rank goes first, then the one that arrived later. */
 export type KillRank = { readonly classRank: number; readonly arrivedAtMs: number };
 
 /** The part of a scan that the ticket has to cover. */
@@ -143,7 +143,7 @@ export type StageSink = {
   readonly credential: StorageCredential;
   /** Columns of CSV whose values are all enclosed, so that none is taken for NULL. */
   readonly enclosed: readonly string[];
-  /** Of Parquet. */
+  /** Rows of a row group of Parquet. */
   readonly rowGroupRows: number;
   /** Size at which a file ends and the next one begins; null = one file. */
   readonly fileBytes: number | null;
@@ -259,7 +259,7 @@ export type ScanFile = {
   /** Of a stage's file: it is refused when another one has replaced it. */
   readonly etag?: string;
   /**
-   * Of a stage's file: the lines that begin in bytes `[start, end)` are this task's, or the groups of rows of Parquet at this share of all
+   * The task's part of a stage's file: the lines that begin in bytes `[start, end)`, or the groups of rows of Parquet at this share of all
    * rows. Absent = all.
    */
   readonly bytes?: ByteRange;
@@ -309,7 +309,7 @@ export type TaskReport = {
   readonly files: readonly WrittenFile[];
   /** The addresses of the rows that those of a table with `addresses` replace (`print-positions.ts`). */
   readonly replaced?: readonly string[];
-  /** What a task with a `stage` output has written. */
+  /** The files that a task with a `stage` output has written. */
   readonly unloaded?: UnloadedRows;
   /** How the files went that a task with `load` has read. */
   readonly loads?: readonly FileLoad[];

@@ -38,7 +38,7 @@ type Load = {
   readonly folder: string;
   readonly fileFormat: string;
   readonly make: (folder: string) => string;
-  /** What DuckDB reads in FROM. */
+  /** The relation that DuckDB reads, as text for FROM. */
   readonly read: (folder: string) => string;
 };
 

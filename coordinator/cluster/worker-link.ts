@@ -21,7 +21,7 @@ export type LinkOptions = {
   readonly heartbeatTimeoutMs: number;
   /** How slots share their time now. */
   readonly mlfq: () => MlfqSpec;
-  /** Of queries that a worker holds, those that run, with what decides on their level. */
+  /** The queries among those that a worker holds that run here, with the facts that decide on their level. */
   readonly levels?: (queryIds: readonly QueryId[]) => readonly QueryLevel[];
   /**
    * The coordinator's release. A worker of another release is refused, because task messages depend on Skein's release, and plans and

@@ -10,7 +10,7 @@ export type CopyInto = {
   /** The columns that are filled; null = all. */
   readonly columns: readonly ColumnName[] | null;
   readonly stage: StageReference;
-  /** What is made of each record; null = the values as they are. */
+  /** The expressions over each record; null = its values as they are. */
   readonly select: CopySelect | null;
   readonly options: CopyOptions;
   /** The statement's text behind the name of the table, of which all others are parts. */

@@ -100,7 +100,7 @@ export async function copySource(
 const BIGINT = { kind: 'scalar', name: 'BIGINT' } as const;
 const VARCHAR = { kind: 'scalar', name: 'VARCHAR' } as const;
 
-/** What is wrong with a file is told by the task that loads it, record by record. */
+/** Leaves the errors of a file's data to the task that loads it, which names the record. */
 const leftToTasks =
   ({ select }: CopyInto) =>
   (error: unknown): readonly FileColumn[] => {

@@ -68,7 +68,7 @@ const valueOf = ({ field, source }: Assignment): string =>
     ? `CAST(${printValue(field.type, field.writeDefault ?? null)} AS ${typeOf(field.type)})`
     : `r${source}.v`;
 
-/** What is wrong with a record: a value of the file, an expression that fails, or a missing value; NULL for nothing. */
+/** The fault of a record: a value of the file, an expression that fails, or a missing value; NULL when it has none. */
 function faultSql(assignments: readonly Assignment[]): string {
   const failed = assignments.flatMap(({ field, source }) =>
     source === null ? [] : [`WHEN r${source} IS NULL THEN ${quoteLiteral(`${FAULTS.value}${field.name}`)}`],

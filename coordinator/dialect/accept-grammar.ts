@@ -59,7 +59,7 @@ function refusalOf(sql: string, dialect: Dialect, grammar: Grammar): Error | nul
 const typeOf = (node: unknown): unknown =>
   typeof node === 'object' && node !== null && 'type' in node ? node.type : undefined;
 
-/** What is not known or too large in the tree; null when there is nothing. */
+/** The first part of the tree that is not known or too large; null when there is none. */
 function strangeType(tree: unknown): string | null {
   const open: { readonly node: unknown; readonly depth: number }[] = [{ node: tree, depth: 0 }];
   let count = 0;

@@ -15,7 +15,7 @@ const WORD = /[A-Za-z_][A-Za-z0-9_]*/y;
 const NUMBER = /[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const SYMBOL = /<>|!=|<=|>=|\|\||[(),.*+\-%=<>]/y;
 
-/** What may not stand directly behind a token: a word that goes on with other letters, a number with a suffix. */
+/** Characters that may not stand directly behind a token: a word would go on with other letters, a number would have a suffix. */
 const KINDS = [
   ['word', WORD, /[$\u0080-\uffff]/],
   ['number', NUMBER, /[\w.$\u0080-\uffff]/],

@@ -118,7 +118,7 @@ const COLUMNS: readonly SqlField[] = [
 ];
 const TABLE: PlannerScan = { columns: COLUMNS, fields: [], rowCount: null };
 
-/** What a query of the table `t` computes otherwise than its engine; null = nothing. */
+/** The part of a query of the table `t` that is computed otherwise than in its engine; null = none. */
 const MEANINGS: readonly (readonly [Name, string, string | null])[] = [
   [
     'spark',

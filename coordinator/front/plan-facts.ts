@@ -7,7 +7,7 @@ import type { BoundTable } from '../resolver/bind-tables.ts';
 import { bindingRows, sqlFields } from '../resolver/table-binding.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 
-/** What planners are told of tables, and what a plan tells of them. */
+/** The facts about tables that planners are given, and those that a plan gives. */
 
 export const plannerScan = (table: BoundTable): PlannerScan => ({
   columns: table.kind === 'iceberg' ? table.sqlFields : sqlFields(table),

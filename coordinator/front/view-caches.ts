@@ -3,10 +3,10 @@ import { FairCache } from './fair-cache.ts';
 
 /** Entries and memory of each of the two caches. */
 const BOUNDS = { entriesMax: 1_000, bytesMax: 4 * 2 ** 20 };
-/** Of an entry without its texts. */
+/** Bytes of an entry without its texts. */
 const ENTRY_BYTES = 200;
 
-/** What planners have said of the queries of other engines' views. Each entry belongs to one user. */
+/** Answers of planners about the queries of other engines' views. Each entry belongs to one user. */
 export class ViewCaches {
   readonly #translations = new FairCache<string>(BOUNDS, (sql) => ENTRY_BYTES + 2 * sql.length);
   readonly #comparisons = new FairCache<CompareReply>(

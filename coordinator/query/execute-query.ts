@@ -72,7 +72,7 @@ export type QueryOutcome = {
   readonly files: readonly WrittenFile[];
   /** The addresses of the rows that theirs replace. */
   readonly replaced: readonly string[];
-  /** What each task of its last stage has written, if its rows go to a stage. */
+  /** The files that each task of its last stage has written, if its rows go to a stage. */
   readonly unloaded: readonly UnloadedRows[];
   readonly run:
     | { readonly kind: 'whole'; readonly reason: string; readonly report: FinishedTask }

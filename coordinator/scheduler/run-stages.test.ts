@@ -262,7 +262,7 @@ test('the time of tasks that run is told by their workers, counts once, and goes
   const spool: Behaviour['spool'] = async (spec, worker) => {
     if (spec.scans.length === 0) return undefined;
     const before = worked;
-    // What it says for the second time is no more time.
+    // The same time, told once more, does not count twice.
     for (const scheduledMs of [300, 300, 500]) {
       worker.time([{ query_id: spec.queryId, task_id: spec.taskId, scheduled_ms: scheduledMs }]);
       await vi.waitFor(() => expect(worked).toBe(before + scheduledMs));

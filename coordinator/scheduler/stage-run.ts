@@ -263,7 +263,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
     return sources;
   }
 
-  /** What a task that is sent early reads of those that still run. */
+  /** The outputs of running tasks that a task reads which is sent early. */
   #awaited(index: number, sourceOf: SourceOf): readonly InputSource[] {
     const producer = this.#producer(index);
     return producer.#running().flatMap((task) =>

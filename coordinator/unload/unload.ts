@@ -23,7 +23,7 @@ export type Unloaded = {
   /** Size of the files without compression. */
   readonly plainBytes: number;
   readonly bytes: number;
-  /** What the query has cost. */
+  /** The cost of the query. */
   readonly bytesScanned: number;
   readonly fragments: number;
 };

@@ -13,7 +13,7 @@ export type StageLoads = {
   readonly files: readonly StagedFile[];
 };
 
-/** What a commit says of the files that are loaded into a table: some are, or those of a branch are forgotten, because its rows are gone. */
+/** The change that a commit makes to the loaded files of a table: some are loaded, or those of a branch are forgotten, because its rows are gone. */
 export type LoadsChange = { readonly loaded: StageLoads } | { readonly forgotten: { readonly branch: string } };
 
 /** Members of a table's change in a commit between services, beside those of the REST specification. */

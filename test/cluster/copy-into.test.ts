@@ -169,7 +169,7 @@ describe('COPY INTO', () => {
       [1, 'a'],
       [4, 'd'],
     ]);
-    // What failed is tried again, what was loaded in part is not.
+    // A file that failed is tried again, one that was loaded in part is not.
     expect(await cluster.sql(`${copy} ON_ERROR = CONTINUE`)).toMatchObject([
       ['pe/2.parquet', 'LOAD_FAILED', '0', '0', '1', expect.any(String), null],
     ]);

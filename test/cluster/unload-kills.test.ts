@@ -20,7 +20,7 @@ import { createTestDatabase, startOwnCluster, type TestDatabase } from '#test/su
 /** Time from the death of a process until nothing is left of what it was writing: more than the stage's upload_ttl. */
 const GONE_MS_MAX = 60_000;
 const UPLOAD_TTL_S = 15;
-/** Of the advisory lock that triggers wait for. */
+/** Key of the advisory lock that triggers wait for. */
 const LOCK = 16;
 const ROWS = 300_000;
 

@@ -3,7 +3,7 @@ import type { Connection } from './instance.ts';
 import { duckdb, word, type Address } from './library.ts';
 import { readText } from './memory.ts';
 
-/** What DuckDB measures of the connection's next statements: nothing; the rows of each operator, which costs nothing; or all, a few per cent. */
+/** The measurements that DuckDB makes of the connection's next statements: nothing; the rows of each operator, which costs nothing; or all, a few per cent. */
 export const PROFILING = {
   none: 'PRAGMA disable_profiling',
   rows: `RESET custom_profiling_settings; SET enable_profiling = 'no_output';

@@ -17,7 +17,7 @@ export type FileCheck = {
   readonly faults: readonly RecordFault[];
 };
 
-/** What a check needs of its task. */
+/** The parts of its task that a check needs. */
 export type CheckTools = {
   readonly source: StagedSource;
   readonly open: OpenScanned;
@@ -151,7 +151,7 @@ async function describeRejects(
 const nameOfColumn = (column: string | null, source: StagedSource): string | null =>
   source.byHeader === true ? null : column;
 
-/** What is wrong with a record, but for its line. */
+/** Describes the fault of a record, but for its line. */
 async function describe(
   file: StagedFile,
   { place, fault }: Bad,

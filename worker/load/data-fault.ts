@@ -24,7 +24,7 @@ const IN_CSV = /^CSV Error on Line: \d+\n/;
 const CSV_REASON =
   /\n(Expected Number of Columns: [^\n]*|Error when converting column [^\n]*|Invalid unicode[^\n]*|[^\n]*quote[^\n]*)/;
 
-/** What is wrong with a file as a whole. @throws the error itself when it is not the data's */
+/** Describes the fault of a file as a whole. @throws the error itself when it is not the data's */
 export function dataFault(thrown: unknown): RecordFault {
   const error = SkeinError.of(thrown);
   if (!isOfData(error)) throw error;
@@ -37,7 +37,7 @@ function withoutPath(message: string): string {
   const [, kind, reason = ''] = IN_JSON.exec(message) ?? [];
   if (kind !== undefined) return kind === 'Malformed JSON' ? `${kind}: ${reason}` : reason;
   if (IN_CSV.test(message)) return CSV_REASON.exec(message)?.[1] ?? 'it is no CSV file as its format says';
-  // What follows repeats the value.
+  // The lines that follow repeat the value.
   return message.slice(0, MESSAGE_CHARACTERS_MAX).split('\n', 1)[0] ?? '';
 }
 

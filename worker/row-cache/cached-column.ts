@@ -58,7 +58,7 @@ export class CachedColumn {
     if (--this.#holders === 0) freeBlock(this.#block);
   }
 
-  /** What is known of the rows of a slice, in the form of `mayMatch`; undefined for a type without bounds here. */
+  /** The statistics of the rows of a slice, in the form of `mayMatch`; undefined for a type without bounds here. */
   stats(slice: number): ColumnStats | undefined {
     this.#bounds ??= this.#findBounds();
     if (this.#bounds === null) return undefined;

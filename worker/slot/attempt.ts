@@ -8,7 +8,7 @@ const INTERRUPT_INTERVAL_MS = 50;
 /** The main thread's handle of one attempt to run a task on one slot. */
 export class Attempt {
   readonly start: SlotStart;
-  /** What decides on its level now. */
+  /** The time of its query, which decides on its level now. */
   time: QueryTime;
   /** Resolves when the thread has finished with the attempt: true if it returned, false if the thread failed. Never rejects. */
   readonly left: Promise<boolean>;

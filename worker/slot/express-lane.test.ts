@@ -9,7 +9,7 @@ import type { QueryTime } from './slot-messages.ts';
 
 /** A step of a task on a slot, which nothing interrupts. */
 const STEP_MS = 30;
-/** Of a core that both want, the express slot's thread gets three parts in four. */
+/** When both want a core, the express slot's thread gets three quarters of it. */
 const EXPRESS_SHARE = 0.75;
 const DECIDE_MS = 10;
 

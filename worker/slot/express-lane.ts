@@ -39,7 +39,7 @@ export interface LaneSlot<Task extends LaneTask> {
 
 type Entry = { chargedMs: number; heldSinceMs: number | undefined };
 
-/** What tenants, principals and levels had, and which of them have work; the latter with their weights. */
+/** The times that tenants, principals and levels had, and those of them that have work, with their weights. */
 type Sums = { readonly hadMs: Map<string, number>; readonly active: Map<string, number> };
 
 /**

@@ -85,7 +85,7 @@ test('whoever sends nothing but interactive queries gets no more than another pr
       await (
         await start(WORK, kind, kind === 'interactive')
       ).ended;
-      // What is left at the end has nobody beside it.
+      // The tasks that are left at the end have nobody beside them.
       if (!isEnough()) done[kind] += 1;
     }
   };

@@ -125,7 +125,7 @@ describe('charges', () => {
     const state = addTask(addTask(emptyMlfq, 'a', 0, false), 'vip', 20_000, true);
     const moved = moveTask(state, 'a', 15_000, false);
     expect(levelDepths(moved)).toEqual([1, 0, 1, 0, 0]);
-    // What it has had itself is never taken back.
+    // The time that the thread has charged itself is never taken back.
     expect(moveTask(moved, 'a', 500, false)).toEqual(moved);
     expect(levelDepths(moveTask(moved, 'vip', 20_000, false))).toEqual([0, 0, 2, 0, 0]);
     expect(moveTask(moved, 'gone', 1, true)).toBe(moved);

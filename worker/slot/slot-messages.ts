@@ -81,7 +81,7 @@ export type SlotOutput =
   | { readonly kind: 'finished'; readonly report: TaskReport }
   | { readonly kind: 'failed'; readonly error: ErrorData };
 
-/** What decides on the level of a query's tasks: its time on slots over the whole cluster, and whether it stays on the top level. */
+/** The facts that decide on the level of a query's tasks: its time on slots over the whole cluster, and whether it stays on the top level. */
 export type QueryTime = Pick<SentTask, 'scheduledMs' | 'pinnedToTop'>;
 
 /**

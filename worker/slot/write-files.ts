@@ -13,7 +13,7 @@ import { readChunkTexts, writeTable, type WriteTools, type WrittenTable } from '
 /** `operators`: DuckDB's operators of the last COPY, with the rows of each, for a task that loads files. */
 type LoadTools = WriteTools & { readonly operators: () => Json };
 
-/** What the writing of files needs of its task; `readFooter` gives the reader of the footers of a scan's files. */
+/** The parts of its task that the writing of files needs; `readFooter` gives the reader of the footers of a scan's files. */
 type Writing = {
   readonly spec: TaskSpec;
   readonly within: LoadTools;
@@ -57,7 +57,7 @@ export async function writeFiles(sql: string, to: WriteSink, writing: Writing): 
   }
 }
 
-/** What the load of files needs of its task. */
+/** The parts of its task that the load of files needs. */
 function loadTools({ spec, within, readFooter }: Writing, rules: LoadRules) {
   const [first] = spec.scans;
   const scan = must(first, 'a load has one scan');

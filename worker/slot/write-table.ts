@@ -28,7 +28,7 @@ export type WrittenTable = { readonly files: readonly WrittenFile[]; readonly re
 /** Runs a statement by quanta, as a part of the task; its chunks go to `take`. The first one loads the task's inputs. */
 export type RunStatement = (sql: string, mayBe: StatementKind, take: (chunk: Address) => void) => Promise<void>;
 
-/** What writes the files of a task. `signal` aborts when the task is cancelled. */
+/** The tools that write the files of a task. `signal` aborts when the task is cancelled. */
 export type WriteTools = {
   readonly connection: Connection;
   readonly run: RunStatement;

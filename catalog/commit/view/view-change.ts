@@ -14,7 +14,7 @@ import type { ViewMetadata } from './view-metadata.ts';
 import { parseCreateView, parseViewCommit, type CreateViewRequest, type ViewCommit } from './view-request.ts';
 
 /**
- * What a commit does to the materialized view of the table that it writes, in the same transaction. `create`: the view comes with its rows;
+ * The change that a commit makes to the materialized view of the table that it writes, in the same transaction. `create`: the view comes with its rows;
  * `replace`: its query changes with them; `keep`: the rows are those of this version of the view.
  */
 export type ViewChange = { readonly catalog: string; readonly ident: TableIdent } & (

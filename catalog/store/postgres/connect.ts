@@ -83,7 +83,7 @@ export async function untilAccepted<T>(log: Logger, work: () => Promise<T>): Pro
   }
 }
 
-/** What `pg` says when it has given up connecting: a client; a pool; a pool whose connections are all taken. */
+/** Messages of `pg` when it has given up connecting: of a client; of a pool; of a pool whose connections are all taken. */
 const CONNECT_TIMEOUTS: readonly string[] = [
   'timeout expired',
   'Connection terminated due to connection timeout',

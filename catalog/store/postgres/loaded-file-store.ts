@@ -3,7 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { LoadsChange, StagedFile, StageLoads } from '#shared/stage/stage-loads.ts';
 import type { Database, Tx } from './tables.ts';
 
-/** What is remembered of the files of stages that were loaded into tables. */
+/** Remembers which files of stages were loaded into which tables. */
 
 /** Time for which a loaded file is remembered. */
 const REMEMBERED_MS = 64 * 24 * 60 * 60 * 1_000;

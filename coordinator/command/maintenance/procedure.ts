@@ -30,5 +30,5 @@ type ProcedureCall = {
   readonly spent: (cost: QueryCost) => void;
 };
 
-/** What the queries of a statement have cost, for history. */
+/** The cost of a statement's queries, for history. */
 export type QueryCost = Omit<Outcome, 'rowsProduced'>;

@@ -51,7 +51,7 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
   const id = `w-${randomUUID()}`;
   /** Queries that its beats say it holds. */
   const held = new Set<string>();
-  /** What its beats say of the tasks that run. */
+  /** The times of running tasks that its beats tell. */
   let tasks: readonly TaskTimeInput[] = [];
   /** Connections over which tasks came. */
   const sessions = new Set<Http2Session>();

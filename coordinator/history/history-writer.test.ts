@@ -53,6 +53,7 @@ const named = (line: RecordLine): string => {
   const { query_id: id, status } = JSON.parse(line.toString()) as HistoryRow;
   return `${id}:${status}`;
 };
+const journalLines = (file: string): string[] => readFileSync(join(folder, file), 'utf8').split('\n').filter(Boolean);
 const written = (batches: (readonly RecordLine[])[]): string[][] => batches.map((batch) => batch.map(named));
 
 test('rows of one statement replace each other while they wait', async () => {
@@ -72,7 +73,7 @@ test('a statement is sent once when it ends soon, while it goes on when it does 
   writer.record(row('short', 'running'));
   writer.record(row('long', 'running'));
   writer.record(ended('other'));
-  await vi.advanceTimersByTimeAsync(8);
+  await vi.advanceTimersByTimeAsync(40);
   writer.record(ended('short'));
   await vi.advanceTimersByTimeAsync(100);
   expect(written(batches).flat().toSorted()).toEqual(['long:running', 'other:completed', 'short:completed']);
@@ -80,6 +81,20 @@ test('a statement is sent once when it ends soon, while it goes on when it does 
   await writer.stored(1_000);
   expect(written(batches).at(-1)).toEqual(['read:queued']);
   expect([writer.waiting, journal.bytes]).toEqual([0, 0]);
+});
+
+test('a statement that may change something is in the journal from the start, also when it is sent once', async () => {
+  const batches: (readonly RecordLine[])[] = [];
+  const writer = newWriter((r) => Promise.resolve(void batches.push(r)), 10);
+  const inJournal = (): string[] => readdirSync(folder).flatMap((file) => journalLines(file).map(named));
+  writer.record(row('read', 'running'));
+  writer.record({ ...row('commit', 'running'), query_type: 'transaction' });
+  expect(inJournal()).toEqual(['commit:running']);
+  writer.record({ ...ended('commit'), query_type: 'transaction' });
+  writer.record(ended('read'));
+  await vi.advanceTimersByTimeAsync(200);
+  expect(written(batches).flat().toSorted()).toEqual(['commit:completed', 'read:completed']);
+  expect(journal.bytes).toBe(0);
 });
 
 /** A store that is away until it is told to be back. */

@@ -2,6 +2,7 @@ import type { Logger } from '#shared/log/logger.ts';
 import { atMost } from '#shared/at-most.ts';
 import type { HistoryJournal } from './history-journal.ts';
 import { isOpen, type HistoryRow } from './history-record.ts';
+import { onlyReads } from './query-type.ts';
 import type { StoreRecords } from './store-records.ts';
 
 type Options = {
@@ -14,11 +15,11 @@ type Options = {
 };
 
 /**
- * Time after which a statement that goes on is in the journal, and on its way to Postgres. Most statements end before, and are written once;
- * who reads the history has those of now sent (`stored`). A process that is killed within it forgets that it had taken the statement, which
- * nobody was answered.
+ * Time after which a statement that only reads and goes on is in the journal, and after which any that goes on is on its way to Postgres.
+ * Most statements end before, and are sent once; who reads the history has those of now sent (`stored`). A process that is killed within it
+ * forgets that it had taken the statement, which nobody was answered. One that may change something is in the journal before it does.
  */
-const BEGUN_WITHIN_MS = 10;
+const BEGUN_WITHIN_MS = 50;
 const BATCH_RECORDS_MAX = 500;
 /** Characters of the records of one batch, beyond its first, and of all that wait: they are sent in one go, and kept in memory. */
 const BATCH_TEXT_MAX = 2 ** 20;
@@ -36,14 +37,15 @@ type Waiting = {
 };
 
 /**
- * Takes the records of statements: the last one of a statement is in the journal when `record` returns. They go to Postgres behind the
+ * Takes the records of statements: the last one of a statement, and the first of one that may change something, is in the journal when
+ * `record` returns. They go to Postgres behind the
  * statements, in batches; a statement's records replace each other while they wait. While Postgres is away they wait in memory, and when
  * they are too many, in the journal alone, from which they are stored when it is back.
  */
 export class HistoryWriter {
   readonly #options: Options;
   readonly #waiting = new Map<string, Waiting>();
-  /** Those of statements that have just begun: they are not in the journal yet, and not sent. */
+  /** Those of statements that have just begun: they are not sent, and in the journal only when they may change something. */
   readonly #begun = new Set<Waiting>();
   /** Files of the journal with records that are no longer in memory. */
   readonly #spilled = new Set<number>();
@@ -72,6 +74,7 @@ export class HistoryWriter {
     this.#waiting.set(row.record_id, waiting);
     this.#waitingText += sizeOf(waiting);
     if (isOpen(row.status)) {
+      if (!onlyReads(row.query_type)) this.#write(waiting);
       this.#begun.add(waiting);
       this.#beginTimer ??= setTimeout(() => this.#sendBegun(), BEGUN_WITHIN_MS);
     } else {
@@ -121,11 +124,12 @@ export class HistoryWriter {
   #writeBegun(): void {
     clearTimeout(this.#beginTimer);
     this.#beginTimer = undefined;
-    if (this.#begun.size === 0) return;
-    const lines = Array.from(this.#begun, (waiting) => (waiting.line = lineOf(waiting.row)));
-    const file = this.#options.journal.append(Buffer.concat(lines));
-    for (const waiting of this.#begun) waiting.file = file;
+    const unwritten = [...this.#begun].filter(({ file }) => file === null);
     this.#begun.clear();
+    if (unwritten.length === 0) return;
+    const lines = unwritten.map((waiting) => (waiting.line = lineOf(waiting.row)));
+    const file = this.#options.journal.append(Buffer.concat(lines));
+    for (const waiting of unwritten) waiting.file = file;
   }
 
   #write(waiting: Waiting): void {

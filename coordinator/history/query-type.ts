@@ -17,3 +17,8 @@ export const QUERY_TYPES = [
 ] as const;
 
 export type QueryType = (typeof QUERY_TYPES)[number];
+
+const READING: ReadonlySet<string> = new Set<QueryType>(['select', 'show', 'set', 'explain', 'unknown']);
+
+/** Whether statements of this type change nothing that outlives their session. */
+export const onlyReads = (type: string): boolean => READING.has(type);

@@ -6,10 +6,10 @@ import { currentSchema, specById, type TableMetadata } from '#shared/iceberg/tab
 import { isNested, type Field } from '#shared/iceberg/type.ts';
 import { writtenVersion } from '#shared/iceberg/write/commit-writes.ts';
 import { FieldIds } from '#shared/iceberg/field-ids.ts';
+import { DEFAULT_CODEC } from '#shared/iceberg/write/default-codec.ts';
 import { replacedShape } from '#shared/iceberg/write/replaced-shape.ts';
 import { fieldsOf } from './column-type.ts';
 import type { TableName, TableWrite } from '#shared/iceberg/write/table-write.ts';
-import { DEFAULT_CODEC } from '#worker/write/print-copy.ts';
 import type { LoadMode } from './load-arguments.ts';
 import { printTableName } from './load-arguments.ts';
 import type { InputColumn } from './parquet-input.ts';

@@ -14,7 +14,7 @@ const [PART_BYTES_MIN, PART_BYTES_MAX] = [16 * 2 ** 20, 256 * 2 ** 20];
 /** Tasks that each core of the cluster has at least, where there are bytes enough: so that none waits for long when another has ended. */
 const PARTS_PER_CORE = 4;
 
-/** Divides files into tasks, the largest first. */
+/** Divides files into tasks, the largest first; each has so many files that it is closest to its share. */
 export function partsOf(files: readonly ScanFile[], cores: number): readonly (readonly ScanFile[])[] {
   const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const wanted = bytes / (PARTS_PER_CORE * Math.max(1, cores));
@@ -22,7 +22,7 @@ export function partsOf(files: readonly ScanFile[], cores: number): readonly (re
   const parts: { files: ScanFile[]; bytes: number }[] = [];
   for (const file of files.toSorted((a, b) => b.sizeBytes - a.sizeBytes)) {
     const last = parts.at(-1);
-    if (last !== undefined && last.bytes + file.sizeBytes <= partBytes && last.files.length < PART_FILES_MAX) {
+    if (last !== undefined && last.bytes + file.sizeBytes / 2 <= partBytes && last.files.length < PART_FILES_MAX) {
       last.files.push(file);
       last.bytes += file.sizeBytes;
     } else parts.push({ files: [file], bytes: file.sizeBytes });

@@ -16,6 +16,9 @@ const FAULTS_MAX = 1_000;
 /** Faults of all files of a task, beside the first of each: they are in memory at once, and in the task's report. */
 const TASK_FAULTS_MAX = 10_000;
 
+/** Files that are opened at once. */
+const FILES_AT_ONCE = 16;
+
 export type LoadTask = Omit<CheckTools, 'source'> & {
   readonly scan: ScanSpec & { readonly staged: StagedSource };
   readonly rules: LoadRules;
@@ -68,14 +71,17 @@ const NOTHING: WrittenTable = { files: [], replaced: [] };
 async function openFiles(task: LoadTask): Promise<readonly Opened[]> {
   const { scan, open, signal } = task;
   const opened: Opened[] = [];
-  for (const file of scan.files) {
-    signal.throwIfAborted();
+  const openFile = async (file: ScanFile): Promise<Opened> => {
     await requireUnchanged(scan, file, open);
     try {
-      opened.push({ file, text: await stagedFile(scan.staged, file, task) });
+      return { file, text: await stagedFile(scan.staged, file, task) };
     } catch (error) {
-      opened.push({ file, fault: dataFault(error) });
+      return { file, fault: dataFault(error) };
     }
+  };
+  for (let start = 0; start < scan.files.length; start += FILES_AT_ONCE) {
+    signal.throwIfAborted();
+    opened.push(...(await Promise.all(scan.files.slice(start, start + FILES_AT_ONCE).map(openFile))));
   }
   return opened;
 }

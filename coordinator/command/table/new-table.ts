@@ -3,6 +3,7 @@ import { FieldIds, withFreshIds } from '#shared/iceberg/field-ids.ts';
 import { printSortFields, type SortField } from '#shared/iceberg/sort-order.ts';
 import { printTransform } from '#shared/iceberg/transform.ts';
 import { formatOf } from '#shared/iceberg/type-names.ts';
+import { DEFAULT_CODEC } from '#shared/iceberg/write/default-codec.ts';
 import { printField, walkFields, type Field } from '#shared/iceberg/type.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -133,7 +134,7 @@ export const createTableBody = (name: string, table: NewTable): JsonObject => ({
   schema: schemaJson(table),
   'partition-spec': { 'spec-id': 0, fields: partitionsJson(table.partitions) },
   ...(table.sortOrder.length === 0 ? {} : { 'write-order': sortOrderJson(table.sortOrder) }),
-  properties: table.properties,
+  properties: { 'write.parquet.compression-codec': DEFAULT_CODEC, ...table.properties },
 });
 
 /** A schema for the update `add-schema`; the catalog gives it its id. */

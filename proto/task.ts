@@ -219,8 +219,12 @@ export type ScanSpec = {
 /** How files of a stage are read. */
 export type StagedSource = {
   readonly format: FileFormat;
-  /** `columns`: the names and types of the first file's columns are read, as text. */
-  readonly what: 'rows' | 'columns';
+  /**
+   * `columns`: the names and types of the first file's columns are read, as text. `record starts`: the paths of the files, and the offset of
+   * one record of CSV in each `stepBytes`, as text.
+   */
+  readonly what: 'rows' | 'columns' | 'record starts';
+  readonly stepBytes?: number;
   /** All columns as the files are read, in their order; `type` in DuckDB's spelling. CSV finds them by place, the others by name. */
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   /** Names are compared as they are written. Absent = without regard to case. */

@@ -14,26 +14,34 @@ const [PART_BYTES_MIN, PART_BYTES_MAX] = [16 * 2 ** 20, 256 * 2 ** 20];
 /** Tasks that each core of the cluster has at least, where there are bytes enough: so that none waits for long when another has ended. */
 const PARTS_PER_CORE = 4;
 
-/** Divides files into tasks, the largest first; each has so many files that it is closest to its share. */
+/** Bytes that a task reads of these files: a part of what each core reads. */
+export function partBytes(files: readonly ScanFile[], cores: number): number {
+  const wanted = bytesOf(files) / (PARTS_PER_CORE * Math.max(1, cores));
+  return Math.min(PART_BYTES_MAX, Math.max(PART_BYTES_MIN, wanted));
+}
+
+/** Divides files, or parts of them, into tasks, the largest first; each has so many of them that it is closest to its share. */
 export function partsOf(files: readonly ScanFile[], cores: number): readonly (readonly ScanFile[])[] {
-  const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  const wanted = bytes / (PARTS_PER_CORE * Math.max(1, cores));
-  const partBytes = Math.min(PART_BYTES_MAX, Math.max(PART_BYTES_MIN, wanted));
+  const most = partBytes(files, cores);
   const parts: { files: ScanFile[]; bytes: number }[] = [];
-  for (const file of files.toSorted((a, b) => b.sizeBytes - a.sizeBytes)) {
+  for (const file of files.toSorted((a, b) => sizeOf(b) - sizeOf(a))) {
     const last = parts.at(-1);
-    if (last !== undefined && last.bytes + file.sizeBytes / 2 <= partBytes && last.files.length < PART_FILES_MAX) {
+    const size = sizeOf(file);
+    if (last !== undefined && last.bytes + size / 2 <= most && last.files.length < PART_FILES_MAX) {
       last.files.push(file);
-      last.bytes += file.sizeBytes;
-    } else parts.push({ files: [file], bytes: file.sizeBytes });
+      last.bytes += size;
+    } else parts.push({ files: [file], bytes: size });
   }
   return parts.map((part) => part.files);
 }
 
+const sizeOf = ({ sizeBytes, bytes }: ScanFile): number => (bytes === undefined ? sizeBytes : bytes.end - bytes.start);
+const bytesOf = (files: readonly ScanFile[]): number => files.reduce((sum, file) => sum + sizeOf(file), 0);
+
 /** The scan of some of the files. */
 export function stagedScan({ spec }: StagedTable, files: readonly ScanFile[]): PlannedScan {
-  const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  return { kind: 'files', spec: { ...spec, files }, report: { ...EMPTY_REPORT, files: files.length, bytes } };
+  const count = new Set(files.map(({ path }) => path)).size;
+  return { kind: 'files', spec: { ...spec, files }, report: { ...EMPTY_REPORT, files: count, bytes: bytesOf(files) } };
 }
 
 /** @throws NOT_SUPPORTED for a query that gives another number of rows than it reads: a task counts the records of each file by its rows */

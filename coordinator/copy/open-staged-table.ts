@@ -101,13 +101,7 @@ export function tableOf(
       .digest('hex'),
     snapshotId: null,
     schemaId: 0,
-    columns: columns.map(({ name }, i) => ({
-      fieldId: i + 1,
-      name,
-      type: null,
-      required: false,
-      initialDefault: null,
-    })),
+    columns: scanColumns(columns),
     files: files.map((file) => scanFile(stage, file)),
     nameMapping: null,
     predicate: { kind: 'true' },
@@ -117,6 +111,10 @@ export function tableOf(
   };
   return { title, columns, spec, rowCount, bytes };
 }
+
+/** Columns of a stage's files as a scan has them. */
+export const scanColumns = (columns: readonly Pick<SqlField, 'name'>[]): ScanSpec['columns'] =>
+  columns.map(({ name }, i) => ({ fieldId: i + 1, name, type: null, required: false, initialDefault: null }));
 
 const scanFile = ({ location }: Stage, { path, sizeBytes, etag }: StageFile): ScanFile => ({
   path: `${location}/${path}`,

@@ -1,6 +1,7 @@
 import type { ScanFile } from '#proto/task.ts';
-import type { DestinationOf, LoadedFiles, WrittenRows } from '../command/command.ts';
-import { partsOf, requireRecords, stagedScan } from '../copy/load-parts.ts';
+import type { DestinationOf, LoadedFiles, Queries, WrittenRows } from '../command/command.ts';
+import { dividedLoad } from '../copy/divide-load.ts';
+import { requireRecords, stagedScan } from '../copy/load-parts.ts';
 import type { StageLoad } from '../copy/stage-load.ts';
 import { clusterCores } from '../distributor/estimate/cluster-cores.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
@@ -40,21 +41,27 @@ export async function rewriteParts({ query, parts, destinationOf }: Rewrite, of:
   });
 }
 
+type Load = {
+  readonly load: StageLoad;
+  readonly destinationOf: DestinationOf;
+  readonly queries: Pick<Queries, 'texts' | 'made'>;
+};
+
 /** As `Queries.load`. Where there are fewer parts than cores, each is read by all cores of its worker. */
-export async function loadParts(load: StageLoad, destinationOf: DestinationOf, of: PartsOf): Promise<LoadedFiles> {
+export async function loadParts({ load, destinationOf, queries }: Load, of: PartsOf): Promise<LoadedFiles> {
   const query = await of.plan(load.query, load.strict);
   requireRecords(query, load.query);
   const { sink, sql } = await destinationOf(typedColumns(query), false);
   const { workerSql: guarded } = await of.plan(load.query, load.guarded());
   const rules = { ...load.rules, guarded, columns: load.columns() };
-  const cores = clusterCores(clusterFacts(of.services.scheduler));
-  const parts = partsOf(load.table.spec.files, cores);
+  const cluster = clusterFacts(of.services.scheduler);
+  const parts = await dividedLoad(load, cluster, queries);
   return executeParts({
     ...of,
     query,
     scanOf: (files) => stagedScan(load.table, files),
     parts,
-    width: parts.length < cores ? 'worker' : 1,
+    width: parts.length < clusterCores(cluster) ? 'worker' : 1,
     destination: { kind: 'files', sql, sink: { kind: 'table', sink: { ...sink, load: rules } } },
   });
 }

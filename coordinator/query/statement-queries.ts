@@ -238,7 +238,7 @@ export class StatementQueries implements Queries {
   }
 
   async load(load: StageLoad, destinationOf: DestinationOf): Promise<LoadedFiles> {
-    return loadParts(load, destinationOf, await this.#inParts(load.query));
+    return loadParts({ load, destinationOf, queries: this }, await this.#inParts(load.query));
   }
 
   async explain(

@@ -8,28 +8,31 @@ import { divideFile, splitFile, type Split } from './split-queue.ts';
 export function splitsOf(scan: number, file: ScanFile, table: TaskTable | undefined): readonly Split[] {
   const staged = table?.kind === 'files' ? table.spec.staged : undefined;
   if (staged === undefined) return splitFile(scan, file);
-  return isDivisible(staged, file) ? divideFile(scan, file) : [{ kind: 'rows', scan, file, bytes: file.sizeBytes }];
+  const isDivided = divisionOf(staged, file) === 'anywhere';
+  return isDivided ? divideFile(scan, file) : [{ kind: 'rows', scan, file, bytes: file.sizeBytes }];
 }
 
 /**
- * Whether tasks can read parts of a stage's file: groups of rows of Parquet, lines of JSON, and lines of CSV where no field can hold the
- * end of a line, because nothing encloses it. A file that is compressed as a whole is read from its begin.
+ * Where tasks can begin to read a stage's file. `anywhere`: groups of rows of Parquet, lines of JSON, and lines of CSV where no field can
+ * hold the end of a line, because nothing encloses it. `at records`: in other CSV, where a walk over the quotes has found that a record
+ * begins. A file that is compressed as a whole is read from its begin.
  */
-function isDivisible(
+export function divisionOf(
   { format, what }: Pick<StagedSource, 'format' | 'what'>,
   { path }: Pick<ScanFile, 'path'>,
-): boolean {
-  if (what !== 'rows') return false;
+): 'anywhere' | 'at records' | 'never' {
+  if (what !== 'rows') return 'never';
   switch (format.kind) {
     case 'parquet':
-      return true;
+      return 'anywhere';
     case 'json':
-      return format.layout === 'lines' && isPlain(format.compression, path);
+      return format.layout === 'lines' && isPlain(format.compression, path) ? 'anywhere' : 'never';
     case 'csv': {
       const { header, quote, compression } = format;
       // The first part has the header, and no other has a line of it.
       const hasOneLine = header.kind === 'names' || header.count <= 1;
-      return quote === null && hasOneLine && isPlain(compression, path);
+      if (!hasOneLine || !isPlain(compression, path)) return 'never';
+      return quote === null ? 'anywhere' : 'at records';
     }
     default:
       return unreachable(format);

@@ -57,6 +57,20 @@ test('CSV whose fields may hold the end of a line is read by one task', async ()
   expect(await cluster.sql(`SELECT count(*) FROM ${BOX}/quoted.csv`, session)).toEqual([[ROWS]]);
 });
 
+test('the ends of lines within quotes are not those of the records', async () => {
+  await putStageFile(cluster, 'lake.splits.box', 'ends.csv', '"a\r\nb",1\n"c",2\n');
+  await putStageFile(cluster, 'lake.splits.box', 'other.csv', '"d\ne",3\r\nf,4\r\n');
+  const rows = (file: string) => cluster.sql(`SELECT $1, $2 FROM ${BOX}/${file}.csv ORDER BY $2`);
+  expect(await rows('ends')).toEqual([
+    ['a\r\nb', '1'],
+    ['c', '2'],
+  ]);
+  expect(await rows('other')).toEqual([
+    ['d\ne', '3'],
+    ['f', '4'],
+  ]);
+});
+
 describe('a wrong line behind the first part', () => {
   const good = (i: number): string => `${i}|${'x'.repeat(100)}\n`;
   const json = (i: number): string => `{"id": ${i}, "x": "${'x'.repeat(100)}"}\n`;

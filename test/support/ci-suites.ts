@@ -19,6 +19,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/arrow-results.test.ts',
   'test/cluster/between-machines.test.ts',
   'test/cluster/copy-into.test.ts',
+  'test/cluster/copy-parts.test.ts',
   'test/cluster/disk-full.test.ts',
   'test/cluster/distributed.test.ts',
   'test/cluster/dml-random.test.ts',

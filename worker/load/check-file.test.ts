@@ -8,6 +8,7 @@ import type { StagedSource } from '#proto/task.ts';
 import type { FileFormat } from '#shared/stage/file-format.ts';
 import { duckDbError } from '#shared/duckdb-error.ts';
 import { SkeinError } from '#shared/error.ts';
+import { must } from '#shared/must.ts';
 import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 import { openScanned, type OpenScanned } from '../scan/readable-path.ts';
 import { checkFile, type CheckTools, type FileCheck } from './check-file.ts';
@@ -59,7 +60,9 @@ async function check(format: FileFormat, content: string, signal = new AbortCont
     firstRowId: null,
   };
   const readFooter = () => Promise.reject(new Error('no Parquet here'));
-  const staged = await stagedFile(source, file, { open: storage, readFooter, signal: new AbortController().signal });
+  const ranges = { of: () => undefined };
+  const opening = { open: storage, readFooter, ranges, signal: new AbortController().signal };
+  const staged = must(await stagedFile(source, file, opening), 'a whole file');
   const tools: CheckTools = {
     source,
     open,

@@ -1,10 +1,10 @@
 import { FAULTS, type RecordFault } from '#proto/load-rules.ts';
 import { type StagedSource } from '#proto/task.ts';
 import type { ErrorCode } from '#shared/error.ts';
+import { textOf } from '../scan/file-text.ts';
 import type { OpenScanned } from '../scan/readable-path.ts';
 import { linesOfBytes, linesOfCsvRecords } from './csv-records.ts';
 import { dataFault } from './data-fault.ts';
-import { textOf } from './file-text.ts';
 import { linesOfJsonDocuments } from './json-lines.ts';
 import { REJECTS, type StagedFile } from './staged-file.ts';
 
@@ -75,10 +75,11 @@ async function checkRecords(file: StagedFile, faultsMax: number, tools: CheckToo
     tools,
     rejects,
   );
+  const before = wanted.length === 0 ? 0 : await file.linesBefore();
   const others: RecordFault[] = [];
   for (const [i, one] of wanted.entries()) {
     const fault = await describe(file, one, { tools, hasReason: i < REASONS_MAX });
-    others.push({ ...fault, line: lines.get(one.place) ?? null });
+    others.push({ ...fault, line: after(before, lines.get(one.place)) });
   }
   const faults = [...others, ...(await describeRejects(file, rejects, tools))].toSorted(
     (a, b) => (a.line ?? 0) - (b.line ?? 0),
@@ -125,22 +126,21 @@ async function readRejects({ texts }: CheckTools, limit: number): Promise<Reject
 }
 
 async function describeRejects(
-  { file }: StagedFile,
+  { text, linesBefore }: StagedFile,
   { first }: Rejects,
   { open, source, signal }: CheckTools,
 ): Promise<readonly RecordFault[]> {
-  if (first.length === 0) return [];
-  const compression = source.format.kind === 'csv' ? source.format.compression : 'none';
+  if (first.length === 0 || text === null) return [];
   const offsets = first.map(({ byte }) => byte);
-  const text = textOf(signal, open, file.path, compression);
-  const lines = await linesOfBytes(text, offsets, source.columns.length === 1);
+  const lines = await linesOfBytes(textOf(signal, open, text), offsets, source.columns.length === 1);
+  const before = await linesBefore();
   return first.map(({ byte, type, column, message, record }) => {
     const isCast = type === 'CAST';
     return {
       code: isCast ? 'INVALID_CAST' : 'INVALID_INPUT_FILE',
       // DuckDB names the column, which stands beside, and ends the sentence.
       message: isCast ? message.slice(message.indexOf('". ') + 3) : message.replace(/\.$/, ''),
-      line: lines.get(byte) ?? null,
+      line: after(before, lines.get(byte)),
       column: isCast ? nameOfColumn(column, source) : null,
       record,
     };
@@ -181,24 +181,19 @@ async function reasonOf(file: StagedFile, place: number, { texts, strict }: Chec
   }
 }
 
-/** The lines of records, by their places, in one pass over the file. */
+/** The line of a file, of the line of a part before which others stand. */
+const after = (before: number, line: number | undefined): number | null => (line === undefined ? null : before + line);
+
+/** The lines of records, by their places, in one pass over the text. */
 async function linesOf(
-  { file }: StagedFile,
+  { text, format }: StagedFile,
   places: readonly number[],
   { open, source, signal }: CheckTools,
   rejects: Rejects,
 ): Promise<ReadonlyMap<number, number>> {
-  const { format, columns } = source;
-  switch (format.kind) {
-    case 'csv': {
-      const text = textOf(signal, open, file.path, format.compression);
-      return linesOfCsvRecords(text, format, { places, rejected: rejects.starts, isOne: columns.length === 1 });
-    }
-    case 'json':
-      return linesOfJsonDocuments(textOf(signal, open, file.path, format.compression), format, places);
-    case 'parquet':
-      return new Map(places.map((place) => [place, place]));
-    default:
-      return format satisfies never;
-  }
+  if (text === null || format.kind === 'parquet') return new Map(places.map((place) => [place, place]));
+  const bytes = textOf(signal, open, text);
+  return format.kind === 'json'
+    ? linesOfJsonDocuments(bytes, format, places)
+    : linesOfCsvRecords(bytes, format, { places, rejected: rejects.starts, isOne: source.columns.length === 1 });
 }

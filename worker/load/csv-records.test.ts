@@ -6,7 +6,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CsvFormat } from '#shared/stage/file-format.ts';
 import { readCsv } from '../scan/print-staged.ts';
-import { linesOfBytes, linesOfCsvRecords, namesOf, newLineOption, readFirstRecord } from './csv-records.ts';
+import { newLineOption, readFirstRecord } from '../scan/first-record.ts';
+import { linesOfBytes, linesOfCsvRecords, namesOf } from './csv-records.ts';
 
 const FORMAT: CsvFormat = {
   kind: 'csv',

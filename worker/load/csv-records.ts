@@ -1,77 +1,10 @@
 import { SkeinError } from '#shared/error.ts';
 import type { CsvFormat } from '#shared/stage/file-format.ts';
-import { RECORD_BYTES_MAX } from '../scan/print-staged.ts';
-
-/** Finds the records of CSV files by their bytes, for the numbers of lines and the names in a header. */
+import { CsvWalk } from '../scan/csv-walk.ts';
 
 const [NEWLINE, RETURN] = [0x0a, 0x0d];
 
-/** A record: bytes `[start, end)` of the text, without the line's end, and the line on which it begins, from 1. */
-type CsvRecord = { readonly start: number; readonly end: number; readonly line: number; readonly newLine: NewLine };
-type NewLine = '\n' | '\r\n';
-
-/**
- * Walks over the records of a text, the header's and empty ones included, until `visit` returns false. A quote opens a field only where a
- * field begins; within quotes the escape takes the meaning from the byte behind it.
- */
-class CsvWalk {
-  readonly #quote: number;
-  readonly #escape: number;
-  readonly #delimiterEnd: number;
-  readonly #visit: (record: CsvRecord) => boolean;
-  #at = 0;
-  #line = 1;
-  #start = 0;
-  #startLine = 1;
-  #before = NEWLINE;
-  #isQuoted = false;
-  #isEscaped = false;
-
-  constructor(
-    { quote, escape, delimiter }: Pick<CsvFormat, 'quote' | 'escape' | 'delimiter'>,
-    visit: (record: CsvRecord) => boolean,
-  ) {
-    this.#quote = quote?.charCodeAt(0) ?? -1;
-    // A doubled quote ends a field and begins it again, which is the same.
-    this.#escape = escape === quote ? -1 : (escape?.charCodeAt(0) ?? -1);
-    this.#delimiterEnd = delimiter.charCodeAt(delimiter.length - 1);
-    this.#visit = visit;
-  }
-
-  /** Takes the bytes that follow; false when no more are wanted. */
-  take(chunk: Uint8Array): boolean {
-    for (const byte of chunk) {
-      const at = this.#at;
-      this.#at += 1;
-      if (byte === NEWLINE) this.#line += 1;
-      if (this.#isEscaped) this.#isEscaped = false;
-      else if (this.#isQuoted && byte === this.#escape) this.#isEscaped = true;
-      else if (byte === this.#quote && (this.#isQuoted || this.#mayOpen())) this.#isQuoted = !this.#isQuoted;
-      else if (byte === NEWLINE && !this.#isQuoted) {
-        if (!this.#end(at)) return false;
-        this.#start = at + 1;
-        this.#startLine = this.#line;
-      }
-      this.#before = byte;
-    }
-    return true;
-  }
-
-  /** The last record, when no line end follows it. */
-  finish(): void {
-    if (this.#at > this.#start) this.#end(this.#at);
-  }
-
-  #mayOpen(): boolean {
-    return this.#at - 1 === this.#start || this.#before === this.#delimiterEnd || this.#before === this.#quote;
-  }
-
-  #end(at: number): boolean {
-    const isTwo = this.#before === RETURN && at > this.#start;
-    const newLine = isTwo ? '\r\n' : '\n';
-    return this.#visit({ start: this.#start, end: isTwo ? at - 1 : at, line: this.#startLine, newLine });
-  }
-}
+/** Finds the records of CSV files by their bytes, for the numbers of lines and the names in a header. */
 
 /**
  * The lines of the records at some places among those that DuckDB has read, by their places; none for a place that the text does not have.
@@ -160,36 +93,6 @@ function newlines(bytes: Uint8Array): number {
   for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) count += 1;
   return count;
 }
-
-/**
- * A file's first record, empty for an empty file, and how its lines end: DuckDB would take the first end of a line for that of all, also
- * within quotes. @throws INVALID_INPUT_FILE
- */
-export async function readFirstRecord(
-  text: AsyncIterable<Uint8Array>,
-  format: CsvFormat,
-): Promise<{ readonly record: string; readonly newLine: NewLine }> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  let first: CsvRecord | undefined;
-  const walk = new CsvWalk(format, (record) => {
-    first = record;
-    return false;
-  });
-  for await (const chunk of text) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (!walk.take(chunk)) break;
-    if (bytes > RECORD_BYTES_MAX) throw new SkeinError('INVALID_INPUT_FILE', 'the first record of a file is too long');
-  }
-  if (first === undefined) walk.finish();
-  const record = Buffer.concat(chunks).subarray(0, first?.end ?? 0);
-  return { record: record.toString().replace(/^\uFEFF/, ''), newLine: first?.newLine ?? '\n' };
-}
-
-/** An option of `read_csv`, whose values are spelt with backslashes. */
-export const newLineOption = (newLine: NewLine): string =>
-  newLine === '\n' ? "new_line = '\\n'" : "new_line = '\\r\\n'";
 
 /** Names of a header, at most: DuckDB is told of each of them. */
 const NAMES_MAX = 10_000;

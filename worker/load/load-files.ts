@@ -5,7 +5,9 @@ import { SkeinError } from '#shared/error.ts';
 import { isObject } from '#shared/iceberg/type.ts';
 import type { Json } from '#shared/json.ts';
 import type { ReadFooter } from '../scan/footer.ts';
+import { inBatches } from '../scan/in-batches.ts';
 import { checkFile as requireUnchanged } from '../scan/print-staged.ts';
+import type { RangeFiles } from '../scan/range-files.ts';
 import type { WrittenTable } from '../slot/write-table.ts';
 import { checkFile, type CheckTools, type FileCheck } from './check-file.ts';
 import { dataFault, isOfData } from './data-fault.ts';
@@ -16,13 +18,12 @@ const FAULTS_MAX = 1_000;
 /** Faults of all files of a task, beside the first of each: they are in memory at once, and in the task's report. */
 const TASK_FAULTS_MAX = 10_000;
 
-/** Files that are opened at once. */
-const FILES_AT_ONCE = 16;
-
 export type LoadTask = Omit<CheckTools, 'source'> & {
   readonly scan: ScanSpec & { readonly staged: StagedSource };
   readonly rules: LoadRules;
   readonly readFooter: ReadFooter;
+  /** Copies of the parts of text files. */
+  readonly ranges: Pick<RangeFiles, 'of'>;
   /** Writes the rows of a text as files of the table; those of one that fails are deleted. */
   readonly write: (sql: string) => Promise<WrittenTable>;
   /** DuckDB's operators of the last `write`, with the number of rows that each gave. */
@@ -32,7 +33,7 @@ export type LoadTask = Omit<CheckTools, 'source'> & {
 type Loaded = WrittenTable & { readonly loads: readonly FileLoad[] };
 
 /** A file that can be read, or what is wrong with it. */
-type Opened = { readonly file: ScanFile } & ({ readonly text: StagedFile } | { readonly fault: RecordFault });
+type Opened = { readonly file: ScanFile } & ({ readonly text: StagedFile | null } | { readonly fault: RecordFault });
 
 /**
  * Loads the files of a task into a table.
@@ -46,9 +47,10 @@ type Opened = { readonly file: ScanFile } & ({ readonly text: StagedFile } | { r
 export async function loadFiles(task: LoadTask): Promise<Loaded> {
   const { rules } = task;
   const opened = await openFiles(task);
-  const readable = opened.flatMap((one) => ('text' in one ? [one.text] : []));
+  const readable = opened.flatMap((one) => ('text' in one && one.text !== null ? [one.text] : []));
+  // All tasks that have a part of a file find what is wrong with it as a whole: one tells it.
   const unreadable = opened.flatMap((one) =>
-    'fault' in one ? [{ file: one.file, check: brokenFile(one.fault) }] : [],
+    'fault' in one && isBegin(one.file) ? [{ file: one.file, check: brokenFile(one.fault) }] : [],
   );
   if (rules.what === 'check') {
     const checks = await checkAll(readable, FAULTS_MAX, task);
@@ -66,24 +68,20 @@ export async function loadFiles(task: LoadTask): Promise<Loaded> {
   }
 }
 
+const isBegin = ({ bytes }: ScanFile): boolean => bytes === undefined || bytes.start === 0;
+
 const NOTHING: WrittenTable = { files: [], replaced: [] };
 
 async function openFiles(task: LoadTask): Promise<readonly Opened[]> {
   const { scan, open, signal } = task;
-  const opened: Opened[] = [];
-  const openFile = async (file: ScanFile): Promise<Opened> => {
+  return inBatches(signal, scan.files, async (file): Promise<Opened> => {
     await requireUnchanged(scan, file, open);
     try {
       return { file, text: await stagedFile(scan.staged, file, task) };
     } catch (error) {
       return { file, fault: dataFault(error) };
     }
-  };
-  for (let start = 0; start < scan.files.length; start += FILES_AT_ONCE) {
-    signal.throwIfAborted();
-    opened.push(...(await Promise.all(scan.files.slice(start, start + FILES_AT_ONCE).map(openFile))));
-  }
-  return opened;
+  });
 }
 
 /** Writes all records of the files. @returns also how many each has */
@@ -93,12 +91,16 @@ async function writeStrictly(
 ): Promise<{ readonly written: WrittenTable; readonly rows: readonly number[] }> {
   if (files.length === 0) return { written: NOTHING, rows: [] };
   const written = await task.write(task.strict(`(${union(files)})`));
-  const rows = scanRows(task.operators());
+  const scanned = scanRows(task.operators());
+  if (scanned.length !== files.length) throw notOneForOne();
+  const rows = files.map((file, i) => file.rows ?? scanned[i] ?? 0);
   const sum = rows.reduce((total, count) => total + count, 0);
-  const isOneForOne = sum === written.files.reduce((total, { recordCount }) => total + recordCount, 0);
-  if (rows.length === files.length && isOneForOne) return { written, rows };
-  throw new SkeinError('NOT_SUPPORTED', 'the SELECT of COPY INTO gives one row for each record of a file');
+  if (sum !== written.files.reduce((total, { recordCount }) => total + recordCount, 0)) throw notOneForOne();
+  return { written, rows };
 }
+
+const notOneForOne = (): SkeinError =>
+  new SkeinError('NOT_SUPPORTED', 'the SELECT of COPY INTO gives one row for each record of a file');
 
 const union = (files: readonly StagedFile[]): string => files.map(({ strict }) => strict).join(' UNION ALL ');
 

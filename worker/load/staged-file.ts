@@ -1,14 +1,26 @@
 import { GUARDED_COLUMNS } from '#proto/load-rules.ts';
 import { type ScanFile, type StagedSource } from '#proto/task.ts';
-import type { CsvFormat, JsonFormat } from '#shared/stage/file-format.ts';
+import type { CsvFormat, FileFormat, JsonFormat } from '#shared/stage/file-format.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { quotePath, readParquet } from '#shared/sql/read-parquet.ts';
 import type { ReadFooter } from '../scan/footer.ts';
-import { JSON_FORMATS, jsonFile, nullOf, readCsv, readJson, type Column } from '../scan/print-staged.ts';
+import { textOf, type FileText } from '../scan/file-text.ts';
+import { newLineOption, readFirstRecord, type FirstRecord } from '../scan/first-record.ts';
+import { rowBounds } from '../scan/plan-file.ts';
+import {
+  JSON_FORMATS,
+  jsonFile,
+  NO_HEADER,
+  nullOf,
+  partGroups,
+  readCsv,
+  readJson,
+  type Column,
+} from '../scan/print-staged.ts';
+import { linesBefore, type RangeFiles } from '../scan/range-files.ts';
 import { readablePath, type OpenScanned } from '../scan/readable-path.ts';
-import { namesOf, newLineOption, readFirstRecord } from './csv-records.ts';
-import { textOf } from './file-text.ts';
+import { namesOf } from './csv-records.ts';
 
 /**
  * The texts that read one file of a stage, for FROM. `guarded` fails for no record: it has the columns `GUARDED_COLUMNS`, too, and NULL
@@ -16,6 +28,14 @@ import { textOf } from './file-text.ts';
  */
 export type StagedFile = {
   readonly file: ScanFile;
+  /** What a part of a text file is read as: only the first has the header. */
+  readonly format: FileFormat;
+  /** The text of CSV and JSON; null for Parquet. */
+  readonly text: FileText | null;
+  /** Counts the lines of the file before the text. */
+  readonly linesBefore: () => Promise<number>;
+  /** Rows that `strict` reads, for a part of a Parquet file; null = its scan counts them. */
+  readonly rows: number | null;
   readonly strict: string;
   readonly guarded: string;
   readonly record: (place: number) => string;
@@ -27,39 +47,57 @@ export const REJECTS = { records: 'skein_rejects', scans: 'skein_reject_scans' }
 const PLACE = quoteIdentifier(GUARDED_COLUMNS.place);
 const FAULT = quoteIdentifier(GUARDED_COLUMNS.fault);
 
-type FileTools = { readonly open: OpenScanned; readonly readFooter: ReadFooter; readonly signal: AbortSignal };
+type FileTools = {
+  readonly open: OpenScanned;
+  readonly readFooter: ReadFooter;
+  readonly signal: AbortSignal;
+  /** Copies of the parts of text files. */
+  readonly ranges: Pick<RangeFiles, 'of'>;
+};
 
-/** Prints the texts of a file. @throws INVALID_TABLE_DATA for what is no Parquet file, INVALID_INPUT_FILE for a header that is too long or has too many names */
+/** Prints the texts of a file, or of its part; null when no record begins in it. @throws INVALID_TABLE_DATA for what is no Parquet file, INVALID_INPUT_FILE for a header that is too long or has too many names */
 export async function stagedFile(
   source: StagedSource,
   file: ScanFile,
-  { open, readFooter, signal }: FileTools,
-): Promise<StagedFile> {
-  const path = readablePath(open, file.path);
+  { open, readFooter, signal, ranges }: FileTools,
+): Promise<StagedFile | null> {
   const { format } = source;
-  switch (format.kind) {
-    case 'csv':
-      return { file, ...(await csvTexts({ ...source, format }, file, { open, path, signal })) };
-    case 'json':
-      return { file, ...jsonTexts({ ...source, format }, path) };
-    case 'parquet': {
-      const { fields } = await readFooter(file);
-      return { file, ...parquetTexts(source, path, new Set(fields.map(({ name }) => name))) };
-    }
-    default:
-      return format satisfies never;
+  if (format.kind === 'parquet') {
+    const path = readablePath(open, file.path);
+    const footer = await readFooter(file);
+    const groups = partGroups(file, footer);
+    if (groups === null) return null;
+    const names = new Set(footer.fields.map(({ name }) => name));
+    const rows = file.bytes === undefined ? null : groups.reduce((sum, group) => sum + group.rows, 0);
+    const texts = parquetTexts(source, path, { names, bounds: rowBounds(groups, footer) });
+    return { file, format, text: null, linesBefore: () => Promise.resolve(0), rows, ...texts };
   }
+  const part = ranges.of(file);
+  if (file.bytes !== undefined && part === undefined) return null;
+  const path = part?.path ?? readablePath(open, file.path);
+  const whole = { location: file.path, compression: format.compression };
+  const rest = {
+    file,
+    text: { ...whole, bytes: part?.bytes },
+    linesBefore: () => (part === undefined ? Promise.resolve(0) : linesBefore(part, open)),
+    rows: null,
+  };
+  if (format.kind === 'json') return { ...rest, format, ...jsonTexts({ ...source, format }, path) };
+  const begin = await readFirstRecord(textOf(signal, open, whole), format);
+  const isBegin = part === undefined || part.bytes.start === 0;
+  const own = { ...format, header: isBegin ? format.header : NO_HEADER };
+  return { ...rest, format: own, ...csvTexts({ ...source, format: own }, path, begin) };
 }
 
-type Texts = Omit<StagedFile, 'file'>;
+type Texts = Pick<StagedFile, 'strict' | 'guarded' | 'record'>;
 
-async function csvTexts(
+/** @param first the first record of the file, which may have the names of the columns */
+function csvTexts(
   source: StagedSource & { readonly format: CsvFormat },
-  file: ScanFile,
-  { open, path, signal }: Omit<FileTools, 'readFooter'> & { readonly path: string },
-): Promise<Texts> {
+  path: string,
+  { record, newLine }: FirstRecord,
+): Texts {
   const { format, columns } = source;
-  const { record, newLine } = await readFirstRecord(textOf(signal, open, file.path, format.compression), format);
   const byHeader = source.byHeader === true;
   const { list, read } = byHeader ? byNames(source, namesOf(record, format)) : { list: '*', read: columns };
   const line = newLineOption(newLine);
@@ -124,7 +162,11 @@ function jsonValue({ name, type }: Column, { dateFormat, timestampFormat }: Json
   return type === 'VARCHAR' ? text : `CAST(json_extract(json, ${pointer}) AS ${type})`;
 }
 
-function parquetTexts({ columns, matchesCase }: StagedSource, path: string, names: ReadonlySet<string>): Texts {
+function parquetTexts(
+  { columns, matchesCase }: StagedSource,
+  path: string,
+  { names, bounds }: { readonly names: ReadonlySet<string>; readonly bounds: readonly string[] },
+): Texts {
   const key = keyOf(matchesCase);
   const found = new Map([...names].map((name) => [key(name), name]));
   const value = ({ name, type }: Column): string => {
@@ -134,10 +176,15 @@ function parquetTexts({ columns, matchesCase }: StagedSource, path: string, name
   const list = columns.map((column) => `${value(column)} AS ${quoteIdentifier(column.name)}`).join(', ');
   const hasNumber = [...names].some((name) => foldIdentifier(name) === 'file_row_number');
   const place = hasNumber ? 'row_number() OVER ()' : 'f.file_row_number + 1';
+  const where = bounds.length === 0 ? '' : ` WHERE ${bounds.join(' AND ')}`;
   const from = `${readParquet([path], hasNumber ? '' : ', file_row_number = true')} AS f`;
   return {
-    strict: `SELECT ${list} FROM ${readParquet([path])} AS f`,
-    guarded: guardedTexts(columns, faultOf(columns), `SELECT ${place} AS place, ${tried(columns, value)} FROM ${from}`),
+    strict: `SELECT ${list} FROM ${readParquet([path])} AS f${where}`,
+    guarded: guardedTexts(
+      columns,
+      faultOf(columns),
+      `SELECT ${place} AS place, ${tried(columns, value)} FROM ${from}${where}`,
+    ),
     record: (at) =>
       hasNumber
         ? `SELECT ${list} FROM (SELECT *, ${place} AS ${PLACE} FROM ${from}) AS f WHERE ${PLACE} = ${at}`

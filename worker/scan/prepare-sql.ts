@@ -5,9 +5,10 @@ import { must } from '#shared/must.ts';
 import { DeletedPositions } from './deleted-positions.ts';
 import type { FooterCache } from './footer.ts';
 import { printScan, type PrintedScan } from './print-scan.ts';
-import { printStaged } from './print-staged.ts';
+import { RECORD_BYTES_MAX } from './first-record.ts';
+import { bytesOf, checkFile, printStaged } from './print-staged.ts';
 import type { RangeFiles } from './range-files.ts';
-import { openScanned } from './readable-path.ts';
+import { openScanned, type OpenScanned } from './readable-path.ts';
 import { stagedError } from './staged-error.ts';
 
 /** A task's SQL with every scan printed, reports of the scans, and the positions table that must be loaded first. */
@@ -44,7 +45,7 @@ export async function prepareSql(
     const { staged } = scan;
     scans.push(
       isLoad
-        ? loadedScan(scan, index)
+        ? await loadedScan(signal, scan, { index, open, ranges })
         : staged === undefined
           ? await printScan(signal, scan, { index, tenant: spec.tenant, open, readFooter, positions })
           : await printStaged(signal, { ...scan, staged }, { index, open, readFooter, ranges }).catch(
@@ -79,15 +80,22 @@ export const printSql = (text: SqlText, scans: readonly string[], inputs: readon
     })
     .join('');
 
-/** A scan whose files are printed one by one (`worker/load`). */
-const loadedScan = ({ files }: ScanSpec, scan: number): PrintedScan => ({
-  sql: '',
-  report: {
-    scan,
-    files: files.length,
-    rowGroups: 0,
-    rowGroupsPruned: 0,
-    bytes: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
-  },
-  files: files.map(({ path }) => path),
-});
+/** A scan whose files are printed one by one (`worker/load`); the parts of text files are copied before. */
+async function loadedScan(
+  signal: AbortSignal,
+  scan: ScanSpec,
+  { index, open, ranges }: Pick<PrepareTools, 'ranges'> & { readonly index: number; readonly open: OpenScanned },
+): Promise<PrintedScan> {
+  const { files } = scan;
+  for (const file of files) {
+    if (file.bytes === undefined || scan.staged?.format.kind === 'parquet') continue;
+    await checkFile(scan, file, open);
+    await ranges.add(signal, file, file.bytes, { open, lineBytesMax: RECORD_BYTES_MAX });
+  }
+  const report = { scan: index, files: files.length, rowGroups: 0, rowGroupsPruned: 0 };
+  return {
+    sql: '',
+    report: { ...report, bytes: files.reduce((sum, file) => sum + bytesOf(file), 0) },
+    files: files.map(({ path }) => path),
+  };
+}

@@ -5,22 +5,23 @@ import type { CsvFormat, JsonFormat } from '#shared/stage/file-format.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { quotePath, readParquet } from '#shared/sql/read-parquet.ts';
+import { must, unreachable } from '#shared/must.ts';
 import { isWithin } from '#shared/storage/location.ts';
-import type { Footer } from './footer.ts';
+import type { NewLine } from './csv-walk.ts';
+import { textOf } from './file-text.ts';
+import { newLineOption, readFirstRecord, RECORD_BYTES_MAX } from './first-record.ts';
+import type { Footer, RowGroup } from './footer.ts';
+import { inBatches } from './in-batches.ts';
 import { baseName, rowBounds, VIRTUAL_COLUMNS } from './plan-file.ts';
 import type { PrintedScan, ScanTools } from './print-scan.ts';
 import type { RangeFiles } from './range-files.ts';
-import { readablePath } from './readable-path.ts';
+import { printRecordStarts } from './record-starts.ts';
+import { readablePath, type OpenScanned } from './readable-path.ts';
 
 export type StagedScan = ScanSpec & { readonly staged: StagedSource };
 
 /** `ranges`: where parts of text files are copied to. */
 type StagedTools = Pick<ScanTools, 'open' | 'readFooter'> & { readonly ranges: RangeFiles };
-
-/** Files whose state is compared at once. */
-const FILES_AT_ONCE = 16;
-/** Longest record of a CSV file, and longest JSON document, in bytes: DuckDB holds two in memory for each thread. */
-export const RECORD_BYTES_MAX = 8 * 2 ** 20;
 
 /**
  * Prints the read of a stage's files. CSV and JSON files are read by one function for all; of Parquet, those whose columns are the same.
@@ -32,18 +33,29 @@ export async function printStaged(
   { index, ranges, ...tools }: StagedTools & { readonly index: number },
 ): Promise<PrintedScan> {
   const { open } = tools;
-  const { files, staged } = scan;
-  for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
-    signal.throwIfAborted();
-    await Promise.all(files.slice(start, start + FILES_AT_ONCE).map((file) => checkFile(scan, file, open)));
-  }
-  const sql = staged.what === 'columns' ? await describe(scan, tools) : await read(signal, scan, { ranges, ...tools });
+  const { files } = scan;
+  await inBatches(signal, files, (file) => checkFile(scan, file, open));
+  const sql = await print(signal, scan, { ranges, ...tools });
   const bytes = files.reduce((sum, file) => sum + bytesOf(file), 0);
   return {
     sql: `(${sql})`,
     report: { scan: index, files: files.length, rowGroups: 0, rowGroupsPruned: 0, bytes },
     files: files.map(({ path }) => path),
   };
+}
+
+function print(signal: AbortSignal, scan: StagedScan, tools: StagedTools): Promise<string> {
+  const { staged } = scan;
+  switch (staged.what) {
+    case 'rows':
+      return read(signal, scan, tools);
+    case 'columns':
+      return describe(signal, scan, tools);
+    case 'record starts':
+      return printRecordStarts(signal, scan, staged, tools);
+    default:
+      return unreachable(staged.what);
+  }
 }
 
 /** A file of the stage, and of nothing else, which is still the one that the statement found. */
@@ -60,7 +72,9 @@ export async function checkFile(
   throw new SkeinError('STAGE_FILE_NOT_FOUND', `the file ${baseName(path)} ${what} while the statement ran`);
 }
 
-const bytesOf = ({ sizeBytes, bytes }: ScanFile): number => (bytes === undefined ? sizeBytes : bytes.end - bytes.start);
+/** Bytes of a stage's file that a task reads. */
+export const bytesOf = ({ sizeBytes, bytes }: ScanFile): number =>
+  bytes === undefined ? sizeBytes : bytes.end - bytes.start;
 
 async function read(signal: AbortSignal, scan: StagedScan, tools: StagedTools): Promise<string> {
   const { format, columns } = scan.staged;
@@ -69,51 +83,73 @@ async function read(signal: AbortSignal, scan: StagedScan, tools: StagedTools): 
   return texts.length === 0 ? `SELECT ${columns.map(nullOf).join(', ')} WHERE false` : texts.join(' UNION ALL ');
 }
 
-/** Only the first part of a file has its header. */
+/** One text for all files that are read in the same way. Only the first part of a file has its header. */
 async function readTexts(
   signal: AbortSignal,
   scan: StagedScan & { readonly format: CsvFormat | JsonFormat },
   { open, ranges }: StagedTools,
 ): Promise<readonly string[]> {
-  const { files, format } = scan;
+  const { format, files } = scan;
   const { columns } = scan.staged;
-  const [begins, rests]: [string[], string[]] = [[], []];
-  for (const file of files) {
-    if (file.bytes === undefined) {
-      begins.push(readablePath(open, file.path));
-      continue;
-    }
-    const part = await ranges.add(signal, file, file.bytes, { open, lineBytesMax: RECORD_BYTES_MAX });
-    if (part !== null) (part.begin === 0 ? begins : rests).push(part.path);
-  }
-  const reads = (paths: readonly string[], isBegin: boolean): readonly string[] => {
-    if (paths.length === 0) return [];
-    if (format.kind === 'json') return [`SELECT * FROM ${readJson(format, paths, columns)}`];
-    const { header } = format;
-    const rest = { ...format, header: isBegin ? header : NO_HEADER };
-    return [`SELECT * FROM ${readCsv(rest, paths, columns)}`];
-  };
-  return [...reads(begins, true), ...reads(rests, false)];
+  const found = await inBatches(signal, files, async (file) => {
+    const whole = { path: readablePath(open, file.path), isBegin: true };
+    const part =
+      file.bytes === undefined
+        ? undefined
+        : await ranges.add(signal, file, file.bytes, { open, lineBytesMax: RECORD_BYTES_MAX });
+    if (part === null) return [];
+    const read = part === undefined ? whole : { path: part.path, isBegin: part.bytes.start === 0 };
+    return [{ ...read, newLine: format.kind === 'csv' ? await lineEnd(signal, file, format, open) : null }];
+  });
+  const alike = Map.groupBy(found.flat(), ({ isBegin, newLine }) => JSON.stringify([isBegin, newLine]));
+  return [...alike.values()].map((group) => {
+    const paths = group.map(({ path }) => path);
+    if (format.kind === 'json') return `SELECT * FROM ${readJson(format, paths, columns)}`;
+    const [{ isBegin, newLine } = { isBegin: true, newLine: null }] = group;
+    const own = { ...format, header: isBegin ? format.header : NO_HEADER };
+    return `SELECT * FROM ${readCsv(own, paths, columns, newLine === null ? [] : [newLineOption(newLine)])}`;
+  });
 }
 
-const NO_HEADER: CsvFormat['header'] = { kind: 'lines', count: 0 };
+/** How the lines of a file end; null when only DuckDB can say what is wrong with it. */
+async function lineEnd(
+  signal: AbortSignal,
+  { path: location }: ScanFile,
+  format: CsvFormat,
+  open: OpenScanned,
+): Promise<NewLine | null> {
+  try {
+    const text = textOf(signal, open, { location, compression: format.compression });
+    return (await readFirstRecord(text, format)).newLine;
+  } catch (error) {
+    if (signal.aborted || error instanceof SkeinError) throw error;
+    return null;
+  }
+}
+
+export const NO_HEADER: CsvFormat['header'] = { kind: 'lines', count: 0 };
 
 export const nullOf = ({ name, type }: Column): string => `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`;
 
 export type Column = StagedSource['columns'][number];
 
 /** The names and types of the columns of the first file. */
-async function describe(scan: StagedScan, { open, readFooter }: Omit<StagedTools, 'ranges'>): Promise<string> {
-  const { format } = scan.staged;
-  const first = scan.files.slice(0, 1).map(({ path }) => readablePath(open, path));
+async function describe(
+  signal: AbortSignal,
+  { staged: { format }, files }: StagedScan,
+  { open, readFooter }: Omit<StagedTools, 'ranges'>,
+): Promise<string> {
+  const file = must(files[0], 'a stage is read where it has a file');
+  const path = readablePath(open, file.path);
   // A footer that is too large, or no footer, is refused before DuckDB opens the file.
-  if (format.kind === 'parquet') for (const file of scan.files.slice(0, 1)) await readFooter(file);
+  if (format.kind === 'parquet') await readFooter(file);
+  const lines = format.kind === 'csv' ? await lineEnd(signal, file, format, open) : null;
   const source =
     format.kind === 'csv'
-      ? readCsv(format, first, null)
+      ? readCsv(format, [path], null, lines === null ? [] : [newLineOption(lines)])
       : format.kind === 'json'
-        ? readJson(format, first, null, format.layout === 'lines' ? ['ignore_errors = true'] : [])
-        : readParquet(first);
+        ? readJson(format, [path], null, format.layout === 'lines' ? ['ignore_errors = true'] : [])
+        : readParquet([path]);
   return `SELECT column_name AS "name", column_type AS "type" FROM (DESCRIBE SELECT * FROM ${source})`;
 }
 
@@ -194,8 +230,9 @@ async function readParquets(
   for (const file of scan.files) {
     const footer = await readFooter(file);
     const { fields, signature } = footer;
-    const bounds = partBounds(file, footer);
-    if (bounds === null) continue;
+    const groups = partGroups(file, footer);
+    if (groups === null) continue;
+    const bounds = rowBounds(groups, footer);
     const key = bounds.length === 0 ? signature : JSON.stringify([signature, file.path, bounds]);
     const branch = branches.get(key) ?? {
       names: new Map(fields.map(({ name }) => [foldIdentifier(name), name])),
@@ -218,17 +255,17 @@ async function readParquets(
 type ParquetBranch = { readonly names: ReadonlyMap<string, string>; readonly paths: string[]; readonly where: string };
 
 /**
- * Conditions for the groups of rows that begin, by their share of all rows, in the file's range; null when there is none. Where a column
- * has the name of DuckDB's number of the row, whoever has the file's begin reads all of it.
+ * The groups of rows that begin, by their share of all rows, in the file's range; null when there is none. Where a column has the name of
+ * DuckDB's number of the row, whoever has the file's begin reads all of it.
  */
-function partBounds({ bytes, sizeBytes }: ScanFile, { rowGroups, fields }: Footer): readonly string[] | null {
-  if (bytes === undefined) return [];
-  if (fields.some(({ name }) => VIRTUAL_COLUMNS.has(foldIdentifier(name)))) return bytes.start === 0 ? [] : null;
+export function partGroups({ bytes, sizeBytes }: ScanFile, { rowGroups, fields }: Footer): readonly RowGroup[] | null {
+  if (bytes === undefined) return rowGroups;
+  if (fields.some(({ name }) => VIRTUAL_COLUMNS.has(foldIdentifier(name)))) return bytes.start === 0 ? rowGroups : null;
   const last = rowGroups.at(-1);
   const rows = last === undefined ? 0 : last.startRow + last.rows;
   const groups = rowGroups.filter(({ startRow }) => {
     const at = (startRow / rows) * sizeBytes;
     return at >= bytes.start && at < bytes.end;
   });
-  return groups.length === 0 ? null : rowBounds(groups, { rowGroups });
+  return groups.length === 0 ? null : groups;
 }

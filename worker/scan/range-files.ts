@@ -16,8 +16,8 @@ export type RangeFile = {
   /** Where a copy of the part lies. */
   readonly path: string;
   readonly file: ScanFile;
-  /** Where the first line begins in the file. */
-  readonly begin: number;
+  /** From the begin of the first line to the end of the last. */
+  readonly bytes: ByteRange;
 };
 
 type OpenedFile = { readonly sizeBytes: number; read(offset: number, length: number): Promise<Buffer> };
@@ -61,7 +61,8 @@ export class RangeFiles implements AsyncDisposable {
         `parts of the stage's files take more than ${this.#bytesMax} bytes of the worker's disk`,
       );
     }
-    const made: RangeFile = { path: join(this.folder, `${randomUUID()}.part`), file, begin };
+    const bytes = { start: begin, end: stop };
+    const made: RangeFile = { path: join(this.folder, `${randomUUID()}.part`), file, bytes };
     this.#made.set(made.path, made);
     await makeFolders(this.folder, { mode: PRIVATE_MODE });
     await using copy = await openLocal(made.path, 'wx', PRIVATE_FILE_MODE);
@@ -75,6 +76,11 @@ export class RangeFiles implements AsyncDisposable {
   /** The part whose copy lies at a path. */
   find(path: string): RangeFile | undefined {
     return this.#made.get(path);
+  }
+
+  /** The part of a file that was added. */
+  of(file: ScanFile): RangeFile | undefined {
+    return [...this.#made.values()].find((part) => part.file === file);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -97,7 +103,7 @@ async function lineStart(file: OpenedFile, at: number, lineBytesMax: number): Pr
 }
 
 /** The lines of the file before a part. */
-export async function linesBefore({ file, begin }: RangeFile, open: OpenScanned): Promise<number> {
+export async function linesBefore({ file, bytes: { start: begin } }: RangeFile, open: OpenScanned): Promise<number> {
   await using opened = await open(file.path).openFile(file.path, 0);
   let lines = 0;
   for (let from = 0; from < begin; from += CHUNK_BYTES) {

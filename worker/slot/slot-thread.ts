@@ -318,10 +318,10 @@ async function runWrite(
     loading = [].values();
   };
   const within = { connection, run, signal: running.signal, operators: () => operators };
-  const { spec, signal } = running;
+  const { spec, signal, ranges } = running;
   const readFooter = (scan: ScanSpec, open: OpenLocation): ReadFooter =>
     footers.of(signal, { tenant: spec.tenant, tableUuid: scan.tableUuid, open });
-  const { rows, bytes, written } = await writeFiles(text.sql, to, { spec, within, readFooter });
+  const { rows, bytes, written } = await writeFiles(text.sql, to, { spec, within, readFooter, ranges });
   running.output.rows = rows;
   running.output.bytes = bytes;
   const all = runs.length === 0 ? NO_RUN : runs.reduce(addRuns);

@@ -5,6 +5,7 @@ import { must, unreachable } from '#shared/must.ts';
 import { loadFiles, type LoadTask } from '../load/load-files.ts';
 import type { ReadFooter } from '../scan/footer.ts';
 import { printSql } from '../scan/prepare-sql.ts';
+import type { RangeFiles } from '../scan/range-files.ts';
 import { openScanned } from '../scan/readable-path.ts';
 import type { TaskRun } from './task-run.ts';
 import { writeStage } from './write-stage.ts';
@@ -18,6 +19,7 @@ type Writing = {
   readonly spec: TaskSpec;
   readonly within: LoadTools;
   readonly readFooter: (scan: ScanSpec, open: OpenLocation) => ReadFooter;
+  readonly ranges: RangeFiles;
 };
 
 export type OpenLocation = ReturnType<typeof openScanned>;
@@ -58,7 +60,7 @@ export async function writeFiles(sql: string, to: WriteSink, writing: Writing): 
 }
 
 /** The parts of its task that the load of files needs. */
-function loadTools({ spec, within, readFooter }: Writing, rules: LoadRules) {
+function loadTools({ spec, within, readFooter, ranges }: Writing, rules: LoadRules) {
   const [first] = spec.scans;
   const scan = must(first, 'a load has one scan');
   const staging = { ...scan, staged: must(scan.staged, 'its files are those of a stage') };
@@ -69,6 +71,7 @@ function loadTools({ spec, within, readFooter }: Writing, rules: LoadRules) {
     open,
     signal: within.signal,
     readFooter: readFooter(staging, open),
+    ranges,
     strict: (from: string) => printSql(spec.sql, [from], []),
     guarded: (from: string) => printSql(rules.guarded, [from], []),
   };

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import type { ScanFile, StagedSource } from '#proto/task.ts';
+import { must } from '#shared/must.ts';
+import type { Queries } from '../command/command.ts';
+import { clusterCores, oneHasEveryCore } from '../distributor/estimate/cluster-cores.ts';
+import type { ClusterFacts } from '../distributor/fragment.ts';
+import { BoundedValues } from '../query/bounded-values.ts';
+import { NO_POLICIES } from '../resolver/table-policies.ts';
+import { divisionOf } from '../scheduler/divide-staged.ts';
+import { wholeText } from '../statement/derived-text.ts';
+import { partBytes, partsOf } from './load-parts.ts';
+import { scanColumns } from './open-staged-table.ts';
+import type { StageLoad } from './stage-load.ts';
+
+/** Tasks for each worker, below which large files are divided: so few may leave one without work. */
+const PARTS_PER_WORKER = 2;
+
+type Parts = readonly (readonly ScanFile[])[];
+
+/**
+ * The files of each task of a load. A task of whole files uses all cores of its worker; only where there are more cores than those, and too
+ * few files for all workers, are the large ones divided. `SKIP_FILE` judges a file as a whole.
+ */
+export async function dividedLoad(
+  { table, rules }: Pick<StageLoad, 'table' | 'rules'>,
+  cluster: ClusterFacts,
+  queries: Pick<Queries, 'texts' | 'made'>,
+): Promise<Parts> {
+  const { files, staged } = table.spec;
+  const cores = clusterCores(cluster);
+  const whole = partsOf(files, cores);
+  const isEnough = oneHasEveryCore(cluster) || whole.length >= PARTS_PER_WORKER * cluster.workers.length;
+  if (isEnough || rules.onError.kind === 'skip') return whole;
+  const source = must(staged, 'the files are those of a stage');
+  const step = Math.ceil(partBytes(files, cores));
+  const isLarge = ({ sizeBytes }: ScanFile): boolean => sizeBytes >= 2 * step;
+  const quoted = files.filter((file) => isLarge(file) && divisionOf(source, file) === 'at records');
+  const starts = await recordStarts({ table, quoted, step }, queries);
+  const ranges = files.flatMap((file): readonly ScanFile[] => {
+    if (!isLarge(file)) return [file];
+    switch (divisionOf(source, file)) {
+      case 'anywhere':
+        return cut(file, multiplesOf(step, file.sizeBytes));
+      case 'at records':
+        return cut(file, starts.get(file.path) ?? []);
+      case 'never':
+        return [file];
+    }
+  });
+  return partsOf(ranges, cores);
+}
+
+const multiplesOf = (step: number, end: number): readonly number[] =>
+  Array.from({ length: Math.ceil(end / step) - 1 }, (_, i) => (i + 1) * step);
+
+/** The parts of a file between some offsets, which ascend. */
+function cut(file: ScanFile, offsets: readonly number[]): readonly ScanFile[] {
+  const bounds = [0, ...offsets, file.sizeBytes];
+  return offsets.length === 0
+    ? [file]
+    : bounds.slice(1).map((end, i) => ({ ...file, bytes: { start: bounds[i] ?? 0, end } }));
+}
+
+const VARCHAR = { kind: 'scalar', name: 'VARCHAR' } as const;
+const SEPARATOR = '\u0001';
+
+/** Where records of files of CSV begin, one for each `step` bytes, by the files' paths: tasks read the files for it. */
+async function recordStarts(
+  {
+    table,
+    quoted,
+    step,
+  }: { readonly table: StageLoad['table']; readonly quoted: readonly ScanFile[]; readonly step: number },
+  queries: Pick<Queries, 'texts' | 'made'>,
+): Promise<ReadonlyMap<string, readonly number[]>> {
+  if (quoted.length === 0) return new Map();
+  const columns = ['path', 'start'].map((name) => ({ name, type: VARCHAR }));
+  const staged: StagedSource = {
+    ...must(table.spec.staged, 'the files are those of a stage'),
+    what: 'record starts',
+    stepBytes: step,
+    columns: columns.map(({ name }) => ({ name, type: 'VARCHAR' })),
+  };
+  const name = `@records/${randomUUID()}`;
+  const spec = { ...table.spec, files: quoted, columns: scanColumns(columns), staged };
+  const bytes = quoted.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  queries.made.keep(name, { kind: 'staged', table: { ...table, columns, spec, bytes }, policies: NO_POLICIES });
+  const query = { text: `SELECT "path" || chr(1) || "start" FROM ${name}`, offset: 0 };
+  const rows = new BoundedValues();
+  await queries.texts(query, wholeText(query), rows);
+  const found = rows.values.map((row) => row.split(SEPARATOR));
+  const byPath = Map.groupBy(found, ([path = '']) => path);
+  return new Map(
+    Array.from(byPath, ([path, list]) => [path, list.map(([, start]) => Number(start)).toSorted((a, b) => a - b)]),
+  );
+}

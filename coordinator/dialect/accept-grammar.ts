@@ -9,6 +9,7 @@ type GrammarModule = {
 const require = createRequire(import.meta.url);
 const GRAMMARS: Readonly<Record<Grammar, () => unknown>> = {
   trino: () => require('node-sql-parser/build/trino'),
+  postgresql: () => require('node-sql-parser/build/postgresql'),
   bigquery: () => require('node-sql-parser/build/bigquery'),
   mysql: () => require('node-sql-parser/build/mysql'),
 };

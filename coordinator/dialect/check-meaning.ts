@@ -216,12 +216,11 @@ const RANKS: ReadonlySet<string> = new Set(['row_number', 'rank', 'dense_rank'])
 
 function ofCast({ child, type, tryCast }: Extract<Expression, { kind: 'cast' }>): string | null {
   const from = expressionType(child);
-  const isDate =
-    isNamed(type, 'DATE', 'TIMESTAMP') &&
-    child.kind === 'constant' &&
-    typeof child.value === 'string' &&
-    ISO_DATE.test(child.value);
-  return !tryCast && (isDate || isSameConversion(from, type)) ? null : `${printSqlType(from)} as ${printSqlType(type)}`;
+  const text = child.kind === 'constant' && typeof child.value === 'string' ? child.value : '';
+  const isTime =
+    (isNamed(type, 'DATE', 'TIMESTAMP') && ISO_DATE.test(text)) ||
+    (isNamed(type, 'TIMESTAMP') && ISO_TIMESTAMP.test(text));
+  return !tryCast && (isTime || isSameConversion(from, type)) ? null : `${printSqlType(from)} as ${printSqlType(type)}`;
 }
 
 /** The first column whose conversion to the type of the view's column may give another value; null when there is none. */
@@ -231,6 +230,7 @@ export function differentColumn(columns: readonly SqlField[], types: readonly Sq
 }
 
 const ISO_DATE = /^\d{4}-\d{2}-\d{2}$/;
+const ISO_TIMESTAMP = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.\d{1,6})?$/;
 
 /** Whether a conversion gives the same value in every engine, or an error. */
 function isSameConversion(from: SqlType, to: SqlType): boolean {

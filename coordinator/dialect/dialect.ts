@@ -10,7 +10,10 @@ export type Dialect = {
   readonly name: 'spark' | 'trino';
   /** Character around names. */
   readonly quote: '`' | '"';
-  /** Grammars of node-sql-parser, one of which must accept a query. It has none for Spark: these have its quotes and its clauses. */
+  /**
+   * Grammars of node-sql-parser, one of which must accept a query. That of Trino lacks `EXISTS (SELECT ...)`, which Postgres writes alike; it
+   * has none for Spark: these have its quotes and its clauses.
+   */
   readonly grammars: readonly Grammar[];
   /** By their names in lower case; none has another meaning here for the types that `check-meaning.ts` lets through. */
   readonly functions: ReadonlyMap<string, Spelling>;
@@ -19,7 +22,7 @@ export type Dialect = {
   /** In Spark `||` binds as tightly as `+`, and its strings have backslashes and concatenate. */
   readonly isSpark: boolean;
 };
-export type Grammar = 'trino' | 'bigquery' | 'mysql';
+export type Grammar = 'trino' | 'postgresql' | 'bigquery' | 'mysql';
 
 const named = (...names: readonly string[]): readonly (readonly [string, Spelling])[] =>
   names.map((pair) => {
@@ -38,7 +41,7 @@ const DIALECTS: readonly Dialect[] = [
   {
     name: 'trino',
     quote: '"',
-    grammars: ['trino'],
+    grammars: ['trino', 'postgresql'],
     functions: new Map<string, Spelling>([...COMMON, ...named('starts_with')]),
     nulls: { ascending: 'LAST', descending: 'LAST' },
     isSpark: false,

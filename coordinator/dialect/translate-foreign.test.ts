@@ -136,6 +136,8 @@ const MEANINGS: readonly (readonly [Name, string, string | null])[] = [
   ['trino', "SELECT (CASE WHEN (id = 1) THEN 'one' ELSE 'more' END) w, CAST(id AS bigint) b FROM t", null],
   ['trino', 'SELECT a.id, coalesce(b.price, 0) p FROM (t a LEFT JOIN t b ON (a.id = b.big))', null],
   ['trino', 'SELECT id FROM t UNION ALL SELECT big FROM t', null],
+  ['trino', 'SELECT id FROM t o WHERE (EXISTS (SELECT 1 FROM t u WHERE (u.big = o.id)))', null],
+  ['trino', "SELECT id FROM t WHERE ts < TIMESTAMP '2024-01-02 10:00:00.500001'", null],
   ['trino', 'SELECT max(d), min(name), count(DISTINCT id) FROM t HAVING (count(*) > 1)', null],
   ['spark', 'SELECT id FROM t WHERE name = 1', 'VARCHAR as INTEGER'],
   ['spark', "SELECT id FROM t WHERE id = '1.5'", 'VARCHAR as INTEGER'],

@@ -59,7 +59,7 @@ const spec: TaskSpec = {
   scheduledMs: 0,
   pinnedToTop: false,
   killRank: null,
-  profile: false,
+  profile: 'none',
   bounds: [],
   collected: false,
 };

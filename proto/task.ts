@@ -45,8 +45,8 @@ export type TaskSpec = {
   readonly pinnedToTop: boolean;
   /** Which query makes room when a worker has too little memory; null = the one that its process has grown most for. */
   readonly killRank: KillRank | null;
-  /** EXPLAIN ANALYZE: the report carries DuckDB's operator tree. */
-  readonly profile: boolean;
+  /** `operators`: the report carries DuckDB's operator tree. `exact` (EXPLAIN ANALYZE): with all figures, and no rows that the worker kept. */
+  readonly profile: 'none' | 'operators' | 'exact';
   /** Functions of the text that are bounded by macros while it runs. */
   readonly bounds: readonly BoundedFamily[];
 };

@@ -109,7 +109,7 @@ async function runPart(
     principal,
     context,
     ...runLimits(execution, place),
-    profile: false,
+    profile: 'none',
     bounds: query.bounds,
     encoding: { sql: destination.sql, newReader: () => new TextColumnReader() },
     sink: destination.sink,

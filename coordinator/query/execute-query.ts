@@ -21,6 +21,7 @@ import { setting, type SessionState } from '../session/session.ts';
 import type { Place } from '../workload/admission.ts';
 import type { ActiveQuery } from './active-query.ts';
 import { admitQuery, runLimits } from './admit-query.ts';
+import { taskProfile } from './task-profile.ts';
 import { describePlan } from './describe-plan.ts';
 import { distributeQuery, rescan, runsWhole, type QueryStages } from './distribute-query.ts';
 import type { StatementRequest } from './query-service.ts';
@@ -165,7 +166,7 @@ function queryRun(execution: AdmittedExecution): { readonly run: QueryRun; reado
     principal,
     context,
     ...runLimits(execution, place),
-    profile,
+    profile: profile ? 'exact' : taskProfile(services, active),
     bounds: query.bounds,
     encoding:
       destination.kind === 'rows'

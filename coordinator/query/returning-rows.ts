@@ -88,7 +88,7 @@ async function readRows(
       principal,
       context,
       ...runLimits(asking, place),
-      profile: false,
+      profile: 'none',
       bounds: query.bounds,
       encoding: rowEncoding(sink.encoding, { columns, timeZone }),
       sink: null,

@@ -17,6 +17,7 @@ import type { QueryRegistry } from './query-registry.ts';
 import type { QueryService, StatementRequest } from './query-service.ts';
 import { commandContext } from './running-statement.ts';
 import type { RunnerServices } from './runner-services.ts';
+import { profileBytesMax } from './task-profile.ts';
 import type { QueryType } from '../history/query-type.ts';
 import { readOnly } from '../transaction/transaction-catalog.ts';
 import type { Transaction } from '../transaction/transaction.ts';
@@ -76,9 +77,6 @@ async function execute(services: RunnerServices, request: StatementRequest): Pro
   }
   request.sink.finish({ rowCount: outcome.rowsProduced, elapsedMs: active.elapsedMs() });
 }
-
-const profileBytesMax = ({ config }: RunnerServices): number =>
-  config['coordinator.history'] === 'off' ? 0 : config['coordinator.profile_bytes_max'];
 
 const timeoutOf = ({ sessions, config }: RunnerServices, session: SessionKey): number =>
   parseDuration(setting(sessions.store.get(session), 'skein.query_timeout', config));

@@ -190,7 +190,7 @@ function query(changes: Partial<StagedQuery> = {}, fragments = FRAGMENTS): Stage
     onWork: () => undefined,
     isPinned: () => false,
     killRank: () => null,
-    profile: false,
+    profile: 'none',
     bounds: [],
     deadlineMs: Date.now() + 60_000,
     signal: new AbortController().signal,

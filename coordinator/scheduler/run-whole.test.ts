@@ -106,7 +106,7 @@ const query = (changes: Partial<WholeQuery> = {}): WholeQuery => ({
   onWork: () => undefined,
   isPinned: () => false,
   killRank: () => null,
-  profile: false,
+  profile: 'none',
   bounds: [],
   sink: null,
   deadlineMs: Date.now() + 60_000,

@@ -29,7 +29,7 @@ export type TaskOwner = {
   /** Its rank among the queries that a worker may cancel for memory, by `coordinator.memory_killer`; it may change while the query runs. */
   readonly killRank: () => TaskSpec['killRank'];
   readonly spillLimitBytes: number;
-  readonly profile: boolean;
+  readonly profile: TaskSpec['profile'];
   readonly bounds: TaskSpec['bounds'];
   /** Time, in ms since 1970, by which the query has ended in any case. */
   readonly deadlineMs: number;
@@ -37,7 +37,15 @@ export type TaskOwner = {
 
 export type TaskParts = Pick<
   TaskSpec,
-  'taskId' | 'sql' | 'inputs' | 'keepJoinOrder' | 'collected' | 'threads' | 'memoryLimitBytes' | 'scheduledMs'
+  | 'taskId'
+  | 'sql'
+  | 'inputs'
+  | 'keepJoinOrder'
+  | 'collected'
+  | 'threads'
+  | 'memoryLimitBytes'
+  | 'scheduledMs'
+  | 'profile'
 > & {
   /** The tables that the text's `{ scan }` numbers index. */
   readonly tables: readonly TaskTable[];
@@ -49,7 +57,7 @@ const TICKET_MARGIN_MS = 60_000;
 
 export function taskSpec(owner: TaskOwner, { tables, ...parts }: TaskParts, keyring: Keyring): TaskSpec {
   const read = readTables({ ...parts, tables }, (task) => partitionTicket(owner, task, 0, keyring));
-  const { queryId, tenant, principal, epoch, context, spillLimitBytes, profile, bounds } = owner;
+  const { queryId, tenant, principal, epoch, context, spillLimitBytes, bounds } = owner;
   return {
     queryId,
     tenant,
@@ -61,7 +69,6 @@ export function taskSpec(owner: TaskOwner, { tables, ...parts }: TaskParts, keyr
     spillLimitBytes,
     pinnedToTop: owner.isPinned(),
     killRank: owner.killRank(),
-    profile,
     bounds,
   };
 }

@@ -13,6 +13,9 @@ export type Place = { readonly worker: LiveWorker; readonly room: StageRoom };
 
 export const threadsOf = ({ isSmall }: StageRun, { taskCores }: StageRoom): number => (isSmall ? 1 : taskCores);
 
+/** Tasks of a stage that tell their operators to a profile: the first; what each tells is in memory until the query ends. */
+const PROFILED_TASKS = 64;
+
 /** Makes what is sent of the tasks of one query. The tickets of outputs are kept, because many tasks read the same ones. */
 export class TaskSpecs {
   readonly #scheduler: Scheduler;
@@ -46,6 +49,7 @@ export class TaskSpecs {
     );
     const read = inputs.reduce((sum, { sources }) => sources.reduce((bytes, one) => bytes + one.bytes, sum), 0);
     const threads = threadsOf(stage, room);
+    const { profile } = this.#owner;
     const parts = {
       taskId: id,
       sql: fragment.sql,
@@ -63,6 +67,7 @@ export class TaskSpecs {
         bytes: share.bytes + read,
       }),
       scheduledMs,
+      profile: profile === 'operators' && task >= PROFILED_TASKS ? 'none' : profile,
     };
     return taskSpec(this.#owner, parts, this.#scheduler.keyring);
   }

@@ -114,6 +114,16 @@ describe('a join in stages over a scan that is pruned', () => {
     expect(Math.min(planMs, distributeMs, runMs)).toBeGreaterThan(0);
   });
 
+  test('a batch query has the operators: what they gave, beside what was expected, and their time', async () => {
+    await cluster.sql("SET service.workload_class = 'batch'", session);
+    const { query, workload } = await profileOf(JOIN, session);
+    await cluster.sql("SET service.workload_class = 'auto'", session);
+    expect(workload).toMatchObject({ class: 'batch' });
+    const operators = query.stages.flatMap((stage) => stage.operators ?? []);
+    expect(JSON.stringify(operators)).toMatch(/"name":"HASH_JOIN","rows":[1-9]\d*,"estimated_rows":\d+/);
+    expect(query.stages.every((stage) => (stage.operators ?? []).length > 0)).toBe(true);
+  });
+
   test('EXPLAIN ANALYZE adds the operators', async () => {
     const { query } = await profileOf(`EXPLAIN ANALYZE ${JOIN}`, session);
     const texts = query.stages.map(({ operators }) => JSON.stringify(operators));

@@ -52,7 +52,7 @@ export function makeTask(sql: TaskSpec['sql'] | string, overrides: Partial<TaskS
     scheduledMs: 0,
     pinnedToTop: false,
     killRank: null,
-    profile: false,
+    profile: 'none',
     bounds: [],
     collected: false,
     ...overrides,

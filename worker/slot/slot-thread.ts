@@ -147,7 +147,7 @@ export async function runTask(job: SlotJob): Promise<void> {
     const preparingMs = performance.now() - beganMs;
     if (control.isWithdrawn) return;
     const parts = { job, spec, control, output, prepared, ranges, signal: abort.signal };
-    const run = await runInInstance({ ...parts, mayCache: !spec.profile }, (task) => {
+    const run = await runInInstance({ ...parts, mayCache: spec.profile !== 'exact' }, (task) => {
       running = task;
     });
     output.finish(reportOf(job, output, run, { scans: prepared.reports, preparingMs }));
@@ -202,13 +202,12 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
       const load = loadRules(spec);
       const texts = load === undefined ? spec.sql : load.guarded;
       const callsTry = texts.some((part) => typeof part === 'string' && mayCallTry(part));
-      const profiled = profile ? 'all' : load === undefined ? 'none' : 'rows';
       instance.configure({
         memoryBytes,
         spillBytes,
         threads,
         context,
-        profile: profiled,
+        profile: load !== undefined && profile === 'none' ? 'operators' : profile,
         keepJoinOrder,
         callsTry,
         bounds,
@@ -325,7 +324,7 @@ async function runWrite(
   running.output.rows = rows;
   running.output.bytes = bytes;
   const all = runs.length === 0 ? NO_RUN : runs.reduce(addRuns);
-  return { ...all, profile: running.spec.profile ? all.profile : null, written };
+  return { ...all, profile: running.spec.profile === 'none' ? null : all.profile, written };
 }
 
 async function runStatement({ job, spec, control, output }: Running, at: InInstance<TaskText>): Promise<TaskRun> {
@@ -341,7 +340,7 @@ async function runStatement({ job, spec, control, output }: Running, at: InInsta
       threads: at.threads,
     });
     const isLoad = loadRules(spec) !== undefined;
-    const profile = spec.profile || isLoad ? readProfile(at.instance.connection) : null;
+    const profile = spec.profile !== 'none' || isLoad ? readProfile(at.instance.connection) : null;
     return { times, peak: task.peakUse, profile, written: { files: [] } };
   } finally {
     stamp.during(job.job, () => task[Symbol.dispose]());

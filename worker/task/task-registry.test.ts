@@ -65,7 +65,7 @@ const spec: SentTask = {
   scheduledMs: 0,
   pinnedToTop: false,
   killRank: null,
-  profile: false,
+  profile: 'none',
   bounds: [],
   collected: false,
 };

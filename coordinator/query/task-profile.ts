@@ -1,0 +1,20 @@
+import type { TaskSpec } from '#proto/task.ts';
+import type { ActiveQuery } from './active-query.ts';
+import type { RunnerServices } from './runner-services.ts';
+
+/** Rows that a query is expected to read, from which on its profile has DuckDB's operators: to read them takes a task half a millisecond. */
+const PROFILED_ROWS_MIN = 1_000_000;
+
+/** The length of a statement's profile; 0 = none is kept. */
+export const profileBytesMax = ({ config }: Pick<RunnerServices, 'config'>): number =>
+  config['coordinator.history'] === 'off' ? 0 : config['coordinator.profile_bytes_max'];
+
+/** Whether the tasks of a classified query tell their operators. */
+export function taskProfile(
+  services: Pick<RunnerServices, 'config'>,
+  { classification }: Pick<ActiveQuery, 'classification'>,
+): TaskSpec['profile'] {
+  if (profileBytesMax(services) === 0 || classification === null) return 'none';
+  const isLarge = classification.workClass === 'batch' || classification.estimatedRows >= PROFILED_ROWS_MIN;
+  return isLarge ? 'operators' : 'none';
+}

@@ -1,7 +1,7 @@
 import { FAULTS, type RecordFault } from '#proto/load-rules.ts';
 import { type StagedSource } from '#proto/task.ts';
 import type { ErrorCode } from '#shared/error.ts';
-import { textOf } from '../scan/file-text.ts';
+import { textOf } from '../staged/file-text.ts';
 import type { OpenScanned } from '../scan/readable-path.ts';
 import { linesOfBytes, linesOfCsvRecords } from './csv-records.ts';
 import { dataFault } from './data-fault.ts';

@@ -5,8 +5,8 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CsvFormat } from '#shared/stage/file-format.ts';
-import { readCsv } from '../scan/print-staged.ts';
-import { newLineOption, readFirstRecord } from '../scan/first-record.ts';
+import { readCsv } from '../staged/print-staged.ts';
+import { newLineOption, readFirstRecord } from '../staged/first-record.ts';
 import { linesOfBytes, linesOfCsvRecords, namesOf } from './csv-records.ts';
 
 const FORMAT: CsvFormat = {

@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import type { CsvFormat } from '#shared/stage/file-format.ts';
-import { CsvWalk } from '../scan/csv-walk.ts';
+import { CsvWalk } from '../staged/csv-walk.ts';
 
 const [NEWLINE, RETURN] = [0x0a, 0x0d];
 

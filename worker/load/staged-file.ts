@@ -5,8 +5,8 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { quotePath, readParquet } from '#shared/sql/read-parquet.ts';
 import type { ReadFooter } from '../scan/footer.ts';
-import { textOf, type FileText } from '../scan/file-text.ts';
-import { newLineOption, readFirstRecord, type FirstRecord } from '../scan/first-record.ts';
+import { textOf, type FileText } from '../staged/file-text.ts';
+import { newLineOption, readFirstRecord, type FirstRecord } from '../staged/first-record.ts';
 import { rowBounds } from '../scan/plan-file.ts';
 import {
   JSON_FORMATS,
@@ -17,8 +17,8 @@ import {
   readCsv,
   readJson,
   type Column,
-} from '../scan/print-staged.ts';
-import { linesBefore, type RangeFiles } from '../scan/range-files.ts';
+} from '../staged/print-staged.ts';
+import { linesBefore, type RangeFiles } from '../staged/range-files.ts';
 import { readablePath, type OpenScanned } from '../scan/readable-path.ts';
 import { namesOf } from './csv-records.ts';
 

@@ -5,11 +5,11 @@ import { must } from '#shared/must.ts';
 import { DeletedPositions } from './deleted-positions.ts';
 import type { FooterCache } from './footer.ts';
 import { printScan, type PrintedScan } from './print-scan.ts';
-import { RECORD_BYTES_MAX } from './first-record.ts';
-import { bytesOf, checkFile, printStaged } from './print-staged.ts';
-import type { RangeFiles } from './range-files.ts';
+import { RECORD_BYTES_MAX } from '../staged/first-record.ts';
+import { bytesOf, checkFile, printStaged } from '../staged/print-staged.ts';
+import type { RangeFiles } from '../staged/range-files.ts';
 import { openScanned, type OpenScanned } from './readable-path.ts';
-import { stagedError } from './staged-error.ts';
+import { stagedError } from '../staged/staged-error.ts';
 
 /** A task's SQL with every scan printed, reports of the scans, and the positions table that must be loaded first. */
 export type PreparedSql = {

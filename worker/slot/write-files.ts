@@ -5,7 +5,7 @@ import { must, unreachable } from '#shared/must.ts';
 import { loadFiles, type LoadTask } from '../load/load-files.ts';
 import type { ReadFooter } from '../scan/footer.ts';
 import { printSql } from '../scan/prepare-sql.ts';
-import type { RangeFiles } from '../scan/range-files.ts';
+import type { RangeFiles } from '../staged/range-files.ts';
 import { openScanned } from '../scan/readable-path.ts';
 import type { TaskRun } from './task-run.ts';
 import { writeStage } from './write-stage.ts';

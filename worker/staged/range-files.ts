@@ -5,7 +5,7 @@ import type { ByteRange, ScanFile, TaskSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { makeFolders } from '#shared/storage/make-folders.ts';
 import { PRIVATE_MODE } from '#shared/storage/private-folder.ts';
-import type { OpenScanned } from './readable-path.ts';
+import type { OpenScanned } from '../scan/readable-path.ts';
 
 /** Bytes of a file that are in memory at once. */
 const CHUNK_BYTES = 1024 * 1024;

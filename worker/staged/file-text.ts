@@ -3,7 +3,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import type { ByteRange } from '#proto/task.ts';
 import type { Compression } from '#shared/stage/file-format.ts';
-import type { OpenScanned } from './readable-path.ts';
+import type { OpenScanned } from '../scan/readable-path.ts';
 
 /** Bytes of a file that are read at once. */
 const CHUNK_BYTES = 1024 * 1024;

@@ -10,13 +10,13 @@ import { isWithin } from '#shared/storage/location.ts';
 import type { NewLine } from './csv-walk.ts';
 import { textOf } from './file-text.ts';
 import { newLineOption, readFirstRecord, RECORD_BYTES_MAX } from './first-record.ts';
-import type { Footer, RowGroup } from './footer.ts';
-import { inBatches } from './in-batches.ts';
-import { baseName, rowBounds, VIRTUAL_COLUMNS } from './plan-file.ts';
-import type { PrintedScan, ScanTools } from './print-scan.ts';
+import type { Footer, RowGroup } from '../scan/footer.ts';
+import { inBatches } from '../scan/in-batches.ts';
+import { baseName, rowBounds, VIRTUAL_COLUMNS } from '../scan/plan-file.ts';
+import type { PrintedScan, ScanTools } from '../scan/print-scan.ts';
 import type { RangeFiles } from './range-files.ts';
 import { printRecordStarts } from './record-starts.ts';
-import { readablePath, type OpenScanned } from './readable-path.ts';
+import { readablePath, type OpenScanned } from '../scan/readable-path.ts';
 
 export type StagedScan = ScanSpec & { readonly staged: StagedSource };
 

@@ -7,7 +7,7 @@ import type { ScanFile } from '#proto/task.ts';
 import { tenantId } from '#shared/id.ts';
 import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 import { linesBefore, RangeFiles } from './range-files.ts';
-import { openScanned } from './readable-path.ts';
+import { openScanned } from '../scan/readable-path.ts';
 
 let dir: string;
 const open = openScanned({ credential: NO_CREDENTIAL });

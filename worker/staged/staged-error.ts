@@ -1,8 +1,8 @@
 import type { TaskSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
-import { baseName } from './plan-file.ts';
+import { baseName } from '../scan/plan-file.ts';
 import { linesBefore, type RangeFiles } from './range-files.ts';
-import { openScanned } from './readable-path.ts';
+import { openScanned } from '../scan/readable-path.ts';
 
 // DuckDB 1.5's messages about files of text. They hold parts of the file: no pattern takes more than linear time.
 const CSV = /^CSV Error on Line: (\d+)\n/;

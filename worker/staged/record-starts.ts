@@ -3,7 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { CsvWalk } from './csv-walk.ts';
 import { textOf } from './file-text.ts';
-import type { OpenScanned } from './readable-path.ts';
+import type { OpenScanned } from '../scan/readable-path.ts';
 
 /** Most starts of records of one file. */
 const STARTS_MAX = 100_000;

@@ -8,7 +8,7 @@ import type { ScanFile, StagedSource } from '#proto/task.ts';
 import type { CsvFormat } from '#shared/stage/file-format.ts';
 import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 import { readCsv } from './print-staged.ts';
-import { openScanned } from './readable-path.ts';
+import { openScanned } from '../scan/readable-path.ts';
 import { printRecordStarts } from './record-starts.ts';
 
 const FORMAT: CsvFormat = {

@@ -83,6 +83,10 @@ export function openHistoryDatabase(options: DatabaseOptions): Kysely<HistoryDat
   const pool = new pg.Pool({ connectionString: options.url, max: options.poolMax, connectionTimeoutMillis: 5_000 });
   // An idle connection that breaks (Postgres restarted) is replaced at the next use.
   pool.on('error', (error) => options.log.warn({ err: error }, 'a Postgres connection broke'));
+  // One that breaks while a statement uses it says so here, too, beside that statement's error; without a handler the process would end.
+  pool.on('connect', (client) =>
+    client.on('error', (error) => options.log.debug({ err: error }, 'a Postgres connection broke')),
+  );
   return new Kysely<HistoryDatabase>({ dialect: new PostgresDialect({ pool }) }).withSchema(COORDINATOR_SCHEMA.name);
 }
 

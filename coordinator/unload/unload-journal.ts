@@ -11,8 +11,6 @@ import { failureOf } from '../write/write-journal.ts';
 import type { UnloadIntent, UnloadIntents, UnloadName } from './unload-intents.ts';
 import { WorkBehind } from '../write/work-behind.ts';
 
-/** Pause before what could not be done is tried again. */
-const RETRY_PAUSE_MS = 1_000;
 /** Time after which the folder of an unload is looked at once more. */
 const SWEEP_AGAIN_MS = 30_000;
 
@@ -71,7 +69,13 @@ export class UnloadJournal {
     const uploadId = randomUUID();
     await catalog.beginUpload(principal, { id: uploadId, stageId: stage.id, path, partBytes: 0, sizeBytes: null });
     const intent = { uploadId, recordId, stage: stage.location, names: null };
-    await intents.add(intent);
+    try {
+      await intents.add(intent);
+    } catch (error) {
+      // It may be there: then Postgres went away before it could say so.
+      this.#behind.add(this.#settle(intent));
+      throw error;
+    }
     return {
       folder: uploadFolder(stage.location, uploadId),
       place: (names, { overwrite, begin }) =>
@@ -104,8 +108,7 @@ export class UnloadJournal {
     const left = await intents.takeOver();
     if (left.length > 0) log.warn({ unloads: left.length }, 'unloads of an earlier coordinator are ended');
     for (const intent of left) {
-      const ended = this.#settle(intent).then((outcome) => intents.record(intent.recordId, failureOf(outcome)));
-      this.#behind.add(ended);
+      this.#behind.add(this.#settle(intent, (outcome) => intents.record(intent.recordId, failureOf(outcome))));
     }
   }
 
@@ -150,19 +153,19 @@ export class UnloadJournal {
     for (const { file, path } of names) if (left.has(file)) await placeUploadFile({ ...upload, path }, file);
   }
 
-  async #settle(intent: UnloadIntent): Promise<CommitOutcome> {
-    const { intents, log } = this.#options;
-    for (;;) {
-      try {
-        const names = await intents.end(intent.uploadId);
-        if (names !== null) await this.#place(intent, names);
-        await this.#forget(intent);
-        return names === null ? 'NOT_COMMITTED' : 'COMMITTED';
-      } catch (error) {
-        log.warn({ err: error, upload: intent.uploadId }, 'an unload could not be ended');
-      }
-      await sleep(RETRY_PAUSE_MS, undefined, { signal: this.#behind.signal });
-    }
+  /** @param ended called with the outcome before the intent may go, and again when that fails */
+  async #settle(
+    intent: UnloadIntent,
+    ended: (outcome: CommitOutcome) => Promise<void> = () => Promise.resolve(),
+  ): Promise<CommitOutcome> {
+    return this.#behind.untilDone(async () => {
+      const names = await this.#options.intents.end(intent.uploadId);
+      if (names !== null) await this.#place(intent, names);
+      const outcome = names === null ? 'NOT_COMMITTED' : 'COMMITTED';
+      await ended(outcome);
+      await this.#forget(intent);
+      return outcome;
+    });
   }
 
   async #discard(intent: UnloadIntent): Promise<void> {
@@ -184,7 +187,7 @@ export class UnloadJournal {
     const again = async (): Promise<void> => {
       await sleep(SWEEP_AGAIN_MS, undefined, { signal: this.#behind.signal, ref: false });
       await removeUpload(upload);
-      await intents.remove(id);
+      await this.#behind.untilDone(() => intents.remove(id));
     };
     this.#behind.add(again());
   }

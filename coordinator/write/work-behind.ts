@@ -1,4 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#shared/log/logger.ts';
+
+/** Pause before what could not be done is tried again. */
+const RETRY_PAUSE_MS = 1_000;
 
 /** Work of a journal that goes on behind the statements, until the coordinator stops. */
 export class WorkBehind {
@@ -27,6 +31,18 @@ export class WorkBehind {
     );
     this.#pending.add(ended);
     void ended.finally(() => this.#pending.delete(ended));
+  }
+
+  /** Does what fails while Postgres, or the catalog, is away, until it is done. @throws when the coordinator stops before */
+  async untilDone<T>(work: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        this.#log.debug({ err: error }, 'work behind the statements is tried again');
+      }
+      await sleep(RETRY_PAUSE_MS, undefined, { signal: this.signal });
+    }
   }
 
   /** Stops, and waits for what goes on; what is still open is done by the next coordinator. */

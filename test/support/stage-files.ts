@@ -1,8 +1,10 @@
-import type { StartedCluster } from './cluster.ts';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Cluster } from './cluster.ts';
 
 /** Puts a file into a stage by a signed URL. @param stage without `@` */
 export async function putStageFile(
-  cluster: Pick<StartedCluster, 'queryUrl' | 'token'>,
+  cluster: Pick<Cluster, 'queryUrl' | 'token'>,
   stage: string,
   path: string,
   body: Uint8Array | string,
@@ -14,4 +16,10 @@ export async function putStageFile(
   const bytes = typeof body === 'string' ? body : new Uint8Array(body);
   const { ok, status } = await fetch(urls[0].url, { method: 'PUT', body: bytes });
   if (!ok) throw new Error(`the file ${path} was refused: ${status}`);
+}
+
+/** All files of the stages of the cluster's own warehouse, those of uploads included, with their paths on the disk. */
+export async function storedFiles({ dataDir }: Pick<Cluster, 'dataDir'>): Promise<readonly string[]> {
+  const found = await readdir(join(dataDir, 'warehouse/.stages'), { recursive: true, withFileTypes: true });
+  return found.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
 }

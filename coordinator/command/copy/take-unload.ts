@@ -8,8 +8,8 @@ import { takeTableQuery } from '../../unload/take-table-query.ts';
 import { unloadFormatOf } from '../../unload/unload-format.ts';
 import type { Unload } from '../../unload/unload.ts';
 
-/** Size of a file, as Snowflake has it. */
-const FILE_BYTES = 16 * 2 ** 20;
+/** Size of a file: of text as Snowflake has it. One of Parquet is larger, because to end a file ends a group of rows for all who write. */
+const FILE_BYTES = { csv: 16 * 2 ** 20, json: 16 * 2 ** 20, parquet: 128 * 2 ** 20 } as const;
 /** Least size: a statement of much smaller files would fill the storage with their names. */
 const FILE_BYTES_MIN = 2 ** 20;
 const FILE_BYTES_MAX = 5 * 2 ** 30;
@@ -48,7 +48,7 @@ function takeUnloadOptions(
   }
   const overwrite = options.boolean('OVERWRITE', false);
   options.end();
-  return { format, fileBytes: isSingle ? null : (fileBytes ?? FILE_BYTES), overwrite };
+  return { format, fileBytes: isSingle ? null : (fileBytes ?? FILE_BYTES[format.kind]), overwrite };
 }
 
 const refused = (name: string, what: string, options: OptionReader): SkeinError =>

@@ -32,7 +32,7 @@ import { TaskInputs } from './task-inputs.ts';
 import { TaskOutput } from './task-output.ts';
 import { addRuns, NO_RUN, type TaskRun } from './task-run.ts';
 import { currentThread, restorePriority } from './thread-priority.ts';
-import { loadRules, writeFiles, type OpenLocation } from './write-files.ts';
+import { keepsOrderOfFiles, loadRules, writeFiles, type OpenLocation } from './write-files.ts';
 import { chunkTaker, type RunStatement } from './write-table.ts';
 
 /** The program of a slot's thread: several tasks at a time, each in an instance of its own. */
@@ -188,8 +188,8 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
   // A task has one core of the express slot.
   const isNarrow =
     settings.isExpress || cached?.isUsed === true || (prepared.reports.length > 0 && bytes <= NARROW_BYTES_MAX);
-  const threads = isNarrow ? 1 : spec.threads;
-  const memoryBytes = threads === spec.threads ? job.memoryBytes : Math.min(job.memoryBytes, NARROWED_MEMORY_BYTES);
+  const threads = isNarrow || keepsOrderOfFiles(spec) ? 1 : spec.threads;
+  const memoryBytes = isNarrow && spec.threads > 1 ? Math.min(job.memoryBytes, NARROWED_MEMORY_BYTES) : job.memoryBytes;
   const confined = stamp.during(job.job, () =>
     pool.acquire({ tenant: spec.tenant, writes: sink !== null }, folders, memoryBytes),
   );

@@ -30,6 +30,13 @@ type WrittenFiles = { readonly rows: number; readonly bytes: number; readonly wr
 export const loadRules = ({ output }: TaskSpec): LoadRules | undefined =>
   output.kind === 'table' ? output.sink.load : undefined;
 
+/**
+ * Whether a task writes rows in their order into several files: DuckDB, which otherwise keeps the order, lets its threads write such files
+ * together, a block of rows each.
+ */
+export const keepsOrderOfFiles = ({ output }: TaskSpec): boolean =>
+  'sink' in output && output.sink.keepsOrder && output.sink.fileBytes !== null;
+
 /** Writes the rows of a task's text into files where `to` says. @throws as `writeTable`, `writeStage` and `loadFiles` */
 export async function writeFiles(sql: string, to: WriteSink, writing: Writing): Promise<WrittenFiles> {
   const { within } = writing;

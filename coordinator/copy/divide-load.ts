@@ -6,6 +6,7 @@ import { clusterCores, oneHasEveryCore } from '../distributor/estimate/cluster-c
 import type { ClusterFacts } from '../distributor/fragment.ts';
 import { BoundedValues } from '../query/bounded-values.ts';
 import { NO_POLICIES } from '../resolver/table-policies.ts';
+import { cutEvery, cutFile } from '../scheduler/cut-file.ts';
 import { divisionOf } from '../scheduler/divide-staged.ts';
 import { wholeText } from '../statement/derived-text.ts';
 import { partBytes, partsOf } from './load-parts.ts';
@@ -35,14 +36,14 @@ export async function dividedLoad(
   const step = Math.ceil(partBytes(files, cores));
   const isLarge = ({ sizeBytes }: ScanFile): boolean => sizeBytes >= 2 * step;
   const quoted = files.filter((file) => isLarge(file) && divisionOf(source, file) === 'at records');
-  const starts = await recordStarts({ table, quoted, step }, queries);
+  const starts = await recordStarts(quoted, { table, stepBytes: step }, queries);
   const ranges = files.flatMap((file): readonly ScanFile[] => {
     if (!isLarge(file)) return [file];
     switch (divisionOf(source, file)) {
       case 'anywhere':
-        return cut(file, multiplesOf(step, file.sizeBytes));
+        return cutEvery(file, step);
       case 'at records':
-        return cut(file, starts.get(file.path) ?? []);
+        return cutFile(file, starts.get(file.path) ?? []);
       case 'never':
         return [file];
     }
@@ -50,40 +51,26 @@ export async function dividedLoad(
   return partsOf(ranges, cores);
 }
 
-const multiplesOf = (step: number, end: number): readonly number[] =>
-  Array.from({ length: Math.ceil(end / step) - 1 }, (_, i) => (i + 1) * step);
-
-/** The parts of a file between some offsets, which ascend. */
-function cut(file: ScanFile, offsets: readonly number[]): readonly ScanFile[] {
-  const bounds = [0, ...offsets, file.sizeBytes];
-  return offsets.length === 0
-    ? [file]
-    : bounds.slice(1).map((end, i) => ({ ...file, bytes: { start: bounds[i] ?? 0, end } }));
-}
-
 const VARCHAR = { kind: 'scalar', name: 'VARCHAR' } as const;
 const SEPARATOR = '\u0001';
 
-/** Where records of files of CSV begin, one for each `step` bytes, by the files' paths: tasks read the files for it. */
+/** Where records of files of CSV begin, one for each `stepBytes`, by the files' paths: tasks read the files for it. */
 async function recordStarts(
-  {
-    table,
-    quoted,
-    step,
-  }: { readonly table: StageLoad['table']; readonly quoted: readonly ScanFile[]; readonly step: number },
+  files: readonly ScanFile[],
+  { table, stepBytes }: { readonly table: StageLoad['table']; readonly stepBytes: number },
   queries: Pick<Queries, 'texts' | 'made'>,
 ): Promise<ReadonlyMap<string, readonly number[]>> {
-  if (quoted.length === 0) return new Map();
+  if (files.length === 0) return new Map();
   const columns = ['path', 'start'].map((name) => ({ name, type: VARCHAR }));
   const staged: StagedSource = {
     ...must(table.spec.staged, 'the files are those of a stage'),
     what: 'record starts',
-    stepBytes: step,
+    stepBytes,
     columns: columns.map(({ name }) => ({ name, type: 'VARCHAR' })),
   };
   const name = `@records/${randomUUID()}`;
-  const spec = { ...table.spec, files: quoted, columns: scanColumns(columns), staged };
-  const bytes = quoted.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const spec = { ...table.spec, files, columns: scanColumns(columns), staged };
+  const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   queries.made.keep(name, { kind: 'staged', table: { ...table, columns, spec, bytes }, policies: NO_POLICIES });
   const query = { text: `SELECT "path" || chr(1) || "start" FROM ${name}`, offset: 0 };
   const rows = new BoundedValues();

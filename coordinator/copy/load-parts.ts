@@ -1,3 +1,4 @@
+import { scannedBytes } from '#proto/scanned-bytes.ts';
 import type { ScanFile } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { EMPTY_REPORT } from '#shared/iceberg/planning.ts';
@@ -24,9 +25,9 @@ export function partBytes(files: readonly ScanFile[], cores: number): number {
 export function partsOf(files: readonly ScanFile[], cores: number): readonly (readonly ScanFile[])[] {
   const most = partBytes(files, cores);
   const parts: { files: ScanFile[]; bytes: number }[] = [];
-  for (const file of files.toSorted((a, b) => sizeOf(b) - sizeOf(a))) {
+  for (const file of files.toSorted((a, b) => scannedBytes(b) - scannedBytes(a))) {
     const last = parts.at(-1);
-    const size = sizeOf(file);
+    const size = scannedBytes(file);
     if (last !== undefined && last.bytes + size / 2 <= most && last.files.length < PART_FILES_MAX) {
       last.files.push(file);
       last.bytes += size;
@@ -35,8 +36,7 @@ export function partsOf(files: readonly ScanFile[], cores: number): readonly (re
   return parts.map((part) => part.files);
 }
 
-const sizeOf = ({ sizeBytes, bytes }: ScanFile): number => (bytes === undefined ? sizeBytes : bytes.end - bytes.start);
-const bytesOf = (files: readonly ScanFile[]): number => files.reduce((sum, file) => sum + sizeOf(file), 0);
+const bytesOf = (files: readonly ScanFile[]): number => files.reduce((sum, file) => sum + scannedBytes(file), 0);
 
 /** The scan of some of the files. */
 export function stagedScan({ spec }: StagedTable, files: readonly ScanFile[]): PlannedScan {

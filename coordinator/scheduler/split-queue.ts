@@ -1,5 +1,7 @@
+import { scannedBytes } from '#proto/scanned-bytes.ts';
 import type { ScanFile } from '#proto/task.ts';
 import { DISTRIBUTION_LIMITS } from '../distributor/limits.ts';
+import { cutEvery } from './cut-file.ts';
 
 /** The smallest part of a scan that is handed out: some rows of one file, or the output of one task of an earlier stage. */
 export type Split =
@@ -45,13 +47,12 @@ export function divideFile(scan: number, file: ScanFile): Split[] {
   const { sizeBytes } = file;
   const count = Math.min(SPLITS_OF_FILE_MAX, Math.ceil(sizeBytes / STAGED_SPLIT_BYTES));
   if (count < 2) return [{ kind: 'rows', scan, file, bytes: sizeBytes }];
-  const step = Math.ceil(sizeBytes / count);
-  const splits: Split[] = [];
-  for (let start = 0; start < sizeBytes; start += step) {
-    const end = Math.min(start + step, sizeBytes);
-    splits.push({ kind: 'rows', scan, file: { ...file, bytes: { start, end } }, bytes: end - start });
-  }
-  return splits;
+  return cutEvery(file, Math.ceil(sizeBytes / count)).map((part) => ({
+    kind: 'rows',
+    scan,
+    file: part,
+    bytes: scannedBytes(part),
+  }));
 }
 
 /** A slot whose share of a stage reads at most this takes it in one task: planning a task costs milliseconds, whatever it reads. */

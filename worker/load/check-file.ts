@@ -75,13 +75,13 @@ async function checkRecords(file: StagedFile, faultsMax: number, tools: CheckToo
     tools,
     rejects,
   );
-  const before = wanted.length === 0 ? 0 : await file.linesBefore();
+  const before = await file.linesBefore();
   const others: RecordFault[] = [];
   for (const [i, one] of wanted.entries()) {
     const fault = await describe(file, one, { tools, hasReason: i < REASONS_MAX });
     others.push({ ...fault, line: after(before, lines.get(one.place)) });
   }
-  const faults = [...others, ...(await describeRejects(file, rejects, tools))].toSorted(
+  const faults = [...others, ...(await describeRejects(file, { ...rejects, before }, tools))].toSorted(
     (a, b) => (a.line ?? 0) - (b.line ?? 0),
   );
   return { parsed: read + rejects.records, errors, faults: faults.slice(0, faultsMax) };
@@ -126,14 +126,13 @@ async function readRejects({ texts }: CheckTools, limit: number): Promise<Reject
 }
 
 async function describeRejects(
-  { text, linesBefore }: StagedFile,
-  { first }: Rejects,
+  { text }: StagedFile,
+  { first, before }: Rejects & { readonly before: number },
   { open, source, signal }: CheckTools,
 ): Promise<readonly RecordFault[]> {
   if (first.length === 0 || text === null) return [];
   const offsets = first.map(({ byte }) => byte);
   const lines = await linesOfBytes(textOf(signal, open, text), offsets, source.columns.length === 1);
-  const before = await linesBefore();
   return first.map(({ byte, type, column, message, record }) => {
     const isCast = type === 'CAST';
     return {
@@ -181,7 +180,7 @@ async function reasonOf(file: StagedFile, place: number, { texts, strict }: Chec
   }
 }
 
-/** The line of a file, of the line of a part before which others stand. */
+/** Adds the number of lines before a part to a line of the part; null for a line that is not known. */
 const after = (before: number, line: number | undefined): number | null => (line === undefined ? null : before + line);
 
 /** The lines of records, by their places, in one pass over the text. */

@@ -1,3 +1,4 @@
+import { scannedBytes } from '#proto/scanned-bytes.ts';
 import type { SqlText } from '#proto/sql-text.ts';
 import type { ScanReport, ScanSpec, TaskSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -6,7 +7,7 @@ import { DeletedPositions } from './deleted-positions.ts';
 import type { FooterCache } from './footer.ts';
 import { printScan, type PrintedScan } from './print-scan.ts';
 import { RECORD_BYTES_MAX } from '../staged/first-record.ts';
-import { bytesOf, checkFile, printStaged } from '../staged/print-staged.ts';
+import { checkFile, printStaged } from '../staged/print-staged.ts';
 import type { RangeFiles } from '../staged/range-files.ts';
 import { openScanned, type OpenScanned } from './readable-path.ts';
 import { stagedError } from '../staged/staged-error.ts';
@@ -95,7 +96,7 @@ async function loadedScan(
   const report = { scan: index, files: files.length, rowGroups: 0, rowGroupsPruned: 0 };
   return {
     sql: '',
-    report: { ...report, bytes: files.reduce((sum, file) => sum + bytesOf(file), 0) },
+    report: { ...report, bytes: files.reduce((sum, file) => sum + scannedBytes(file), 0) },
     files: files.map(({ path }) => path),
   };
 }

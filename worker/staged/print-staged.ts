@@ -1,3 +1,4 @@
+import { scannedBytes } from '#proto/scanned-bytes.ts';
 import type { ScanFile, ScanSpec, StagedSource } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { UPLOADS_FOLDER } from '#shared/stage/stage-folders.ts';
@@ -36,7 +37,7 @@ export async function printStaged(
   const { files } = scan;
   await inBatches(signal, files, (file) => checkFile(scan, file, open));
   const sql = await print(signal, scan, { ranges, ...tools });
-  const bytes = files.reduce((sum, file) => sum + bytesOf(file), 0);
+  const bytes = files.reduce((sum, file) => sum + scannedBytes(file), 0);
   return {
     sql: `(${sql})`,
     report: { scan: index, files: files.length, rowGroups: 0, rowGroupsPruned: 0, bytes },
@@ -71,10 +72,6 @@ export async function checkFile(
   const what = found === undefined ? 'is gone' : 'was replaced';
   throw new SkeinError('STAGE_FILE_NOT_FOUND', `the file ${baseName(path)} ${what} while the statement ran`);
 }
-
-/** Bytes of a stage's file that a task reads. */
-export const bytesOf = ({ sizeBytes, bytes }: ScanFile): number =>
-  bytes === undefined ? sizeBytes : bytes.end - bytes.start;
 
 async function read(signal: AbortSignal, scan: StagedScan, tools: StagedTools): Promise<string> {
   const { format, columns } = scan.staged;

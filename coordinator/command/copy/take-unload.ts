@@ -8,7 +8,7 @@ import { takeTableQuery } from '../../unload/take-table-query.ts';
 import { unloadFormatOf } from '../../unload/unload-format.ts';
 import type { Unload } from '../../unload/unload.ts';
 
-/** Size of a file: of text as Snowflake has it. One of Parquet is larger, because to end a file ends a group of rows for all who write. */
+/** Size of a file: of text as Snowflake has it. A file of Parquet is larger, because each end of a file cuts a group of rows short. */
 const FILE_BYTES = { csv: 16 * 2 ** 20, json: 16 * 2 ** 20, parquet: 128 * 2 ** 20 } as const;
 /** Least size: a statement of much smaller files would fill the storage with their names. */
 const FILE_BYTES_MIN = 2 ** 20;

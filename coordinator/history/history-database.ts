@@ -12,6 +12,7 @@ import { historyByMonth } from './migrations/004-history-by-month.ts';
 import { createOpenTransactions } from './migrations/005-create-open-transactions.ts';
 import { createQueryProfiles } from './migrations/006-create-query-profiles.ts';
 import { createUnloadIntents } from './migrations/007-create-unload-intents.ts';
+import { filesOfWrites } from './migrations/008-files-of-writes.ts';
 
 /** The coordinator's own schema. */
 export type HistoryDatabase = {
@@ -39,13 +40,14 @@ type QuarantineRow = {
   readonly until: Date;
 };
 
-/** A write that has begun (`coordinator/write/write-intents.ts`); `principal` and `places` are JSON. */
+/** A write that has begun (`coordinator/write/write-intents.ts`); `principal`, `places` and `files` are JSON. */
 type WriteIntentRow = {
   readonly write_id: string;
   readonly record_id: string;
   readonly principal: string;
   readonly commit_key: string;
   readonly places: string;
+  readonly files: string | null;
   readonly epoch: number;
   readonly begun_at: Date;
 };
@@ -74,6 +76,7 @@ export const COORDINATOR_SCHEMA: OwnSchema = {
     '005-create-open-transactions': createOpenTransactions,
     '006-create-query-profiles': createQueryProfiles,
     '007-create-unload-intents': createUnloadIntents,
+    '008-files-of-writes': filesOfWrites,
   },
 };
 

@@ -45,7 +45,7 @@ export async function commitTransaction(transaction: Transaction, services: Comm
   const places = { data: `${dataFolder(metadata)}/${writeId}`, metadata: metadataFolder(metadata), credential };
   const open = await journal.begin({ writeId, recordId, principal, places });
   const writes = transaction.takeWrites();
-  const opens = [open, ...writes.map((write) => write.open)];
+  const opens = [open, ...writes];
   try {
     await commitChanges(
       writeCatalog(catalog, principal, tables),
@@ -55,12 +55,11 @@ export async function commitTransaction(transaction: Transaction, services: Comm
   } catch (error) {
     if (isUnknown(error)) {
       endLater(open);
-      for (const write of writes) write.open.settle().catch(() => undefined);
+      for (const write of writes) write.settle().catch(() => undefined);
     } else await Promise.allSettled(opens.map((one) => one.discard()));
     throw asConflict(error);
   }
-  open.committed([], false);
-  for (const write of writes) write.open.committed(write.files, write.mayHaveRetried);
+  for (const one of opens) one.committed();
 }
 
 function attemptsOf(table: ChangedTable, { manifests }: CommitServices): TableAttempts {

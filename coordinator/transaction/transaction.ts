@@ -18,13 +18,6 @@ export type WriteParts = {
   readonly commits: { run(table: string, commit: TableCommit): Promise<void> };
 };
 
-/** A write of a statement that has ended: its files wait for the end of the transaction. */
-export type HeldWrite = {
-  readonly open: OpenWrite;
-  readonly files: readonly string[];
-  readonly mayHaveRetried: boolean;
-};
-
 type Options = {
   readonly catalog: CatalogClient;
   readonly journal: WriteJournal;
@@ -43,7 +36,8 @@ export class Transaction {
   readonly tables: TransactionTables;
   readonly parts: WriteParts;
   readonly #options: Options;
-  readonly #writes: HeldWrite[] = [];
+  /** The writes of statements that have ended, whose files wait for the end of the transaction. */
+  readonly #writes: OpenWrite[] = [];
   #bytes = 0;
   #failure: SkeinError | null = null;
   #running: { readonly statement: InnerStatement; readonly ended: Promise<unknown> } | null = null;
@@ -83,7 +77,7 @@ export class Transaction {
   }
 
   /** The writes of its statements, which are the caller's from now on. */
-  takeWrites(): readonly HeldWrite[] {
+  takeWrites(): readonly OpenWrite[] {
     return this.#writes.splice(0);
   }
 
@@ -131,7 +125,7 @@ export class Transaction {
 
   /** The writes' files go, now and for good. */
   async #discard(): Promise<void> {
-    await Promise.allSettled(this.takeWrites().map(({ open }) => open.discard()));
+    await Promise.allSettled(this.takeWrites().map((open) => open.discard()));
     this.tables.end();
   }
 
@@ -157,7 +151,8 @@ export class Transaction {
         return open.isNew;
       },
       usesKey: (key) => open.usesKey(key),
-      committed: (files, mayHaveRetried) => void this.#writes.push({ open, files, mayHaveRetried }),
+      names: (files, mayHaveRetried) => open.names(files, mayHaveRetried),
+      committed: () => void this.#writes.push(open),
       discard: () => open.discard(),
       settle: () => open.settle(),
     };

@@ -267,6 +267,7 @@ export class StatementWrites implements Writes {
       const made = change(files);
       const read = await rows.read?.(files);
       this.#report?.wrote({ target, files, elapsedMs: performance.now() - startMs });
+      await open?.names([...files.map(({ path }) => path), ...others()], statement.mayHaveRetried);
       if (made !== null) {
         await this.#commit(target, {
           writeId,
@@ -277,7 +278,7 @@ export class StatementWrites implements Writes {
           open,
         });
       }
-      open?.committed([...files.map(({ path }) => path), ...others()], statement.mayHaveRetried);
+      open?.committed();
       return {
         bytesScanned: bytesScanned + (read?.bytesScanned ?? 0),
         fragments: fragments + (read?.fragments ?? 0),
@@ -300,7 +301,7 @@ export class StatementWrites implements Writes {
     const open = await journal.begin({ writeId, recordId: statement.recordId, principal, places });
     try {
       await changeTable(this.#context(), name, await make(writeId), { newKey: () => journal.newKey([open]) });
-      open.committed([], false);
+      open.committed();
     } catch (error) {
       if (!isUnknown(error)) await open.discard();
       else endLater(statement, open);

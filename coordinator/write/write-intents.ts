@@ -14,6 +14,11 @@ export type WriteIntent = {
   /** Key of the commit's last attempt. All earlier attempts have been refused. */
   readonly key: string;
   readonly places: WritePlaces;
+  /**
+   * Names of the data files of the commit when others may lie beside them; null = there are no others, or the commit has not begun. They are
+   * unique by themselves; the rest of a location may be spelled in another way by a storage.
+   */
+  readonly files: readonly string[] | null;
 };
 
 /** Where the files of a write lie. */
@@ -36,7 +41,7 @@ export class WriteIntents {
   }
 
   /** @throws CATALOG_UNAVAILABLE when Postgres does not answer */
-  async add({ writeId, recordId, principal, key, places }: WriteIntent): Promise<void> {
+  async add({ writeId, recordId, principal, key, places }: Omit<WriteIntent, 'files'>): Promise<void> {
     const row = {
       write_id: writeId,
       record_id: recordId,
@@ -53,16 +58,13 @@ export class WriteIntents {
    * Sets the key of the next attempt to commit these writes, of all or of none that this coordinator has.
    * @throws COMMIT_CONFLICT when a later coordinator has taken one of them over, CATALOG_UNAVAILABLE
    */
-  async setKey(writeIds: readonly string[], key: string): Promise<void> {
-    const change = this.#db
-      .updateTable('write_intents')
-      .set({ commit_key: key })
-      .where('write_id', 'in', writeIds)
-      .where('epoch', '=', this.#epoch);
-    const { numUpdatedRows } = await answered(change.executeTakeFirstOrThrow());
-    if (numUpdatedRows !== BigInt(writeIds.length)) {
-      throw new SkeinError('COMMIT_CONFLICT', 'another coordinator has taken the write over');
-    }
+  setKey(writeIds: readonly string[], key: string): Promise<void> {
+    return this.#set(writeIds, { commit_key: key });
+  }
+
+  /** @throws COMMIT_CONFLICT when a later coordinator has taken it over, CATALOG_UNAVAILABLE */
+  setFiles(writeId: string, files: readonly string[]): Promise<void> {
+    return this.#set([writeId], { files: JSON.stringify(files) });
   }
 
   async remove(writeId: string): Promise<void> {
@@ -89,7 +91,23 @@ export class WriteIntents {
       principal: JSON.parse(row.principal) as Principal,
       key: row.commit_key,
       places: JSON.parse(row.places) as WritePlaces,
+      files: row.files === null ? null : (JSON.parse(row.files) as readonly string[]),
     }));
+  }
+
+  async #set(
+    writeIds: readonly string[],
+    values: { readonly commit_key: string } | { readonly files: string },
+  ): Promise<void> {
+    const change = this.#db
+      .updateTable('write_intents')
+      .set(values)
+      .where('write_id', 'in', writeIds)
+      .where('epoch', '=', this.#epoch);
+    const { numUpdatedRows } = await answered(change.executeTakeFirstOrThrow());
+    if (numUpdatedRows !== BigInt(writeIds.length)) {
+      throw new SkeinError('COMMIT_CONFLICT', 'another coordinator has taken the write over');
+    }
   }
 
   /** Ends the history record of a write whose coordinator died; without a failure it was completed. */

@@ -37,6 +37,7 @@ const intentOf = (): WriteIntent => {
     principal: { tenant: tenantId('t'), sub: principalId('p') } as WriteIntent['principal'],
     key: newUuidV7(Date.now()),
     places: { data: place, metadata: place, credential: NO_CREDENTIAL },
+    files: null,
   };
 };
 
@@ -61,7 +62,7 @@ test('the intent of a write goes, though the database was away', async () => {
   open([], 'COMMITTED');
   const write = await journal.begin(intentOf());
   refused = { remove: 1 };
-  write.committed([], false);
+  write.committed();
   await expect.poll(() => done, { timeout: 5_000 }).toEqual(['add', 'remove']);
 });
 

@@ -23,8 +23,13 @@ export interface OpenWrite {
   readonly isNew: boolean;
   /** The next attempt to commit has this key, which is in the intent. */
   usesKey(key: string): void;
-  /** The catalog has taken the commit: these data files stay, and those of lost attempts to run a task go, if there may be any. */
-  committed(files: readonly string[], mayHaveRetried: boolean): void;
+  /**
+   * Said before the commit: these are all the data files that it names. When a task may have been tried twice they are in the intent, so
+   * that whoever ends the write finds what lost attempts have left. @throws COMMIT_CONFLICT, CATALOG_UNAVAILABLE
+   */
+  names(files: readonly string[], mayHaveRetried: boolean): Promise<void>;
+  /** The catalog has taken the commit: the files that it names stay, and all others go. */
+  committed(): void;
   /** The commit was not sent, or was refused: deletes the write's files. */
   discard(): Promise<void>;
   /** Asks the catalog how the commit ended until it answers, and deletes the files of a commit that did not happen. */
@@ -56,9 +61,10 @@ export class WriteJournal {
   }
 
   /** @throws CATALOG_UNAVAILABLE when the intent cannot be written: then no file may be */
-  async begin(begun: Omit<WriteIntent, 'key'>): Promise<OpenWrite> {
-    let intent: WriteIntent = { ...begun, key: newUuidV7(Date.now()) };
+  async begin(begun: Omit<WriteIntent, 'key' | 'files'>): Promise<OpenWrite> {
+    let intent: WriteIntent = { ...begun, key: newUuidV7(Date.now()), files: null };
     let isNew = true;
+    let named: readonly string[] = [];
     try {
       await this.#options.intents.add(intent);
     } catch (error) {
@@ -77,7 +83,13 @@ export class WriteJournal {
         intent = { ...intent, key };
         isNew = false;
       },
-      committed: (files, mayHaveRetried) => this.#behind.add(this.#keepOnly(intent, files, mayHaveRetried)),
+      names: async (files, mayHaveRetried) => {
+        named = files.map(fileName);
+        if (!mayHaveRetried) return;
+        await this.#options.intents.setFiles(intent.writeId, named);
+        intent = { ...intent, files: named };
+      },
+      committed: () => this.#behind.add(this.#keepOnly(intent, named)),
       discard: () => this.#discard(intent),
       settle: () => this.#settle(intent),
     };
@@ -129,6 +141,7 @@ export class WriteJournal {
       log.info({ writeId: intent.writeId, outcome }, 'the catalog has said how a commit ended');
       await ended(outcome);
       if (outcome === 'NOT_COMMITTED') await this.#discard(intent);
+      else if (intent.files !== null) this.#behind.add(this.#keepOnly(intent, intent.files));
       else {
         // A coordinator that died may have left them.
         await this.#removeStaged(intent);
@@ -153,18 +166,18 @@ export class WriteJournal {
     return this.#behind.untilDone(() => this.#options.intents.remove(writeId));
   }
 
-  async #keepOnly(intent: WriteIntent, files: readonly string[], mayHaveRetried: boolean): Promise<void> {
-    await this.#removeOthers(intent, files);
+  async #keepOnly(intent: WriteIntent, named: readonly string[]): Promise<void> {
+    const kept = new Set(named);
+    await this.#removeOthers(intent, kept);
+    const mayHaveRetried = intent.files !== null;
     if (mayHaveRetried) {
       await sleep(SWEEP_AGAIN_MS, undefined, { signal: this.#behind.signal, ref: false });
-      await this.#removeOthers(intent, files);
+      await this.#removeOthers(intent, kept);
     }
     await this.#removeIntent(intent);
   }
 
-  async #removeOthers({ places: { data, credential } }: WriteIntent, files: readonly string[]): Promise<void> {
-    // File names are unique by themselves, and a storage may spell the rest of a location in another way.
-    const kept = new Set(files.map(fileName));
+  async #removeOthers({ places: { data, credential } }: WriteIntent, kept: ReadonlySet<string>): Promise<void> {
     const storage = openStorage(data, credential);
     for await (const found of storage.list(data)) {
       const others = found.filter((file) => !kept.has(fileName(file)));

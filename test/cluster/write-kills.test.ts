@@ -169,19 +169,49 @@ describe('COPY INTO', () => {
     await checkLoadLaw(await held.killed(point, 'connections', copyTen));
   });
 
-  test('kill -9 of a worker while its tasks read the files: each row comes once', async () => {
-    const rows = 400_000;
-    for (let file = 0; file < 4; file += 1) {
-      const lines = Array.from({ length: rows }, (_, i) => `${file * rows + i},${'x'.repeat(40)}\n`);
-      await putStageFile(held.cluster, 'lake.kills.box', `large/${file}.csv`, lines.join(''));
-    }
-    const answer = held.cluster.query(`COPY INTO ${TABLE} FROM @lake.kills.box/large`);
-    await expect.poll(async () => (await dataFiles()).length, { timeout: 20_000, interval: 5 }).toBeGreaterThan(0);
-    await held.kill('worker');
-    expect(await answer).toMatchObject({ status: 200 });
-    expect(await one(`SELECT count(*)::INT || ' of ' || count(DISTINCT i)::INT FROM ${TABLE}`)).toBe(
-      `${4 * rows} of ${4 * rows}`,
-    );
+  describe('of large files', () => {
+    const [FILES, ROWS] = [4, 400_000];
+    const COPY_LARGE = `COPY INTO ${TABLE} FROM @lake.kills.box/large`;
+
+    beforeAll(async () => {
+      for (let file = 0; file < FILES; file += 1) {
+        const lines = Array.from({ length: ROWS }, (_, i) => `${file * ROWS + i},${'x'.repeat(40)}\n`);
+        await putStageFile(held.cluster, 'lake.kills.box', `large/${file}.csv`, lines.join(''));
+      }
+    });
+
+    /** Ends the worker when its tasks have begun to write. */
+    const killWorkerAmid = async (): Promise<void> => {
+      await expect.poll(async () => (await dataFiles()).length, { timeout: 20_000, interval: 5 }).toBeGreaterThan(0);
+      await held.kill('worker');
+    };
+    const expectEachOnce = async (): Promise<void> => {
+      const rows = await settled(() => one(`SELECT count(*)::INT || ' of ' || count(DISTINCT i)::INT FROM ${TABLE}`));
+      expect(rows).toBe(`${FILES * ROWS} of ${FILES * ROWS}`);
+    };
+
+    test('kill -9 of a worker while its tasks read the files: each row comes once', async () => {
+      const answer = held.cluster.query(COPY_LARGE);
+      await killWorkerAmid();
+      expect(await answer).toMatchObject({ status: 200 });
+      await expectEachOnce();
+    });
+
+    test('and of the coordinator when their second attempts are committed: no file of the first is left', async () => {
+      const release = await held.hold('committed, before the answer');
+      const sent = send([COPY_LARGE]);
+      try {
+        await killWorkerAmid();
+        await held.held();
+        await held.kill('coordinator');
+      } finally {
+        await release();
+      }
+      const [id] = (await sent).ids;
+      expect(await isCompleted(held, must(id, 'one statement'))).toBe(true);
+      await expectEachOnce();
+      await expectOnlyReached(held.cluster, TABLE);
+    });
   });
 });
 

@@ -10,8 +10,8 @@ import { openHistory } from '#coordinator/history/open-history.ts';
 import { defaultConfig } from '#shared/config/config-schema.ts';
 import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
+import { startCluster } from '#test/support/cluster.ts';
 import { startTestPostgres } from '#test/support/postgres.ts';
-import { startBenchCluster } from '../bench-cluster.ts';
 import { KeepAliveClient } from '../latency/keep-alive-client.ts';
 import { load } from '../latency/load.ts';
 import { printTable } from '../report/print-table.ts';
@@ -22,8 +22,10 @@ const PER_SECOND = 2_000;
 /** Records come in bursts, as queries end. */
 const BURST_MS = 10;
 const CLIENTS = 16;
-/** Alternations between a cluster that keeps history and one that does not. */
-const ROUNDS = 3;
+/** One turn of a cluster that keeps history, or of one that does not. */
+const TURN_SECONDS = 2;
+/** Turns that do not count: after them, compiled code is as fast as it gets. A service that has nothing to do in between would lose it again. */
+const WARM_UP_TURNS = 12;
 /** A profile as a query of one task has it. */
 const PROFILE = JSON.stringify({
   queries: [{ plan: Array.from({ length: 12 }, () => 'Scan lake.tpch.orders  {rows: 1}') }],
@@ -36,7 +38,7 @@ const PROFILE = JSON.stringify({
 export async function benchHistory({ seconds }: { readonly seconds: number }): Promise<void> {
   const writer = await benchWriter(seconds);
   process.stderr.write('.');
-  const small = await benchStatements(Math.max(2, seconds / 12));
+  const small = await benchStatements(seconds);
   process.stderr.write('\n');
   const table = printTable(
     ['records', 'a second', 'record p50 us', 'p99 us', 'longest, ms', 'most that waited', 'lost'],
@@ -53,7 +55,7 @@ export async function benchHistory({ seconds }: { readonly seconds: number }): P
     ],
   );
   await writeResult('history', {
-    table: `${table}\n\nSELECT 1, ${CLIENTS} clients: p50 ${small.onMs.toFixed(2)} ms with history, ${small.offMs.toFixed(2)} ms without: ${small.ratio.toFixed(2)}`,
+    table: `${table}\n\nSELECT 1, ${CLIENTS} clients: p50 ${small.onMs.toFixed(2)} ms with history, ${small.offMs.toFixed(2)} ms without: ${small.ratio.toFixed(3)}, from ${quantile(small.ratios, 0).toFixed(2)} to ${quantile(small.ratios, 1).toFixed(2)} in ${small.ratios.length} turns`,
     figures: { seconds, ...writer, ...small },
     chart: {
       title: `SELECT 1, ${CLIENTS} clients`,
@@ -127,22 +129,35 @@ const newFacts = (): QueryFacts => ({
   classification: null,
 });
 
-/** Two clusters, which take turns: the machine's speed drifts. */
+/**
+ * Two clusters side by side, one with history and one without, asked in turns of seconds: the machine's speed drifts more slowly than that.
+ * The ratio is the median of those of the turns.
+ */
 async function benchStatements(seconds: number) {
-  const times = { on: [] as number[], off: [] as number[] };
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const which of ['on', 'off'] as const) {
-      const { cluster } = await startBenchCluster('0.01', { args: ['--set', `coordinator.history=${which}`] });
-      const client = new KeepAliveClient(cluster.queryUrl, await cluster.token());
-      try {
-        const figures = await load(CLIENTS, seconds, async () => void (await client.post('{"sql":"SELECT 1"}')));
-        times[which].push(figures.p50Ms);
-      } finally {
-        client.close();
-        await cluster.stop();
-      }
-    }
-  }
-  const [onMs, offMs] = [median(times.on), median(times.off)];
-  return { onMs, offMs, ratio: onMs / offMs };
+  await using stack = new AsyncDisposableStack();
+  const start = async (history: 'on' | 'off') => {
+    const cluster = await startCluster({ args: ['--set', `coordinator.history=${history}`] });
+    stack.defer(async () => void (await cluster.stop()));
+    const client = stack.adopt(new KeepAliveClient(cluster.queryUrl, await cluster.token()), (open) => open.close());
+    return async (): Promise<number> => {
+      const { p50Ms } = await load(CLIENTS, TURN_SECONDS, async () => void (await client.post('{"sql":"SELECT 1"}')));
+      return p50Ms;
+    };
+  };
+  const [on, off] = [await start('on'), await start('off')];
+  const turn = async (isFirstOn: boolean): Promise<{ readonly onMs: number; readonly offMs: number }> => {
+    const first = await (isFirstOn ? on : off)();
+    const second = await (isFirstOn ? off : on)();
+    return isFirstOn ? { onMs: first, offMs: second } : { onMs: second, offMs: first };
+  };
+  for (let i = 0; i < WARM_UP_TURNS; i++) await turn(i % 2 === 0);
+  const turns: Awaited<ReturnType<typeof turn>>[] = [];
+  for (let i = 0; i < Math.max(3, seconds / (2 * TURN_SECONDS)); i++) turns.push(await turn(i % 2 === 0));
+  const ratios = turns.map(({ onMs, offMs }) => onMs / offMs);
+  return {
+    onMs: median(turns.map(({ onMs }) => onMs)),
+    offMs: median(turns.map(({ offMs }) => offMs)),
+    ratio: median(ratios),
+    ratios,
+  };
 }

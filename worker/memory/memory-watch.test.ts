@@ -30,7 +30,7 @@ beforeEach(() => {
 
 /** Tasks without a count of their threads' pages. */
 const atWork = (...those: readonly MemoryUser[]): MemoryWork[] =>
-  those.map((one) => ({ user: one, pages: 0, isWide: false }));
+  those.map((one) => ({ user: one, pages: 0, ownPages: 0, isWide: false }));
 
 const watch = (): MemoryWatch =>
   new MemoryWatch(
@@ -71,19 +71,19 @@ test('of two tasks at work the one whose thread touched the pages is cancelled; 
   users = [honest, hostile];
   const watched = watch();
   working = [
-    { user: honest, pages: 1, isWide: false },
-    { user: hostile, pages: 80, isWide: false },
+    { user: honest, pages: 1, ownPages: 1, isWide: false },
+    { user: hostile, pages: 80, ownPages: 80, isWide: false },
   ];
   resident = 450_000;
   watched.look(0);
   working = [
-    { user: honest, pages: 5, isWide: false },
-    { user: hostile, pages: 0, isWide: true },
+    { user: honest, pages: 5, ownPages: 5, isWide: false },
+    { user: hostile, pages: 0, ownPages: 0, isWide: true },
   ];
   resident = 700_000;
   watched.look(50);
   // It works alone when the limit is reached, and has worked longer than the other.
-  working = [{ user: honest, pages: 2, isWide: false }];
+  working = [{ user: honest, pages: 2, ownPages: 2, isWide: false }];
   resident = 910_000;
   watched.look(100);
   expect(cancelled).toEqual(['hostile']);
@@ -125,6 +125,48 @@ test('a query that has taken little goes on while a cancelled one has not ended'
   expect(cancelled).toEqual(['hostile', 'other']);
 });
 
+test('a query that has taken little goes on while the process still has what one that ended had', () => {
+  const [hostile, honest] = [user('hostile'), user('honest')];
+  users = [hostile, honest];
+  const watched = watch();
+  working = atWork(hostile);
+  resident = 850_000;
+  watched.look(0);
+  // Its end comes before it is cancelled, and its memory goes later.
+  users = [honest];
+  working = atWork(honest);
+  resident = 920_000;
+  for (const nowMs of [50, 100, 1_000]) watched.look(nowMs);
+  expect(cancelled).toEqual([]);
+  resident = 990_000;
+  watched.look(1_100);
+  expect(cancelled).toEqual(['honest']);
+});
+
+test('what a thread touched before it came to another task is not that one’s', () => {
+  const [hostile, honest] = [user('hostile'), user('honest')];
+  users = [hostile, honest];
+  const watched = watch();
+  working = atWork(hostile);
+  resident = 300_000;
+  watched.look(0);
+  working = [{ user: honest, pages: 150, ownPages: 0, isWide: false }];
+  resident = 914_400;
+  watched.look(50);
+  expect(cancelled).toEqual(['hostile']);
+});
+
+test('a query for which the process has hardly grown is left alone', () => {
+  const [first, second] = [user('first'), user('second')];
+  users = [first, second];
+  resident = 885_000;
+  const watched = watch();
+  working = atWork(first, second);
+  resident = 901_000;
+  watched.look(0);
+  expect(cancelled).toEqual([]);
+});
+
 test('all tasks of a query count together, and end together', () => {
   const [half, otherHalf, single] = [user('halves'), user('halves'), user('single')];
   users = [half, single, otherHalf];
@@ -143,10 +185,10 @@ test('by youngest_lowest_class the youngest query of the lowest class ends, unle
   users = [old, small, young, higher];
   const watched = watch();
   working = [
-    { user: higher, pages: 100, isWide: false },
-    { user: old, pages: 50, isWide: false },
-    { user: young, pages: 40, isWide: false },
-    { user: small, pages: 5, isWide: false },
+    { user: higher, pages: 100, ownPages: 100, isWide: false },
+    { user: old, pages: 50, ownPages: 50, isWide: false },
+    { user: young, pages: 40, ownPages: 40, isWide: false },
+    { user: small, pages: 5, ownPages: 5, isWide: false },
   ];
   resident = 920_000;
   watched.look(0);

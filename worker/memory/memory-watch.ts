@@ -11,11 +11,14 @@ export interface MemoryUser {
   cancel(error: SkeinError): void;
 }
 
-/** A task that a thread works for now. */
+/** What a thread works for. */
 export type MemoryWork = {
-  readonly user: MemoryUser;
+  /** The task of now; null = none. */
+  readonly user: MemoryUser | null;
   /** Pages of memory that the thread was the first to touch since the last look; 0 where the system does not tell. */
   readonly pages: number;
+  /** Those of them that it touched for this task: none when it worked for another one at the last look, which may have taken them all. */
+  readonly ownPages: number;
   /** It has helper threads, whose pages are not counted. */
   readonly isWide: boolean;
 };
@@ -26,7 +29,7 @@ export interface MemoryParts {
   readonly residentBytes: () => number;
   /** Tasks that have not ended; one that waits for a slot is blamed only for growth that it caused on an earlier one. */
   readonly users: () => Iterable<MemoryUser>;
-  /** The tasks that a thread works for at this moment; called at each look. */
+  /** Every thread at this moment; called at each look. */
   readonly working: () => readonly MemoryWork[];
   /** Tells all slots whether to close idle instances. */
   readonly setPressure: (on: boolean) => void;
@@ -38,7 +41,9 @@ export interface MemoryParts {
 const PRESSURE_SHARE = 0.75;
 /** From this share of the limit on, a query is cancelled, early enough to free its memory before the limit is reached. */
 const CANCEL_SHARE = 0.9;
-/** Time that a cancelled query has to give its memory back before the next one is cancelled. */
+/** To cancel a query for which the process has grown by less than this share of the limit would relieve nothing. */
+const WORTH_SHARE = 0.01;
+/** Time that a cancelled query, and one that has ended, has to give its memory back before the next one is cancelled. */
 const RELIEF_MS = 1_000;
 const INTERVAL_MS = 50;
 /** Pages of Linux, the one system where `/proc` tells a process's size. */
@@ -55,6 +60,9 @@ export class MemoryWatch implements Disposable {
   /** Growth of the process, in bytes, while it worked for each task. */
   #grownBytes = new WeakMap<MemoryUser, number>();
   readonly #cancelled = new WeakSet<MemoryUser>();
+  /** Queries of the last look, if the limit was near, and those that have ended within `RELIEF_MS`. */
+  #last: readonly QueryUse[] = [];
+  #ended: readonly { readonly grownBytes: number; readonly endedAtMs: number }[] = [];
   #lastBytes: number;
   #reliefEndsMs = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
@@ -79,7 +87,9 @@ export class MemoryWatch implements Disposable {
     const bytes = this.#parts.residentBytes();
     this.#blame(bytes - this.#lastBytes, this.#parts.working());
     this.#lastBytes = bytes;
-    this.#parts.setPressure(bytes > this.#limitBytes * PRESSURE_SHARE);
+    const isNear = bytes > this.#limitBytes * PRESSURE_SHARE;
+    this.#noteEnds(nowMs, isNear ? this.#queries() : []);
+    this.#parts.setPressure(isNear);
     if (bytes > this.#limitBytes * CANCEL_SHARE && nowMs >= this.#reliefEndsMs) this.#relieve(nowMs);
   }
 
@@ -93,25 +103,39 @@ export class MemoryWatch implements Disposable {
   }
 
   /**
-   * Divides the growth of the process between the tasks at work. Each task gets the pages that its own thread touched; the remaining pages
-   * are divided between the tasks with helper threads or, without any, between all.
+   * Divides the growth of the process between the tasks at work. Each task gets the pages that its own thread touched for it; those that no
+   * thread touched are divided between the tasks with helper threads or, without any, between all.
    */
-  #blame(grownBytes: number, working: readonly MemoryWork[]): void {
+  #blame(grownBytes: number, threads: readonly MemoryWork[]): void {
     if (grownBytes <= 0) return;
-    const touchedBytes = PAGE_BYTES * working.reduce((sum, { pages }) => sum + pages, 0);
+    const touchedBytes = PAGE_BYTES * threads.reduce((sum, { pages }) => sum + pages, 0);
     const share = touchedBytes > grownBytes ? grownBytes / touchedBytes : 1;
+    const working = threads.filter(({ user }) => user !== null);
     const wide = working.filter(({ isWide }) => isWide);
     const others = wide.length > 0 ? wide : working;
     const restBytes = Math.max(0, grownBytes - touchedBytes) / others.length;
     for (const one of working) {
-      const ownBytes = one.pages * PAGE_BYTES * share + (others.includes(one) ? restBytes : 0);
+      if (one.user === null) continue;
+      const ownBytes = one.ownPages * PAGE_BYTES * share + (others.includes(one) ? restBytes : 0);
       this.#grownBytes.set(one.user, (this.#grownBytes.get(one.user) ?? 0) + ownBytes);
     }
   }
 
+  /** Remembers for a while which queries have ended: the process may still have their memory, for which no other is to blame. */
+  #noteEnds(nowMs: number, queries: readonly QueryUse[]): void {
+    const ids = new Set(queries.map(({ queryId }) => queryId));
+    const ended = this.#last.filter(({ queryId, grownBytes }) => grownBytes > 0 && !ids.has(queryId));
+    this.#ended = [
+      ...this.#ended.filter(({ endedAtMs }) => nowMs - endedAtMs < RELIEF_MS),
+      ...ended.map(({ grownBytes }) => ({ grownBytes, endedAtMs: nowMs })),
+    ];
+    this.#last = queries;
+  }
+
   /** Cancels a query with all its tasks. One that was cancelled before may still be in a quantum, with all its memory. */
   #cancelOne(bytes: number): void {
-    const victim = chooseVictim(this.#queries());
+    const endedBytes = Math.max(0, ...this.#ended.map(({ grownBytes }) => grownBytes));
+    const victim = chooseVictim(this.#queries(), { endedBytes, bytesMin: this.#limitBytes * WORTH_SHARE });
     if (victim === undefined) return;
     const { queryId, users, grownBytes, killRank } = victim;
     this.#log.warn({ query: queryId, bytes, grownBytes }, 'a query is cancelled for its memory');

@@ -114,11 +114,11 @@ export class SlotPool {
 
   /** Tasks for which a thread is inside DuckDB at this moment, with the pages that the thread touched since the last call. */
   working(): readonly MemoryWork[] {
-    return this.#slots.flatMap((slot) => {
-      const pages = slot.takePages();
-      const attempt = slot.working;
+    return this.#slots.map((slot) => {
+      const { attempt, pages, isShared } = slot.takePages();
       const user = attempt === undefined ? undefined : this.#runOf(attempt);
-      return user === undefined ? [] : [{ user, pages, isWide: user.start.spec.threads > 1 }];
+      const isWide = user !== undefined && user.start.spec.threads > 1;
+      return { user: user ?? null, pages, ownPages: isShared ? 0 : pages, isWide };
     });
   }
 

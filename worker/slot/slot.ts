@@ -9,6 +9,16 @@ import { BETWEEN, observe, type Watched } from './quantum-watch.ts';
 import type { SlotJob, SlotOutput, SlotSettings, SlotStart } from './slot-messages.ts';
 import { coreTimes, lowerPriority, pagesTouched, restorePriority } from './thread-priority.ts';
 
+/** The memory that a slot's thread was the first to touch. */
+type SlotPages = {
+  /** The attempt that it works for now. */
+  readonly attempt: Attempt | undefined;
+  /** Since the last look. */
+  readonly pages: number;
+  /** It worked for another attempt at the last look, which may have touched them. */
+  readonly isShared: boolean;
+};
+
 /**
  * The life of a slot's thread.
  * ```
@@ -42,7 +52,9 @@ export class Slot {
   #waitedMs = 0;
   readonly #stamp = new QuantumStamp();
   readonly #levels = new LevelStats();
+  /** As of the last `takePages`. */
   #pages = 0;
+  #pagesFor: Attempt | undefined;
   readonly #onLeft: (attempt: Attempt) => void;
   readonly #pool: Piscina<SlotJob | undefined, void>;
 
@@ -125,17 +137,18 @@ export class Slot {
     return this.watched.kind === 'inside' ? this.attempts.get(this.watched.job) : undefined;
   }
 
-  /** The attempt for which the thread is inside DuckDB at this moment. */
-  get working(): Attempt | undefined {
+  /** The attempt for which the thread is inside DuckDB at this moment, and the pages that it was the first to touch since the last call. */
+  takePages(): SlotPages {
+    const last = { pages: this.#pages, attempt: this.#pagesFor };
     const { sequence, job } = this.#stamp.read();
-    return (sequence & 1) === 0 ? undefined : this.attempts.get(job);
-  }
-
-  /** Number of pages that the thread was the first to touch since the last call. */
-  takePages(): number {
-    const before = this.#pages;
+    const attempt = (sequence & 1) === 0 ? undefined : this.attempts.get(job);
     this.#pages = pagesTouched(this.#stamp.thread);
-    return Math.max(0, this.#pages - before);
+    this.#pagesFor = attempt;
+    return {
+      attempt,
+      pages: Math.max(0, this.#pages - last.pages),
+      isShared: last.attempt !== undefined && last.attempt !== attempt,
+    };
   }
 
   /** Lowers the thread's priority. Returns whether the system allows it. */

@@ -4,7 +4,7 @@ import type { LiveQuery } from '../query/live-query.ts';
 import { pagedTextResult } from './answer.ts';
 import { rowsCommand } from './rows-command.ts';
 
-/** `SHOW QUERIES`: the statements that wait or run now and that the caller may see, the oldest first; this one is among them. */
+/** `SHOW QUERIES`: the statements that wait, and why, or run now and that the caller may see, the oldest first; this one is among them. */
 export const showQueries = rowsCommand<null>({
   words: ['SHOW QUERIES', 'SHOW PROCESSLIST'],
   queryType: 'show',
@@ -32,6 +32,9 @@ const COLUMNS = {
   source: (one) => one.source,
   resource_group: (one) => one.resourceGroup,
   priority: (one) => String(one.priority),
+  workload_class: (one) => one.classification?.workClass ?? null,
+  queue_position: (one) => (one.waiting === null ? null : String(one.waiting.position)),
+  reason: (one) => one.waiting?.reason ?? null,
   queued_at: (one) => timeOf(one.queuedAtMs),
   started_at: (one) => timeOf(one.startedAtMs),
   elapsed_ms: (one) => String(Math.round(one.elapsedMs)),

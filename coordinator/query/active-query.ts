@@ -4,7 +4,7 @@ import { cutText } from '#shared/cut-text.ts';
 import { SkeinError } from '#shared/error.ts';
 import { PRIORITIES, type WorkClass } from '../workload/work-class.ts';
 import type { QueuePlace } from '../workload/admission.ts';
-import { classOfType, writesRows, type Classification } from '../workload/classify.ts';
+import { classOfType, plansQueries, writesRows, type Classification } from '../workload/classify.ts';
 import type { QueryType } from '../history/query-type.ts';
 import { historyRow, isOpen, type HistoryRow, type QueryFacts, type RecordedBy } from '../history/history-record.ts';
 import { NOT_RUN, type RunView } from '../scheduler/run-progress.ts';
@@ -206,12 +206,17 @@ export class ActiveQuery implements LiveStatement {
     return this.#facts.queryType;
   }
 
-  /** The statement is of this type; `writes`: it writes rows though its type does not say so. Its class is known once a query is planned. */
+  /**
+   * The statement is of this type; `writes`: it writes rows though its type does not say so. Its class is known once a query is planned, and
+   * one that plans none runs from now on.
+   */
   begins(queryType: QueryType, writes = false): void {
     this.#writes = writes || writesRows(queryType);
     const classification = classOfType(queryType);
     const workClass = classification?.workClass ?? (this.#writes ? 'medium' : 'interactive');
     this.describe({ queryType, priority: PRIORITIES[workClass], classification });
+    if (!plansQueries(queryType))
+      this.#state = next(this.#state, { kind: 'started', atMs: this.#options.clock.nowMs() });
   }
 
   /** Its queries belong to a statement that writes rows. */

@@ -8,7 +8,9 @@ import { unreachable } from '#shared/must.ts';
  *      │                   │
  *      └──────failed───────┴──> failed, or cancelled when the reason is one of CANCELS
  * ```
- * `queued` holds parsing, planning and waiting for admission; `running` begins with admission. The last three are final.
+ * `queued` holds parsing, planning and waiting for admission; `running` begins with admission, and for a statement that plans no query, such
+ * as CREATE TABLE, when it was read. One that is completed without having waited for a place began when it was received. The last three
+ * are final.
  */
 export type QueryState =
   | { readonly kind: 'queued'; readonly queuedAtMs: number }
@@ -16,8 +18,7 @@ export type QueryState =
   | {
       readonly kind: 'completed';
       readonly queuedAtMs: number;
-      /** Null for a statement that the coordinator answered by itself. */
-      readonly startedAtMs: number | null;
+      readonly startedAtMs: number;
       readonly endedAtMs: number;
       readonly rowsProduced: number;
       readonly bytesScanned: number;
@@ -70,7 +71,7 @@ export function next(state: QueryState, event: QueryEvent): QueryState {
       return {
         kind: 'completed',
         queuedAtMs,
-        startedAtMs,
+        startedAtMs: startedAtMs ?? queuedAtMs,
         endedAtMs: event.atMs,
         rowsProduced,
         bytesScanned,

@@ -36,6 +36,9 @@ const WRITING: ReadonlySet<QueryType> = new Set(['insert', 'update', 'delete', '
 /** Types of statements that move no rows. A query of theirs, such as that of EXPLAIN ANALYZE, has a class of its own. */
 const MOVES_NONE: ReadonlySet<QueryType> = new Set(['ddl', 'show', 'set', 'transaction', 'explain']);
 
+/** Whether statements of this type may plan queries, which wait for a place before they run. */
+export const plansQueries = (type: QueryType): boolean => !MOVES_NONE.has(type) || type === 'explain';
+
 export const writesRows = (type: QueryType): boolean => WRITING.has(type);
 
 const NO_ROWS: Classification = {

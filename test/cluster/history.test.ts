@@ -144,6 +144,18 @@ test('a query that failed, and a statement that was refused', async () => {
   });
 });
 
+test('statements that wait for no place have run from the start', async () => {
+  for (const sql of ['CREATE SCHEMA lake.ran', 'SHOW TABLES IN lake.ran', 'EXPLAIN SELECT 1', 'DROP SCHEMA lake.ran']) {
+    const queryId = randomUUID();
+    const sentMs = Date.now();
+    await cluster.sql(sql, { queryId });
+    const answeredMs = Date.now();
+    const row = await record(queryId);
+    expect(row).toMatchObject({ status: 'completed', started_at: expect.any(Date) });
+    expectTimes(row, sentMs, answeredMs);
+  }
+});
+
 const LONG = 'SELECT max(hash(n)) FROM range(100000000000) AS r(n)';
 const TIMEOUT_MS = 300;
 
@@ -228,6 +240,14 @@ test('a query that waits for a place is queued; cancelled there, it has not star
   expect((await live('?state=queued&limit=1')).queries).toMatchObject([
     { query_id: second, started_at: null, tasks: 0 },
   ]);
+  const { body } = await cluster.query('SHOW QUERIES');
+  const shown = body.rows?.find(([id]) => id === second) ?? [];
+  expect(Object.fromEntries(body.columns?.map((name, i) => [name, shown[i]]) ?? [])).toMatchObject({
+    state: 'queued',
+    workload_class: 'interactive',
+    queue_position: '1',
+    reason: 'root runs 1 of 1',
+  });
   await cancel(second);
   expect(await waiting).toMatchObject({ status: 499, body: { error: 'QUERY_CANCELLED' } });
   const row = await record(second);
@@ -275,7 +295,7 @@ describe('what is shown of it', () => {
     );
     expect(body.rows?.map((row) => row.slice(0, 3))).toEqual([[queryId, 'completed', 'SELECT 42 AS shown']]);
     const [own] = await cluster.sql('SHOW QUERY HISTORY LIMIT 1');
-    expect(own?.slice(1, 3)).toEqual(['queued', 'SHOW QUERY HISTORY LIMIT 1']);
+    expect(own?.slice(1, 3)).toEqual(['running', 'SHOW QUERY HISTORY LIMIT 1']);
     expect(own?.[5]).toBe('show');
     expect((await cluster.sql('SHOW QUERIES')).map((row) => row.at(-1))).toEqual(['SHOW QUERIES']);
   });

@@ -203,6 +203,18 @@ describe('memory of the workers', () => {
     expect(tree.grow('2', 3 * GB)).toBe(3 * GB);
   });
 
+  test('queries that started while there was no worker have their reservations when there is one', () => {
+    const tree = treeOf('resource_groups: [{name: root}]');
+    expect(submit(tree, ['1', '2'], 'root')).toEqual(['1', '2']);
+    expect(tree.grow('1', 3 * GB)).toBe(3 * GB);
+    tree.setMemory(16 * GB);
+    expect(tree.memory.heldBytes).toBe(2 * GB);
+    // The others take what is free.
+    const others = Array.from({ length: 20 }, (_, i) => `b${i}`);
+    submit(tree, others, 'root');
+    expect(tree.grow('2', 3 * GB)).toBe(GB);
+  });
+
   test('reservations shrink with the cluster', () => {
     const tree = treeOf('resource_groups: [{name: root}]');
     tree.setMemory(1.6 * GB);

@@ -143,8 +143,20 @@ export class GroupTree {
 
   /** Sets the memory of all workers. */
   setMemory(totalBytes: number): readonly string[] {
+    const hadWorkers = this.#memory.totalBytes > 0;
     this.#memory.resize(totalBytes);
+    if (!hadWorkers) this.#reserveForRunning();
     return this.#startAll();
+  }
+
+  /** Queries that started while there was no worker have reserved nothing; what they grow by may be next to nothing, too. */
+  #reserveForRunning(): void {
+    for (const query of this.#queries.values()) {
+      if (query.hold === null) continue;
+      const missing = Math.max(0, this.#reservation(query) - query.hold.bytes);
+      this.#memory.take(query.hold, missing);
+      this.#countMemory(query.group, missing);
+    }
   }
 
   /** Lets CPU counters fall by the time that went by. */

@@ -27,6 +27,7 @@ export async function superviseWorker(config: Config): Promise<ExitCode> {
       command,
       standbyCommand: [...command, '--standby'],
       stop: 'SIGTERM',
+      restartPauseMaxMs: config['up.restart_pause_max'],
       mayEnd: true,
     },
     STANDARD_ERROR,

@@ -301,6 +301,7 @@ function postgresSpec({ config, sources }: LoadedConfig, ports: ClusterPorts): C
     command: [...NODE_FLAGS, POSTGRES_PROCESS, postgresFolder(config), passwordFile, String(ports.postgres)],
     environment: childEnvironment({ config: bare, sources }),
     stop: 'ipc',
+    restartPauseMaxMs: config['up.restart_pause_max'],
   };
 }
 
@@ -312,6 +313,7 @@ function serviceSpecs({ config, sources }: LoadedConfig, ports: ClusterPorts): r
     command: [...serviceFlags(kind), SKEIN, kind],
     environment: childEnvironment({ config: { ...config, ...own }, sources }, serviceEnvironment(kind)),
     stop: 'SIGTERM',
+    restartPauseMaxMs: config['up.restart_pause_max'],
   });
   const withoutPassword: Partial<Config> = { 'admin.password': '' };
   const workers = ports.workers.map((port, i) => {

@@ -28,6 +28,8 @@ export type ChildSpec = {
   readonly environment?: NodeJS.ProcessEnv;
   /** How the child is asked to end; `ipc` for a child that ignores signals. */
   readonly stop: 'SIGTERM' | 'ipc';
+  /** Longest pause before it is restarted (`up.restart_pause_max`). */
+  readonly restartPauseMaxMs: number;
   /** A clean exit of the child is final: it is not restarted. */
   readonly mayEnd?: boolean;
 };
@@ -47,7 +49,6 @@ export type ChildEvents = {
 };
 
 const RESTART_DELAY_MIN_MS = 100;
-const RESTART_DELAY_MAX_MS = 10_000;
 /** Time without a fault after which the restart delay is reset. */
 const HEALTHY_MS = 60_000;
 /** Time after which an unused standby ends. */
@@ -221,7 +222,7 @@ export class SupervisedChild {
 
   #scheduleRestart(reason: string): void {
     if (this.#stopping) return;
-    const delayMs = Math.min(RESTART_DELAY_MIN_MS * 2 ** this.#faults, RESTART_DELAY_MAX_MS);
+    const delayMs = Math.min(RESTART_DELAY_MIN_MS * 2 ** this.#faults, this.spec.restartPauseMaxMs);
     this.#faults += 1;
     this.#events.onExit(reason, delayMs);
     this.#restartTimer = setTimeout(() => void this.#restart(), delayMs);

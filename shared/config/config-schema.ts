@@ -515,6 +515,10 @@ export const CONFIG = {
   'worker.orphan_timeout': duration(10_000, 'Silence of the coordinator after which its tasks end'),
 
   'up.workers': integer(2, 1, 256, 'Workers that skein up starts'),
+  'up.restart_pause_max': duration(
+    10_000,
+    'Longest pause before a service that ended is started again; the first is 100 ms, each further one twice as long',
+  ),
   'up.ready_timeout': duration(30_000, 'Time for which skein up waits until every service answers'),
   'up.port_base': integer(-1, -1, 65_000, 'First of the ports of skein up; 0 = any free ports, -1 = the services’ own'),
 

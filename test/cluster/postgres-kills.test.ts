@@ -7,6 +7,7 @@ import { Client, Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import { startCluster, type StartedCluster } from '#test/support/cluster.ts';
+import { RESTARTS_SOON } from '#test/support/kill-service.ts';
 import { groupQuery, groupsOf } from '#test/support/grouped-view.ts';
 import {
   checkLoads,
@@ -89,7 +90,7 @@ beforeAll(async () => {
   // COMMITs wait for nobody unless a trigger says so.
   const settings = ['synchronous_standby_names=nobody', 'synchronous_commit=local'];
   postgres = await startTestPostgres({ settings });
-  const env = { DATABASE_URL: postgres.url, SKEIN_CATALOG_BACKGROUND_INTERVAL: '200ms' };
+  const env = { DATABASE_URL: postgres.url, SKEIN_CATALOG_BACKGROUND_INTERVAL: '200ms', ...RESTARTS_SOON };
   cluster = await startCluster({ workers: 1, env });
   database = new Pool({ connectionString: postgres.url, max: 2 });
   database.on('error', () => undefined);

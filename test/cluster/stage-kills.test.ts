@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import { startCluster, type StartedCluster } from '#test/support/cluster.ts';
+import { RESTARTS_SOON } from '#test/support/kill-service.ts';
 import { storedFiles } from '#test/support/stage-files.ts';
 import { UploadClient } from '#test/support/upload-client.ts';
 
@@ -13,12 +14,13 @@ import { UploadClient } from '#test/support/upload-client.ts';
 let cluster: StartedCluster;
 let folder: string;
 
-const UPLOAD_TTL_S = 20;
+/** Longer than the uploads take while processes die beside other suites: one that outlives it is forgotten, as it should be. */
+const UPLOAD_TTL_S = 30;
 const PART_BYTES = 2 ** 20;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'skein-stage-'));
-  cluster = await startCluster({ workers: 1, env: { SKEIN_CATALOG_BACKGROUND_INTERVAL: '200ms' } });
+  cluster = await startCluster({ workers: 1, env: { SKEIN_CATALOG_BACKGROUND_INTERVAL: '200ms', ...RESTARTS_SOON } });
   await cluster.sql('CREATE STAGE large');
   await cluster.sql(`CREATE STAGE inbox WITH ('upload_ttl' = '${UPLOAD_TTL_S}s')`);
 });

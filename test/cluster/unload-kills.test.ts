@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { QueryAnswer, StartedCluster } from '#test/support/cluster.ts';
+import { RESTARTS_SOON } from '#test/support/kill-service.ts';
 import { createTestDatabase, startOwnCluster, type TestDatabase } from '#test/support/resources.ts';
 
 /**
@@ -31,7 +32,7 @@ let holder: Client;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  const env = { DATABASE_URL: database.url, SKEIN_CATALOG_BACKGROUND_INTERVAL: '200ms' };
+  const env = { DATABASE_URL: database.url, SKEIN_CATALOG_BACKGROUND_INTERVAL: '200ms', ...RESTARTS_SOON };
   cluster = await startOwnCluster({ workers: 2, env });
   [client, holder] = [new Client(database.url), new Client(database.url)];
   await client.connect();

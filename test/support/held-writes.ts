@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { expect } from 'vitest';
 import type { StartedCluster } from './cluster.ts';
-import { killService, type Killed } from './kill-service.ts';
+import { killService, RESTARTS_SOON, type Killed } from './kill-service.ts';
 import { createTestDatabase, startOwnCluster } from './resources.ts';
 
 /** Locks that hold every write at a point until they are released. */
@@ -47,7 +47,7 @@ export class HeldWrites implements AsyncDisposable {
   static async start(): Promise<HeldWrites> {
     await using stack = new AsyncDisposableStack();
     const { url } = stack.use(await createTestDatabase());
-    const cluster = stack.use(await startOwnCluster({ env: { DATABASE_URL: url } }));
+    const cluster = stack.use(await startOwnCluster({ env: { DATABASE_URL: url, ...RESTARTS_SOON } }));
     const connect = async (): Promise<Client> => {
       const client = stack.adopt(new Client(url), (open) => open.end());
       await client.connect();

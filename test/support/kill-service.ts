@@ -1,6 +1,9 @@
 import type { Client } from 'pg';
 import type { StartedCluster } from './cluster.ts';
 
+/** Environment of a cluster whose services are killed again and again: they start again soon, as a service does that was well before. */
+export const RESTARTS_SOON = { SKEIN_UP_RESTART_PAUSE_MAX: '500ms' } as const;
+
 /** A kind of service, or `connections`: those of all processes with Postgres, as when it crashes. */
 export type Killed = 'coordinator' | 'worker' | 'catalog' | 'connections';
 

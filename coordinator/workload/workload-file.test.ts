@@ -87,6 +87,26 @@ describe('a workload file', () => {
     await vi.waitFor(() => expect(file.problem).toBeNull(), WITHIN);
   });
 
+  test.each([
+    ['valid', of(1), null],
+    ['invalid', 'resource_groups: 1', 'expected a list'],
+  ])('whose folder is renamed and renamed back is as %s as before', async (_what, text, refusal) => {
+    await writeFile(path, of(1));
+    const { file, seen } = await open();
+    const expectBefore = (): Promise<void> =>
+      vi.waitFor(() => {
+        if (refusal === null) expect(file.problem).toBeNull();
+        else expect(file.problem).toContain(refusal);
+      }, WITHIN);
+    if (refusal !== null) await writeFile(path, text);
+    await expectBefore();
+    await rename(folder, `${folder}-away`);
+    await vi.waitFor(() => expect(file.problem).toBe(`${path} is gone`), WITHIN);
+    await rename(`${folder}-away`, folder);
+    await expectBefore();
+    expect([limitOf(file.current), seen]).toEqual([1, []]);
+  });
+
   test('of the data folder may come later; one that the configuration names must be there', async () => {
     const { file } = await open();
     expect([limitOf(file.current), file.problem]).toEqual([100, null]);

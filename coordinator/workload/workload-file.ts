@@ -24,6 +24,8 @@ export class WorkloadFile implements AsyncDisposable {
   #seen: string;
   #current: Workload;
   #problem: string | null = null;
+  /** Why the file of `#version` was refused; null = it is in force. */
+  #refusal: string | null = null;
 
   private constructor(read: FileState & { readonly path: string }, log: Logger) {
     this.#path = read.path;
@@ -74,21 +76,41 @@ export class WorkloadFile implements AsyncDisposable {
       const version = await versionOf(this.#path);
       const isSettled = version === this.#seen;
       this.#seen = version;
-      if (version === this.#version || !isSettled) return;
+      if (!isSettled) return;
+      if (version === this.#version) {
+        // The file may have been gone for a while, or could not be read.
+        this.#report(this.#refusal);
+        return;
+      }
       if (version === MISSING) throw new SkeinError('INVALID_CONFIGURATION', `${this.#path} is gone`);
-      // One that cannot be read now may be readable at the next look.
+      // A file that cannot be read now may be readable at the next look.
       const text = await textOf(this.#path);
       this.#version = version;
+      this.#take(text);
+    } catch (error) {
+      this.#report(SkeinError.of(error).message);
+    }
+  }
+
+  #take(text: string): void {
+    try {
       this.#current = readWorkload(text, this.#path);
       this.#problem = null;
+      this.#refusal = null;
       this.#log.info({ file: this.#path }, 'the workload file has changed and is in force');
       for (const listener of this.#listeners) listener(this.#current);
     } catch (error) {
-      const { message } = SkeinError.of(error);
-      if (message === this.#problem) return;
-      this.#problem = message;
-      this.#log.error({ reason: this.#problem }, 'the workload file is not valid: the one before it stays in force');
+      this.#refusal = SkeinError.of(error).message;
+      throw error;
     }
+  }
+
+  /** Sets the problem, and logs it when it is another one than before. */
+  #report(problem: string | null): void {
+    if (problem === this.#problem) return;
+    this.#problem = problem;
+    if (problem === null) this.#log.info({ file: this.#path }, 'the workload file is back, and in force as before');
+    else this.#log.error({ reason: problem }, 'the workload file is not valid: the one before it stays in force');
   }
 }
 

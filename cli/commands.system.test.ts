@@ -1,15 +1,29 @@
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SCOPES } from '#shared/token-claims.ts';
-import { skein, startCluster, type StartedCluster } from '#test/support/cluster.ts';
+import { projectRoot, skein, startCluster, type StartedCluster } from '#test/support/cluster.ts';
 import { startEtcd } from '#test/support/etcd.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
 
+const EXAMPLE = join(projectRoot, 'workload.example.yaml');
+/** The coordinator looks at its file several times a second; a run of `status` takes about one. */
+const WITHIN = { timeout: 15_000 };
+let folder: string;
+/** The workload file, which `up` alone is told of. */
+let workload: string;
 let cluster: StartedCluster;
 beforeAll(async () => {
-  cluster = await startCluster({ args: ['--worker-memory', '512MB', '--worker-cores', '1'] });
+  folder = await mkdtemp(join(tmpdir(), 'skein-commands-'));
+  workload = join(folder, 'groups.yaml');
+  await copyFile(EXAMPLE, workload);
+  const args = ['--worker-memory', '512MB', '--worker-cores', '1', '--set', `coordinator.workload_file=${workload}`];
+  cluster = await startCluster({ args });
 });
 afterAll(async () => {
   await cluster?.stop();
+  await rm(folder, { recursive: true, force: true });
 });
 
 const claimsOf = (token: string): Record<string, unknown> =>
@@ -55,6 +69,23 @@ test('status: every service with its process and address', async () => {
     url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string,
     state: 'up',
   });
+});
+
+test('status: what the coordinator finds wrong with the workload file that it was given', async () => {
+  const asked = async (): Promise<unknown> =>
+    (JSON.parse(await cluster.cliOk(['status', '--json'])) as { workload_file_problem?: unknown })
+      .workload_file_problem;
+  expect(await asked()).toBeNull();
+  await writeFile(workload, 'resource_groups: 1\n');
+  await expect.poll(asked, WITHIN).toContain(`${workload}:1:18: `);
+  expect(await cluster.cliOk(['status'])).toContain(
+    `\nThe workload file is not valid, and the one before it stays in force: ${workload}:1:18: `,
+  );
+  await rm(workload);
+  await expect.poll(asked, WITHIN).toBe(`${workload} is gone`);
+  await copyFile(EXAMPLE, workload);
+  await expect.poll(asked, WITHIN).toBeNull();
+  expect(await cluster.cliOk(['status'])).not.toContain('workload file');
 });
 
 test('config print shows what the running cluster was given', async () => {

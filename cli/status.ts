@@ -1,12 +1,11 @@
 import { connect } from 'node:net';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { jobTable, parkedJobs, type ParkedJob } from './admin-job.ts';
-import { findTarget } from './catalog-rpc.ts';
+import { findTarget, mintToken } from './catalog-rpc.ts';
 import { findCluster, type ServiceRecord } from './cluster-file.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { processIdentity } from './process-identity.ts';
 import { printTable } from './print-table.ts';
-import { workloadProblem } from './workload.ts';
 
 const PROBE_TIMEOUT_MS = 2_000;
 
@@ -21,9 +20,10 @@ export type ServiceStatus = {
 /** `skein status`. @throws NO_CLUSTER */
 export async function status(loaded: LoadedConfig, json: boolean): Promise<ExitCode> {
   const services = await serviceStates(loaded.config.data_dir);
-  const isUp = services.some(({ kind, state }) => kind === 'catalog' && state === 'up');
-  const jobs = isUp ? await parked(loaded) : null;
-  const problem = workloadProblem(loaded);
+  const isUp = (wanted: ServiceRecord['kind']): boolean =>
+    services.some(({ kind, state }) => kind === wanted && state === 'up');
+  const jobs = isUp('catalog') ? await parked(loaded) : null;
+  const problem = isUp('catalog') && isUp('coordinator') ? await workloadProblem(loaded) : undefined;
   if (json) {
     process.stdout.write(`${JSON.stringify({ services, parked_jobs: jobs, workload_file_problem: problem })}\n`);
     return EXIT.ok;
@@ -34,7 +34,7 @@ export async function status(loaded: LoadedConfig, json: boolean): Promise<ExitC
     const how = 'skein admin job retry JOB has one tried again';
     process.stdout.write(`\n${jobs.length} background jobs are parked (${how}):\n${jobTable(jobs)}`);
   }
-  if (problem !== null)
+  if (typeof problem === 'string')
     process.stdout.write(`\nThe workload file is not valid, and the one before it stays in force: ${problem}\n`);
   return EXIT.ok;
 }
@@ -45,6 +45,24 @@ async function parked(loaded: LoadedConfig): Promise<readonly ParkedJob[] | null
     return await parkedJobs(findTarget(loaded));
   } catch {
     return null;
+  }
+}
+
+/**
+ * The problem that the coordinator has with its workload file; null = none, undefined when it does not answer, or this user may not ask it.
+ * Only the coordinator knows: it may have been given another file than this command, and keeps the one before when a file is gone.
+ */
+async function workloadProblem(loaded: LoadedConfig): Promise<string | null | undefined> {
+  try {
+    const target = findTarget(loaded);
+    const response = await fetch(`${target.queryUrl}/api/cluster?limit=1`, {
+      headers: { authorization: `Bearer ${await mintToken(target)}` },
+      signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
+    });
+    if (!response.ok) return undefined;
+    return ((await response.json()) as { readonly workload_file_problem?: string | null }).workload_file_problem;
+  } catch {
+    return undefined;
   }
 }
 

@@ -37,16 +37,6 @@ export function routeWorkload({ config }: LoadedConfig, flags: Flags): ExitCode 
   return EXIT.ok;
 }
 
-/** What is wrong with the configured workload file; null = nothing, or there is none. */
-export function workloadProblem({ config }: LoadedConfig): string | null {
-  try {
-    configured(workloadPath(config));
-    return null;
-  } catch (error) {
-    return SkeinError.of(error).message;
-  }
-}
-
 function configured(path: string): Workload {
   try {
     return readWorkload(readFileSync(path, 'utf8'), path);

@@ -205,6 +205,7 @@ function activeView(active: Active): ClusterView {
     groups: (caller) => view().groups(caller),
     cluster: () => view().cluster(),
     feedbackQueue: () => view().feedbackQueue(),
+    workloadProblem: () => view().workloadProblem(),
   };
 }
 

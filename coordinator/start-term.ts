@@ -127,8 +127,8 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     stack.defer(parts.workload.onChange((workload) => admission.reconfigure(workload)));
   }
   const registry = new QueryRegistry();
-  const { coordinatorId } = parts;
-  const view = clusterView({ coordinatorId, epoch, activeSinceMs: systemClock.nowMs(), admission, pool });
+  const { coordinatorId, workload } = parts;
+  const view = clusterView({ coordinatorId, epoch, activeSinceMs: systemClock.nowMs(), admission, pool, workload });
   const events = stack.use(new EventHub({ epoch, view, admission, registry, clock: systemClock }));
   const queries = statementRunner({
     config,

@@ -5,6 +5,7 @@ import type { WorkerInfo } from '../cluster/worker-link.ts';
 import type { KnownWorker, WorkerPool } from '../cluster/worker-pool.ts';
 import { tenantGroups, type GroupSnapshot } from '../workload/group-snapshot.ts';
 import type { Admission } from '../workload/admission.ts';
+import type { WorkloadFile } from '../workload/workload-file.ts';
 
 /** What can be seen of a cluster beside its statements. */
 export interface ClusterView {
@@ -14,6 +15,8 @@ export interface ClusterView {
   cluster(): ClusterState;
   /** The feedback queues of all live workers together. */
   feedbackQueue(): FeedbackQueue;
+  /** Why the workload file as it is now is not in force; null = it is. It names the file and parts of it. */
+  workloadProblem(): string | null;
 }
 
 export type FeedbackQueue = {
@@ -73,10 +76,12 @@ type ViewParts = {
   readonly activeSinceMs: number;
   readonly admission: Pick<Admission, 'running' | 'queued' | 'describe' | 'rules'>;
   readonly pool: Pick<WorkerPool, 'states' | 'open'>;
+  readonly workload: Pick<WorkloadFile, 'problem'>;
 };
 
 /** The view of a coordinator's term. */
-export function clusterView({ coordinatorId, epoch, activeSinceMs, admission, pool }: ViewParts): ClusterView {
+export function clusterView(parts: ViewParts): ClusterView {
+  const { coordinatorId, epoch, activeSinceMs, admission, pool, workload } = parts;
   const release = { skein: SKEIN_RELEASE, duckdb: DUCKDB_RELEASE };
   const coordinator = { id: coordinatorId, release, epoch, activeSinceMs };
   return {
@@ -88,6 +93,7 @@ export function clusterView({ coordinatorId, epoch, activeSinceMs, admission, po
       workers: pool.states().map(workerView).toSorted(byName),
     }),
     feedbackQueue: () => feedbackQueue(pool.open().map(({ info }) => info)),
+    workloadProblem: () => workload.problem,
   };
 }
 

@@ -215,6 +215,12 @@ const Cluster = record({
   queries_queued: integer('Queries that wait for admission, of all tenants'),
   workers: Type.Array(Worker, { description: 'A page of them, by name' }),
   total: integer('How many workers there are'),
+  workload_file_problem: Type.Optional(
+    orNull(
+      Type.String(),
+      'Why the workload file as it is now is not in force; null when it is. Only an administrator with a token of `skein token` is told.',
+    ),
+  ),
 });
 
 /** Data of an event `query`: the record of a statement that has come, waits for a place, has started or ended. */

@@ -231,7 +231,7 @@ function queryRoutes(app: DocumentedApp, options: HttpOptions): void {
   });
   liveQueryRoutes(app, { queries: options.queries, onRequest: authenticate, callerOf });
   groupRoutes(app, { view: options.view, onRequest: authenticate, callerOf });
-  clusterRoutes(app, { view: options.view, onRequest: authenticate });
+  clusterRoutes(app, { view: options.view, onRequest: authenticate, callerOf });
   eventRoutes(app, { events: options.events, authenticate: options.authenticate, onRequest: authenticate, callerOf });
   historyRoutes(app, { history: options.history, onRequest: authenticate, callerOf });
 }

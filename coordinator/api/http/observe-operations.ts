@@ -55,7 +55,8 @@ export const GET_CLUSTER = {
   operationId: 'getCluster',
   summary: 'The active coordinator and its workers as they are now',
   description:
-    'The same for every principal: figures count all tenants, and no query, user or address is named. `limit` and `offset` are about the workers.',
+    'The same for every principal, but for `workload_file_problem`: figures count all tenants, and no query, user or address is named. ' +
+    '`limit` and `offset` are about the workers.',
   querystring: Type.Object(page),
   response: {
     200: json(ref('Cluster'), 'The cluster'),

@@ -52,10 +52,17 @@ beforeAll(async () => {
   app.setErrorHandler((error, _request, reply) => answerError(reply, toSkeinError(error), false));
   void app.register((routes, _options, done) => {
     const pool = { states: () => [], open: () => [] };
-    const term = clusterView({ coordinatorId: 'c', epoch: 1, activeSinceMs: 0, admission, pool });
+    const term = clusterView({
+      coordinatorId: 'c',
+      epoch: 1,
+      activeSinceMs: 0,
+      admission,
+      pool,
+      workload: { problem: null },
+    });
     const onRequest = (): Promise<void> => Promise.resolve();
     groupRoutes(routes, { view: term, onRequest, callerOf: () => caller });
-    clusterRoutes(routes, { view, onRequest });
+    clusterRoutes(routes, { view, onRequest, callerOf: () => caller });
     done();
   });
   await app.ready();
@@ -67,8 +74,11 @@ afterAll(async () => {
 });
 
 /** Answers status and body, checked against the OpenAPI document. */
-async function get(path: string, tenant = 'acme'): Promise<{ readonly status: number; readonly body: unknown }> {
-  caller = callerOf(tenant);
+async function get(
+  path: string,
+  asking: string | Caller = 'acme',
+): Promise<{ readonly status: number; readonly body: unknown }> {
+  caller = typeof asking === 'string' ? callerOf(asking) : asking;
   const { statusCode: status, headers, payload: text } = await app.inject({ method: 'GET', url: path });
   const given = new Headers(Object.entries(headers).map(([name, value]) => [name, String(value)]));
   document.check({ method: 'GET', path, status, headers: given, text });
@@ -161,4 +171,14 @@ test('the cluster has a page of its workers', async () => {
   expect((body as { readonly workers: unknown }).workers).toMatchObject([
     { name: null, state: 'connecting', slots: null },
   ]);
+});
+
+test('only the operator is told what is wrong with the workload file: that names paths and groups', async () => {
+  const administrator = callerOf('acme', 'p', new Map([['query.list', { allowed: true }]]));
+  const withPassword: Caller = { ...administrator, claims: { ...administrator.claims, auth_method: 'password' } };
+  const told = async (asking: Caller): Promise<unknown> =>
+    ((await get('/api/cluster', asking)).body as { readonly workload_file_problem?: unknown }).workload_file_problem;
+  expect(await told(administrator)).toBe('workload.yaml is gone');
+  expect(await told(withPassword)).toBeUndefined();
+  expect(await told(callerOf('acme'))).toBeUndefined();
 });

@@ -77,7 +77,7 @@ export const COMMANDS: readonly Command[] = [
       { name: 'user', value: 'U', doc: 'User: id or name' },
       tenantFlag,
       { name: 'source', value: 'S', doc: 'Its X-Skein-Source' },
-      { name: 'type', value: 'T', doc: 'select, insert, ddl, ... (default: select)' },
+      { name: 'type', value: 'T', doc: 'Its type: select, insert, ddl, ... (default: select)' },
       { name: 'pool', value: 'P', doc: 'Its service.resource_pool' },
       { name: 'file', value: 'FILE', doc: 'Workload file (default: that of the configuration)' },
     ],

@@ -5,13 +5,17 @@ import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { loadConfig } from '#shared/config/load-config.ts';
 import { COMMANDS } from './commands.ts';
 import { parseCommand } from './command.ts';
+import { UsageError } from './exit-code.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'skein-workload-'));
 const file = join(folder, 'workload.yaml');
 let printed = '';
+/** `coordinator.workload_file` */
+let configured = '';
 
 beforeEach(() => {
   printed = '';
+  configured = '';
   vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
     printed += String(text);
     return true;
@@ -23,7 +27,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const skein = async (...args: readonly string[]): Promise<number> => {
   const command = COMMANDS.find(({ name }) => name === args.slice(0, 2).join(' '));
   if (command === undefined) throw new Error('no such command');
-  const loaded = loadConfig({ environment: { SKEIN_DATA_DIR: folder } });
+  const loaded = loadConfig({ environment: { SKEIN_DATA_DIR: folder, SKEIN_COORDINATOR_WORKLOAD_FILE: configured } });
   return command.run({ loaded, ...parseCommand(command, args.slice(2)) });
 };
 
@@ -51,4 +55,27 @@ test('workload route prints the group of a statement, and the rule that sends it
   await skein('workload', 'route', '--user', 'ann');
   await skein('workload', 'route', '--user', 'bob');
   expect(printed).toBe('root.etl (rule 1, priority 0)\nroot.ann (rule 2)\nroot (no rule matches)\n');
+});
+
+test('workload route prints a path as everything else does: a dot in a name is %2E', async () => {
+  writeFileSync(
+    file,
+    'resource_groups: [{name: root, groups: [{name: "${USER}"}]}]\nrouting_rules: [{target_group: "root.${USER}"}]\n',
+  );
+  await skein('workload', 'route', '--user', 'ann.lee@acme.com');
+  expect(printed).toBe('root.ann%2Elee%40acme%2Ecom (rule 1)\n');
+});
+
+test('workload route refuses an unknown type of statement, with the list', async () => {
+  const route = skein('workload', 'route', '--type', 'inserts');
+  await expect(route).rejects.toThrow(UsageError);
+  await expect(route).rejects.toThrow(/^--type: expected select, insert, .*, unknown, not "inserts"$/);
+});
+
+test('workload route has the default without a file in the data folder; a file that the configuration names must be there', async () => {
+  rmSync(file, { force: true });
+  await skein('workload', 'route');
+  expect(printed).toBe('root (no rule matches)\n');
+  configured = join(folder, 'absent.yaml');
+  await expect(skein('workload', 'route')).rejects.toThrow(`${configured}: ENOENT`);
 });

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
+import { QUERY_TYPES } from '#coordinator/history/query-type.ts';
+import { printName } from '#coordinator/workload/group.ts';
 import { readWorkload } from '#coordinator/workload/read-workload.ts';
 import { route } from '#coordinator/workload/route.ts';
 import { DEFAULT_WORKLOAD, type GroupSpec, type Workload } from '#coordinator/workload/workload.ts';
@@ -19,8 +21,11 @@ export function checkWorkload(positionals: readonly string[]): ExitCode {
 
 /** `skein workload route`: prints the group of a statement with these properties, and the rule that sends it there. */
 export function routeWorkload({ config }: LoadedConfig, flags: Flags): ExitCode {
-  const named = flags.text('file');
-  const workload = named === undefined ? configured(workloadPath(config)) : readFile(named);
+  const queryType = flags.text('type') ?? 'select';
+  if (!QUERY_TYPES.some((known) => known === queryType))
+    throw new UsageError(`--type: expected ${QUERY_TYPES.join(', ')}, not ${JSON.stringify(queryType)}`);
+  const named = flags.text('file') ?? (config['coordinator.workload_file'] || undefined);
+  const workload = named === undefined ? ofDataFolder(workloadPath(config)) : readFile(named);
   const user = flags.text('user') ?? '';
   const found = route(workload.rules, {
     tenant: flags.text('tenant') ?? config['bootstrap.tenant'],
@@ -28,16 +33,17 @@ export function routeWorkload({ config }: LoadedConfig, flags: Flags): ExitCode 
     username: user,
     source: flags.text('source') ?? null,
     resourcePool: flags.text('pool') ?? '',
-    queryType: flags.text('type') ?? 'select',
+    queryType,
   });
-  const path = found.path.map(({ name }) => name).join('.');
+  const path = found.path.map(({ name }) => printName(name)).join('.');
   const priority = found.priority === null ? '' : `, priority ${found.priority}`;
   const why = found.rule === null ? 'no rule matches' : `rule ${found.rule}`;
   process.stdout.write(`${path} (${why}${priority})\n`);
   return EXIT.ok;
 }
 
-function configured(path: string): Workload {
+/** The workload of the data folder's file, or the default one when there is none. */
+function ofDataFolder(path: string): Workload {
   try {
     return readWorkload(readFileSync(path, 'utf8'), path);
   } catch (error) {

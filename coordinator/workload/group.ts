@@ -157,7 +157,8 @@ export class Group {
  *
  *     max(1, floor(S - (S - 1) x (cpu - soft) / (hard - soft)))
  *
- * so a group whose soft concurrency is below its hard one steps down at the soft limit. The hard limit is twice the soft one when unset.
+ * so a group whose soft concurrency is below its hard one steps down at the soft limit. The hard limit is twice the soft one when unset;
+ * a soft limit that is unset is the hard one.
  */
 export function effectiveConcurrency(
   spec: Pick<GroupSpec, 'hardConcurrencyLimit' | 'softConcurrencyLimit' | 'softCpuLimitMs' | 'hardCpuLimitMs'>,
@@ -177,5 +178,5 @@ const laneOf = ({ workClass, priority }: GroupQuery): string => `${workClass}/${
 const NAME_LENGTH_MAX = 100;
 
 /** A name as it stands in a path: a user's name may have dots, which separate groups. */
-const printName = (name: string): string =>
+export const printName = (name: string): string =>
   encodeURIComponent(name.toWellFormed()).replaceAll('.', '%2E').slice(0, NAME_LENGTH_MAX);

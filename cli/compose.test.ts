@@ -2,8 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import type { Config } from '#shared/config/config-schema.ts';
+import { route } from '#coordinator/workload/route.ts';
+import { WorkloadFile } from '#coordinator/workload/workload-file.ts';
+import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
 import { loadConfig } from '#shared/config/load-config.ts';
+import { silentLogger } from '#shared/log/logger.ts';
 import { must } from '#shared/must.ts';
 import { COMMANDS } from './commands.ts';
 
@@ -28,6 +31,8 @@ const services = Object.entries(compose.services);
 /** Services of ours that stay up; the others do one thing and end. */
 const ours = services.filter(([, { build, healthcheck }]) => build !== undefined && healthcheck !== undefined);
 const ROLES = ['catalog', 'coordinator', 'worker', 'operator', 'etcd'];
+
+const STATEMENT = { principal: 'p', username: 'ann', source: null, resourcePool: '', queryType: 'select' };
 
 /** `${NAME:-default}` is its default, `${NAME:?why}` a value. */
 const substituted = (value: string | number): string =>
@@ -57,6 +62,23 @@ test.each(ours)('%s runs a command that exists, with settings that are valid', (
   // A worker never sees the database.
   expect(config['database.url'] === '').toBe(command === 'worker');
   if (command === 'worker') expect([config['worker.name'], config['cluster.advertise_host']]).toEqual([name, name]);
+});
+
+test('the coordinator has the example’s workload, which keeps tenants apart, unless its user names another', async () => {
+  const config = configOf(must(compose.services['coordinator'], 'coordinator'));
+  const path = config['coordinator.workload_file'];
+  // The image has in /app what the Dockerfile copies from the project's folder.
+  const [, name] = must(/^\/app\/([\w.-]+)$/.exec(path), `a file of the image, not ${path}`);
+  expect(read('Dockerfile')).toContain(`\nWORKDIR /app\n`);
+  expect(read('Dockerfile')).toContain(`\nCOPY ${name} ./\n`);
+  const local = defaultConfig({ 'coordinator.workload_file': fileURLToPath(new URL(must(name, 'a name'), ROOT)) });
+  await using file = await WorkloadFile.open(local, silentLogger);
+  const paths = ['acme', 'rival'].map((tenant) =>
+    route(file.current.rules, { ...STATEMENT, tenant })
+      .path.map(({ name: group }) => group)
+      .join('.'),
+  );
+  expect(paths).toEqual(['root.acme.ann', 'root.rival.ann']);
 });
 
 test('every command of a service of ours exists', () => {

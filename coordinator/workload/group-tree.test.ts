@@ -97,6 +97,13 @@ describe('CPU time', () => {
     expect(effectiveConcurrency(spec, cpuMs)).toBe(expected);
   });
 
+  test.each([
+    [999, 10],
+    [1_000, 1],
+  ])('with a hard limit of 1000 ms alone, at %i ms the group may run %i', (cpuMs, expected) => {
+    expect(effectiveConcurrency({ ...spec, softCpuLimitMs: null, hardCpuLimitMs: 1_000 }, cpuMs)).toBe(expected);
+  });
+
   test('counts in every ancestor, and falls over the quota period', () => {
     const tree = treeOf(`
       cpu_quota_period: 10s

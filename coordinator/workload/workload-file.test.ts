@@ -87,6 +87,13 @@ describe('a workload file', () => {
     await vi.waitFor(() => expect(file.problem).toBeNull(), WITHIN);
   });
 
+  test('that is emptied leaves the defaults', async () => {
+    await writeFile(path, of(1));
+    const { file } = await open();
+    await writeFile(path, '');
+    await vi.waitFor(() => expect([limitOf(file.current), file.problem]).toEqual([100, null]), WITHIN);
+  });
+
   test.each([
     ['valid', of(1), null],
     ['invalid', 'resource_groups: 1', 'expected a list'],

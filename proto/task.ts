@@ -9,6 +9,12 @@ import type { FileLoad, LoadRules } from './load-rules.ts';
 import type { SqlText } from './sql-text.ts';
 
 /**
+ * Least memory of a task: with less DuckDB spills from the first rows on, and a sort of wide rows has too little even to spill. While a
+ * worker has less free than this, its tasks wait for it.
+ */
+export const TASK_MEMORY_BYTES_MIN = 128 * 2 ** 20;
+
+/**
  * A task that a coordinator sends to a worker: the SQL of one fragment with its share of the scans. It is sent as JSON (`task-codec.ts`)
  * in `RunTaskRequest.spec` or in the ticket of `DoGet`, covered by a signed ticket (`shared/ticket.ts`).
  */
@@ -35,6 +41,7 @@ export type TaskSpec = {
    * streamed: a slow reader then slows the task down, but costs no memory.
    */
   readonly collected: boolean;
+  /** DuckDB's limit; less than `TASK_MEMORY_BYTES_MIN` only where the task's share of the session's or the worker's limit is. */
   readonly memoryLimitBytes: number;
   readonly spillLimitBytes: number;
   /** Cores: 1 = a narrow task; more = a wide one. */

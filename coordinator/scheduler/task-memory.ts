@@ -1,3 +1,4 @@
+import { TASK_MEMORY_BYTES_MIN } from '#proto/task.ts';
 import type { StageRoom } from '../distributor/estimate/cluster-cores.ts';
 import type { WorkerInfo } from '../cluster/worker-link.ts';
 import { NARROW_MEMORY_BYTES } from './choose-width.ts';
@@ -19,7 +20,8 @@ type TaskPlace = {
 
 /**
  * Returns the memory limit of a task: its share, by cores, of the query's memory on a worker, or all of it for a query that runs whole. A
- * narrow query, and a task that reads little, get at most `NARROW_MEMORY_BYTES`.
+ * narrow query, and a task that reads little, get at most `NARROW_MEMORY_BYTES`. A small grant never takes a task below
+ * `TASK_MEMORY_BYTES_MIN`: where other queries hold the memory, or the workers that had it are away, the task waits on its worker instead.
  */
 export function taskMemory(
   stage: StageRun,
@@ -30,14 +32,18 @@ export function taskMemory(
   const limit = Math.min(owner.memoryLimitBytes, worker.memoryLimitBytes);
   if (fragment.plan === null) {
     const wanted = fragment.width === 1 ? Math.min(limit, NARROW_MEMORY_BYTES) : limit;
-    return steady(wanted, owner.growMemory(wanted));
+    return atLeast(steady(wanted, owner.growMemory(wanted)), wanted);
   }
   const parts = Math.max(1, workers);
   // Once a stage, so that its tasks have equal limits.
   stage.memoryBytes ??= owner.growMemory(limit * parts);
-  const ownShare = Math.floor((steady(limit, stage.memoryBytes / parts) * threads) / room.cores);
+  const shareOf = (bytesOfWorker: number): number => Math.floor((bytesOfWorker * threads) / room.cores);
+  const ownShare = atLeast(shareOf(steady(limit, stage.memoryBytes / parts)), shareOf(limit));
   return bytes <= SMALL_TASK_BYTES ? Math.min(ownShare, NARROW_MEMORY_BYTES) : ownShare;
 }
+
+/** Returns `granted` but no less than a task needs, unless all that it wanted is less. */
+const atLeast = (granted: number, wanted: number): number => Math.max(granted, Math.min(wanted, TASK_MEMORY_BYTES_MIN));
 
 /**
  * Returns `wanted` or, if it is not granted, its largest half, quarter, ... that is: an instance returns its freed pages whenever its limit

@@ -1,9 +1,7 @@
+import { TASK_MEMORY_BYTES_MIN } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Asker } from '#shared/fair/asker.ts';
 import { Holdings, inTurn, oneTooMany } from '#shared/fair/holdings.ts';
-
-/** Floor of a grant: a task with less would spill from its first rows on, so it waits instead. */
-const GRANT_BYTES_MIN = 128 * 2 ** 20;
 
 type Waiter = Asker & {
   readonly askedBytes: number;
@@ -30,7 +28,7 @@ export class MemoryGate {
   readonly #waiting = new Set<Waiter>();
 
   constructor(totalBytes: number, waitingMax: number) {
-    this.#holdings = new Holdings(totalBytes, GRANT_BYTES_MIN);
+    this.#holdings = new Holdings(totalBytes, TASK_MEMORY_BYTES_MIN);
     this.#totalBytes = totalBytes;
     this.#waitingMax = waitingMax;
   }
@@ -127,7 +125,7 @@ export class MemoryGate {
   }
 
   #floorOf(askedBytes: number): number {
-    return Math.min(askedBytes, GRANT_BYTES_MIN, this.#totalBytes);
+    return Math.min(askedBytes, TASK_MEMORY_BYTES_MIN, this.#totalBytes);
   }
 }
 
@@ -135,4 +133,4 @@ const queueFull = (): SkeinError => new SkeinError('QUEUE_FULL', 'too many tasks
 
 /** The largest power of two times the floor that is at most `bytes`; 0 below the floor. */
 const steadyBytes = (bytes: number): number =>
-  bytes < GRANT_BYTES_MIN ? 0 : GRANT_BYTES_MIN * 2 ** Math.floor(Math.log2(bytes / GRANT_BYTES_MIN));
+  bytes < TASK_MEMORY_BYTES_MIN ? 0 : TASK_MEMORY_BYTES_MIN * 2 ** Math.floor(Math.log2(bytes / TASK_MEMORY_BYTES_MIN));

@@ -9,9 +9,9 @@ const MEMORY = { reservations: { interactive: 1, medium: 2, batch: 4 }, interact
 const clock = { nowMs: () => 0, monotonicMs: () => 1 };
 const opened: GroupAdmission[] = [];
 
-const open = (yaml: string): GroupAdmission => {
+const open = (yaml: string, { memory = MEMORY, totalBytes = 0 } = {}): GroupAdmission => {
   const workload = readWorkload(yaml, 'w.yaml');
-  const admission = new GroupAdmission({ workload, memory: MEMORY, memoryBytes: () => 0, clock });
+  const admission = new GroupAdmission({ workload, memory, memoryBytes: () => totalBytes, clock });
   opened.push(admission);
   return admission;
 };
@@ -110,6 +110,52 @@ test('a rule gives the priority, and a query that outgrows its class gets the li
   const vip = await admission.admit(asking({}, 'vip'));
   vip.worked({ rows: 0, scheduledMs: 10_000 });
   expect(vip.priority).toBe(4);
+});
+
+describe('another file with other classes', () => {
+  const classes = (interactive: string, medium: string): string => `${NARROW}
+classes: {interactive: ${interactive}, medium: ${medium}}`;
+  const OLD = classes('{timeout: 9s, memory: 1GB}', '{timeout: 90s, memory: 2GB}');
+  const NEW = classes('{timeout: 5s, memory: 100MB}', '{timeout: 50s, memory: 300MB}');
+  const memory = { reservations: { interactive: 1e9, medium: 1e9, batch: 1e9 }, interactiveShare: 0.25 };
+  const large = asking({ memoryLimitBytes: 10e9 });
+
+  test('gives a query that waits its limits: timeout, reservation and the most memory', async () => {
+    const admission = open(OLD, { memory, totalBytes: 100e9 });
+    const first = await admission.admit(large);
+    const waiting = admission.admit(large);
+    const small = admission.admit(asking({ memoryLimitBytes: 50e6 }));
+    admission.reconfigure(readWorkload(NEW, 'w.yaml'));
+    // A query that runs keeps the limits that it began with.
+    expect([first.limits, first.grow(10e9)]).toEqual([{ timeoutMs: 9_000, memoryBytes: 1e9 }, 1e9]);
+    first.release();
+    const second = await waiting;
+    expect(second.limits).toEqual({ timeoutMs: 5_000, memoryBytes: 100e6 });
+    expect([admission.memory.heldBytes, second.grow(10e9)]).toEqual([100e6, 100e6]);
+    second.release();
+    // The session allows less than the class.
+    expect((await small).grow(10e9)).toBe(50e6);
+  });
+
+  test('gives a query that outgrows its class the limits of the new file, with no timeout beyond that of its tasks', async () => {
+    const admission = open(OLD, { memory, totalBytes: 100e9 });
+    const changes: unknown[] = [];
+    const place = await admission.admit({ ...large, onReclassified: ({ limits }) => changes.push(limits) });
+    admission.reconfigure(readWorkload(NEW, 'w.yaml'));
+    expect(place.limits).toEqual({ timeoutMs: 9_000, memoryBytes: 1e9 });
+    place.worked({ rows: 0, scheduledMs: 10_000 });
+    const limits = { timeoutMs: 50_000, memoryBytes: 300e6 };
+    expect([place.limits, changes]).toEqual([limits, [limits]]);
+    expect(place.grow(10e9)).toBe(1e9);
+    admission.reconfigure(readWorkload(NARROW, 'w.yaml'));
+    place.worked({ rows: 0, scheduledMs: 90_000 });
+    expect([place.workClass, place.limits, place.timeoutMsMax]).toEqual([
+      'batch',
+      { timeoutMs: 600_000, memoryBytes: 8e9 },
+      600_000,
+    ]);
+    expect(place.grow(10e9)).toBe(8e9);
+  });
 });
 
 describe('the example that is shipped', () => {

@@ -47,9 +47,9 @@ export interface Place {
   readonly workClass: WorkClass;
   /** Priority of the query now. */
   readonly priority: number;
-  /** The limits of the query's class now. */
+  /** The limits of the query's class: those of the file in force when it started, or when it got its present class. */
   readonly limits: ClassLimits;
-  /** The longest timeout of any class, which the query may still get. */
+  /** The longest timeout of any class when the query started; it gets no longer one. */
   readonly timeoutMsMax: number;
   /** Asks for memory up to `wantedBytes`; returns what the query may use. */
   grow(wantedBytes: number): number;
@@ -80,7 +80,10 @@ export type AdmissionOptions = {
 /** Interval at which CPU counters fall and the workers' memory is read. */
 const TICK_MS = 500;
 
+type Classes = Workload['classes'];
 type Waiter = { readonly start: () => void };
+/** How a query came to run: `given` is the priority of its rule, `classes` are those of the file in force when it started. */
+type Start = { readonly hasWaited: boolean; readonly given: number | null; readonly classes: Classes };
 
 /** Connects the tree of resource groups with the queries that wait for it. */
 export class GroupAdmission implements Admission, Disposable {
@@ -139,21 +142,21 @@ export class GroupAdmission implements Admission, Disposable {
     if (signal.aborted) throw SkeinError.of(signal.reason);
     // The workers may have come since the last tick.
     this.#start(this.#tree.setMemory(this.#options.memoryBytes()));
-    const { rules, classes } = this.#workload;
+    const { rules } = this.#workload;
     const { path, priority: given } = route(rules, statement);
     const { workClass } = classification;
     const priority = given ?? PRIORITIES[workClass];
-    const limits = classes[workClass];
     const id = String(++this.#queries);
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#waiting.set(id, { start: resolve });
+    const { promise, resolve, reject } = Promise.withResolvers<Classes>();
+    // It runs with the limits of the file that is in force when it starts: those that the tree has given it memory by.
+    this.#waiting.set(id, { start: () => resolve(this.#workload.classes) });
     const submitted = this.#tree.submit({
       id,
       tenant: statement.tenant,
       path,
       workClass,
       priority,
-      memoryLimitBytes: Math.min(limits.memoryBytes, memoryLimitBytes),
+      memoryLimitBytes,
     });
     if (submitted.kind === 'refused') {
       this.#waiting.delete(id);
@@ -172,12 +175,13 @@ export class GroupAdmission implements Admission, Disposable {
       reject(SkeinError.of(signal.reason));
     };
     signal.addEventListener('abort', leave, { once: true });
+    let classes: Classes;
     try {
-      await promise;
+      classes = await promise;
     } finally {
       signal.removeEventListener('abort', leave);
     }
-    return this.#place(id, request, { hasWaited, given });
+    return this.#place(id, request, { hasWaited, given, classes });
   }
 
   [Symbol.dispose](): void {
@@ -186,20 +190,21 @@ export class GroupAdmission implements Admission, Disposable {
 
   #place(
     id: string,
-    { classification, memoryLimitBytes, onReclassified }: AdmissionRequest,
-    { hasWaited, given }: { readonly hasWaited: boolean; readonly given: number | null },
+    { classification, onReclassified }: AdmissionRequest,
+    { hasWaited, given, classes }: Start,
   ): Place {
     const tree = this.#tree;
-    const { classes } = this.#workload;
     const done = { rows: 0, scheduledMs: 0 };
+    const timeoutMsMax = Math.max(...WORK_CLASSES.map((one) => classes[one].timeoutMs));
     let now = classification;
+    let limits = classes[now.workClass];
     const priority = (): number => given ?? PRIORITIES[now.workClass];
     const change = (to: Classification): void => {
       now = to;
-      const limits = classes[to.workClass];
-      const bytesMax = Math.min(limits.memoryBytes, memoryLimitBytes);
-      const { workClass } = to;
-      this.#start(tree.reclassify(id, { workClass, priority: priority(), memoryLimitBytes: bytesMax }));
+      const { timeoutMs, memoryBytes } = this.#workload.classes[to.workClass];
+      // The tickets of its tasks expire with `timeoutMsMax`, which has been told when it started.
+      limits = { timeoutMs: Math.min(timeoutMs, timeoutMsMax), memoryBytes };
+      this.#start(tree.reclassify(id, { workClass: to.workClass, priority: priority() }));
       onReclassified({ classification: to, priority: priority(), limits });
     };
     return {
@@ -212,9 +217,9 @@ export class GroupAdmission implements Admission, Disposable {
         return priority();
       },
       get limits() {
-        return classes[now.workClass];
+        return limits;
       },
-      timeoutMsMax: Math.max(...WORK_CLASSES.map((one) => classes[one].timeoutMs)),
+      timeoutMsMax,
       grow: (wantedBytes) => tree.grow(id, wantedBytes),
       worked: ({ rows, scheduledMs }) => {
         done.rows += rows;

@@ -16,6 +16,7 @@ export type NewQuery = {
   readonly path: readonly PathStep[];
   readonly workClass: WorkClass;
   readonly priority: number;
+  /** Most memory that the session allows it; the limit of its class holds beside it. */
   readonly memoryLimitBytes: number;
 };
 
@@ -74,7 +75,8 @@ export class GroupTree {
   /** Submits a query: it runs if every group on its path can run more, else waits if every one can queue more. */
   submit(query: NewQuery): Submission {
     const group = this.#groupOf(query.path);
-    const added: GroupQuery = { ...query, sequence: ++this.#sequence, group, hold: null };
+    const bytesMax = this.#bytesMax(query);
+    const added: GroupQuery = { ...query, sequence: ++this.#sequence, bytesMax, group, hold: null };
     const full = group.upward().find((one) => one.queued >= one.spec.maxQueuedQueries);
     this.#queries.set(query.id, added);
     for (const one of group.upward()) one.tenants.add(query.tenant);
@@ -122,15 +124,15 @@ export class GroupTree {
     const query = this.#queries.get(id);
     if (query?.hold === undefined || query.hold === null) return 0;
     const before = query.hold.bytes;
-    const most = Math.min(wantedBytes, query.memoryLimitBytes);
+    const most = Math.min(wantedBytes, query.bytesMax);
     const bytes = this.#memory.grow(query.hold, most, this.#memoryClaimed);
     this.#countMemory(query.group, query.hold.bytes - before);
     this.#refresh(query.group);
     return bytes;
   }
 
-  /** Gives a running query another class; its group stays. */
-  reclassify(id: string, to: Pick<NewQuery, 'workClass' | 'priority' | 'memoryLimitBytes'>): readonly string[] {
+  /** Gives a running query another class, with the limit that the file now in force gives it; its group stays. */
+  reclassify(id: string, to: Pick<NewQuery, 'workClass' | 'priority'>): readonly string[] {
     const query = this.#queries.get(id);
     if (query?.hold === undefined || query.hold === null) return [];
     const { bytes } = query.hold;
@@ -138,6 +140,7 @@ export class GroupTree {
     query.hold = { workClass: to.workClass, bytes: 0, kept: 0 };
     this.#memory.take(query.hold, bytes);
     Object.assign(query, to);
+    query.bytesMax = this.#bytesMax(query);
     return this.#startAll();
   }
 
@@ -177,7 +180,8 @@ export class GroupTree {
 
   /**
    * Puts another workload in force. Queries of a group that is gone move, in their order, to its nearest ancestor that is still there;
-   * running ones count there. No query is refused, however many wait.
+   * running ones count there. No query is refused, however many wait. Queries that wait get the limits of the new file's classes; those
+   * that run keep theirs.
    */
   reconfigure(workload: Workload): readonly string[] {
     const counters = walk(this.#root);
@@ -193,8 +197,10 @@ export class GroupTree {
     }
     for (const query of this.#queries.values()) {
       query.group = this.#groupOf(query.path);
-      if (query.hold === null) this.#enqueue(query);
-      else this.#countRunning(query.group, query.hold.bytes);
+      if (query.hold === null) {
+        query.bytesMax = this.#bytesMax(query);
+        this.#enqueue(query);
+      } else this.#countRunning(query.group, query.hold.bytes);
     }
     for (const group of walk(this.#root).toReversed()) {
       this.#refreshOne(group);
@@ -356,8 +362,12 @@ export class GroupTree {
     return false;
   }
 
-  #reservation({ workClass, memoryLimitBytes }: GroupQuery): number {
-    return this.#memory.reservation(workClass, memoryLimitBytes);
+  #reservation({ workClass, bytesMax }: GroupQuery): number {
+    return this.#memory.reservation(workClass, bytesMax);
+  }
+
+  #bytesMax({ workClass, memoryLimitBytes }: Pick<NewQuery, 'workClass' | 'memoryLimitBytes'>): number {
+    return Math.min(memoryLimitBytes, this.#workload.classes[workClass].memoryBytes);
   }
 
   /** Forgets a group made from a template, and then its ancestors, once it has no query and no CPU time to remember. */

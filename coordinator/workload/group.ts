@@ -13,8 +13,10 @@ export type GroupQuery = {
   readonly sequence: number;
   workClass: WorkClass;
   priority: number;
-  /** Most memory that it may hold. */
-  memoryLimitBytes: number;
+  /** Most memory that the session allows it. */
+  readonly memoryLimitBytes: number;
+  /** Most memory that it may hold: that, or the limit of its class when that is less. */
+  bytesMax: number;
   /** The group that it waits or runs in. */
   group: Group;
   /** Memory that it holds; null while it waits. */

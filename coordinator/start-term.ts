@@ -158,11 +158,11 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     unloads,
     commits: new CommitQueue(),
     transactions,
-    record: (row) => {
+    record: (row, workClass) => {
       history.record(row);
-      events.record(row);
+      events.record(row, workClass);
     },
-    onWaits: (statement) => events.waits(statement),
+    onChanged: (statement) => events.changed(statement),
     history: parts.records,
     metrics,
     traces: parts.traces,

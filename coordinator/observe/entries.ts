@@ -71,21 +71,19 @@ export const clusterEntry = ({ coordinator, running, queued }: ClusterState) => 
   queries_queued: queued,
 });
 
-/** What a record does not tell: it is known while the statement waits and runs. */
+/** A record does not tell these: they are known while the statement waits. */
 const NOT_WAITING: {
-  readonly workload_class: string | null;
   readonly queue_position: number | null;
   readonly reason: string | null;
 } = {
-  workload_class: null,
   queue_position: null,
   reason: null,
 };
 
 export type QueryEntry = ReturnType<typeof recordEntry>;
 
-/** A statement as its history record tells. */
-export const recordEntry = (row: HistoryRow) => ({
+/** A statement as its history record tells, with its class; null = it is not planned, or runs no query. */
+export const recordEntry = (row: HistoryRow, workClass: string | null) => ({
   query_id: row.query_id,
   status: row.status,
   sql: cutText(row.sql, TEXT_BYTES_MAX),
@@ -95,6 +93,7 @@ export const recordEntry = (row: HistoryRow) => ({
   source: row.source,
   resource_group: row.resource_group,
   priority: row.priority,
+  workload_class: workClass,
   ...NOT_WAITING,
   queued_at: row.queued_at.toISOString(),
   started_at: row.started_at?.toISOString() ?? null,

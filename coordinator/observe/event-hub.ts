@@ -9,6 +9,7 @@ import type { LiveStatement, QueryRegistry } from '../query/query-registry.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { Admission } from '../workload/admission.ts';
 import { visibleTo, type GroupSnapshot } from '../workload/group-snapshot.ts';
+import type { WorkClass } from '../workload/work-class.ts';
 import {
   clusterEntry,
   groupEntry,
@@ -79,13 +80,13 @@ export class EventHub implements Events, Disposable {
     return [...this.#tenants.values()].reduce((sum, { streams }) => sum + streams.size, 0);
   }
 
-  /** Takes the record of a statement that has begun, started or ended. */
-  record(row: HistoryRow): void {
-    this.#tell(tenantId(row.tenant_id), () => recordEntry(row));
+  /** Takes the record of a statement that has begun, started or ended, and its class; null = it has none yet. */
+  record(row: HistoryRow, workClass: WorkClass | null): void {
+    this.#tell(tenantId(row.tenant_id), () => recordEntry(row, workClass));
   }
 
-  /** Tells of a statement that waits in a resource group from now on, and why. */
-  waits(statement: LiveStatement): void {
+  /** Tells of a statement that waits in a resource group from now on, and why, or that has another class. */
+  changed(statement: LiveStatement): void {
     this.#tell(statement.key.tenant, () => liveEntry(statement.live()));
   }
 

@@ -15,8 +15,8 @@ import type { StatementRequest } from './query-service.ts';
 import { next, type QueryEvent, type QueryState } from './query-state.ts';
 import { StatementProfile } from './statement-profile.ts';
 
-/** Takes the history records of statements. */
-export type Recorder = (row: HistoryRow) => void;
+/** Takes the history records of statements, and their class, which a record does not have; null before they are planned. */
+export type Recorder = (row: HistoryRow, workClass: WorkClass | null) => void;
 
 type ActiveQueryOptions = {
   readonly request: StatementRequest;
@@ -27,7 +27,7 @@ type ActiveQueryOptions = {
   readonly isTraced: boolean;
   readonly clock: Clock;
   readonly record: Recorder;
-  readonly onEnded: (row: HistoryRow, workClass: WorkClass | null) => void;
+  readonly onEnded: Recorder;
 };
 
 /** The error of a statement that was not answered in its time. */
@@ -306,7 +306,11 @@ export class ActiveQuery implements LiveStatement {
     this.#state = next(before, event);
     if (this.#state === before) return;
     const row = this.#record();
-    if (this.#state.kind !== 'running') this.#options.onEnded(row, this.#facts.classification?.workClass ?? null);
+    if (this.#state.kind !== 'running') this.#options.onEnded(row, this.#workClass);
+  }
+
+  get #workClass(): WorkClass | null {
+    return this.#facts.classification?.workClass ?? null;
   }
 
   #record(): HistoryRow {
@@ -321,7 +325,7 @@ export class ActiveQuery implements LiveStatement {
       ...full,
       error_message: full.error_message && redactMessage(full.error_message, this.#redacted),
     };
-    this.#options.record(row);
+    this.#options.record(row, this.#workClass);
     return row;
   }
 }

@@ -48,12 +48,13 @@ export async function admitQuery(asking: AskingQuery): Promise<Place> {
     onRouted: ({ resourceGroup, priority, waiting }) => {
       active.describe({ resourceGroup, priority });
       active.followQueue(waiting);
-      if (waiting() !== null) services.onWaits(active);
+      if (waiting() !== null) services.onChanged(active);
     },
     onReclassified: (to) => {
       services.log.info({ queryId: request.queryId, class: to.classification.workClass }, 'a query has another class');
       services.metrics.reclassified((active.classification ?? classification).workClass, to.classification.workClass);
       active.describe({ classification: to.classification, priority: to.priority });
+      services.onChanged(active);
       limitRun(asking, place);
     },
   });

@@ -7,7 +7,7 @@ import { SkeinError } from '#shared/error.ts';
 import { principalId, queryId, tenantId, type PrincipalId } from '#shared/id.ts';
 import type { TokenClaims } from '#shared/token-claims.ts';
 import type { Caller } from '../auth/authenticate.ts';
-import { ActiveQuery } from './active-query.ts';
+import { ActiveQuery, type Recorder } from './active-query.ts';
 import { cancelQuery, liveQueries } from './live-queries.ts';
 import { QueryRegistry } from './query-registry.ts';
 import type { StatementRequest } from './query-service.ts';
@@ -18,7 +18,13 @@ const callerOf = (tenant: string, principal: string, actions: readonly Action[] 
 });
 const ADMIN = ['query.list', 'query.cancel'] as const;
 
-function statement(caller: Caller, id: string, text = 'x'.repeat(10_000)): ActiveQuery {
+const ignore = (): void => undefined;
+
+function statement(
+  caller: Caller,
+  id: string,
+  { text = 'x'.repeat(10_000), record = ignore as Recorder } = {},
+): ActiveQuery {
   const request = {
     caller,
     queryId: queryId(id),
@@ -27,7 +33,6 @@ function statement(caller: Caller, id: string, text = 'x'.repeat(10_000)): Activ
     traceParent: null,
     clientGone: new AbortController().signal,
   } as StatementRequest;
-  const ignore = (): void => undefined;
   const recordedBy = { epoch: 1, cuRate: 1 };
   const active = new ActiveQuery({
     request,
@@ -35,7 +40,7 @@ function statement(caller: Caller, id: string, text = 'x'.repeat(10_000)): Activ
     profileBytesMax: 0,
     isTraced: false,
     clock: systemClock,
-    record: ignore,
+    record,
     onEnded: ignore,
   });
   active.received({ text: `SELECT '${text}'`, secrets: null });
@@ -75,6 +80,19 @@ test('a list has a limit, a total, and no long text', () => {
   expect([queries.length, total]).toEqual([1, 2]);
   expect(Buffer.byteLength(queries[0]?.sql ?? '')).toBeLessThanOrEqual(4_096);
   expect(queries[0]).toMatchObject({ state: 'queued', source: 'etl', startedAtMs: null, rowsProduced: 0 });
+});
+
+test('whoever takes the records of a statement is told its class from the plan on', () => {
+  const told: unknown[] = [];
+  const active = statement(ann, ID, { record: ({ status }, workClass) => told.push([status, workClass]) });
+  active.describe({ classification: { workClass: 'medium', reasons: [], estimatedRows: 1, isSet: false } });
+  active.started();
+  active.failed(new SkeinError('QUERY_CANCELLED', 'x'));
+  expect(told).toEqual([
+    ['queued', null],
+    ['running', 'medium'],
+    ['cancelled', 'medium'],
+  ]);
 });
 
 test('a state is that of the moment', () => {
@@ -149,7 +167,7 @@ test('after any sequence of starts and ends, a list has exactly the live queries
 
 test('a long statement is cut once, not by every list that has it', () => {
   const registry = new QueryRegistry();
-  registry.add(statement(ann, ID, 'é€'.repeat(1_300_000)));
+  registry.add(statement(ann, ID, { text: 'é€'.repeat(1_300_000) }));
   const before = process.threadCpuUsage();
   for (let i = 0; i < 200; i += 1) expect(liveQueries(registry, ann, ALL).total).toBe(1);
   const { user, system } = process.threadCpuUsage(before);

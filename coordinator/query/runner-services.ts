@@ -57,8 +57,8 @@ export type RunnerServices = {
   readonly commits: CommitQueue<TableCommit>;
   readonly transactions: Transactions;
   readonly record: Recorder;
-  /** Called when a statement begins to wait for its place. */
-  readonly onWaits: (statement: LiveStatement) => void;
+  /** Called when a statement begins to wait for its place, and when it gets another class. */
+  readonly onChanged: (statement: LiveStatement) => void;
   readonly history: Pick<HistoryReader, 'list'>;
   readonly metrics: QueryMetrics;
   /** Null = nobody collects traces. */

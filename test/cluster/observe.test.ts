@@ -211,7 +211,11 @@ describe('events', () => {
     stream = await holdQuery(queryId);
     const events = await own;
     const states = events.filter(({ data }) => data['query_id'] === queryId && 'status' in data);
-    expect(states.map(({ data }) => data['status'])).toEqual(['queued', 'running', 'cancelled']);
+    expect(states.map(({ data }) => [data['status'], data['workload_class']])).toEqual([
+      ['queued', null],
+      ['running', 'interactive'],
+      ['cancelled', 'interactive'],
+    ]);
     expect(states.at(-1)?.data).toMatchObject({
       username: ADMIN,
       query_type: 'select',

@@ -236,7 +236,7 @@ const QueryEvent = record({
   priority: integer('Higher means more important'),
   workload_class: orNull(
     Type.String(),
-    'interactive, medium or batch, when it begins to wait; null at the other changes',
+    'interactive, medium or batch; null before it is planned, and when it runs no query',
   ),
   queue_position: orNull(Type.Integer(), 'Its place then in the queue of its group, from 1'),
   reason: orNull(Type.String(), 'Why it waits: root.etl runs 4 of 4'),

@@ -43,7 +43,7 @@ test('a reader that takes nothing is cut off, and one beside it has every event'
   const row = historyRow({ sql: 'x'.repeat(400) });
   let sent = 0;
   for (; events.size === 2 && sent < EVENTS_MAX; sent++) {
-    events.record(row);
+    events.record(row, null);
     if (sent % 50 === 0) {
       await nextTurn();
       await vi.waitFor(() => expect(text.length).toBeGreaterThan(sent * 400 - 100_000));

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
 import { QUERY_TYPES } from '#coordinator/history/query-type.ts';
-import { printName } from '#coordinator/workload/group.ts';
 import { readWorkload } from '#coordinator/workload/read-workload.ts';
 import { route } from '#coordinator/workload/route.ts';
 import { DEFAULT_WORKLOAD, type GroupSpec, type Workload } from '#coordinator/workload/workload.ts';
+import { groupAt, rootOf } from '#coordinator/workload/walk-groups.ts';
 import { workloadPath } from '#coordinator/workload/workload-file.ts';
 import type { Flags } from './command.ts';
 import { EXIT, UsageError, type ExitCode } from './exit-code.ts';
@@ -35,7 +35,7 @@ export function routeWorkload({ config }: LoadedConfig, flags: Flags): ExitCode 
     resourcePool: flags.text('pool') ?? '',
     queryType,
   });
-  const path = found.path.map(({ name }) => printName(name)).join('.');
+  const { path } = groupAt(rootOf(workload), found.path);
   const priority = found.priority === null ? '' : `, priority ${found.priority}`;
   const why = found.rule === null ? 'no rule matches' : `rule ${found.rule}`;
   process.stdout.write(`${path} (${why}${priority})\n`);

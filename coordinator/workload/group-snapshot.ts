@@ -1,6 +1,6 @@
 import { unreachable } from '#shared/must.ts';
 import type { Group } from './group.ts';
-import type { GroupLimits, RoutingRule } from './workload.ts';
+import { canGive, isTemplate, type GroupLimits, type RoutingRule } from './workload.ts';
 
 /** A resource group as it is now; running, queued, memory and CPU time count its subtree. */
 export type GroupSnapshot = GroupLimits & {
@@ -66,7 +66,7 @@ export function printReason(reason: WaitReason): string {
 const mib = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
 
 /**
- * The groups that a tenant may see: those of the file that its statements can reach, with all above them, and of the groups made from
+ * The groups that a tenant may see: those of the file that its statements can reach, also under a name that a template gives, with all above them, and of the groups made from
  * templates those that have had its queries.
  */
 export function visibleTo(
@@ -75,12 +75,24 @@ export function visibleTo(
   rules: readonly RoutingRule[],
 ): readonly GroupSnapshot[] {
   const targets = rules.filter((rule) => rule.tenant === null || rule.tenant === tenant).map(({ target }) => target);
-  const reached = new Set([
-    'root',
-    ...targets.flatMap((names) => names.map((_name, i) => names.slice(0, i + 1).join('.'))),
-  ]);
-  return groups.filter(({ path, tenants }) => (tenants === null ? reached.has(path) : tenants.has(tenant)));
+  const paths = (names: readonly string[]): readonly string[] =>
+    names.map((_name, i) => names.slice(0, i + 1).join('.'));
+  const reached = new Set(['root', ...targets.flatMap(paths)]);
+  const templates = new Map(
+    targets.filter((names) => names.some(isTemplate)).map((names) => [names.join('.'), ofTenant(names, tenant)]),
+  );
+  const isReached = (path: string): boolean => {
+    if (reached.has(path)) return true;
+    if (templates.size === 0) return false;
+    const names = path.split('.');
+    return templates.values().some((steps) => names.every((name, i) => canGive(steps[i] ?? '', name)));
+  };
+  return groups.filter(({ path, tenants }) => (tenants === null ? isReached(path) : tenants.has(tenant)));
 }
+
+/** A target of a rule for one tenant: its other variables may have any value. */
+const ofTenant = (names: readonly string[], tenant: string): readonly string[] =>
+  names.map((name) => name.replaceAll('${TENANT}', () => tenant));
 
 /** The groups of an admission that a tenant may see. */
 export const tenantGroups = (

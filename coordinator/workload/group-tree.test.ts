@@ -6,6 +6,7 @@ import { printReason, visibleTo } from './group-snapshot.ts';
 import { readWorkload } from './read-workload.ts';
 import { route, type PathStep } from './route.ts';
 import type { WorkClass } from './work-class.ts';
+import type { RoutingRule } from './workload.ts';
 
 const GB = 1e9;
 const MEMORY = { reservations: { interactive: 0.25 * GB, medium: 0.5 * GB, batch: GB }, interactiveShare: 0.25 };
@@ -281,6 +282,60 @@ describe('groups made from templates', () => {
       'root.b',
       'root.b.bob',
     ]);
+  });
+});
+
+describe('a path names one group', () => {
+  const yaml = `
+    resource_groups: [{name: root, groups: [{name: "\${SOURCE}", groups: [{name: "\${USER}"}]}, {name: etl, hard_concurrency_limit: 1}]}]
+    routing_rules: [{match_tenant: a, target_group: root.etl}, {target_group: "root.\${SOURCE}.\${USER}"}]`;
+  const { rules } = readWorkload(yaml, 'w.yaml');
+  const of = (source: string): readonly PathStep[] =>
+    route(rules, { tenant: 'b', principal: 'id', username: 'bob', source, resourcePool: '', queryType: 'select' }).path;
+  const pathsOf = (tree: GroupTree): readonly string[] => tree.describe().map((group) => group.path);
+
+  test('a template that gives the name of a group beside it is that group, also after a reload', () => {
+    const tree = treeOf(yaml);
+    expect(submit(tree, ['1'], 'root.etl')).toEqual(['1']);
+    expect(submit(tree, ['2'], '', { steps: of('etl') })).toEqual([]);
+    expect(submit(tree, ['3'], '', { steps: of('web') })).toEqual(['3']);
+    expect(printReason(must(tree.waitReason('2'), 'it waits'))).toBe('root.etl runs 1 of 1');
+    tree.reconfigure(readWorkload(yaml, 'w.yaml'));
+    expect(pathsOf(tree)).toEqual(['root', 'root.etl', 'root.web', 'root.web.bob']);
+    // The template is gone, the group is still there.
+    tree.reconfigure(
+      readWorkload('resource_groups: [{name: root, groups: [{name: etl, hard_concurrency_limit: 1}]}]', 'w.yaml'),
+    );
+    expect([tree.groupPath('2'), tree.leave('1')]).toEqual(['root.etl', ['2']]);
+  });
+
+  test('it is seen by whom the template sends there', () => {
+    const seen = (tenant: string, from: readonly RoutingRule[]): readonly string[] =>
+      visibleTo(tenant, treeOf(yaml).describe(), from).map((group) => group.path);
+    expect(seen('b', rules)).toEqual(['root', 'root.etl']);
+    const byTenant = readWorkload(
+      'resource_groups: [{name: root, groups: [{name: "${TENANT}"}]}]\nrouting_rules: [{target_group: "root.${TENANT}"}]',
+      'w.yaml',
+    ).rules;
+    expect([seen('etl', byTenant), seen('b', byTenant)]).toEqual([['root', 'root.etl'], ['root']]);
+  });
+
+  test('groups of two templates stay apart, and those of names that are cut', () => {
+    const tree = treeOf('resource_groups: [{name: root, groups: [{name: "${USER}"}, {name: "s-${SOURCE}"}]}]');
+    const steps = (spec: string, name: string): readonly PathStep[] => [...path('root'), { spec, name }];
+    const long = 'x'.repeat(100);
+    submit(tree, ['1'], '', { steps: steps('${USER}', 's-a') });
+    submit(tree, ['2'], '', { steps: steps('s-${SOURCE}', 's-a') });
+    submit(tree, ['3'], '', { steps: steps('${USER}', long) });
+    submit(tree, ['4'], '', { steps: steps('${USER}', `${long}y`) });
+    submit(tree, ['5'], '', { steps: steps('${USER}', `${long}z`) });
+    const [, one, two, whole, ...cut] = pathsOf(tree);
+    expect([one, two, whole]).toEqual(['root.s-a', 'root.s-a:2', `root.${long}`]);
+    expect(cut).toHaveLength(2);
+    expect(new Set(cut).size).toBe(2);
+    for (const name of cut) expect(name).toMatch(/^root\.x{83}:[0-9a-f]{16}$/);
+    for (const id of ['1', '2', '3', '4', '5']) tree.leave(id);
+    expect(pathsOf(tree)).toEqual(['root']);
   });
 });
 

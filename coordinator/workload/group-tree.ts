@@ -2,7 +2,7 @@ import { must } from '#shared/must.ts';
 import { Group, type GroupQuery } from './group.ts';
 import { snapshotOf, type GroupSnapshot, type WaitReason } from './group-snapshot.ts';
 import { noQueries, type ClassCounts } from './work-class.ts';
-import { rootOf, stepsOf, walk } from './walk-groups.ts';
+import { groupAt, rootOf, stepsOf, walk } from './walk-groups.ts';
 import { MemoryLedger, type MemoryOptions } from './memory-ledger.ts';
 import { goesBefore, memberOrder, type Member } from './member-order.ts';
 import type { PathStep } from './route.ts';
@@ -260,12 +260,7 @@ export class GroupTree {
   }
 
   #groupOf(path: readonly PathStep[]): Group {
-    let group = this.#root;
-    for (const step of path.slice(1)) {
-      const next = group.child(step);
-      if (next === null) break;
-      group = next;
-    }
+    const group = groupAt(this.#root, path);
     this.#idle.delete(group);
     return group;
   }

@@ -1,6 +1,7 @@
+import { hash } from 'node:crypto';
 import type { PathStep } from './route.ts';
 import type { WorkClass } from './work-class.ts';
-import { isTemplate, type GroupSpec, type SchedulingPolicy, type GroupLimits } from './workload.ts';
+import { canGive, isTemplate, type GroupSpec, type SchedulingPolicy, type GroupLimits } from './workload.ts';
 import type { MemoryHold } from './memory-ledger.ts';
 
 /** A query in the tree, from its submission to its end. */
@@ -31,6 +32,7 @@ export class Group {
   readonly parent: Group | null;
   readonly step: PathStep;
   readonly spec: GroupSpec;
+  /** By their names in a path, so that no two groups have the same path. */
   readonly #children = new Map<string, Group>();
   /** Own waiting queries, in lanes of equal class and priority, each in order of arrival. */
   readonly #lanes = new Map<string, Set<GroupQuery>>();
@@ -65,8 +67,7 @@ export class Group {
     this.step = step;
     this.spec = spec;
     this.limits = limits;
-    const above = parent === null ? '' : `${parent.path}.`;
-    this.path = `${above}${printName(step.name)}`;
+    this.path = parent === null ? step.name : `${parent.path}.${parent.#nameOf(step)}`;
     this.specPath = parent === null ? step.spec : `${parent.specPath}.${step.spec}`;
     this.isDynamic = isTemplate(step.spec) || (parent?.isDynamic ?? false);
   }
@@ -75,21 +76,37 @@ export class Group {
     return this.#children.values();
   }
 
-  /** Finds the group of a step below this one, made on first use from its template; null when the file has none. */
-  child(step: PathStep): Group | null {
-    const key = JSON.stringify([step.spec, step.name]);
+  /**
+   * Finds the group of a step below this one, made on first use from its template; null when the file has none. A group that stands in the
+   * file under the name that a template gives is that group: a path names one group.
+   */
+  child(given: PathStep): Group | null {
+    const { groups } = this.spec;
+    const named = groups.find(({ name }) => name === given.name && !isTemplate(name));
+    const step = named === undefined ? given : { spec: named.name, name: named.name };
+    const spec = named ?? groups.find(({ name }) => name === step.spec);
+    if (spec === undefined) return null;
+    const key = this.#nameOf(step);
     const known = this.#children.get(key);
     if (known !== undefined) return known;
-    const spec = this.spec.groups.find(({ name }) => name === step.spec);
-    if (spec === undefined) return null;
     const made = new Group(this, step, spec);
     this.#children.set(key, made);
     return made;
   }
 
+  /**
+   * The name of a group below this one as it stands in a path. When several templates give the same name, their groups stay apart, so that
+   * no source counts as a user: that of the second in the file ends in `:2`. No printed name has a colon otherwise, but a cut one.
+   */
+  #nameOf({ spec, name }: PathStep): string {
+    const fitting = this.spec.groups.filter((one) => isTemplate(one.name) && canGive(one.name, name));
+    const place = fitting.findIndex((one) => one.name === spec);
+    return `${printName(name)}${place > 0 ? `:${place + 1}` : ''}`;
+  }
+
   /** Removes a group that was made from a template. */
   forget(child: Group): void {
-    this.#children.delete(JSON.stringify([child.step.spec, child.step.name]));
+    this.#children.delete(this.#nameOf(child.step));
     this.eligible.delete(child);
   }
 
@@ -179,6 +196,13 @@ const laneOf = ({ workClass, priority }: GroupQuery): string => `${workClass}/${
 /** Longest name of a group in a path: clients choose sources, and some users their names. */
 const NAME_LENGTH_MAX = 100;
 
-/** A name as it stands in a path: a user's name may have dots, which separate groups. */
-export const printName = (name: string): string =>
-  encodeURIComponent(name.toWellFormed()).replaceAll('.', '%2E').slice(0, NAME_LENGTH_MAX);
+/** Digits of the hash of a whole name that end a cut one. */
+const HASH_DIGITS = 16;
+
+/** A name as it stands in a path: a user's name may have dots, which separate groups. A cut one ends in the hash of the whole. */
+function printName(name: string): string {
+  const printed = encodeURIComponent(name.toWellFormed()).replaceAll('.', '%2E');
+  if (printed.length <= NAME_LENGTH_MAX) return printed;
+  const digest = hash('sha256', printed, 'hex').slice(0, HASH_DIGITS);
+  return `${printed.slice(0, NAME_LENGTH_MAX - HASH_DIGITS - 1)}:${digest}`;
+}

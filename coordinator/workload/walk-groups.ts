@@ -19,6 +19,17 @@ export function rootOf({ root }: Workload): Group {
 /** The steps from the root to a group. */
 export const stepsOf = (group: Group): readonly PathStep[] => [...group.upward()].toReversed().map(({ step }) => step);
 
+/** The group at a path below `root`, or the nearest one above it that is there; groups of templates are made. */
+export function groupAt(root: Group, path: readonly PathStep[]): Group {
+  let group = root;
+  for (const step of path.slice(1)) {
+    const next = group.child(step);
+    if (next === null) break;
+    group = next;
+  }
+  return group;
+}
+
 /** A group and all below it, each before the groups below it. */
 export function walk(group: Group): readonly Group[] {
   const found: Group[] = [];

@@ -97,6 +97,21 @@ const VARIABLE = /\$\{(TENANT|USER|SOURCE)\}/g;
 
 export const isTemplate = (name: string): boolean => name.search(VARIABLE) >= 0;
 
+/** Whether a template can give this name, with some values in the place of its variables. */
+export function canGive(template: string, name: string): boolean {
+  const [first = '', ...rest] = template.split(/\$\{(?:TENANT|USER|SOURCE)\}/);
+  const last = rest.pop();
+  if (last === undefined) return template === name;
+  if (!name.startsWith(first)) return false;
+  let end = first.length;
+  for (const part of rest) {
+    const at = name.indexOf(part, end);
+    if (at < 0) return false;
+    end = at + part.length;
+  }
+  return end + last.length <= name.length && name.endsWith(last);
+}
+
 /** Puts values in the place of a name's variables. */
 export const expandName = (name: string, values: Readonly<Record<NameVariable, string>>): string =>
   name.replaceAll(VARIABLE, (_all, variable: NameVariable) => values[variable]);

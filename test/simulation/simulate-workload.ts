@@ -4,6 +4,7 @@ import type { PathStep } from '#coordinator/workload/route.ts';
 import type { WorkClass } from '#coordinator/workload/work-class.ts';
 import type { GroupSpec, Workload } from '#coordinator/workload/workload.ts';
 import { must } from '#shared/must.ts';
+import { MemoryModel } from './memory-model.ts';
 
 /** What happens in a trace; numbers pick one of what is there, so that a shrunk trace is still one. */
 export type Event =
@@ -48,6 +49,7 @@ const QUERY_BYTES_MAX = 40;
 export function simulate({ workloads, memoryBytes, events }: Trace): number {
   let workload = must(workloads[0], 'a trace has a workload');
   const tree = new GroupTree(workload, MEMORY);
+  const memory = new MemoryModel(memoryBytes, MEMORY);
   const known = new Map<string, Known>();
   let nowMs = 1;
   let sequence = 0;
@@ -63,6 +65,7 @@ export function simulate({ workloads, memoryBytes, events }: Trace): number {
       expect(query.state).toBe('waits');
       checkOrder(query, known, workload);
       query.state = 'runs';
+      memory.start(id, query.workClass);
     }
     if (ids.length === 0) return;
     const groups = new Map(tree.describe().map((group) => [group.path, group]));
@@ -106,6 +109,7 @@ export function simulate({ workloads, memoryBytes, events }: Trace): number {
         const query = pick(event.kind === 'end' ? 'runs' : 'waits', event.query);
         if (query === undefined) break;
         known.delete(query.id);
+        memory.end(query.id);
         begin(tree.leave(query.id));
         break;
       }
@@ -116,8 +120,10 @@ export function simulate({ workloads, memoryBytes, events }: Trace): number {
       }
       case 'grow': {
         const query = pick('runs', event.query);
-        if (query !== undefined && memoryBytes > 0)
-          expect(tree.grow(query.id, event.bytes)).toBeLessThanOrEqual(QUERY_BYTES_MAX);
+        if (query === undefined || memoryBytes === 0) break;
+        const bytes = tree.grow(query.id, event.bytes);
+        expect(bytes).toBeLessThanOrEqual(QUERY_BYTES_MAX);
+        memory.grow(query.id, bytes);
         break;
       }
       case 'tick':
@@ -130,13 +136,18 @@ export function simulate({ workloads, memoryBytes, events }: Trace): number {
         break;
     }
     checkTree(tree, known);
+    // Work and growth start nothing: a query that they hold back lets the others pass at the next event, a tick at the latest.
+    const lets = event.kind !== 'charge' && event.kind !== 'grow';
+    checkWaits({ tree, known, memory, workload, lets });
   }
   // Nothing is lost: when nothing more comes, every query has its turn.
   for (let ms = 0; known.size > 0; ms++) {
     expect(ms).toBeLessThan(10_000);
     const query = must(pick('runs', 0), 'work is conserved: while queries wait and none runs, one may start');
     known.delete(query.id);
+    memory.end(query.id);
     begin(tree.leave(query.id));
+    checkWaits({ tree, known, memory, workload, lets: true });
   }
   expect([tree.running, tree.queued]).toEqual([0, 0]);
   expect(
@@ -148,7 +159,7 @@ export function simulate({ workloads, memoryBytes, events }: Trace): number {
   return sequence;
 }
 
-/** Checks the counts of all groups against the queries, and that no query waits that might run. */
+/** Checks the counts of all groups against each other. */
 function checkTree(tree: GroupTree, known: ReadonlyMap<string, Known>): void {
   const groups = tree.describe();
   for (const group of groups) {
@@ -163,12 +174,62 @@ function checkTree(tree: GroupTree, known: ReadonlyMap<string, Known>): void {
     expect(sum(({ queued }) => queued)).toBeLessThanOrEqual(group.queued);
     expect(sum(({ memoryBytes }) => memoryBytes)).toBeLessThanOrEqual(group.memoryBytes);
   }
-  for (const { id, state } of known.values()) {
-    const reason = tree.waitReason(id);
-    expect(reason === null).toBe(state === 'runs');
-    if (reason?.kind === 'concurrency') expect(reason.running).toBeGreaterThanOrEqual(reason.limit);
-    if (reason?.kind === 'memory') expect(reason.totalBytes).toBeGreaterThan(0);
+}
+
+type Waits = {
+  readonly tree: GroupTree;
+  readonly known: ReadonlyMap<string, Known>;
+  readonly memory: MemoryModel;
+  readonly workload: Workload;
+  /** The tree has just started all that it could. */
+  readonly lets: boolean;
+};
+
+/**
+ * Work is conserved: no query waits that might run. It waits because a group on its path runs its limit or holds more than its soft memory
+ * limit, both counted from the queries that run there, or because the workers' memory has no room. Then one query at least does not fit what
+ * its class may use, and for it the others leave what all classes share: none of them fits the interactive share.
+ */
+function checkWaits({ tree, known, memory, workload, lets }: Waits): void {
+  expect(tree.memory.heldBytes).toBe(memory.heldBytes);
+  const held = new Map<string, { running: number; bytes: number }>();
+  for (const { id, state, path } of known.values()) {
+    if (state !== 'runs') continue;
+    const [place] = placeOf(workload.root, path);
+    const names = place.split('.');
+    for (const [i] of names.entries()) {
+      const above = names.slice(0, i + 1).join('.');
+      const { running, bytes } = held.get(above) ?? { running: 0, bytes: 0 };
+      held.set(above, { running: running + 1, bytes: bytes + memory.of(id) });
+    }
   }
+  const forMemory: Known[] = [];
+  for (const query of known.values()) {
+    const reason = tree.waitReason(query.id);
+    expect(reason === null).toBe(query.state === 'runs');
+    if (reason === null) continue;
+    if (reason.kind === 'memory') {
+      forMemory.push(query);
+      continue;
+    }
+    const [place] = placeOf(workload.root, query.path);
+    expect(`${place}.`).toContain(`${reason.group}.`);
+    const { running, bytes } = held.get(reason.group) ?? { running: 0, bytes: 0 };
+    if (reason.kind === 'concurrency') {
+      expect(reason.running).toBe(running);
+      expect(running).toBeGreaterThanOrEqual(reason.limit);
+    } else {
+      expect(reason.memoryBytes).toBe(bytes);
+      expect(bytes).toBeGreaterThan(reason.limitBytes);
+    }
+  }
+  for (const { id, workClass } of forMemory)
+    expect(memory.fitsKept(workClass), `${id} waits, but fits the interactive share`).toBe(false);
+  if (lets && forMemory.length > 0)
+    expect(
+      forMemory.some(({ workClass }) => !memory.fits(workClass)),
+      'queries wait for memory, but each of them fits',
+    ).toBe(true);
 }
 
 /** A query that starts is the first of its lane, and in a `fair` group the oldest of its class; by priority none above it waits. */

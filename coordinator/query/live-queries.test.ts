@@ -18,13 +18,9 @@ const callerOf = (tenant: string, principal: string, actions: readonly Action[] 
 });
 const ADMIN = ['query.list', 'query.cancel'] as const;
 
-const ignore = (): void => undefined;
+const ignore: Recorder = () => undefined;
 
-function statement(
-  caller: Caller,
-  id: string,
-  { text = 'x'.repeat(10_000), record = ignore as Recorder } = {},
-): ActiveQuery {
+function statement(caller: Caller, id: string, { text = 'x'.repeat(10_000), record = ignore } = {}): ActiveQuery {
   const request = {
     caller,
     queryId: queryId(id),

@@ -135,7 +135,7 @@ export function simulate({ workloads, memoryBytes, events }: Trace): number {
         begin(tree.reconfigure(workload));
         break;
     }
-    checkTree(tree, known);
+    checkTree(tree);
     // Work and growth start nothing: a query that they hold back lets the others pass at the next event, a tick at the latest.
     const lets = event.kind !== 'charge' && event.kind !== 'grow';
     checkWaits({ tree, known, memory, workload, lets });
@@ -160,7 +160,7 @@ export function simulate({ workloads, memoryBytes, events }: Trace): number {
 }
 
 /** Checks the counts of all groups against each other. */
-function checkTree(tree: GroupTree, known: ReadonlyMap<string, Known>): void {
+function checkTree(tree: GroupTree): void {
   const groups = tree.describe();
   for (const group of groups) {
     expect(group.running).toBeGreaterThanOrEqual(0);

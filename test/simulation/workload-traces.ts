@@ -47,8 +47,9 @@ const withMore = (root: GroupSpec, cpuMs: number | null, memoryBytes: number | n
 const workload = fc
   .tuple(
     tree,
-    fc.option(fc.integer({ min: 1, max: 5_000 })),
-    fc.option(fc.integer({ min: 0, max: 60 })),
+    // Half of the files have no such limit: the root's holds back nearly every query before the workers' memory does.
+    fc.option(fc.integer({ min: 1, max: 5_000 }), { freq: 2 }),
+    fc.option(fc.integer({ min: 0, max: 60 }), { freq: 2 }),
     fc.constantFrom(0, 10_000),
   )
   .map(([root, cpuMs, memoryBytes, cpuQuotaPeriodMs]): Workload => ({
@@ -80,11 +81,12 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('tick' as const), byMs: fc.integer({ min: 1, max: 5_000 }) }) },
   {
-    weight: 2,
+    weight: 3,
     arbitrary: fc.record({
       kind: fc.constant('grow' as const),
       query: fc.nat(),
-      bytes: fc.integer({ min: 1, max: 50 }),
+      // Half of them ask for all that a query may have, so that queries wait for memory.
+      bytes: fc.oneof(fc.constant(50), fc.integer({ min: 1, max: 50 })),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('reload' as const), file: fc.nat() }) },
@@ -92,7 +94,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
 
 const trace: fc.Arbitrary<Trace> = fc.record({
   workloads: fc.array(workload, { minLength: 1, maxLength: 3 }),
-  memoryBytes: fc.constantFrom(0, 24, 64, 400),
+  memoryBytes: fc.constantFrom(0, 24, 64, 64, 100, 400),
   events: fc.array(event, {
     minLength: EVENTS_PER_TRACE,
     maxLength: EVENTS_PER_TRACE,

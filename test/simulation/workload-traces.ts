@@ -58,6 +58,11 @@ const workload = fc
     cpuQuotaPeriodMs,
   }));
 
+/** Groups that hold nothing back: their queries wait for the workers' memory. */
+const WIDE = { hardConcurrencyLimit: 40, softConcurrencyLimit: 40, maxQueuedQueries: 40 };
+const widened = (spec: GroupSpec): GroupSpec => ({ ...spec, ...WIDE, groups: spec.groups.map(widened) });
+const wide = tree.map((root): Workload => ({ ...DEFAULT_WORKLOAD, root: widened(root) }));
+
 const event: fc.Arbitrary<Event> = fc.oneof(
   {
     weight: 6,
@@ -93,7 +98,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
 );
 
 const trace: fc.Arbitrary<Trace> = fc.record({
-  workloads: fc.array(workload, { minLength: 1, maxLength: 3 }),
+  workloads: fc.array(fc.oneof(workload, wide), { minLength: 1, maxLength: 3 }),
   memoryBytes: fc.constantFrom(0, 24, 64, 64, 100, 400),
   events: fc.array(event, {
     minLength: EVENTS_PER_TRACE,

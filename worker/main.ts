@@ -140,7 +140,7 @@ export async function startWorker(
     processBytes,
     {
       residentBytes,
-      users: () => pool.runs,
+      users: () => pool.holders,
       working: () => pool.working(),
       setPressure: (on) => pool.setMemoryShort(on),
       returnFreed: returnFreedMemory,

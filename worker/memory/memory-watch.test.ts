@@ -167,6 +167,24 @@ test('a query for which the process has hardly grown is left alone', () => {
   expect(cancelled).toEqual([]);
 });
 
+test('a query that works beside a cancelled one, which goes on to grow, is not cancelled for it', () => {
+  const [hostile, honest] = [user('hostile'), user('honest')];
+  users = [hostile, honest];
+  const watched = watch();
+  working = atWork(hostile);
+  resident = 940_000;
+  watched.look(0);
+  working = [
+    { user: hostile, pages: 20, ownPages: 20, isWide: false },
+    { user: honest, pages: 1, ownPages: 1, isWide: false },
+  ];
+  resident = 1_300_000;
+  watched.look(1_500);
+  resident = 1_500_000;
+  watched.look(3_000);
+  expect(cancelled).toEqual(['hostile']);
+});
+
 test('all tasks of a query count together, and end together', () => {
   const [half, otherHalf, single] = [user('halves'), user('halves'), user('single')];
   users = [half, single, otherHalf];

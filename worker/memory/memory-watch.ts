@@ -4,7 +4,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { chooseVictim } from './choose-victim.ts';
 
-/** A task on a slot. */
+/** A task that may hold memory. */
 export interface MemoryUser {
   readonly queryId: string;
   readonly killRank: KillRank | null;
@@ -27,7 +27,10 @@ export type MemoryWork = {
 export interface MemoryParts {
   /** Memory of the process that is in use, in bytes. */
   readonly residentBytes: () => number;
-  /** Tasks that have not ended; one that waits for a slot is blamed only for growth that it caused on an earlier one. */
+  /**
+   * Tasks that may hold memory. One that waits for a slot is blamed only for growth that it caused on an earlier one. A cancelled one is
+   * among them until its thread has left it: without it, all that it still takes would be blamed on the others.
+   */
   readonly users: () => Iterable<MemoryUser>;
   /** Every thread at this moment; called at each look. */
   readonly working: () => readonly MemoryWork[];
@@ -103,17 +106,19 @@ export class MemoryWatch implements Disposable {
   }
 
   /**
-   * Divides the growth of the process between the tasks at work. Each task gets the pages that its own thread touched for it; those that no
-   * thread touched are divided between the tasks with helper threads or, without any, between all.
+   * Divides the growth of the process between the tasks at work, by the pages that their threads touched for them. Where helper threads are
+   * at work, whose pages are not counted, each task gets its own thread's pages, and the tasks with helper threads divide the rest.
    */
   #blame(grownBytes: number, threads: readonly MemoryWork[]): void {
     if (grownBytes <= 0) return;
     const touchedBytes = PAGE_BYTES * threads.reduce((sum, { pages }) => sum + pages, 0);
-    const share = touchedBytes > grownBytes ? grownBytes / touchedBytes : 1;
     const working = threads.filter(({ user }) => user !== null);
     const wide = working.filter(({ isWide }) => isWide);
+    const isCounted = wide.length === 0 && touchedBytes > 0;
+    // One touch may take more than a page: the system gives huge pages, too.
+    const share = isCounted || touchedBytes > grownBytes ? grownBytes / touchedBytes : 1;
     const others = wide.length > 0 ? wide : working;
-    const restBytes = Math.max(0, grownBytes - touchedBytes) / others.length;
+    const restBytes = isCounted ? 0 : Math.max(0, grownBytes - touchedBytes) / others.length;
     for (const one of working) {
       if (one.user === null) continue;
       const ownBytes = one.ownPages * PAGE_BYTES * share + (others.includes(one) ? restBytes : 0);

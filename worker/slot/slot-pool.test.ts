@@ -99,6 +99,27 @@ test('threads for a long quantum end after it, the one in reserve too, and leave
   // The thread of a long quantum has a low priority: beside other suites it may get a tenth of a core.
 }, 180_000);
 
+test('a task that was reported as ended while its step went on still holds its memory, and its thread still works for it', async () => {
+  const abandoning = makePool(join(dir, 'abandoning'), 0);
+  const users = (): unknown => abandoning.working().flatMap(({ user }) => (user === null ? [] : [user]));
+  try {
+    const step = LONG.replaceAll('40000', '50000');
+    const run = abandoning.run(await startOf(step, 't', 'p'), () => undefined);
+    await vi.waitFor(() => expect(users()).toEqual([run]), 10_000);
+    run.cancel(new SkeinError('MEMORY_KILLED', 'it takes too much'));
+    await run.ended;
+    expect(run.hasLeft).toBe(false);
+    // Without it, the memory that the step goes on to take would be blamed on tasks that work beside it.
+    expect(abandoning.holders).toEqual([run]);
+    expect(users()).toEqual([run]);
+    await run.left();
+    await vi.waitFor(() => expect(abandoning.holders).toEqual([]));
+    expect(users()).toEqual([]);
+  } finally {
+    await abandoning.close();
+  }
+}, 60_000);
+
 test('while every slot is busy, short tasks have a thread of their own, which they leave when they are not short', async () => {
   const spillDir = join(dir, 'express');
   const express = makePool(spillDir, 1);

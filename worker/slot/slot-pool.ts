@@ -39,6 +39,8 @@ export class SlotPool {
   readonly #settings: Omit<SlotSettings, 'stamp' | 'levels' | 'isExpress'>;
   readonly #slots: Slot[] = [];
   readonly #runs = new Set<SlotRun>();
+  /** Tasks that were reported as ended while a thread was still inside DuckDB for them. */
+  readonly #leaving = new Set<SlotRun>();
   readonly #turns = new Set<() => void>();
   readonly #timer: NodeJS.Timeout;
   #lookedMs = performance.now();
@@ -112,11 +114,17 @@ export class SlotPool {
     return this.#runs;
   }
 
-  /** Tasks for which a thread is inside DuckDB at this moment, with the pages that the thread touched since the last call. */
+  /** Tasks that may hold memory: also those that ended before their threads had finished with them. */
+  get holders(): readonly SlotRun[] {
+    return [...this.#runs, ...this.#leaving];
+  }
+
+  /** The task for which each thread is inside DuckDB at this moment, with the pages that the thread touched since the last call. */
   working(): readonly MemoryWork[] {
+    const { holders } = this;
     return this.#slots.map((slot) => {
       const { attempt, pages, isShared } = slot.takePages();
-      const user = attempt === undefined ? undefined : this.#runOf(attempt);
+      const user = attempt === undefined ? undefined : holders.find((run) => run.began(attempt));
       const isWide = user !== undefined && user.start.spec.threads > 1;
       return { user: user ?? null, pages, ownPages: isShared ? 0 : pages, isWide };
     });
@@ -151,7 +159,10 @@ export class SlotPool {
   async #follow(run: SlotRun): Promise<void> {
     await run.ended;
     this.#runs.delete(run);
+    this.#leaving.add(run);
     this.#placeWaiting();
+    await run.left();
+    this.#leaving.delete(run);
   }
 
   /** Ends the threads; the tasks have ended before. */

@@ -28,7 +28,7 @@ export class SlotRun implements Asker {
   readonly #onOutput: (output: SlotOutput) => void;
   readonly #onWaiting: (run: SlotRun) => void;
   readonly #ended = Promise.withResolvers<void>();
-  readonly #attempts: Promise<boolean>[] = [];
+  readonly #attempts: Attempt[] = [];
   #state: RunState = { kind: 'waiting' };
   #cancelled: SkeinError | undefined;
   /** Messages without rows that were passed on, and how many repeats of them by the present attempt are still to be dropped. */
@@ -73,7 +73,7 @@ export class SlotRun implements Asker {
   /** Resolves when no thread refers to the task or its inputs any more; never rejects. */
   async left(): Promise<void> {
     await this.ended;
-    await Promise.all(this.#attempts);
+    await Promise.all(this.#attempts.map(({ left }) => left));
   }
 
   get isCancelled(): boolean {
@@ -82,6 +82,11 @@ export class SlotRun implements Asker {
 
   isOn(attempt: Attempt): boolean {
     return this.#state.kind === 'running' && this.#state.attempt === attempt;
+  }
+
+  /** Whether the attempt is, or was, one of this task's. */
+  began(attempt: Attempt): boolean {
+    return this.#attempts.includes(attempt);
   }
 
   get isWaiting(): boolean {
@@ -123,7 +128,7 @@ export class SlotRun implements Asker {
       this.#accept(attempt, output),
     );
     this.#state = { kind: 'running', attempt, slot };
-    this.#attempts.push(attempt.left);
+    this.#attempts.push(attempt);
     void this.#follow(attempt);
   }
 

@@ -194,12 +194,14 @@ describe('events', () => {
   test('tell the life of a statement, its group and its tasks to its tenant, and nothing of it to another', async () => {
     const queryId = randomUUID();
     const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    let stream: AbortController | undefined;
+    // It runs until it was seen to run, and to outgrow its class: it gives more rows than expected.
+    const seen = { tasks: Promise.withResolvers<void>(), medium: Promise.withResolvers<void>() };
     const own = readEvents('', ({ type, data }) => {
       if (type === 'reset') begun[0]?.resolve();
-      // It has been seen to run.
-      if (type === 'tasks' && data['query_id'] === queryId && data['tasks_running'] === 1) stream?.abort();
-      return type === 'query' && data['query_id'] === queryId && data['ended_at'] !== null;
+      if (data['query_id'] !== queryId) return false;
+      if (type === 'tasks' && data['tasks_running'] === 1) seen.tasks.resolve();
+      if (data['workload_class'] === 'medium') seen.medium.resolve();
+      return type === 'query' && data['ended_at'] !== null;
     });
     const last = randomUUID();
     const isLast = ({ type, data }: Event): boolean => {
@@ -208,13 +210,16 @@ describe('events', () => {
     };
     const other = readEvents('', isLast, { by: await cluster.token() });
     await Promise.all(begun.map(({ promise }) => promise));
-    stream = await holdQuery(queryId);
+    const stream = await holdQuery(queryId);
+    await Promise.all([seen.tasks.promise, seen.medium.promise]);
+    stream.abort();
     const events = await own;
     const states = events.filter(({ data }) => data['query_id'] === queryId && 'status' in data);
     expect(states.map(({ data }) => [data['status'], data['workload_class']])).toEqual([
       ['queued', null],
       ['running', 'interactive'],
-      ['cancelled', 'interactive'],
+      ['running', 'medium'],
+      ['cancelled', 'medium'],
     ]);
     expect(states.at(-1)?.data).toMatchObject({
       username: ADMIN,

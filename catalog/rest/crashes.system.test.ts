@@ -104,14 +104,23 @@ describe('kill -9 of the catalog in a transaction of several tables', () => {
   });
 });
 
-/** Appends until told to stop, retrying whatever happens; returns the ids whose commit was answered with 200. */
-async function appendUntil(
-  stopped: () => boolean,
-  url: () => string,
+type Writer = { readonly table: string; readonly ids: number[]; readonly ended: Promise<void> };
+
+/** Appends to a table until told to stop, retrying whatever happens; `ids` are those whose commit was answered with 200. */
+function writer(
   table: string,
   firstId: number,
-): Promise<number[]> {
-  const acknowledged: number[] = [];
+  victim: { readonly stopped: () => boolean; readonly url: () => string },
+) {
+  const ids: number[] = [];
+  return { table, ids, ended: appendUntil(table, firstId, { ...victim, acknowledged: ids }) } satisfies Writer;
+}
+
+async function appendUntil(
+  table: string,
+  firstId: number,
+  { stopped, url, acknowledged }: Parameters<typeof writer>[2] & { readonly acknowledged: number[] },
+): Promise<void> {
   const location = locationOf(await load(table));
   for (let id = firstId; !stopped(); id += 1) {
     const metadata = await load(table).then(metadataOf, () => undefined);
@@ -126,8 +135,11 @@ async function appendUntil(
     if (answer !== 'lost' && answer.status === 200) acknowledged.push(id);
     else await sleep(20);
   }
-  return acknowledged;
 }
+
+/** Every writer has come to a commit: on a busy machine, beside another one, that takes a while. */
+const haveCommitted = (writers: readonly Writer[]): Promise<void> =>
+  expect.poll(() => writers.every(({ ids }) => ids.length > 0), { timeout: 30_000 }).toBe(true);
 
 const snapshotIds = async (table: string): Promise<unknown[]> =>
   (metadataOf(await load(table))['snapshots'] as JsonObject[]).map((entry) => entry['snapshot-id']);
@@ -138,25 +150,17 @@ test('kill -9 of the catalog again and again while writers append: no committed 
   let stopped = false;
   let current = await startVictim();
   const writers = tables.flatMap((table, t) =>
-    [0, 1].map(async (w) => ({
-      table,
-      ids: await appendUntil(
-        () => stopped,
-        () => current.url,
-        table,
-        1 + (t * 2 + w) * 100_000,
-      ),
-    })),
+    [0, 1].map((w) => writer(table, 1 + (t * 2 + w) * 100_000, { stopped: () => stopped, url: () => current.url })),
   );
   for (let i = 0; i < 4; i += 1) {
     await sleep(1_500);
     await current.kill();
     current = await startVictim();
   }
-  await sleep(500);
+  await haveCommitted(writers);
   stopped = true;
-  for (const { table, ids } of await Promise.all(writers)) {
-    expect(ids.length).toBeGreaterThan(0);
+  for (const { table, ids, ended } of writers) {
+    await ended;
     expect(await snapshotIds(table)).toEqual(expect.arrayContaining(ids));
   }
 });
@@ -165,24 +169,18 @@ test('kill -9 of Postgres in the middle: no committed snapshot is lost, and noth
   const tables = ['pg0', 'pg1', 'pg2', 'pg3'];
   for (const table of tables) await create(table);
   let stopped = false;
-  const writers = tables.map(async (table, t) => ({
-    table,
-    ids: await appendUntil(
-      () => stopped,
-      () => catalog.running.url,
-      table,
-      1 + t * 100_000,
-    ),
-  }));
+  const writers = tables.map((table, t) =>
+    writer(table, 1 + t * 100_000, { stopped: () => stopped, url: () => catalog.running.url }),
+  );
   for (let i = 0; i < 3; i += 1) {
     await sleep(1_500);
     await postgres.kill();
     await postgres.start();
   }
-  await sleep(1_000);
+  await haveCommitted(writers);
   stopped = true;
-  for (const { table, ids } of await Promise.all(writers)) {
-    expect(ids.length).toBeGreaterThan(0);
+  for (const { table, ids, ended } of writers) {
+    await ended;
     expect(await snapshotIds(table)).toEqual(expect.arrayContaining(ids));
     const more = { updates: [{ action: 'set-properties', updates: { after: 'yes' } }] };
     expect((await catalog.rest('POST', `${NS}/default/tables/${table}`, { body: more })).status).toBe(200);

@@ -66,8 +66,8 @@ export function printReason(reason: WaitReason): string {
 const mib = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
 
 /**
- * The groups that a tenant may see: those of the file that its statements can reach, also under a name that a template gives, with all above them, and of the groups made from
- * templates those that have had its queries.
+ * The groups that a tenant may see: those of the file that its statements can reach, also under a name that a template gives, with all
+ * above them, and of the groups made from templates those that have had its queries.
  */
 export function visibleTo(
   tenant: string,

@@ -10,7 +10,7 @@ import { KeepAliveClient } from './keep-alive-client.ts';
 import { HUNDRED_FILES, hundredFiles, tenGroups } from './hundred-files.ts';
 import { load, type Figures } from './load.ts';
 
-/** Statements before the first case: after them, compiled code of the services is about as fast as it gets. */
+/** Time for which statements run before the first case: after it, the services' compiled code is about as fast as it gets. */
 const WARM_UP_SECONDS = 30;
 
 type Case = { readonly name: string } & Figures;
@@ -40,7 +40,9 @@ export async function benchLatency(options: { readonly scale: string; readonly s
       process.stderr.write('.');
     };
     let asked = 0;
-    await load(16, WARM_UP_SECONDS, () => ask(asked++ % 2 === 0 ? 'SELECT 1' : point('lake.tpch.orders')));
+    await load(Math.max(...CLIENTS), WARM_UP_SECONDS, () =>
+      ask(asked++ % 2 === 0 ? 'SELECT 1' : point('lake.tpch.orders')),
+    );
     for (const n of CLIENTS) await add('SELECT 1', n, () => ask('SELECT 1'));
     for (const n of CLIENTS) await add('point query', n, () => ask(point('lake.tpch.orders')));
     const hundred = await hundredFiles(cluster);

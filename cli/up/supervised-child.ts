@@ -222,7 +222,8 @@ export class SupervisedChild {
 
   #scheduleRestart(reason: string): void {
     if (this.#stopping) return;
-    const delayMs = Math.min(RESTART_DELAY_MIN_MS * 2 ** this.#faults, this.spec.restartPauseMaxMs);
+    const longestMs = Math.max(RESTART_DELAY_MIN_MS, this.spec.restartPauseMaxMs);
+    const delayMs = Math.min(RESTART_DELAY_MIN_MS * 2 ** this.#faults, longestMs);
     this.#faults += 1;
     this.#events.onExit(reason, delayMs);
     this.#restartTimer = setTimeout(() => void this.#restart(), delayMs);

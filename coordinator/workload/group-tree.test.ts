@@ -223,6 +223,14 @@ describe('memory of the workers', () => {
     expect(tree.grow('2', 3 * GB)).toBe(GB);
   });
 
+  test('what they reserve then counts for the soft memory limits of their groups', () => {
+    const tree = treeOf(`resource_groups: [{name: root, groups: [{name: a, soft_memory_limit_bytes: ${GB / 2}}]}]`);
+    expect(submit(tree, ['1'], 'root.a')).toEqual(['1']);
+    tree.setMemory(16 * GB);
+    expect(submit(tree, ['2'], 'root.a')).toEqual([]);
+    expect(tree.leave('1')).toEqual(['2']);
+  });
+
   test('reservations shrink with the cluster', () => {
     const tree = treeOf('resource_groups: [{name: root}]');
     tree.setMemory(1.6 * GB);

@@ -99,7 +99,8 @@ export const isTemplate = (name: string): boolean => name.search(VARIABLE) >= 0;
 
 /** Whether a template can give this name, with some values in the place of its variables. */
 export function canGive(template: string, name: string): boolean {
-  const [first = '', ...rest] = template.split(/\$\{(?:TENANT|USER|SOURCE)\}/);
+  // The names of the variables stand between the texts.
+  const [first = '', ...rest] = template.split(VARIABLE).filter((_part, i) => i % 2 === 0);
   const last = rest.pop();
   if (last === undefined) return template === name;
   if (!name.startsWith(first)) return false;

@@ -24,8 +24,8 @@ export interface OpenWrite {
   /** The next attempt to commit has this key, which is in the intent. */
   usesKey(key: string): void;
   /**
-   * Said before the commit: these are all the data files that it names. When a task may have been tried twice they are in the intent, so
-   * that whoever ends the write finds what lost attempts have left. @throws COMMIT_CONFLICT, CATALOG_UNAVAILABLE
+   * Called before the commit, with all the data files that it names. When a task may have been tried twice, the intent has them, so that
+   * whoever ends the write knows what lost attempts have left. @throws COMMIT_CONFLICT, CATALOG_UNAVAILABLE
    */
   names(files: readonly string[], mayHaveRetried: boolean): Promise<void>;
   /** The catalog has taken the commit: the files that it names stay, and all others go. */

@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import type { StartedCluster } from './cluster.ts';
 
-/** Environment of a cluster whose services are killed again and again: they start again soon, as a service does that was well before. */
+/** Environment of a cluster whose services a suite kills again and again: each starts again within half a second. */
 export const RESTARTS_SOON = { SKEIN_UP_RESTART_PAUSE_MAX: '500ms' } as const;
 
 /** A kind of service, or `connections`: those of all processes with Postgres, as when it crashes. */

@@ -28,9 +28,11 @@ beforeEach(() => {
   errors = [];
 });
 
+/** A task of one thread, which touched these pages for it. */
+const touched = (one: MemoryUser, pages: number): MemoryWork => ({ user: one, pages, ownPages: pages, isWide: false });
+
 /** Tasks without a count of their threads' pages. */
-const atWork = (...those: readonly MemoryUser[]): MemoryWork[] =>
-  those.map((one) => ({ user: one, pages: 0, ownPages: 0, isWide: false }));
+const atWork = (...those: readonly MemoryUser[]): MemoryWork[] => those.map((one) => touched(one, 0));
 
 const watch = (): MemoryWatch =>
   new MemoryWatch(
@@ -70,20 +72,14 @@ test('of two tasks at work the one whose thread touched the pages is cancelled; 
   const [honest, hostile] = [user('honest'), user('hostile')];
   users = [honest, hostile];
   const watched = watch();
-  working = [
-    { user: honest, pages: 1, ownPages: 1, isWide: false },
-    { user: hostile, pages: 80, ownPages: 80, isWide: false },
-  ];
+  working = [touched(honest, 1), touched(hostile, 80)];
   resident = 450_000;
   watched.look(0);
-  working = [
-    { user: honest, pages: 5, ownPages: 5, isWide: false },
-    { user: hostile, pages: 0, ownPages: 0, isWide: true },
-  ];
+  working = [touched(honest, 5), { user: hostile, pages: 0, ownPages: 0, isWide: true }];
   resident = 700_000;
   watched.look(50);
   // It works alone when the limit is reached, and has worked longer than the other.
-  working = [{ user: honest, pages: 2, ownPages: 2, isWide: false }];
+  working = [touched(honest, 2)];
   resident = 910_000;
   watched.look(100);
   expect(cancelled).toEqual(['hostile']);
@@ -174,10 +170,7 @@ test('a query that works beside a cancelled one, which goes on to grow, is not c
   working = atWork(hostile);
   resident = 940_000;
   watched.look(0);
-  working = [
-    { user: hostile, pages: 20, ownPages: 20, isWide: false },
-    { user: honest, pages: 1, ownPages: 1, isWide: false },
-  ];
+  working = [touched(hostile, 20), touched(honest, 1)];
   resident = 1_300_000;
   watched.look(1_500);
   resident = 1_500_000;
@@ -202,12 +195,7 @@ test('by youngest_lowest_class the youngest query of the lowest class ends, unle
   const higher = user('higher', { classRank: 0, arrivedAtMs: 7 });
   users = [old, small, young, higher];
   const watched = watch();
-  working = [
-    { user: higher, pages: 100, ownPages: 100, isWide: false },
-    { user: old, pages: 50, ownPages: 50, isWide: false },
-    { user: young, pages: 40, ownPages: 40, isWide: false },
-    { user: small, pages: 5, ownPages: 5, isWide: false },
-  ];
+  working = [touched(higher, 100), touched(old, 50), touched(young, 40), touched(small, 5)];
   resident = 920_000;
   watched.look(0);
   expect(cancelled).toEqual(['young']);

@@ -63,7 +63,7 @@ export class MemoryWatch implements Disposable {
   /** Growth of the process, in bytes, while it worked for each task. */
   #grownBytes = new WeakMap<MemoryUser, number>();
   readonly #cancelled = new WeakSet<MemoryUser>();
-  /** Queries of the last look, if the limit was near, and those that have ended within `RELIEF_MS`. */
+  /** Queries as of the last look, if the limit was near then, and those that have ended within `RELIEF_MS`. */
   #last: readonly QueryUse[] = [];
   #ended: readonly { readonly grownBytes: number; readonly endedAtMs: number }[] = [];
   #lastBytes: number;
@@ -140,7 +140,7 @@ export class MemoryWatch implements Disposable {
   /** Cancels a query with all its tasks. One that was cancelled before may still be in a quantum, with all its memory. */
   #cancelOne(bytes: number): void {
     const endedBytes = Math.max(0, ...this.#ended.map(({ grownBytes }) => grownBytes));
-    const victim = chooseVictim(this.#queries(), { endedBytes, bytesMin: this.#limitBytes * WORTH_SHARE });
+    const victim = chooseVictim(this.#last, { endedBytes, bytesMin: this.#limitBytes * WORTH_SHARE });
     if (victim === undefined) return;
     const { queryId, users, grownBytes, killRank } = victim;
     this.#log.warn({ query: queryId, bytes, grownBytes }, 'a query is cancelled for its memory');

@@ -21,7 +21,7 @@ const USAGE = `usage: npm run bench -- tpch [--scale S] [--runs N] [--distribute
        npm run bench -- copy [--runs N]: COPY INTO, which \`writes\` measures, too
        npm run bench -- merge [--scale S] [--runs N]: beside Spark, which it downloads
        npm run bench -- mixed [--scale S] [--runs N] [--seconds N]
-       npm run bench -- history [--seconds N]
+       npm run bench -- history [--scale S] [--seconds N]
        npm run bench -- exchange [--scale S] [--runs N]
        npm run bench -- catalog [--seconds N] [--requests N]
        npm run bench -- attack [--seconds N]
@@ -55,7 +55,7 @@ async function main(args: readonly string[]): Promise<number> {
     await benchWrites({ scale: values.scale, runs, seconds: Number(values.seconds ?? 60) });
     await benchCopy({ runs });
   } else if (name === 'mixed') await benchMixed({ scale: values.scale, runs, seconds: Number(values.seconds ?? 180) });
-  else if (name === 'history') await benchHistory({ seconds: Number(values.seconds ?? 60) });
+  else if (name === 'history') await benchHistory({ scale: values.scale, seconds: Number(values.seconds ?? 60) });
   else if (name === 'merge') await benchMerge({ scale: values.scale, runs });
   else if (name === 'catalog') {
     await benchCatalog({ seconds: Number(values.seconds ?? 5), requests: Number(values.requests) });

@@ -20,8 +20,13 @@ import { tableApi } from './api/http/table-api.ts';
 import { authenticator, catalogKeys } from './auth/authenticate.ts';
 import { EpochWatch } from './auth/epoch-watch.ts';
 import { catalogClient, type CatalogClient } from './catalog-client/catalog-client.ts';
-import { migrateHistory, openHistoryDatabase, type HistoryDatabase } from './history/history-database.ts';
-import { HistoryReader, type StoredRow } from './history/read-history.ts';
+import {
+  migrateHistory,
+  openHistoryDatabase,
+  type HistoryDatabase,
+  type StoredRow,
+} from './history/history-database.ts';
+import { HistoryReader } from './history/read-history.ts';
 import { openHistory } from './history/open-history.ts';
 import { TextThreads, type ClientTexts } from './client-texts.ts';
 import type { ClusterView } from './observe/cluster-view.ts';

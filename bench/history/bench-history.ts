@@ -10,9 +10,11 @@ import { openHistory } from '#coordinator/history/open-history.ts';
 import { defaultConfig } from '#shared/config/config-schema.ts';
 import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
-import { startCluster } from '#test/support/cluster.ts';
+import { must } from '#shared/must.ts';
 import { startTestPostgres } from '#test/support/postgres.ts';
+import { startBenchCluster } from '../bench-cluster.ts';
 import { KeepAliveClient } from '../latency/keep-alive-client.ts';
+import { CLIENTS, latencyCases, occupyEverySlot, warmUp, type LatencyCase } from '../latency/latency-cases.ts';
 import { load } from '../latency/load.ts';
 import { printTable } from '../report/print-table.ts';
 import { median, quantile } from '../report/statistics.ts';
@@ -21,11 +23,12 @@ import { writeResult } from '../report/write-result.ts';
 const PER_SECOND = 2_000;
 /** Records come in bursts, as queries end. */
 const BURST_MS = 10;
-const CLIENTS = 16;
 /** One turn of a cluster that keeps history, or of one that does not. */
 const TURN_SECONDS = 2;
 /** Turns that do not count: after them, compiled code is as fast as it gets. A service that has nothing to do in between would lose it again. */
-const WARM_UP_TURNS = 12;
+const WARM_UP_TURNS = 24;
+export type HistoryOptions = { readonly scale: string; readonly seconds: number };
+
 /** A profile as a query of one task has it. */
 const PROFILE = JSON.stringify({
   queries: [{ plan: Array.from({ length: 12 }, () => 'Scan lake.tpch.orders  {rows: 1}') }],
@@ -35,11 +38,13 @@ const PROFILE = JSON.stringify({
  * The writer of the history at 2,000 statements a second: how long a record takes in the way of its statement, how far Postgres is behind,
  * and whether all are there at the end. Then the latency of small statements with history and without, in turns.
  */
-export async function benchHistory({ seconds }: { readonly seconds: number }): Promise<void> {
+export async function benchHistory({ scale, seconds }: HistoryOptions): Promise<void> {
   const writer = await benchWriter(seconds);
   process.stderr.write('.');
-  const small = await benchStatements(seconds);
+  const cases = await benchStatements(scale, seconds);
   process.stderr.write('\n');
+  const sum = (of: (one: CaseRatio) => number): number => cases.reduce((total, one) => total + of(one), 0);
+  const ratio = sum(({ onMs }) => onMs) / sum(({ offMs }) => offMs);
   const table = printTable(
     ['records', 'a second', 'record p50 us', 'p99 us', 'longest, ms', 'most that waited', 'lost'],
     [
@@ -54,16 +59,27 @@ export async function benchHistory({ seconds }: { readonly seconds: number }): P
       ],
     ],
   );
+  const statements = printTable(
+    ['case', 'clients', 'p50 ms with history', 'without', 'ratio'],
+    cases.map((one) => [
+      one.name,
+      String(one.clients),
+      one.onMs.toFixed(2),
+      one.offMs.toFixed(2),
+      (one.onMs / one.offMs).toFixed(3),
+    ]),
+  );
+  const labels = cases.map(({ name, clients }) => `${name} (${clients})`);
   await writeResult('history', {
-    table: `${table}\n\nSELECT 1, ${CLIENTS} clients: p50 ${small.onMs.toFixed(2)} ms with history, ${small.offMs.toFixed(2)} ms without: ${small.ratio.toFixed(3)}, from ${quantile(small.ratios, 0).toFixed(2)} to ${quantile(small.ratios, 1).toFixed(2)} in ${small.ratios.length} turns`,
-    figures: { seconds, ...writer, ...small },
+    table: `${table}\n\n${statements}\n\nsum of the medians with history to without: ${ratio.toFixed(3)}`,
+    figures: { scale, seconds, ...writer, ratio, statements: cases },
     chart: {
-      title: `SELECT 1, ${CLIENTS} clients`,
+      title: 'Small statements: median latency',
       unit: 'ms',
-      labels: ['p50'],
+      labels,
       series: [
-        { name: 'with history', color: '#2563eb', values: [small.onMs] },
-        { name: 'without', color: '#f59e0b', values: [small.offMs] },
+        { name: 'with history', color: '#2563eb', values: cases.map(({ onMs }) => onMs) },
+        { name: 'without', color: '#f59e0b', values: cases.map(({ offMs }) => offMs) },
       ],
     },
   });
@@ -129,35 +145,46 @@ const newFacts = (): QueryFacts => ({
   classification: null,
 });
 
+type CaseRatio = Pick<LatencyCase, 'name' | 'clients'> & {
+  /** Medians over the turns of the p50 with history and without, in ms. */
+  readonly onMs: number;
+  readonly offMs: number;
+};
+
 /**
- * Two clusters side by side, one with history and one without, asked in turns of seconds: the machine's speed drifts more slowly than that.
- * The ratio is the median of those of the turns.
+ * The small statements of `bench -- latency` on two clusters side by side, one with history and one without, asked in turns of seconds: the
+ * machine's speed drifts more slowly than that.
  */
-async function benchStatements(seconds: number) {
+async function benchStatements(scale: string, seconds: number): Promise<readonly CaseRatio[]> {
   await using stack = new AsyncDisposableStack();
   const start = async (history: 'on' | 'off') => {
-    const cluster = await startCluster({ args: ['--set', `coordinator.history=${history}`] });
+    const options = { args: ['--set', `coordinator.history=${history}`], copy: `history-${history}` };
+    const { cluster } = await startBenchCluster(scale, options);
     stack.defer(async () => void (await cluster.stop()));
     const client = stack.adopt(new KeepAliveClient(cluster.queryUrl, await cluster.token()), (open) => open.close());
-    return async (): Promise<number> => {
-      const { p50Ms } = await load(CLIENTS, TURN_SECONDS, async () => void (await client.post('{"sql":"SELECT 1"}')));
-      return p50Ms;
-    };
+    const ask = async (sql: string): Promise<void> => void (await client.post(JSON.stringify({ sql })));
+    return { cluster, ask, scale: Number(scale) };
   };
-  const [on, off] = [await start('on'), await start('off')];
-  const turn = async (isFirstOn: boolean): Promise<{ readonly onMs: number; readonly offMs: number }> => {
-    const first = await (isFirstOn ? on : off)();
-    const second = await (isFirstOn ? off : on)();
-    return isFirstOn ? { onMs: first, offMs: second } : { onMs: second, offMs: first };
-  };
-  for (let i = 0; i < WARM_UP_TURNS; i++) await turn(i % 2 === 0);
-  const turns: Awaited<ReturnType<typeof turn>>[] = [];
-  for (let i = 0; i < Math.max(3, seconds / (2 * TURN_SECONDS)); i++) turns.push(await turn(i % 2 === 0));
-  const ratios = turns.map(({ onMs, offMs }) => onMs / offMs);
-  return {
-    onMs: median(turns.map(({ onMs }) => onMs)),
-    offMs: median(turns.map(({ offMs }) => offMs)),
-    ratio: median(ratios),
-    ratios,
-  };
+  const both = [await start('on'), await start('off')];
+  const warm = both.map(warmUp);
+  for (let i = 0; i < WARM_UP_TURNS; i++)
+    await load(Math.max(...CLIENTS), TURN_SECONDS, must(warm[i % 2], 'a cluster'));
+  const cases = await Promise.all(both.map(latencyCases));
+  const turns = Math.max(3, Math.ceil(seconds / 6));
+  const ratios: CaseRatio[] = [];
+  for (const [i, { name, clients, isBusy }] of must(cases[0], 'the cases').entries()) {
+    const p50s: [on: number[], off: number[]] = [[], []];
+    for (let turn = 0; turn < 2 * turns; turn++) {
+      // On, off, off, on, and so forth.
+      const which = (turn + 1) % 4 < 2 ? 1 : 0;
+      const { cluster } = must(both[which], 'a cluster');
+      const stop = isBusy ? await occupyEverySlot(cluster) : undefined;
+      const { p50Ms } = await load(clients, TURN_SECONDS, must(cases[which]?.[i], 'a case').request);
+      await stop?.();
+      p50s[which].push(p50Ms);
+    }
+    ratios.push({ name, clients, onMs: median(p50s[0]), offMs: median(p50s[1]) });
+    process.stderr.write('.');
+  }
+  return ratios;
 }

@@ -1,4 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
+import { printCount } from '#shared/print-count.ts';
 import { EXIT, exitCodeOf, type ExitCode } from '../exit-code.ts';
 import { ConnectionError, QueryError, type QueryClient } from './query-client.ts';
 import { resultWriter, type Format, type ResultWriter } from './result-format.ts';
@@ -103,7 +104,7 @@ class Progress {
   #show(): void {
     const elapsedMs = performance.now() - this.#start;
     if (elapsedMs < PROGRESS_DELAY_MS) return;
-    const rows = this.#rows.toLocaleString('en-US');
+    const rows = printCount(this.#rows);
     this.#output.stderr.write(`${CLEAR_LINE}${(elapsedMs / 1000).toFixed(1)} s, ${rows} rows (Ctrl-C cancels)`);
     this.#shown = true;
   }

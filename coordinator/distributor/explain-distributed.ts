@@ -1,6 +1,7 @@
 import { printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { unreachable } from '#shared/must.ts';
-import { jsonNode, printRows, textNode, type ExplainContext } from '../planner/explain-plan.ts';
+import { printCount } from '#shared/print-count.ts';
+import { jsonNode, textNode, type ExplainContext } from '../planner/explain-plan.ts';
 import type { Partitioning } from '../planner/plan.ts';
 import { printList } from '../planner/print-expression.ts';
 import { bindingName, type TableBinding } from '../resolver/table-binding.ts';
@@ -30,7 +31,7 @@ export function explainDistributed(
 function textFragment(fragment: Fragment, context: ExplainContext): readonly string[] {
   const { stage, output, estimate, reason } = fragment;
   const to = output === null ? 'result' : printOutput(output, fragment.partitions);
-  const size = `{rows: ${printRows(estimate.rows)}, bytes: ${printRows(estimate.bytes)}}`;
+  const size = `{rows: ${printCount(estimate.rows)}, bytes: ${printCount(estimate.bytes)}}`;
   return [
     `Fragment ${stage} -> ${to}  [${TASKS[fragment.tasks.kind]}]  ${size}`,
     ...(output === null ? [] : [`   why: ${reason}`]),

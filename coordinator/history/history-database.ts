@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { migrateSchema, type OwnSchema } from '#shared/database/own-schema.ts';
+import { preparingPool } from '#shared/database/preparing-pool.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { HistoryRow } from './history-record.ts';
@@ -13,10 +14,11 @@ import { createOpenTransactions } from './migrations/005-create-open-transaction
 import { createQueryProfiles } from './migrations/006-create-query-profiles.ts';
 import { createUnloadIntents } from './migrations/007-create-unload-intents.ts';
 import { filesOfWrites } from './migrations/008-files-of-writes.ts';
+import { profilesInBatches } from './migrations/009-profiles-in-batches.ts';
 
 /** The coordinator's own schema. */
 export type HistoryDatabase = {
-  readonly query_history: Omit<HistoryRow, 'profile'>;
+  readonly query_history: StoredRow;
   readonly query_profiles: ProfileRow;
   readonly quarantine: QuarantineRow;
   readonly write_intents: WriteIntentRow;
@@ -24,8 +26,19 @@ export type HistoryDatabase = {
   readonly unload_intents: UnloadIntentRow;
 };
 
-/** How a statement's queries ran, as JSON (`coordinator/query/statement-profile.ts`). */
-type ProfileRow = { readonly record_id: string; readonly segment: number; readonly profile: string };
+/** A record as it is stored. `profile_batch` is the row of `query_profiles` with its profile; null = none, or one of its own. */
+export type StoredRow = Omit<HistoryRow, 'profile'> & { readonly profile_batch: string | null };
+
+/**
+ * How statements' queries ran, as JSON (`coordinator/query/statement-profile.ts`): those of a batch of records (`profile-batch.ts`), under its
+ * id, or, stored by an earlier release, that of one record, under the record's.
+ */
+type ProfileRow = {
+  readonly record_id: string;
+  readonly segment: number;
+  readonly profile: string | null;
+  readonly batch: Buffer | null;
+};
 
 /** A statement that is refused for a while (`coordinator/quarantine`). */
 type QuarantineRow = {
@@ -77,20 +90,29 @@ export const COORDINATOR_SCHEMA: OwnSchema = {
     '006-create-query-profiles': createQueryProfiles,
     '007-create-unload-intents': createUnloadIntents,
     '008-files-of-writes': filesOfWrites,
+    '009-profiles-in-batches': profilesInBatches,
   },
 };
 
 export type DatabaseOptions = { readonly url: string; readonly poolMax: number; readonly log: Logger };
 
 export function openHistoryDatabase(options: DatabaseOptions): Kysely<HistoryDatabase> {
-  const pool = new pg.Pool({ connectionString: options.url, max: options.poolMax, connectionTimeoutMillis: 5_000 });
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.poolMax,
+    connectionTimeoutMillis: 5_000,
+    // A few records at a time are written and read: to compile a statement would cost more than it.
+    options: '-c jit=off',
+  });
   // An idle connection that breaks (Postgres restarted) is replaced at the next use.
   pool.on('error', (error) => options.log.warn({ err: error }, 'a Postgres connection broke'));
   // One that breaks while a statement uses it says so here, too, beside that statement's error; without a handler the process would end.
   pool.on('connect', (client) =>
     client.on('error', (error) => options.log.debug({ err: error }, 'a Postgres connection broke')),
   );
-  return new Kysely<HistoryDatabase>({ dialect: new PostgresDialect({ pool }) }).withSchema(COORDINATOR_SCHEMA.name);
+  return new Kysely<HistoryDatabase>({ dialect: new PostgresDialect({ pool: preparingPool(pool) }) }).withSchema(
+    COORDINATOR_SCHEMA.name,
+  );
 }
 
 /** Time that a starting coordinator waits for Postgres. */

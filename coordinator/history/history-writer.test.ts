@@ -7,7 +7,8 @@ import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { HistoryJournal } from './history-journal.ts';
 import { historyRow, type HistoryRow, type QueryFacts } from './history-record.ts';
 import { HistoryWriter, storeLines } from './history-writer.ts';
-import type { RecordLine, StoreRecords } from './store-records.ts';
+import type { PrintedRecord } from './record-line.ts';
+import type { StoreRecords } from './store-records.ts';
 
 let folder: string;
 let journal: HistoryJournal;
@@ -49,15 +50,14 @@ const ended = (id: string): HistoryRow => {
   const done = { rowsProduced: 1, bytesScanned: 0, fragments: 1, endedAtMs: 2 };
   return historyRow(facts(id), { kind: 'completed', queuedAtMs: 0, startedAtMs: 1, ...done }, BY);
 };
-const named = (line: RecordLine): string => {
-  const { query_id: id, status } = JSON.parse(line.toString()) as HistoryRow;
-  return `${id}:${status}`;
-};
+const nameOf = ({ query_id: id, status }: HistoryRow): string => `${id}:${status}`;
+const named = ({ row: printed }: PrintedRecord): string => nameOf(JSON.parse(printed.toString()) as HistoryRow);
+const namedLine = (line: string): string => nameOf((JSON.parse(line) as { record: HistoryRow }).record);
 const journalLines = (file: string): string[] => readFileSync(join(folder, file), 'utf8').split('\n').filter(Boolean);
-const written = (batches: (readonly RecordLine[])[]): string[][] => batches.map((batch) => batch.map(named));
+const written = (batches: (readonly PrintedRecord[])[]): string[][] => batches.map((batch) => batch.map(named));
 
 test('rows of one statement replace each other while they wait', async () => {
-  const batches: (readonly RecordLine[])[] = [];
+  const batches: (readonly PrintedRecord[])[] = [];
   const writer = newWriter((r) => Promise.resolve(void batches.push(r)), 10);
   writer.record(row('a'));
   writer.record(row('b'));
@@ -68,7 +68,7 @@ test('rows of one statement replace each other while they wait', async () => {
 });
 
 test('a statement is sent once when it ends soon, while it goes on when it does not, and at once when somebody reads', async () => {
-  const batches: (readonly RecordLine[])[] = [];
+  const batches: (readonly PrintedRecord[])[] = [];
   const writer = newWriter((r) => Promise.resolve(void batches.push(r)), 10);
   writer.record(row('short', 'running'));
   writer.record(row('long', 'running'));
@@ -84,9 +84,9 @@ test('a statement is sent once when it ends soon, while it goes on when it does 
 });
 
 test('a statement that may change something is in the journal from the start, also when it is sent once', async () => {
-  const batches: (readonly RecordLine[])[] = [];
+  const batches: (readonly PrintedRecord[])[] = [];
   const writer = newWriter((r) => Promise.resolve(void batches.push(r)), 10);
-  const inJournal = (): string[] => readdirSync(folder).flatMap((file) => journalLines(file).map(named));
+  const inJournal = (): string[] => readdirSync(folder).flatMap((file) => journalLines(file).map(namedLine));
   writer.record(row('read', 'running'));
   writer.record({ ...row('commit', 'running'), query_type: 'transaction' });
   expect(inJournal()).toEqual(['commit:running']);
@@ -98,10 +98,10 @@ test('a statement that may change something is in the journal from the start, al
 });
 
 /** A store that is away until it is told to be back. */
-function absentStore(batches: (readonly RecordLine[])[]): { away: boolean; readonly store: StoreRecords } {
+function absentStore(batches: (readonly PrintedRecord[])[]): { away: boolean; readonly store: StoreRecords } {
   const state = {
     away: true,
-    store: (lines: readonly RecordLine[]): Promise<void> => {
+    store: (lines: readonly PrintedRecord[]): Promise<void> => {
       if (state.away) return Promise.reject(new Error('away'));
       if (lines.length > 0) batches.push(lines);
       return Promise.resolve();
@@ -111,7 +111,7 @@ function absentStore(batches: (readonly RecordLine[])[]): { away: boolean; reado
 }
 
 test('while the database is away the oldest records wait in the journal alone; none is lost when it is back', async () => {
-  const batches: (readonly RecordLine[])[] = [];
+  const batches: (readonly PrintedRecord[])[] = [];
   const database = absentStore(batches);
   const writer = newWriter(database.store, 2);
   for (const id of ['a', 'b', 'c', 'd']) writer.record(ended(id));
@@ -124,7 +124,7 @@ test('while the database is away the oldest records wait in the journal alone; n
 });
 
 test('long statements are stored a few at a time, and those in memory are bounded in all', async () => {
-  const batches: (readonly RecordLine[])[] = [];
+  const batches: (readonly PrintedRecord[])[] = [];
   const database = absentStore(batches);
   const writer = newWriter(database.store, 10_000);
   const sql = 'x'.repeat(100_000);
@@ -150,7 +150,9 @@ describe('the journal', () => {
   const replayed = async (): Promise<string[]> => {
     const records: string[] = [];
     using next = openJournal();
-    await next.replay((left) => storeLines((batch) => Promise.resolve(void records.push(...batch.map(named))), left));
+    await next.replay(async (left) => {
+      await storeLines((batch) => Promise.resolve(void records.push(...batch.map(named))), left);
+    });
     return records;
   };
 
@@ -158,9 +160,9 @@ describe('the journal', () => {
     const writer = newWriter(never);
     writer.record(row('a', 'running'));
     writer.record(ended('b'));
-    expect(lines().map(named)).toEqual(['b:completed']);
+    expect(lines().map(namedLine)).toEqual(['b:completed']);
     await vi.advanceTimersByTimeAsync(50);
-    expect(lines().map(named)).toEqual(['b:completed', 'a:running']);
+    expect(lines().map(namedLine)).toEqual(['b:completed', 'a:running']);
   });
 
   test('a short statement is in it once, and when it is stored the journal is empty', async () => {
@@ -195,7 +197,7 @@ describe('the journal', () => {
   test('goes on in further files, which go when their records are stored, the oldest first when they are too many', async () => {
     journal[Symbol.dispose]();
     journal = openJournal(10 * 2 ** 20);
-    const batches: (readonly RecordLine[])[] = [];
+    const batches: (readonly PrintedRecord[])[] = [];
     const database = absentStore(batches);
     const writer = newWriter(database.store, 10_000);
     const sql = 'x'.repeat(2 ** 20);
@@ -211,9 +213,9 @@ describe('the journal', () => {
 });
 
 test('a row that changed while it was written is written again', async () => {
-  const batches: (readonly RecordLine[])[] = [];
+  const batches: (readonly PrintedRecord[])[] = [];
   let finish: () => void = () => undefined;
-  const store = (r: readonly RecordLine[]): Promise<void> => {
+  const store = (r: readonly PrintedRecord[]): Promise<void> => {
     batches.push(r);
     return new Promise((resolve) => {
       finish = resolve;
@@ -229,7 +231,7 @@ test('a row that changed while it was written is written again', async () => {
 });
 
 test('close writes what waits, and does not hang on a database that is away', async () => {
-  const batches: (readonly RecordLine[])[] = [];
+  const batches: (readonly PrintedRecord[])[] = [];
   const good = newWriter((r) => Promise.resolve(void batches.push(r)), 1_000);
   for (let i = 0; i < 150; i += 1) good.record(row(String(i)));
   await good.close();

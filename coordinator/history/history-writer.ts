@@ -3,6 +3,7 @@ import { atMost } from '#shared/at-most.ts';
 import type { HistoryJournal } from './history-journal.ts';
 import { isOpen, type HistoryRow } from './history-record.ts';
 import { onlyReads } from './query-type.ts';
+import { printRecord, readRecord, type PrintedRecord, type RecordLine } from './record-line.ts';
 import type { StoreRecords } from './store-records.ts';
 
 type Options = {
@@ -30,8 +31,8 @@ const CLOSE_TIMEOUT_MS = 3_000;
 
 type Waiting = {
   readonly row: HistoryRow;
-  /** The record as a line of the journal, which is what Postgres is sent, too; null until it is in the journal. */
-  line: Buffer | null;
+  /** The record as it is in the journal; null until it is there. */
+  printed: RecordLine | null;
   /** Number of the journal's file that has it; null = none. */
   file: number | null;
 };
@@ -70,7 +71,7 @@ export class HistoryWriter {
       this.#begun.delete(before);
       this.#waitingText -= sizeOf(before);
     }
-    const waiting: Waiting = { row, line: null, file: null };
+    const waiting: Waiting = { row, printed: null, file: null };
     this.#waiting.set(row.record_id, waiting);
     this.#waitingText += sizeOf(waiting);
     if (isOpen(row.status)) {
@@ -127,14 +128,14 @@ export class HistoryWriter {
     const unwritten = [...this.#begun].filter(({ file }) => file === null);
     this.#begun.clear();
     if (unwritten.length === 0) return;
-    const lines = unwritten.map((waiting) => (waiting.line = lineOf(waiting.row)));
+    const lines = unwritten.map((waiting) => (waiting.printed = printRecord(waiting.row)).line);
     const file = this.#options.journal.append(Buffer.concat(lines));
     for (const waiting of unwritten) waiting.file = file;
   }
 
   #write(waiting: Waiting): void {
-    waiting.line = lineOf(waiting.row);
-    waiting.file = this.#options.journal.append(waiting.line);
+    waiting.printed = printRecord(waiting.row);
+    waiting.file = this.#options.journal.append(waiting.printed.line);
   }
 
   /** Forgets a record that waits for Postgres too long; the journal has it. */
@@ -186,7 +187,7 @@ export class HistoryWriter {
     try {
       await this.#storeSpilled();
       const batch = this.#nextBatch();
-      await store(batch.map(({ line, row }) => line ?? lineOf(row)));
+      await store(batch.map(({ printed, row }) => printed ?? printRecord(row)));
       for (const one of batch) if (this.#waiting.get(one.row.record_id) === one) this.#forget(one);
       this.#releaseJournal();
       this.#failing = false;
@@ -215,33 +216,28 @@ export class HistoryWriter {
   }
 }
 
-const lineOf = (row: HistoryRow): Buffer => Buffer.from(`${JSON.stringify(row)}\n`);
-
 const sizeOf = ({ row }: Waiting): number => row.sql.length + (row.profile?.length ?? 0);
 
-/** Stores lines of a journal in batches; of several records of one statement in a batch the last counts. */
-export async function storeLines(store: StoreRecords, lines: readonly string[]): Promise<void> {
-  let batch = new Map<string, string>();
+/**
+ * Stores lines of a journal in batches; of several records of one statement in a batch the last counts. Returns the last epoch of the
+ * coordinators that wrote them; 0 = there are none.
+ */
+export async function storeLines(store: StoreRecords, lines: readonly string[]): Promise<number> {
+  let batch = new Map<string, PrintedRecord>();
   let text = 0;
+  let epoch = 0;
   for (const line of lines) {
-    const id = recordId(line);
-    if (id === undefined) continue;
+    const record = readRecord(line);
+    if (record === undefined) continue;
     if (batch.size >= BATCH_RECORDS_MAX || text + line.length > BATCH_TEXT_MAX) {
       await store([...batch.values()]);
       batch = new Map();
       text = 0;
     }
-    batch.set(id, line);
+    batch.set(record.recordId, record);
     text += line.length;
+    epoch = Math.max(epoch, record.epoch);
   }
   await store([...batch.values()]);
-}
-
-function recordId(line: string): string | undefined {
-  try {
-    return (JSON.parse(line) as Partial<HistoryRow>).record_id;
-  } catch {
-    // A write that was cut by the end of the disk's room.
-    return undefined;
-  }
+  return epoch;
 }

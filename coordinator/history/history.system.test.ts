@@ -9,6 +9,7 @@ import { defaultConfig } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
+import { must } from '#shared/must.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/resources.ts';
 import {
   failOrphans,
@@ -16,6 +17,7 @@ import {
   nextEpoch,
   openHistoryDatabase,
   type HistoryDatabase,
+  type StoredRow,
 } from './history-database.ts';
 import { historyRow, type HistoryRow, type QueryFacts } from './history-record.ts';
 import { HistoryWriter } from './history-writer.ts';
@@ -23,10 +25,12 @@ import { HistoryJournal } from './history-journal.ts';
 import type { TokenClaims } from '#shared/token-claims.ts';
 import type { Caller } from '../auth/authenticate.ts';
 import { ALL_RECORDS, type HistoryRequest } from './history-request.ts';
-import { HistoryReader, type StoredRow } from './read-history.ts';
+import { HistoryReader } from './read-history.ts';
 import { HistoryPartitions } from './history-partitions.ts';
 import { openHistory, type History } from './open-history.ts';
+import { profileIn } from './profile-batch.ts';
 import { ProfileSegments } from './profile-segments.ts';
+import { printRecord } from './record-line.ts';
 import { storeRecords } from './store-records.ts';
 
 let database: TestDatabase;
@@ -71,8 +75,15 @@ const newWriter = (): HistoryWriter =>
     log: silentLogger,
   });
 const by = (epoch: number) => ({ epoch, cuRate: 2 });
-const profileOf = async (id: string): Promise<string | undefined> =>
-  (await db.selectFrom('query_profiles').select('profile').where('record_id', '=', id).executeTakeFirst())?.profile;
+const profileOf = async (id: string): Promise<string | undefined> => {
+  const profile = await db
+    .selectFrom('query_profiles as p')
+    .innerJoin('query_history as h', 'h.profile_batch', 'p.record_id')
+    .where('h.record_id', '=', id)
+    .select('p.batch')
+    .executeTakeFirst();
+  return profile?.batch == null ? undefined : ((await profileIn(profile.batch, id)) ?? undefined);
+};
 const stored = async (id: string): Promise<StoredRow | undefined> =>
   db.selectFrom('query_history').selectAll().where('record_id', '=', id).executeTakeFirst();
 
@@ -175,6 +186,19 @@ describe('the journal of a process that was killed', () => {
     });
   });
 
+  test('is read as an earlier release wrote it: the row alone, with its profile as a text', async () => {
+    const epoch = await nextEpoch(db);
+    const one = { ...facts(), profile: '{"isCut":false}' };
+    const end = { rowsProduced: 3, bytesScanned: 5, fragments: 1, endedAtMs: 5_000 };
+    const row = historyRow(one, { kind: 'completed', queuedAtMs: 1_000, startedAtMs: 2_000, ...end }, by(epoch));
+    const left = new HistoryJournal({ folder, bytesMax: 2 ** 30, log: silentLogger });
+    left.append(Buffer.from(`${JSON.stringify(row)}\n`));
+    left[Symbol.dispose]();
+    await (await open()).close();
+    expect(await stored(one.recordId)).toMatchObject({ status: 'completed', started_at: new Date(2_000) });
+    expect(await profileOf(one.recordId)).toBe('{"isCut":false}');
+  });
+
   test('replaces nothing by something earlier, and one record that Postgres refuses costs no other', async () => {
     const epoch = await nextEpoch(db);
     const [one, bad] = [facts(), { ...facts(), recordId: 'no uuid' }];
@@ -182,8 +206,8 @@ describe('the journal of a process that was killed', () => {
     const store = storeRecords(db, silentLogger);
     const running = historyRow(one, { kind: 'running', queuedAtMs: 1_000, startedAtMs: 2_000 }, by(epoch));
     const ended = historyRow(one, { kind: 'completed', queuedAtMs: 1_000, startedAtMs: 2_000, ...end }, by(epoch));
-    await store([JSON.stringify({ ...running, record_id: bad.recordId }), JSON.stringify(ended)]);
-    await store([JSON.stringify(running)]);
+    await store([printRecord({ ...running, record_id: bad.recordId }), printRecord(ended)]);
+    await store([printRecord(running)]);
     expect(await stored(one.recordId)).toMatchObject({ status: 'completed', rows_produced: '3' });
   });
 });
@@ -225,7 +249,7 @@ test('profiles stay within their room and their retention: the oldest segment is
     const one = { ...facts(), profile: JSON.stringify(randomBytes(30_000).toString('base64')) };
     const end = { rowsProduced: 1, bytesScanned: 1, fragments: 1, endedAtMs: 2 };
     const row = historyRow(one, { kind: 'completed', queuedAtMs: 1, startedAtMs: 1, ...end }, by(1));
-    await storeRecords(db, silentLogger)([JSON.stringify(row)]);
+    await storeRecords(db, silentLogger)([printRecord(row)]);
     return one.recordId;
   };
   const has = async (id: string): Promise<boolean> => (await profileOf(id)) !== undefined;
@@ -284,7 +308,7 @@ describe('who sees what', () => {
       of('rival', 'eve', { sql: 'SELECT secret' }, now - 4_000),
       of('acme', 'ann', { sql: 'SELECT old' }, now - 7_200_000),
     ];
-    await storeRecords(db, silentLogger)(rows.map((row) => JSON.stringify(row)));
+    await storeRecords(db, silentLogger)(rows.map(printRecord));
   });
   const texts = async (caller: Caller, asked: Partial<HistoryRequest> = {}): Promise<readonly string[]> =>
     (await reader.list(caller, { ...ALL_RECORDS, ...asked })).map(({ sql: text }) => text);
@@ -317,7 +341,7 @@ describe('who sees what', () => {
     );
     const asked = async (): Promise<unknown> => JSON.parse((await reader.profile(bob, id)) ?? 'null') as unknown;
     const times = { queryId: id, queuedAt: new Date(now).toISOString(), startedAt: new Date(now + 1).toISOString() };
-    await storeRecords(db, silentLogger)([JSON.stringify(running)]);
+    await storeRecords(db, silentLogger)([printRecord(running)]);
     live = () => undefined;
     expect(await asked()).toEqual({ ...times, status: 'running', endedAt: null });
     live = ({ record_id: record }) => JSON.stringify({ isLive: record === running.record_id });
@@ -328,11 +352,26 @@ describe('who sees what', () => {
     expect(await reader.profile(callerOf('acme', 'ann'), id)).toBeUndefined();
     expect(await reader.profile(callerOf('rival', 'bob', true), id)).toBeUndefined();
     const end = { status: 'completed' as const, ended_at: new Date(now + 2), profile: '{"isLive":false}' };
-    const store = storeRecords(db, silentLogger)([JSON.stringify({ ...running, ...end })]);
+    const store = storeRecords(db, silentLogger)([printRecord({ ...running, ...end })]);
     live = () => undefined;
     await store;
     const ended = { ...times, status: 'completed', endedAt: new Date(now + 2).toISOString(), isLive: false };
     expect(await asked()).toEqual(ended);
+  });
+
+  test('a profile that an earlier release has stored under its record', async () => {
+    const [bob, id] = [callerOf('acme', 'bob'), randomUUID()];
+    const row = of('acme', 'bob', { queryId: queryId(id) }, now - 2_000_000);
+    await storeRecords(db, silentLogger)([printRecord(row)]);
+    const old = { record_id: row.record_id, profile: '{"isOld":true}', batch: null };
+    const { rows } = await sql<{ segment: number }>`
+      select max(segment) as segment from coordinator.profile_segments`.execute(db);
+    const { segment } = must(rows[0], 'a segment');
+    await db
+      .insertInto('query_profiles')
+      .values({ ...old, segment })
+      .execute();
+    expect(JSON.parse((await reader.profile(bob, id)) ?? '')).toMatchObject({ queryId: id, isOld: true });
   });
 
   test('pages follow each other, the newest first', async () => {

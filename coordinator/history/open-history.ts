@@ -62,8 +62,7 @@ async function replay(journal: HistoryJournal, { store, db, log }: Replay): Prom
   try {
     await journal.replay(async (lines) => {
       records += lines.length;
-      for (const line of lines) epoch = Math.max(epoch, epochOf(line));
-      await storeLines(store, lines);
+      epoch = Math.max(epoch, await storeLines(store, lines));
     });
     if (records === 0) return;
     const orphans = await failOrphans(db, epoch + 1);
@@ -72,8 +71,6 @@ async function replay(journal: HistoryJournal, { store, db, log }: Replay): Prom
     log.error({ err: error }, 'records that an earlier process has left are kept for the next start');
   }
 }
-
-const epochOf = (line: string): number => Number(/"epoch":(\d+)\}$/.exec(line)?.[1] ?? 0);
 
 const NO_HISTORY: History = {
   record: () => undefined,

@@ -2,10 +2,11 @@ import { sql, type Kysely } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
 import { FairGate } from '#shared/fair/fair-gate.ts';
 import { mayDo, type Caller } from '../auth/authenticate.ts';
-import type { HistoryDatabase } from './history-database.ts';
+import type { HistoryDatabase, StoredRow } from './history-database.ts';
 import { isOpen, type HistoryRow } from './history-record.ts';
 import type { HistoryEntry, HistoryRequest } from './history-request.ts';
 import type { History } from './open-history.ts';
+import { profileIn } from './profile-batch.ts';
 
 /** Reads at a time: they share the connections with the writer, which must not wait for them. */
 const READS_AT_ONCE = 4;
@@ -14,9 +15,6 @@ const READS_WAITING_MAX = 100;
 const READ_TIMEOUT = '10s';
 /** Time that a read waits for records that are not in Postgres yet. */
 const STORED_WAIT_MS = 1_000;
-
-/** A record as it is stored: its profile lies elsewhere. */
-export type StoredRow = Omit<HistoryRow, 'profile'>;
 
 type Profiled = { readonly row: StoredRow; readonly profile: string | null };
 
@@ -101,11 +99,12 @@ export class HistoryReader {
       if (row === undefined) return undefined;
       const found = await db
         .selectFrom('query_profiles')
-        .where('record_id', '=', row.record_id)
-        .select('profile')
+        .where('record_id', '=', row.profile_batch ?? row.record_id)
+        .select(['profile', 'batch'])
         .limit(1)
         .executeTakeFirst();
-      return { row, profile: found?.profile ?? null };
+      const batch = found?.batch ?? null;
+      return { row, profile: batch === null ? (found?.profile ?? null) : await profileIn(batch, row.record_id) };
     });
   }
 

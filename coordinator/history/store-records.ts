@@ -2,12 +2,11 @@ import { sql, type Kysely } from 'kysely';
 import type { Logger } from '#shared/log/logger.ts';
 import type { HistoryDatabase } from './history-database.ts';
 import type { HistoryRow } from './history-record.ts';
-
-/** A row of `coordinator.query_history` with its profile, as JSON: a text, or its bytes, which are not encoded again. */
-export type RecordLine = string | Buffer;
+import { packProfiles } from './profile-batch.ts';
+import type { PrintedRecord } from './record-line.ts';
 
 /** Stores records, no two of one statement. */
-export type StoreRecords = (lines: readonly RecordLine[]) => Promise<void>;
+export type StoreRecords = (records: readonly PrintedRecord[]) => Promise<void>;
 
 /** The fields that may change while a statement runs, and those that never do. */
 const CHANGING = [
@@ -44,33 +43,36 @@ const CHANGES = sql.join(CHANGING.map((name) => sql`${sql.ref(name)} = ${sql.ref
 const DATA_ERRORS = /^2[23]/;
 
 /**
- * Stores into `coordinator.query_history` and `coordinator.query_profiles`, in one SQL statement. A record of a statement that goes on never replaces that of its end. A
- * record that Postgres refuses is lost, and the others of its batch are not.
+ * Stores into `coordinator.query_history`, and the profiles of all of them into one row of `coordinator.query_profiles`, in one SQL statement. A
+ * record of a statement that goes on never replaces that of its end. A record that Postgres refuses is lost, and the others of its batch are
+ * not.
  */
 export function storeRecords(db: Kysely<HistoryDatabase>, log: Logger): StoreRecords {
   // Made once: to print it takes longer than to send a few records.
   const statement = sql`
-    with given as materialized (
-      select ${COLUMNS}, profile
-      from json_populate_recordset(null::coordinator.query_history, ${Buffer.of()}::json)
+    with profiles as (
+      select ${''}::uuid as id, ${Buffer.of()}::bytea as batch
     ), records as (
-      insert into coordinator.query_history as stored (${COLUMNS})
-      select ${COLUMNS} from given
-      on conflict (record_id, queued_at) do update set ${CHANGES}
+      insert into coordinator.query_history as stored (${COLUMNS}, profile_batch)
+      select ${COLUMNS}, (select id from profiles)
+      from json_populate_recordset(null::coordinator.query_history, ${Buffer.of()}::json)
+      on conflict (record_id, queued_at) do update set ${CHANGES}, profile_batch = excluded.profile_batch
       where stored.status in ('queued', 'running') or excluded.status not in ('queued', 'running')
     )
-    insert into coordinator.query_profiles (record_id, segment, profile)
-    select record_id, (select max(segment) from coordinator.profile_segments), profile
-    from given where profile is not null
-    on conflict do nothing`.compile(db);
-  const store: StoreRecords = async (lines) => {
-    if (lines.length === 0) return;
+    insert into coordinator.query_profiles (record_id, segment, batch)
+    select id, (select max(segment) from coordinator.profile_segments), batch from profiles where id is not null`.compile(
+    db,
+  );
+  const store: StoreRecords = async (records) => {
+    if (records.length === 0) return;
+    const profiles = await packProfiles(records);
     try {
-      await db.executeQuery({ ...statement, parameters: [jsonList(lines)] });
+      const parameters = [profiles?.id ?? null, profiles?.bytes ?? null, jsonList(records)];
+      await db.executeQuery({ ...statement, parameters });
     } catch (error) {
       if (!DATA_ERRORS.test((error as { readonly code?: string }).code ?? '')) throw error;
-      if (lines.length === 1) log.error({ err: error }, 'Postgres refuses a history record; it is lost');
-      else for (const line of lines) await store([line]);
+      if (records.length === 1) log.error({ err: error }, 'Postgres refuses a history record; it is lost');
+      else for (const one of records) await store([one]);
     }
   };
   return store;
@@ -78,8 +80,8 @@ export function storeRecords(db: Kysely<HistoryDatabase>, log: Logger): StoreRec
 
 const [OPEN, COMMA, CLOSE] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')];
 
-/** The lines as one JSON array. Postgres gets it as it is, because the binary form of `json` is its text. */
-function jsonList(lines: readonly RecordLine[]): Buffer {
-  const parts = lines.flatMap((line) => [COMMA, typeof line === 'string' ? Buffer.from(line) : line]);
+/** The rows as one JSON array. Postgres gets it as it is, because the binary form of `json` is its text. */
+function jsonList(records: readonly PrintedRecord[]): Buffer {
+  const parts = records.flatMap(({ row }) => [COMMA, row]);
   return Buffer.concat([OPEN, ...parts.slice(1), CLOSE]);
 }

@@ -1,6 +1,7 @@
 import type { Literal, Predicate } from '#shared/iceberg/predicate.ts';
 import { printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { unreachable } from '#shared/must.ts';
+import { printCount } from '#shared/print-count.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import { bindingName, bindingRows, type TableBinding } from '../resolver/table-binding.ts';
 import { estimateRows } from './estimate-rows.ts';
@@ -66,7 +67,7 @@ export function textNode(plan: Plan, context: ExplainContext, depth: number): st
 }
 
 const rowsText = (plan: Plan, { rowsOf }: ExplainContext): string =>
-  rowsOf === null ? '' : `  {rows: ${printRows(rowsOf(plan))}}`;
+  rowsOf === null ? '' : `  {rows: ${printCount(rowsOf(plan))}}`;
 
 export function jsonNode(plan: Plan, context: ExplainContext): JsonObject {
   const inputs = children(plan).map((child): Json => jsonNode(child, context));
@@ -77,8 +78,6 @@ export function jsonNode(plan: Plan, context: ExplainContext): JsonObject {
     children: inputs,
   };
 }
-
-export const printRows = (rows: number): string => Math.round(rows).toLocaleString('en-US');
 
 function titleOf(plan: Plan, { scans }: ExplainContext): string {
   switch (plan.kind) {

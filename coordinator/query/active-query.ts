@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
 import { cutText } from '#shared/cut-text.ts';
 import { SkeinError } from '#shared/error.ts';
+import { newUuidV7 } from '#shared/uuid-v7.ts';
 import { PRIORITIES, type WorkClass } from '../workload/work-class.ts';
 import type { QueuePlace } from '../workload/admission.ts';
 import { classOfType, plansQueries, writesRows, type Classification } from '../workload/classify.ts';
@@ -72,8 +72,9 @@ export class ActiveQuery implements LiveStatement {
     const { request, clock } = options;
     const { tenant, sub: principal } = request.caller.claims;
     this.key = { tenant, principal, queryId: request.queryId };
+    const queuedAtMs = clock.nowMs();
     this.#facts = {
-      recordId: randomUUID(),
+      recordId: newUuidV7(queuedAtMs),
       queryId: request.queryId,
       sql: '',
       principal: request.caller.claims.sub,
@@ -87,7 +88,6 @@ export class ActiveQuery implements LiveStatement {
       profile: null,
       classification: null,
     };
-    const queuedAtMs = clock.nowMs();
     this.#state = { kind: 'queued', queuedAtMs };
     this.profile = new StatementProfile({
       bytesMax: options.profileBytesMax,

@@ -16,26 +16,46 @@ export type ScanFigures = {
 };
 
 const sum = <T>(list: readonly T[], of: (one: T) => number): number => list.reduce((total, one) => total + of(one), 0);
-/** Rounded to tenths: a small task takes less than one. */
-const sumMs = <T>(list: readonly T[], of: (one: T) => number): number => Math.round(sum(list, of) * 10) / 10;
+/** What tasks did together; `peakMemoryBytes` is the highest of one task. One pass, because every statement's profile has them twice. */
+export function taskFigures(tasks: readonly TaskReport[]) {
+  const all = {
+    rows: 0,
+    batches: 0,
+    outputBytes: 0,
+    quanta: 0,
+    inputsMs: 0,
+    queuedMs: 0,
+    preparingMs: 0,
+    scheduledMs: 0,
+    blockedMs: 0,
+    spilledBytes: 0,
+    peakMemoryBytes: 0,
+    bytesScanned: 0,
+    receivedBytes: 0,
+  } satisfies Figures;
+  for (const task of tasks) {
+    all.rows += task.rows;
+    all.batches += task.batches;
+    all.outputBytes += task.outputBytes;
+    all.quanta += task.quanta;
+    all.inputsMs += task.waits.inputsMs;
+    all.queuedMs += task.waits.queuedMs;
+    all.preparingMs += task.waits.preparingMs;
+    all.scheduledMs += task.scheduledMs;
+    all.blockedMs += task.waits.blockedMs;
+    all.spilledBytes += task.spilledBytes;
+    all.peakMemoryBytes = Math.max(all.peakMemoryBytes, task.peakMemoryBytes);
+    all.bytesScanned += task.bytesScanned;
+    all.receivedBytes += task.receivedBytes;
+  }
+  for (const name of TIMES) all[name] = inTenths(all[name]);
+  return all;
+}
 
-/** What tasks did together; `peakMemoryBytes` is the highest of one task. */
-export const taskFigures = (tasks: readonly TaskReport[]) =>
-  ({
-    rows: sum(tasks, (task) => task.rows),
-    batches: sum(tasks, (task) => task.batches),
-    outputBytes: sum(tasks, (task) => task.outputBytes),
-    quanta: sum(tasks, (task) => task.quanta),
-    inputsMs: sumMs(tasks, (task) => task.waits.inputsMs),
-    queuedMs: sumMs(tasks, (task) => task.waits.queuedMs),
-    preparingMs: sumMs(tasks, (task) => task.waits.preparingMs),
-    scheduledMs: sumMs(tasks, (task) => task.scheduledMs),
-    blockedMs: sumMs(tasks, (task) => task.waits.blockedMs),
-    spilledBytes: sum(tasks, (task) => task.spilledBytes),
-    peakMemoryBytes: Math.max(0, ...tasks.map((task) => task.peakMemoryBytes)),
-    bytesScanned: sum(tasks, (task) => task.bytesScanned),
-    receivedBytes: sum(tasks, (task) => task.receivedBytes),
-  }) satisfies Figures;
+const TIMES = ['inputsMs', 'queuedMs', 'preparingMs', 'scheduledMs', 'blockedMs'] as const;
+
+/** Rounded to tenths: a small task takes less than one. */
+const inTenths = (ms: number): number => Math.round(ms * 10) / 10;
 
 /** The rest of a stage's figures. */
 export const stageFigures = ({ retries, skewed, elapsedMs }: StageReport) =>

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#shared/json.ts';
+import { printCount } from '#shared/print-count.ts';
 import type { PlanFeatures } from '../planner/plan-features.ts';
 import type { QueryType } from '../history/query-type.ts';
 import { WORK_CLASSES, type WorkClass } from './work-class.ts';
@@ -81,7 +82,7 @@ const mediumReasons = ({ joins, windows, scans, estimatedRows }: ClassFeatures):
 
 const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
 
-const aboutRows = (rows: number): string => `about ${Math.round(rows).toLocaleString('en-US')} rows`;
+const aboutRows = (rows: number): string => `about ${printCount(rows)} rows`;
 
 /** The line of EXPLAIN that says the class, its reasons and, where that is none of them, the estimate. */
 export function printClass({ workClass, reasons, estimatedRows }: Classification): string {
@@ -120,7 +121,7 @@ export function reclassify(now: Classification, { rows, scheduledMs }: WorkDone)
   if (rows >= OUTGROWN * Math.max(1, estimatedRows)) {
     const to = rows > MEDIUM_ROWS_MAX ? 'batch' : rows >= MEDIUM_ROWS ? 'medium' : 'interactive';
     if (WORK_CLASSES.indexOf(to) > WORK_CLASSES.indexOf(workClass))
-      return again(to, `it has read ${Math.round(rows).toLocaleString('en-US')} rows, ${OUTGROWN} times its estimate`);
+      return again(to, `it has read ${printCount(rows)} rows, ${OUTGROWN} times its estimate`);
   }
   if (scheduledMs < OUTGROWN * EXPECTED_MS[workClass]) return null;
   const to = workClass === 'interactive' ? 'medium' : 'batch';

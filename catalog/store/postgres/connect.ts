@@ -4,7 +4,7 @@ import { Client, Pool, type ClientConfig } from 'pg';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Logger } from '#shared/log/logger.ts';
-import { preparingPool } from './preparing-pool.ts';
+import { preparingPool } from '#shared/database/preparing-pool.ts';
 import type { Database, Tables } from './tables.ts';
 
 export type Store = {

@@ -1,4 +1,5 @@
 import { must } from '#shared/must.ts';
+import { printCount } from '#shared/print-count.ts';
 import { expressionKey, moveColumns } from '../../planner/expression-tree.ts';
 import type { Expression } from '../../planner/expression.ts';
 import { outputFields } from '../../planner/plan-schema.ts';
@@ -144,7 +145,7 @@ function everywhere(
   }
   const isTooBig = bytes > placing.limits.broadcastBytesMax && settings.joinDistribution !== 'broadcast';
   const tooBig = isTooBig && canPartition ? FORCED_COST : 0;
-  const reason = `its ${Math.round(bytes).toLocaleString('en-US')} bytes go to every task of the other side`;
+  const reason = `its ${printCount(bytes)} bytes go to every task of the other side`;
   return {
     cost: build + bytes * tasks * MOVE + stageCost(placing) + forced + tooBig,
     make: () => exchange(placing, side, { kind: 'broadcast' }, { reason }),

@@ -1,7 +1,7 @@
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
 
-/** Maximum number of statement texts that get a name. The catalog has fewer; a connection keeps every one that it has prepared. */
+/** Maximum number of statement texts that get a name. A service has fewer; a connection keeps every one that it has prepared. */
 const STATEMENTS_MAX = 500;
 
 /**

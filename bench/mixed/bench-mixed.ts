@@ -19,8 +19,9 @@ const INTERACTIVE: readonly Kind[] = ['interactive', 'medium'];
 const BATCH: readonly Kind[] = ['batch'];
 /** Share of `seconds` that the runs of one kind of load alone take. */
 const ALONE = 1 / 3;
-/** A lone batch query is timed so often, with workload management on and off in turns. */
-const LONE_QUERIES = 5;
+/** A lone batch query is timed so often with workload management and without, after so many that do not count. */
+const LONE_QUERIES = 20;
+const LONE_WARM_UP = 3;
 const QUEUED = 5_000;
 
 /**
@@ -189,25 +190,25 @@ async function runDuckDb(views: string, { seconds, queries }: Load): Promise<rea
 
 type Lone = { readonly onMs: number; readonly offMs: number };
 
-/** One batch query on an idle cluster, with workload management and without. */
+/** One batch query on an idle cluster, with workload management and without: two clusters side by side, asked in turns. */
 async function runLone(scale: string, on: readonly string[], queries: MixedQueries): Promise<Lone> {
-  const times = { on: [] as number[], off: [] as number[] };
-  const settings = { on, off: ['--set', 'coordinator.workload=off'] };
-  for (const which of ['on', 'off', 'off', 'on'] as const) {
-    const { cluster } = await startBenchCluster(scale, { args: settings[which] });
-    try {
-      using clients = await SkeinClients.open(cluster);
-      const ask = clients.asking();
-      for (let count = 0; count <= LONE_QUERIES; count++) {
-        const startMs = performance.now();
-        await ask('batch', queries('batch', 0, 3));
-        if (count > 0) times[which].push(performance.now() - startMs);
-      }
-    } finally {
-      await cluster.stop();
+  await using stack = new AsyncDisposableStack();
+  const start = async (options: Parameters<typeof startBenchCluster>[1]) => {
+    const { cluster } = await startBenchCluster(scale, options);
+    stack.defer(async () => void (await cluster.stop()));
+    const ask = stack.use(await SkeinClients.open(cluster)).asking();
+    return { ask, times: [] as number[] };
+  };
+  const managed = await start({ args: on });
+  const free = await start({ args: ['--set', 'coordinator.workload=off'], copy: 'workload-off' });
+  for (let turn = -LONE_WARM_UP; turn < LONE_QUERIES; turn++) {
+    for (const { ask, times } of turn % 2 === 0 ? [managed, free] : [free, managed]) {
+      const startMs = performance.now();
+      await ask('batch', queries('batch', 0, 3));
+      if (turn >= 0) times.push(performance.now() - startMs);
     }
   }
-  return { onMs: median(times.on), offMs: median(times.off) };
+  return { onMs: median(managed.times), offMs: median(free.times) };
 }
 
 type Results = {

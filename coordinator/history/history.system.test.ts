@@ -82,7 +82,7 @@ const profileOf = async (id: string): Promise<string | undefined> => {
     .where('h.record_id', '=', id)
     .select('p.batch')
     .executeTakeFirst();
-  return profile?.batch == null ? undefined : ((await profileIn(profile.batch, id)) ?? undefined);
+  return profile?.batch == null ? undefined : (profileIn(profile.batch, id) ?? undefined);
 };
 const stored = async (id: string): Promise<StoredRow | undefined> =>
   db.selectFrom('query_history').selectAll().where('record_id', '=', id).executeTakeFirst();

@@ -104,7 +104,7 @@ export class HistoryReader {
         .limit(1)
         .executeTakeFirst();
       const batch = found?.batch ?? null;
-      return { row, profile: batch === null ? (found?.profile ?? null) : await profileIn(batch, row.record_id) };
+      return { row, profile: batch === null ? (found?.profile ?? null) : profileIn(batch, row.record_id) };
     });
   }
 

@@ -65,7 +65,7 @@ export function storeRecords(db: Kysely<HistoryDatabase>, log: Logger): StoreRec
   );
   const store: StoreRecords = async (records) => {
     if (records.length === 0) return;
-    const profiles = await packProfiles(records);
+    const profiles = packProfiles(records);
     try {
       const parameters = [profiles?.id ?? null, profiles?.bytes ?? null, jsonList(records)];
       await db.executeQuery({ ...statement, parameters });

@@ -62,8 +62,9 @@ async function cancelled(run: SlotRun): Promise<void> {
   await run.ended;
 }
 
-const middle = (times: readonly number[]): number =>
-  must(times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)], 'a time');
+/** The time that a quarter of them exceed. Of those that wait for a step more than half may come just between two. */
+const slowQuarter = (times: readonly number[]): number =>
+  must(times.toSorted((a, b) => a - b)[Math.floor((times.length * 3) / 4)], 'a time');
 
 test('a task of an interactive query does not wait for the step of another, as others do', async () => {
   const batch = await Promise.all(Array.from({ length: SLOTS }, () => start(LONG_STEPS, 'batch', false)));
@@ -74,7 +75,7 @@ test('a task of an interactive query does not wait for the step of another, as o
     times.other.push(await took('user', false));
   }
   await Promise.all(batch.map(cancelled));
-  expect(middle(times.interactive), JSON.stringify(times)).toBeLessThan(middle(times.other) / 3);
+  expect(slowQuarter(times.interactive), JSON.stringify(times)).toBeLessThan(slowQuarter(times.other) / 3);
 }, 120_000);
 
 test('whoever sends nothing but interactive queries gets no more than another principal', async () => {

@@ -44,6 +44,17 @@ afterAll(async () => {
 });
 
 describe('COPY INTO', () => {
+  test('what was left out of one file counts for no later one, whichever instance of DuckDB reads it', async () => {
+    const t = await table('id INT');
+    const files = Array.from({ length: 8 }, (_, i) => i + 1);
+    for (const i of files) await put(`left-out/${i}.csv`, `${10 ** i}\nx\n`);
+    for (const i of files) {
+      const copy = `COPY INTO ${t} FROM @lake.files.inbox/left-out FILES = ('${i}.csv') ON_ERROR = CONTINUE`;
+      const [loaded] = (await cluster.sql(copy)) as unknown[][];
+      expect(loaded?.slice(0, 5)).toEqual([`left-out/${i}.csv`, 'PARTIALLY_LOADED', '2', '1', '1']);
+    }
+  });
+
   test('CSV by position, each file once', async () => {
     const t = await table('id INT, name STRING, day DATE');
     await put('a/1.csv', '1,x,2020-01-01\n2,"a, ""b""",\n');

@@ -9,7 +9,7 @@ import { inBatches } from '../scan/in-batches.ts';
 import { checkFile as requireUnchanged } from '../staged/print-staged.ts';
 import type { RangeFiles } from '../staged/range-files.ts';
 import type { WrittenTable } from '../slot/write-table.ts';
-import { checkFile, type CheckTools, type FileCheck } from './check-file.ts';
+import { checkFile, dropRejects, type CheckTools, type FileCheck } from './check-file.ts';
 import { dataFault, isOfData } from './data-fault.ts';
 import { stagedFile, type StagedFile } from './staged-file.ts';
 
@@ -141,14 +141,22 @@ async function loadChecked(
   if (rules.onError.kind === 'abort') throw cause;
   const stays = (check: FileCheck): boolean => check.errors < check.parsed && !isSkipped(check, rules.onError);
   const staying = checked.filter(({ check }) => stays(check));
-  const written =
-    staying.length === 0 ? NOTHING : await task.write(staying.map((one) => rowsOf(one, task)).join(' UNION ALL '));
+  const written = await writeStaying(staying, task);
   const loads = checked.map(({ file, check }) => {
     const { parsed, errors, faults } = check;
     if (!stays(check) && errors > 0) return notLoaded(file, check);
     return { path: file.path, rowsParsed: parsed, rowsLoaded: parsed - errors, errors, faults };
   });
   return { ...written, loads: [...failed, ...loads] };
+}
+
+async function writeStaying(files: readonly Checked[], task: LoadTask): Promise<WrittenTable> {
+  if (files.length === 0) return NOTHING;
+  try {
+    return await task.write(files.map((one) => rowsOf(one, task)).join(' UNION ALL '));
+  } finally {
+    dropRejects(task);
+  }
 }
 
 /** The records of a file that can be loaded, as rows of the table. */

@@ -41,7 +41,7 @@ export type StagedFile = {
   readonly record: (place: number) => string;
 };
 
-/** Tables into which DuckDB puts the records of CSV files that it cannot read; each check of a file drops them. */
+/** Tables into which DuckDB puts the records of CSV files that it cannot read (`dropRejects`). */
 export const REJECTS = { records: 'skein_rejects', scans: 'skein_reject_scans' } as const;
 
 const PLACE = quoteIdentifier(GUARDED_COLUMNS.place);

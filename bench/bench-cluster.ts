@@ -9,13 +9,13 @@ export type TpchFiles = Readonly<Record<TpchTable, readonly string[]>>;
 
 /**
  * A cluster, with Skein's default settings unless told otherwise, that holds TPC-H at `scale`, and the tables' Parquet files for the peer.
- * `copy` names another cluster with the same tables, to run beside the first.
+ * `isSecond`: another cluster with the same tables, to run beside the first.
  */
 export async function startBenchCluster(
   scale: string,
-  { copy, ...options }: Pick<ClusterOptions, 'workers' | 'args'> & { readonly copy?: string } = {},
+  { isSecond = false, ...options }: Pick<ClusterOptions, 'workers' | 'args'> & { readonly isSecond?: boolean } = {},
 ): Promise<{ readonly cluster: StartedCluster; readonly files: TpchFiles }> {
-  const dataDir = join(projectRoot, '.cache/bench', ['tpch', scale, copy ?? []].flat().join('-'));
+  const dataDir = join(projectRoot, '.cache/bench', `tpch-${scale}${isSecond ? '-second' : ''}`);
   await mkdir(dataDir, { recursive: true });
   const cluster = await startCluster({ dataDir, ...options });
   const loaded = await cluster.query('SELECT 1 FROM lake.tpch.lineitem LIMIT 1');

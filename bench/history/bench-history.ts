@@ -27,8 +27,6 @@ const BURST_MS = 10;
 const TURN_SECONDS = 2;
 /** Turns that do not count: after them, compiled code is as fast as it gets. A service that has nothing to do in between would lose it again. */
 const WARM_UP_TURNS = 24;
-export type HistoryOptions = { readonly scale: string; readonly seconds: number };
-
 /** A profile as a query of one task has it. */
 const PROFILE = JSON.stringify({
   queries: [{ plan: Array.from({ length: 12 }, () => 'Scan lake.tpch.orders  {rows: 1}') }],
@@ -38,7 +36,8 @@ const PROFILE = JSON.stringify({
  * The writer of the history at 2,000 statements a second: how long a record takes in the way of its statement, how far Postgres is behind,
  * and whether all are there at the end. Then the latency of small statements with history and without, in turns.
  */
-export async function benchHistory({ scale, seconds }: HistoryOptions): Promise<void> {
+export async function benchHistory(options: { readonly scale: string; readonly seconds: number }): Promise<void> {
+  const { scale, seconds } = options;
   const writer = await benchWriter(seconds);
   process.stderr.write('.');
   const cases = await benchStatements(scale, seconds);
@@ -158,7 +157,7 @@ type CaseRatio = Pick<LatencyCase, 'name' | 'clients'> & {
 async function benchStatements(scale: string, seconds: number): Promise<readonly CaseRatio[]> {
   await using stack = new AsyncDisposableStack();
   const start = async (history: 'on' | 'off') => {
-    const options = { args: ['--set', `coordinator.history=${history}`], copy: `history-${history}` };
+    const options = { args: ['--set', `coordinator.history=${history}`], isSecond: history === 'off' };
     const { cluster } = await startBenchCluster(scale, options);
     stack.defer(async () => void (await cluster.stop()));
     const client = stack.adopt(new KeepAliveClient(cluster.queryUrl, await cluster.token()), (open) => open.close());
@@ -174,14 +173,13 @@ async function benchStatements(scale: string, seconds: number): Promise<readonly
   const ratios: CaseRatio[] = [];
   for (const [i, { name, clients, isBusy }] of must(cases[0], 'the cases').entries()) {
     const p50s: [on: number[], off: number[]] = [[], []];
-    for (let turn = 0; turn < 2 * turns; turn++) {
-      // On, off, off, on, and so forth.
-      const which = (turn + 1) % 4 < 2 ? 1 : 0;
-      const { cluster } = must(both[which], 'a cluster');
-      const stop = isBusy ? await occupyEverySlot(cluster) : undefined;
-      const { p50Ms } = await load(clients, TURN_SECONDS, must(cases[which]?.[i], 'a case').request);
-      await stop?.();
-      p50s[which].push(p50Ms);
+    for (let turn = 0; turn < turns; turn++) {
+      for (const which of turn % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
+        const stop = isBusy ? await occupyEverySlot(must(both[which], 'a cluster').cluster) : undefined;
+        const { p50Ms } = await load(clients, TURN_SECONDS, must(cases[which]?.[i], 'a case').request);
+        await stop?.();
+        p50s[which].push(p50Ms);
+      }
     }
     ratios.push({ name, clients, onMs: median(p50s[0]), offMs: median(p50s[1]) });
     process.stderr.write('.');

@@ -200,7 +200,7 @@ async function runLone(scale: string, on: readonly string[], queries: MixedQueri
     return { ask, times: [] as number[] };
   };
   const managed = await start({ args: on });
-  const free = await start({ args: ['--set', 'coordinator.workload=off'], copy: 'workload-off' });
+  const free = await start({ args: ['--set', 'coordinator.workload=off'], isSecond: true });
   for (let turn = -LONE_WARM_UP; turn < LONE_QUERIES; turn++) {
     for (const { ask, times } of turn % 2 === 0 ? [managed, free] : [free, managed]) {
       const startMs = performance.now();

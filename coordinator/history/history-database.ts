@@ -26,7 +26,10 @@ export type HistoryDatabase = {
   readonly unload_intents: UnloadIntentRow;
 };
 
-/** A record as it is stored. `profile_batch` is the row of `query_profiles` with its profile; null = none, or one of its own. */
+/**
+ * A record as it is stored. `profile_batch` is the id of the row of `query_profiles` that has its profile; null = it has none, or an earlier
+ * release has stored it under the record's own id.
+ */
 export type StoredRow = Omit<HistoryRow, 'profile'> & { readonly profile_batch: string | null };
 
 /**
@@ -101,7 +104,7 @@ export function openHistoryDatabase(options: DatabaseOptions): Kysely<HistoryDat
     connectionString: options.url,
     max: options.poolMax,
     connectionTimeoutMillis: 5_000,
-    // A few records at a time are written and read: to compile a statement would cost more than it.
+    // Statements touch a few rows: to compile one costs more than to run it.
     options: '-c jit=off',
   });
   // An idle connection that breaks (Postgres restarted) is replaced at the next use.

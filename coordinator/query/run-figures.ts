@@ -55,7 +55,7 @@ export function taskFigures(tasks: readonly TaskReport[]) {
 const TIMES = ['inputsMs', 'queuedMs', 'preparingMs', 'scheduledMs', 'blockedMs'] as const;
 
 /** Rounded to tenths: a small task takes less than one. */
-const inTenths = (ms: number): number => Math.round(ms * 10) / 10;
+export const inTenths = (ms: number): number => Math.round(ms * 10) / 10;
 
 /** The rest of a stage's figures. */
 export const stageFigures = ({ retries, skewed, elapsedMs }: StageReport) =>

@@ -2,6 +2,7 @@ import type { QueryRunProfile } from '../api/http/profile-types.ts';
 import type { QueryFacts } from '../history/history-record.ts';
 import type { RunView } from '../scheduler/run-progress.ts';
 import type { StageReport } from '../scheduler/stage-report.ts';
+import { inTenths } from './run-figures.ts';
 import { cutStage, stageProfile, type Moment, type StageDetail } from './stage-profile.ts';
 
 /** The plan of a query in words, and the rows that it is expected to give; null = unknown. */
@@ -165,11 +166,11 @@ export class StatementProfile {
       runs: entry.shape?.kind ?? null,
       reason: entry.shape?.kind === 'whole' ? entry.shape.reason : null,
       starts: entry.starts,
-      startMs: tenths(entry.plannedMs - entry.planMs),
-      planMs: tenths(entry.planMs),
-      queuedMs: tenths(entry.queuedMs),
-      distributeMs: tenths(entry.distributeMs),
-      runMs: tenths(runMs),
+      startMs: inTenths(entry.plannedMs - entry.planMs),
+      planMs: inTenths(entry.planMs),
+      queuedMs: inTenths(entry.queuedMs),
+      distributeMs: inTenths(entry.distributeMs),
+      runMs: inTenths(runMs),
       estimatedRows,
       plan: lines.slice(0, ALL.planLinesMax).map(shortLine),
       stages: stages.map((stage) => stageProfile(stage, estimateOf(stage, estimatedRows), moment)),
@@ -183,8 +184,6 @@ const estimateOf = ({ fragment }: StageReport, whole: number | null): { rows: nu
 
 const shortLine = (line: string): string =>
   line.length <= LINE_LENGTH_MAX ? line : `${line.slice(0, LINE_LENGTH_MAX)}...`;
-
-const tenths = (ms: number): number => Math.round(ms * 10) / 10;
 
 const cutQuery = (query: QueryRunProfile, detail: Detail): QueryRunProfile => ({
   ...query,

@@ -3,6 +3,7 @@ import type { NewSnapshot } from '#shared/iceberg/write/commit-writes.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { ObservedWrite, WriteTarget } from '../command/command.ts';
+import { inTenths } from '../query/run-figures.ts';
 import { printTarget, targetJson } from './explain-write.ts';
 import { rowsOf } from './returned-rows.ts';
 
@@ -29,7 +30,7 @@ export class WriteReport implements ObservedWrite {
   lines(): readonly string[] {
     if (this.#written === undefined) return ['Commit: none, no row has changed'];
     const { target, files, elapsedMs } = this.#written;
-    const sink = [`Sink: ${printTarget(target)}`, `   ${facts({ ...sizeOf(files), elapsed_ms: ms(elapsedMs) })}`];
+    const sink = [`Sink: ${printTarget(target)}`, `   ${facts({ ...sizeOf(files), elapsed_ms: inTenths(elapsedMs) })}`];
     if (this.#committed === undefined) return [...sink, 'Commit: none, no row has changed'];
     const { change } = this.#committed;
     return [
@@ -42,7 +43,7 @@ export class WriteReport implements ObservedWrite {
   json(): JsonObject {
     if (this.#written === undefined) return { sink: null, commit: null };
     const { target, files, elapsedMs } = this.#written;
-    const sink = { ...targetJson(target), ...sizeOf(files), elapsed_ms: ms(elapsedMs) };
+    const sink = { ...targetJson(target), ...sizeOf(files), elapsed_ms: inTenths(elapsedMs) };
     if (this.#committed === undefined) return { sink, commit: null };
     const { change } = this.#committed;
     return {
@@ -62,12 +63,10 @@ export class WriteReport implements ObservedWrite {
       removed_delete_files: removed?.deleteFiles ?? 0,
       added_delete_files: deletes?.files ?? 0,
       added_positions: deletes?.positions ?? 0,
-      elapsed_ms: ms(elapsedMs),
+      elapsed_ms: inTenths(elapsedMs),
     };
   }
 }
-
-const ms = (value: number): number => Math.round(value * 10) / 10;
 
 const sizeOf = (files: readonly NewDataFile[]): { files: number; rows: number; bytes: number } => ({
   files: files.length,

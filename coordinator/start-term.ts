@@ -158,9 +158,9 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     unloads,
     commits: new CommitQueue(),
     transactions,
-    record: (row, workClass) => {
-      history.record(row);
-      events.record(row, workClass);
+    record: (statement, workClass) => {
+      history.record(statement);
+      events.record(statement, workClass);
     },
     onChanged: (statement) => events.changed(statement),
     history: parts.records,

@@ -11,6 +11,7 @@ import { defaultConfig } from '#shared/config/config-schema.ts';
 import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { must } from '#shared/must.ts';
+import type { Cluster } from '#test/support/cluster.ts';
 import { startTestPostgres } from '#test/support/postgres.ts';
 import { startBenchCluster } from '../bench-cluster.ts';
 import { KeepAliveClient } from '../latency/keep-alive-client.ts';
@@ -23,10 +24,14 @@ import { writeResult } from '../report/write-result.ts';
 const PER_SECOND = 2_000;
 /** Records come in bursts, as queries end. */
 const BURST_MS = 10;
-/** One turn of a cluster that keeps history, or of one that does not. */
-const TURN_SECONDS = 2;
+/** One turn of a case on a cluster that keeps history, or on one that does not. */
+const TURN_SECONDS = 0.5;
+/** Every so many rounds the slots are occupied, for so many turns of a case. */
+const BUSY_EVERY = 5;
+const BUSY_TURNS = 3;
 /** Turns that do not count: after them, compiled code is as fast as it gets. A service that has nothing to do in between would lose it again. */
 const WARM_UP_TURNS = 24;
+const WARM_UP_TURN_SECONDS = 2;
 /** A profile as a query of one task has it. */
 const PROFILE = JSON.stringify({
   queries: [{ plan: Array.from({ length: 12 }, () => 'Scan lake.tpch.orders  {rows: 1}') }],
@@ -103,7 +108,13 @@ async function benchWriter(seconds: number) {
         const done = { rowsProduced: 1, bytesScanned: 1_000, fragments: 1, endedAtMs: nowMs };
         const state = { kind: 'completed', queuedAtMs: nowMs - 2, startedAtMs: nowMs - 1, ...done } as const;
         const begunMs = performance.now();
-        history.record(historyRow(facts, state, { epoch, cuRate: 1 }));
+        history.record({
+          recordId: facts.recordId,
+          isOpen: false,
+          queryType: facts.queryType,
+          row: () => historyRow(facts, state, { epoch, cuRate: 1 }),
+          profileLater: () => () => PROFILE,
+        });
         times.push(performance.now() - begunMs);
       }
       waitingMost = Math.max(waitingMost, history.waiting);
@@ -140,7 +151,6 @@ const newFacts = (): QueryFacts => ({
   resourceGroup: '/root',
   priority: 3,
   scheduledMs: 1,
-  profile: PROFILE,
   classification: null,
 });
 
@@ -150,15 +160,31 @@ type CaseRatio = Pick<LatencyCase, 'name' | 'clients'> & {
   readonly offMs: number;
 };
 
+/** A cluster with its cases, and the p50 of each turn by case, in ms. */
+type Asked = { readonly cluster: Cluster; readonly cases: readonly LatencyCase[]; readonly p50s: readonly number[][] };
+
 /**
- * The small statements of `bench -- latency` on two clusters side by side, one with history and one without, asked in turns of seconds: the
- * machine's speed drifts more slowly than that.
+ * The small statements of `bench -- latency` on two clusters side by side, one with history and one without, asked in turns: the machine's
+ * speed drifts by half, and more slowly than a turn takes. They change places half-way, because two clusters are never quite alike.
  */
 async function benchStatements(scale: string, seconds: number): Promise<readonly CaseRatio[]> {
+  const halves = [await benchHalf(scale, seconds / 2, 'first'), await benchHalf(scale, seconds / 2, 'second')];
+  return must(halves[0], 'a half').on.cases.map(({ name, clients }, i) => {
+    const medianOf = (which: 'on' | 'off'): number => median(halves.flatMap((half) => half[which].p50s[i] ?? []));
+    return { name, clients, onMs: medianOf('on'), offMs: medianOf('off') };
+  });
+}
+
+/** @param place which of the two clusters keeps history */
+async function benchHalf(
+  scale: string,
+  seconds: number,
+  place: 'first' | 'second',
+): Promise<{ readonly on: Asked; readonly off: Asked }> {
   await using stack = new AsyncDisposableStack();
   const start = async (history: 'on' | 'off') => {
-    const options = { args: ['--set', `coordinator.history=${history}`], isSecond: history === 'off' };
-    const { cluster } = await startBenchCluster(scale, options);
+    const isSecond = (history === 'on') === (place === 'second');
+    const { cluster } = await startBenchCluster(scale, { args: ['--set', `coordinator.history=${history}`], isSecond });
     stack.defer(async () => void (await cluster.stop()));
     const client = stack.adopt(new KeepAliveClient(cluster.queryUrl, await cluster.token()), (open) => open.close());
     const ask = async (sql: string): Promise<void> => void (await client.post(JSON.stringify({ sql })));
@@ -167,22 +193,32 @@ async function benchStatements(scale: string, seconds: number): Promise<readonly
   const both = [await start('on'), await start('off')];
   const warm = both.map(warmUp);
   for (let i = 0; i < WARM_UP_TURNS; i++)
-    await load(Math.max(...CLIENTS), TURN_SECONDS, must(warm[i % 2], 'a cluster'));
-  const cases = await Promise.all(both.map(latencyCases));
-  const turns = Math.max(3, Math.ceil(seconds / 6));
-  const ratios: CaseRatio[] = [];
-  for (const [i, { name, clients, isBusy }] of must(cases[0], 'the cases').entries()) {
-    const p50s: [on: number[], off: number[]] = [[], []];
-    for (let turn = 0; turn < turns; turn++) {
-      for (const which of turn % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
-        const stop = isBusy ? await occupyEverySlot(must(both[which], 'a cluster').cluster) : undefined;
-        const { p50Ms } = await load(clients, TURN_SECONDS, must(cases[which]?.[i], 'a case').request);
-        await stop?.();
-        p50s[which].push(p50Ms);
-      }
-    }
-    ratios.push({ name, clients, onMs: median(p50s[0]), offMs: median(p50s[1]) });
-    process.stderr.write('.');
+    await load(Math.max(...CLIENTS), WARM_UP_TURN_SECONDS, must(warm[i % 2], 'a cluster'));
+  const [on, off] = await Promise.all([askedOf(must(both[0], 'a cluster')), askedOf(must(both[1], 'a cluster'))]);
+  for (let round = 0; round < seconds; round++) {
+    const order = round % 2 === 0 ? [on, off] : [off, on];
+    for (const [i, { isBusy }] of on.cases.entries()) if (!isBusy) for (const one of order) await turn(one, i);
+    if (round % BUSY_EVERY === 0) for (const one of order) await busyTurns(one);
+    if (round % 5 === 0) process.stderr.write('.');
   }
-  return ratios;
+  return { on, off };
+}
+
+async function askedOf(cluster: Parameters<typeof latencyCases>[0]): Promise<Asked> {
+  const cases = await latencyCases(cluster);
+  return { cluster: cluster.cluster, cases, p50s: cases.map(() => []) };
+}
+
+async function turn({ cases, p50s }: Asked, i: number): Promise<void> {
+  const { clients, request } = must(cases[i], 'a case');
+  p50s[i]?.push((await load(clients, TURN_SECONDS, request)).p50Ms);
+}
+
+/** The cases with a long query on every slot: to start these takes seconds. */
+async function busyTurns(one: Asked): Promise<void> {
+  const stop = await occupyEverySlot(one.cluster);
+  for (const [i, { isBusy }] of one.cases.entries()) {
+    for (let n = 0; isBusy && n < BUSY_TURNS; n++) await turn(one, i);
+  }
+  await stop();
 }

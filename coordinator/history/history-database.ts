@@ -30,7 +30,7 @@ export type HistoryDatabase = {
  * A record as it is stored. `profile_batch` is the id of the row of `query_profiles` that has its profile; null = it has none, or an earlier
  * release has stored it under the record's own id.
  */
-export type StoredRow = Omit<HistoryRow, 'profile'> & { readonly profile_batch: string | null };
+export type StoredRow = HistoryRow & { readonly profile_batch: string | null };
 
 /**
  * How statements' queries ran, as JSON (`coordinator/query/statement-profile.ts`): those of a batch of records (`profile-batch.ts`), under its

@@ -19,8 +19,6 @@ export type QueryFacts = {
   readonly priority: number;
   /** Time of its tasks on cores, in ms. */
   readonly scheduledMs: number;
-  /** How its queries ran, as JSON (`coordinator/query/statement-profile.ts`); null = it has planned none, or goes on. */
-  readonly profile: string | null;
   /** The query's class with its reasons; null before it is planned, and for a statement that runs no query. */
   readonly classification: Classification | null;
 };
@@ -48,11 +46,27 @@ export type HistoryRow = {
   readonly error_code: string | null;
   readonly error_message: string | null;
   readonly cu_consumed: number;
-  /** Stored in a table of its own (`profile-segments.ts`). */
-  readonly profile: string | null;
   /** Epoch of the coordinator that ran it. */
   readonly epoch: number;
 };
+
+/** A statement, as the history takes what it is to keep of it. */
+export interface Recorded {
+  readonly recordId: string;
+  /** Whether it goes on; then there is another record of it. */
+  readonly isOpen: boolean;
+  readonly queryType: string;
+  /** Its record as it is now. */
+  row(): HistoryRow;
+  /**
+   * Returns what makes the JSON that tells how its queries ran (`coordinator/query/statement-profile.ts`); null = it has planned none, or goes
+   * on. The profiles of many statements, made one after the other, take a fraction of the time that each takes between other work.
+   */
+  profileLater(): MakeProfile | null;
+}
+
+/** Makes a profile, stored in a table of its own (`profile-segments.ts`). Holds little; null = it would be too long. */
+export type MakeProfile = () => string | null;
 
 const MS_PER_HOUR = 3_600_000;
 
@@ -93,7 +107,6 @@ export function historyRow(facts: QueryFacts, state: QueryState, { epoch, cuRate
     error_code: error?.error ?? null,
     error_message: error === undefined ? null : storable(error.message),
     cu_consumed: (facts.scheduledMs / MS_PER_HOUR) * cuRate,
-    profile: facts.profile,
     epoch,
   };
 }

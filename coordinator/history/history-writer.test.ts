@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { silentLogger } from '#shared/log/logger.ts';
 import { principalId, queryId, tenantId } from '#shared/id.ts';
+import { recordedOf } from '#test/support/api-fixtures.ts';
 import { HistoryJournal } from './history-journal.ts';
 import { historyRow, type HistoryRow, type QueryFacts } from './history-record.ts';
 import { HistoryWriter, storeLines } from './history-writer.ts';
@@ -40,7 +41,6 @@ const facts = (id: string): QueryFacts => ({
   resourceGroup: '/root',
   priority: 2,
   scheduledMs: 0,
-  profile: null,
   classification: null,
 });
 const BY = { epoch: 1, cuRate: 1 };
@@ -59,9 +59,9 @@ const written = (batches: (readonly PrintedRecord[])[]): string[][] => batches.m
 test('rows of one statement replace each other while they wait', async () => {
   const batches: (readonly PrintedRecord[])[] = [];
   const writer = newWriter((r) => Promise.resolve(void batches.push(r)), 10);
-  writer.record(row('a'));
-  writer.record(row('b'));
-  writer.record(row('a', 'running'));
+  for (const one of [row('a'), row('b'), row('a', 'running')]) {
+    writer.record(recordedOf({ ...one, query_type: 'insert' }));
+  }
   await vi.advanceTimersByTimeAsync(100);
   expect(written(batches)).toEqual([['a:running', 'b:queued']]);
   expect(writer.waiting).toBe(0);
@@ -70,28 +70,59 @@ test('rows of one statement replace each other while they wait', async () => {
 test('a statement is sent once when it ends soon, while it goes on when it does not, and at once when somebody reads', async () => {
   const batches: (readonly PrintedRecord[])[] = [];
   const writer = newWriter((r) => Promise.resolve(void batches.push(r)), 10);
-  writer.record(row('short', 'running'));
-  writer.record(row('long', 'running'));
-  writer.record(ended('other'));
+  writer.record(recordedOf(row('short', 'running')));
+  writer.record(recordedOf(row('long', 'running')));
+  writer.record(recordedOf(ended('other')));
   await vi.advanceTimersByTimeAsync(40);
-  writer.record(ended('short'));
+  writer.record(recordedOf(ended('short')));
   await vi.advanceTimersByTimeAsync(100);
   expect(written(batches).flat().toSorted()).toEqual(['long:running', 'other:completed', 'short:completed']);
-  writer.record(row('read'));
+  writer.record(recordedOf(row('read')));
   await writer.stored(1_000);
   expect(written(batches).at(-1)).toEqual(['read:queued']);
   expect([writer.waiting, journal.bytes]).toEqual([0, 0]);
+});
+
+test('a statement that has just begun is not sent with one that has gone on for a while', async () => {
+  const batches: (readonly PrintedRecord[])[] = [];
+  const writer = newWriter((r) => Promise.resolve(void batches.push(r)), 10);
+  for (let i = 0; i < 20; i += 1) {
+    writer.record(recordedOf(row(String(i))));
+    await vi.advanceTimersByTimeAsync(40);
+    // Each ends soon; the first does not.
+    if (i > 0) writer.record(recordedOf(ended(String(i))));
+    if (i === 3) expect(written(batches)).toEqual([['0:queued', '1:completed']]);
+  }
+  await vi.advanceTimersByTimeAsync(100);
+  const all = Array.from({ length: 20 }, (_, i) => (i === 0 ? '0:queued' : `${i}:completed`));
+  expect(written(batches).flat()).toEqual(all);
+  expect(batches.length).toBeLessThanOrEqual(9);
+});
+
+test('a statement that goes on is recorded as it is when it is written, not when it began', async () => {
+  const batches: (readonly PrintedRecord[])[] = [];
+  const writer = newWriter((r) => Promise.resolve(void batches.push(r)), 10);
+  let now = row('a');
+  const statement = { ...recordedOf(now), row: () => now };
+  writer.record(statement);
+  now = row('a', 'running');
+  writer.record(statement);
+  now = { ...now, resource_group: '/root/etl' };
+  await vi.advanceTimersByTimeAsync(200);
+  expect(batches.flat().map(({ row: printed }) => JSON.parse(printed.toString()) as HistoryRow)).toMatchObject([
+    { status: 'running', resource_group: '/root/etl' },
+  ]);
 });
 
 test('a statement that may change something is in the journal from the start, also when it is sent once', async () => {
   const batches: (readonly PrintedRecord[])[] = [];
   const writer = newWriter((r) => Promise.resolve(void batches.push(r)), 10);
   const inJournal = (): string[] => readdirSync(folder).flatMap((file) => journalLines(file).map(namedLine));
-  writer.record(row('read', 'running'));
-  writer.record({ ...row('commit', 'running'), query_type: 'transaction' });
+  writer.record(recordedOf(row('read', 'running')));
+  writer.record(recordedOf({ ...row('commit', 'running'), query_type: 'transaction' }));
   expect(inJournal()).toEqual(['commit:running']);
-  writer.record({ ...ended('commit'), query_type: 'transaction' });
-  writer.record(ended('read'));
+  writer.record(recordedOf({ ...ended('commit'), query_type: 'transaction' }));
+  writer.record(recordedOf(ended('read')));
   await vi.advanceTimersByTimeAsync(200);
   expect(written(batches).flat().toSorted()).toEqual(['commit:completed', 'read:completed']);
   expect(journal.bytes).toBe(0);
@@ -114,7 +145,7 @@ test('while the database is away the oldest records wait in the journal alone; n
   const batches: (readonly PrintedRecord[])[] = [];
   const database = absentStore(batches);
   const writer = newWriter(database.store, 2);
-  for (const id of ['a', 'b', 'c', 'd']) writer.record(ended(id));
+  for (const id of ['a', 'b', 'c', 'd']) writer.record(recordedOf(ended(id)));
   await vi.advanceTimersByTimeAsync(5_000);
   expect(writer.waiting).toBe(2);
   database.away = false;
@@ -128,9 +159,9 @@ test('long statements are stored a few at a time, and those in memory are bounde
   const database = absentStore(batches);
   const writer = newWriter(database.store, 10_000);
   const sql = 'x'.repeat(100_000);
-  for (let i = 0; i < 1_000; i += 1) writer.record({ ...ended(String(i)), sql });
+  for (let i = 0; i < 1_000; i += 1) writer.record(recordedOf({ ...ended(String(i)), sql }));
   await vi.advanceTimersByTimeAsync(5_000);
-  expect(writer.waiting).toBe(671);
+  expect(writer.waiting).toBe(668);
   database.away = false;
   await vi.advanceTimersByTimeAsync(10_000);
   expect(writer.waiting).toBe(0);
@@ -158,27 +189,90 @@ describe('the journal', () => {
 
   test('has the record of a statement that ended when record returns, and of one that goes on a moment later', async () => {
     const writer = newWriter(never);
-    writer.record(row('a', 'running'));
-    writer.record(ended('b'));
+    writer.record(recordedOf(row('a', 'running')));
+    writer.record(recordedOf(ended('b')));
     expect(lines().map(namedLine)).toEqual(['b:completed']);
-    await vi.advanceTimersByTimeAsync(50);
+    await vi.advanceTimersByTimeAsync(100);
     expect(lines().map(namedLine)).toEqual(['b:completed', 'a:running']);
   });
 
   test('a short statement is in it once, and when it is stored the journal is empty', async () => {
     const writer = newWriter(() => Promise.resolve());
-    writer.record(row('a'));
-    writer.record(row('a', 'running'));
-    writer.record(ended('a'));
+    writer.record(recordedOf(row('a')));
+    writer.record(recordedOf(row('a', 'running')));
+    writer.record(recordedOf(ended('a')));
     expect(lines()).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(100);
     expect(lines()).toEqual([]);
     expect(journal.bytes).toBe(0);
   });
 
+  test('has the profile of a statement when Postgres does not take it soon, or many wait for theirs', async () => {
+    let made = 0;
+    const writer = newWriter(never, 1_000);
+    const record = (id: string): void => {
+      const profileLater = () => () => JSON.stringify({ profile: (made += 1) });
+      writer.record({ ...recordedOf(ended(id)), profileLater });
+    };
+    const profiles = (): unknown[] =>
+      lines().map((line) => [namedLine(line), (JSON.parse(line) as { profile: unknown }).profile]);
+    record('a');
+    expect([made, profiles()]).toEqual([0, [['a:completed', null]]]);
+    await vi.advanceTimersByTimeAsync(100);
+    expect([made, profiles()]).toEqual([1, [['a:completed', null]]]);
+    await vi.advanceTimersByTimeAsync(100);
+    expect([made, profiles().at(-1)]).toEqual([1, ['a:completed', { profile: 1 }]]);
+    for (let i = 0; i < 255; i += 1) record(String(i));
+    expect(made).toBe(1);
+    record('255');
+    expect([made, profiles().at(-1)]).toEqual([257, ['255:completed', { profile: 257 }]]);
+    journal[Symbol.dispose]();
+    const replayedProfiles: (string | null)[] = [];
+    using next = openJournal();
+    await next.replay(async (left) => {
+      const store = (batch: readonly PrintedRecord[]): Promise<void> =>
+        Promise.resolve(void replayedProfiles.push(...batch.map(({ profile }) => profile)));
+      await storeLines(store, left);
+    });
+    expect(new Set(replayedProfiles)).toEqual(new Set(Array.from({ length: 257 }, (_, i) => `{"profile":${i + 1}}`)));
+  });
+
+  test('has the profile of a record that Postgres refuses, and none of one that it takes at once', async () => {
+    const batches: (readonly PrintedRecord[])[] = [];
+    const database = absentStore(batches);
+    const writer = newWriter(database.store, 10);
+    writer.record(recordedOf(ended('a'), '{"of":"a"}'));
+    await vi.advanceTimersByTimeAsync(100);
+    expect(lines().map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { profile: null },
+      { profile: { of: 'a' } },
+    ]);
+    database.away = false;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(lines()).toEqual([]);
+    const append = vi.spyOn(journal, 'append');
+    writer.record(recordedOf(ended('b'), '{"of":"b"}'));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(batches.flat().map(({ profile }) => profile)).toEqual(['{"of":"a"}', '{"of":"b"}']);
+    expect(append).toHaveBeenCalledTimes(1);
+  });
+
+  test('has the profile of a record that no longer waits in memory', async () => {
+    const batches: (readonly PrintedRecord[])[] = [];
+    const database = absentStore(batches);
+    const writer = newWriter(database.store, 1);
+    for (const id of ['a', 'b', 'c']) writer.record(recordedOf(ended(id), `{"of":"${id}"}`));
+    expect(writer.waiting).toBe(1);
+    database.away = false;
+    await vi.advanceTimersByTimeAsync(2_000);
+    const last = new Map(batches.flat().map(({ recordId, profile }) => [recordId, profile]));
+    expect(last).toEqual(new Map(['a', 'b', 'c'].map((id) => [id, `{"of":"${id}"}`])));
+    expect(journal.bytes).toBe(0);
+  });
+
   test('is replayed by the next process, once, and not while its own lives', async () => {
     const writer = newWriter(never);
-    writer.record(ended('a'));
+    writer.record(recordedOf(ended('a')));
     expect(await replayed()).toEqual([]);
     journal[Symbol.dispose]();
     expect(await replayed()).toEqual(['a:completed']);
@@ -187,7 +281,7 @@ describe('the journal', () => {
 
   test('a line that was cut is left out, and the others are not', async () => {
     const writer = newWriter(never);
-    for (const id of ['a', 'b']) writer.record(ended(id));
+    for (const id of ['a', 'b']) writer.record(recordedOf(ended(id)));
     journal[Symbol.dispose]();
     const path = join(folder, readdirSync(folder)[0] ?? '');
     truncateSync(path, statSync(path).size - 20);
@@ -201,7 +295,7 @@ describe('the journal', () => {
     const database = absentStore(batches);
     const writer = newWriter(database.store, 10_000);
     const sql = 'x'.repeat(2 ** 20);
-    for (let i = 0; i < 20; i += 1) writer.record({ ...ended(String(i)), sql });
+    for (let i = 0; i < 20; i += 1) writer.record(recordedOf({ ...ended(String(i)), sql }));
     expect(journal.bytes).toBeGreaterThan(4 * 2 ** 20);
     expect(journal.bytes).toBeLessThan(16 * 2 ** 20);
     database.away = false;
@@ -222,9 +316,9 @@ test('a row that changed while it was written is written again', async () => {
     });
   };
   const writer = newWriter(store, 10);
-  writer.record(row('a'));
+  writer.record(recordedOf(row('a')));
   await vi.advanceTimersByTimeAsync(100);
-  writer.record(row('a', 'running'));
+  writer.record(recordedOf(row('a', 'running')));
   finish();
   await vi.advanceTimersByTimeAsync(200);
   expect(written(batches)).toEqual([['a:queued'], ['a:running']]);
@@ -233,11 +327,11 @@ test('a row that changed while it was written is written again', async () => {
 test('close writes what waits, and does not hang on a database that is away', async () => {
   const batches: (readonly PrintedRecord[])[] = [];
   const good = newWriter((r) => Promise.resolve(void batches.push(r)), 1_000);
-  for (let i = 0; i < 150; i += 1) good.record(row(String(i)));
+  for (let i = 0; i < 150; i += 1) good.record(recordedOf(row(String(i))));
   await good.close();
   expect(batches.flat()).toHaveLength(150);
   const bad = newWriter(() => new Promise(() => undefined));
-  bad.record(row('a'));
+  bad.record(recordedOf(row('a')));
   const closed = bad.close();
   await vi.advanceTimersByTimeAsync(3_100);
   await closed;

@@ -1,9 +1,10 @@
 import type { Logger } from '#shared/log/logger.ts';
 import { atMost } from '#shared/at-most.ts';
+import { must } from '#shared/must.ts';
 import type { HistoryJournal } from './history-journal.ts';
-import { isOpen, type HistoryRow } from './history-record.ts';
+import type { MakeProfile, Recorded } from './history-record.ts';
 import { onlyReads } from './query-type.ts';
-import { printRecord, readRecord, type PrintedRecord, type RecordLine } from './record-line.ts';
+import { printRecord, profiledLine, readRecord, type PrintedRecord } from './record-line.ts';
 import type { StoreRecords } from './store-records.ts';
 
 type Options = {
@@ -16,42 +17,54 @@ type Options = {
 };
 
 /**
- * Time after which a statement that only reads and goes on is in the journal, and after which any that goes on is on its way to Postgres.
- * Most statements end before, and are sent once; who reads the history has those of now sent (`stored`). A process that is killed within it
- * forgets that it had taken the statement, which nobody was answered. One that may change something is in the journal before it does.
+ * Age at which a statement that only reads and goes on is in the journal, and at which any that goes on is on its way to Postgres. Most
+ * statements end before, and are sent once; who reads the history has those of now sent (`stored`). A process that is killed before forgets
+ * that it had taken the statement, which nobody was answered. One that may change something is in the journal before it does.
  */
-const BEGUN_WITHIN_MS = 50;
+const BEGUN_MS = 100;
+/** Least time between two looks for statements of that age. */
+const LOOK_MS = 10;
 const BATCH_RECORDS_MAX = 500;
-/** Characters of the records of one batch, beyond its first, and of all that wait: they are sent in one go, and kept in memory. */
-const BATCH_TEXT_MAX = 2 ** 20;
-const WAITING_TEXT_MAX = 64 * 2 ** 20;
+/** Bytes of the records of one batch, beyond its first, and of all that wait: they are sent in one go, and kept in memory. */
+const BATCH_BYTES_MAX = 2 ** 20;
+const WAITING_BYTES_MAX = 64 * 2 ** 20;
+/** Profiles that wait to be made: each holds some of its query's plan and figures. */
+const UNMADE_MAX = 256;
 const RETRY_MS = 1_000;
 /** Time that `close` gives the last records; those that are not stored then stay in the journal. */
 const CLOSE_TIMEOUT_MS = 3_000;
 
 type Waiting = {
-  readonly row: HistoryRow;
-  /** The record as it is in the journal; null until it is there. */
-  printed: RecordLine | null;
-  /** Number of the journal's file that has it; null = none. */
+  readonly recordId: string;
+  /** Prints its record, for Postgres and as a line of the journal. */
+  readonly print: () => ReturnType<typeof printRecord>;
+  /** The record as Postgres gets it; null until it is printed. */
+  row: Buffer | null;
+  /** Null until it is made, and when there is none. */
+  profile: string | null;
+  /** Number of the journal's file that has all of it; null = none. */
   file: number | null;
 };
 
 /**
  * Takes the records of statements: the last one of a statement, and the first of one that may change something, is in the journal when
- * `record` returns. They go to Postgres behind the
- * statements, in batches; a statement's records replace each other while they wait. While Postgres is away they wait in memory, and when
- * they are too many, in the journal alone, from which they are stored when it is back.
+ * `record` returns; with its profile, when Postgres does not take it soon. They go to Postgres behind the statements, in batches; a
+ * statement's records replace each other while they wait. While Postgres is away they wait in memory, and when they are too many, in the
+ * journal alone, from which they are stored when it is back.
  */
 export class HistoryWriter {
   readonly #options: Options;
   readonly #waiting = new Map<string, Waiting>();
-  /** Those of statements that have just begun: they are not sent, and in the journal only when they may change something. */
-  readonly #begun = new Set<Waiting>();
+  /** Those of statements that have just begun, and when: they are not sent, and in the journal only when they may change something. */
+  readonly #begun = new Map<Waiting, number>();
   /** Files of the journal with records that are no longer in memory. */
   readonly #spilled = new Set<number>();
-  /** Characters of the records that wait. */
-  #waitingText = 0;
+  /** Those whose profiles wait to be made. */
+  readonly #unmade = new Map<Waiting, MakeProfile>();
+  /** Those whose profiles are made, and not in the journal. */
+  readonly #unwritten = new Set<Waiting>();
+  /** Bytes of the printed records that wait, with their profiles. */
+  #waitingBytes = 0;
   #timer: NodeJS.Timeout | undefined;
   #beginTimer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> | undefined;
@@ -65,24 +78,28 @@ export class HistoryWriter {
     return this.#waiting.size;
   }
 
-  record(row: HistoryRow): void {
-    const before = this.#waiting.get(row.record_id);
-    if (before !== undefined) {
-      this.#begun.delete(before);
-      this.#waitingText -= sizeOf(before);
-    }
-    const waiting: Waiting = { row, printed: null, file: null };
-    this.#waiting.set(row.record_id, waiting);
-    this.#waitingText += sizeOf(waiting);
-    if (isOpen(row.status)) {
-      if (!onlyReads(row.query_type)) this.#write(waiting);
-      this.#begun.add(waiting);
-      this.#beginTimer ??= setTimeout(() => this.#sendBegun(), BEGUN_WITHIN_MS);
+  record(statement: Recorded): void {
+    const { recordId, isOpen, queryType } = statement;
+    const mayChange = !onlyReads(queryType);
+    const before = this.#waiting.get(recordId);
+    const begunMs = before === undefined ? undefined : this.#begun.get(before);
+    // What has just begun is printed later, as it is then.
+    if (isOpen && !mayChange && begunMs !== undefined) return;
+    if (before !== undefined) this.#drop(before);
+    const print = (): ReturnType<typeof printRecord> => printRecord(statement.row());
+    const waiting: Waiting = { recordId, print, row: null, profile: null, file: null };
+    this.#waiting.set(recordId, waiting);
+    if (!isOpen || mayChange) this.#write(waiting);
+    if (isOpen) {
+      this.#begun.set(waiting, begunMs ?? performance.now());
+      this.#beginTimer ??= setTimeout(() => this.#look(), BEGUN_MS);
     } else {
-      this.#write(waiting);
+      const profile = statement.profileLater();
+      if (profile !== null) this.#unmade.set(waiting, profile);
+      if (this.#unmade.size >= UNMADE_MAX) this.#writeProfiles();
     }
     for (const oldest of this.#waiting.values()) {
-      if (this.#waiting.size <= this.#options.bufferMax && this.#waitingText <= WAITING_TEXT_MAX) break;
+      if (this.#waiting.size <= this.#options.bufferMax && this.#waitingBytes <= WAITING_BYTES_MAX) break;
       this.#spill(oldest);
     }
     if (this.#due === 0) return;
@@ -97,10 +114,10 @@ export class HistoryWriter {
 
   /** Resolves when the records of now are in Postgres, or after `timeMs`. */
   async stored(timeMs: number): Promise<void> {
-    this.#writeBegun();
+    this.#goOn([...this.#begun.keys()]);
     const rows = [...this.#waiting.values()];
     const deadline = performance.now() + timeMs;
-    const isLeft = (): boolean => rows.some((one) => this.#waiting.get(one.row.record_id) === one);
+    const isLeft = (): boolean => rows.some((one) => this.#waiting.get(one.recordId) === one);
     while (isLeft() && !this.#failing && performance.now() < deadline) {
       await atMost(this.#flush(), deadline - performance.now());
     }
@@ -108,40 +125,77 @@ export class HistoryWriter {
 
   /** Stores the records that wait; gives up after 3 s. */
   async close(): Promise<void> {
-    this.#writeBegun();
     await this.stored(CLOSE_TIMEOUT_MS);
     clearTimeout(this.#timer);
+    clearTimeout(this.#beginTimer);
+    this.#writeProfiles();
     if (this.#waiting.size > 0) {
       this.#options.log.warn({ records: this.#waiting.size }, 'history records are left to the next start');
     }
   }
 
-  #sendBegun(): void {
-    this.#writeBegun();
+  /** Sends the records of statements that have gone on for a while. */
+  #look(): void {
+    this.#beginTimer = undefined;
+    const nowMs = performance.now();
+    const old = [...this.#begun].filter(([, begunMs]) => nowMs - begunMs >= BEGUN_MS).map(([waiting]) => waiting);
+    this.#goOn(old);
+    if (this.#begun.size > 0) {
+      const dueMs = Math.min(...this.#begun.values()) + BEGUN_MS;
+      this.#beginTimer = setTimeout(() => this.#look(), Math.max(LOOK_MS, dueMs - nowMs));
+    }
+    if (old.length === 0) return;
     if (this.#failing) this.#schedule(RETRY_MS);
     else void this.#flush();
   }
 
-  #writeBegun(): void {
-    clearTimeout(this.#beginTimer);
-    this.#beginTimer = undefined;
-    const unwritten = [...this.#begun].filter(({ file }) => file === null);
-    this.#begun.clear();
+  /** From now on these records of statements that go on are in the journal, and sent. */
+  #goOn(begun: readonly Waiting[]): void {
+    for (const waiting of begun) this.#begun.delete(waiting);
+    const unwritten = begun.filter(({ file }) => file === null);
     if (unwritten.length === 0) return;
-    const lines = unwritten.map((waiting) => (waiting.printed = printRecord(waiting.row)).line);
+    const lines = unwritten.map((waiting) => this.#print(waiting).line);
     const file = this.#options.journal.append(Buffer.concat(lines));
     for (const waiting of unwritten) waiting.file = file;
   }
 
   #write(waiting: Waiting): void {
-    waiting.printed = printRecord(waiting.row);
-    waiting.file = this.#options.journal.append(waiting.printed.line);
+    waiting.file = this.#options.journal.append(this.#print(waiting).line);
+  }
+
+  #print(waiting: Waiting): ReturnType<typeof printRecord> {
+    const printed = waiting.print();
+    this.#waitingBytes += printed.row.length - (waiting.row?.length ?? 0);
+    waiting.row = printed.row;
+    return printed;
+  }
+
+  #makeProfiles(): void {
+    for (const [waiting, make] of this.#unmade) {
+      waiting.profile = make();
+      if (waiting.profile === null) continue;
+      this.#waitingBytes += waiting.profile.length;
+      this.#unwritten.add(waiting);
+    }
+    this.#unmade.clear();
+  }
+
+  /** Writes records again, with their profiles: they wait longer than usual. */
+  #writeProfiles(): void {
+    this.#makeProfiles();
+    const waiting = [...this.#unwritten];
+    this.#unwritten.clear();
+    if (waiting.length === 0) return;
+    const lines = waiting.map((one) => profiledLine(rowOf(one), must(one.profile, 'it was made')));
+    const file = this.#options.journal.append(Buffer.concat(lines));
+    if (file !== null) for (const one of waiting) one.file = file;
   }
 
   /** Forgets a record that waits for Postgres too long; the journal has it. */
   #spill(waiting: Waiting): void {
+    if (this.#unmade.has(waiting) || this.#unwritten.has(waiting)) this.#writeProfiles();
     if (waiting.file === null) this.#write(waiting);
-    if (waiting.file === null) this.#options.log.error({ queryId: waiting.row.query_id }, 'a history record is lost');
+    if (waiting.file === null) this.#options.log.error({ recordId: waiting.recordId }, 'a history record is lost');
     else this.#spilled.add(waiting.file);
     this.#forget(waiting);
   }
@@ -156,7 +210,7 @@ export class HistoryWriter {
   #flush(): Promise<void> {
     this.#flushing ??= this.#storeBatch().finally(() => {
       this.#flushing = undefined;
-      const isBehind = this.#waitingText > BATCH_TEXT_MAX || this.#due > BATCH_RECORDS_MAX;
+      const isBehind = this.#waitingBytes > BATCH_BYTES_MAX || this.#due > BATCH_RECORDS_MAX;
       if (this.#due > 0 || this.#spilled.size > 0) {
         this.#schedule(this.#failing ? RETRY_MS : isBehind ? 0 : this.#options.flushIntervalMs);
       }
@@ -165,35 +219,47 @@ export class HistoryWriter {
   }
 
   #forget(waiting: Waiting): void {
+    this.#waiting.delete(waiting.recordId);
+    this.#drop(waiting);
+  }
+
+  /** Another record takes its place, or none. */
+  #drop(waiting: Waiting): void {
     this.#begun.delete(waiting);
-    this.#waiting.delete(waiting.row.record_id);
-    this.#waitingText -= sizeOf(waiting);
+    this.#unmade.delete(waiting);
+    this.#unwritten.delete(waiting);
+    this.#waitingBytes -= sizeOf(waiting);
   }
 
   #nextBatch(): readonly Waiting[] {
     const batch: Waiting[] = [];
-    let text = 0;
+    let bytes = 0;
     for (const waiting of this.#waiting.values()) {
       if (this.#begun.has(waiting)) continue;
-      text += sizeOf(waiting);
-      if (batch.length > 0 && (batch.length >= BATCH_RECORDS_MAX || text > BATCH_TEXT_MAX)) break;
+      bytes += sizeOf(waiting);
+      if (batch.length > 0 && (batch.length >= BATCH_RECORDS_MAX || bytes > BATCH_BYTES_MAX)) break;
       batch.push(waiting);
     }
     return batch;
   }
 
   async #storeBatch(): Promise<void> {
-    const { store, log } = this.#options;
+    const { store, log, flushIntervalMs } = this.#options;
+    this.#makeProfiles();
+    const late = setTimeout(() => this.#writeProfiles(), flushIntervalMs);
     try {
       await this.#storeSpilled();
       const batch = this.#nextBatch();
-      await store(batch.map(({ printed, row }) => printed ?? printRecord(row)));
-      for (const one of batch) if (this.#waiting.get(one.row.record_id) === one) this.#forget(one);
+      await store(batch.map((one) => ({ recordId: one.recordId, row: rowOf(one), profile: one.profile })));
+      for (const one of batch) if (this.#waiting.get(one.recordId) === one) this.#forget(one);
       this.#releaseJournal();
       this.#failing = false;
     } catch (error) {
       if (!this.#failing) log.warn({ err: error }, 'history cannot be stored; it is tried again');
       this.#failing = true;
+      this.#writeProfiles();
+    } finally {
+      clearTimeout(late);
     }
   }
 
@@ -216,7 +282,8 @@ export class HistoryWriter {
   }
 }
 
-const sizeOf = ({ row }: Waiting): number => row.sql.length + (row.profile?.length ?? 0);
+const rowOf = ({ row }: Waiting): Buffer => must(row, 'a record that is sent was printed');
+const sizeOf = ({ row, profile }: Waiting): number => (row?.length ?? 0) + (profile?.length ?? 0);
 
 /**
  * Stores lines of a journal in batches; of several records of one statement in a batch the last counts. Returns the last epoch of the
@@ -229,7 +296,7 @@ export async function storeLines(store: StoreRecords, lines: readonly string[]):
   for (const line of lines) {
     const record = readRecord(line);
     if (record === undefined) continue;
-    if (batch.size >= BATCH_RECORDS_MAX || text + line.length > BATCH_TEXT_MAX) {
+    if (batch.size >= BATCH_RECORDS_MAX || text + line.length > BATCH_BYTES_MAX) {
       await store([...batch.values()]);
       batch = new Map();
       text = 0;

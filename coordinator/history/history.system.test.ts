@@ -10,6 +10,7 @@ import { SkeinError } from '#shared/error.ts';
 import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { must } from '#shared/must.ts';
+import { recordedOf } from '#test/support/api-fixtures.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/resources.ts';
 import {
   failOrphans,
@@ -19,7 +20,7 @@ import {
   type HistoryDatabase,
   type StoredRow,
 } from './history-database.ts';
-import { historyRow, type HistoryRow, type QueryFacts } from './history-record.ts';
+import { historyRow, type HistoryRow, type QueryFacts, type Recorded } from './history-record.ts';
 import { HistoryWriter } from './history-writer.ts';
 import { HistoryJournal } from './history-journal.ts';
 import type { TokenClaims } from '#shared/token-claims.ts';
@@ -30,7 +31,7 @@ import { HistoryPartitions } from './history-partitions.ts';
 import { openHistory, type History } from './open-history.ts';
 import { profileIn } from './profile-batch.ts';
 import { ProfileSegments } from './profile-segments.ts';
-import { printRecord } from './record-line.ts';
+import { printRecord, type PrintedRecord } from './record-line.ts';
 import { storeRecords } from './store-records.ts';
 
 let database: TestDatabase;
@@ -63,7 +64,6 @@ const facts = (): QueryFacts => ({
   resourceGroup: '/root',
   priority: 2,
   scheduledMs: 36_000,
-  profile: null,
   classification: null,
 });
 const newWriter = (): HistoryWriter =>
@@ -74,6 +74,11 @@ const newWriter = (): HistoryWriter =>
     flushIntervalMs: 100,
     log: silentLogger,
   });
+const printed = (row: HistoryRow, profile: string | null = null): PrintedRecord => ({
+  recordId: row.record_id,
+  row: printRecord(row).row,
+  profile,
+});
 const by = (epoch: number) => ({ epoch, cuRate: 2 });
 const profileOf = async (id: string): Promise<string | undefined> => {
   const profile = await db
@@ -97,15 +102,15 @@ test('a record follows its statement to the end', async () => {
   const epoch = await nextEpoch(db);
   const writer = newWriter();
   const [one, same] = [facts(), facts()];
-  writer.record(historyRow(one, { kind: 'running', queuedAtMs: 1_000, startedAtMs: 2_000 }, by(epoch)));
+  writer.record(recordedOf(historyRow(one, { kind: 'running', queuedAtMs: 1_000, startedAtMs: 2_000 }, by(epoch))));
   await expect.poll(() => stored(one.recordId)).toMatchObject({ status: 'running', ended_at: null });
   const done = { rowsProduced: 2 ** 40, bytesScanned: 5, fragments: 1, endedAtMs: 5_000 };
-  const profiled = { ...one, profile: '{"queries":[]}' };
-  writer.record(historyRow(profiled, { kind: 'completed', queuedAtMs: 1_000, startedAtMs: 2_000, ...done }, by(epoch)));
+  const completed = historyRow(one, { kind: 'completed', queuedAtMs: 1_000, startedAtMs: 2_000, ...done }, by(epoch));
+  writer.record(recordedOf(completed, '{"queries":[]}'));
   // Another statement under the same query id has a record of its own.
   const error = new SkeinError('SYNTAX_ERROR', 'no');
   const failed = { kind: 'failed', queuedAtMs: 1, startedAtMs: null, endedAtMs: 2, error } as const;
-  writer.record(historyRow({ ...same, queryId: one.queryId }, failed, by(epoch)));
+  writer.record(recordedOf(historyRow({ ...same, queryId: one.queryId }, failed, by(epoch))));
   await writer.close();
   expect(await stored(one.recordId)).toMatchObject({
     status: 'completed',
@@ -131,8 +136,8 @@ test('statements that ran when their coordinator died are failed at the next sta
   const epoch = await nextEpoch(db);
   const writer = newWriter();
   const [queued, running] = [facts(), facts()];
-  writer.record(historyRow(queued, { kind: 'queued', queuedAtMs: 1 }, by(epoch)));
-  writer.record(historyRow(running, { kind: 'running', queuedAtMs: 1, startedAtMs: 2 }, by(epoch)));
+  writer.record(recordedOf(historyRow(queued, { kind: 'queued', queuedAtMs: 1 }, by(epoch))));
+  writer.record(recordedOf(historyRow(running, { kind: 'running', queuedAtMs: 1, startedAtMs: 2 }, by(epoch))));
   await writer.close();
   expect(await failOrphans(db, await nextEpoch(db))).toBe(2);
   expect(await stored(running.recordId)).toMatchObject({
@@ -147,7 +152,7 @@ test('while Postgres is away records are kept, and written when it is back', asy
   const one = facts();
   const state = { kind: 'queued', queuedAtMs: 1 } as const;
   await db.schema.alterTable('query_history').renameTo('query_history_away').execute();
-  writer.record(historyRow(one, state, by(epoch)));
+  writer.record(recordedOf(historyRow(one, state, by(epoch))));
   await sleep(300);
   expect(writer.waiting).toBe(1);
   await db.schema.alterTable('query_history_away').renameTo('query_history').execute();
@@ -157,12 +162,12 @@ test('while Postgres is away records are kept, and written when it is back', asy
 
 describe('the journal of a process that was killed', () => {
   /** A process that has taken two statements, and ends before its database has them. */
-  async function killed(epoch: number, rows: readonly HistoryRow[]): Promise<void> {
+  async function killed(epoch: number, statements: readonly Recorded[]): Promise<void> {
     const left = new HistoryJournal({ folder, bytesMax: 2 ** 30, log: silentLogger });
     const unreachable = { store: () => new Promise<void>(() => undefined), journal: left, bufferMax: 100 };
     const writer = new HistoryWriter({ ...unreachable, flushIntervalMs: 100, log: silentLogger });
-    for (const row of rows) writer.record(row);
-    await sleep(80);
+    for (const one of statements) writer.record(one);
+    await sleep(300);
     left[Symbol.dispose]();
     expect(epoch).toBeGreaterThan(0);
   }
@@ -171,11 +176,12 @@ describe('the journal of a process that was killed', () => {
 
   test('is stored by the next one: what ended as it ended, what went on as failed', async () => {
     const epoch = await nextEpoch(db);
-    const [done, going] = [{ ...facts(), profile: '{"isCut":false}' }, facts()];
+    const [done, going] = [facts(), facts()];
     const end = { rowsProduced: 3, bytesScanned: 5, fragments: 1, endedAtMs: 5_000 };
+    const completed = historyRow(done, { kind: 'completed', queuedAtMs: 1_000, startedAtMs: 2_000, ...end }, by(epoch));
     await killed(epoch, [
-      historyRow(done, { kind: 'completed', queuedAtMs: 1_000, startedAtMs: 2_000, ...end }, by(epoch)),
-      historyRow(going, { kind: 'running', queuedAtMs: 1_000, startedAtMs: 2_000 }, by(epoch)),
+      recordedOf(completed, '{"isCut":false}'),
+      recordedOf(historyRow(going, { kind: 'running', queuedAtMs: 1_000, startedAtMs: 2_000 }, by(epoch))),
     ]);
     await (await open()).close();
     expect(await stored(done.recordId)).toMatchObject({ status: 'completed', rows_produced: '3' });
@@ -188,11 +194,11 @@ describe('the journal of a process that was killed', () => {
 
   test('is read as an earlier release wrote it: the row alone, with its profile as a text', async () => {
     const epoch = await nextEpoch(db);
-    const one = { ...facts(), profile: '{"isCut":false}' };
+    const one = facts();
     const end = { rowsProduced: 3, bytesScanned: 5, fragments: 1, endedAtMs: 5_000 };
     const row = historyRow(one, { kind: 'completed', queuedAtMs: 1_000, startedAtMs: 2_000, ...end }, by(epoch));
     const left = new HistoryJournal({ folder, bytesMax: 2 ** 30, log: silentLogger });
-    left.append(Buffer.from(`${JSON.stringify(row)}\n`));
+    left.append(Buffer.from(`${JSON.stringify({ ...row, profile: '{"isCut":false}' })}\n`));
     left[Symbol.dispose]();
     await (await open()).close();
     expect(await stored(one.recordId)).toMatchObject({ status: 'completed', started_at: new Date(2_000) });
@@ -206,9 +212,12 @@ describe('the journal of a process that was killed', () => {
     const store = storeRecords(db, silentLogger);
     const running = historyRow(one, { kind: 'running', queuedAtMs: 1_000, startedAtMs: 2_000 }, by(epoch));
     const ended = historyRow(one, { kind: 'completed', queuedAtMs: 1_000, startedAtMs: 2_000, ...end }, by(epoch));
-    await store([printRecord({ ...running, record_id: bad.recordId }), printRecord(ended)]);
-    await store([printRecord(running)]);
+    await store([printed({ ...running, record_id: bad.recordId }), printed(ended, '{"queries":[]}')]);
+    await store([printed(running)]);
+    // As the journal has it before its profile is made.
+    await store([printed(ended)]);
     expect(await stored(one.recordId)).toMatchObject({ status: 'completed', rows_produced: '3' });
+    expect(await profileOf(one.recordId)).toBe('{"queries":[]}');
   });
 });
 
@@ -246,10 +255,11 @@ test('profiles stay within their room and their retention: the oldest segment is
   };
   /** A record with a profile of 40 KB that cannot be compressed. */
   const keep = async (): Promise<string> => {
-    const one = { ...facts(), profile: JSON.stringify(randomBytes(30_000).toString('base64')) };
+    const one = facts();
+    const profile = JSON.stringify(randomBytes(30_000).toString('base64'));
     const end = { rowsProduced: 1, bytesScanned: 1, fragments: 1, endedAtMs: 2 };
     const row = historyRow(one, { kind: 'completed', queuedAtMs: 1, startedAtMs: 1, ...end }, by(1));
-    await storeRecords(db, silentLogger)([printRecord(row)]);
+    await storeRecords(db, silentLogger)([printed(row, profile)]);
     return one.recordId;
   };
   const has = async (id: string): Promise<boolean> => (await profileOf(id)) !== undefined;
@@ -308,7 +318,7 @@ describe('who sees what', () => {
       of('rival', 'eve', { sql: 'SELECT secret' }, now - 4_000),
       of('acme', 'ann', { sql: 'SELECT old' }, now - 7_200_000),
     ];
-    await storeRecords(db, silentLogger)(rows.map(printRecord));
+    await storeRecords(db, silentLogger)(rows.map((row) => printed(row)));
   });
   const texts = async (caller: Caller, asked: Partial<HistoryRequest> = {}): Promise<readonly string[]> =>
     (await reader.list(caller, { ...ALL_RECORDS, ...asked })).map(({ sql: text }) => text);
@@ -341,7 +351,7 @@ describe('who sees what', () => {
     );
     const asked = async (): Promise<unknown> => JSON.parse((await reader.profile(bob, id)) ?? 'null') as unknown;
     const times = { queryId: id, queuedAt: new Date(now).toISOString(), startedAt: new Date(now + 1).toISOString() };
-    await storeRecords(db, silentLogger)([printRecord(running)]);
+    await storeRecords(db, silentLogger)([printed(running)]);
     live = () => undefined;
     expect(await asked()).toEqual({ ...times, status: 'running', endedAt: null });
     live = ({ record_id: record }) => JSON.stringify({ isLive: record === running.record_id });
@@ -351,8 +361,8 @@ describe('who sees what', () => {
     expect(await reader.profile(callerOf('acme', 'root', true), id)).toBeDefined();
     expect(await reader.profile(callerOf('acme', 'ann'), id)).toBeUndefined();
     expect(await reader.profile(callerOf('rival', 'bob', true), id)).toBeUndefined();
-    const end = { status: 'completed' as const, ended_at: new Date(now + 2), profile: '{"isLive":false}' };
-    const store = storeRecords(db, silentLogger)([printRecord({ ...running, ...end })]);
+    const end = { status: 'completed' as const, ended_at: new Date(now + 2) };
+    const store = storeRecords(db, silentLogger)([printed({ ...running, ...end }, '{"isLive":false}')]);
     live = () => undefined;
     await store;
     const ended = { ...times, status: 'completed', endedAt: new Date(now + 2).toISOString(), isLive: false };
@@ -362,7 +372,7 @@ describe('who sees what', () => {
   test('a profile that an earlier release has stored under its record', async () => {
     const [bob, id] = [callerOf('acme', 'bob'), randomUUID()];
     const row = of('acme', 'bob', { queryId: queryId(id) }, now - 2_000_000);
-    await storeRecords(db, silentLogger)([printRecord(row)]);
+    await storeRecords(db, silentLogger)([printed(row)]);
     const old = { record_id: row.record_id, profile: '{"isOld":true}', batch: null };
     const { rows } = await sql<{ segment: number }>`
       select max(segment) as segment from coordinator.profile_segments`.execute(db);

@@ -5,13 +5,13 @@ import type { Config } from '#shared/config/config-schema.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { failOrphans, type HistoryDatabase } from './history-database.ts';
 import { HistoryJournal } from './history-journal.ts';
-import type { HistoryRow } from './history-record.ts';
+import type { Recorded } from './history-record.ts';
 import { HistoryWriter, storeLines } from './history-writer.ts';
 import { storeRecords, type StoreRecords } from './store-records.ts';
 
 /** The history of all terms of a coordinator. */
 export interface History {
-  readonly record: (row: HistoryRow) => void;
+  readonly record: (statement: Recorded) => void;
   /** Records in memory that are not in Postgres. */
   readonly waiting: number;
   readonly journalBytes: number;
@@ -38,7 +38,7 @@ export async function openHistory(config: Config, db: Kysely<HistoryDatabase>, l
     log,
   });
   return {
-    record: (row) => writer.record(row),
+    record: (statement) => writer.record(statement),
     get waiting() {
       return writer.waiting;
     },

@@ -9,30 +9,30 @@ export type PrintedRecord = {
   readonly profile: string | null;
 };
 
-/** A line of the journal: `{"record":...,"profile":...}`. */
-export type RecordLine = PrintedRecord & { readonly line: Buffer };
+const [HEAD, MIDDLE, END] = ['{"record":', ',"profile":', '}\n'];
+const WITHOUT_PROFILE = `${MIDDLE}null${END}`;
 
-const HEAD = '{"record":';
-
-export function printRecord({ profile, ...row }: HistoryRow): RecordLine {
+/** Prints a record, as Postgres gets it, and its line in the journal: `{"record":...,"profile":null}`. */
+export function printRecord(row: HistoryRow): { readonly row: Buffer; readonly line: Buffer } {
   // A Date among the values would cost as much as all others.
   const times = {
     queued_at: isoTime(row.queued_at),
     started_at: isoTime(row.started_at),
     ended_at: isoTime(row.ended_at),
   };
-  const record = JSON.stringify({ ...row, ...times });
-  // The profile is JSON, and stays as it is.
-  const line = Buffer.from(`${HEAD}${record},"profile":${profile ?? 'null'}}\n`);
-  const end = HEAD.length + Buffer.byteLength(record);
-  return { recordId: row.record_id, row: line.subarray(HEAD.length, end), profile, line };
+  const line = Buffer.from(`${HEAD}${JSON.stringify({ ...row, ...times })}${WITHOUT_PROFILE}`);
+  return { row: line.subarray(HEAD.length, -WITHOUT_PROFILE.length), line };
 }
 
 const isoTime = (time: Date | null): string | null => time?.toISOString() ?? null;
 
+/** The line of a record with its profile, which is JSON, and stays as it is. */
+export const profiledLine = (row: Buffer, profile: string): Buffer =>
+  Buffer.concat([Buffer.from(HEAD), row, Buffer.from(`${MIDDLE}${profile}${END}`)]);
+
 /** Reads a line of the journal; undefined for one that was cut by the end of the disk's room. */
 export function readRecord(line: string): (PrintedRecord & Pick<HistoryRow, 'epoch'>) | undefined {
-  let read: { readonly record: Omit<HistoryRow, 'profile'>; readonly profile: unknown } | HistoryRow;
+  let read: { readonly record: HistoryRow; readonly profile: unknown } | OldLine;
   try {
     read = JSON.parse(line) as typeof read;
   } catch {
@@ -48,7 +48,6 @@ export function readRecord(line: string): (PrintedRecord & Pick<HistoryRow, 'epo
   };
 }
 
-const flat = ({ profile, ...record }: HistoryRow): { record: Omit<HistoryRow, 'profile'>; profile: string | null } => ({
-  record,
-  profile,
-});
+type OldLine = HistoryRow & { readonly profile: string | null };
+
+const flat = ({ profile, ...record }: OldLine): { record: HistoryRow; profile: string | null } => ({ record, profile });

@@ -44,7 +44,7 @@ const DATA_ERRORS = /^2[23]/;
 
 /**
  * Stores into `coordinator.query_history`, and the profiles of all of them into one row of `coordinator.query_profiles`, in one SQL statement. A
- * record of a statement that goes on never replaces that of its end. A record that Postgres refuses is lost, and the others of its batch are
+ * record of a statement that goes on never replaces that of its end, and none without a profile takes the profile away. A record that Postgres refuses is lost, and the others of its batch are
  * not.
  */
 export function storeRecords(db: Kysely<HistoryDatabase>, log: Logger): StoreRecords {
@@ -56,7 +56,8 @@ export function storeRecords(db: Kysely<HistoryDatabase>, log: Logger): StoreRec
       insert into coordinator.query_history as stored (${COLUMNS}, profile_batch)
       select ${COLUMNS}, (select id from profiles)
       from json_populate_recordset(null::coordinator.query_history, ${Buffer.of()}::json)
-      on conflict (record_id, queued_at) do update set ${CHANGES}, profile_batch = excluded.profile_batch
+      on conflict (record_id, queued_at) do update set ${CHANGES},
+        profile_batch = coalesce(excluded.profile_batch, stored.profile_batch)
       where stored.status in ('queued', 'running') or excluded.status not in ('queued', 'running')
     )
     insert into coordinator.query_profiles (record_id, segment, batch)

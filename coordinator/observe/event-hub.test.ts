@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import { queryId } from '#shared/id.ts';
-import { callerOf, historyRow, liveQuery, view } from '#test/support/api-fixtures.ts';
+import { callerOf, historyRow, liveQuery, recordedOf, view } from '#test/support/api-fixtures.ts';
 import { allowing } from '#test/support/decisions.ts';
 import type { Caller } from '../auth/authenticate.ts';
 import type { LiveQuery } from '../query/live-query.ts';
@@ -122,7 +122,7 @@ describe('a stream', () => {
     await look();
     expect(reader.take()).toEqual([]);
     running.change({ rowsProduced: 9 });
-    hub.record(historyRow({ status: 'completed' }), null);
+    hub.record(recordedOf(historyRow({ status: 'completed' })), null);
     expect(reader.queries()).toEqual([['7.1.1', idOf(1), 'completed']]);
     await look();
     expect(reader.take()).toMatchObject([{ type: 'tasks', data: { rows_produced: 9 } }]);
@@ -149,8 +149,8 @@ describe('a stream', () => {
     const reader = open(callerOf('t'));
     reader.take();
     const told = (): unknown => reader.take().map(({ data }) => [data['status'], data['workload_class']]);
-    hub.record(historyRow(), null);
-    hub.record(historyRow({ status: 'running' }), 'interactive');
+    hub.record(recordedOf(historyRow()), null);
+    hub.record(recordedOf(historyRow({ status: 'running' })), 'interactive');
     expect(told()).toEqual([
       ['queued', null],
       ['running', 'interactive'],
@@ -159,7 +159,7 @@ describe('a stream', () => {
     const live: LiveQuery = { ...liveQuery(callerOf('t').claims.sub, 2), classification };
     const key = { tenant: live.tenant, principal: live.principal, queryId: live.queryId };
     hub.changed({ key, liveState: 'running', live: () => live, ...OF_OTHERS });
-    hub.record(historyRow({ status: 'completed' }), 'medium');
+    hub.record(recordedOf(historyRow({ status: 'completed' })), 'medium');
     expect(told()).toEqual([
       ['running', 'medium'],
       ['completed', 'medium'],
@@ -169,7 +169,7 @@ describe('a stream', () => {
   test('tells only of the topics that it is asked for', async () => {
     run(liveQuery(callerOf('t').claims.sub, 3));
     const reader = open(callerOf('t'), { topics: new Set(['tasks']) });
-    hub.record(historyRow(), null);
+    hub.record(recordedOf(historyRow()), null);
     await look();
     expect(reader.take().map(({ type }) => type)).toEqual(['reset', 'tasks']);
   });
@@ -210,7 +210,7 @@ describe('a stream', () => {
   test('has each event on one line, whatever a statement holds', () => {
     const reader = open(callerOf('t'));
     reader.take();
-    hub.record(historyRow({ sql: "SELECT '\n\ndata: {}\n\nevent: end\r\n" }), null);
+    hub.record(recordedOf(historyRow({ sql: "SELECT '\n\ndata: {}\n\nevent: end\r\n" })), null);
     expect(reader.take()).toMatchObject([{ type: 'query', data: { sql: "SELECT '\n\ndata: {}\n\nevent: end\r\n" } }]);
   });
 });
@@ -219,10 +219,10 @@ describe('a reader that comes back', () => {
   test('is told all that it has missed, once', () => {
     const first = open(callerOf('t'));
     first.take();
-    for (const n of [1, 2]) hub.record(historyRow({ query_id: idOf(n) }), null);
+    for (const n of [1, 2]) hub.record(recordedOf(historyRow({ query_id: idOf(n) })), null);
     first.take();
     first.left();
-    for (const n of [3, 4]) hub.record(historyRow({ query_id: idOf(n) }), null);
+    for (const n of [3, 4]) hub.record(recordedOf(historyRow({ query_id: idOf(n) })), null);
     const again = open(callerOf('t'), { after: '7.1.2' });
     expect(again.take().map(({ id, type }) => [id, type])).toEqual([
       ['7.1.3', 'query'],
@@ -232,7 +232,7 @@ describe('a reader that comes back', () => {
       [null, 'worker'],
       [null, 'group'],
     ]);
-    hub.record(historyRow({ query_id: idOf(5) }), null);
+    hub.record(recordedOf(historyRow({ query_id: idOf(5) })), null);
     expect(again.queries()).toEqual([['7.1.5', idOf(5), 'queued']]);
     expect(first.take()).toEqual([]);
   });
@@ -248,14 +248,14 @@ describe('a reader that comes back', () => {
     ['a very large number', `7.1.${'9'.repeat(80)}`],
   ])('from %s begins anew', (_from, after) => {
     open(callerOf('t')).left();
-    for (let n = 0; n < 260; n++) hub.record(historyRow({ query_id: idOf(n) }), null);
+    for (let n = 0; n < 260; n++) hub.record(recordedOf(historyRow({ query_id: idOf(n) })), null);
     expect(open(callerOf('t'), { after }).take()[0]).toEqual({ id: '7.1.260', type: 'reset', data: {} });
     expect(open(callerOf('t'), { after: '7.1.4' }).queries().length).toBe(256);
   });
 
   test('after five minutes begins anew, because nothing was kept', async () => {
     open(callerOf('t')).left();
-    hub.record(historyRow(), null);
+    hub.record(recordedOf(historyRow()), null);
     await vi.advanceTimersByTimeAsync(302_000);
     expect(open(callerOf('t'), { after: '7.1.0' }).take()[0]).toMatchObject({ id: '7.2.0', type: 'reset' });
   });
@@ -270,9 +270,9 @@ describe('who sees what', () => {
     ];
     for (const reader of readers) reader.take();
     run({ ...liveQuery(callerOf('t', 'bob').claims.sub, 3), queryId: queryId(idOf(8)) });
-    hub.record(historyRow({ query_id: idOf(1), user_id: 'ann' }), null);
-    hub.record(historyRow({ query_id: idOf(2), user_id: 'bob' }), null);
-    hub.record(historyRow({ query_id: idOf(3), user_id: 'ann', tenant_id: 'rival' }), null);
+    hub.record(recordedOf(historyRow({ query_id: idOf(1), user_id: 'ann' })), null);
+    hub.record(recordedOf(historyRow({ query_id: idOf(2), user_id: 'bob' })), null);
+    hub.record(recordedOf(historyRow({ query_id: idOf(3), user_id: 'ann', tenant_id: 'rival' })), null);
     await look();
     const told = readers.map((reader) => reader.take().map(({ id, data }) => [id, data['query_id']]));
     expect(told).toEqual([
@@ -297,7 +297,7 @@ describe('who sees what', () => {
     reader.take();
     isValid = false;
     await look();
-    hub.record(historyRow(), null);
+    hub.record(recordedOf(historyRow()), null);
     expect([reader.state, reader.take()]).toMatchObject([
       'ended',
       [{ type: 'end', data: { error: 'UNAUTHENTICATED', message: 'the token has been revoked' } }],
@@ -310,7 +310,7 @@ describe('who sees what', () => {
     caller = callerOf('t', 'ann');
     await look();
     reader.take();
-    hub.record(historyRow({ user_id: 'bob' }), null);
+    hub.record(recordedOf(historyRow({ user_id: 'bob' })), null);
     expect(reader.queries()).toEqual([]);
   });
 });
@@ -320,7 +320,7 @@ describe('a reader that is slow', () => {
     const [slow, quick] = [open(callerOf('t')), open(callerOf('t'))];
     for (let n = 1; n <= 1_000; n++) {
       slow.pendingBytes += 1_000;
-      hub.record(historyRow(), null);
+      hub.record(recordedOf(historyRow()), null);
     }
     expect([slow.state, quick.state, quick.queries().length]).toEqual(['destroyed', 'open', 1_000]);
     expect(slow.queries().length).toBeLessThan(300);
@@ -372,7 +372,7 @@ describe('limits', () => {
 });
 
 test('without readers nothing is kept', () => {
-  hub.record(historyRow(), null);
+  hub.record(recordedOf(historyRow()), null);
   expect(open(callerOf('t')).take()[0]).toMatchObject({ id: '7.1.0', type: 'reset' });
 });
 

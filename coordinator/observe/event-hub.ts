@@ -1,9 +1,9 @@
 import type { Clock } from '#shared/clock.ts';
 import { errorBody, SkeinError } from '#shared/error.ts';
-import { tenantId, type TenantId } from '#shared/id.ts';
+import type { TenantId } from '#shared/id.ts';
 import type { Authenticate, Caller } from '../auth/authenticate.ts';
 import { RECORDS_MAX } from '../history/history-request.ts';
-import type { HistoryRow } from '../history/history-record.ts';
+import type { Recorded } from '../history/history-record.ts';
 import { liveQueries } from '../query/live-queries.ts';
 import type { LiveStatement, QueryRegistry } from '../query/query-registry.ts';
 import type { ClusterView } from './cluster-view.ts';
@@ -81,8 +81,8 @@ export class EventHub implements Events, Disposable {
   }
 
   /** Takes the record of a statement that has begun, started or ended, and its class; null = it has none yet. */
-  record(row: HistoryRow, workClass: WorkClass | null): void {
-    this.#tell(tenantId(row.tenant_id), () => recordEntry(row, workClass));
+  record(statement: Pick<Recorded, 'row'> & Pick<LiveStatement, 'key'>, workClass: WorkClass | null): void {
+    this.#tell(statement.key.tenant, () => recordEntry(statement.row(), workClass));
   }
 
   /** Tells of a statement that waits in a resource group from now on, and why, or that has another class. */

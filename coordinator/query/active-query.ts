@@ -6,7 +6,15 @@ import { PRIORITIES, type WorkClass } from '../workload/work-class.ts';
 import type { QueuePlace } from '../workload/admission.ts';
 import { classOfType, plansQueries, writesRows, type Classification } from '../workload/classify.ts';
 import type { QueryType } from '../history/query-type.ts';
-import { historyRow, isOpen, type HistoryRow, type QueryFacts, type RecordedBy } from '../history/history-record.ts';
+import {
+  historyRow,
+  isOpen,
+  type HistoryRow,
+  type MakeProfile,
+  type QueryFacts,
+  type Recorded,
+  type RecordedBy,
+} from '../history/history-record.ts';
 import { NOT_RUN, type RunView } from '../scheduler/run-progress.ts';
 import { redactMessage, type RedactedStatement } from '../statement/redact-statement.ts';
 import type { LiveQuery, LiveState } from './live-query.ts';
@@ -15,8 +23,8 @@ import type { StatementRequest } from './query-service.ts';
 import { next, type QueryEvent, type QueryState } from './query-state.ts';
 import { StatementProfile } from './statement-profile.ts';
 
-/** Takes the history records of statements, and their class, which a record does not have; null before they are planned. */
-export type Recorder = (row: HistoryRow, workClass: WorkClass | null) => void;
+/** Takes the record of a statement that has begun, started or ended, and its class; null = it has none yet. */
+export type Recorder = (statement: Recorded & Pick<LiveStatement, 'key'>, workClass: WorkClass | null) => void;
 
 type ActiveQueryOptions = {
   readonly request: StatementRequest;
@@ -27,7 +35,7 @@ type ActiveQueryOptions = {
   readonly isTraced: boolean;
   readonly clock: Clock;
   readonly record: Recorder;
-  readonly onEnded: Recorder;
+  readonly onEnded: (row: HistoryRow, workClass: WorkClass | null) => void;
 };
 
 /** The error of a statement that was not answered in its time. */
@@ -41,7 +49,7 @@ const classTimedOut = (timeoutMs: number, workClass: WorkClass): SkeinError =>
 const LISTED_SQL_BYTES_MAX = 4_096;
 
 /** One statement from its arrival to its end: its state, its history record, and the signal that stops it. */
-export class ActiveQuery implements LiveStatement {
+export class ActiveQuery implements LiveStatement, Recorded {
   readonly key: QueryKey;
   /** Follows the statement's queries. */
   readonly profile: StatementProfile;
@@ -64,6 +72,8 @@ export class ActiveQuery implements LiveStatement {
   #rows: () => number = () => 0;
   /** Runs of queries that were followed. */
   #runs = 0;
+  /** Its record, once it has ended. */
+  #lastRow: HistoryRow | null = null;
   /** Time on cores of runs before the one that is followed, in ms. */
   #earlierCoreMs = 0;
 
@@ -85,7 +95,6 @@ export class ActiveQuery implements LiveStatement {
       resourceGroup: '/root',
       priority: PRIORITIES.interactive,
       scheduledMs: 0,
-      profile: null,
       classification: null,
     };
     this.#state = { kind: 'queued', queuedAtMs };
@@ -158,7 +167,7 @@ export class ActiveQuery implements LiveStatement {
   }
 
   live(): LiveQuery {
-    const { recordId: _recordId, profile: _profile, scheduledMs: _scheduledMs, ...facts } = this.#facts;
+    const { recordId: _recordId, scheduledMs: _scheduledMs, ...facts } = this.#facts;
     const waiting = this.#waiting();
     return {
       ...facts,
@@ -175,7 +184,7 @@ export class ActiveQuery implements LiveStatement {
   }
 
   profileNow(): string | null {
-    return this.profile.json(this.#facts, false);
+    return this.profile.now(this.#facts);
   }
 
   cancel(reason: SkeinError): boolean {
@@ -305,27 +314,33 @@ export class ActiveQuery implements LiveStatement {
     const before = this.#state;
     this.#state = next(before, event);
     if (this.#state === before) return;
-    const row = this.#record();
-    if (this.#state.kind !== 'running') this.#options.onEnded(row, this.#workClass);
+    this.#record();
+    if (!this.isOpen) this.#options.onEnded(this.row(), this.#workClass);
   }
 
   get #workClass(): WorkClass | null {
     return this.#facts.classification?.workClass ?? null;
   }
 
-  #record(): HistoryRow {
-    const ended = isOpen(this.#state.kind)
-      ? {}
-      : {
-          scheduledMs: this.#earlierCoreMs + this.#view.progress.coreMs,
-          profile: this.profile.json(this.#facts, true),
-        };
-    const full = historyRow({ ...this.#facts, ...ended }, this.#state, this.#options.recordedBy);
-    const row = {
-      ...full,
-      error_message: full.error_message && redactMessage(full.error_message, this.#redacted),
-    };
-    this.#options.record(row, this.#workClass);
-    return row;
+  get isOpen(): boolean {
+    return isOpen(this.#state.kind);
+  }
+
+  row(): HistoryRow {
+    if (this.#lastRow !== null) return this.#lastRow;
+    const scheduledMs = this.isOpen ? 0 : this.#earlierCoreMs + this.#view.progress.coreMs;
+    const row = historyRow({ ...this.#facts, scheduledMs }, this.#state, this.#options.recordedBy);
+    const masked = row.error_message && redactMessage(row.error_message, this.#redacted);
+    const made = masked === row.error_message ? row : { ...row, error_message: masked };
+    if (!this.isOpen) this.#lastRow = made;
+    return made;
+  }
+
+  profileLater(): MakeProfile | null {
+    return this.profile.later(this.#facts);
+  }
+
+  #record(): void {
+    this.#options.record(this, this.#workClass);
   }
 }

@@ -37,7 +37,7 @@ function statement(caller: Caller, id: string, { text = 'x'.repeat(10_000), reco
     isTraced: false,
     clock: systemClock,
     record,
-    onEnded: ignore,
+    onEnded: () => undefined,
   });
   active.received({ text: `SELECT '${text}'`, secrets: null });
   return active;
@@ -80,7 +80,7 @@ test('a list has a limit, a total, and no long text', () => {
 
 test('whoever takes the records of a statement is told its class from the plan on', () => {
   const told: unknown[] = [];
-  const active = statement(ann, ID, { record: ({ status }, workClass) => told.push([status, workClass]) });
+  const active = statement(ann, ID, { record: (one, workClass) => told.push([one.row().status, workClass]) });
   active.describe({ classification: { workClass: 'medium', reasons: [], estimatedRows: 1, isSet: false } });
   active.started();
   active.failed(new SkeinError('QUERY_CANCELLED', 'x'));

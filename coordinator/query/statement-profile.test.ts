@@ -11,6 +11,7 @@ import type { TaskAttempt } from '../scheduler/task-attempt.ts';
 import { StatementProfile } from './statement-profile.ts';
 
 const FACTS = {
+  sql: 'SELECT 1',
   classification: { workClass: 'medium', reasons: ['1 join'], estimatedRows: 7.4, isSet: false },
   resourceGroup: '/root/etl',
   priority: 2,
@@ -112,16 +113,17 @@ const newProfile = (bytesMax = 100_000): StatementProfile => {
 const plan = () => ({ lines: ['Scan lake.tpch.orders'], estimatedRows: 5 });
 
 type Profile = { readonly isCut: boolean; readonly queriesOmitted: number; readonly queries: QueryRunProfile[] };
+const textOf = (profile: StatementProfile): string | null => profile.later(FACTS)?.() ?? null;
 const read = (profile: StatementProfile, isOver = true): Profile =>
-  JSON.parse(profile.json(FACTS, isOver) ?? 'null') as Profile;
+  JSON.parse((isOver ? textOf(profile) : profile.now(FACTS)) ?? 'null') as Profile;
 
 test('a statement that has planned no query has no profile, and none is made when none is kept', () => {
-  expect(newProfile().json(FACTS, true)).toBeNull();
+  expect(textOf(newProfile())).toBeNull();
   const off = newProfile(0);
   off.planned(plan);
-  expect(off.json(FACTS, false)).toBeNull();
+  expect(off.now(FACTS)).toBeNull();
   off.ended();
-  expect(off.json(FACTS, true)).toBeNull();
+  expect(textOf(off)).toBeNull();
 });
 
 test('a query in stages: its times, its estimates beside what came, what was pruned, and each task', () => {
@@ -242,7 +244,7 @@ test('attempts that did not finish say why', () => {
     state: 'failed',
     tasks: [{ state: 'failed', error: 'OUT_OF_MEMORY' }, { state: 'stopped' }, { state: 'workerLost' }],
   });
-  expect(profile.json(FACTS, true)).not.toContain('secret');
+  expect(textOf(profile)).not.toContain('secret');
 });
 
 test('several queries follow each other; beyond sixteen they are counted', () => {
@@ -258,6 +260,38 @@ test('several queries follow each other; beyond sixteen they are counted', () =>
   expect(queries.map(({ planMs }) => planMs)).toEqual(Array.from({ length: 16 }, () => 10));
 });
 
+test('a query of a few tasks is put into words after its statement has ended, as it was then; a larger one at once', () => {
+  let described = 0;
+  const counted = (): ReturnType<typeof plan> => {
+    described += 1;
+    return plan();
+  };
+  const profile = newProfile();
+  const run = (run: StageReport): void => {
+    profile.planned(counted);
+    profile.runs(view(run));
+    elapsedMs += 10;
+    profile.ended();
+  };
+  run(stage());
+  const make = profile.later(FACTS);
+  elapsedMs = 1_000;
+  expect(described).toBe(0);
+  expect(JSON.parse(make?.() ?? '')).toMatchObject({ queries: [{ runMs: 10 }] });
+  expect(described).toBe(1);
+  run(stage({ attempts: Array.from({ length: 17 }, (_, i) => finished(i, 1)) }));
+  expect(described).toBe(2);
+  run(stage({ scans: [{ ...scan, report: { ...scan.report, files: 257 } }] }));
+  expect(described).toBe(3);
+  run(stage({ tasks: [{ ...report(1), profile: {} }] }));
+  expect(described).toBe(4);
+  const long = newProfile();
+  long.planned(counted);
+  long.ended();
+  long.later({ ...FACTS, sql: 'x'.repeat(10_001) });
+  expect(described).toBe(5);
+});
+
 test('a profile that is too long loses its shortest tasks first, then more, and is never longer than its limit', () => {
   const attempts = Array.from({ length: 300 }, (_, i) => finished(i, (i * 7) % 300));
   const lost = { ...finished(299, 0), end: { atMs: 1_100, event: { kind: 'workerLost' } } } as const;
@@ -267,7 +301,7 @@ test('a profile that is too long loses its shortest tasks first, then more, and 
     profile.planned(() => ({ lines, estimatedRows: 1 }));
     profile.runs(view(stage({ attempts: [...attempts.slice(0, -1), lost] })));
     profile.ended();
-    const text = profile.json(FACTS, true);
+    const text = textOf(profile);
     expect(Buffer.byteLength(text ?? '')).toBeLessThanOrEqual(bytesMax);
     return text === null ? null : (JSON.parse(text) as Profile);
   };

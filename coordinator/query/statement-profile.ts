@@ -1,5 +1,5 @@
 import type { QueryRunProfile } from '../api/http/profile-types.ts';
-import type { QueryFacts } from '../history/history-record.ts';
+import type { MakeProfile, QueryFacts } from '../history/history-record.ts';
 import type { RunView } from '../scheduler/run-progress.ts';
 import type { StageReport } from '../scheduler/stage-report.ts';
 import { inTenths } from './run-figures.ts';
@@ -35,6 +35,11 @@ const LESS: readonly Detail[] = [
   { tasksMax: 0, operators: false, stagesMax: 10, planLinesMax: 10 },
 ];
 
+/** What a query may hold, at most, until its profile is made: stages, attempts of tasks, and files that they read. */
+const KEPT = { stages: 8, attempts: 16, files: 256 } as const;
+/** Longest statement that is held so, in characters. */
+const KEPT_TEXT_MAX = 10_000;
+
 /** Queries of a statement that a profile shows; most have one. */
 const QUERIES_MAX = 16;
 /** Longest line of a plan, in characters. */
@@ -52,13 +57,22 @@ type Options = {
   readonly queuedAtMs: number;
 };
 
+/** A query at one moment. */
+type Run = Pick<Entry, 'describe' | 'planMs' | 'plannedMs' | 'queuedMs' | 'distributeMs' | 'shape' | 'starts'> & {
+  readonly runMs: number;
+  readonly stages: readonly StageReport[];
+  readonly moment: Moment;
+};
+
+type Facts = Pick<QueryFacts, 'sql' | 'classification' | 'resourceGroup' | 'priority'>;
+
 /**
  * Follows the queries of a statement, so that its history tells how they ran. What it keeps are numbers that exist anyway; they are put into
- * words when the statement ends, or when somebody asks before.
+ * words after the statement has ended, together with those of others, or when somebody asks before.
  */
 export class StatementProfile {
   readonly #options: Options;
-  readonly #ended: QueryRunProfile[] = [];
+  readonly #ended: (() => QueryRunProfile)[] = [];
   #omitted = 0;
   #present: Entry | null = null;
   #lastMs = 0;
@@ -116,67 +130,125 @@ export class StatementProfile {
     this.#present = null;
     this.#lastMs = this.#options.elapsedMs();
     if (this.#options.bytesMax === 0 && !this.#options.isTraced) return;
-    if (this.#ended.length < QUERIES_MAX) this.#ended.push(this.#describe(entry, true));
+    if (this.#ended.length < QUERIES_MAX) this.#ended.push(this.#kept(entry));
     else this.#omitted += 1;
   }
 
-  /** The profile as JSON; null when the statement has planned no query, or none is to be made. `isOver`: the statement has ended. */
-  json(facts: Pick<QueryFacts, 'classification' | 'resourceGroup' | 'priority'>, isOver: boolean): string | null {
+  /** The profile as JSON, of a statement that goes on; null when it has planned no query, or none is to be made. */
+  now(facts: Facts): string | null {
     const { bytesMax } = this.#options;
-    if (bytesMax === 0) return null;
-    const queries = this.#queries(isOver);
-    if (queries.length === 0) return null;
-    const { classification, resourceGroup, priority } = facts;
-    const head = {
-      workload: {
-        class: classification?.workClass ?? null,
-        reasons: classification?.reasons ?? [],
-        estimatedRows: classification === null ? null : Math.round(classification.estimatedRows),
-        resourceGroup,
-        priority,
-      },
-      queriesOmitted: this.#omitted,
-    };
-    for (const detail of [null, ...LESS]) {
-      const kept = detail === null ? queries : queries.map((query) => cutQuery(query, detail));
-      const text = JSON.stringify({ ...head, isCut: detail !== null, queries: kept });
-      if (Buffer.byteLength(text) <= bytesMax) return text;
-    }
-    const bare = JSON.stringify({ ...head, isCut: true, queriesOmitted: this.#omitted + queries.length, queries: [] });
-    return Buffer.byteLength(bare) <= bytesMax ? bare : null;
+    const queries = this.#queries(false).map((query) => query());
+    return bytesMax === 0 || queries.length === 0 ? null : print(queries, this.#omitted, facts, bytesMax);
+  }
+
+  /** Returns what makes the profile of the statement, which has ended, as JSON; null as for `now`. It holds little. */
+  later(facts: Facts): MakeProfile | null {
+    const { bytesMax } = this.#options;
+    const queries = this.#queries(true);
+    if (bytesMax === 0 || queries.length === 0) return null;
+    const omitted = this.#omitted;
+    const make = (): string | null =>
+      print(
+        queries.map((query) => query()),
+        omitted,
+        facts,
+        bytesMax,
+      );
+    if (facts.sql.length <= KEPT_TEXT_MAX) return make;
+    const made = make();
+    return () => made;
   }
 
   /** The queries of a statement that has ended, in the order in which they ran. */
   get queries(): readonly QueryRunProfile[] {
-    return this.#queries(true);
+    return this.#queries(true).map((query) => query());
   }
 
-  #queries(isOver: boolean): readonly QueryRunProfile[] {
-    const present = this.#present === null ? [] : [this.#describe(this.#present, isOver)];
-    return [...this.#ended, ...present];
+  #queries(isOver: boolean): readonly (() => QueryRunProfile)[] {
+    const present = this.#present;
+    return present === null ? this.#ended : [...this.#ended, () => describe(this.#runOf(present, isOver))];
   }
 
-  #describe(entry: Entry, isOver: boolean): QueryRunProfile {
+  /** What describes a query that has ended: a large one is described now, so that nothing is held of its run. */
+  #kept(entry: Entry): () => QueryRunProfile {
+    const run = this.#runOf(entry, true);
+    if (isSmall(run)) return () => describe(run);
+    const described = describe(run);
+    return () => described;
+  }
+
+  #runOf(entry: Entry, isOver: boolean): Run {
     const { elapsedMs, nowMs, queuedAtMs } = this.#options;
-    const { lines, estimatedRows } = entry.describe();
-    const moment: Moment = { queuedAtMs, nowMs: nowMs(), isOver };
-    const stages = entry.view?.stages ?? [];
-    const runMs = entry.runBeganMs === null ? 0 : elapsedMs() - entry.runBeganMs;
-    const query = {
-      runs: entry.shape?.kind ?? null,
-      reason: entry.shape?.kind === 'whole' ? entry.shape.reason : null,
-      starts: entry.starts,
-      startMs: inTenths(entry.plannedMs - entry.planMs),
-      planMs: inTenths(entry.planMs),
-      queuedMs: inTenths(entry.queuedMs),
-      distributeMs: inTenths(entry.distributeMs),
-      runMs: inTenths(runMs),
-      estimatedRows,
-      plan: lines.slice(0, ALL.planLinesMax).map(shortLine),
-      stages: stages.map((stage) => stageProfile(stage, estimateOf(stage, estimatedRows), moment)),
+    const { describe: words, planMs, plannedMs, queuedMs, distributeMs, shape, starts } = entry;
+    return {
+      describe: words,
+      planMs,
+      plannedMs,
+      queuedMs,
+      distributeMs,
+      shape,
+      starts,
+      runMs: entry.runBeganMs === null ? 0 : elapsedMs() - entry.runBeganMs,
+      stages: entry.view?.stages ?? [],
+      moment: { queuedAtMs, nowMs: nowMs(), isOver },
     };
-    return stages.every(({ attempts }) => attempts.length <= ALL.tasksMax) ? query : cutQuery(query, ALL);
   }
+}
+
+function isSmall({ stages }: Run): boolean {
+  let attempts = 0;
+  let files = 0;
+  for (const stage of stages) {
+    // Operators are a tree for each task.
+    if (stage.tasks.some(({ profile }) => profile !== null)) return false;
+    attempts += stage.attempts.length;
+    for (const scan of stage.scans) files += scan.kind === 'rows' ? Infinity : scan.report.files;
+  }
+  return stages.length <= KEPT.stages && attempts <= KEPT.attempts && files <= KEPT.files;
+}
+
+function print(
+  queries: readonly QueryRunProfile[],
+  omitted: number,
+  { classification, resourceGroup, priority }: Facts,
+  bytesMax: number,
+): string | null {
+  const head = {
+    workload: {
+      class: classification?.workClass ?? null,
+      reasons: classification?.reasons ?? [],
+      estimatedRows: classification === null ? null : Math.round(classification.estimatedRows),
+      resourceGroup,
+      priority,
+    },
+    queriesOmitted: omitted,
+  };
+  for (const detail of [null, ...LESS]) {
+    const kept = detail === null ? queries : queries.map((query) => cutQuery(query, detail));
+    const text = JSON.stringify({ ...head, isCut: detail !== null, queries: kept });
+    if (Buffer.byteLength(text) <= bytesMax) return text;
+  }
+  const bare = JSON.stringify({ ...head, isCut: true, queriesOmitted: omitted + queries.length, queries: [] });
+  return Buffer.byteLength(bare) <= bytesMax ? bare : null;
+}
+
+function describe(run: Run): QueryRunProfile {
+  const { plannedMs, planMs, queuedMs, distributeMs, runMs, shape, starts, stages, moment } = run;
+  const { lines, estimatedRows } = run.describe();
+  const query = {
+    runs: shape?.kind ?? null,
+    reason: shape?.kind === 'whole' ? shape.reason : null,
+    starts,
+    startMs: inTenths(plannedMs - planMs),
+    planMs: inTenths(planMs),
+    queuedMs: inTenths(queuedMs),
+    distributeMs: inTenths(distributeMs),
+    runMs: inTenths(runMs),
+    estimatedRows,
+    plan: lines.slice(0, ALL.planLinesMax).map(shortLine),
+    stages: stages.map((stage) => stageProfile(stage, estimateOf(stage, estimatedRows), moment)),
+  };
+  return stages.every(({ attempts }) => attempts.length <= ALL.tasksMax) ? query : cutQuery(query, ALL);
 }
 
 const estimateOf = ({ fragment }: StageReport, whole: number | null): { rows: number | null; bytes: number | null } =>

@@ -1,10 +1,10 @@
 import type { Caller } from '#coordinator/auth/authenticate.ts';
 import type { HistoryEntry } from '#coordinator/history/history-request.ts';
-import type { HistoryRow } from '#coordinator/history/history-record.ts';
+import { isOpen, type HistoryRow, type Recorded } from '#coordinator/history/history-record.ts';
 import type { ClusterView } from '#coordinator/observe/cluster-view.ts';
 import { EventHub } from '#coordinator/observe/event-hub.ts';
 import type { LiveQuery } from '#coordinator/query/live-query.ts';
-import { QueryRegistry } from '#coordinator/query/query-registry.ts';
+import { QueryRegistry, type LiveStatement } from '#coordinator/query/query-registry.ts';
 import { GroupTree } from '#coordinator/workload/group-tree.ts';
 import { DEFAULT_WORKLOAD } from '#coordinator/workload/workload.ts';
 import { systemClock } from '#shared/clock.ts';
@@ -128,9 +128,18 @@ export const historyRow = (changes: Partial<HistoryRow> = {}): HistoryRow => ({
   error_code: null,
   error_message: null,
   cu_consumed: 0,
-  profile: null,
   epoch: 3,
   ...changes,
+});
+
+/** A statement with this record and profile. */
+export const recordedOf = (row: HistoryRow, profile: string | null = null): Recorded & Pick<LiveStatement, 'key'> => ({
+  key: { tenant: tenantId(row.tenant_id), principal: principalId(row.user_id), queryId: queryId(row.query_id) },
+  recordId: row.record_id,
+  isOpen: isOpen(row.status),
+  queryType: row.query_type,
+  row: () => row,
+  profileLater: () => (profile === null ? null : () => profile),
 });
 
 /** A caller of a tenant; `decisions` are what it may do. */

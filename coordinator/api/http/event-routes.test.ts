@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { callerOf, eventHub, historyRow } from '#test/support/api-fixtures.ts';
+import { callerOf, eventHub, historyRow, recordedOf } from '#test/support/api-fixtures.ts';
 import type { EventHub } from '../../observe/event-hub.ts';
 import { documentedApp, type DocumentedApp } from './documented-app.ts';
 import { eventRoutes } from './event-routes.ts';
@@ -43,7 +43,7 @@ test('a reader that takes nothing is cut off, and one beside it has every event'
   const row = historyRow({ sql: 'x'.repeat(400) });
   let sent = 0;
   for (; events.size === 2 && sent < EVENTS_MAX; sent++) {
-    events.record(row, null);
+    events.record(recordedOf(row), null);
     if (sent % 50 === 0) {
       await nextTurn();
       await vi.waitFor(() => expect(text.length).toBeGreaterThan(sent * 400 - 100_000));

@@ -218,7 +218,8 @@ async function turn({ cases, p50s }: Asked, i: number): Promise<void> {
 async function busyTurns(one: Asked): Promise<void> {
   const stop = await occupyEverySlot(one.cluster);
   for (const [i, { isBusy }] of one.cases.entries()) {
-    for (let n = 0; isBusy && n < BUSY_TURNS; n++) await turn(one, i);
+    if (!isBusy) continue;
+    for (let n = 0; n < BUSY_TURNS; n++) await turn(one, i);
   }
   await stop();
 }

@@ -2,8 +2,11 @@ import type { TaskSpec } from '#proto/task.ts';
 import type { ActiveQuery } from './active-query.ts';
 import type { RunnerServices } from './runner-services.ts';
 
-/** Rows that a query is expected to read, from which on its profile has DuckDB's operators: to read them takes a task half a millisecond. */
-const PROFILED_ROWS_MIN = 1_000_000;
+/**
+ * Rows that a query is expected to read, from which on its profile has DuckDB's operators: to collect and read them takes a task one or two
+ * milliseconds, a twelfth of a query that reads a million rows.
+ */
+const PROFILED_ROWS_MIN = 4_000_000;
 
 /** The length of a statement's profile; 0 = none is kept. */
 export const profileBytesMax = ({ config }: Pick<RunnerServices, 'config'>): number =>

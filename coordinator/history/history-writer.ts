@@ -4,7 +4,7 @@ import { must } from '#shared/must.ts';
 import type { HistoryJournal } from './history-journal.ts';
 import type { MakeProfile, Recorded } from './history-record.ts';
 import { onlyReads } from './query-type.ts';
-import { printRecord, profiledLine, readRecord, type PrintedRecord } from './record-line.ts';
+import { printRecord, readRecord, recordLine, type PrintedRecord } from './record-line.ts';
 import type { StoreRecords } from './store-records.ts';
 
 type Options = {
@@ -36,8 +36,8 @@ const CLOSE_TIMEOUT_MS = 3_000;
 
 type Waiting = {
   readonly recordId: string;
-  /** Prints its record, for Postgres and as a line of the journal. */
-  readonly print: () => ReturnType<typeof printRecord>;
+  /** Null once it has ended and is printed: it holds its request. */
+  statement: Recorded | null;
   /** The record as Postgres gets it; null until it is printed. */
   row: Buffer | null;
   /** Null until it is made, and when there is none. */
@@ -86,14 +86,14 @@ export class HistoryWriter {
     // What has just begun is printed later, as it is then.
     if (isOpen && !mayChange && begunMs !== undefined) return;
     if (before !== undefined) this.#drop(before);
-    const print = (): ReturnType<typeof printRecord> => printRecord(statement.row());
-    const waiting: Waiting = { recordId, print, row: null, profile: null, file: null };
+    const waiting: Waiting = { recordId, statement, row: null, profile: null, file: null };
     this.#waiting.set(recordId, waiting);
     if (!isOpen || mayChange) this.#write(waiting);
     if (isOpen) {
       this.#begun.set(waiting, begunMs ?? performance.now());
       this.#beginTimer ??= setTimeout(() => this.#look(), BEGUN_MS);
     } else {
+      waiting.statement = null;
       const profile = statement.profileLater();
       if (profile !== null) this.#unmade.set(waiting, profile);
       if (this.#unmade.size >= UNMADE_MAX) this.#writeProfiles();
@@ -164,7 +164,9 @@ export class HistoryWriter {
   }
 
   #print(waiting: Waiting): ReturnType<typeof printRecord> {
-    const printed = waiting.print();
+    const { statement, profile } = waiting;
+    if (statement === null) return { row: rowOf(waiting), line: recordLine(rowOf(waiting), profile) };
+    const printed = printRecord(statement.row());
     this.#waitingBytes += printed.row.length - (waiting.row?.length ?? 0);
     waiting.row = printed.row;
     return printed;
@@ -186,7 +188,7 @@ export class HistoryWriter {
     const waiting = [...this.#unwritten];
     this.#unwritten.clear();
     if (waiting.length === 0) return;
-    const lines = waiting.map((one) => profiledLine(rowOf(one), must(one.profile, 'it was made')));
+    const lines = waiting.map((one) => recordLine(rowOf(one), one.profile));
     const file = this.#options.journal.append(Buffer.concat(lines));
     if (file !== null) for (const one of waiting) one.file = file;
   }

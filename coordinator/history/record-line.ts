@@ -26,8 +26,8 @@ export function printRecord(row: HistoryRow): { readonly row: Buffer; readonly l
 
 const isoTime = (time: Date | null): string | null => time?.toISOString() ?? null;
 
-/** The line of a record with its profile, which is JSON, and stays as it is. */
-export const profiledLine = (row: Buffer, profile: string): Buffer =>
+/** The line of a record that was printed. Its profile is JSON, and stays as it is. */
+export const recordLine = (row: Buffer, profile: string | null): Buffer =>
   Buffer.concat([Buffer.from(HEAD), row, Buffer.from(`${MIDDLE}${profile}${END}`)]);
 
 /** Reads a line of the journal; undefined for one that was cut by the end of the disk's room. */

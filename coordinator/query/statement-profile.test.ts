@@ -285,11 +285,14 @@ test('a query of a few tasks is put into words after its statement has ended, as
   expect(described).toBe(3);
   run(stage({ tasks: [{ ...report(1), profile: {} }] }));
   expect(described).toBe(4);
+  // With a large one among its queries, all are printed at once.
+  profile.later(FACTS);
+  expect(described).toBe(5);
   const long = newProfile();
   long.planned(counted);
   long.ended();
   long.later({ ...FACTS, sql: 'x'.repeat(10_001) });
-  expect(described).toBe(5);
+  expect(described).toBe(6);
 });
 
 test('a profile that is too long loses its shortest tasks first, then more, and is never longer than its limit', () => {

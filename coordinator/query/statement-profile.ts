@@ -35,9 +35,12 @@ const LESS: readonly Detail[] = [
   { tasksMax: 0, operators: false, stagesMax: 10, planLinesMax: 10 },
 ];
 
-/** What a query may hold, at most, until its profile is made: stages, attempts of tasks, and files that they read. */
-const KEPT = { stages: 8, attempts: 16, files: 256 } as const;
-/** Longest statement that is held so, in characters. */
+/**
+ * What the queries of a statement may have, at most, each: then its profile is made later, with those of others, which holds little until
+ * then and is short work. Any other is made when it ends.
+ */
+const KEPT = { stages: 8, attempts: 16, scans: 16, files: 256 } as const;
+/** Longest statement whose profile is made later, in characters. */
 const KEPT_TEXT_MAX = 10_000;
 
 /** Queries of a statement that a profile shows; most have one. */
@@ -57,6 +60,9 @@ type Options = {
   readonly queuedAtMs: number;
 };
 
+/** A query that has ended, or is as it is now. */
+type Described = { readonly isSmall: boolean; readonly describe: () => QueryRunProfile };
+
 /** A query at one moment. */
 type Run = Pick<Entry, 'describe' | 'planMs' | 'plannedMs' | 'queuedMs' | 'distributeMs' | 'shape' | 'starts'> & {
   readonly runMs: number;
@@ -72,7 +78,7 @@ type Facts = Pick<QueryFacts, 'sql' | 'classification' | 'resourceGroup' | 'prio
  */
 export class StatementProfile {
   readonly #options: Options;
-  readonly #ended: (() => QueryRunProfile)[] = [];
+  readonly #ended: Described[] = [];
   #omitted = 0;
   #present: Entry | null = null;
   #lastMs = 0;
@@ -130,14 +136,14 @@ export class StatementProfile {
     this.#present = null;
     this.#lastMs = this.#options.elapsedMs();
     if (this.#options.bytesMax === 0 && !this.#options.isTraced) return;
-    if (this.#ended.length < QUERIES_MAX) this.#ended.push(this.#kept(entry));
+    if (this.#ended.length < QUERIES_MAX) this.#ended.push(this.#described(entry, true));
     else this.#omitted += 1;
   }
 
   /** The profile as JSON, of a statement that goes on; null when it has planned no query, or none is to be made. */
   now(facts: Facts): string | null {
     const { bytesMax } = this.#options;
-    const queries = this.#queries(false).map((query) => query());
+    const queries = this.#queries(false).map((query) => query.describe());
     return bytesMax === 0 || queries.length === 0 ? null : print(queries, this.#omitted, facts, bytesMax);
   }
 
@@ -149,32 +155,32 @@ export class StatementProfile {
     const omitted = this.#omitted;
     const make = (): string | null =>
       print(
-        queries.map((query) => query()),
+        queries.map((query) => query.describe()),
         omitted,
         facts,
         bytesMax,
       );
-    if (facts.sql.length <= KEPT_TEXT_MAX) return make;
+    if (facts.sql.length <= KEPT_TEXT_MAX && queries.every(({ isSmall }) => isSmall)) return make;
     const made = make();
     return () => made;
   }
 
   /** The queries of a statement that has ended, in the order in which they ran. */
   get queries(): readonly QueryRunProfile[] {
-    return this.#queries(true).map((query) => query());
+    return this.#queries(true).map((query) => query.describe());
   }
 
-  #queries(isOver: boolean): readonly (() => QueryRunProfile)[] {
-    const present = this.#present;
-    return present === null ? this.#ended : [...this.#ended, () => describe(this.#runOf(present, isOver))];
+  #queries(isOver: boolean): readonly Described[] {
+    return this.#present === null ? this.#ended : [...this.#ended, this.#described(this.#present, isOver)];
   }
 
-  /** What describes a query that has ended: a large one is described now, so that nothing is held of its run. */
-  #kept(entry: Entry): () => QueryRunProfile {
-    const run = this.#runOf(entry, true);
-    if (isSmall(run)) return () => describe(run);
+  /** A large query that has ended is described now, so that nothing is held of its run. */
+  #described(entry: Entry, isOver: boolean): Described {
+    const run = this.#runOf(entry, isOver);
+    const small = isSmall(run);
+    if (small || !isOver) return { isSmall: small, describe: () => describe(run) };
     const described = describe(run);
-    return () => described;
+    return { isSmall: false, describe: () => described };
   }
 
   #runOf(entry: Entry, isOver: boolean): Run {
@@ -197,14 +203,16 @@ export class StatementProfile {
 
 function isSmall({ stages }: Run): boolean {
   let attempts = 0;
+  let scans = 0;
   let files = 0;
   for (const stage of stages) {
     // Operators are a tree for each task.
     if (stage.tasks.some(({ profile }) => profile !== null)) return false;
     attempts += stage.attempts.length;
+    scans += stage.scans.length;
     for (const scan of stage.scans) files += scan.kind === 'rows' ? Infinity : scan.report.files;
   }
-  return stages.length <= KEPT.stages && attempts <= KEPT.attempts && files <= KEPT.files;
+  return stages.length <= KEPT.stages && attempts <= KEPT.attempts && scans <= KEPT.scans && files <= KEPT.files;
 }
 
 function print(

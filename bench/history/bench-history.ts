@@ -45,6 +45,7 @@ export async function benchHistory(options: { readonly scale: string; readonly s
   const { scale, seconds } = options;
   const writer = await benchWriter(seconds);
   process.stderr.write('.');
+  // A round of all cases takes several seconds; there are as many as the writer had seconds.
   const cases = await benchStatements(scale, seconds);
   process.stderr.write('\n');
   const sum = (of: (one: CaseRatio) => number): number => cases.reduce((total, one) => total + of(one), 0);
@@ -167,8 +168,8 @@ type Asked = { readonly cluster: Cluster; readonly cases: readonly LatencyCase[]
  * The small statements of `bench -- latency` on two clusters side by side, one with history and one without, asked in turns: the machine's
  * speed drifts by half, and more slowly than a turn takes. They change places half-way, because two clusters are never quite alike.
  */
-async function benchStatements(scale: string, seconds: number): Promise<readonly CaseRatio[]> {
-  const halves = [await benchHalf(scale, seconds / 2, 'first'), await benchHalf(scale, seconds / 2, 'second')];
+async function benchStatements(scale: string, rounds: number): Promise<readonly CaseRatio[]> {
+  const halves = [await benchHalf(scale, rounds / 2, 'first'), await benchHalf(scale, rounds / 2, 'second')];
   return must(halves[0], 'a half').on.cases.map(({ name, clients }, i) => {
     const medianOf = (which: 'on' | 'off'): number => median(halves.flatMap((half) => half[which].p50s[i] ?? []));
     return { name, clients, onMs: medianOf('on'), offMs: medianOf('off') };
@@ -178,7 +179,7 @@ async function benchStatements(scale: string, seconds: number): Promise<readonly
 /** @param place which of the two clusters keeps history */
 async function benchHalf(
   scale: string,
-  seconds: number,
+  rounds: number,
   place: 'first' | 'second',
 ): Promise<{ readonly on: Asked; readonly off: Asked }> {
   await using stack = new AsyncDisposableStack();
@@ -195,7 +196,7 @@ async function benchHalf(
   for (let i = 0; i < WARM_UP_TURNS; i++)
     await load(Math.max(...CLIENTS), WARM_UP_TURN_SECONDS, must(warm[i % 2], 'a cluster'));
   const [on, off] = await Promise.all([askedOf(must(both[0], 'a cluster')), askedOf(must(both[1], 'a cluster'))]);
-  for (let round = 0; round < seconds; round++) {
+  for (let round = 0; round < rounds; round++) {
     const order = round % 2 === 0 ? [on, off] : [off, on];
     for (const [i, { isBusy }] of on.cases.entries()) if (!isBusy) for (const one of order) await turn(one, i);
     if (round % BUSY_EVERY === 0) for (const one of order) await busyTurns(one);

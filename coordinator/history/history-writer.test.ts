@@ -99,6 +99,21 @@ test('a statement that has just begun is not sent with one that has gone on for 
   expect(batches.length).toBeLessThanOrEqual(9);
 });
 
+test('a profile that cannot be made keeps no record from Postgres', async () => {
+  const batches: (readonly PrintedRecord[])[] = [];
+  const writer = newWriter((r) => Promise.resolve(void batches.push(r)), 10);
+  const profileLater = () => () => {
+    throw new Error('a plan that cannot be printed');
+  };
+  writer.record({ ...recordedOf(ended('a')), profileLater });
+  writer.record(recordedOf(ended('b'), '{"of":"b"}'));
+  await vi.advanceTimersByTimeAsync(200);
+  expect(batches.flat().map(({ recordId, profile }) => [recordId, profile])).toEqual([
+    ['a', null],
+    ['b', '{"of":"b"}'],
+  ]);
+});
+
 test('a statement that goes on is recorded as it is when it is written, not when it began', async () => {
   const batches: (readonly PrintedRecord[])[] = [];
   const writer = newWriter((r) => Promise.resolve(void batches.push(r)), 10);

@@ -152,11 +152,10 @@ export class HistoryWriter {
   /** From now on these records of statements that go on are in the journal, and sent. */
   #goOn(begun: readonly Waiting[]): void {
     for (const waiting of begun) this.#begun.delete(waiting);
-    const unwritten = begun.filter(({ file }) => file === null);
-    if (unwritten.length === 0) return;
-    const lines = unwritten.map((waiting) => this.#print(waiting).line);
-    const file = this.#options.journal.append(Buffer.concat(lines));
-    for (const waiting of unwritten) waiting.file = file;
+    this.#append(
+      begun.filter(({ file }) => file === null),
+      (waiting) => this.#print(waiting).line,
+    );
   }
 
   #write(waiting: Waiting): void {
@@ -174,7 +173,15 @@ export class HistoryWriter {
 
   #makeProfiles(): void {
     for (const [waiting, make] of this.#unmade) {
-      waiting.profile = make();
+      try {
+        waiting.profile = make();
+      } catch (error) {
+        // The records of all others wait for this.
+        this.#options.log.error(
+          { err: error, recordId: waiting.recordId },
+          'the profile of a statement cannot be made',
+        );
+      }
       if (waiting.profile === null) continue;
       this.#waitingBytes += waiting.profile.length;
       this.#unwritten.add(waiting);
@@ -187,9 +194,13 @@ export class HistoryWriter {
     this.#makeProfiles();
     const waiting = [...this.#unwritten];
     this.#unwritten.clear();
+    this.#append(waiting, (one) => recordLine(rowOf(one), one.profile));
+  }
+
+  /** Writes several records in one go. What cannot be written stays where it is. */
+  #append(waiting: readonly Waiting[], lineOf: (one: Waiting) => Buffer): void {
     if (waiting.length === 0) return;
-    const lines = waiting.map((one) => recordLine(rowOf(one), one.profile));
-    const file = this.#options.journal.append(Buffer.concat(lines));
+    const file = this.#options.journal.append(Buffer.concat(waiting.map(lineOf)));
     if (file !== null) for (const one of waiting) one.file = file;
   }
 

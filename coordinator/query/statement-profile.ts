@@ -36,8 +36,8 @@ const LESS: readonly Detail[] = [
 ];
 
 /**
- * What the queries of a statement may have, at most, each: then its profile is made later, with those of others, which holds little until
- * then and is short work. Any other is made when it ends.
+ * The largest query whose statement's profile is made some time after its end, with those of other statements: until then it holds little
+ * memory, and to make it is short work. The profile of a statement with a larger query is made when the statement ends.
  */
 const KEPT = { stages: 8, attempts: 16, scans: 16, files: 256 } as const;
 /** Longest statement whose profile is made later, in characters. */
@@ -64,7 +64,7 @@ type Options = {
 type Described = { readonly isSmall: boolean; readonly describe: () => QueryRunProfile };
 
 /** A query at one moment. */
-type Run = Pick<Entry, 'describe' | 'planMs' | 'plannedMs' | 'queuedMs' | 'distributeMs' | 'shape' | 'starts'> & {
+type Run = Omit<Entry, 'view' | 'runBeganMs'> & {
   readonly runMs: number;
   readonly stages: readonly StageReport[];
   readonly moment: Moment;
@@ -143,8 +143,9 @@ export class StatementProfile {
   /** The profile as JSON, of a statement that goes on; null when it has planned no query, or none is to be made. */
   now(facts: Facts): string | null {
     const { bytesMax } = this.#options;
+    if (bytesMax === 0) return null;
     const queries = this.#queries(false).map((query) => query.describe());
-    return bytesMax === 0 || queries.length === 0 ? null : print(queries, this.#omitted, facts, bytesMax);
+    return queries.length === 0 ? null : print(queries, this.#omitted, facts, bytesMax);
   }
 
   /** Returns what makes the profile of the statement, which has ended, as JSON; null as for `now`. It holds little. */
@@ -185,17 +186,12 @@ export class StatementProfile {
 
   #runOf(entry: Entry, isOver: boolean): Run {
     const { elapsedMs, nowMs, queuedAtMs } = this.#options;
-    const { describe: words, planMs, plannedMs, queuedMs, distributeMs, shape, starts } = entry;
+    // The view would hold the run.
+    const { view, runBeganMs, ...kept } = entry;
     return {
-      describe: words,
-      planMs,
-      plannedMs,
-      queuedMs,
-      distributeMs,
-      shape,
-      starts,
-      runMs: entry.runBeganMs === null ? 0 : elapsedMs() - entry.runBeganMs,
-      stages: entry.view?.stages ?? [],
+      ...kept,
+      runMs: runBeganMs === null ? 0 : elapsedMs() - runBeganMs,
+      stages: view?.stages ?? [],
       moment: { queuedAtMs, nowMs: nowMs(), isOver },
     };
   }

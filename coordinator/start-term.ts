@@ -208,7 +208,7 @@ async function startPool(
     release: { skein: SKEIN_RELEASE, duckdb: DUCKDB_RELEASE },
     log,
     onHung,
-    ...queryTimes({ running, epoch, keyring: security.keyring }),
+    ...queryTimes({ running, epoch }),
   });
   return stack.adopt(pool, (open) => open.close());
 }

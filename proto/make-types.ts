@@ -21,6 +21,9 @@ export function makeTypes(into: string): void {
   const files = readdirSync(FOLDER).filter((name) => name.endsWith('.proto'));
   const target = ['--grpcLib=@grpc/grpc-js', `--outDir=${resolve(into)}`];
   execFileSync(process.execPath, [generator, ...options, ...names, ...target, ...files], { cwd: FOLDER });
+  // One without a service has types that nothing names.
+  const isOfMessages = (name: string): boolean => !/^service /m.test(readFileSync(join(FOLDER, name), 'utf8'));
+  for (const name of files.filter(isOfMessages)) rmSync(join(into, name.replace(/proto$/, 'ts')));
   for (const entry of readdirSync(into, { recursive: true, withFileTypes: true })) {
     if (entry.isFile()) makeReadonly(join(entry.parentPath, entry.name));
   }

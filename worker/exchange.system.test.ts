@@ -241,7 +241,7 @@ describe('workers that exchange partitions', () => {
     await a.endQuery(spec);
     await expect(a.runTask(spec)).rejects.toMatchObject({ code: 'QUERY_CANCELLED' });
     await expect(a.runTask(makeTask('SELECT 1', { queryId: spec.queryId }))).rejects.toMatchObject({
-      code: 'INVALID_REQUEST',
+      code: 'QUERY_CANCELLED',
     });
   });
 

@@ -5,6 +5,7 @@ import type { LoadTablesRequest } from '#proto/generated/skein/catalog/v1/LoadTa
 import type { Principal as PrincipalMessage } from '#proto/generated/skein/catalog/v1/Principal.ts';
 import { fromPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
 import type { CatalogInternalHandlers } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
+import { answerCalls } from '#shared/grpc/answer-calls.ts';
 import type { ClusterRole } from '#shared/grpc/cluster-role.ts';
 import { toServiceError } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
@@ -47,12 +48,16 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
   const server = new Server({ 'grpc.max_send_message_length': MESSAGE_BYTES_MAX });
   const loader = new TableLoader(context);
   const { definition } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
-  const handlers: CatalogInternalHandlers = {
+  const carried = {
     Authorize: forPrincipal(context, [], authorize),
     LoadTables: forPrincipal(context, ['table.describe'], (_context, request: LoadTablesRequest, principal) =>
       loader.load(request, principal),
     ),
     GetMoment: unary(context, COORDINATOR, getMoment),
+  };
+  const handlers: CatalogInternalHandlers = {
+    ...carried,
+    Calls: answerCalls(definition, carried, (wire) => context.security.admit(wire, COORDINATOR)),
     StageTable: forPrincipal(context, ['table.commit'], stageTable),
     ListCatalogs: forPrincipal(context, ['catalog.list', 'catalog.resolve'], listCatalogs),
     ListNamespaces: forPrincipal(context, ['schema.list', 'schema.resolve'], listNamespaces),

@@ -4,6 +4,7 @@ import type { EpochList } from '#proto/generated/skein/catalog/v1/EpochList.ts';
 import type { LoadedTable as LoadedTableMessage } from '#proto/generated/skein/catalog/v1/LoadedTable.ts';
 import type { Action, Decision } from '#shared/authorization/action.ts';
 import { toPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
+import { CallStream } from '#shared/grpc/call-stream.ts';
 import { callUnary, type ReplyOf, type RequestOf, type UnaryMethod } from '#shared/grpc/call-unary.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
@@ -117,7 +118,7 @@ export type CatalogClientOptions = {
 };
 
 export function catalogClient(options: CatalogClientOptions): CatalogClient {
-  const { Client: Constructor } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
+  const { Client: Constructor, definition } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
   const { security } = options;
   const peer = { address: options.address, role: 'catalog' } as const;
   const client = security.dial(Constructor, peer, {
@@ -142,6 +143,8 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
       lost: 'CATALOG_UNAVAILABLE',
     });
 
+  const reads = new CallStream(client, definition, { keyring: security.keyring, lost: 'CATALOG_UNAVAILABLE' });
+
   const loadTables = async (
     principal: Principal,
     moment: string | undefined,
@@ -157,7 +160,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
       names: names.map((name, i) => ({ ...name, known_version: known[i]?.version ?? '' })),
       moment: moment ?? '',
     };
-    const reply = await call('LoadTables', request, signal);
+    const reply = await reads.call('LoadTables', request, { signal, timeoutMs: CALL_TIMEOUT_MS });
     const loadTable = async (table: LoadedTableMessage, i: number): Promise<LoadedTable> => {
       const key = must(keys[i], 'one answer for each name');
       const { catalog } = must(names[i], 'one answer for each name');
@@ -229,7 +232,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
   return {
     authorize: async (principal) => {
       const request = { principal: toPrincipalMessage(principal) };
-      const { decisions } = await call('Authorize', request);
+      const { decisions } = await reads.call('Authorize', request, { timeoutMs: CALL_TIMEOUT_MS });
       return new Map(
         decisions.map(({ action, allowed, reason }) => [action, allowed ? { allowed } : { allowed, reason }]),
       );
@@ -237,7 +240,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     tablesFor: (principal, moment) => ({
       loadTables: (names, signal) => loadTables(principal, moment, names, signal),
     }),
-    moment: async () => (await call('GetMoment', {})).moment,
+    moment: async () => (await reads.call('GetMoment', {}, { timeoutMs: CALL_TIMEOUT_MS })).moment,
     stageTable,
     listCatalogs: async (principal, action) => {
       const request = { principal: toPrincipalMessage(principal), action };
@@ -285,7 +288,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
       return cache.calculatedSize;
     },
     close: () => {
-      client.close();
+      reads.close();
       epochsClient.close();
     },
   };

@@ -4,6 +4,7 @@ import type { WorkerClient } from '#proto/generated/skein/worker/v1/Worker.ts';
 import type { WorkerBeat } from '#proto/generated/skein/worker/v1/WorkerBeat.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
+import { CallStream } from '#shared/grpc/call-stream.ts';
 import { internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { queryId, taskId, type QueryId, type TaskId } from '#shared/id.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
@@ -97,7 +98,7 @@ const OWN_CONNECTION = {
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1_000,
 } as const;
-const { Client: WorkerConstructor } = loadService('worker.proto', 'skein.worker.v1.Worker');
+const { Client: WorkerConstructor, definition: WORKER_CALLS } = loadService('worker.proto', 'skein.worker.v1.Worker');
 
 /**
  * The two connections to one worker. One carries the heartbeats and nothing else: it alone says whether the worker lives. Tasks of all
@@ -107,7 +108,7 @@ export class WorkerLink {
   readonly address: string;
   readonly #options: LinkOptions;
   readonly #beats: WorkerClient;
-  #tasks: WorkerClient;
+  #tasks: CallStream<WorkerClient>;
   readonly #onChange: () => void;
   #state: LinkState = { kind: 'connecting' };
   #stream: ClientDuplexStream<CoordinatorBeatInput, WorkerBeat> | undefined;
@@ -145,8 +146,8 @@ export class WorkerLink {
     this.#attach();
   }
 
-  /** The gRPC client of all calls but heartbeats, including Flight. A worker that comes back gets a new one. */
-  get client(): WorkerClient {
+  /** All calls but heartbeats; its client is Flight's, too. A worker that comes back gets a new one. */
+  get calls(): CallStream<WorkerClient> {
     return this.#tasks;
   }
 
@@ -182,7 +183,7 @@ export class WorkerLink {
    * False as soon as one of the signals is aborted, of which one says that this life of the worker has ended.
    */
   async outlives(signals: readonly AbortSignal[]): Promise<boolean> {
-    const client = this.#tasks;
+    const { client } = this.#tasks;
     await untilAborted(signals, this.#beat.promise);
     const reconnected = new Promise<void>((resolve) => {
       client.waitForReady(Date.now() + RECONNECT_MS, () => resolve());
@@ -265,7 +266,7 @@ export class WorkerLink {
     // The old connection may lead to a worker that is gone, and wait before it tries again.
     this.#tasks.close();
     this.#tasks = openTasks(this.address, this.#options.security);
-    this.#tasks.getChannel().getConnectivityState(true);
+    this.#tasks.client.getChannel().getConnectivityState(true);
     this.#become({ kind: 'live', info, lost: new AbortController() });
     this.#options.onBeat?.(this, info);
   }
@@ -321,16 +322,15 @@ export class WorkerLink {
   }
 }
 
-const openTasks = (address: string, security: ChannelSecurity): WorkerClient =>
-  security.dial(
-    WorkerConstructor,
-    { address, role: 'worker' },
-    {
-      ...OWN_CONNECTION,
-      'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
-      'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
-    },
-  );
+function openTasks(address: string, security: ChannelSecurity): CallStream<WorkerClient> {
+  const options = {
+    ...OWN_CONNECTION,
+    'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
+    'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
+  };
+  const client = security.dial(WorkerConstructor, { address, role: 'worker' }, options);
+  return new CallStream(client, WORKER_CALLS, { keyring: security.keyring, lost: 'CONNECTION_LOST' });
+}
 
 /** Resolves with `work`, or when one of the signals is aborted. */
 async function untilAborted(signals: readonly AbortSignal[], work: Promise<void>): Promise<void> {

@@ -131,9 +131,8 @@ export class TaskDispatcher implements RunView, TimedRun {
 
   #endOnWorkers(): readonly Promise<boolean>[] {
     if (!this.#hasSpooled) return [];
-    const { keyring } = this.#options.scheduler;
     const alive = [...this.#used.values()].filter(({ lost }) => !lost.aborted);
-    return alive.map(({ link }) => endQuery(link.client, keyring, this.#options.owner.queryId));
+    return alive.map(({ link }) => endQuery(link.calls, this.#options.owner.queryId));
   }
 
   #fail(error: Error): void {
@@ -328,8 +327,7 @@ export class TaskDispatcher implements RunView, TimedRun {
     try {
       if (worker.lost.aborted) onLost();
       const task = {
-        client: worker.link.client,
-        keyring: scheduler.keyring,
+        calls: worker.link.calls,
         spec,
         ticket: taskTicket(owner, spec, scheduler.keyring),
         taskBytesMax: scheduler.taskBytesMax,
@@ -337,7 +335,8 @@ export class TaskDispatcher implements RunView, TimedRun {
       };
       if (result !== null) {
         const onMessage = result.reader(spec.taskId);
-        return { kind: 'finished', report: await runTask({ ...task, onMessage }) };
+        const { keyring } = scheduler;
+        return { kind: 'finished', report: await runTask({ ...task, keyring, onMessage }) };
       }
       const end = await runSpooledTask(task);
       if (end.kind === 'finished') return end;

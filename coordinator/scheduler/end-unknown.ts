@@ -1,5 +1,4 @@
 import type { QueryId } from '#shared/id.ts';
-import type { Keyring } from '#shared/keyring.ts';
 import type { WorkerInfo, WorkerLink } from '../cluster/worker-link.ts';
 import { epochOfRun } from './run-id.ts';
 import { endQuery } from './spooled-task.ts';
@@ -7,7 +6,6 @@ import { endQuery } from './spooled-task.ts';
 export type HeldOptions = {
   readonly running: ReadonlyMap<QueryId, unknown>;
   readonly epoch: number;
-  readonly keyring: Keyring;
 };
 
 /**
@@ -16,9 +14,9 @@ export type HeldOptions = {
  * over.
  */
 export const endUnknown =
-  ({ running, epoch, keyring }: HeldOptions) =>
-  ({ client }: WorkerLink, { queryIds }: WorkerInfo): void => {
+  ({ running, epoch }: HeldOptions) =>
+  ({ calls }: WorkerLink, { queryIds }: WorkerInfo): void => {
     for (const queryId of queryIds) {
-      if (!running.has(queryId) && epochOfRun(queryId) <= epoch) void endQuery(client, keyring, queryId);
+      if (!running.has(queryId) && epochOfRun(queryId) <= epoch) void endQuery(calls, queryId);
     }
   };

@@ -95,7 +95,7 @@ async function cluster(
     mlfq: () => DEFAULT_MLFQ,
     release: SCRIPTED_RELEASE,
     log: silentLogger,
-    ...queryTimes({ running, epoch: 1, keyring }),
+    ...queryTimes({ running, epoch: 1 }),
   });
   closers.push(() => pool.close(), ...workers.map((w) => w.kill));
   await vi.waitFor(() => expect(pool.liveCount()).toBe(options.joinLater === true ? 1 : count));

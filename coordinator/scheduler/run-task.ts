@@ -1,26 +1,16 @@
 import type { ClientReadableStream, ServiceError } from '@grpc/grpc-js';
-import type { WorkerClient } from '#proto/generated/skein/worker/v1/Worker.ts';
-import { encodeTaskSpec } from '#proto/task-codec.ts';
-import type { StreamEnd, TaskReport, TaskSpec } from '#proto/task.ts';
+import type { StreamEnd, TaskReport } from '#proto/task.ts';
 import { atMost } from '#shared/at-most.ts';
 import { SkeinError } from '#shared/error.ts';
-import { callUnary } from '#shared/grpc/call-unary.ts';
 import { fromServiceError, internalMetadata, readError } from '#shared/grpc/internal-auth.ts';
+import { loadService } from '#shared/grpc/load-proto.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import { must } from '#shared/must.ts';
-import { tooLong } from './spooled-task.ts';
-import { decodeFlightData, encodeTicket, type FlightData } from '#shared/flight/flight-data.ts';
+import { startTask, type TaskStart } from './start-task.ts';
+import { decodeFlightData, type FlightData } from '#shared/flight/flight-data.ts';
 
-export type TaskRun = {
-  readonly client: WorkerClient;
+export type TaskRun = TaskStart & {
   readonly keyring: Keyring;
-  readonly spec: TaskSpec;
-  /** Signed, for this task and its one output. */
-  readonly ticket: string;
-  /** Longest description of a task that a worker takes. */
-  readonly taskBytesMax: number;
-  /** Aborts the run; its reason is the error that the run throws. */
-  readonly signal: AbortSignal;
   /** Takes one message. The next is requested when it resolves, so a slow reader slows the worker. */
   readonly onMessage: (message: FlightData<Buffer>) => Promise<void> | void;
 };
@@ -33,54 +23,67 @@ const CANCEL_TIMEOUT_MS = 5_000;
  */
 const CONFIRM_MAX_MS = 300;
 
-const DO_GET = '/arrow.flight.protocol.FlightService/DoGet';
+const { DoGet } = loadService('flight.proto', 'arrow.flight.protocol.FlightService').definition;
 
 /**
- * Runs a task and reads its output to the end. One DoGet call carries the task and opens its output. When the run fails or is aborted, the
- * worker is told to stop the task, and this waits up to `CONFIRM_MAX_MS` for the confirmation before it throws.
+ * Runs a task and reads its output to the end: what comes with the worker's answer, or, when it is more, what a DoGet gives. When the run
+ * fails or is aborted, the worker is told to stop the task, and this waits up to `CONFIRM_MAX_MS` for the confirmation before it throws.
  * @throws SkeinError: the worker's error, the signal's reason, or CONNECTION_LOST, which does not mean that the worker is lost.
  */
 export async function runTask(run: TaskRun): Promise<TaskReport> {
   run.signal.throwIfAborted();
-  const metadata = internalMetadata(run.keyring);
-  const ticket = encodeTicket(`${run.ticket}\n`, await encodeTaskSpec(run.spec));
-  run.signal.throwIfAborted();
-  if (ticket.length > run.taskBytesMax) throw tooLong(ticket.length, run.taskBytesMax);
-  const stream = run.client.makeServerStreamRequest(
-    DO_GET,
-    asIs,
-    (bytes: Buffer) => decodeFlightData(bytes),
-    ticket,
-    metadata,
-  );
-  readOneByOne(stream);
-  // The loop below sees every error; one that comes after it has left must not end the process.
-  stream.on('error', () => undefined);
   let abort: () => void = () => undefined;
+  // A reader that has stopped reading must not keep the query beyond its end.
   const aborted = new Promise<never>((_resolve, reject) => {
-    abort = () => {
-      stream.cancel();
-      reject(SkeinError.of(run.signal.reason));
-    };
+    abort = () => reject(SkeinError.of(run.signal.reason));
   });
   aborted.catch(() => undefined);
   run.signal.addEventListener('abort', abort, { once: true });
+  const take = async (message: FlightData<Buffer>): Promise<void> => {
+    const taken = run.onMessage(message);
+    if (taken !== undefined) await Promise.race([taken, aborted]);
+    run.signal.throwIfAborted();
+  };
   try {
-    let report: TaskReport | undefined;
-    for await (const message of stream as AsyncIterable<FlightData<Buffer>>) {
-      if (message.metadata.length > 0) report = reportOf(message.metadata);
-      const taken = run.onMessage(message);
-      // A reader that has stopped reading must not keep the query beyond its end.
-      if (taken !== undefined) await Promise.race([taken, aborted]);
-      run.signal.throwIfAborted();
-    }
-    return must(report, 'the last message of a task has its report');
+    const reply = await startTask(run);
+    if (reply.is_open) return await readOutput(run, take);
+    for (const message of reply.output) await take(decodeFlightData(message));
+    return JSON.parse(reply.report.toString()) as TaskReport;
   } catch (error) {
     const failure = run.signal.aborted ? SkeinError.of(run.signal.reason) : failed(error);
     await atMost(cancelTask(run, failure), CONFIRM_MAX_MS);
     throw failure;
   } finally {
     run.signal.removeEventListener('abort', abort);
+  }
+}
+
+/** Reads the output of a task that has been started. */
+async function readOutput(
+  { calls: { client }, ticket, keyring, signal }: TaskRun,
+  take: (message: FlightData<Buffer>) => Promise<void>,
+): Promise<TaskReport> {
+  const stream = client.makeServerStreamRequest(
+    DoGet.path,
+    DoGet.requestSerialize,
+    (bytes: Buffer) => decodeFlightData(bytes),
+    { ticket: Buffer.from(ticket) },
+    internalMetadata(keyring),
+  );
+  readOneByOne(stream);
+  // The loop below sees every error; one that comes after it has left must not end the process.
+  stream.on('error', () => undefined);
+  const abort = (): void => stream.cancel();
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    let report: TaskReport | undefined;
+    for await (const message of stream as AsyncIterable<FlightData<Buffer>>) {
+      if (message.metadata.length > 0) report = reportOf(message.metadata);
+      await take(message);
+    }
+    return must(report, 'the last message of a task has its report');
+  } finally {
+    signal.removeEventListener('abort', abort);
     stream.cancel();
   }
 }
@@ -92,8 +95,6 @@ function reportOf(metadata: Uint8Array): TaskReport {
   return end;
 }
 
-const asIs = (bytes: Buffer): Buffer => bytes;
-
 const failed = (error: unknown): SkeinError =>
   isServiceError(error) ? fromServiceError(error, 'CONNECTION_LOST') : SkeinError.of(error);
 
@@ -101,12 +102,11 @@ const isServiceError = (error: unknown): error is ServiceError =>
   error instanceof Error && typeof (error as Partial<ServiceError>).code === 'number';
 
 /** Tells the worker to stop the task; resolves when it has confirmed, or cannot. A lost worker is not told. */
-async function cancelTask({ client, spec, keyring }: TaskRun, failure: SkeinError): Promise<void> {
+async function cancelTask({ calls, spec }: TaskRun, failure: SkeinError): Promise<void> {
   if (failure.code === 'WORKER_LOST') return;
   const request = { task_id: spec.taskId, code: failure.code, reason: failure.message };
-  const settings = { keyring, timeoutMs: CANCEL_TIMEOUT_MS, lost: 'CONNECTION_LOST' } as const;
   // A client that is closed throws: this life of the worker is over, and with it the task.
-  await callUnary(client, 'CancelTask', request, settings).catch(() => undefined);
+  await calls.call('CancelTask', request, { timeoutMs: CANCEL_TIMEOUT_MS }).catch(() => undefined);
 }
 
 /**

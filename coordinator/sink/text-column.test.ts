@@ -1,6 +1,6 @@
 import { LargeUtf8, Utf8 } from 'apache-arrow';
 import { expect, test } from 'vitest';
-import { decodeFlightData, encodeTicket } from '#shared/flight/flight-data.ts';
+import { decodeFlightData } from '#shared/flight/flight-data.ts';
 import { flightMessages, lengthDelimited } from '#test/support/scripted/messages.ts';
 import { TextColumnReader } from './text-column.ts';
 
@@ -28,8 +28,4 @@ test('metadata travels beside data, unknown fields are skipped', () => {
   const decoded = decodeFlightData(message);
   expect(decoded.metadata.toString()).toBe('{"rows":1}');
   expect(new TextColumnReader().read(decoded)).toBeUndefined();
-});
-
-test('a ticket is a length-delimited field', () => {
-  expect(encodeTicket('x'.repeat(300)).subarray(0, 3)).toEqual(Buffer.from([10, 0xac, 0x02]));
 });

@@ -1,6 +1,8 @@
 import type * as grpc from '@grpc/grpc-js';
 import type { MessageTypeDefinition } from '@grpc/proto-loader';
 
+import type { AnswerInput as _skein_calls_v1_AnswerInput, Answer as _skein_calls_v1_Answer } from './skein/calls/v1/Answer.ts';
+import type { CallInput as _skein_calls_v1_CallInput, Call as _skein_calls_v1_Call } from './skein/calls/v1/Call.ts';
 import type { AbandonCommitReplyInput as _skein_catalog_v1_AbandonCommitReplyInput, AbandonCommitReply as _skein_catalog_v1_AbandonCommitReply } from './skein/catalog/v1/AbandonCommitReply.ts';
 import type { AbandonCommitRequestInput as _skein_catalog_v1_AbandonCommitRequestInput, AbandonCommitRequest as _skein_catalog_v1_AbandonCommitRequest } from './skein/catalog/v1/AbandonCommitRequest.ts';
 import type { AlterCatalogReplyInput as _skein_catalog_v1_AlterCatalogReplyInput, AlterCatalogReply as _skein_catalog_v1_AlterCatalogReply } from './skein/catalog/v1/AlterCatalogReply.ts';
@@ -80,6 +82,12 @@ type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> 
 
 export interface ProtoGrpcType {
   skein: {
+    calls: {
+      v1: {
+        Answer: MessageTypeDefinition<_skein_calls_v1_AnswerInput, _skein_calls_v1_Answer>
+        Call: MessageTypeDefinition<_skein_calls_v1_CallInput, _skein_calls_v1_Call>
+      }
+    }
     catalog: {
       v1: {
         AbandonCommitReply: MessageTypeDefinition<_skein_catalog_v1_AbandonCommitReplyInput, _skein_catalog_v1_AbandonCommitReply>

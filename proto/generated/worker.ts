@@ -1,6 +1,8 @@
 import type * as grpc from '@grpc/grpc-js';
 import type { MessageTypeDefinition } from '@grpc/proto-loader';
 
+import type { AnswerInput as _skein_calls_v1_AnswerInput, Answer as _skein_calls_v1_Answer } from './skein/calls/v1/Answer.ts';
+import type { CallInput as _skein_calls_v1_CallInput, Call as _skein_calls_v1_Call } from './skein/calls/v1/Call.ts';
 import type { CancelTaskReplyInput as _skein_worker_v1_CancelTaskReplyInput, CancelTaskReply as _skein_worker_v1_CancelTaskReply } from './skein/worker/v1/CancelTaskReply.ts';
 import type { CancelTaskRequestInput as _skein_worker_v1_CancelTaskRequestInput, CancelTaskRequest as _skein_worker_v1_CancelTaskRequest } from './skein/worker/v1/CancelTaskRequest.ts';
 import type { CoordinatorBeatInput as _skein_worker_v1_CoordinatorBeatInput, CoordinatorBeat as _skein_worker_v1_CoordinatorBeat } from './skein/worker/v1/CoordinatorBeat.ts';
@@ -23,6 +25,12 @@ type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> 
 
 export interface ProtoGrpcType {
   skein: {
+    calls: {
+      v1: {
+        Answer: MessageTypeDefinition<_skein_calls_v1_AnswerInput, _skein_calls_v1_Answer>
+        Call: MessageTypeDefinition<_skein_calls_v1_CallInput, _skein_calls_v1_Call>
+      }
+    }
     worker: {
       v1: {
         CancelTaskReply: MessageTypeDefinition<_skein_worker_v1_CancelTaskReplyInput, _skein_worker_v1_CancelTaskReply>

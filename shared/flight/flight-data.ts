@@ -8,7 +8,6 @@ export const HEADER_TAG = 2 * 8 + 2;
 const METADATA_TAG = 3 * 8 + 2;
 export const BODY_TAG = 1000 * 8 + 2;
 /** `Ticket { bytes ticket = 1; }` */
-const TICKET_TAG = 8 + 2;
 
 /** A message of a stream; its parts are views of its bytes. */
 export type FlightData<Bytes extends Uint8Array = Uint8Array> = {
@@ -81,15 +80,6 @@ export function encodeFlightData(header: Uint8Array, body: Uint8Array): Buffer {
   const position = writeField(message, 0, HEADER_TAG, padded);
   if (body.length > 0) writeField(message, position, BODY_TAG, body);
   return message;
-}
-
-/** Encodes the ticket of a DoGet from the concatenated parts. */
-export function encodeTicket(...parts: readonly (string | Uint8Array)[]): Buffer {
-  const bytes = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
-  const length = bytes.reduce((sum, part) => sum + part.length, 0);
-  const prefix = new Uint8Array(fieldBytes(TICKET_TAG, length) - length);
-  writeVarint(prefix, writeVarint(prefix, 0, TICKET_TAG), length);
-  return Buffer.concat([prefix, ...bytes]);
 }
 
 function readField<Bytes extends Uint8Array>(

@@ -1,7 +1,7 @@
 import type { CallOptions, Client, ClientUnaryCall, Metadata, requestCallback } from '@grpc/grpc-js';
 import { SkeinError } from '#shared/error.ts';
 import type { Keyring } from '#shared/keyring.ts';
-import { fromServiceError, internalMetadata } from './internal-auth.ts';
+import { fromServiceError, internalMetadata, type Unanswered } from './internal-auth.ts';
 
 /** Matches the last overload of a generated client's method, the only one that type inference sees. */
 type Unary<Request, Reply> = (argument: Request, callback: requestCallback<Reply>) => ClientUnaryCall;
@@ -13,13 +13,13 @@ export type UnaryMethod<C> = {
 export type RequestOf<C, Name extends keyof C> = C[Name] extends Unary<infer Request, infer _Reply> ? Request : never;
 export type ReplyOf<C, Name extends keyof C> = C[Name] extends Unary<infer _Request, infer Reply> ? Reply : never;
 
-type CallSettings = {
+export type CallSettings = {
   readonly keyring: Keyring;
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Cancels the call, which then fails with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** The error when the call ends without an answer of the service. */
-  readonly lost: Parameters<typeof fromServiceError>[1];
+  readonly lost: Unanswered;
 };
 
 /** Makes one internal call. @throws the service's error, `lost`, the reason of `signal` */

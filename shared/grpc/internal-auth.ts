@@ -37,6 +37,12 @@ export function toServiceError(thrown: unknown): Partial<ServiceError> {
   return { code: ERRORS[error.code].grpc, details, metadata };
 }
 
+/** The catalogue's error in the status of a failed call, as `decodeError` reads it; INTERNAL_ERROR when it has none. */
+export function errorJson({ metadata }: Partial<ServiceError>): Buffer {
+  const [data] = metadata?.get(ERROR_KEY) ?? [];
+  return data instanceof Buffer ? data : shortJson(new SkeinError('INTERNAL_ERROR', 'internal error').toData());
+}
+
 /** Prints the error with as much of its message as fits: JSON needs six characters for some. */
 function shortJson(data: ErrorData): Buffer {
   for (let bytesMax = ERROR_JSON_BYTES_MAX; ; bytesMax = Math.floor(bytesMax / 2)) {
@@ -88,20 +94,24 @@ const UNANSWERED = {
   CATALOG_UNAVAILABLE: 'the catalog does not answer',
 } as const;
 
+export type Unanswered = keyof typeof UNANSWERED;
+
+/** The error of a call that no service answered. */
+export const unanswered = (code: Unanswered, cause?: unknown): SkeinError =>
+  new SkeinError(code, UNANSWERED[code], { cause });
+
 /**
  * Converts the failure of an internal call to an error; `unavailable` is the code for an unreachable peer or a broken connection. For
  * CONNECTION_LOST, a cancelled call counts as lost, not as cancelled by this process: a process that cancels a call to a task does not ask
  * for its error.
  */
-export function fromServiceError(thrown: unknown, unavailable: keyof typeof UNANSWERED): SkeinError {
+export function fromServiceError(thrown: unknown, unavailable: Unanswered): SkeinError {
   if (thrown instanceof SkeinError) return thrown;
   const error = thrown as Partial<ServiceError>;
   const [data] = error.metadata?.get(ERROR_KEY) ?? [];
   if (data instanceof Buffer) return decodeError(data);
   if (error.code === status.CANCELLED && unavailable !== 'CONNECTION_LOST')
     return new SkeinError('QUERY_CANCELLED', 'the call was cancelled', { cause: thrown });
-  if (UNANSWERED_STATUS.has(error.code)) {
-    return new SkeinError(unavailable, UNANSWERED[unavailable], { cause: thrown });
-  }
+  if (UNANSWERED_STATUS.has(error.code)) return unanswered(unavailable, thrown);
   return new SkeinError('INTERNAL_ERROR', 'internal error', { cause: thrown });
 }

@@ -15,7 +15,7 @@ import { loadService } from '#shared/grpc/load-proto.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, queryId, taskId, tenantId } from '#shared/id.ts';
 import { grantsOf, signTicket, type Ticket } from '#shared/ticket.ts';
-import { decodeFlightData } from '#shared/flight/flight-data.ts';
+import { decodeFlightData, encodeAppMetadata } from '#shared/flight/flight-data.ts';
 
 const WORKER = loadService('worker.proto', 'skein.worker.v1.Worker');
 const FLIGHT = loadService('flight.proto', 'arrow.flight.protocol.FlightService');
@@ -119,9 +119,12 @@ export class TestCoordinator {
     return { address: this.url, taskId: spec.taskId, partition, ticket, batches, rows: 0, bytes: 0 };
   }
 
-  /** Runs a task and yields the messages of its output as they come; leaving the loop early cancels the call. */
+  /** Runs a task and yields the messages of its output as they come; leaving the loop early cancels the call that reads it. */
   async *read(spec: TaskSpec, ticket = this.ticket(spec)): AsyncGenerator<Uint8Array> {
-    yield* this.#get(`${ticket}\n${(await encodeTaskSpec(spec)).toString()}`);
+    const reply = await this.call('RunTask', { spec: await encodeTaskSpec(spec), ticket });
+    if (reply.failure.length > 0) throw decodeError(reply.failure);
+    if (reply.is_open) yield* this.#get(ticket);
+    else yield* [...reply.output, encodeAppMetadata(reply.report)];
   }
 
   async *#get(ticket: string): AsyncGenerator<Uint8Array> {

@@ -13,13 +13,16 @@ import type { WorkerHandlers } from '#proto/generated/skein/worker/v1/Worker.ts'
 import type { WorkerBeatInput } from '#proto/generated/skein/worker/v1/WorkerBeat.ts';
 import { decodeTaskHead } from '#proto/task-codec.ts';
 import type { Clock } from '#shared/clock.ts';
-import { ERRORS, SkeinError, type ErrorCode } from '#shared/error.ts';
+import type { TaskReport } from '#proto/task.ts';
+import { ERRORS, SkeinError, type ErrorCode, type ErrorData } from '#shared/error.ts';
+import { answerCalls } from '#shared/grpc/answer-calls.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import type { ClusterRole } from '#shared/grpc/cluster-role.ts';
 import { encodeError, toServiceError } from '#shared/grpc/internal-auth.ts';
+import { loadService } from '#shared/grpc/load-proto.ts';
 import { queryId, taskId, type QueryId } from '#shared/id.ts';
 import type { MlfqSpec } from '#shared/mlfq-spec.ts';
-import { verifyTicket, type Ticket } from '#shared/ticket.ts';
+import { verifyTicket } from '#shared/ticket.ts';
 import type { OrderedEnd } from '../ordered-end.ts';
 import type { QueryTime } from '../slot/slot-messages.ts';
 import type { TaskRegistry } from '../task/task-registry.ts';
@@ -40,20 +43,14 @@ export type ControlOptions = {
   readonly onQueryTimes: (queries: ReadonlyMap<QueryId, QueryTime>) => void;
 };
 
+const { definition } = loadService('worker.proto', 'skein.worker.v1.Worker');
+
 /** The handlers of `skein.worker.v1.Worker`. */
 export function controlHandlers(options: ControlOptions): WorkerHandlers {
-  const { tasks, security, clock } = options;
-  const verify = (ticket: string): Ticket => verifyTicket(ticket, security.keyring, clock.nowMs());
+  const { tasks, security } = options;
   const ofCoordinator = <Request, Reply>(handle: Handle<Request, Reply>) => unary(security, COORDINATOR, handle);
-  return {
-    Attach: attachHandler(options),
-    RunTask: ofCoordinator<RunTaskRequest, RunTaskReplyInput>(async ({ spec, ticket }, signal) => {
-      const verified = verify(ticket);
-      const end = await tasks.run(signal, decodeTaskHead(spec), verified);
-      if (end.kind === 'lost') return { lost: { address: end.lost.address, task_id: end.lost.taskId } };
-      if (end.kind === 'failed') return { failure: encodeError(SkeinError.fromData(end.error)) };
-      return { report: Buffer.from(JSON.stringify(end.report)) };
-    }),
+  const carried = {
+    RunTask: ofCoordinator(runTaskHandler(options)),
     EndQuery: ofCoordinator<EndQueryRequest, EndQueryReplyInput>(async (request) => {
       await tasks.endQuery(queryId(request.query_id));
       return {};
@@ -61,12 +58,38 @@ export function controlHandlers(options: ControlOptions): WorkerHandlers {
     CancelTask: ofCoordinator<CancelTaskRequest, CancelTaskReplyInput>(async (request) => ({
       found: await tasks.cancel(taskId(request.task_id), new SkeinError(errorCode(request.code), request.reason)),
     })),
+  };
+  return {
+    ...carried,
+    Calls: answerCalls(definition, carried, (wire) => security.admit(wire, COORDINATOR)),
+    Attach: attachHandler(options),
     Drain: unary<DrainRequest, DrainReplyInput>(security, ['coordinator', 'operator'], async () => {
       await tasks.drain();
       return {};
     }),
   };
 }
+
+function runTaskHandler({ tasks, security, clock }: ControlOptions): Handle<RunTaskRequest, RunTaskReplyInput> {
+  return async ({ spec, ticket }, signal) => {
+    const verified = verifyTicket(ticket, security.keyring, clock.nowMs());
+    const head = decodeTaskHead(spec);
+    if (head.output.kind === 'stream') {
+      const whole = await tasks.stream(signal, head, verified);
+      if (whole === null) return { is_open: true };
+      const { messages, end } = whole;
+      return end.kind === 'failed' ? failed(end.error) : { output: messages.map(asBuffer), report: asJson(end.report) };
+    }
+    const end = await tasks.run(signal, head, verified);
+    if (end.kind === 'lost') return { lost: { address: end.lost.address, task_id: end.lost.taskId } };
+    return end.kind === 'failed' ? failed(end.error) : { report: asJson(end.report) };
+  };
+}
+
+const failed = (error: ErrorData): RunTaskReplyInput => ({ failure: encodeError(SkeinError.fromData(error)) });
+const asJson = (report: TaskReport): Buffer => Buffer.from(JSON.stringify(report));
+const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);
 
 const errorCode = (code: string): ErrorCode => (Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'QUERY_CANCELLED');
 

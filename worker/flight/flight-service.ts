@@ -1,7 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import type { handleServerStreamingCall, ServiceDefinition } from '@grpc/grpc-js';
 import type { Ticket } from '#proto/generated/arrow/flight/protocol/Ticket.ts';
-import { decodeTaskHead } from '#proto/task-codec.ts';
 import type { StreamEnd } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
@@ -33,7 +32,7 @@ const asBuffer = (message: Uint8Array | LentMessage): Buffer =>
     : Buffer.from(message.buffer, message.byteOffset, message.byteLength);
 
 /**
- * Handles `DoGet`, which runs a task that streams its output or reads a partition of a finished one. Sends the schema, record batches, then
+ * Handles `DoGet`, which reads the output that a task streams, or a partition of a finished one. Sends the schema, record batches, then
  * a message whose `app_metadata` is the JSON of the task's report, or of its failure. Errors are the gRPC status. When the reader of a
  * streamed output goes away, the task ends.
  */
@@ -51,10 +50,10 @@ export function doGetHandler(options: {
     const ticket = verifyTicket(asked.text, security.keyring, clock.nowMs());
     if (asked.kind === 'partition') {
       const compress = compression === 'lz4' && !isOfThisHost(call.getPeer());
-      await sendPartition(call, await tasks.open(ticket), { range: asked.range, compress });
+      await sendPartition(call, await tasks.openPartition(ticket), { range: asked.range, compress });
       return;
     }
-    const spool = tasks.stream(decodeTaskHead(asked.spec), ticket);
+    const spool = tasks.attach(ticket);
     let complete = false;
     const lost = (): void => {
       // gRPC emits 'cancelled' after every call, also after a successful one.
@@ -85,14 +84,13 @@ function isOfThisHost(peer: string): boolean {
 
 /** The two forms of a ticket that flight.proto names; `text` is the signed part. */
 type FlightTicket =
-  | { readonly kind: 'task'; readonly text: string; readonly spec: Uint8Array }
+  | { readonly kind: 'task'; readonly text: string }
   | { readonly kind: 'partition'; readonly text: string; readonly range: BatchRange };
 
 /** @throws INVALID_REQUEST */
 function parseTicket(bytes: Buffer): FlightTicket {
-  const end = bytes.indexOf(NEWLINE);
-  if (end >= 0) return { kind: 'task', text: bytes.toString('utf8', 0, end), spec: bytes.subarray(end + 1) };
-  const [text = '', suffix = ''] = bytes.toString().split('@', 2);
+  const [text = '', suffix] = bytes.toString().split('@', 2);
+  if (suffix === undefined) return { kind: 'task', text };
   const match = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(suffix);
   if (match === null) throw new SkeinError('INVALID_REQUEST', 'the range of the ticket is not valid');
   const [, from = '', to] = match;
@@ -102,8 +100,6 @@ function parseTicket(bytes: Buffer): FlightTicket {
     range: { start: Number(from), end: to === undefined ? Number.POSITIVE_INFINITY : Number(to) },
   };
 }
-
-const NEWLINE = 0x0a;
 
 const writeEnd = (call: FlightCall, end: StreamEnd): void =>
   void call.write(encodeAppMetadata(Buffer.from(JSON.stringify(end))));

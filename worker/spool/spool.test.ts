@@ -84,3 +84,50 @@ test('bytes count until they are taken, and the limit is said once each way', as
   expect(spool.bytes).toBe(0);
   expect(taken).toEqual([60, 60]);
 });
+
+test('a small output is taken whole when it ends, and its memory is free', async () => {
+  const spool = new Spool(1_000, () => undefined);
+  const taken: number[] = [];
+  const task = spool.open((bytes) => taken.push(bytes));
+  const whole = task.whole(100, 10_000);
+  task.push(Uint8Array.of(1));
+  await Promise.resolve();
+  task.push(Uint8Array.of(2));
+  task.end({ kind: 'finished', report });
+  expect(await whole).toEqual({ messages: [Uint8Array.of(1), Uint8Array.of(2)], end: { kind: 'finished', report } });
+  expect([spool.bytes, taken]).toEqual([0, [2]]);
+  // Its end has been read.
+  task.end({ kind: 'failed', error: { code: 'WORKER_LOST', message: 'too late' } });
+  expect(await task.next()).toEqual({ kind: 'finished', report });
+});
+
+test('an output that failed is whole without its rows', async () => {
+  const task = new Spool(1_000, () => undefined).open(() => undefined);
+  const error = { code: 'QUERY_CANCELLED', message: 'enough' } as const;
+  task.push(Uint8Array.of(1));
+  task.end({ kind: 'failed', error });
+  expect(await task.whole(0, 0)).toEqual({ messages: [], end: { kind: 'failed', error } });
+});
+
+test.each([
+  ['has too many bytes', 10, [new Uint8Array(6), new Uint8Array(6)], 10_000],
+  ['goes on after its first row for too long', 10, [new Uint8Array(6)], 20],
+])('an output that %s is left to be read', async (_name, bytesMax, messages, waitMs) => {
+  const spool = new Spool(1_000, () => undefined);
+  const task = spool.open(() => undefined);
+  const whole = task.whole(bytesMax, waitMs);
+  for (const message of messages) task.push(message);
+  expect(await whole).toBeNull();
+  task.end({ kind: 'finished', report });
+  for (const data of messages) expect(await task.next()).toEqual({ kind: 'data', data });
+  expect(await task.next()).toEqual({ kind: 'finished', report });
+  expect(spool.bytes).toBe(6 * messages.length);
+});
+
+test('an output of no rows yet is waited for', async () => {
+  const task = new Spool(1_000, () => undefined).open(() => undefined);
+  const whole = task.whole(10, 5);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  task.end({ kind: 'finished', report });
+  expect(await whole).toEqual({ messages: [], end: { kind: 'finished', report } });
+});

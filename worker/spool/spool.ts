@@ -9,6 +9,9 @@ export type SpoolEnd =
 /** One item of a reader's stream: encoded wire messages, then the end, which is returned again by every later read. */
 export type SpoolItem = { readonly kind: 'data'; readonly data: Uint8Array } | SpoolEnd;
 
+/** An output that was taken whole. */
+export type WholeOutput = { readonly messages: readonly Uint8Array[]; readonly end: SpoolEnd };
+
 /** Buffers the output of one task until its reader takes it. There is one reader, and each message is read once. */
 export class TaskSpool {
   readonly #spool: Spool;
@@ -52,11 +55,33 @@ export class TaskSpool {
         this.#isEndRead = true;
         return this.#end;
       }
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-      this.#wake = undefined;
+      await this.#change();
     }
+  }
+
+  /**
+   * Takes all of the output, when it has at most `bytesMax` bytes of messages and ends within `waitMs` of the first of them. Else it answers
+   * null as soon as it is known, and nothing has been taken.
+   */
+  async whole(bytesMax: number, waitMs: number): Promise<WholeOutput | null> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = { isLate: false };
+    while (this.#end === undefined && this.#bytes <= bytesMax && !late.isLate) {
+      if (this.#messages.length > 0) {
+        timer ??= setTimeout(() => {
+          late.isLate = true;
+          this.#wake?.();
+        }, waitMs);
+      }
+      await this.#change();
+    }
+    clearTimeout(timer);
+    if (this.#end === undefined || this.#bytes > bytesMax) return null;
+    const messages = this.#messages;
+    this.#messages = [];
+    this.#isEndRead = true;
+    this.taken(this.#bytes);
+    return { messages, end: this.#end };
   }
 
   /** Called when the reader is done with this many bytes of messages: their memory is free, and the task may produce more. */
@@ -66,6 +91,13 @@ export class TaskSpool {
     this.#bytes -= counted;
     this.#spool.add(-counted);
     this.#onTaken(bytes);
+  }
+
+  async #change(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    this.#wake = undefined;
   }
 
   /** Drops everything that is held for the reader. */

@@ -7,6 +7,8 @@ import type { HeldOutput, TaskFailure } from './held-output.ts';
 export class StreamedOutput implements HeldOutput {
   readonly kind = 'stream';
   readonly spool: TaskSpool;
+  /** Whether its one reader is there. */
+  hasReader = true;
   #taken: ((bytes: number) => void) | undefined;
 
   constructor(spool: Spool) {

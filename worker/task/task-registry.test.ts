@@ -103,12 +103,12 @@ async function waitingTask(orphanTimeoutMs: number) {
   const { tasks, memory } = registry(orphanTimeoutMs);
   const held = [await memory.acquire(spec, 2 ** 29, AbortSignal.timeout(5_000))];
   while (memory.grantedBytes < 2 ** 29) held.push(await memory.acquire(spec, 2 ** 20, AbortSignal.timeout(5_000)));
-  tasks.stream(spec, ticketFor(spec));
+  void tasks.stream(new AbortController().signal, spec, ticketFor(spec));
   return { tasks, memory, held };
 }
 
 const action = fc.record({
-  kind: fc.constantFrom('stream', 'run', 'callerGone', 'read', 'cancel', 'endQuery', 'wait', 'drain'),
+  kind: fc.constantFrom('stream', 'attach', 'run', 'callerGone', 'read', 'cancel', 'endQuery', 'wait', 'drain'),
   task: fc.integer({ min: 0, max: 3 }),
 });
 
@@ -128,9 +128,12 @@ test('after any sequence of calls nothing of a task is left, and nothing was fre
       for (const { kind, task } of actions) {
         const streamed = sent(task, { kind: 'stream' });
         const spooled = sent(task, { kind: 'spool', partitions: 3 });
-        if (kind === 'stream') await Promise.try(() => tasks.stream(streamed, ticketFor(streamed))).catch(refused);
+        const abort = new AbortController();
+        if (kind === 'attach') await Promise.try(() => tasks.attach(ticketFor(streamed))).catch(refused);
+        if (kind === 'stream') {
+          calls.push({ task, abort, end: tasks.stream(abort.signal, streamed, ticketFor(streamed)).catch(refused) });
+        }
         if (kind === 'run') {
-          const abort = new AbortController();
           calls.push({ task, abort, end: tasks.run(abort.signal, spooled, ticketFor(spooled)).catch(refused) });
         }
         if (kind === 'callerGone') calls.find((call) => call.task === task)?.abort.abort();
@@ -150,7 +153,7 @@ test('after any sequence of calls nothing of a task is left, and nothing was fre
 }, 60_000);
 
 const refused = (error: unknown): void => {
-  expect(['QUERY_CANCELLED', 'WORKER_DRAINING', 'INVALID_REQUEST']).toContain(SkeinError.of(error).code);
+  expect(['QUERY_CANCELLED', 'WORKER_DRAINING', 'INVALID_REQUEST', 'WORKER_LOST']).toContain(SkeinError.of(error).code);
 };
 
 test('a task that is cancelled as it gets its memory does not run', async () => {

@@ -11,7 +11,7 @@ import type { InputPlaces } from '../exchange/collect-inputs.ts';
 import type { PeerClients } from '../exchange/peer-clients.ts';
 import type { MemoryGate } from '../slot/memory-gate.ts';
 import type { SlotPool } from '../slot/slot-pool.ts';
-import type { Spool, TaskSpool } from '../spool/spool.ts';
+import type { Spool, TaskSpool, WholeOutput } from '../spool/spool.ts';
 import type { SpooledOutput, SpoolStore } from '../spool/spooled-output.ts';
 import { checkSourceTicket, checkTaskTicket, isOfQuery } from './check-ticket.ts';
 import { isReplaced, nextCoordinators, NO_COORDINATORS } from './coordinators-state.ts';
@@ -24,6 +24,12 @@ import { WorkerTask, type TaskOutput } from './worker-task.ts';
 
 /** Number of ids remembered, so that a task whose start arrives after its cancel does not run. */
 const REMEMBERED_MAX = 10_000;
+
+/** An output of at most this many bytes, whose task ends within this time after its first row, comes with the answer. */
+const WHOLE_BYTES_MAX = 64 * 2 ** 10;
+const WHOLE_WAIT_MS = 10;
+
+const READER_LEFT = new SkeinError('QUERY_CANCELLED', 'the reader went away');
 
 /** A partition opened for a reader: its output is retained on the reader's behalf, and the reader must release it. */
 export type OpenedPartition = {
@@ -97,17 +103,41 @@ export class TaskRegistry {
   }
 
   /**
-   * Starts a task with a streamed output, whose only reader is the caller.
+   * Runs a task with a streamed output. Answers with all of it when it is small and comes together; else with null, and the output waits for
+   * its reader (`attach`). The task ends when `signal`, the caller's, aborts before that.
    * @throws UNAUTHENTICATED when the ticket is for another task or location, FORBIDDEN, QUEUE_FULL, WORKER_DRAINING,
    * QUERY_CANCELLED when it was cancelled before it came, INVALID_REQUEST when it is here already.
    */
-  stream(spec: SentTask, ticket: Ticket): TaskSpool {
-    if (spec.output.kind !== 'stream') throw new SkeinError('INVALID_REQUEST', 'DoGet is for streamed outputs');
-    if (this.#find(spec, ticket) !== undefined) {
+  async stream(signal: AbortSignal, spec: SentTask, ticket: Ticket): Promise<WholeOutput | null> {
+    if (spec.output.kind !== 'stream')
+      throw new SkeinError('INVALID_REQUEST', 'the output of the task is not streamed');
+    if (this.#find(spec, ticket) !== undefined)
       throw new SkeinError('INVALID_REQUEST', 'the task has a reader already');
-    }
     const output = new StreamedOutput(this.#options.spool);
     this.#add(spec, () => output);
+    const leave = (): void => void this.cancel(spec.taskId, READER_LEFT);
+    if (signal.aborted) leave();
+    signal.addEventListener('abort', leave, { once: true });
+    const whole = await output.spool.whole(WHOLE_BYTES_MAX, WHOLE_WAIT_MS);
+    signal.removeEventListener('abort', leave);
+    if (whole === null) output.hasReader = false;
+    else this.finish(spec.taskId);
+    return whole;
+  }
+
+  /**
+   * The output of a task that `stream` has started, for its one reader.
+   * @throws WORKER_LOST when the task is not here, UNAUTHENTICATED, INVALID_REQUEST for another output or a second reader
+   */
+  attach(ticket: Ticket): TaskSpool {
+    const task = this.#tasks.get(ticket.taskId);
+    if (task === undefined) throw new SkeinError('WORKER_LOST', 'the worker does not know the task');
+    if (!isOfQuery(task.spec, ticket)) throw new SkeinError('UNAUTHENTICATED', 'the ticket is for another task');
+    const { output } = task;
+    if (output.kind !== 'stream' || output.hasReader) {
+      throw new SkeinError('INVALID_REQUEST', 'the output of the task is not streamed, or has a reader already');
+    }
+    output.hasReader = true;
     return output.spool;
   }
 
@@ -117,7 +147,7 @@ export class TaskRegistry {
    * @throws what `stream` throws; how the task ends is an answer.
    */
   async run(signal: AbortSignal, spec: SentTask, ticket: Ticket): Promise<TaskEnd> {
-    if (spec.output.kind === 'stream') throw new SkeinError('INVALID_REQUEST', 'DoGet is for streamed outputs');
+    if (spec.output.kind === 'stream') throw new SkeinError('INVALID_REQUEST', 'the output of the task is streamed');
     // The files of a table are in the report, and no rows are spooled.
     const partitions = 'sink' in spec.output ? 0 : spec.output.partitions;
     if (
@@ -209,7 +239,7 @@ export class TaskRegistry {
    * Opens a partition of a task's spooled output; waits for the end of the task.
    * @throws UNAUTHENTICATED for another query's ticket, WORKER_LOST when the output is not here, the task's own error.
    */
-  async open(ticket: Ticket): Promise<OpenedPartition> {
+  async openPartition(ticket: Ticket): Promise<OpenedPartition> {
     const { taskId, partition } = ticket;
     const task = this.#tasks.get(taskId);
     if (task === undefined) throw new SkeinError('WORKER_LOST', 'the worker does not know the task');

@@ -8,9 +8,12 @@ import {
   type ServerWritableStream,
 } from '@grpc/grpc-js';
 import { decodeTask, decodeTaskHead } from '#proto/task-codec.ts';
+import type { AnswerInput } from '#proto/generated/skein/calls/v1/Answer.ts';
+import type { Call } from '#proto/generated/skein/calls/v1/Call.ts';
 import type { CoordinatorBeat } from '#proto/generated/skein/worker/v1/CoordinatorBeat.ts';
 import type { TaskTimeInput } from '#proto/generated/skein/worker/v1/TaskTime.ts';
 import type { TaskReport, TaskSpec } from '#proto/task.ts';
+import { answerCalls } from '#shared/grpc/answer-calls.ts';
 import { requireSecret, toServiceError } from '#shared/grpc/internal-auth.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
@@ -41,12 +44,14 @@ export type SpooledAnswer =
   | { readonly report: TaskReport }
   | { readonly lost: { readonly address: string; readonly taskId: string } };
 
+type StartedTask = { readonly spec: TaskSpec; readonly abort: AbortController; readonly ticket: string };
+
 /** A worker for tests: a real gRPC server with the real protocol, whose tasks send what the test says. */
 export async function startScriptedWorker(script: WorkerScript, port = 0) {
   const server = new Server();
   const cancelled: { readonly taskId: string; readonly code: string }[] = [];
   const beats: CoordinatorBeat[] = [];
-  const streams = new Map<string, { readonly spec: TaskSpec; readonly abort: AbortController }>();
+  const streams = new Map<string, StartedTask>();
   const ended: string[] = [];
   const id = `w-${randomUUID()}`;
   /** Queries that its beats say it holds. */
@@ -63,6 +68,53 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
   let sent = 0;
   let attached = 0;
   const { definition } = loadService('worker.proto', 'skein.worker.v1.Worker');
+  const carried = {
+    RunTask: (
+      call: ServerUnaryCall<{ spec: Buffer; ticket: string }, object>,
+      callback: (error: object | null, reply?: object) => void,
+    ) => {
+      const gone = new AbortController();
+      call.on('cancelled', () => gone.abort());
+      const run = async (): Promise<void> => {
+        let reply: object;
+        try {
+          const spec = await decodeTask(decodeTaskHead(call.request.spec));
+          if (spec.output.kind === 'stream') {
+            script.refuseStart?.();
+            streams.set(spec.taskId, { spec, abort: new AbortController(), ticket: call.request.ticket });
+            callback(null, { is_open: true });
+            return;
+          }
+          const answer = await must(script.spool, 'a script for tasks that spool')(spec, gone.signal);
+          reply =
+            'report' in answer
+              ? { report: Buffer.from(JSON.stringify(answer.report)) }
+              : { report: Buffer.alloc(0), lost: { address: answer.lost.address, task_id: answer.lost.taskId } };
+        } catch (error) {
+          callback(toServiceError(error));
+          return;
+        }
+        callback(null, reply);
+      };
+      void run();
+    },
+    EndQuery: (call: { request: { query_id: string } }, callback: (error: null, reply: object) => void) => {
+      ended.push(call.request.query_id);
+      held.delete(call.request.query_id);
+      callback(null, {});
+    },
+    CancelTask: (
+      call: { request: { task_id: string; code: string } },
+      callback: (error: object | null, reply?: object) => void,
+    ) => {
+      const { task_id: taskId, code } = call.request;
+      cancelled.push({ taskId, code });
+      streams.get(taskId)?.abort.abort();
+      const answer = (): void => callback(null, { found: streams.delete(taskId) });
+      if (script.cancel === undefined) answer();
+      else void script.cancel().then(answer);
+    },
+  };
   server.addService(definition, {
     Attach: (stream: ServerDuplexStream<CoordinatorBeat, object>) => {
       requireSecret(stream.metadata, fixedKeyring(script.secret));
@@ -94,45 +146,10 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
         });
       });
     },
-    RunTask: (
-      call: ServerUnaryCall<{ spec: Buffer }, object>,
-      callback: (error: object | null, reply?: object) => void,
-    ) => {
-      sessions.add(sessionOf(call));
-      const gone = new AbortController();
-      call.on('cancelled', () => gone.abort());
-      const run = async (): Promise<void> => {
-        let reply: object;
-        try {
-          const spec = await decodeTask(decodeTaskHead(call.request.spec));
-          const answer = await must(script.spool, 'a script for tasks that spool')(spec, gone.signal);
-          reply =
-            'report' in answer
-              ? { report: Buffer.from(JSON.stringify(answer.report)) }
-              : { report: Buffer.alloc(0), lost: { address: answer.lost.address, task_id: answer.lost.taskId } };
-        } catch (error) {
-          callback(toServiceError(error));
-          return;
-        }
-        callback(null, reply);
-      };
-      void run();
-    },
-    EndQuery: (call: { request: { query_id: string } }, callback: (error: null, reply: object) => void) => {
-      ended.push(call.request.query_id);
-      held.delete(call.request.query_id);
-      callback(null, {});
-    },
-    CancelTask: (
-      call: { request: { task_id: string; code: string } },
-      callback: (error: object | null, reply?: object) => void,
-    ) => {
-      const { task_id: taskId, code } = call.request;
-      cancelled.push({ taskId, code });
-      streams.get(taskId)?.abort.abort();
-      const answer = (): void => callback(null, { found: streams.delete(taskId) });
-      if (script.cancel === undefined) answer();
-      else void script.cancel().then(answer);
+    ...carried,
+    Calls: (stream: ServerDuplexStream<Call, AnswerInput>) => {
+      sessions.add(sessionOf(stream));
+      answerCalls(definition, carried, () => undefined)(stream);
     },
     Drain: (_call: unknown, callback: (error: null, reply: object) => void) => callback(null, {}),
   });
@@ -141,11 +158,11 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
     DoGet: (call: ServerWritableStream<{ ticket: Buffer }, FlightMessage>) => {
       sessions.add(sessionOf(call));
       const run = async (): Promise<void> => {
-        script.refuseStart?.();
-        const { ticket } = call.request;
-        const described = ticket.subarray(ticket.indexOf('\n') + 1);
-        const task = { spec: await decodeTask(decodeTaskHead(described)), abort: new AbortController() };
-        streams.set(task.spec.taskId, task);
+        const ticket = call.request.ticket.toString();
+        const task = must(
+          [...streams.values()].find((one) => one.ticket === ticket),
+          'a task that was started',
+        );
         const gone = new AbortController();
         call.on('cancelled', () => gone.abort());
         const signal = AbortSignal.any([gone.signal, task.abort.signal]);

@@ -6,9 +6,11 @@ import type { AbandonCommitReplyInput as _skein_catalog_v1_AbandonCommitReplyInp
 import type { AbandonCommitRequestInput as _skein_catalog_v1_AbandonCommitRequestInput, AbandonCommitRequest as _skein_catalog_v1_AbandonCommitRequest } from '../../../skein/catalog/v1/AbandonCommitRequest.ts';
 import type { AlterCatalogReplyInput as _skein_catalog_v1_AlterCatalogReplyInput, AlterCatalogReply as _skein_catalog_v1_AlterCatalogReply } from '../../../skein/catalog/v1/AlterCatalogReply.ts';
 import type { AlterCatalogRequestInput as _skein_catalog_v1_AlterCatalogRequestInput, AlterCatalogRequest as _skein_catalog_v1_AlterCatalogRequest } from '../../../skein/catalog/v1/AlterCatalogRequest.ts';
+import type { AnswerInput as _skein_calls_v1_AnswerInput, Answer as _skein_calls_v1_Answer } from '../../../skein/calls/v1/Answer.ts';
 import type { AuthorizeReplyInput as _skein_catalog_v1_AuthorizeReplyInput, AuthorizeReply as _skein_catalog_v1_AuthorizeReply } from '../../../skein/catalog/v1/AuthorizeReply.ts';
 import type { AuthorizeRequestInput as _skein_catalog_v1_AuthorizeRequestInput, AuthorizeRequest as _skein_catalog_v1_AuthorizeRequest } from '../../../skein/catalog/v1/AuthorizeRequest.ts';
 import type { BeginUploadRequestInput as _skein_catalog_v1_BeginUploadRequestInput, BeginUploadRequest as _skein_catalog_v1_BeginUploadRequest } from '../../../skein/catalog/v1/BeginUploadRequest.ts';
+import type { CallInput as _skein_calls_v1_CallInput, Call as _skein_calls_v1_Call } from '../../../skein/calls/v1/Call.ts';
 import type { CatalogListInput as _skein_catalog_v1_CatalogListInput, CatalogList as _skein_catalog_v1_CatalogList } from '../../../skein/catalog/v1/CatalogList.ts';
 import type { ClientListInput as _skein_catalog_v1_ClientListInput, ClientList as _skein_catalog_v1_ClientList } from '../../../skein/catalog/v1/ClientList.ts';
 import type { ClientSecretInput as _skein_catalog_v1_ClientSecretInput, ClientSecret as _skein_catalog_v1_ClientSecret } from '../../../skein/catalog/v1/ClientSecret.ts';
@@ -100,6 +102,11 @@ export interface CatalogInternalClient extends grpc.Client {
   beginUpload(argument: _skein_catalog_v1_BeginUploadRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_StageUpload>): grpc.ClientUnaryCall;
   beginUpload(argument: _skein_catalog_v1_BeginUploadRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_StageUpload>): grpc.ClientUnaryCall;
   beginUpload(argument: _skein_catalog_v1_BeginUploadRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_StageUpload>): grpc.ClientUnaryCall;
+  
+  Calls(metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_calls_v1_CallInput, _skein_calls_v1_Answer>;
+  Calls(options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_calls_v1_CallInput, _skein_calls_v1_Answer>;
+  calls(metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_calls_v1_CallInput, _skein_calls_v1_Answer>;
+  calls(options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_calls_v1_CallInput, _skein_calls_v1_Answer>;
   
   CommitTables(argument: _skein_catalog_v1_CommitTablesRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CommitTablesReply>): grpc.ClientUnaryCall;
   CommitTables(argument: _skein_catalog_v1_CommitTablesRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_CommitTablesReply>): grpc.ClientUnaryCall;
@@ -360,6 +367,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   BeginUpload: grpc.handleUnaryCall<_skein_catalog_v1_BeginUploadRequest, _skein_catalog_v1_StageUploadInput>;
   
+  Calls: grpc.handleBidiStreamingCall<_skein_calls_v1_Call, _skein_calls_v1_AnswerInput>;
+  
   CommitTables: grpc.handleUnaryCall<_skein_catalog_v1_CommitTablesRequest, _skein_catalog_v1_CommitTablesReplyInput>;
   
   CreateCatalog: grpc.handleUnaryCall<_skein_catalog_v1_CreateCatalogRequest, _skein_catalog_v1_CreateCatalogReplyInput>;
@@ -423,6 +432,7 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   AlterCatalog: MethodDefinition<_skein_catalog_v1_AlterCatalogRequestInput, _skein_catalog_v1_AlterCatalogReplyInput, _skein_catalog_v1_AlterCatalogRequest, _skein_catalog_v1_AlterCatalogReply>
   Authorize: MethodDefinition<_skein_catalog_v1_AuthorizeRequestInput, _skein_catalog_v1_AuthorizeReplyInput, _skein_catalog_v1_AuthorizeRequest, _skein_catalog_v1_AuthorizeReply>
   BeginUpload: MethodDefinition<_skein_catalog_v1_BeginUploadRequestInput, _skein_catalog_v1_StageUploadInput, _skein_catalog_v1_BeginUploadRequest, _skein_catalog_v1_StageUpload>
+  Calls: MethodDefinition<_skein_calls_v1_CallInput, _skein_calls_v1_AnswerInput, _skein_calls_v1_Call, _skein_calls_v1_Answer>
   CommitTables: MethodDefinition<_skein_catalog_v1_CommitTablesRequestInput, _skein_catalog_v1_CommitTablesReplyInput, _skein_catalog_v1_CommitTablesRequest, _skein_catalog_v1_CommitTablesReply>
   CreateCatalog: MethodDefinition<_skein_catalog_v1_CreateCatalogRequestInput, _skein_catalog_v1_CreateCatalogReplyInput, _skein_catalog_v1_CreateCatalogRequest, _skein_catalog_v1_CreateCatalogReply>
   CreateClient: MethodDefinition<_skein_catalog_v1_CreateClientRequestInput, _skein_catalog_v1_ClientSecretInput, _skein_catalog_v1_CreateClientRequest, _skein_catalog_v1_ClientSecret>

@@ -6,10 +6,14 @@ export interface RunTaskReplyInput {
   readonly report?: (Buffer | Uint8Array | string);
   readonly lost?: (_skein_worker_v1_LostInputInput | null);
   readonly failure?: (Buffer | Uint8Array | string);
+  readonly output?: readonly (Buffer | Uint8Array | string)[];
+  readonly is_open?: (boolean);
 }
 
 export interface RunTaskReply {
   readonly report: (Buffer);
   readonly lost: (_skein_worker_v1_LostInput | null);
   readonly failure: (Buffer);
+  readonly output: readonly (Buffer)[];
+  readonly is_open: (boolean);
 }

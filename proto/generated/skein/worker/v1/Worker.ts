@@ -2,6 +2,8 @@
 
 import type * as grpc from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/proto-loader'
+import type { AnswerInput as _skein_calls_v1_AnswerInput, Answer as _skein_calls_v1_Answer } from '../../../skein/calls/v1/Answer.ts';
+import type { CallInput as _skein_calls_v1_CallInput, Call as _skein_calls_v1_Call } from '../../../skein/calls/v1/Call.ts';
 import type { CancelTaskReplyInput as _skein_worker_v1_CancelTaskReplyInput, CancelTaskReply as _skein_worker_v1_CancelTaskReply } from '../../../skein/worker/v1/CancelTaskReply.ts';
 import type { CancelTaskRequestInput as _skein_worker_v1_CancelTaskRequestInput, CancelTaskRequest as _skein_worker_v1_CancelTaskRequest } from '../../../skein/worker/v1/CancelTaskRequest.ts';
 import type { CoordinatorBeatInput as _skein_worker_v1_CoordinatorBeatInput, CoordinatorBeat as _skein_worker_v1_CoordinatorBeat } from '../../../skein/worker/v1/CoordinatorBeat.ts';
@@ -18,6 +20,11 @@ export interface WorkerClient extends grpc.Client {
   Attach(options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_worker_v1_CoordinatorBeatInput, _skein_worker_v1_WorkerBeat>;
   attach(metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_worker_v1_CoordinatorBeatInput, _skein_worker_v1_WorkerBeat>;
   attach(options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_worker_v1_CoordinatorBeatInput, _skein_worker_v1_WorkerBeat>;
+  
+  Calls(metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_calls_v1_CallInput, _skein_calls_v1_Answer>;
+  Calls(options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_calls_v1_CallInput, _skein_calls_v1_Answer>;
+  calls(metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_calls_v1_CallInput, _skein_calls_v1_Answer>;
+  calls(options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_calls_v1_CallInput, _skein_calls_v1_Answer>;
   
   CancelTask(argument: _skein_worker_v1_CancelTaskRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_CancelTaskReply>): grpc.ClientUnaryCall;
   CancelTask(argument: _skein_worker_v1_CancelTaskRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_worker_v1_CancelTaskReply>): grpc.ClientUnaryCall;
@@ -60,6 +67,8 @@ export interface WorkerClient extends grpc.Client {
 export interface WorkerHandlers extends grpc.UntypedServiceImplementation {
   Attach: grpc.handleBidiStreamingCall<_skein_worker_v1_CoordinatorBeat, _skein_worker_v1_WorkerBeatInput>;
   
+  Calls: grpc.handleBidiStreamingCall<_skein_calls_v1_Call, _skein_calls_v1_AnswerInput>;
+  
   CancelTask: grpc.handleUnaryCall<_skein_worker_v1_CancelTaskRequest, _skein_worker_v1_CancelTaskReplyInput>;
   
   Drain: grpc.handleUnaryCall<_skein_worker_v1_DrainRequest, _skein_worker_v1_DrainReplyInput>;
@@ -72,6 +81,7 @@ export interface WorkerHandlers extends grpc.UntypedServiceImplementation {
 
 export interface WorkerDefinition extends grpc.ServiceDefinition {
   Attach: MethodDefinition<_skein_worker_v1_CoordinatorBeatInput, _skein_worker_v1_WorkerBeatInput, _skein_worker_v1_CoordinatorBeat, _skein_worker_v1_WorkerBeat>
+  Calls: MethodDefinition<_skein_calls_v1_CallInput, _skein_calls_v1_AnswerInput, _skein_calls_v1_Call, _skein_calls_v1_Answer>
   CancelTask: MethodDefinition<_skein_worker_v1_CancelTaskRequestInput, _skein_worker_v1_CancelTaskReplyInput, _skein_worker_v1_CancelTaskRequest, _skein_worker_v1_CancelTaskReply>
   Drain: MethodDefinition<_skein_worker_v1_DrainRequestInput, _skein_worker_v1_DrainReplyInput, _skein_worker_v1_DrainRequest, _skein_worker_v1_DrainReply>
   EndQuery: MethodDefinition<_skein_worker_v1_EndQueryRequestInput, _skein_worker_v1_EndQueryReplyInput, _skein_worker_v1_EndQueryRequest, _skein_worker_v1_EndQueryReply>

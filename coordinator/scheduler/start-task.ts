@@ -1,0 +1,32 @@
+import type { RunTaskReply } from '#proto/generated/skein/worker/v1/RunTaskReply.ts';
+import type { WorkerClient } from '#proto/generated/skein/worker/v1/Worker.ts';
+import { encodeTaskSpec } from '#proto/task-codec.ts';
+import type { TaskSpec } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { CallStream } from '#shared/grpc/call-stream.ts';
+import { decodeError } from '#shared/grpc/internal-auth.ts';
+
+export type TaskStart = {
+  readonly calls: CallStream<WorkerClient>;
+  readonly spec: TaskSpec;
+  readonly ticket: string;
+  readonly taskBytesMax: number;
+  /** Aborts the run; its reason is the error that the run throws. The worker ends the task when it sees the call cancelled. */
+  readonly signal: AbortSignal;
+};
+
+/** Sends a task to its worker; returns what it answers. @throws SkeinError: the task's error, CONNECTION_LOST, or the signal's reason. */
+export async function startTask({ calls, spec: task, ticket, taskBytesMax, signal }: TaskStart): Promise<RunTaskReply> {
+  signal.throwIfAborted();
+  const spec = await encodeTaskSpec(task);
+  if (spec.length > taskBytesMax) throw tooLong(spec.length, taskBytesMax);
+  const reply = await calls.call('RunTask', { spec, ticket }, { signal });
+  if (reply.failure.length > 0) throw decodeError(reply.failure);
+  return reply;
+}
+
+const tooLong = (bytes: number, bytesMax: number): SkeinError =>
+  new SkeinError(
+    'STATEMENT_TOO_COMPLEX',
+    `the query reads too many files: its task takes ${bytes} bytes, ${bytesMax} are allowed`,
+  );

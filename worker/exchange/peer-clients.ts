@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { Client } from '@grpc/grpc-js';
+import type { ReadPartitionReply } from '#proto/generated/skein/worker/v1/ReadPartitionReply.ts';
+import type { WorkerClient } from '#proto/generated/skein/worker/v1/Worker.ts';
 import type { InputSource } from '#proto/task.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
+import { CallStream } from '#shared/grpc/call-stream.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { fromServiceError, internalMetadata, isAnswer } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
@@ -22,6 +24,9 @@ const RETRY_MS = 100;
 /** Window of HTTP/2 for each stream: less leaves the socket idle between two batches. */
 const WINDOW_BYTES = 4 * 2 ** 20;
 
+/** Bytes up to which a partition comes as one message: as much as a connection takes anyway before its reader answers. */
+export const SHORT_PARTITION_BYTES = 256 * 2 ** 10;
+
 /** Limit of a partition's schema and dictionaries, which are held in the JavaScript heap. */
 const PROLOGUE_BYTES_MAX = 64 * 2 ** 20;
 
@@ -37,7 +42,7 @@ export type PeerOptions = {
 /** Reads partitions that other workers hold. */
 export class PeerClients {
   readonly #options: PeerOptions;
-  readonly #clients = new LRUCache<string, Client>({ max: PEERS_MAX, dispose: (client) => client.close() });
+  readonly #peers = new LRUCache<string, Peer>({ max: PEERS_MAX, dispose: (calls) => calls.close() });
   readonly #waiting: (() => void)[] = [];
   #fetches = 0;
 
@@ -97,15 +102,41 @@ export class PeerClients {
 
   async #fetch(signal: AbortSignal, source: InputSource, to: Destination): Promise<void> {
     const progress: Progress = { next: source.batches?.start ?? 0, prologue: false };
+    const read = source.bytes <= SHORT_PARTITION_BYTES ? this.#readShort.bind(this) : this.#read.bind(this);
     for (let attempt = 1; ; attempt++) {
       signal.throwIfAborted();
       const before = progress.next;
-      const broken = await this.#read(signal, source, progress, to);
+      const broken = await read(signal, source, progress, to);
       if (broken === undefined) return;
       if (progress.next > before) attempt = 1;
       if (attempt >= ATTEMPTS_MAX) throw new SkeinError('WORKER_LOST', 'a worker was lost', { cause: broken });
       await sleep(RETRY_MS * attempt, undefined, { signal }).catch(() => undefined);
     }
+  }
+
+  /** Like `#read`, by one short call; a partition that turns out to be long is read with DoGet. */
+  async #readShort(
+    signal: AbortSignal,
+    source: InputSource,
+    progress: Progress,
+    to: Destination,
+  ): Promise<SkeinError | undefined> {
+    // A call that waits for the end of a task is silent until then.
+    const timeoutMs = source.awaited === true ? undefined : this.#options.silenceMs;
+    const request = { ticket: ticketOf(source, progress) };
+    let reply: ReadPartitionReply;
+    try {
+      reply = await this.#peer(source.address).call('ReadPartition', request, { signal, timeoutMs });
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const error = SkeinError.of(thrown);
+      if (error.code === 'CONNECTION_LOST') return error;
+      throw NOT_LOST.has(error.code) ? error : lostPartition(error);
+    }
+    if (reply.is_long) return await this.#read(signal, source, progress, to);
+    await to.enter();
+    for (const message of reply.messages) await store(message, progress, to.into);
+    return undefined;
   }
 
   /** Makes one call; returns the error when the connection broke, undefined at the end of the partition. */
@@ -115,13 +146,12 @@ export class PeerClients {
     progress: Progress,
     { into, enter }: Destination,
   ): Promise<SkeinError | undefined> {
-    const end = source.batches === null ? '' : `-${source.batches.end}`;
     const doGet = FLIGHT.definition.DoGet;
-    const call = this.#client(source.address).makeServerStreamRequest(
+    const call = this.#peer(source.address).client.makeServerStreamRequest(
       doGet.path,
       doGet.requestSerialize,
       (bytes: Buffer) => bytes,
-      { ticket: Buffer.from(`${source.ticket}@${progress.next}${end}`) },
+      { ticket: ticketOf(source, progress) },
       internalMetadata(this.#options.security.keyring),
     );
     let silent = false;
@@ -148,7 +178,7 @@ export class PeerClients {
       const error = fromServiceError(thrown, 'WORKER_LOST');
       if (NOT_LOST.has(error.code)) throw error;
       // A Skein error is an answer: the peer is alive and has no such partition. Any other error is the connection's.
-      if (isAnswer(thrown)) throw new SkeinError('WORKER_LOST', 'a worker has lost a partition', { cause: thrown });
+      if (isAnswer(thrown)) throw lostPartition(thrown);
       return error;
     } finally {
       clearTimeout(silence);
@@ -158,11 +188,12 @@ export class PeerClients {
     }
   }
 
-  #client(address: string): Client {
-    const found = this.#clients.get(address);
+  #peer(address: string): Peer {
+    const found = this.#peers.get(address);
     if (found !== undefined) return found;
-    const client = this.#options.security.dial(
-      FLIGHT.Client,
+    const { security } = this.#options;
+    const client = security.dial(
+      WORKER.Client,
       { address, role: 'worker' },
       {
         'grpc.max_receive_message_length': -1,
@@ -171,14 +202,28 @@ export class PeerClients {
         'grpc-node.flow_control_window': WINDOW_BYTES,
       },
     );
-    this.#clients.set(address, client);
-    return client;
+    const peer = new CallStream(client, WORKER.definition, { keyring: security.keyring, lost: 'CONNECTION_LOST' });
+    this.#peers.set(address, peer);
+    return peer;
   }
 
   close(): void {
-    this.#clients.clear();
+    this.#peers.clear();
   }
 }
+
+type Peer = CallStream<WorkerClient>;
+
+const WORKER = loadService('worker.proto', 'skein.worker.v1.Worker');
+const FLIGHT = loadService('flight.proto', 'arrow.flight.protocol.FlightService');
+
+/** The rest of a partition, as flight.proto names it. */
+function ticketOf({ ticket, batches }: InputSource, { next }: Progress): Buffer {
+  return Buffer.from(`${ticket}@${next}${batches === null ? '' : `-${batches.end}`}`);
+}
+
+const lostPartition = (cause: unknown): SkeinError =>
+  new SkeinError('WORKER_LOST', 'a worker has lost a partition', { cause });
 
 /** Where a fetch stores what it reads; it calls `enter` before the first message. */
 type Destination = { readonly into: SpooledOutput; readonly enter: () => Promise<void> };
@@ -191,8 +236,6 @@ export async function storeMessages(messages: readonly string[], into: SpooledOu
 
 /** Progress of a fetch: the number of the next batch, and whether the schema has arrived. */
 type Progress = { next: number; prologue: boolean };
-
-const FLIGHT = loadService('flight.proto', 'arrow.flight.protocol.FlightService');
 
 async function store(message: Buffer, progress: Progress, into: SpooledOutput): Promise<void> {
   const { header } = decodeFlightData(message);

@@ -7,6 +7,8 @@ import type { DrainRequest } from '#proto/generated/skein/worker/v1/DrainRequest
 import type { EndQueryReplyInput } from '#proto/generated/skein/worker/v1/EndQueryReply.ts';
 import type { EndQueryRequest } from '#proto/generated/skein/worker/v1/EndQueryRequest.ts';
 import type { QueryLevel } from '#proto/generated/skein/worker/v1/QueryLevel.ts';
+import type { ReadPartitionReplyInput } from '#proto/generated/skein/worker/v1/ReadPartitionReply.ts';
+import type { ReadPartitionRequest } from '#proto/generated/skein/worker/v1/ReadPartitionRequest.ts';
 import type { RunTaskReplyInput } from '#proto/generated/skein/worker/v1/RunTaskReply.ts';
 import type { RunTaskRequest } from '#proto/generated/skein/worker/v1/RunTaskRequest.ts';
 import type { WorkerHandlers } from '#proto/generated/skein/worker/v1/Worker.ts';
@@ -26,6 +28,8 @@ import { verifyTicket } from '#shared/ticket.ts';
 import type { OrderedEnd } from '../ordered-end.ts';
 import type { QueryTime } from '../slot/slot-messages.ts';
 import type { TaskRegistry } from '../task/task-registry.ts';
+import { parseTicket } from './flight-ticket.ts';
+import { readShortPartition } from './send-partition.ts';
 
 /** The state that a worker reports with every heartbeat: all of it. */
 export type WorkerState = Required<WorkerBeatInput>;
@@ -51,6 +55,7 @@ export function controlHandlers(options: ControlOptions): WorkerHandlers {
   const ofCoordinator = <Request, Reply>(handle: Handle<Request, Reply>) => unary(security, COORDINATOR, handle);
   const carried = {
     RunTask: ofCoordinator(runTaskHandler(options)),
+    ReadPartition: unary(security, READERS, readPartitionHandler(options)),
     EndQuery: ofCoordinator<EndQueryRequest, EndQueryReplyInput>(async (request) => {
       await tasks.endQuery(queryId(request.query_id));
       return {};
@@ -61,7 +66,7 @@ export function controlHandlers(options: ControlOptions): WorkerHandlers {
   };
   return {
     ...carried,
-    Calls: answerCalls(definition, carried, (wire) => security.admit(wire, COORDINATOR)),
+    Calls: answerCalls(definition, carried, (wire) => security.admit(wire, READERS)),
     Attach: attachHandler(options),
     Drain: unary<DrainRequest, DrainReplyInput>(security, ['coordinator', 'operator'], async () => {
       await tasks.drain();
@@ -86,6 +91,20 @@ function runTaskHandler({ tasks, security, clock }: ControlOptions): Handle<RunT
   };
 }
 
+function readPartitionHandler({
+  tasks,
+  security,
+  clock,
+}: ControlOptions): Handle<ReadPartitionRequest, ReadPartitionReplyInput> {
+  return async ({ ticket }) => {
+    const asked = parseTicket(ticket);
+    if (asked.kind !== 'partition') throw new SkeinError('INVALID_REQUEST', 'the ticket is not for a partition');
+    const opened = await tasks.openPartition(verifyTicket(asked.text, security.keyring, clock.nowMs()));
+    const messages = await readShortPartition(opened, asked.range);
+    return messages === null ? { is_long: true } : { messages: messages.map(asBuffer) };
+  };
+}
+
 const failed = (error: ErrorData): RunTaskReplyInput => ({ failure: encodeError(SkeinError.fromData(error)) });
 const asJson = (report: TaskReport): Buffer => Buffer.from(JSON.stringify(report));
 const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
@@ -97,6 +116,7 @@ const errorCode = (code: string): ErrorCode => (Object.hasOwn(ERRORS, code) ? (c
 type Handle<Request, Reply> = (request: Request, signal: AbortSignal) => Promise<Reply>;
 
 const COORDINATOR: readonly ClusterRole[] = ['coordinator'];
+const READERS: readonly ClusterRole[] = [...COORDINATOR, 'worker'];
 
 function unary<Request, Reply>(
   security: ChannelSecurity,

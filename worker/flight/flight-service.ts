@@ -9,9 +9,9 @@ import { loadService } from '#shared/grpc/load-proto.ts';
 import { verifyTicket } from '#shared/ticket.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { TaskSpool } from '../spool/spool.ts';
-import type { BatchRange } from '../spool/spooled-output.ts';
 import { encodeAppMetadata } from '#shared/flight/flight-data.ts';
 import { LentMessage } from './arrow-message.ts';
+import { parseTicket } from './flight-ticket.ts';
 import { sendPartition } from './send-partition.ts';
 import { SendWindow, type FlightCall } from './send-window.ts';
 import type { TaskRegistry } from '../task/task-registry.ts';
@@ -80,25 +80,6 @@ export function doGetHandler(options: {
 function isOfThisHost(peer: string): boolean {
   const host = peer.slice(0, peer.lastIndexOf(':')).replaceAll(/^\[|\]$|^::ffff:/g, '');
   return Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === host));
-}
-
-/** The two forms of a ticket that flight.proto names; `text` is the signed part. */
-type FlightTicket =
-  | { readonly kind: 'task'; readonly text: string }
-  | { readonly kind: 'partition'; readonly text: string; readonly range: BatchRange };
-
-/** @throws INVALID_REQUEST */
-function parseTicket(bytes: Buffer): FlightTicket {
-  const [text = '', suffix] = bytes.toString().split('@', 2);
-  if (suffix === undefined) return { kind: 'task', text };
-  const match = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(suffix);
-  if (match === null) throw new SkeinError('INVALID_REQUEST', 'the range of the ticket is not valid');
-  const [, from = '', to] = match;
-  return {
-    kind: 'partition',
-    text,
-    range: { start: Number(from), end: to === undefined ? Number.POSITIVE_INFINITY : Number(to) },
-  };
 }
 
 const writeEnd = (call: FlightCall, end: StreamEnd): void =>

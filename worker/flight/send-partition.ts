@@ -4,6 +4,7 @@ import type { BatchRange } from '../spool/spooled-output.ts';
 import { compressMessage } from './compress-message.ts';
 import { encodeAppMetadata } from '#shared/flight/flight-data.ts';
 import { type LentMessage } from './arrow-message.ts';
+import { SHORT_PARTITION_BYTES } from '../exchange/peer-clients.ts';
 import { SendWindow, type FlightCall } from './send-window.ts';
 import type { OpenedPartition } from '../task/task-registry.ts';
 
@@ -41,6 +42,23 @@ export async function sendPartition(
   } finally {
     lease.isOpen = false;
     output.closed.removeEventListener('abort', wake);
+    await output.release();
+  }
+}
+
+/** Reads batches of a partition as `sendPartition` sends them, but for the report; null when they are long. @throws as `sendPartition` */
+export async function readShortPartition(
+  { output, partition }: OpenedPartition,
+  range: BatchRange,
+): Promise<readonly Uint8Array[] | null> {
+  try {
+    const batches = output.select(partition, range);
+    const bytes = [...output.prologue.map(({ length }) => length), ...batches.map((batch) => batch.bytes)];
+    if (bytes.reduce((sum, more) => sum + more, 0) > SHORT_PARTITION_BYTES) return null;
+    const read = await Promise.all(batches.map((batch) => output.read(batch, { isOpen: true })));
+    if (output.closed.aborted) throw new SkeinError('QUERY_CANCELLED', 'the query has ended');
+    return [...output.prologue, ...read.map(bytesOf)];
+  } finally {
     await output.release();
   }
 }

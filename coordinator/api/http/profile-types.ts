@@ -113,7 +113,7 @@ const StageProfile = record({
   operators: Type.Optional(
     Type.Array(Type.Unknown(), {
       description:
-        'DuckDB’s operators over the first 64 tasks, as EXPLAIN ANALYZE shows them; only queries that are expected to read a million rows, and those of class batch, have them',
+        'DuckDB’s operators over the first 64 tasks, as EXPLAIN ANALYZE shows them; only queries that are expected to read four million rows, and those of class batch, have them',
     }),
   ),
   tasks: Type.Array(TaskProfile, { description: 'What was sent to workers, in that order' }),

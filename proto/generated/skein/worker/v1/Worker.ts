@@ -11,6 +11,8 @@ import type { DrainReplyInput as _skein_worker_v1_DrainReplyInput, DrainReply as
 import type { DrainRequestInput as _skein_worker_v1_DrainRequestInput, DrainRequest as _skein_worker_v1_DrainRequest } from '../../../skein/worker/v1/DrainRequest.ts';
 import type { EndQueryReplyInput as _skein_worker_v1_EndQueryReplyInput, EndQueryReply as _skein_worker_v1_EndQueryReply } from '../../../skein/worker/v1/EndQueryReply.ts';
 import type { EndQueryRequestInput as _skein_worker_v1_EndQueryRequestInput, EndQueryRequest as _skein_worker_v1_EndQueryRequest } from '../../../skein/worker/v1/EndQueryRequest.ts';
+import type { ReadPartitionReplyInput as _skein_worker_v1_ReadPartitionReplyInput, ReadPartitionReply as _skein_worker_v1_ReadPartitionReply } from '../../../skein/worker/v1/ReadPartitionReply.ts';
+import type { ReadPartitionRequestInput as _skein_worker_v1_ReadPartitionRequestInput, ReadPartitionRequest as _skein_worker_v1_ReadPartitionRequest } from '../../../skein/worker/v1/ReadPartitionRequest.ts';
 import type { RunTaskReplyInput as _skein_worker_v1_RunTaskReplyInput, RunTaskReply as _skein_worker_v1_RunTaskReply } from '../../../skein/worker/v1/RunTaskReply.ts';
 import type { RunTaskRequestInput as _skein_worker_v1_RunTaskRequestInput, RunTaskRequest as _skein_worker_v1_RunTaskRequest } from '../../../skein/worker/v1/RunTaskRequest.ts';
 import type { WorkerBeatInput as _skein_worker_v1_WorkerBeatInput, WorkerBeat as _skein_worker_v1_WorkerBeat } from '../../../skein/worker/v1/WorkerBeat.ts';
@@ -53,6 +55,15 @@ export interface WorkerClient extends grpc.Client {
   endQuery(argument: _skein_worker_v1_EndQueryRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_EndQueryReply>): grpc.ClientUnaryCall;
   endQuery(argument: _skein_worker_v1_EndQueryRequestInput, callback: grpc.requestCallback<_skein_worker_v1_EndQueryReply>): grpc.ClientUnaryCall;
   
+  ReadPartition(argument: _skein_worker_v1_ReadPartitionRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_ReadPartitionReply>): grpc.ClientUnaryCall;
+  ReadPartition(argument: _skein_worker_v1_ReadPartitionRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_worker_v1_ReadPartitionReply>): grpc.ClientUnaryCall;
+  ReadPartition(argument: _skein_worker_v1_ReadPartitionRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_ReadPartitionReply>): grpc.ClientUnaryCall;
+  ReadPartition(argument: _skein_worker_v1_ReadPartitionRequestInput, callback: grpc.requestCallback<_skein_worker_v1_ReadPartitionReply>): grpc.ClientUnaryCall;
+  readPartition(argument: _skein_worker_v1_ReadPartitionRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_ReadPartitionReply>): grpc.ClientUnaryCall;
+  readPartition(argument: _skein_worker_v1_ReadPartitionRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_worker_v1_ReadPartitionReply>): grpc.ClientUnaryCall;
+  readPartition(argument: _skein_worker_v1_ReadPartitionRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_ReadPartitionReply>): grpc.ClientUnaryCall;
+  readPartition(argument: _skein_worker_v1_ReadPartitionRequestInput, callback: grpc.requestCallback<_skein_worker_v1_ReadPartitionReply>): grpc.ClientUnaryCall;
+  
   RunTask(argument: _skein_worker_v1_RunTaskRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_RunTaskReply>): grpc.ClientUnaryCall;
   RunTask(argument: _skein_worker_v1_RunTaskRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_worker_v1_RunTaskReply>): grpc.ClientUnaryCall;
   RunTask(argument: _skein_worker_v1_RunTaskRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_RunTaskReply>): grpc.ClientUnaryCall;
@@ -75,6 +86,8 @@ export interface WorkerHandlers extends grpc.UntypedServiceImplementation {
   
   EndQuery: grpc.handleUnaryCall<_skein_worker_v1_EndQueryRequest, _skein_worker_v1_EndQueryReplyInput>;
   
+  ReadPartition: grpc.handleUnaryCall<_skein_worker_v1_ReadPartitionRequest, _skein_worker_v1_ReadPartitionReplyInput>;
+  
   RunTask: grpc.handleUnaryCall<_skein_worker_v1_RunTaskRequest, _skein_worker_v1_RunTaskReplyInput>;
   
 }
@@ -85,5 +98,6 @@ export interface WorkerDefinition extends grpc.ServiceDefinition {
   CancelTask: MethodDefinition<_skein_worker_v1_CancelTaskRequestInput, _skein_worker_v1_CancelTaskReplyInput, _skein_worker_v1_CancelTaskRequest, _skein_worker_v1_CancelTaskReply>
   Drain: MethodDefinition<_skein_worker_v1_DrainRequestInput, _skein_worker_v1_DrainReplyInput, _skein_worker_v1_DrainRequest, _skein_worker_v1_DrainReply>
   EndQuery: MethodDefinition<_skein_worker_v1_EndQueryRequestInput, _skein_worker_v1_EndQueryReplyInput, _skein_worker_v1_EndQueryRequest, _skein_worker_v1_EndQueryReply>
+  ReadPartition: MethodDefinition<_skein_worker_v1_ReadPartitionRequestInput, _skein_worker_v1_ReadPartitionReplyInput, _skein_worker_v1_ReadPartitionRequest, _skein_worker_v1_ReadPartitionReply>
   RunTask: MethodDefinition<_skein_worker_v1_RunTaskRequestInput, _skein_worker_v1_RunTaskReplyInput, _skein_worker_v1_RunTaskRequest, _skein_worker_v1_RunTaskReply>
 }

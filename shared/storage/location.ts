@@ -6,9 +6,12 @@ import { SkeinError } from '#shared/error.ts';
  * three forms, so locations are compared only after `normalizeLocation`.
  */
 
+const FILE_ROOT = 'file:///';
+
 /** Returns the canonical form: `file:///a/b` without `.`, `..`, doubled or trailing slashes. @throws INVALID_REQUEST on anything else */
 export function normalizeLocation(location: string): string {
   if (location.startsWith('/')) return `file://${cleanPath(location)}`;
+  if (location.startsWith(FILE_ROOT)) return `file://${cleanPath(location.slice(FILE_ROOT.length - 1))}`;
   const match = /^([a-z][a-z0-9+.-]*):(\/\/)?(.*)$/i.exec(location);
   if (match === null) throw new SkeinError('INVALID_REQUEST', `not a location: ${location}`);
   const scheme = (match[1] ?? '').toLowerCase();
@@ -45,7 +48,11 @@ export const fileName = (location: string): string => location.slice(location.la
 /** Returns the location of a local path. */
 export const fileLocation = (path: string): string => normalizeLocation(path);
 
+/** What the canonical path of a location has not: a doubled or trailing slash, `.`, `..`, NUL. Hardly any location has it. */
+const UNCLEAN = /\/\.{0,2}(?:\/|$)|\0/;
+
 function cleanPath(path: string): string {
+  if (!UNCLEAN.test(path)) return path;
   if (path.includes('\0')) throw new SkeinError('INVALID_REQUEST', 'a location holds a NUL');
   const clean = posix.normalize(path);
   return clean.length > 1 && clean.endsWith('/') ? clean.slice(0, -1) : clean;

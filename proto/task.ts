@@ -16,7 +16,7 @@ export const TASK_MEMORY_BYTES_MIN = 128 * 2 ** 20;
 
 /**
  * A task that a coordinator sends to a worker: the SQL of one fragment with its share of the scans. It is sent as JSON (`task-codec.ts`)
- * in `RunTaskRequest.spec` or in the ticket of `DoGet`, covered by a signed ticket (`shared/ticket.ts`).
+ * in `RunTaskRequest.spec`, covered by a signed ticket (`shared/ticket.ts`).
  */
 export type TaskSpec = {
   readonly queryId: QueryId;
@@ -98,7 +98,7 @@ export type InputSource = {
 };
 
 /**
- * Destination of a task's rows. `stream`: sent to the single reader of its DoGet as they are produced. `spool`: kept on the worker, in
+ * Destination of a task's rows. `stream`: sent to their single reader as they are produced. `spool`: kept on the worker, in
  * partitions, until the query ends (`EndQuery`); with more than one partition the last column of the text, an unsigned integer below
  * `partitions`, is the row's partition number, and is not itself part of the output. A `WriteSink`: files, which the task's report lists.
  */

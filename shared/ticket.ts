@@ -6,8 +6,8 @@ import { signText, verifyText } from '#shared/signed-text.ts';
 import type { StorageGrant } from '#shared/storage/credential.ts';
 
 /**
- * A coordinator's signed permission for a worker: this task of this query may read below these locations until the expiry. `DoGet` needs
- * the same ticket with the partition that it opens. Form: a signed text (`signed-text.ts`), which is JSON.
+ * A coordinator's signed permission for a worker: this task of this query may read below these locations until the expiry. Whoever reads a
+ * partition needs the same ticket with its number. Form: a signed text (`signed-text.ts`), which is JSON.
  */
 export type Ticket = {
   readonly queryId: QueryId;

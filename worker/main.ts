@@ -9,6 +9,7 @@ import { Server, type ServerCredentials } from '@grpc/grpc-js';
 import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import { errorBody, SkeinError } from '#shared/error.ts';
+import { CARRIED_BYTES_MAX } from '#shared/grpc/call-stream.ts';
 import { openChannelSecurity, type ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { workerId } from '#shared/id.ts';
@@ -183,7 +184,9 @@ type ServerParts = {
 };
 
 function createGrpcServer(config: Config, { tasks, security, beat, end, pool }: ServerParts): Server {
-  const server = new Server({ 'grpc.max_receive_message_length': config['worker.task_bytes_max'] });
+  // One message that is too long would end the stream which it shares with others.
+  const messageBytesMax = Math.max(config['worker.task_bytes_max'], 2 * CARRIED_BYTES_MAX);
+  const server = new Server({ 'grpc.max_receive_message_length': messageBytesMax });
   server.addService(
     loadService('worker.proto', 'skein.worker.v1.Worker').definition,
     controlHandlers({

@@ -29,23 +29,22 @@ export function answerCalls(
 ): handleBidiStreamingCall<Call, AnswerInput> {
   return (wire) => {
     const running = new Map<number, CarriedCall>();
-    let isEnding = false;
     const cancelAll = (): void => {
       for (const call of running.values()) call.cancel();
       running.clear();
     };
+    // The caller ends a stream when it waits for nothing more.
+    const end = (): void => {
+      cancelAll();
+      wire.end();
+    };
     const answer = (id: number, said: AnswerInput): void => {
       // One that was cancelled is no longer waited for.
-      if (!running.delete(id)) return;
-      wire.write({ id, ...said });
-      if (isEnding && running.size === 0) wire.end();
+      if (running.delete(id)) wire.write({ id, ...said });
     };
     wire.on('error', cancelAll);
     wire.on('cancelled', cancelAll);
-    wire.on('end', () => {
-      isEnding = true;
-      if (running.size === 0) wire.end();
-    });
+    wire.on('end', end);
     try {
       admit(wire);
     } catch (error) {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Http2Session, ServerHttp2Stream } from 'node:http2';
 import {
   Server,
@@ -163,13 +162,19 @@ test('a stranger gets no stream', async () => {
 test('when the secret changes, calls take a stream with the new one, and those on their way are answered', async () => {
   const keyring = { current: 'one', accepted };
   using calls = open(keyring);
-  const before = cancel(calls, 'held');
-  await vi.waitFor(() => expect(held.size).toBe(1));
+  const stop = new AbortController();
+  const before = cancel(calls, 'held 1');
+  const left = cancel(calls, 'held 2', { signal: stop.signal });
+  await vi.waitFor(() => expect(held.size).toBe(2));
   keyring.current = 'two';
   expect(await cancel(calls, 'yes')).toEqual({ found: true });
-  await sleep(50);
-  held.get('held')?.(null, { found: true });
+  stop.abort(new SkeinError('QUERY_TIMEOUT', 'enough'));
+  await expect(left).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' });
+  await vi.waitFor(() => expect(cancelled).toEqual(['held 2']));
+  expect(wires[0]?.readableEnded).toBe(false);
+  held.get('held 1')?.(null, { found: true });
   expect(await before).toEqual({ found: true });
+  await vi.waitFor(() => expect(wires[0]?.readableEnded).toBe(true));
   expect(wires.map(({ metadata }) => metadata.get('authorization'))).toEqual([['Bearer one'], ['Bearer two']]);
 });
 

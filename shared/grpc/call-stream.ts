@@ -80,16 +80,18 @@ export class CallStream<C extends CarryingClient> {
         reject(SkeinError.of(signal.reason));
         return;
       }
-      const { wire, waiting } = this.#open();
+      const stream = this.#open();
+      const { wire, waiting } = stream;
       const id = this.#calls++ % ID_MAX;
       const end = (): void => {
         waiting.delete(id);
         clearTimeout(timer);
         signal?.removeEventListener('abort', abort);
+        if (this.#stream !== stream) endUnused(stream);
       };
       const leave = (error: SkeinError): void => {
-        end();
         wire.write({ id });
+        end();
         reject(error);
       };
       const abort = (): void => leave(SkeinError.of(signal?.reason));
@@ -114,7 +116,7 @@ export class CallStream<C extends CarryingClient> {
   #open(): Stream {
     const { current: secret } = this.#settings.keyring;
     if (this.#stream?.secret === secret) return this.#stream;
-    this.#stream?.wire.end();
+    if (this.#stream !== undefined) endUnused(this.#stream);
     const stream: Stream = {
       wire: this.client.Calls(internalMetadata(this.#settings.keyring)),
       secret,
@@ -131,6 +133,11 @@ export class CallStream<C extends CarryingClient> {
     this.#stream = stream;
     return stream;
   }
+}
+
+/** Ends a stream that gets no more calls, once none waits on it. */
+function endUnused({ wire, waiting }: Stream): void {
+  if (waiting.size === 0) wire.end();
 }
 
 /** Numbers of calls are 32 bits wide. */

@@ -64,8 +64,11 @@ export function cacheableScan(
   };
 }
 
-/** Values that a file does not hold, such as those of a partition, stand in the text of its columns. */
-const isLike = (one: PlannedFile, { signature, columns }: PlannedFile): boolean =>
+/**
+ * Whether a file is read as the first one of a scan is, and neither has deletes. Values that a file does not hold, such as those of a
+ * partition, stand in the text of its columns.
+ */
+export const isLike = (one: PlannedFile, { signature, columns }: PlannedFile): boolean =>
   one.signature === signature &&
   one.file.deletes.length === 0 &&
   !one.hidesVirtual &&
@@ -75,9 +78,11 @@ const groupsOf = (
   { tableUuid }: ScanSpec,
   files: readonly PlannedFile[],
   { tenant, open }: { readonly tenant: TenantId; readonly open: OpenScanned },
-): CacheableGroup[] =>
-  files.flatMap(({ file, kept, isOneGroup }) => {
-    const key = JSON.stringify([tenant, tableUuid, file.sizeBytes, file.path]);
+): CacheableGroup[] => {
+  const of = JSON.stringify([tenant, tableUuid]);
+  return files.flatMap(({ file, kept, isOneGroup }) => {
+    const key = `${of} ${file.sizeBytes} ${file.path}`;
     const path = readablePath(open, file.path);
     return kept.map(({ startRow, rows }) => ({ key: `${key} ${startRow}`, path, startRow, rows, isFile: isOneGroup }));
   });
+};

@@ -6,7 +6,7 @@ import { must } from '#shared/must.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { readParquet } from '#shared/sql/read-parquet.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
-import { cacheableScan, type CacheableScan } from './cacheable-scan.ts';
+import { cacheableScan, isLike, type CacheableScan } from './cacheable-scan.ts';
 import type { DeletedPositions } from './deleted-positions.ts';
 import { fileFactsJoin, isAddress } from './print-address.ts';
 import { baseName, columnSource, planFile, type EqualityDelete, type PlannedFile } from './plan-file.ts';
@@ -58,16 +58,9 @@ export async function printScan(
     const batch = scan.files.slice(start, start + FOOTERS_AT_ONCE);
     files.push(...(await Promise.all(batch.map((file) => planFile(signal, scan, file, tools.readFooter)))));
   }
-  const branches = new Map<string, PlannedFile[]>();
-  for (const file of files) {
-    if (!file.read) continue;
-    const key = branchKey(file);
-    const branch = branches.get(key);
-    if (branch === undefined) branches.set(key, [file]);
-    else branch.push(file);
-  }
+  const read = files.filter((file) => file.read);
   const texts: string[] = [];
-  for (const branch of branches.values()) {
+  for (const branch of branchesOf(read)) {
     signal.throwIfAborted();
     texts.push(await printBranch(scan, branch, tools));
   }
@@ -81,7 +74,6 @@ export async function printScan(
     }),
     { scan: index, files: 0, rowGroups: 0, rowGroupsPruned: 0, bytes: 0 },
   );
-  const read = files.filter((file) => file.read);
   const cacheable = cacheableScan(scan, read, tools);
   return {
     sql: `(${texts.length === 0 ? printEmpty(scan) : texts.join(' UNION ALL ')})`,
@@ -91,7 +83,14 @@ export async function printScan(
   };
 }
 
-/** Files with equal keys stand in one `read_parquet`. */
+/** The files that stand in one `read_parquet` each. Most tables have one branch, whose files are alike. */
+function branchesOf(files: readonly PlannedFile[]): Iterable<readonly PlannedFile[]> {
+  const [first] = files;
+  const isOne = first !== undefined && files.every((file) => file.bounds.length === 0 && isLike(file, first));
+  return isOne ? [files] : Map.groupBy(files, branchKey).values();
+}
+
+/** Files with equal keys stand in one branch. */
 function branchKey({ file, bounds, signature, columns }: PlannedFile): string {
   const alone = bounds.length > 0 || file.deletes.some((one) => one.kind === 'vector');
   const deletes = file.deletes.map((one) => `${one.kind} ${one.path}`).sort();

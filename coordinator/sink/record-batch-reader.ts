@@ -36,13 +36,16 @@ export class RecordBatchReader implements BatchReader {
   }
 }
 
+/** A header may lie anywhere in what a worker has sent; the Arrow library reads numbers of some where they lie. */
 function decoded(header: Buffer): Message {
   try {
-    return Message.decode(header);
+    return Message.decode(header.byteOffset % ALIGNMENT === 0 ? header : new Uint8Array(header));
   } catch (cause) {
     throw invalid('no message', cause);
   }
 }
+
+const ALIGNMENT = 8;
 
 const invalid = (what: string, cause?: unknown): SkeinError =>
   new SkeinError('INTERNAL_ERROR', `a worker sent a result that is not as planned: ${what}`, { cause });

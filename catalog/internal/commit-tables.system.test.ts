@@ -5,6 +5,7 @@ import type { JsonObject } from '#shared/json.ts';
 import { newUuidV7 } from '#shared/uuid-v7.ts';
 import { metadataOf, NS, SCHEMA } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
+import { waitingLocks } from '#test/support/waiting-locks.ts';
 
 let passedMs = 0;
 const clock: Clock = { nowMs: () => Date.now() + passedMs, monotonicMs: () => performance.now() };
@@ -184,13 +185,7 @@ describe('an abandoned key', () => {
     await client.query("begin; select 1 from catalog.iceberg_table where name = 'running' for update");
     const key = newKey();
     const committed = commit(key, change('running', 'a'));
-    const waits = (count: number): Promise<void> =>
-      expect
-        .poll(
-          async () =>
-            (await client.query('select 1 from pg_locks where not granted and pid <> pg_backend_pid()')).rowCount,
-        )
-        .toBe(count);
+    const waits = (count: number): Promise<void> => expect.poll(() => waitingLocks(client)).toBe(count);
     await waits(1);
     const outcome = abandon(key);
     await waits(2);

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { QueryAnswer, StartedCluster } from '#test/support/cluster.ts';
 import { RESTARTS_SOON } from '#test/support/kill-service.ts';
 import { createTestDatabase, startOwnCluster, type TestDatabase } from '#test/support/resources.ts';
+import { waitingLocks } from '#test/support/waiting-locks.ts';
 
 /**
  * kill -9 at each step of an unload: all files have their names, with all rows, or none has. Triggers in Postgres hold the unload where it
@@ -73,8 +74,7 @@ async function hold(event: 'INSERT' | 'UPDATE'): Promise<() => Promise<void>> {
   };
 }
 
-const isHeld = async (): Promise<boolean> =>
-  ((await client.query("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")).rowCount ?? 0) > 0;
+const isHeld = async (): Promise<boolean> => (await waitingLocks(client, 'advisory')) > 0;
 const held = (): Promise<void> => expect.poll(isHeld, { timeout: 30_000, interval: 20 }).toBe(true);
 
 /** Files in the folders of uploads. */

@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import type { StartedCluster } from './cluster.ts';
 import { killService, RESTARTS_SOON, type Killed } from './kill-service.ts';
 import { createTestDatabase, startOwnCluster } from './resources.ts';
+import { waitingLocks } from './waiting-locks.ts';
 
 /** Locks that hold every write at a point until they are released. */
 const LOCKS = {
@@ -80,9 +81,7 @@ export class HeldWrites implements AsyncDisposable {
 
   /** Waits until writes are held. @param count how many */
   async held(count = 1): Promise<void> {
-    const waiting = async (): Promise<number> =>
-      (await this.database.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rowCount ?? 0;
-    await expect.poll(waiting, HELD_WITHIN).toBeGreaterThanOrEqual(count);
+    await expect.poll(() => waitingLocks(this.database), HELD_WITHIN).toBeGreaterThanOrEqual(count);
   }
 
   kill(kind: Killed): Promise<void> {

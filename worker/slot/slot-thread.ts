@@ -105,6 +105,9 @@ function keepLittle(): void {
   returnFreedMemory();
 }
 
+/** Runs when the thread has loaded this program. */
+export function load(): void {}
+
 /** Closes the instances of this thread, which then runs no more tasks. */
 export function closeInstances(): void {
   pool[Symbol.dispose]();

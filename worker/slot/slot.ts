@@ -57,6 +57,8 @@ export class Slot {
   #pagesFor: Attempt | undefined;
   readonly #onLeft: (attempt: Attempt) => void;
   readonly #pool: Piscina<SlotJob | undefined, void>;
+  /** Resolves when the thread has loaded its program, or died. */
+  readonly #loaded: Promise<void>;
 
   constructor(
     life: SlotLife,
@@ -89,6 +91,7 @@ export class Slot {
     });
     // A thread that dies fails each of its tasks; the pool starts another thread.
     this.#pool.on('error', (error: unknown) => options.log.error({ err: error }, 'a slot thread died'));
+    this.#loaded = this.#pool.run(undefined, { name: 'load' }).catch(() => undefined);
   }
 
   /** Starts a task on the thread; `job` is a number unique to the attempt. */
@@ -173,8 +176,12 @@ export class Slot {
     }
   }
 
-  /** Ends the thread in the same way, but waits at most `CLOSE_WAIT_MS`: it may be inside DuckDB. */
+  /**
+   * Ends the thread in the same way, but waits at most `CLOSE_WAIT_MS`: it may be inside DuckDB. One that loads is waited for: native code that
+   * meets the end of its thread while it binds functions ends the process.
+   */
   async close(): Promise<void> {
+    await this.#loaded;
     await Promise.race([this.retire(), sleep(CLOSE_WAIT_MS, undefined, { ref: false })]);
     void this.#pool.destroy();
   }

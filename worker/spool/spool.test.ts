@@ -131,3 +131,13 @@ test('an output of no rows yet is waited for', async () => {
   task.end({ kind: 'finished', report });
   expect(await whole).toEqual({ messages: [], end: { kind: 'finished', report } });
 });
+
+test('an output whose report has a long profile is left to be read', async () => {
+  const task = new Spool(1_000, () => undefined).open(() => undefined);
+  const long = { ...report, profile: { extra_info: 'x'.repeat(100) } };
+  task.push(Uint8Array.of(1));
+  task.end({ kind: 'finished', report: long });
+  expect(await task.whole(100, 10_000)).toBeNull();
+  expect(await task.next()).toEqual({ kind: 'data', data: Uint8Array.of(1) });
+  expect(await task.next()).toEqual({ kind: 'finished', report: long });
+});

@@ -60,8 +60,8 @@ export class TaskSpool {
   }
 
   /**
-   * Takes all of the output, when it has at most `bytesMax` bytes of messages and ends within `waitMs` of the first of them. Else it answers
-   * null as soon as it is known, and nothing has been taken.
+   * Takes all of the output, when its messages have at most `bytesMax` bytes, its report no longer profile than that, and it ends within
+   * `waitMs` of the first message. Else it answers null as soon as it is known, and nothing has been taken.
    */
   async whole(bytesMax: number, waitMs: number): Promise<WholeOutput | null> {
     let timer: NodeJS.Timeout | undefined;
@@ -76,7 +76,7 @@ export class TaskSpool {
       await this.#change();
     }
     clearTimeout(timer);
-    if (this.#end === undefined || this.#bytes > bytesMax) return null;
+    if (this.#end === undefined || this.#bytes > bytesMax || profileLength(this.#end) > bytesMax) return null;
     const messages = this.#messages;
     this.#messages = [];
     this.#isEndRead = true;
@@ -107,6 +107,10 @@ export class TaskSpool {
     this.#bytes = 0;
   }
 }
+
+/** Characters of the profile in a report; operators tell of expressions, which are as long as their statement. */
+const profileLength = (end: SpoolEnd): number =>
+  end.kind === 'failed' ? 0 : JSON.stringify(end.report.profile).length;
 
 /**
  * Counts the memory of all task output of a worker, streamed or partitioned. Over the limit, tasks with streamed output are paused,

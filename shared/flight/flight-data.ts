@@ -7,7 +7,6 @@ import { SkeinError } from '#shared/error.ts';
 export const HEADER_TAG = 2 * 8 + 2;
 const METADATA_TAG = 3 * 8 + 2;
 export const BODY_TAG = 1000 * 8 + 2;
-/** `Ticket { bytes ticket = 1; }` */
 
 /** A message of a stream; its parts are views of its bytes. */
 export type FlightData<Bytes extends Uint8Array = Uint8Array> = {

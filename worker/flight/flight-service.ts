@@ -14,7 +14,7 @@ import { LentMessage } from './arrow-message.ts';
 import { parseTicket } from './flight-ticket.ts';
 import { sendPartition } from './send-partition.ts';
 import { SendWindow, type FlightCall } from './send-window.ts';
-import type { TaskRegistry } from '../task/task-registry.ts';
+import { READER_LEFT, type TaskRegistry } from '../task/task-registry.ts';
 
 /** `FlightService` whose DoGet messages are encoded already: no body passes through a protobuf library. */
 export function flightDefinition(): ServiceDefinition {
@@ -57,7 +57,7 @@ export function doGetHandler(options: {
     let complete = false;
     const lost = (): void => {
       // gRPC emits 'cancelled' after every call, also after a successful one.
-      if (!complete) void tasks.cancel(ticket.taskId, new SkeinError('QUERY_CANCELLED', 'the reader went away'));
+      if (!complete) void tasks.cancel(ticket.taskId, READER_LEFT);
     };
     if (call.cancelled) lost();
     call.on('cancelled', lost);

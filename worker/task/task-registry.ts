@@ -29,7 +29,8 @@ const REMEMBERED_MAX = 10_000;
 const WHOLE_BYTES_MAX = 64 * 2 ** 10;
 const WHOLE_WAIT_MS = 10;
 
-const READER_LEFT = new SkeinError('QUERY_CANCELLED', 'the reader went away');
+/** Ends a task whose reader does not want its rows any more. */
+export const READER_LEFT = new SkeinError('QUERY_CANCELLED', 'the reader went away');
 
 /** A partition opened for a reader: its output is retained on the reader's behalf, and the reader must release it. */
 export type OpenedPartition = {

@@ -43,6 +43,8 @@ const CALLS = [
   'covar_pop(y, x), covar_samp(x, y), regr_sxx(y, x), regr_syy(y, x), regr_sxy(y, x), regr_avgx(y, x), regr_avgy(y, x)',
   'corr(y, a), regr_slope(y, a), regr_intercept(y, a), skewness(y), kurtosis(y)',
   'median(a), quantile_cont(y, 0.3), quantile_disc(a, [0.1, 0.9]), mad(y), mode(o), entropy(f)',
+  'sum(a), sum(DISTINCT a), avg(a), avg(DISTINCT a), count(a), count(DISTINCT a), count(*), sum(a) FILTER (WHERE f)',
+  'count(o), avg(o), sum(o), count(*), avg(o * 2 + g), count(o) FILTER (WHERE f), count(TRY_CAST(v AS INTEGER)), count(d)',
   'count(DISTINCT a), sum(DISTINCT b), avg(DISTINCT d), count(*), sum(a)',
   'count(DISTINCT v), count(DISTINCT a) FILTER (WHERE f), max(DISTINCT b)',
   `list(DISTINCT a ORDER BY a), string_agg(DISTINCT v, ',' ORDER BY v)`,

@@ -64,6 +64,22 @@ describe('constants are printed as they are, by themselves and in a list', () =>
   });
 });
 
+describe('sums and products of DECIMALs have the type that they had, without a cast of each result', () => {
+  const types = ['4,2', '5,3', '9,2', '15,2', '16,2', '17,4', '18,0', '18,6', '20,4', '37,2', '38,5'];
+  test.each(types)('DECIMAL(%s)', async (type) => {
+    const others = [...types.map((other) => `id::DECIMAL(${other})`), '1', '1.5', '0.001', '-12345.67'];
+    const rows = (other: string) =>
+      `(SELECT TRY_CAST(salary / 10000 AS DECIMAL(${type})) AS d, ${other} AS e FROM employees)`;
+    for (const other of others) {
+      for (const operation of ['d + e', 'e + d', 'd - e', 'e - d', 'd * e', 'e * d']) {
+        const { kind, message, printed } = await trip(`SELECT ${operation} FROM ${rows(other)}`, 't');
+        expect(['same', 'bothFail'], `${operation} of ${other}\n${message}\n${printed}`).toContain(kind);
+        if (kind === 'same') expect(printed).not.toMatch(/(?<!TRY_)CAST\(\(\w+\.\w+ [-+*]/);
+      }
+    }
+  });
+});
+
 describe.each(globSync(join(import.meta.dirname, '../slt/both/*.slt')).sort())('%s', (file) => {
   const records = parseSlt(readFileSync(file, 'utf8')).filter((record) => record.kind === 'query');
   test(`${basename(file)}: ${records.length} queries`, async () => {

@@ -4,6 +4,7 @@ import type { Expression } from '../../planner/expression.ts';
 import { outputFields } from '../../planner/plan-schema.ts';
 import type { Plan } from '../../planner/plan.ts';
 import { domainOf, groupCount } from '../estimate/estimate.ts';
+import { neverNullColumns } from '../estimate/never-null.ts';
 import { bytesOf, type Estimate } from '../estimate/row-estimate.ts';
 import { isTogether, moveKeys, placeOf, usefulKeys, type Keys, type Placed, type Tasks } from './placed.ts';
 import { exchange, partitionCount, together, type Placing } from './placing.ts';
@@ -23,7 +24,8 @@ export function placeAggregate(placing: Placing, node: AggregatePlan, input: Pla
   if (input.tasks.kind === 'one') return inPlace(input);
   const common = commonGroups(node);
   if (common.length > 0 && isTogether(input.tasks, common)) return inPlace(input);
-  const split = splitAggregate(node);
+  const neverNull = neverNullColumns(node.child, placing.facts.scans);
+  const split = splitAggregate(node, { neverNull });
   if (split === null) return inPlace(together(placing, input, common, { what: 'an aggregate that does not split' }));
   if (common.length > 0 && !isPartialWorth(placing, node, input)) {
     return inPlace(together(placing, input, common, { what: 'an aggregate of nearly as many groups as rows' }));
@@ -139,16 +141,9 @@ function placeDistinctCounts(
   if (ready.tasks.kind === 'one') {
     return { source: node, plan: { ...node, child: ready.plan }, tasks: placeOf(node, ready.tasks) };
   }
-  // The calls stay DISTINCT in the partial step; what it gives is merged as if they were not.
-  const plain: AggregatePlan = { ...node, aggregates: node.aggregates.map((call) => ({ ...call, distinct: false })) };
-  const split = must(splitAggregate(plain), 'every call splits');
-  const isDistinct = node.aggregates.flatMap((call) => (splitCall(call)?.partial ?? []).map(() => call.distinct));
-  const calls = split.partial.aggregates.map((call, i) => ({ ...call, distinct: isDistinct[i] === true }));
-  const partial: Placed = {
-    source: node,
-    plan: { ...split.partial, aggregates: calls, child: ready.plan },
-    tasks: ready.tasks,
-  };
+  const neverNull = neverNullColumns(node.child, placing.facts.scans);
+  const split = must(splitAggregate(node, { neverNull, areValuesTogether: true }), 'every call splits');
+  const partial: Placed = { source: node, plan: { ...split.partial, child: ready.plan }, tasks: ready.tasks };
   const rest = { source: node, rest: split.final };
   const exchanged = exchange(
     placing,

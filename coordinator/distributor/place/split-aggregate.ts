@@ -3,6 +3,7 @@ import { expressionKey } from '../../planner/expression-tree.ts';
 import type { AggregateCall, Expression, WindowCall } from '../../planner/expression.ts';
 import { outputFields } from '../../planner/plan-schema.ts';
 import type { Plan } from '../../planner/plan.ts';
+import { isNeverNull } from '../estimate/never-null.ts';
 import { DOUBLE, type SplitCall } from './aggregate-calls.ts';
 import { splitCall } from './aggregate-splits.ts';
 import type { SqlType } from '../../planner/sql-type.ts';
@@ -18,7 +19,15 @@ export type SplitAggregate = {
   readonly final: (parts: Plan) => Plan;
 };
 
+type SplitOptions = {
+  /** By column of the child, whether it is never NULL; a count of what never is counts rows, as other counts of the aggregate then do. */
+  readonly neverNull: readonly boolean[];
+  /** Whether equal arguments of DISTINCT calls are in one task: such a call then merges like any other. */
+  readonly areValuesTogether?: boolean;
+};
+
 /**
+ * Puts an aggregate into two steps. What several of its calls need is computed once.
  * ```
  * aggregate g: sum(x), count(DISTINCT y)         project
  *   child                                  ->      aggregate g: sum(sum), count(DISTINCT y)
@@ -31,17 +40,20 @@ export type SplitAggregate = {
  *
  * Returns null when a call does not split or two grouping sets are the same; the rows are then exchanged by their groups.
  */
-export function splitAggregate(node: AggregatePlan): SplitAggregate | null {
+export function splitAggregate(
+  node: AggregatePlan,
+  { neverNull, areValuesTogether = false }: SplitOptions,
+): SplitAggregate | null {
   const width = node.groups.length;
   const isPlain = node.sets.length <= 1 && (node.sets[0] === undefined || node.sets[0].length === width);
   if (!isPlain && !areSetsDistinct(node.sets)) return null;
-  const extra = distinctInputs(node.aggregates);
+  const extra = areValuesTogether ? [] : distinctInputs(node.aggregates);
   // Without rows, the empty grouping set still has a group; a partial step that also groups by the arguments would give none.
   if (!isPlain && extra.length > 0 && node.sets.some((set) => set.length === 0)) return null;
-  const steps = node.aggregates.map((call) => (call.distinct ? null : splitCall(call)));
+  const steps = node.aggregates.map((call) => (call.distinct && !areValuesTogether ? null : splitCall(call)));
   const isDistinctOnly = (call: AggregateCall): boolean => call.distinct && call.orders.length === 0;
   if (node.aggregates.some((call, i) => steps[i] === null && !isDistinctOnly(call))) return null;
-  const partialCalls = steps.flatMap((step) => step?.partial ?? []);
+  const { calls: partialCalls, partsOf } = sharedCalls(steps, neverNull);
   const groups = [...node.groups, ...extra];
   const all = node.groups.map((_, i) => i);
   const extraAt = extra.map((_, i) => width + i);
@@ -67,8 +79,31 @@ export function splitAggregate(node: AggregatePlan): SplitAggregate | null {
     partial,
     groups: finalGroups,
     final: (parts) =>
-      finalStep({ node, steps, finalGroups, parts, partsFrom: groups.length, column, extraColumn, isPlain }),
+      finalStep({ node, steps, finalGroups, parts, partsFrom: groups.length, partsOf, column, extraColumn, isPlain }),
   };
+}
+
+/** The calls of the first step, each once, and where the parts of each step are among them. */
+function sharedCalls(
+  steps: readonly (SplitCall | null)[],
+  neverNull: readonly boolean[],
+): { readonly calls: readonly AggregateCall[]; readonly partsOf: readonly (readonly number[])[] } {
+  const calls = new Map<string, { readonly call: AggregateCall; readonly at: number }>();
+  const partsOf = steps.map((step) =>
+    (step?.partial ?? []).map((one) => {
+      const call = countRows(one, neverNull);
+      const key = expressionKey({ kind: 'aggregate', call });
+      const known = calls.get(key) ?? { call, at: calls.size };
+      calls.set(key, known);
+      return known.at;
+    }),
+  );
+  return { calls: [...calls.values()].map(({ call }) => call), partsOf };
+}
+
+function countRows(call: AggregateCall, neverNull: readonly boolean[]): AggregateCall {
+  const isOfRows = call.name === 'count' && call.children.every((child) => isNeverNull(child, neverNull));
+  return isOfRows && !call.distinct ? { ...call, name: 'count_star', children: [] } : call;
 }
 
 const columnRef = (index: number, type: SqlType): Expression => ({ kind: 'column', index, name: '', type });
@@ -79,6 +114,8 @@ function finalStep(step: {
   readonly finalGroups: readonly Expression[];
   readonly parts: Plan;
   readonly partsFrom: number;
+  /** By call of the aggregate: its parts among the first step's calls, which begin at column `partsFrom`. */
+  readonly partsOf: readonly (readonly number[])[];
   readonly column: (index: number) => Expression;
   readonly extraColumn: ReadonlyMap<string, Expression>;
   readonly isPlain: boolean;
@@ -95,7 +132,6 @@ function finalStep(step: {
   const windows: WindowCall[] = [];
   const width = outputFields(step.parts).length;
   const results: ((at: (index: number) => Expression) => Expression)[] = [];
-  let part = step.partsFrom;
   for (const [i, call] of node.aggregates.entries()) {
     const split = step.steps[i] ?? null;
     const from = calls.length;
@@ -108,13 +144,12 @@ function finalStep(step: {
       results.push((at) => at(from));
       continue;
     }
-    const parts = split.partial.map((_, k) => column(part + k));
+    const parts = must(step.partsOf[i], 'the parts of a call').map((at) => column(step.partsFrom + at));
     const sums = (split.sums?.(parts) ?? []).map((one) => {
       windows.push(groupSum(one, finalGroups));
       return columnRef(width + windows.length - 1, DOUBLE);
     });
     const merged = split.merge(parts, sums);
-    part += split.partial.length;
     calls.push(...merged);
     results.push((at) => split.result(merged.map((_, k) => at(from + k))));
   }

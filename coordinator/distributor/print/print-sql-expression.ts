@@ -182,28 +182,55 @@ const DECIMAL_RESULTS: ReadonlyMap<string, string> = new Map([
 const FULL_WIDTHS: ReadonlySet<number> = new Set([18, 38]);
 
 /**
- * In the plan the operands are already cast to the result's type; bound again, the result would become wider. So the operands of a sum are
- * cast to one digit less, as they were; any other result that becomes too wide is cast back.
+ * In the plan the operands are already cast to the result's type; bound again, the result would become wider. So the operands get back the
+ * digits that they had; a result that would still have another type is cast back, which DuckDB checks value by value.
  */
 function printDecimal(call: FunctionCall, type: DecimalType, list: (all: readonly Expression[]) => string): string {
-  const operands = call.children.length === 1 || FULL_WIDTHS.has(type.width) ? null : narrowed(call, type);
+  const isBoundAlike = call.children.length === 1 || FULL_WIDTHS.has(type.width);
+  const operands = isBoundAlike ? call.children : call.name === '*' ? factors(call, type) : summands(call, type);
   const texts = (operands ?? call.children).map((one) => list([one]));
   const text = texts.length === 1 ? `(${call.name}${texts[0]})` : `(${texts.join(` ${call.name} `)})`;
-  return operands !== null || texts.length === 1 || FULL_WIDTHS.has(type.width)
-    ? text
-    : `CAST(${text} AS ${castType(type)})`;
+  return operands === null ? `CAST(${text} AS ${castType(type)})` : text;
 }
 
-function narrowed(call: FunctionCall, type: DecimalType): readonly Expression[] | null {
-  if (call.name === '*') return null;
-  const narrow: DecimalType = { ...type, width: type.width - 1 };
-  const isCast = call.children.every((one) => one.kind === 'constant' || (one.kind === 'cast' && !one.tryCast));
-  return isCast
-    ? call.children.map((one): Expression =>
-        one.kind === 'constant' || one.kind === 'cast' ? { ...one, type: narrow } : one,
-      )
-    : null;
+/** Operands of a sum of this type, which has one digit more than the widest of them; null when they are not known. */
+function summands(call: FunctionCall, type: DecimalType): readonly Expression[] | null {
+  const width = type.width - 1;
+  const operands = call.children.map((one) => withDigits(one, width) ?? one);
+  const types = operands.map(decimalOf);
+  const isAsWide = types.every((one) => one !== null && one.scale === type.scale && one.width <= width);
+  return isAsWide && types.some((one) => one?.width === width) ? operands : null;
 }
+
+/** Operands of a product of this type, which has the digits of both; null when they are not known. */
+function factors(call: FunctionCall, type: DecimalType): readonly Expression[] | null {
+  const [left, right] = call.children.map(uncast);
+  if (left === undefined || right === undefined) return null;
+  const rest = (other: Expression): number => type.width - (decimalOf(other)?.width ?? Infinity);
+  if (rest(left) === decimalOf(right)?.width) return [left, right];
+  const [narrowLeft, narrowRight] = [withDigits(left, rest(right)), withDigits(right, rest(left))];
+  if (narrowRight !== null) return [left, narrowRight];
+  return narrowLeft === null ? null : [narrowLeft, right];
+}
+
+/** A constant, or what a cast makes, with so many digits; null for another expression, and when they are too few for its scale. */
+function withDigits(one: Expression, width: number): Expression | null {
+  const type = decimalOf(one);
+  const isMade = one.kind === 'constant' || (one.kind === 'cast' && !one.tryCast);
+  return !isMade || type === null || width < Math.max(1, type.scale) ? null : { ...one, type: { ...type, width } };
+}
+
+/** A DECIMAL without the cast that only gave it more digits. */
+function uncast(one: Expression): Expression {
+  const [to, from] = one.kind === 'cast' && !one.tryCast ? [decimalOf(one), decimalOf(one.child)] : [null, null];
+  const isWidened = one.kind === 'cast' && to !== null && from?.scale === to.scale && from.width <= to.width;
+  return isWidened ? one.child : one;
+}
+
+const decimalOf = (one: Expression): DecimalType | null => {
+  const type = typeOf(one);
+  return type?.kind === 'decimal' ? type : null;
+};
 
 /** Operators that the parser turns into the function of the same name. */
 const INFIX: ReadonlySet<string> = new Set(['+', '-', '*', '/', '//', '%', '||', '&', '|', '<<', '>>']);

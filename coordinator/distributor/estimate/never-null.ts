@@ -1,0 +1,93 @@
+import type { Expression } from '../../planner/expression.ts';
+import type { JoinPlan, Plan } from '../../planner/plan.ts';
+import { outputFields } from '../../planner/plan-schema.ts';
+import type { SqlType } from '../../planner/sql-type.ts';
+import type { ScanFacts } from '../fragment.ts';
+
+/**
+ * Says of each column of a plan's rows whether none of them is NULL, by the manifests' counts of NULLs; false also when that is not known.
+ */
+export function neverNullColumns(plan: Plan, scans: readonly ScanFacts[]): readonly boolean[] {
+  const of = (child: Plan): readonly boolean[] => neverNullColumns(child, scans);
+  switch (plan.kind) {
+    case 'scan':
+      return plan.columns.map(({ index }) => scans[plan.scan]?.columns[index]?.nulls === 0);
+    case 'filter':
+    case 'sort':
+      return pick(of(plan.child), plan.projection);
+    case 'limit':
+    case 'sample':
+    case 'distinct':
+    case 'exchange':
+      return of(plan.child);
+    case 'project': {
+      const child = of(plan.child);
+      return plan.expressions.map(({ expression }) => isNeverNull(expression, child));
+    }
+    case 'join':
+      return ofJoin(plan, of);
+    case 'cross':
+      return [...of(plan.left), ...of(plan.right)];
+    default:
+      return outputFields(plan).map(() => false);
+  }
+}
+
+function ofJoin(join: JoinPlan, of: (child: Plan) => readonly boolean[]): readonly boolean[] {
+  const left = (): readonly boolean[] => pick(of(join.left), join.leftProjection);
+  const right = (): readonly boolean[] => pick(of(join.right), join.rightProjection);
+  switch (join.type) {
+    case 'semi':
+    case 'anti':
+      return left();
+    case 'rightSemi':
+    case 'rightAnti':
+      return right();
+    case 'inner':
+      return [...left(), ...right()];
+    case 'left':
+    case 'single':
+      return [...left(), ...right().map(() => false)];
+    case 'right':
+      return [...left().map(() => false), ...right()];
+    default:
+      return outputFields(join).map(() => false);
+  }
+}
+
+const pick = (columns: readonly boolean[], positions: readonly number[] | null): readonly boolean[] =>
+  positions === null ? columns : positions.map((at) => columns[at] === true);
+
+/** Whether an expression is NULL for no row of an input, of whose columns `columns` says the same. */
+export function isNeverNull(expression: Expression, columns: readonly boolean[]): boolean {
+  switch (expression.kind) {
+    case 'column':
+      return columns[expression.index] === true;
+    case 'constant':
+      return expression.value !== null;
+    case 'cast':
+      return (
+        !expression.tryCast &&
+        isNumber(expression.type) &&
+        isNumber(typeOf(expression.child)) &&
+        isNeverNull(expression.child, columns)
+      );
+    case 'function':
+      return (
+        SUMS_AND_PRODUCTS.has(expression.name) &&
+        isNumber(expression.type) &&
+        expression.children.every((child) => isNumber(typeOf(child)) && isNeverNull(child, columns))
+      );
+    default:
+      return false;
+  }
+}
+
+/** Functions of numbers that give a number or an error. */
+const SUMS_AND_PRODUCTS: ReadonlySet<string> = new Set(['+', '-', '*', 'add', 'subtract', 'multiply']);
+const NUMBERS: ReadonlySet<string> = new Set('TINYINT SMALLINT INTEGER BIGINT HUGEINT FLOAT DOUBLE'.split(' '));
+
+const isNumber = (type: SqlType | null): boolean =>
+  type?.kind === 'decimal' || (type?.kind === 'scalar' && NUMBERS.has(type.name));
+
+const typeOf = (one: Expression): SqlType | null => ('type' in one ? one.type : null);

@@ -1,3 +1,4 @@
+import { unreachable } from '#shared/must.ts';
 import type { Expression } from '../../planner/expression.ts';
 import type { JoinPlan, Plan } from '../../planner/plan.ts';
 import { outputFields } from '../../planner/plan-schema.ts';
@@ -28,8 +29,25 @@ export function neverNullColumns(plan: Plan, scans: readonly ScanFacts[]): reado
       return ofJoin(plan, of);
     case 'cross':
       return [...of(plan.left), ...of(plan.right)];
-    default:
+    case 'aggregate':
+    case 'window':
+    case 'unnest':
+    case 'generator':
+    case 'values':
+    case 'oneRow':
+    case 'empty':
+    case 'positional':
+    case 'delimScan':
+    case 'union':
+    case 'intersect':
+    case 'except':
+    case 'cte':
+    case 'recursiveCte':
+    case 'cteScan':
+    case 'stage':
       return outputFields(plan).map(() => false);
+    default:
+      return unreachable(plan);
   }
 }
 
@@ -50,8 +68,11 @@ function ofJoin(join: JoinPlan, of: (child: Plan) => readonly boolean[]): readon
       return [...left(), ...right().map(() => false)];
     case 'right':
       return [...left().map(() => false), ...right()];
-    default:
+    case 'full':
+    case 'mark':
       return outputFields(join).map(() => false);
+    default:
+      return unreachable(join.type, 'join type');
   }
 }
 
@@ -60,27 +81,13 @@ const pick = (columns: readonly boolean[], positions: readonly number[] | null):
 
 /** Whether an expression is NULL for no row of an input, of whose columns `columns` says the same. */
 export function isNeverNull(expression: Expression, columns: readonly boolean[]): boolean {
-  switch (expression.kind) {
-    case 'column':
-      return columns[expression.index] === true;
-    case 'constant':
-      return expression.value !== null;
-    case 'cast':
-      return (
-        !expression.tryCast &&
-        isNumber(expression.type) &&
-        isNumber(typeOf(expression.child)) &&
-        isNeverNull(expression.child, columns)
-      );
-    case 'function':
-      return (
-        SUMS_AND_PRODUCTS.has(expression.name) &&
-        isNumber(expression.type) &&
-        expression.children.every((child) => isNumber(typeOf(child)) && isNeverNull(child, columns))
-      );
-    default:
-      return false;
-  }
+  if (expression.kind === 'column') return columns[expression.index] === true;
+  if (expression.kind === 'constant') return expression.value !== null;
+  if (!isNumber(typeOf(expression))) return false;
+  const areNumbers = (operands: readonly Expression[]): boolean =>
+    operands.every((one) => isNumber(typeOf(one)) && isNeverNull(one, columns));
+  if (expression.kind === 'cast') return !expression.tryCast && areNumbers([expression.child]);
+  return expression.kind === 'function' && SUMS_AND_PRODUCTS.has(expression.name) && areNumbers(expression.children);
 }
 
 /** Functions of numbers that give a number or an error. */

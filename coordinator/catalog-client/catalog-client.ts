@@ -23,6 +23,7 @@ import {
   type TableName,
 } from '../resolver/table-source.ts';
 import { readViewDefinition, type ViewDefinition } from '../resolver/view/view-definition.ts';
+import { LastAnswers } from './last-answers.ts';
 import { pages, type Pages } from './pages.ts';
 import { stageCatalog, type StageCatalog } from './stage-catalog.ts';
 import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
@@ -145,6 +146,13 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
 
   const reads = new CallStream(client, definition, { keyring: security.keyring, lost: 'CATALOG_UNAVAILABLE' });
 
+  const keyOf = (tenant: string, { catalog, namespace, table }: TableName): string =>
+    JSON.stringify([tenant, catalog, namespace, table]);
+  const answers = new LastAnswers((tenant, name, version) => {
+    const known = cache.get(keyOf(tenant, name));
+    return known?.version === version ? known.metadata : undefined;
+  });
+
   const loadTables = async (
     principal: Principal,
     moment: string | undefined,
@@ -153,7 +161,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
   ): Promise<readonly LoadedTable[]> => {
     if (names.length === 0) return [];
     const { tenant } = principal;
-    const keys = names.map((name) => JSON.stringify([tenant, name.catalog, name.namespace, name.table]));
+    const keys = names.map((name) => keyOf(tenant, name));
     const known = keys.map((key) => cache.get(key));
     const request = {
       principal: toPrincipalMessage(principal),
@@ -195,7 +203,9 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
       }
       return found(table, { name, version: current.version, metadata: current.metadata });
     };
-    return Promise.all(reply.tables.map(loadTable));
+    const tables = await Promise.all(reply.tables.map(loadTable));
+    if (moment === undefined) answers.keep(principal, names, tables);
+    return tables;
   };
 
   const stageTable = async (
@@ -237,9 +247,13 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
         decisions.map(({ action, allowed, reason }) => [action, allowed ? { allowed } : { allowed, reason }]),
       );
     },
-    tablesFor: (principal, moment) => ({
-      loadTables: (names, signal) => loadTables(principal, moment, names, signal),
-    }),
+    tablesFor: (principal, moment) => {
+      const load = (names: readonly TableName[], signal: AbortSignal): Promise<readonly LoadedTable[]> =>
+        loadTables(principal, moment, names, signal);
+      const recallTables: TableLoader['recallTables'] = (names, signal) =>
+        answers.recall(principal, names, () => load(names, signal));
+      return moment === undefined ? { loadTables: load, recallTables } : { loadTables: load };
+    },
     moment: async () => (await reads.call('GetMoment', {}, { timeoutMs: CALL_TIMEOUT_MS })).moment,
     stageTable,
     listCatalogs: async (principal, action) => {

@@ -25,6 +25,7 @@ import { taskProfile } from './task-profile.ts';
 import { describePlan } from './describe-plan.ts';
 import { distributeQuery, rescan, runsWhole, type QueryStages } from './distribute-query.ts';
 import type { StatementRequest } from './query-service.ts';
+import type { Recall } from './recall.ts';
 import type { RunnerServices } from './runner-services.ts';
 
 /** A query that is about to run, and the receiver of its rows. */
@@ -37,6 +38,8 @@ export type QueryExecution = {
   readonly context: StatementContext;
   /** The place of another query of the same statement, which waits for this one's rows; null = the query needs its own. */
   readonly place: Place | null;
+  /** Whether its tables are as they are now, before which no row is given; absent = they were loaded, as they are. */
+  readonly recall?: Recall;
   /** Called when the query has waited for its place: resolves it again unless its tables can still be read as they were bound. */
   readonly renew: (place: Place) => Promise<PreparedQuery>;
   /** Called when the query is to be distributed and its plan is shared: makes it a plan of its own. */
@@ -91,14 +94,16 @@ export type QueryOutcome = {
  */
 export async function executeQuery(execution: QueryExecution): Promise<QueryOutcome> {
   try {
-    if (execution.place !== null) return await executeAdmitted({ ...execution, place: execution.place });
-    return await executeInPlace(execution);
+    const { active, place, recall } = execution;
+    const signal = recall?.open === undefined ? active.signal : AbortSignal.any([active.signal, recall.open]);
+    if (place !== null) return await executeAdmitted({ ...execution, place, signal });
+    return await executeInPlace({ ...execution, signal });
   } finally {
     execution.active.profile.ended();
   }
 }
 
-async function executeInPlace(execution: QueryExecution): Promise<QueryOutcome> {
+async function executeInPlace(execution: StoppableExecution): Promise<QueryOutcome> {
   const place = await admitQuery(execution);
   try {
     const query = place.hasWaited ? await execution.renew(place) : execution.query;
@@ -108,12 +113,15 @@ async function executeInPlace(execution: QueryExecution): Promise<QueryOutcome> 
   }
 }
 
-type AdmittedExecution = QueryExecution & { readonly place: Place };
+/** `signal` stops its tasks. */
+type StoppableExecution = QueryExecution & { readonly signal: AbortSignal };
+type AdmittedExecution = StoppableExecution & { readonly place: Place };
 
 /** Runs the query whole on one worker or in stages on several, by the session's settings and the size of the data. */
 async function executeAdmitted(execution: AdmittedExecution): Promise<QueryOutcome> {
   const { services, request, active, state, query } = execution;
-  const { signal, profile } = active;
+  const { signal } = execution;
+  const { profile } = active;
   profile.planned(describePlan(query, active));
   const { tenant, sub: principal } = request.caller.claims;
   const { scheduler, front } = services;
@@ -157,7 +165,7 @@ type Limits = { readonly settings: DistributionSettings };
 
 /** The part of a run that does not depend on how the query is distributed. `rows` counts the result's rows. */
 function queryRun(execution: AdmittedExecution): { readonly run: QueryRun; readonly rows: () => number } {
-  const { services, request, active, query, context, profile, destination, place } = execution;
+  const { services, request, active, query, context, profile, destination, place, recall, signal } = execution;
   const { tenant, sub: principal } = request.caller.claims;
   let rows = 0;
   const run: QueryRun = {
@@ -173,7 +181,7 @@ function queryRun(execution: AdmittedExecution): { readonly run: QueryRun; reado
         ? rowEncoding(destination.encoding, { columns: query.columns, timeZone: context.timeZone })
         : { sql: destination.sql, newReader: () => new TextColumnReader() },
     sink: destination.kind === 'files' ? destination.sink : null,
-    signal: active.signal,
+    signal,
     onRun: (id, view) => {
       services.runs.add(id, execution.shape);
       active.follow(view, () => rows);
@@ -185,7 +193,7 @@ function queryRun(execution: AdmittedExecution): { readonly run: QueryRun; reado
     onBatch: (batch) => {
       rows += batch.rows;
       place.worked({ rows: batch.rows, scheduledMs: 0 });
-      return execution.onBatch(batch);
+      return recall === undefined ? execution.onBatch(batch) : recall.whenCurrent(() => execution.onBatch(batch));
     },
     mayStartOver: () => !request.sink.committed,
   };

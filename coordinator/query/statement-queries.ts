@@ -21,17 +21,13 @@ import type { StatementShape } from '../quarantine/quarantine.ts';
 import { statementShape } from '../quarantine/statement-shape.ts';
 import { walkPlan } from '../planner/plan-tree.ts';
 import { stillReadable } from '../resolver/still-readable.ts';
-import type { MetadataRows } from '../rows/metadata-rows.ts';
-import type { StatementRows, TableSource } from '../resolver/table-source.ts';
 import { plannedFiles, planScans } from '../scheduler/plan-scans.ts';
-import type { SessionState } from '../session/session.ts';
 import type { TextSpan } from '../statement/statement.ts';
-import type { ActiveQuery } from './active-query.ts';
 import { BoundedValues } from './bounded-values.ts';
 import { constantsOf, constantsQuery } from './constants-query.ts';
 import { DerivedText, wholeText } from '../statement/derived-text.ts';
 import type { UnloadDestinationOf, UnloadedQuery } from '../unload/unload.ts';
-import { placesIn, type ValuePlace } from '../statement/value-place.ts';
+import { placesIn } from '../statement/value-place.ts';
 import { executeQuery, type FilesDestination, type QueryExecution, type QueryOutcome } from './execute-query.ts';
 import { onlyTable } from './execute-parts.ts';
 import type { MadeRows } from '../copy/made-rows.ts';
@@ -46,29 +42,11 @@ import { inStatement } from './in-statement.ts';
 import { newContext } from './new-context.ts';
 import { inScope } from './in-scope.ts';
 import type { QueryScope } from '../command/refresh-request.ts';
-import type { StatementRequest } from './query-service.ts';
-import type { RunnerServices } from './runner-services.ts';
-import type { StatementTables } from './statement-tables.ts';
+import type { StatementParts } from './statement-parts.ts';
+import { runRecalled, type Recall } from './recall.ts';
 import { returningRows } from './returning-rows.ts';
 import { loadParts, rewriteParts, type PartsOf } from './parts-of-files.ts';
 import { typedColumns } from './typed-columns.ts';
-
-export type CheckColumns = (columns: readonly QueryColumn[]) => Promise<void>;
-
-type StatementParts = {
-  readonly services: RunnerServices;
-  readonly request: StatementRequest;
-  readonly active: ActiveQuery;
-  readonly session: SessionState;
-  readonly tables: StatementTables & StatementRows & MetadataRows;
-  /** Loads tables as they are now, past the statement's cache in `tables`. */
-  readonly source: TableSource;
-  /** The values of parameters in the statement's text. */
-  readonly values: readonly ValuePlace[];
-  readonly checkColumns: CheckColumns;
-  /** Absent = the session's, and whole tables. */
-  readonly scope?: QueryScope;
-};
 
 /** The queries of one statement: gate, plan, admission, tasks, result. */
 export class StatementQueries implements Queries {
@@ -124,6 +102,10 @@ export class StatementQueries implements Queries {
   }
 
   async run(query: TextSpan): Promise<Outcome> {
+    return runRecalled(this.#parts.tables, (recall) => this.#rows(query, recall));
+  }
+
+  async #rows(query: TextSpan, recall: Recall): Promise<Outcome> {
     const { sink } = this.#parts.request;
     const { signal } = this.#parts.active;
     const shape = this.#admittedShape(query);
@@ -139,6 +121,7 @@ export class StatementQueries implements Queries {
       shape,
       profile: false,
       destination: { kind: 'rows', encoding: sink.encoding },
+      recall,
       renew: (place) => this.#renewed(prepared, () => checked(place)),
       planAlone: (place) => checked(place, false),
       onStart: ({ columns }) => sink.start({ columns, timeZone: context.timeZone }),
@@ -293,7 +276,7 @@ export class StatementQueries implements Queries {
   #execution(
     query: PreparedQuery,
     context: StatementContext,
-  ): Omit<QueryExecution, 'shape' | 'profile' | 'destination' | 'renew' | 'planAlone' | 'onStart' | 'onBatch'> {
+  ): Pick<QueryExecution, 'services' | 'request' | 'active' | 'state' | 'query' | 'context' | 'place'> {
     const { services, request, active, session: state } = this.#parts;
     const known = query.contextual ? context : blankContext(context.timeZone);
     return { services, request, active, state, query, context: known, place: null };

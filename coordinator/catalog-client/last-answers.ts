@@ -1,0 +1,117 @@
+import { LRUCache } from 'lru-cache';
+import type { Principal } from '#shared/authorization/principal.ts';
+import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
+import { sameCredential } from '#shared/storage/credential.ts';
+import type { LoadedTable, LoadedView, RecalledTables, TableName } from '../resolver/table-source.ts';
+import type { ViewDefinition } from '../resolver/view/view-definition.ts';
+
+type FoundTable = Extract<LoadedTable, { kind: 'found' }>;
+/** A table or view without its document, which the catalog client keeps by its version. */
+type Described = Omit<FoundTable, 'metadata'> | Omit<LoadedView, 'view'>;
+type Answer = {
+  readonly table: Described;
+  /** The answer before this one was the same: likely, so will be the next. */
+  readonly isSteady: boolean;
+};
+
+/** Returns the document of this version, if it is still kept. */
+type DocumentOf = (tenant: string, name: TableName, version: string) => TableMetadata | ViewDefinition | undefined;
+
+/** Tables whose last answer is kept, over all principals. */
+const ANSWERS_MAX = 10_000;
+
+/**
+ * What the catalog last answered to each principal of a table: most likely that is still so, and a statement begins with it while it asks.
+ * Nothing here says what a principal may do or what a table holds now.
+ */
+export class LastAnswers {
+  readonly #answers = new LRUCache<string, Answer>({ max: ANSWERS_MAX });
+  readonly #documentOf: DocumentOf;
+  /** The claims of a token are one object for as long as it is in use. */
+  readonly #principals = new WeakMap<Principal, number>();
+  #known = 0;
+
+  constructor(documentOf: DocumentOf) {
+    this.#documentOf = documentOf;
+  }
+
+  /** Keeps what the catalog answered just now. */
+  keep(principal: Principal, names: readonly TableName[], tables: readonly LoadedTable[]): void {
+    for (const [i, table] of tables.entries()) {
+      const key = this.#keyOf(principal, names[i]);
+      if (table.kind === 'missing') this.#answers.delete(key);
+      else {
+        const before = this.#answers.get(key)?.table;
+        this.#answers.set(key, { table: described(table), isSteady: before !== undefined && isSame(before, table) });
+      }
+    }
+  }
+
+  /** The tables as they last were, which `ask` says again; null unless each was so twice, and its document is here. */
+  recall(
+    principal: Principal,
+    names: readonly TableName[],
+    ask: () => Promise<readonly LoadedTable[]>,
+  ): RecalledTables | null {
+    const tables = this.#last(principal, names);
+    if (tables === null) return null;
+    const areCurrent = ask().then((now) => tables.every((table, i) => isSame(table, now[i])));
+    // Whoever uses the tables waits for this; that need not be at once.
+    areCurrent.catch(() => undefined);
+    return { tables, areCurrent };
+  }
+
+  #last(principal: Principal, names: readonly TableName[]): readonly LoadedTable[] | null {
+    const tables: LoadedTable[] = [];
+    for (const name of names) {
+      const answer = this.#answers.get(this.#keyOf(principal, name));
+      if (answer?.isSteady !== true) return null;
+      const document = this.#documentOf(principal.tenant, name, answer.table.version);
+      const table = document === undefined ? null : withDocument(answer.table, document);
+      if (table === null) return null;
+      tables.push(table);
+    }
+    return tables;
+  }
+
+  #keyOf(principal: Principal, name: TableName | undefined): string {
+    const known = this.#principals.get(principal) ?? (this.#known += 1);
+    this.#principals.set(principal, known);
+    return JSON.stringify([known, name?.catalog, name?.namespace, name?.table]);
+  }
+}
+
+function described(table: FoundTable | LoadedView): Described {
+  if (table.kind === 'view') {
+    const { view: _view, ...rest } = table;
+    return rest;
+  }
+  const { metadata: _metadata, ...rest } = table;
+  return rest;
+}
+
+function withDocument(table: Described, document: TableMetadata | ViewDefinition): LoadedTable | null {
+  const isView = 'representations' in document;
+  if (table.kind === 'view') return isView ? { ...table, view: document } : null;
+  return isView ? null : { ...table, metadata: document };
+}
+
+/** Whether a table is what it was, and the principal may do with it what it might. */
+function isSame(before: LoadedTable | Described, now: LoadedTable | Described | undefined): boolean {
+  if (before.kind === 'missing' || now === undefined || now.kind === 'missing') return false;
+  const isAlike =
+    before.kind === now.kind &&
+    before.version === now.version &&
+    nameText(before.name) === nameText(now.name) &&
+    before.actions.size === now.actions.size &&
+    [...before.actions].every((action) => now.actions.has(action));
+  if (!isAlike || before.kind === 'view' || now.kind === 'view') return isAlike;
+  return (
+    before.policyVersion === now.policyVersion &&
+    before.policies.length === now.policies.length &&
+    sameCredential(before.credential, now.credential) &&
+    before.allowedRoots.join('\0') === now.allowedRoots.join('\0')
+  );
+}
+
+const nameText = ({ catalog, namespace, table }: TableName): string => JSON.stringify([catalog, namespace, table]);

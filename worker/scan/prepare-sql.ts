@@ -97,6 +97,7 @@ async function loadedScan(
   return {
     sql: '',
     report: { ...report, bytes: files.reduce((sum, file) => sum + scannedBytes(file), 0) },
+    rows: 0,
     files: files.map(({ path }) => path),
   };
 }

@@ -30,6 +30,8 @@ export type ScanTools = {
 export type PrintedScan = {
   readonly sql: string;
   readonly report: ScanReport;
+  /** Rows of the row groups that it will read; 0 when that is not known before. */
+  readonly rows: number;
   readonly files: readonly string[];
   /** Present when the row cache may give the rows. */
   readonly cacheable?: CacheableScan;
@@ -78,6 +80,7 @@ export async function printScan(
   return {
     sql: `(${texts.length === 0 ? printEmpty(scan) : texts.join(' UNION ALL ')})`,
     report,
+    rows: read.reduce((sum, { kept }) => kept.reduce((all, { rows }) => all + rows, sum), 0),
     files: read.flatMap(({ file }) => [file.path, ...file.deletes.map(({ path }) => path)]),
     ...(cacheable === undefined ? {} : { cacheable }),
   };

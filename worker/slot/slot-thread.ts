@@ -69,10 +69,11 @@ const SPOILS_INSTANCE: ReadonlySet<ErrorCode> = new Set([
 const TAKES_MUCH: ReadonlySet<ErrorCode> = new Set(['OUT_OF_MEMORY', 'MEMORY_KILLED', 'MEMORY_EXHAUSTED']);
 
 /**
- * Compressed bytes of column chunks that one core scans in a few milliseconds, before a second core has started: a task that reads no more
- * uses one core.
+ * Compressed bytes of column chunks, and rows, that one core works through in a few milliseconds, before a second core has started: a task
+ * that reads no more uses one core. A million rows may have few bytes, and joining them is work for several.
  */
 const NARROW_BYTES_MAX = 4 * 2 ** 20;
+const NARROW_ROWS_MAX = 500_000;
 /** As many of a single scan, when they come from the row cache: reading them is no work for a second core. Joins may have more to do. */
 const CACHED_BYTES_MAX = 8 * 2 ** 20;
 /**
@@ -184,13 +185,14 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
   const written = sink === null ? [] : writableFolders(sink);
   const folders = [...new Set([...spec.scans.flatMap(readableFolders), ...ranges.folders, ...written])].sort();
   const bytes = readBytes(spec, prepared);
+  const rows = prepared.scans.reduce((sum, scan) => sum + scan.rows, 0);
+  const isSmall = bytes <= NARROW_BYTES_MAX && (rows <= NARROW_ROWS_MAX || spec.threads === 1);
   using cached =
-    running.mayCache && sink === null && bytes <= (spec.scans.length === 1 ? CACHED_BYTES_MAX : NARROW_BYTES_MAX)
+    running.mayCache && sink === null && (spec.scans.length === 1 ? bytes <= CACHED_BYTES_MAX : isSmall)
       ? stamp.during(job.job, () => new CachedScans(rowCache, prepared.scans))
       : undefined;
   // A task has one core of the express slot.
-  const isNarrow =
-    settings.isExpress || cached?.isUsed === true || (prepared.reports.length > 0 && bytes <= NARROW_BYTES_MAX);
+  const isNarrow = settings.isExpress || cached?.isUsed === true || (prepared.reports.length > 0 && isSmall);
   const threads = isNarrow || keepsOrderOfFiles(spec) ? 1 : spec.threads;
   const memoryBytes = isNarrow && spec.threads > 1 ? Math.min(job.memoryBytes, NARROWED_MEMORY_BYTES) : job.memoryBytes;
   const confined = stamp.during(job.job, () =>

@@ -41,6 +41,7 @@ export async function printStaged(
   return {
     sql: `(${sql})`,
     report: { scan: index, files: files.length, rowGroups: 0, rowGroupsPruned: 0, bytes },
+    rows: 0,
     files: files.map(({ path }) => path),
   };
 }

@@ -1,7 +1,9 @@
 import { SkeinError } from '#shared/error.ts';
-import type { LoadedTable, RecalledTables } from '../resolver/table-source.ts';
+import { must } from '#shared/must.ts';
+import type { LoadedTable, RecalledTables, TableLoader, TableName } from '../resolver/table-source.ts';
+import type { StatementTables } from './statement-tables.ts';
 
-/** Tables of a statement that were given as they were last seen, and the questions whether they still are so. */
+/** Tables of a query that were given as they were last seen, and the questions whether they still are so. */
 export class Recall {
   readonly #changed = new AbortController();
   readonly #questions: Promise<boolean>[] = [];
@@ -32,12 +34,11 @@ export class Recall {
     await work();
   }
 
-  give(recalled: RecalledTables | null): readonly LoadedTable[] | null {
-    if (recalled === null) return null;
-    this.#questions.push(recalled.areCurrent);
+  /** Takes tables that were recalled. */
+  take({ areCurrent }: RecalledTables): void {
+    this.#questions.push(areCurrent);
     this.#open += 1;
-    void this.#follow(recalled.areCurrent);
-    return recalled.tables;
+    void this.#follow(areCurrent);
   }
 
   async #follow(question: Promise<boolean>): Promise<void> {
@@ -53,20 +54,49 @@ export class Recall {
 /** The end of a run, which no client sees. */
 const changed = (): SkeinError => new SkeinError('QUERY_CANCELLED', 'a table has changed since it was last seen');
 
-type RecallingTables = { forget(): void; recall(): Recall };
-
 /**
  * Runs a query with its tables as they were last seen, while the catalog says whether they still are so. `run` lets no row out before
- * `whenCurrent`; no error leaves before, either. If they are not current, that run was for nothing, and the query runs with the tables as
- * they are loaded then.
+ * `whenCurrent`; no error leaves before, either. If they are not current, that run was for nothing, and the query runs with the tables of
+ * the statement. Only the query is given recalled tables: what else the statement makes of `tables`, such as the rows of a SHOW in FROM, it
+ * makes once.
  */
-export async function runRecalled<T>(tables: RecallingTables, run: (recall: Recall) => Promise<T>): Promise<T> {
-  const recall = tables.recall();
-  const [ended] = await Promise.allSettled([run(recall)]);
+export async function runRecalled<Tables extends StatementTables, T>(
+  { tables, source }: { readonly tables: Tables; readonly source: TableLoader },
+  run: (tables: Tables, recall: Recall) => Promise<T>,
+): Promise<T> {
+  const recall = new Recall();
+  const [ended] = await Promise.allSettled([run(recallingTables(tables, source, recall), recall)]);
   if (recall.isSettled || (await recall.areCurrent())) {
     if (ended.status === 'fulfilled') return ended.value;
     throw ended.reason;
   }
-  tables.forget();
-  return run(new Recall());
+  return run(tables, new Recall());
 }
+
+/** The statement's tables, which are recalled where that can be done. */
+function recallingTables<Tables extends StatementTables>(tables: Tables, source: TableLoader, recall: Recall): Tables {
+  const asked = new Map<string, LoadedTable>();
+  let isOver = false;
+  const load = (names: readonly TableName[], signal: AbortSignal): Promise<readonly LoadedTable[]> => {
+    const recalled = isOver ? null : (source.recallTables?.(names, signal) ?? null);
+    if (recalled === null) return tables.loadTables(names, signal);
+    recall.take(recalled);
+    return Promise.resolve(recalled.tables);
+  };
+  return {
+    ...tables,
+    loadTables: async (names, signal) => {
+      const unknown = names.filter((name) => !asked.has(keyOf(name)));
+      const loaded = unknown.length === 0 ? [] : await load(unknown, signal);
+      unknown.forEach((name, i) => asked.set(keyOf(name), must(loaded[i], 'one answer for each name')));
+      return names.map((name) => must(asked.get(keyOf(name)), 'it was loaded'));
+    },
+    forget: () => {
+      isOver = true;
+      asked.clear();
+      tables.forget();
+    },
+  };
+}
+
+const keyOf = ({ catalog, namespace, table }: TableName): string => JSON.stringify([catalog, namespace, table]);

@@ -102,7 +102,8 @@ export class StatementQueries implements Queries {
   }
 
   async run(query: TextSpan): Promise<Outcome> {
-    return runRecalled(this.#parts.tables, (recall) => this.#rows(query, recall));
+    const over = (tables: StatementParts['tables']) => new StatementQueries({ ...this.#parts, tables });
+    return runRecalled(this.#parts, (tables, recall) => over(tables).#rows(query, recall));
   }
 
   async #rows(query: TextSpan, recall: Recall): Promise<Outcome> {

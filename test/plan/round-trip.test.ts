@@ -65,7 +65,7 @@ describe('constants are printed as they are, by themselves and in a list', () =>
 });
 
 describe('sums and products of DECIMALs have the type that they had, without a cast of each result', () => {
-  const types = ['4,2', '5,3', '9,2', '15,2', '16,2', '17,4', '18,0', '18,6', '20,4', '37,2', '38,5'];
+  const types = ['4,2', '9,2', '15,2', '17,4', '18,6', '20,4', '38,5'];
   test.each(types)('DECIMAL(%s)', async (type) => {
     const others = [...types.map((other) => `id::DECIMAL(${other})`), '1', '1.5', '0.001', '-12345.67'];
     const rows = (other: string) =>

@@ -17,6 +17,7 @@ import { must } from '#shared/must.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import {
   MISSING_CODES,
+  tableKey,
   type LoadedTable,
   type MissingCode,
   type TableLoader,
@@ -146,8 +147,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
 
   const reads = new CallStream(client, definition, { keyring: security.keyring, lost: 'CATALOG_UNAVAILABLE' });
 
-  const keyOf = (tenant: string, { catalog, namespace, table }: TableName): string =>
-    JSON.stringify([tenant, catalog, namespace, table]);
+  const keyOf = (tenant: string, name: TableName): string => JSON.stringify([tenant, tableKey(name)]);
   const answers = new LastAnswers((tenant, name, version) => {
     const known = cache.get(keyOf(tenant, name));
     return known?.version === version ? known.metadata : undefined;

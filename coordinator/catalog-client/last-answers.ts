@@ -1,8 +1,15 @@
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '#shared/authorization/principal.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
+import { must } from '#shared/must.ts';
 import { sameCredential } from '#shared/storage/credential.ts';
-import type { LoadedTable, LoadedView, RecalledTables, TableName } from '../resolver/table-source.ts';
+import {
+  tableKey,
+  type LoadedTable,
+  type LoadedView,
+  type RecalledTables,
+  type TableName,
+} from '../resolver/table-source.ts';
 import type { ViewDefinition } from '../resolver/view/view-definition.ts';
 
 type FoundTable = Extract<LoadedTable, { kind: 'found' }>;
@@ -38,7 +45,7 @@ export class LastAnswers {
   /** Keeps what the catalog answered just now. */
   keep(principal: Principal, names: readonly TableName[], tables: readonly LoadedTable[]): void {
     for (const [i, table] of tables.entries()) {
-      const key = this.#keyOf(principal, names[i]);
+      const key = this.#keyOf(principal, must(names[i], 'one answer for each name'));
       if (table.kind === 'missing') this.#answers.delete(key);
       else {
         const before = this.#answers.get(key)?.table;
@@ -56,8 +63,6 @@ export class LastAnswers {
     const tables = this.#last(principal, names);
     if (tables === null) return null;
     const areCurrent = ask().then((now) => tables.every((table, i) => isSame(table, now[i])));
-    // Whoever uses the tables waits for this; that need not be at once.
-    areCurrent.catch(() => undefined);
     return { tables, areCurrent };
   }
 
@@ -74,10 +79,10 @@ export class LastAnswers {
     return tables;
   }
 
-  #keyOf(principal: Principal, name: TableName | undefined): string {
+  #keyOf(principal: Principal, name: TableName): string {
     const known = this.#principals.get(principal) ?? (this.#known += 1);
     this.#principals.set(principal, known);
-    return JSON.stringify([known, name?.catalog, name?.namespace, name?.table]);
+    return `${known}/${tableKey(name)}`;
   }
 }
 
@@ -102,7 +107,7 @@ function isSame(before: LoadedTable | Described, now: LoadedTable | Described | 
   const isAlike =
     before.kind === now.kind &&
     before.version === now.version &&
-    nameText(before.name) === nameText(now.name) &&
+    tableKey(before.name) === tableKey(now.name) &&
     before.actions.size === now.actions.size &&
     [...before.actions].every((action) => now.actions.has(action));
   if (!isAlike || before.kind === 'view' || now.kind === 'view') return isAlike;
@@ -113,5 +118,3 @@ function isSame(before: LoadedTable | Described, now: LoadedTable | Described | 
     before.allowedRoots.join('\0') === now.allowedRoots.join('\0')
   );
 }
-
-const nameText = ({ catalog, namespace, table }: TableName): string => JSON.stringify([catalog, namespace, table]);

@@ -38,7 +38,7 @@ export type QueryExecution = {
   readonly context: StatementContext;
   /** The place of another query of the same statement, which waits for this one's rows; null = the query needs its own. */
   readonly place: Place | null;
-  /** Whether its tables are as they are now, before which no row is given; absent = they were loaded, as they are. */
+  /** Says whether its tables are still as they were recalled; no row is given before. Absent = they were loaded. */
   readonly recall?: Recall;
   /** Called when the query has waited for its place: resolves it again unless its tables can still be read as they were bound. */
   readonly renew: (place: Place) => Promise<PreparedQuery>;
@@ -95,7 +95,7 @@ export type QueryOutcome = {
 export async function executeQuery(execution: QueryExecution): Promise<QueryOutcome> {
   try {
     const { active, place, recall } = execution;
-    const signal = recall?.open === undefined ? active.signal : AbortSignal.any([active.signal, recall.open]);
+    const signal = recall?.signal === undefined ? active.signal : AbortSignal.any([active.signal, recall.signal]);
     if (place !== null) return await executeAdmitted({ ...execution, place, signal });
     return await executeInPlace({ ...execution, signal });
   } finally {
@@ -119,8 +119,7 @@ type AdmittedExecution = StoppableExecution & { readonly place: Place };
 
 /** Runs the query whole on one worker or in stages on several, by the session's settings and the size of the data. */
 async function executeAdmitted(execution: AdmittedExecution): Promise<QueryOutcome> {
-  const { services, request, active, state, query } = execution;
-  const { signal } = execution;
+  const { services, request, active, state, query, signal } = execution;
   const { profile } = active;
   profile.planned(describePlan(query, active));
   const { tenant, sub: principal } = request.caller.claims;

@@ -1,7 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
-import { must } from '#shared/must.ts';
-import type { LoadedTable, RecalledTables, TableLoader, TableName } from '../resolver/table-source.ts';
-import type { StatementTables } from './statement-tables.ts';
+import type { RecalledTables, TableLoader } from '../resolver/table-source.ts';
+import { statementTables, type StatementTables } from './statement-tables.ts';
 
 /** Tables of a query that were given as they were last seen, and the questions whether they still are so. */
 export class Recall {
@@ -14,8 +13,8 @@ export class Recall {
     return this.#open === 0;
   }
 
-  /** Aborts when one of them is not, or when that cannot be found out; undefined when all are known to be. */
-  get open(): AbortSignal | undefined {
+  /** Stops the query when one of them is not, or when that cannot be found out; undefined when all are known to be. */
+  get signal(): AbortSignal | undefined {
     return this.isSettled ? undefined : this.#changed.signal;
   }
 
@@ -75,28 +74,23 @@ export async function runRecalled<Tables extends StatementTables, T>(
 
 /** The statement's tables, which are recalled where that can be done. */
 function recallingTables<Tables extends StatementTables>(tables: Tables, source: TableLoader, recall: Recall): Tables {
-  const asked = new Map<string, LoadedTable>();
   let isOver = false;
-  const load = (names: readonly TableName[], signal: AbortSignal): Promise<readonly LoadedTable[]> => {
-    const recalled = isOver ? null : (source.recallTables?.(names, signal) ?? null);
-    if (recalled === null) return tables.loadTables(names, signal);
-    recall.take(recalled);
-    return Promise.resolve(recalled.tables);
-  };
+  const recalled = statementTables({
+    loadTables: (names, signal) => {
+      const last = isOver ? null : (source.recallTables?.(names, signal) ?? null);
+      if (last === null) return tables.loadTables(names, signal);
+      recall.take(last);
+      return Promise.resolve(last.tables);
+    },
+    nearest: (name, missing) => tables.nearest(name, missing),
+  });
   return {
     ...tables,
-    loadTables: async (names, signal) => {
-      const unknown = names.filter((name) => !asked.has(keyOf(name)));
-      const loaded = unknown.length === 0 ? [] : await load(unknown, signal);
-      unknown.forEach((name, i) => asked.set(keyOf(name), must(loaded[i], 'one answer for each name')));
-      return names.map((name) => must(asked.get(keyOf(name)), 'it was loaded'));
-    },
+    ...recalled,
     forget: () => {
       isOver = true;
-      asked.clear();
+      recalled.forget();
       tables.forget();
     },
   };
 }
-
-const keyOf = ({ catalog, namespace, table }: TableName): string => JSON.stringify([catalog, namespace, table]);

@@ -1,5 +1,5 @@
 import { must } from '#shared/must.ts';
-import type { LoadedTable, TableName, TableSource } from '../resolver/table-source.ts';
+import { tableKey, type LoadedTable, type TableSource } from '../resolver/table-source.ts';
 
 export interface StatementTables extends TableSource {
   /** Has every table loaded again, because a snapshot has expired. */
@@ -16,16 +16,16 @@ export function statementTables(source: TableSource): StatementTables {
   const found = new Map<string, LoadedTable>();
   return {
     loadTables: async (names, signal) => {
-      const unknown = names.filter((name) => !asked.has(keyOf(name)));
+      const unknown = names.filter((name) => !asked.has(tableKey(name)));
       const loaded = unknown.length === 0 ? [] : await source.loadTables(unknown, signal);
       unknown.forEach((name, i) => {
         const table = must(loaded[i], 'one answer for each name');
-        const stored = table.kind === 'missing' ? null : keyOf(table.name);
+        const stored = table.kind === 'missing' ? null : tableKey(table.name);
         const known = stored === null ? undefined : found.get(stored);
         if (stored !== null && known === undefined) found.set(stored, table);
-        asked.set(keyOf(name), known ?? table);
+        asked.set(tableKey(name), known ?? table);
       });
-      return names.map((name) => must(asked.get(keyOf(name)), 'it was loaded'));
+      return names.map((name) => must(asked.get(tableKey(name)), 'it was loaded'));
     },
     nearest: (name, missing) => source.nearest(name, missing),
     forget: () => {
@@ -34,5 +34,3 @@ export function statementTables(source: TableSource): StatementTables {
     },
   };
 }
-
-const keyOf = ({ catalog, namespace, table }: TableName): string => JSON.stringify([catalog, namespace, table]);

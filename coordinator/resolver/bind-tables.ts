@@ -19,6 +19,7 @@ import { suffixedName, type SuffixedName } from './table-suffix.ts';
 import {
   requireTable,
   requireTableAction,
+  tableKey,
   type LoadedTable,
   type TableName,
   type TableSource,
@@ -63,10 +64,10 @@ export async function bindTables(request: BindRequest): Promise<readonly (BoundT
   const asked = names.flatMap((name) =>
     'kind' in name ? [] : name.base === null ? [name.whole] : [name.whole, name.base],
   );
-  const unique = new Map(asked.map((name) => [keyOf(name), name] as const));
+  const unique = new Map(asked.map((name) => [tableKey(name), name] as const));
   const loaded = unique.size === 0 ? [] : await request.source.loadTables([...unique.values()], request.signal);
   const byKey = new Map([...unique.keys()].map((key, i) => [key, must(loaded[i], 'one answer for each name')]));
-  const answer = (name: TableName): LoadedTable => must(byKey.get(keyOf(name)), 'one answer for each name');
+  const answer = (name: TableName): LoadedTable => must(byKey.get(tableKey(name)), 'one answer for each name');
   const width = { columns: 0 };
   const bound: (BoundTable | BoundView)[] = [];
   for (const [i, reference] of references.entries()) {
@@ -122,8 +123,6 @@ const rowsOf = ({ parts }: TableReference, rows: BindRequest['rows']): RowsBindi
 
 /** Columns of all tables of a statement; a table counts as often as it is named. */
 const COLUMNS_MAX = 50_000;
-
-const keyOf = (name: TableName): string => JSON.stringify([name.catalog, name.namespace, name.table]);
 
 function tableName({ parts, location }: TableReference, defaults: BindRequest['defaults']): TableName {
   const [table = '', schema = defaults.schema, catalog = defaults.catalog] = parts.toReversed();

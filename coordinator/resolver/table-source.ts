@@ -15,6 +15,10 @@ export type TableName = {
   readonly table: string;
 };
 
+/** A table's name as one key. */
+export const tableKey = ({ catalog, namespace, table }: TableName): string =>
+  JSON.stringify([catalog, namespace, table]);
+
 /** The result of a table lookup. A table that the principal may not see is `missing`, like an absent one. */
 export type LoadedTable =
   | {

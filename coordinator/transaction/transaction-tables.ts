@@ -7,7 +7,13 @@ import { printJson, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
-import { requireTable, type LoadedTable, type TableLoader, type TableName } from '../resolver/table-source.ts';
+import {
+  requireTable,
+  tableKey,
+  type LoadedTable,
+  type TableLoader,
+  type TableName,
+} from '../resolver/table-source.ts';
 import type { TableCommit } from '../write/table-commit.ts';
 
 type FoundTable = Extract<LoadedTable, { kind: 'found' }>;
@@ -76,8 +82,8 @@ export class TransactionTables {
     const loaded = await (await this.#loader(principal)).loadTables(names, signal);
     return names.map((name, i) => {
       const table = must(loaded[i], 'one answer for each name');
-      if (table.kind === 'missing') return this.#changed.get(keyOf(name))?.now ?? this.#createdLike(name) ?? table;
-      return this.#changed.get(keyOf(table.name))?.now ?? table;
+      if (table.kind === 'missing') return this.#changed.get(tableKey(name))?.now ?? this.#createdLike(name) ?? table;
+      return this.#changed.get(tableKey(table.name))?.now ?? table;
     });
   }
 
@@ -85,7 +91,7 @@ export class TransactionTables {
   async change(principal: Principal, change: TableChange): Promise<void> {
     const { catalog, namespace, name: table } = change.identifier;
     const name = { catalog, namespace, table };
-    const key = keyOf(name);
+    const key = tableKey(name);
     const known = this.#changed.get(key);
     const creates = change.requirements.some(({ type }) => type === 'assert-create');
     const before = known?.before ?? (await this.#before(principal, name));
@@ -107,7 +113,7 @@ export class TransactionTables {
 
   /** Notes that the last change of a table was this commit. @throws TRANSACTION_TOO_LARGE */
   committed(commit: TableCommit, { tenant }: Pick<Principal, 'tenant'>): void {
-    const key = keyOf(commit.write.name);
+    const key = tableKey(commit.write.name);
     const table = must(this.#changed.get(key), 'its change was staged');
     const commits = [...table.commits, commit];
     if (commits.length > CHANGES_MAX) {
@@ -188,5 +194,4 @@ function withRequirements(known: readonly JsonObject[], more: readonly JsonObjec
 
 const kindOf = ({ type, ref }: JsonObject): string => JSON.stringify([type, ref]);
 
-const keyOf = ({ catalog, namespace, table }: TableName): string => JSON.stringify([catalog, namespace, table]);
-const foldedKey = (name: TableName): string => foldIdentifier(keyOf(name));
+const foldedKey = (name: TableName): string => foldIdentifier(tableKey(name));

@@ -2,7 +2,7 @@ import { must, unreachable } from '#shared/must.ts';
 import { expressionKey } from '../../planner/expression-tree.ts';
 import type { Expression } from '../../planner/expression.ts';
 import type { JoinPlan, Plan, PlanColumn } from '../../planner/plan.ts';
-import { outputFields } from '../../planner/plan-schema.ts';
+import { expressionType, outputFields } from '../../planner/plan-schema.ts';
 import type { SqlField, SqlType } from '../../planner/sql-type.ts';
 import type { DistributionFacts } from '../fragment.ts';
 import type { ColumnEstimate, Estimate } from './row-estimate.ts';
@@ -280,8 +280,7 @@ function columnOf(expression: Expression, input: Estimate): ColumnEstimate {
     return { ...columnOf(expression.child, input), widthBytes: typeWidth(expression.type) };
   }
   if (expression.kind === 'constant') return { ...unknownColumn(expression.type), distinct: 1 };
-  const type: SqlType = 'type' in expression ? expression.type : { kind: 'scalar', name: 'BOOLEAN' };
-  const column = unknownColumn(type);
+  const column = unknownColumn(expressionType(expression));
   // A function of one column has no more distinct values than the column.
   const [only, ...more] =
     expression.kind === 'function' ? expression.children.filter((c) => c.kind !== 'constant') : [];

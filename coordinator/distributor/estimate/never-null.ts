@@ -1,7 +1,7 @@
 import { unreachable } from '#shared/must.ts';
 import type { Expression } from '../../planner/expression.ts';
 import type { JoinPlan, Plan } from '../../planner/plan.ts';
-import { outputFields } from '../../planner/plan-schema.ts';
+import { expressionType, outputFields } from '../../planner/plan-schema.ts';
 import type { SqlType } from '../../planner/sql-type.ts';
 import type { ScanFacts } from '../fragment.ts';
 
@@ -83,9 +83,9 @@ const pick = (columns: readonly boolean[], positions: readonly number[] | null):
 export function isNeverNull(expression: Expression, columns: readonly boolean[]): boolean {
   if (expression.kind === 'column') return columns[expression.index] === true;
   if (expression.kind === 'constant') return expression.value !== null;
-  if (!isNumber(typeOf(expression))) return false;
+  if (!isNumber(expressionType(expression))) return false;
   const areNumbers = (operands: readonly Expression[]): boolean =>
-    operands.every((one) => isNumber(typeOf(one)) && isNeverNull(one, columns));
+    operands.every((one) => isNumber(expressionType(one)) && isNeverNull(one, columns));
   if (expression.kind === 'cast') return !expression.tryCast && areNumbers([expression.child]);
   return expression.kind === 'function' && SUMS_AND_PRODUCTS.has(expression.name) && areNumbers(expression.children);
 }
@@ -94,7 +94,5 @@ export function isNeverNull(expression: Expression, columns: readonly boolean[])
 const SUMS_AND_PRODUCTS: ReadonlySet<string> = new Set(['+', '-', '*', 'add', 'subtract', 'multiply']);
 const NUMBERS: ReadonlySet<string> = new Set('TINYINT SMALLINT INTEGER BIGINT HUGEINT FLOAT DOUBLE'.split(' '));
 
-const isNumber = (type: SqlType | null): boolean =>
-  type?.kind === 'decimal' || (type?.kind === 'scalar' && NUMBERS.has(type.name));
-
-const typeOf = (one: Expression): SqlType | null => ('type' in one ? one.type : null);
+const isNumber = (type: SqlType): boolean =>
+  type.kind === 'decimal' || (type.kind === 'scalar' && NUMBERS.has(type.name));

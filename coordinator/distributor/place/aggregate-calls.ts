@@ -1,6 +1,6 @@
 import type { AggregateCall, Expression } from '../../planner/expression.ts';
 import { printSqlType, type SqlType } from '../../planner/sql-type.ts';
-import { typeOfKey } from './placed.ts';
+import { expressionType } from '../../planner/plan-schema.ts';
 
 /**
  * An aggregate in two steps: `partial` runs over any part of the rows, `merge` over the partial results (columns in `partial`'s order), and
@@ -31,7 +31,7 @@ export const aggregateCall = (name: string, children: readonly Expression[], typ
 export const constant = (value: number, type: SqlType = BIGINT): Expression => ({ kind: 'constant', value, type });
 
 export const castTo = (child: Expression, type: SqlType): Expression =>
-  printSqlType(typeOfKey(child)) === printSqlType(type) ? child : { kind: 'cast', child, type, tryCast: false };
+  printSqlType(expressionType(child)) === printSqlType(type) ? child : { kind: 'cast', child, type, tryCast: false };
 
 const arithmetic =
   (name: string) =>

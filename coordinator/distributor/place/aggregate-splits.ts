@@ -3,7 +3,7 @@ import type { AggregateCall, Expression } from '../../planner/expression.ts';
 import { printSqlType, type SqlType } from '../../planner/sql-type.ts';
 import { aggregateCall, BIGINT, castTo, constant, divide, DOUBLE, HUGEINT, type SplitCall } from './aggregate-calls.ts';
 import { MOMENT_SPLITS } from './moment-splits.ts';
-import { typeOfKey } from './placed.ts';
+import { expressionType } from '../../planner/plan-schema.ts';
 
 /** Splits an aggregate into two steps. A string is the reason why it cannot be split; its rows are then exchanged by their group. */
 type Splitter = ((call: AggregateCall) => SplitCall | null) | string;
@@ -62,7 +62,7 @@ const sum = (call: AggregateCall): SplitCall | null => {
 const average =
   (sumName: string) =>
   (call: AggregateCall): SplitCall | null => {
-    const sumType = averageSumType(typeOfKey(first(call.children)));
+    const sumType = averageSumType(expressionType(first(call.children)));
     if (sumType === null) return null;
     return {
       partial: [
@@ -95,7 +95,7 @@ const argument =
   (call: AggregateCall): SplitCall | null => {
     const [value, key] = call.children;
     if (value === undefined || key === undefined || call.children.length > 2 || call.distinct) return null;
-    const keyType = typeOfKey(key);
+    const keyType = expressionType(key);
     const hasValue: Expression = { kind: 'isNotNull', child: value };
     const filter: Expression = call.filter === null ? hasValue : { kind: 'and', children: [call.filter, hasValue] };
     return {

@@ -2,7 +2,7 @@ import { must } from '#shared/must.ts';
 import { printCount } from '#shared/print-count.ts';
 import { expressionKey, moveColumns } from '../../planner/expression-tree.ts';
 import type { Expression } from '../../planner/expression.ts';
-import { outputFields } from '../../planner/plan-schema.ts';
+import { expressionType, outputFields } from '../../planner/plan-schema.ts';
 import type { JoinDistribution, JoinPlan, Plan } from '../../planner/plan.ts';
 import { printSqlType } from '../../planner/sql-type.ts';
 import { joinRules } from './join-rules.ts';
@@ -13,7 +13,6 @@ import {
   ONE,
   placeOf,
   throughPositions,
-  typeOfKey,
   usefulKeys,
   type Keys,
   type Placed,
@@ -217,7 +216,7 @@ function partitionPairs(node: JoinPlan): readonly Pair[] {
       (op === 'notDistinct' || (op === 'eq' && partitionBy === 'equal')) &&
       partitionBy !== 'nothing' &&
       isHashable(left) &&
-      printSqlType(typeOfKey(left)) === printSqlType(typeOfKey(right)) &&
+      printSqlType(expressionType(left)) === printSqlType(expressionType(right)) &&
       usefulKeys([left]).length + usefulKeys([right]).length === 2,
   );
 }

@@ -2,7 +2,7 @@ import { must } from '#shared/must.ts';
 import { columnsRead, expressionKey, moveColumns } from '../../planner/expression-tree.ts';
 import type { Expression } from '../../planner/expression.ts';
 import type { Plan } from '../../planner/plan.ts';
-import type { SqlType } from '../../planner/sql-type.ts';
+import { expressionType } from '../../planner/plan-schema.ts';
 import { isOrderSensitive } from './order-sensitive.ts';
 
 /** A placed node: which of its rows each task of the fragment has. */
@@ -70,12 +70,8 @@ export function throughProjection(expressions: readonly Expression[]): (key: Exp
 
 function columnAt(expressions: readonly Expression[], index: number): Expression {
   const expression = must(expressions[index], 'a projected expression');
-  return { kind: 'column', index, name: '', type: typeOfKey(expression) };
+  return { kind: 'column', index, name: '', type: expressionType(expression) };
 }
-
-/** Returns the type of a key: keys are columns, or expressions that carry their type; a comparison is BOOLEAN. */
-export const typeOfKey = (expression: Expression): SqlType =>
-  'type' in expression ? expression.type : { kind: 'scalar', name: 'BOOLEAN' };
 
 /** Rewrites a key over the output of a node that picks columns by position (null = all). */
 export const throughPositions =
@@ -95,7 +91,7 @@ export function isTogether(tasks: Tasks, required: readonly Expression[]): boole
 
 /** Whether equal values of the expression's type have equal hashes, so that rows may be partitioned by it. */
 export function isHashable(expression: Expression): boolean {
-  const type = typeOfKey(expression);
+  const type = expressionType(expression);
   if (type.kind === 'scalar') return !UNHASHABLE.has(type.name);
   return type.kind === 'decimal' || type.kind === 'enum';
 }

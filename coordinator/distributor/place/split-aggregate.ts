@@ -20,7 +20,7 @@ export type SplitAggregate = {
 };
 
 type SplitOptions = {
-  /** By column of the child, whether it is never NULL; a count of what never is counts rows, as other counts of the aggregate then do. */
+  /** By column of the child, whether it is never NULL: a count of such values counts rows, so that several counts are one call. */
   readonly neverNull: readonly boolean[];
   /** Whether equal arguments of DISTINCT calls are in one task: such a call then merges like any other. */
   readonly areValuesTogether?: boolean;

@@ -2,6 +2,7 @@ import { must, unreachable } from '#shared/must.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import type { Expression, Lambda, Order } from '../../planner/expression.ts';
 import { operatorText } from '../../planner/print-expression.ts';
+import { expressionType } from '../../planner/plan-schema.ts';
 import { printSqlType, type SqlType } from '../../planner/sql-type.ts';
 import { NotPrintable } from './not-printable.ts';
 import { castType, printSqlLiteral } from './print-sql-literal.ts';
@@ -88,9 +89,9 @@ function printRowCast(
   type: SqlType,
   inner: (one: Expression) => string,
 ): string {
-  const from = typeOf(child);
-  if (from !== null && printSqlType(from) === printSqlType(type)) return inner(child);
-  if (type.kind !== 'struct' || from?.kind !== 'struct' || from.fields.length !== type.fields.length) {
+  const from = expressionType(child);
+  if (printSqlType(from) === printSqlType(type)) return inner(child);
+  if (type.kind !== 'struct' || from.kind !== 'struct' || from.fields.length !== type.fields.length) {
     throw new NotPrintable('a cast to a struct whose fields have no names');
   }
   const cast = (one: Expression, i: number): string =>
@@ -106,8 +107,6 @@ function printRowCast(
 }
 
 const STRUCT_MAKERS: ReadonlySet<string> = new Set(['row', 'struct_pack']);
-
-const typeOf = (one: Expression): SqlType | null => ('type' in one ? one.type : null);
 
 function printBetween(
   { input, lower, upper, lowerInclusive, upperInclusive }: Extract<Expression, { kind: 'between' }>,
@@ -228,8 +227,8 @@ function uncast(one: Expression): Expression {
 }
 
 const decimalOf = (one: Expression): DecimalType | null => {
-  const type = typeOf(one);
-  return type?.kind === 'decimal' ? type : null;
+  const type = expressionType(one);
+  return type.kind === 'decimal' ? type : null;
 };
 
 /** Operators that the parser turns into the function of the same name. */

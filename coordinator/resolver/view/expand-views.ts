@@ -7,7 +7,7 @@ import { namesOf } from '../bind-tables.ts';
 import type { NameDefaults } from '../find-references.ts';
 import type { QueryReferences, TableReference, TimeTravel } from '../query-references.ts';
 import { spliceTables } from '../splice-tables.ts';
-import { requireTableAction, type LoadedTable, type LoadedView, type TableLoader } from '../table-source.ts';
+import { requireTableAction, tableKey, type LoadedTable, type LoadedView, type TableLoader } from '../table-source.ts';
 import { checkMeaning, readableQuery, underNames, type ForeignViews } from './foreign-query.ts';
 import { typedColumns, typedNulls } from './typed-columns.ts';
 
@@ -129,7 +129,7 @@ class Expansion {
     }
     if (at !== null) throw new SkeinError('NOT_SUPPORTED', `view ${view} has no versions of its rows: it takes no AT`);
     requireTableAction(loaded, 'table.select');
-    const key = JSON.stringify([catalog, namespace, table]);
+    const key = tableKey(loaded.name);
     if (within.includes(key)) throw new SkeinError('INVALID_VIEW', `view ${view} reads itself`);
     if (within.length >= DEPTH_MAX) {
       throw new SkeinError('STATEMENT_TOO_COMPLEX', `more than ${DEPTH_MAX} views read one another`);

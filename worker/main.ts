@@ -16,6 +16,7 @@ import { workerId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { SKEIN_RELEASE } from '#shared/release.ts';
 import { metricsAccess, type MetricsAccess } from '#shared/metrics-access.ts';
+import { DiskCache } from './disk-cache/disk-cache.ts';
 import { duckDbVersion } from './duckdb/instance.ts';
 import { returnFreedMemory } from './duckdb/library.ts';
 import { controlHandlers, type WorkerState } from './flight/control-service.ts';
@@ -61,21 +62,36 @@ export async function startWorker(
   const credentials = security.serverCredentials(config.internal_host);
   const spillDir = resolve(config['worker.spill_dir'] || join(config.data_dir, 'spill', config['worker.name']));
   await clearFolder(spillDir);
+  const copyDir = resolve(
+    config['worker.disk_cache_dir'] || join(config.data_dir, 'disk-cache', config['worker.name']),
+  );
+  await clearFolder(copyDir);
   const slots = config['worker.cores'];
   const end = new OrderedEnd(log);
   let allowThreads: AllowThreads = () => undefined;
+  const copies = new DiskCache({
+    folder: copyDir,
+    bytesMax: config['worker.disk_cache_size'],
+    fileBytesMin: config['worker.disk_cache_file_min'],
+    unusedMs: config['worker.disk_cache_time'],
+    log,
+  });
   const tasksMax = slots * (config['worker.tasks_per_slot_max'] + WAITING_PER_SLOT_MAX);
   const pool = new SlotPool({
     slots,
     tasksPerSlotMax: config['worker.tasks_per_slot_max'],
-    spillDir,
-    idle: {
-      countMax: config['worker.instances_idle_max'],
-      bytesMax: Math.floor(config['worker.instances_idle_memory'] / (slots + 1)),
-      afterMs: config['worker.instances_idle_time'],
+    thread: {
+      spillDir,
+      idle: {
+        countMax: config['worker.instances_idle_max'],
+        bytesMax: Math.floor(config['worker.instances_idle_memory'] / (slots + 1)),
+        afterMs: config['worker.instances_idle_time'],
+      },
+      outputBufferBytes: config['worker.task_output_buffer'],
+      rowCacheBytes: Math.floor(config['worker.row_cache_memory'] / (slots + 1)),
+      copies: copies.settings,
     },
-    outputBufferBytes: config['worker.task_output_buffer'],
-    rowCacheBytes: Math.floor(config['worker.row_cache_memory'] / (slots + 1)),
+    onReads: (message) => copies.take(message),
     quanta: {
       longMax: config['worker.long_quanta_max'],
       ageMaxMs: config['worker.quantum_max'],
@@ -132,7 +148,7 @@ export async function startWorker(
     tasks: taskTimes(pool),
   });
   const server = createGrpcServer(config, { tasks, security, beat, end, pool });
-  const metrics = createMetrics({ pool, memory, spool, store, tasks, name: config['worker.name'] });
+  const metrics = createMetrics({ pool, copies, memory, spool, store, tasks, name: config['worker.name'] });
   const port = await bindGrpc(server, credentials, `${config.internal_host}:${config['worker.port']}`);
   const http = await serveMetrics(metrics, config);
   const processBytes = config['worker.memory_limit'] + config['worker.process_headroom'];
@@ -170,7 +186,8 @@ export async function startWorker(
       await pool.close();
       metrics[Symbol.dispose]();
       security[Symbol.dispose]();
-      await rm(spillDir, { recursive: true, force: true });
+      copies[Symbol.dispose]();
+      for (const folder of [spillDir, copyDir]) await rm(folder, { recursive: true, force: true });
     },
   };
 }

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { measureTurns } from '#shared/turn-metrics.ts';
 import type { TaskRegistry } from './task/task-registry.ts';
+import type { DiskCache } from './disk-cache/disk-cache.ts';
 import type { MemoryGate } from './slot/memory-gate.ts';
 import type { SlotPool } from './slot/slot-pool.ts';
 import type { Spool } from './spool/spool.ts';
@@ -14,6 +15,7 @@ export interface Metrics extends Disposable {
 
 export function createMetrics(parts: {
   readonly pool: SlotPool;
+  readonly copies: DiskCache;
   readonly memory: MemoryGate;
   readonly spool: Spool;
   readonly store: SpoolStore;
@@ -60,6 +62,9 @@ export function createMetrics(parts: {
     },
   });
   gauge('spool_disk_bytes', 'The same in files', () => parts.store.diskBytes);
+  gauge('disk_cache_bytes', 'Copies of data files without compression', () => parts.copies.bytes);
+  gauge('disk_cache_files', 'Data files that have such a copy', () => parts.copies.count);
+  gauge('disk_cache_waiting', 'Data files that are to be copied', () => parts.copies.waiting);
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),

@@ -1,18 +1,12 @@
-import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
+import { processUsage } from '#shared/process-usage.ts';
 import { MessageSocket } from './message-socket.ts';
 import type { PlannerReply, PlannerRequest } from './planner-message.ts';
 
 /** Interval at which the memory and the CPU time of a busy process are read. */
 const WATCH_INTERVAL_MS = 50;
-/** Memory pages of Linux, the one system where `/proc` tells a process's size. */
-const PAGE_BYTES = 4096;
-/** Unit of the times in `/proc`. */
-const TICK_MS = 10;
-/** Fields of `/proc/<pid>/stat` after the command's name: CPU time of the process and of the system for it, and resident pages. */
-const [USER_TICKS, SYSTEM_TICKS, RESIDENT_PAGES] = [11, 12, 21];
 
 export type ChildEvents = {
   readonly ready: () => void;
@@ -29,8 +23,6 @@ type Call = {
   firstCpuMs: number | undefined;
   usedMs: number;
 };
-
-type Usage = { readonly cpuMs: number; readonly residentBytes: number };
 
 /** One planner process and the request that it is at. */
 export class PlannerChild {
@@ -125,7 +117,7 @@ export class PlannerChild {
 
   async #look(): Promise<void> {
     const call = this.#current;
-    const usage = await this.#usage();
+    const usage = this.#pid === undefined ? undefined : await processUsage(this.#pid);
     if (call === null || this.#current !== call) return;
     if (usage === undefined) {
       call.usedMs = performance.now() - call.sinceMs;
@@ -136,19 +128,6 @@ export class PlannerChild {
     }
     if (this.#residentBytes > this.#memoryLimitBytes) this.kill(tooComplex('needs too much memory to plan'));
     else this.#events.looked();
-  }
-
-  /** Reads memory and CPU time of the process; undefined on systems without `/proc`. */
-  async #usage(): Promise<Usage | undefined> {
-    const stat = await readFile(`/proc/${this.#pid}/stat`, 'utf8').catch(() => '');
-    if (stat === '') return undefined;
-    // The command's name may hold anything.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const field = (at: number): number => Number(fields[at]);
-    return {
-      cpuMs: (field(USER_TICKS) + field(SYSTEM_TICKS)) * TICK_MS,
-      residentBytes: field(RESIDENT_PAGES) * PAGE_BYTES,
-    };
   }
 }
 

@@ -508,6 +508,13 @@ export const CONFIG = {
     Math.floor(machineMemory() * 0.01),
     'Memory for decoded columns of row groups that small scans read again and again, divided between the slots; 0 = none. It is part of the process’s headroom, and is given back when memory is short',
   ),
+  'worker.disk_cache_size': bytes(
+    Math.floor(machineMemory() * 0.1),
+    'Disk for copies of data files without compression, which queries read in place of files that they read again and again; 0 = none',
+  ),
+  'worker.disk_cache_dir': string('', 'Folder for these copies; empty = <data_dir>/disk-cache/<worker name>'),
+  'worker.disk_cache_file_min': bytes(MIB, 'Size of the smallest data file that is copied'),
+  'worker.disk_cache_time': duration(3_600_000, 'Time without use after which a copy is removed'),
   'worker.drain_timeout': duration(
     600_000,
     'Time for which a worker waits for its queries to end after SIGTERM; a second signal ends the wait',

@@ -2,17 +2,25 @@ import { silentLogger } from '#shared/log/logger.ts';
 import { SlotPool } from '#worker/slot/slot-pool.ts';
 import type { SlotPoolOptions } from '#worker/slot/slot-pool-options.ts';
 
-type Made = Pick<SlotPoolOptions, 'slots' | 'tasksPerSlotMax' | 'spillDir' | 'outputBufferBytes'> & {
-  readonly idle: Pick<SlotPoolOptions['idle'], 'countMax'> & Partial<SlotPoolOptions['idle']>;
-  readonly sparesMax: number;
-};
+type Thread = SlotPoolOptions['thread'];
+type Made = Pick<SlotPoolOptions, 'slots' | 'tasksPerSlotMax'> &
+  Pick<Thread, 'spillDir' | 'outputBufferBytes'> & {
+    readonly idle: Pick<Thread['idle'], 'countMax'> & Partial<Thread['idle']>;
+    readonly sparesMax: number;
+  };
 
 /** A pool of slots that tells nobody of long quanta, and allows one in a process. */
-export const makeSlotPool = ({ idle, sparesMax, ...options }: Made): SlotPool =>
+export const makeSlotPool = ({ idle, sparesMax, spillDir, outputBufferBytes, ...options }: Made): SlotPool =>
   new SlotPool({
     ...options,
-    idle: { bytesMax: 2 ** 28, afterMs: 60_000, ...idle },
-    rowCacheBytes: 2 ** 24,
+    thread: {
+      spillDir,
+      outputBufferBytes,
+      idle: { bytesMax: 2 ** 28, afterMs: 60_000, ...idle },
+      rowCacheBytes: 2 ** 24,
+      copies: null,
+    },
+    onReads: () => undefined,
     quanta: {
       longMax: 1,
       ageMaxMs: 30_000,

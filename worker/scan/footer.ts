@@ -41,6 +41,8 @@ export type RowGroup = {
   readonly rows: number;
   /** Compressed bytes per leaf. */
   readonly bytes: Float64Array;
+  /** A column chunk is packed by a codec. */
+  readonly isPacked: boolean;
   /** Statistics of a leaf's column chunk, decoded on demand; undefined when the file has none. */
   readonly stats: (leaf: number) => ColumnStats | undefined;
 };
@@ -50,6 +52,8 @@ const TAIL_BYTES = 64 * 1024;
 /** Bytes of the metadata's length and the magic number. */
 const TRAILER_BYTES = 8;
 const MAGIC = 'PAR1';
+/** `CompressionCodec` of chunks that are not packed. */
+const UNCOMPRESSED = 0;
 const FOOTER_BYTES_MAX = 64 * 2 ** 20;
 /** Limit of columns and groups of columns in a file. DuckDB takes 20 microseconds to bind each. */
 const ELEMENTS_MAX = 50_000;
@@ -223,12 +227,14 @@ function readRowGroup(cursor: ThriftCursor, leaves: readonly SchemaElement[], st
   const statsAt = new Uint32Array(leaves.length);
   let rows = 0;
   let leaf = 0;
+  let isPacked = false;
   cursor.readStruct((id, type) => {
     if (id === 1) {
       const chunks = cursor.readStructList(type);
       if (leaf + chunks > leaves.length) throw corrupt('a row group has more column chunks than there are columns');
       for (let i = 0; i < chunks; i++, leaf++) {
-        const { size, statisticsAt } = readChunk(cursor);
+        const { size, statisticsAt, codec } = readChunk(cursor);
+        isPacked ||= codec !== UNCOMPRESSED;
         sizes[leaf] = size;
         statsAt[leaf] = statisticsAt;
       }
@@ -243,25 +249,29 @@ function readRowGroup(cursor: ThriftCursor, leaves: readonly SchemaElement[], st
     const element = must(leaves[which], 'statistics belong to a leaf');
     return readStatistics(new ThriftCursor(bytes, place, new Steps(STATISTICS_STEPS_MAX)), element, rows);
   };
-  return { startRow, rows, bytes: sizes, stats };
+  return { startRow, rows, bytes: sizes, isPacked, stats };
 }
 
-/** Compressed size of a `ColumnChunk` in bytes, and the offset of its statistics (0: none). */
-function readChunk(cursor: ThriftCursor): { readonly size: number; readonly statisticsAt: number } {
+type Chunk = { readonly size: number; readonly statisticsAt: number; readonly codec: number };
+
+/** Compressed size of a `ColumnChunk` in bytes, the offset of its statistics (0: none), and its `CompressionCodec`. */
+function readChunk(cursor: ThriftCursor): Chunk {
   let size = 0;
   let statisticsAt = 0;
+  let codec = UNCOMPRESSED;
   cursor.readStruct((id, type) => {
     if (id !== 3 || type !== THRIFT.struct) return false;
     cursor.readStruct((member, memberType) => {
       if (member === 12 && memberType === THRIFT.struct) statisticsAt = cursor.offset;
-      if (member !== 7 || memberType !== THRIFT.int64) return false;
-      size = cursor.readInt();
+      if (member === 4 && memberType === THRIFT.int32) codec = cursor.readInt();
+      else if (member === 7 && memberType === THRIFT.int64) size = cursor.readInt();
+      else return false;
       return true;
     });
     return true;
   });
   if (size < 0) throw corrupt('a column chunk has a negative size');
-  return { size, statisticsAt };
+  return { size, statisticsAt, codec };
 }
 
 function readTree(schema: readonly SchemaElement[]): readonly FileField[] {

@@ -27,6 +27,8 @@ export type PlannedFile = {
   readonly kept: readonly RowGroup[];
   /** True when the file has one row group. */
   readonly isOneGroup: boolean;
+  /** Some of these row groups is packed by a codec. */
+  readonly isPacked: boolean;
   /** True when a file's column hides a virtual column of DuckDB of the same name, so that row numbers cannot be read. */
   readonly hidesVirtual: boolean;
   /** False when the statistics prove that no row can match: the file is left out. */
@@ -65,6 +67,7 @@ export async function planFile(
     file,
     kept,
     isOneGroup: footer.rowGroups.length === 1,
+    isPacked: kept.some((group) => group.isPacked),
     bounds: rowBounds(groups, footer),
     signature: footer.signature,
     columns: scan.columns.map(source),

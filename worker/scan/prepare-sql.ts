@@ -4,6 +4,7 @@ import type { ScanReport, ScanSpec, TaskSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { DeletedPositions } from './deleted-positions.ts';
+import type { CopiedFiles } from '../disk-cache/copied-files.ts';
 import type { FooterCache } from './footer.ts';
 import { printScan, type PrintedScan } from './print-scan.ts';
 import { RECORD_BYTES_MAX } from '../staged/first-record.ts';
@@ -29,13 +30,15 @@ type PrepareTools = {
   readonly positionBytesMax: number;
   /** Where parts of a stage's files are copied to. */
   readonly ranges: RangeFiles;
+  /** Copies that are read in place of data files. */
+  readonly copies?: CopiedFiles | undefined;
 };
 
 /** @throws what `printScan` throws, and the reason of `signal`. */
 export async function prepareSql(
   signal: AbortSignal,
   spec: TaskSpec,
-  { footers, positionBytesMax, ranges }: PrepareTools,
+  { footers, positionBytesMax, ranges, copies }: PrepareTools,
 ): Promise<PreparedSql> {
   const positions = new DeletedPositions(positionBytesMax);
   const isLoad = spec.output.kind === 'table' && spec.output.sink.load !== undefined;
@@ -48,7 +51,7 @@ export async function prepareSql(
       isLoad
         ? await loadedScan(signal, scan, { index, open, ranges })
         : staged === undefined
-          ? await printScan(signal, scan, { index, tenant: spec.tenant, open, readFooter, positions })
+          ? await printScan(signal, scan, { index, tenant: spec.tenant, open, readFooter, positions, copies })
           : await printStaged(signal, { ...scan, staged }, { index, open, readFooter, ranges }).catch(
               async (error: unknown) => {
                 throw await stagedError(SkeinError.of(error), spec, ranges);

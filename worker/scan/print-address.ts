@@ -38,14 +38,14 @@ export function printAddress(
 const ADDRESSES: ReadonlySet<number> = new Set(Object.values(ADDRESS_IDS));
 export const isAddress = ({ fieldId }: ScanColumn): boolean => ADDRESSES.has(fieldId);
 
+/** A data file, and the path by which DuckDB reads it. */
+export type LocatedFile = { readonly file: ScanFile; readonly local: string };
+
 /**
  * Joins the facts of each file to its rows, so that files that are read in the same way still share one `read_parquet`; '' when no column
- * needs them. `local` is the path by which DuckDB reads a file.
+ * needs them.
  */
-export function fileFactsJoin(
-  columns: readonly ScanColumn[],
-  files: readonly { readonly file: ScanFile; readonly local: string }[],
-): string {
+export function fileFactsJoin(columns: readonly ScanColumn[], files: readonly LocatedFile[]): string {
   const read = new Set(columns.map((column) => column.fieldId));
   read.delete(ADDRESS_IDS._pos);
   if (!columns.some((column) => isAddress(column) && read.has(column.fieldId))) return '';

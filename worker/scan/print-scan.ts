@@ -6,9 +6,10 @@ import { must } from '#shared/must.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { readParquet } from '#shared/sql/read-parquet.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
+import type { CopiedFiles } from '../disk-cache/copied-files.ts';
 import { cacheableScan, isLike, type CacheableScan } from './cacheable-scan.ts';
 import type { DeletedPositions } from './deleted-positions.ts';
-import { fileFactsJoin, isAddress } from './print-address.ts';
+import { fileFactsJoin, isAddress, type LocatedFile } from './print-address.ts';
 import { baseName, columnSource, planFile, type EqualityDelete, type PlannedFile } from './plan-file.ts';
 import type { ReadFooter } from './footer.ts';
 import { readDeletionVector } from './read-vector.ts';
@@ -24,6 +25,8 @@ export type ScanTools = {
   readonly open: OpenScanned;
   readonly readFooter: ReadFooter;
   readonly positions: DeletedPositions;
+  /** Copies that are read in place of data files. */
+  readonly copies?: CopiedFiles | undefined;
 };
 
 /** A scan as a subquery in parentheses, what it will read, and the locations of the files that DuckDB opens for it. */
@@ -105,17 +108,25 @@ async function printBranch(scan: ScanSpec, files: readonly PlannedFile[], tools:
   const { bounds, columns, equality } = must(first, 'a branch has a file');
   // A scan of no columns still has its rows.
   const selected = columns.length === 0 ? ['1 AS "1"'] : columns.map((sql, i) => `${sql} AS ${alias(scan, i)}`);
-  const located = files.map(({ file }) => ({ file, local: readablePath(tools.open, file.path) }));
+  const located = files.map((one) => ({ file: one.file, local: localPath(scan, one, tools) }));
   const joins = [
     fileFactsJoin(scan.columns, located),
-    ...(await positionJoin(files, tools)),
+    ...(await positionJoin(located, tools)),
     ...(await vectorJoins(must(first, 'a branch has a file'), tools)),
     ...(await equalityJoins(scan, equality, tools)),
   ];
   const where = bounds.length === 0 ? '' : ` WHERE ${bounds.join(' AND ')}`;
   if (joins.some((join) => join !== '') || where !== '' || scan.columns.some(isAddress)) checkVirtualColumns(files);
-  const paths = files.map((one) => one.file.path);
-  return `SELECT ${selected.join(', ')} FROM ${readFiles(tools.open, paths)} AS f${joins.join('')}${where}`;
+  const paths = located.map(({ local }) => local);
+  return `SELECT ${selected.join(', ')} FROM ${readParquet(paths)} AS f${joins.join('')}${where}`;
+}
+
+/** The path by which DuckDB reads a data file: that of its copy, if it has one. A scan that needs little of a file does without. */
+function localPath(scan: ScanSpec, { file, isPacked, kept, report }: PlannedFile, tools: ScanTools): string {
+  const local = readablePath(tools.open, file.path);
+  const { path, sizeBytes } = file;
+  const isWorthCopying = isPacked && kept.length * 2 >= report.rowGroups;
+  return tools.copies?.pathOf({ tableUuid: scan.tableUuid, path, sizeBytes, local, isWorthCopying }) ?? local;
 }
 
 const alias = (scan: ScanSpec, index: number): string =>
@@ -140,15 +151,14 @@ function checkVirtualColumns(files: readonly PlannedFile[]): void {
  * Prints the anti join with position deletes. Position delete files name data files by the path text that their writer used; `v` maps that
  * text to our paths. All files of a branch share the same delete files.
  */
-async function positionJoin(files: readonly PlannedFile[], { open, readFooter }: ScanTools): Promise<string[]> {
+async function positionJoin(files: readonly LocatedFile[], { open, readFooter }: ScanTools): Promise<string[]> {
   const deletes = files[0]?.file.deletes.filter((one) => one.kind === 'position') ?? [];
   if (deletes.length === 0) return [];
   // The footer of every file is checked here before DuckDB opens the file.
   for (const one of deletes) await readFooter(one);
-  const rows = files.flatMap(({ file }) => {
-    const read = readablePath(open, file.path);
-    return [...spellings(file.path)].map((spelling) => `(${quoteLiteral(spelling)}, ${quoteLiteral(read)})`);
-  });
+  const rows = files.flatMap(({ file, local }) =>
+    [...spellings(file.path)].map((spelling) => `(${quoteLiteral(spelling)}, ${quoteLiteral(local)})`),
+  );
   const source = `${readFiles(
     open,
     deletes.map((one) => one.path),

@@ -3,6 +3,7 @@ import type { InputSpec, TaskQueueing, TaskReport, SentTask } from '#proto/task.
 import type { MessagePort } from 'node:worker_threads';
 import type { NativeMessage } from '../flight/arrow-message.ts';
 import type { IdleLimits } from './instance-pool.ts';
+import type { CopySettings } from '../disk-cache/copied-files.ts';
 import type { StoredBatch } from '../spool/spooled-output.ts';
 
 /** Messages between the main thread and a slot's thread. */
@@ -16,6 +17,8 @@ export type SlotSettings = {
   readonly outputBufferBytes: number;
   /** Memory of this slot's row cache. */
   readonly rowCacheBytes: number;
+  /** The copies of data files; null = there are none. */
+  readonly copies: CopySettings | null;
   /** Shared by all slots; `ACTIVITY` names its words. */
   readonly activity: Int32Array<SharedArrayBuffer>;
   /** Shared by all slots: a `LevelSpec`. */

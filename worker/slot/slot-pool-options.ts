@@ -1,16 +1,15 @@
 import type { SentTask } from '#proto/task.ts';
 import type { Logger } from '#shared/log/logger.ts';
-import type { IdleLimits } from './instance-pool.ts';
+import type { ReadsMessage } from '../disk-cache/copied-files.ts';
+import type { SlotSettings } from './slot-messages.ts';
 
 export type SlotPoolOptions = {
   readonly slots: number;
   readonly tasksPerSlotMax: number;
-  readonly spillDir: string;
-  /** Limits of each slot's idle instances; `afterMs` also of a thread in reserve. */
-  readonly idle: IdleLimits;
-  readonly outputBufferBytes: number;
-  /** Memory of each slot's row cache. */
-  readonly rowCacheBytes: number;
+  /** Of each slot's thread; `idle.afterMs` also of a thread in reserve. */
+  readonly thread: Pick<SlotSettings, 'spillDir' | 'idle' | 'outputBufferBytes' | 'rowCacheBytes' | 'copies'>;
+  /** Called with what a slot reads without a copy. */
+  readonly onReads: (message: ReadsMessage) => void;
   readonly quanta: QuantumLimits;
   readonly log: Logger;
 };

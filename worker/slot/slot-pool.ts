@@ -58,10 +58,7 @@ export class SlotPool {
   constructor(options: SlotPoolOptions) {
     this.#options = options;
     this.#settings = {
-      spillDir: options.spillDir,
-      idle: options.idle,
-      outputBufferBytes: options.outputBufferBytes,
-      rowCacheBytes: options.rowCacheBytes,
+      ...options.thread,
       levelSpec: this.#levelSpec.buffer,
       quantumMaxMs: options.quanta.ageMaxMs,
       activity: new Int32Array(new SharedArrayBuffer(ACTIVITY.words * 4)),
@@ -173,12 +170,13 @@ export class SlotPool {
   }
 
   #addSlot(life: 'open' | 'reserve' | 'express'): Slot {
-    const { slots, tasksPerSlotMax: tasksMax, quanta, log } = this.#options;
+    const { slots, tasksPerSlotMax: tasksMax, quanta, log, onReads } = this.#options;
     if (this.#slots.length >= slots) quanta.onSpares(this.#slots.length + 1 - slots);
     const slot = new Slot(life, {
       settings: this.#settings,
       tasksMax,
       log,
+      onReads,
       onLeft: (attempt) => this.#onLeft(attempt),
     });
     this.#slots.push(slot);
@@ -303,7 +301,7 @@ export class SlotPool {
         this.#onEnded(slot);
         hasChanged = true;
       }
-      const isUnwanted = slot.life === 'reserve' && now - this.#reserveWantedMs >= this.#options.idle.afterMs;
+      const isUnwanted = slot.life === 'reserve' && now - this.#reserveWantedMs >= this.#options.thread.idle.afterMs;
       const isLeft = slot.life === 'retired' && slot.attempts.size === 0;
       if (isUnwanted || isLeft) this.#closeSlot(slot);
     }

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { threadId } from 'node:worker_threads';
+import { parentPort, threadId } from 'node:worker_threads';
 import { workerData } from 'piscina';
 import { decodeTask } from '#proto/task-codec.ts';
-import type { ScanSpec, TaskReport, TaskSpec, WriteSink } from '#proto/task.ts';
+import type { ScanSpec, TaskSpec, WriteSink } from '#proto/task.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
 import { mayCallTry } from '#shared/sql/call-of-try.ts';
@@ -19,6 +19,7 @@ import { returnFreedMemory } from '../duckdb/library.ts';
 import { CachedScans } from '../row-cache/cached-scans.ts';
 import { RowCache } from '../row-cache/row-cache.ts';
 import { readProfile } from '../duckdb/profile.ts';
+import { CopyReader, type CopiedFiles } from '../disk-cache/copied-files.ts';
 import { InstancePool, type TaskInstance } from './instance-pool.ts';
 import { InterruptControl } from './interrupt-control.ts';
 import { LevelSpec } from './level-spec.ts';
@@ -30,6 +31,7 @@ import { SlotScheduler, type BusyTasks } from './slot-scheduler.ts';
 import { fragmentError, SlotTask, type TaskText } from './slot-task.ts';
 import { TaskInputs } from './task-inputs.ts';
 import { TaskOutput } from './task-output.ts';
+import { readBytes, reportOf, type TaskDone } from './task-report.ts';
 import { addRuns, NO_RUN, type TaskRun } from './task-run.ts';
 import { currentThread, restorePriority } from './thread-priority.ts';
 import { keepsOrderOfFiles, loadRules, writeFiles, type OpenLocation } from './write-files.ts';
@@ -40,6 +42,10 @@ const settings = workerData as SlotSettings;
 const pool = new InstancePool(join(settings.spillDir, `slot-${threadId}`), settings.idle);
 const footers = new FooterCache();
 const rowCache = new RowCache(settings.rowCacheBytes);
+const copyReader =
+  settings.copies === null
+    ? undefined
+    : new CopyReader(settings.copies, (message) => parentPort?.postMessage(message, []));
 const stamp = new QuantumStamp(settings.stamp);
 const thread = currentThread();
 stamp.setThread(thread);
@@ -145,16 +151,12 @@ export async function runTask(job: SlotJob): Promise<void> {
   try {
     const spec = await decodeTask(job.spec);
     if (control.isWithdrawn) return;
-    const positionBytesMax = Math.floor(job.memoryBytes / POSITIONS_SHARE);
     ranges = new RangeFiles(join(settings.spillDir, `ranges-${threadId}`), spec);
-    const prepared = await prepareSql(abort.signal, spec, { footers, positionBytesMax, ranges });
-    const preparingMs = performance.now() - beganMs;
-    if (control.isWithdrawn) return;
-    const parts = { job, spec, control, output, prepared, ranges, signal: abort.signal };
-    const run = await runInInstance({ ...parts, mayCache: spec.profile !== 'exact' }, (task) => {
+    const parts = { job, spec, control, output, ranges, signal: abort.signal, mayCache: spec.profile !== 'exact' };
+    const done = await prepareAndRun(parts, beganMs, (task) => {
       running = task;
     });
-    output.finish(reportOf(job, output, run, { scans: prepared.reports, preparingMs }));
+    if (done !== undefined) output.finish(reportOf(job, output, done));
   } catch (error) {
     output.fail(describe(abort.signal.aborted ? abort.signal.reason : error).toData());
   } finally {
@@ -172,6 +174,7 @@ type Running = {
   readonly control: InterruptControl;
   readonly output: TaskOutput;
   readonly prepared: PreparedSql;
+  readonly copies: CopiedFiles | undefined;
   /** Small scans may read from the row cache. */
   readonly mayCache: boolean;
   readonly ranges: RangeFiles;
@@ -179,11 +182,38 @@ type Running = {
   readonly signal: AbortSignal;
 };
 
+/** Prepares a task's text and runs it; undefined when the attempt was withdrawn. When a copy of a file cannot be read, the file itself is. */
+async function prepareAndRun(
+  parts: Omit<Running, 'prepared' | 'copies'>,
+  beganMs: number,
+  started: (task: SlotTask) => void,
+  mayCopy = true,
+): Promise<TaskDone | undefined> {
+  const { job, spec, signal, ranges, control, output } = parts;
+  // Instances that write may write wherever they may read.
+  using copies = mayCopy && !('sink' in spec.output) ? copyReader?.of(spec) : undefined;
+  const positionBytesMax = Math.floor(job.memoryBytes / POSITIONS_SHARE);
+  const prepared = await prepareSql(signal, spec, { footers, positionBytesMax, ranges, copies });
+  copies?.tellReads();
+  const preparingMs = performance.now() - beganMs;
+  if (control.isWithdrawn) return undefined;
+  try {
+    const run = await runInInstance({ ...parts, prepared, copies }, started);
+    return { run, scans: prepared.reports, preparingMs };
+  } catch (error) {
+    if (output.batches > 0 || copies?.isAtFault(SkeinError.of(error)) !== true) throw error;
+  }
+  return prepareAndRun(parts, beganMs, started, false);
+}
+
 async function runInInstance(running: Running, started: (task: SlotTask) => void): Promise<TaskRun> {
-  const { job, spec, prepared, ranges } = running;
+  const { job, spec, prepared, ranges, copies } = running;
   const sink = 'sink' in spec.output ? spec.output.sink : null;
   const written = sink === null ? [] : writableFolders(sink);
-  const folders = [...new Set([...spec.scans.flatMap(readableFolders), ...ranges.folders, ...written])].sort();
+  const copied = copies === undefined ? [] : [copies.folder];
+  const folders = [
+    ...new Set([...spec.scans.flatMap(readableFolders), ...copied, ...ranges.folders, ...written]),
+  ].sort();
   const bytes = readBytes(spec, prepared);
   const rows = prepared.scans.reduce((sum, scan) => sum + scan.rows, 0);
   const isSmall = bytes <= NARROW_BYTES_MAX && (rows <= NARROW_ROWS_MAX || spec.threads === 1);
@@ -352,42 +382,8 @@ async function runStatement({ job, spec, control, output }: Running, at: InInsta
   }
 }
 
-/**
- * Bytes that a task reads. The coordinator knows only file sizes; the worker knows the bytes that are left after row groups are pruned.
- */
-function readBytes({ inputs }: TaskSpec, { reports }: PreparedSql): number {
-  const scanned = reports.reduce((sum, scan) => sum + scan.bytes, 0);
-  return inputs.reduce((sum, { sources }) => sources.reduce((all, one) => all + one.bytes, sum), scanned);
-}
-
 /** Drops the error's position in the text: positions in a fragment's SQL mean nothing to the user. */
 function describe(thrown: unknown): SkeinError {
   const error = SkeinError.of(thrown);
   return new SkeinError(error.code, error.message, { cause: error.cause });
-}
-
-function reportOf(
-  { spec, receivedBytes, waits }: SlotJob,
-  output: TaskOutput,
-  run: TaskRun,
-  { scans, preparingMs }: { readonly scans: TaskReport['scans']; readonly preparingMs: number },
-): TaskReport {
-  return {
-    taskId: spec.taskId,
-    rows: output.rows,
-    batches: output.batches,
-    outputBytes: output.bytes,
-    scheduledMs: run.times.scheduledMs,
-    waits: { ...waits, preparingMs, blockedMs: run.times.blockedMs },
-    quanta: run.times.quanta,
-    spilledBytes: run.peak.spilledBytes,
-    peakMemoryBytes: run.peak.memoryBytes,
-    bytesScanned: scans.reduce((sum, scan) => sum + scan.bytes, 0),
-    scans,
-    // The spool fills in the partitions of a spooled output.
-    partitions: [],
-    ...run.written,
-    receivedBytes,
-    profile: run.profile,
-  };
 }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Piscina } from 'piscina';
 import type { Logger } from '#shared/log/logger.ts';
 import { Attempt } from './attempt.ts';
+import type { ReadsMessage } from '../disk-cache/copied-files.ts';
 import { LevelStats, type Levels } from './level-stats.ts';
 import { QuantumStamp } from './quantum-stamp.ts';
 import { BETWEEN, observe, type Watched } from './quantum-watch.ts';
@@ -66,6 +67,7 @@ export class Slot {
       readonly settings: Omit<SlotSettings, 'stamp' | 'levels' | 'isExpress'>;
       readonly tasksMax: number;
       readonly log: Logger;
+      readonly onReads: (message: ReadsMessage) => void;
       /** Called when the thread has finished with an attempt. */
       readonly onLeft: (attempt: Attempt) => void;
     },
@@ -89,6 +91,7 @@ export class Slot {
       atomics: 'disabled',
       recordTiming: false,
     });
+    this.#pool.on('message', options.onReads);
     // A thread that dies fails each of its tasks; the pool starts another thread.
     this.#pool.on('error', (error: unknown) => options.log.error({ err: error }, 'a slot thread died'));
     this.#loaded = this.#pool.run(undefined, { name: 'load' }).catch(() => undefined);

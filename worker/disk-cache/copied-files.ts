@@ -1,0 +1,129 @@
+import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
+import type { TaskSpec } from '#proto/task.ts';
+import { CopyTable, copyKey, copyName, tenantFolder, type HeldCopy } from './copy-table.ts';
+
+/** How a slot finds the copies: the memory of the table, the folder of the copies' folders, and the smallest file that is copied. */
+export type CopySettings = {
+  readonly table: SharedArrayBuffer;
+  readonly folder: string;
+  readonly fileBytesMin: number;
+};
+
+/** A file that a task reads and that has no copy. `path` is the one by which DuckDB reads it. */
+export type FileRead = {
+  readonly key: string;
+  readonly tenant: string;
+  readonly queryId: string;
+  readonly path: string;
+  readonly sizeBytes: number;
+};
+
+/** What a slot's thread tells the main thread. */
+export type ReadsMessage =
+  | { readonly kind: 'reads'; readonly reads: readonly FileRead[] }
+  | { readonly kind: 'unreadable'; readonly keys: readonly string[] };
+
+/** Reads that a slot's thread does not tell again for `TOLD_MS`. */
+const TOLD_MAX = 8_192;
+const TOLD_MS = 1_000;
+
+/** The way of one slot's thread to the copies. */
+export class CopyReader {
+  readonly #settings: CopySettings;
+  readonly #table: CopyTable;
+  readonly #told = new LRUCache<string, true>({ max: TOLD_MAX, ttl: TOLD_MS });
+  readonly #tell: (message: ReadsMessage) => void;
+
+  constructor(settings: CopySettings, tell: (message: ReadsMessage) => void) {
+    this.#settings = settings;
+    this.#table = new CopyTable(settings.table);
+    this.#tell = tell;
+  }
+
+  of({ tenant, queryId }: Pick<TaskSpec, 'tenant' | 'queryId'>): CopiedFiles {
+    const folder = join(this.#settings.folder, tenantFolder(tenant));
+    const { fileBytesMin } = this.#settings;
+    return new CopiedFiles({
+      tenant,
+      queryId,
+      folder,
+      fileBytesMin,
+      table: this.#table,
+      told: this.#told,
+      tell: this.#tell,
+    });
+  }
+}
+
+type Parts = Pick<TaskSpec, 'tenant' | 'queryId'> & {
+  readonly folder: string;
+  readonly fileBytesMin: number;
+  readonly table: CopyTable;
+  readonly told: LRUCache<string, true>;
+  readonly tell: (message: ReadsMessage) => void;
+};
+
+/** A data file of a scan. */
+export type ScannedFile = {
+  readonly tableUuid: string;
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** The path by which DuckDB reads it. */
+  readonly local: string;
+  /** A copy would serve the scan: it reads most of the file's rows, and they are packed. */
+  readonly isWorthCopying: boolean;
+};
+
+/** The copies that one task reads in place of its files. They are held until it is disposed. */
+export class CopiedFiles implements Disposable {
+  readonly #parts: Parts;
+  readonly #held = new Map<string, HeldCopy>();
+  #reads: FileRead[] = [];
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** The folder of the tenant's copies. */
+  get folder(): string {
+    return this.#parts.folder;
+  }
+
+  /** The path by which DuckDB reads the file: that of its copy, if there is one. */
+  pathOf({ tableUuid, path, sizeBytes, local, isWorthCopying }: ScannedFile): string {
+    const { tenant, queryId, fileBytesMin, table, folder } = this.#parts;
+    if (sizeBytes < fileBytesMin) return local;
+    const key = copyKey(tenant, tableUuid, { path, sizeBytes });
+    const held = this.#held.get(key) ?? table.hold(key, Date.now());
+    if (held !== undefined) {
+      this.#held.set(key, held);
+      return join(folder, copyName(key, held.serial));
+    }
+    if (isWorthCopying) this.#reads.push({ key, tenant, queryId, path: local, sizeBytes });
+    return local;
+  }
+
+  /** Tells the main thread of the files that have no copy. */
+  tellReads(): void {
+    const { told, tell } = this.#parts;
+    const reads = this.#reads.filter(({ key }) => !told.has(key));
+    this.#reads = [];
+    for (const { key } of reads) told.set(key, true);
+    if (reads.length > 0) tell({ kind: 'reads', reads });
+  }
+
+  /** Whether an error is about a copy, which the task can do without. Tells the main thread. */
+  isAtFault(error: Error): boolean {
+    if (this.#held.size === 0 || !error.message.includes(this.folder)) return false;
+    const keys = [...this.#held.keys()];
+    this[Symbol.dispose]();
+    this.#parts.tell({ kind: 'unreadable', keys });
+    return true;
+  }
+
+  [Symbol.dispose](): void {
+    for (const { place } of this.#held.values()) this.#parts.table.release(place);
+    this.#held.clear();
+  }
+}

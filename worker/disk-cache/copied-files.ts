@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { TaskSpec } from '#proto/task.ts';
+import type { ErrorCode, SkeinError } from '#shared/error.ts';
 import { CopyTable, copyKey, copyName, tenantFolder, type HeldCopy } from './copy-table.ts';
 
 /** How a slot finds the copies: the memory of the table, the folder of the copies' folders, and the smallest file that is copied. */
@@ -23,6 +24,9 @@ export type FileRead = {
 export type ReadsMessage =
   | { readonly kind: 'reads'; readonly reads: readonly FileRead[] }
   | { readonly kind: 'unreadable'; readonly keys: readonly string[] };
+
+/** Errors of files. */
+const FILE_ERRORS: ReadonlySet<ErrorCode> = new Set(['INVALID_TABLE_DATA', 'STORAGE_ERROR']);
 
 /** Reads that a slot's thread does not tell again for `TOLD_MS`. */
 const TOLD_MAX = 8_192;
@@ -113,9 +117,9 @@ export class CopiedFiles implements Disposable {
     if (reads.length > 0) tell({ kind: 'reads', reads });
   }
 
-  /** Whether an error is about a copy, which the task can do without. Tells the main thread. */
-  isAtFault(error: Error): boolean {
-    if (this.#held.size === 0 || !error.message.includes(this.folder)) return false;
+  /** Whether an error may be about a copy, which the task can do without: DuckDB does not always name the file. The copies are given up then. */
+  areAtFault({ code }: SkeinError): boolean {
+    if (this.#held.size === 0 || !FILE_ERRORS.has(code)) return false;
     const keys = [...this.#held.keys()];
     this[Symbol.dispose]();
     this.#parts.tell({ kind: 'unreadable', keys });

@@ -1,4 +1,4 @@
-import { rmSync, statfsSync, statSync } from 'node:fs';
+import { rmSync, statfsSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
@@ -87,7 +87,7 @@ export class DiskCache implements Disposable {
   /** Takes notice of files that a task reads and that have no copy, or of copies that it could not read. */
   take(message: ReadsMessage): void {
     if (message.kind === 'reads') for (const read of message.reads) this.#noteRead(read);
-    else this.#checkFiles(message.keys);
+    else this.#giveUp(message.keys);
   }
 
   #noteRead(read: FileRead): void {
@@ -225,11 +225,9 @@ export class DiskCache implements Disposable {
     }
   }
 
-  /** Removes those of the copies whose files are gone or cut. */
-  #checkFiles(keys: readonly string[]): void {
-    for (const [place, { key, path, bytes }] of this.#copies) {
-      if (keys.includes(key) && statSync(path, { throwIfNoEntry: false })?.size !== bytes) this.#remove(place);
-    }
+  /** Removes copies of which a task could not read one. */
+  #giveUp(keys: readonly string[]): void {
+    for (const [place, { key }] of this.#copies) if (keys.includes(key)) this.#remove(place);
   }
 
   [Symbol.dispose](): void {

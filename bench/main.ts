@@ -13,8 +13,8 @@ import { benchCopy } from './writes/bench-copy.ts';
 import { benchMerge } from './writes/bench-merge.ts';
 import { benchWrites } from './writes/bench-writes.ts';
 
-const USAGE = `usage: npm run bench -- tpch [--scale S] [--runs N] [--distributed]
-       npm run bench -- tpcds [--scale S] [--runs N]
+const USAGE = `usage: npm run bench -- tpch [--scale S] [--runs N] [--distributed] [--without-copies]
+       npm run bench -- tpcds [--scale S] [--runs N] [--without-copies]
        npm run bench -- scale [--scale S] [--runs N]
        npm run bench -- latency [--scale S] [--seconds N]
        npm run bench -- writes [--scale S] [--runs N] [--seconds N]
@@ -37,6 +37,7 @@ async function main(args: readonly string[]): Promise<number> {
       scale: { type: 'string', default: '1' },
       runs: { type: 'string', default: '3' },
       distributed: { type: 'boolean', default: false },
+      'without-copies': { type: 'boolean', default: false },
       seconds: { type: 'string' },
       requests: { type: 'string', default: '216000' },
     },
@@ -44,8 +45,9 @@ async function main(args: readonly string[]): Promise<number> {
   const [name] = positionals;
   if (name === 'all') return benchAll();
   const runs = Number(values.runs);
-  if (name === 'tpch') await benchTpch({ scale: values.scale, runs, distributed: values.distributed });
-  else if (name === 'tpcds') await benchTpcds({ scale: values.scale, runs });
+  const withoutCopies = values['without-copies'];
+  if (name === 'tpch') await benchTpch({ scale: values.scale, runs, distributed: values.distributed, withoutCopies });
+  else if (name === 'tpcds') await benchTpcds({ scale: values.scale, runs, withoutCopies });
   else if (name === 'scale') await benchScale({ scale: values.scale, runs });
   else if (name === 'latency') await benchLatency({ scale: values.scale, seconds: Number(values.seconds ?? 5) });
   else if (name === 'attack') await benchAttack({ seconds: Number(values.seconds ?? 30) });

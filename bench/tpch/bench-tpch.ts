@@ -4,6 +4,7 @@ import { TPCH_QUERIES } from '#test/tpch/tpch-queries.ts';
 import { createViews, startBenchCluster } from '../bench-cluster.ts';
 import { printTable } from '../report/print-table.ts';
 import { median } from '../report/statistics.ts';
+import { warmUp, WITHOUT_COPIES } from '../warm-up.ts';
 import { writeResult } from '../report/write-result.ts';
 import { DuckDbPeer } from './duckdb-peer.ts';
 import type { PeerAnswer } from './duckdb-process.ts';
@@ -31,20 +32,29 @@ export type TpchOptions = {
   readonly runs: number;
   /** Two workers of one core each, also with distribution forced, and with partitioned joins forced. */
   readonly distributed: boolean;
+  /** Workers copy no files: every query unpacks what it reads. */
+  readonly withoutCopies: boolean;
 };
 
 /**
- * The 22 TPC-H queries on Skein over HTTP and on one plain DuckDB process, over the same Parquet files, in turn: one warm-up each, then
- * `runs` measured rounds. Skein's time is the client's: from the request to the last byte of the JSON.
+ * The 22 TPC-H queries on Skein over HTTP and on one plain DuckDB process, over the same Parquet files, in turn: after `warmUp` one more round
+ * that does not count, then `runs` measured ones. Skein's time is the client's: from the request to the last byte of the JSON.
  */
 export async function benchTpch(options: TpchOptions): Promise<void> {
   const modes = options.distributed ? [DEFAULTS, FORCED, PARTITIONED] : [DEFAULTS];
-  const { cluster, files } = await startBenchCluster(options.scale, options.distributed ? ONE_CORE_EACH : {});
+  const { workers, args = [] } = options.distributed ? ONE_CORE_EACH : {};
+  const { cluster, files } = await startBenchCluster(options.scale, {
+    ...(workers === undefined ? {} : { workers }),
+    args: options.withoutCopies ? [...args, ...WITHOUT_COPIES] : args,
+  });
   using peer = new DuckDbPeer();
   try {
     await peer.ask(createViews(files));
     const asks = new Map<string, (sql: string) => Promise<PeerAnswer>>();
     for (const mode of modes) asks.set(mode.name, await skeinIn(cluster, mode));
+    await warmUp(cluster, async () => {
+      for (const run of asks.values()) for (const { sql } of TPCH_QUERIES) await run(sql);
+    });
     const times: QueryTimes[] = [];
     for (const { name, sql } of TPCH_QUERIES) {
       const skein = new Map([...asks].map(([mode, run]) => [mode, () => run(sql)]));
@@ -95,7 +105,7 @@ async function askSkein(cluster: Cluster, sessionId: string, sql: string): Promi
 }
 
 async function report(
-  { scale, runs, distributed }: TpchOptions,
+  { scale, runs, distributed, withoutCopies }: TpchOptions,
   modes: readonly Mode[],
   times: readonly QueryTimes[],
 ): Promise<void> {
@@ -121,7 +131,8 @@ async function report(
     skein: readonly { readonly ms: number; readonly ratio: number }[],
   ): string[] => [name, duckdb.toFixed(1), ...skein.flatMap(({ ms, ratio }) => [ms.toFixed(1), ratio.toFixed(2)])];
   const header = [`TPC-H SF${scale}`, 'DuckDB ms', ...names.flatMap((mode) => [`Skein ${mode} ms`, 'ratio'])];
-  await writeResult(`tpch-sf${scale}${distributed ? '-distributed' : ''}`, {
+  const variant = `${distributed ? '-distributed' : ''}${withoutCopies ? '-without-copies' : ''}`;
+  await writeResult(`tpch-sf${scale}${variant}`, {
     table: printTable(header, [
       ...figures.map((f) => row(f.name, f.duckdbMs, f.skein)),
       row('total', duckdbTotal, totals),

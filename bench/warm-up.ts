@@ -5,6 +5,8 @@ import type { Cluster } from '#test/support/cluster.ts';
 const ROUNDS_MIN = 2;
 const ROUNDS_MAX = 5;
 const LOOK_MS = 200;
+/** A slot tells of what it reads once in a second. */
+const ROUND_MS_MIN = 1_100;
 
 /** `--set` of a cluster whose workers copy no files. */
 export const WITHOUT_COPIES = ['--set', 'worker.disk_cache_size=0'] as const;
@@ -13,7 +15,7 @@ export const WITHOUT_COPIES = ['--set', 'worker.disk_cache_size=0'] as const;
 export async function warmUp(cluster: Cluster, round: () => Promise<unknown>): Promise<void> {
   for (let rounds = 1; rounds <= ROUNDS_MAX; rounds++) {
     const before = await gauge(cluster, 'files');
-    await round();
+    await Promise.all([round(), sleep(ROUND_MS_MIN)]);
     while ((await gauge(cluster, 'waiting')) > 0) await sleep(LOOK_MS);
     if (rounds >= ROUNDS_MIN && (await gauge(cluster, 'files')) === before) return;
   }

@@ -3,9 +3,17 @@ import type { OpenInput, TableInput } from './arrow-in.ts';
 import type { Connection } from './instance.ts';
 import { duckdb, word, type Address } from './library.ts';
 import { registerCallback } from './memory.ts';
+import { LATE_FALSE } from './statement.ts';
 
 /** The table function of an input, and the temporary table when it has one. */
 export const inputName = (index: number): string => `skein_input_${index}`;
+
+/** A call of that function in a text that is prepared and run once. */
+export const inputCall = (index: number): string => `${inputName(index)}(${LATE} = ${LATE_FALSE})`;
+
+/** A parameter without a meaning, for `LATE_FALSE`. */
+const LATE = 'late';
+const BOOLEAN = 1;
 
 /** A function's current input, and the open scans of statements that read it. */
 type Source = { input: TableInput | undefined; readonly scans: Set<Address> };
@@ -105,6 +113,9 @@ export class InputFunctions implements Disposable {
     const fn = word(duckdb.create_table_function());
     const handle = fn[0] ?? 0n;
     duckdb.table_function_set_name(handle, name);
+    const type = word(duckdb.create_logical_type(BOOLEAN));
+    duckdb.table_function_add_named_parameter(handle, LATE, type[0] ?? 0n);
+    duckdb.destroy_logical_type(type);
     duckdb.table_function_set_extra_info(handle, id, null);
     duckdb.table_function_set_bind(handle, this.#callbacks.bind);
     duckdb.table_function_set_init(handle, this.#callbacks.init);

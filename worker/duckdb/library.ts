@@ -38,6 +38,9 @@ export type Library = {
   readonly prepare: (connection: Address, sql: string, out: Out) => number;
   readonly prepare_error: (statement: Address) => Address | null;
   /** A number of `duckdb_statement_type`. */
+  readonly nparams: (prepared: Address) => number | bigint;
+  readonly bind_parameter_index: (prepared: Address, out: Out, name: string) => number;
+  readonly bind_boolean: (prepared: Address, index: bigint, value: boolean) => number;
   readonly prepared_statement_type: (statement: Address) => number;
   readonly destroy_prepare: (statement: Out) => void;
   readonly pending_prepared: (statement: Address, out: Out) => number;
@@ -74,6 +77,7 @@ export type Library = {
   readonly destroy_selection_vector: (selection: Address) => void;
   readonly selection_vector_get_data_ptr: (selection: Address) => Address;
   readonly get_type_id: (type: Address) => number;
+  readonly create_logical_type: (id: number) => Address;
   readonly create_data_chunk: (types: Memory, columns: number) => Address;
   readonly data_chunk_reset: (chunk: Address) => void;
   readonly result_get_arrow_options: (result: ResultWords) => Address;
@@ -96,6 +100,7 @@ export type Library = {
   readonly create_table_function: () => Address;
   readonly destroy_table_function: (fn: Out) => void;
   readonly table_function_set_name: (fn: Address, name: string) => void;
+  readonly table_function_add_named_parameter: (fn: Address, name: string, type: Address) => void;
   readonly table_function_set_bind: (fn: Address, callback: Address) => void;
   readonly table_function_set_init: (fn: Address, callback: Address) => void;
   readonly table_function_set_function: (fn: Address, callback: Address) => void;
@@ -152,6 +157,9 @@ const SIGNATURES: { readonly [K in keyof Library]: readonly [result: string, ...
   destroy_logical_type: ['void', 'void *'],
   prepare: ['int', 'void *', 'str', 'void *'],
   prepare_error: ['void *', 'void *'],
+  nparams: ['uint64', 'void *'],
+  bind_parameter_index: ['int', 'void *', 'void *', 'str'],
+  bind_boolean: ['int', 'void *', 'uint64', 'bool'],
   prepared_statement_type: ['int', 'void *'],
   destroy_prepare: ['void', 'void *'],
   pending_prepared: ['int', 'void *', 'void *'],
@@ -179,6 +187,7 @@ const SIGNATURES: { readonly [K in keyof Library]: readonly [result: string, ...
   destroy_selection_vector: ['void', 'void *'],
   selection_vector_get_data_ptr: ['void *', 'void *'],
   get_type_id: ['int', 'void *'],
+  create_logical_type: ['void *', 'int'],
   create_data_chunk: ['void *', 'void *', 'uint64'],
   data_chunk_reset: ['void', 'void *'],
   result_get_arrow_options: ['void *', 'void *'],
@@ -195,6 +204,7 @@ const SIGNATURES: { readonly [K in keyof Library]: readonly [result: string, ...
   create_table_function: ['void *'],
   destroy_table_function: ['void', 'void *'],
   table_function_set_name: ['void', 'void *', 'str'],
+  table_function_add_named_parameter: ['void', 'void *', 'str', 'void *'],
   table_function_set_bind: ['void', 'void *', 'void *'],
   table_function_set_init: ['void', 'void *', 'void *'],
   table_function_set_function: ['void', 'void *', 'void *'],

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DUCKDB_TEXT_BYTES_MAX } from '#shared/duckdb-error.ts';
 import { Instance, type Connection } from './instance.ts';
-import { destroyChunk, PreparedStatement, Statement } from './statement.ts';
+import { destroyChunk, LATE_FALSE, PreparedStatement, Statement } from './statement.ts';
 import { queryArrow } from '#test/support/duckdb-ipc.ts';
 
 let instance: Instance;
@@ -47,6 +47,15 @@ describe('a statement', () => {
   test('runs by pieces', () => {
     const { pieces } = runAll('SELECT h FROM (SELECT hash(i) AS h FROM range(3000000) t(i)) ORDER BY h LIMIT 10');
     expect(pieces).toBeGreaterThan(5);
+  });
+
+  test('over files is bound when it runs, and not before', () => {
+    const read = (no: string): string => `FROM read_parquet('/nowhere.parquet', hive_partitioning = ${no})`;
+    const lacksFile = expect.objectContaining({ code: 'INVALID_TABLE_DATA' });
+    expect(() => new PreparedStatement(connection, read('false'))).toThrow(lacksFile);
+    const text = `SELECT max(x) FROM (${read(LATE_FALSE)}) UNION ${read(LATE_FALSE)}`;
+    using prepared = new PreparedStatement(connection, text);
+    expect(() => new Statement(prepared)).toThrow(lacksFile);
   });
 
   test.each([

@@ -14,7 +14,14 @@ const TYPES = { query: 1, copy: 11 } as const;
 export type StatementKind = keyof typeof TYPES;
 
 /**
- * A statement that is bound and planned. It may run any number of times, one after the other: DuckDB itself binds it again when what it
+ * SQL that stands for false in calls of table functions. DuckDB binds and plans a statement over files or table functions whenever it runs,
+ * however it was prepared: to prepare it, too, would be done for nothing, and costs as much. As a parameter without a value, which binding
+ * needs at the first such call, it makes DuckDB prepare no more than the parse. `PreparedStatement` gives it its value.
+ */
+export const LATE_FALSE = '$skein_late';
+
+/**
+ * A statement that is bound and planned, or only parsed when it has `LATE_FALSE`. It may run any number of times, one after the other: DuckDB itself binds it again when what it
  * reads has changed. It must be disposed before its connection.
  */
 export class PreparedStatement implements Disposable {
@@ -32,6 +39,7 @@ export class PreparedStatement implements Disposable {
       if (mayBe !== 'anything' && duckdb.prepared_statement_type(this.address) !== TYPES[mayBe]) {
         throw new SkeinError('NOT_SUPPORTED', `a task is a ${mayBe}`);
       }
+      this.#bindLate();
     } catch (error) {
       this[Symbol.dispose]();
       throw error;
@@ -42,6 +50,13 @@ export class PreparedStatement implements Disposable {
 
   get address(): Address {
     return this.#handle[0] ?? 0n;
+  }
+
+  #bindLate(): void {
+    if (Number(duckdb.nparams(this.address)) === 0) return;
+    const index = word();
+    const found = duckdb.bind_parameter_index(this.address, index, LATE_FALSE.slice(1)) === 0;
+    if (found) duckdb.bind_boolean(this.address, index[0] ?? 0n, false);
   }
 
   [Symbol.dispose](): void {

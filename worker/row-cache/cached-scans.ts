@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import { inputName } from '../duckdb/input-functions.ts';
+import { inputCall } from '../duckdb/input-functions.ts';
 import type { CacheableScan } from '../scan/cacheable-scan.ts';
 import type { PrintedScan } from '../scan/print-scan.ts';
 import type { TaskInstance } from '../slot/instance-pool.ts';
@@ -45,7 +45,7 @@ export class CachedScans implements Disposable {
       const number = firstFunction + texts.size;
       rows.attach(instance.connection);
       instance.inputs.set(number, rows);
-      texts.set(index, `${inputName(number)}()`);
+      texts.set(index, inputCall(number));
     }
     return texts;
   }

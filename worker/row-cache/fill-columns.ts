@@ -6,7 +6,7 @@ import { ARRAY_WORDS, ColumnBuilder, type BatchParts } from '../duckdb/column-bu
 import { interruptConnection, type Connection, type Instance } from '../duckdb/instance.ts';
 import { duckdb, type Address } from '../duckdb/library.ts';
 import { addressOf, callRelease, readWords } from '../duckdb/memory.ts';
-import { destroyChunk, PreparedStatement, Statement } from '../duckdb/statement.ts';
+import { destroyChunk, LATE_FALSE, PreparedStatement, Statement } from '../duckdb/statement.ts';
 import type { CacheableGroup, CacheableScan } from '../scan/cacheable-scan.ts';
 import { CachedColumn } from './cached-column.ts';
 import { CachedShape, formOf } from './cached-shape.ts';
@@ -53,10 +53,17 @@ function statements(groups: readonly CacheableGroup[]): Part[] {
   const rowsOf = ({ startRow, rows }: CacheableGroup): string =>
     `f.file_row_number >= ${startRow} AND f.file_row_number < ${startRow + rows}`;
   return [
-    ...(files.length === 0 ? [] : [{ from: `${readParquet(files.map(({ path }) => path))} AS f`, groups: files }]),
-    ...parts.map((group) => ({ from: `${readParquet([group.path])} AS f WHERE ${rowsOf(group)}`, groups: [group] })),
+    ...(files.length === 0 ? [] : [{ from: `${readFiles(files)} AS f`, groups: files }]),
+    ...parts.map((group) => ({ from: `${readFiles([group])} AS f WHERE ${rowsOf(group)}`, groups: [group] })),
   ];
 }
+
+const readFiles = (groups: readonly CacheableGroup[]): string =>
+  readParquet(
+    groups.map(({ path }) => path),
+    '',
+    LATE_FALSE,
+  );
 
 const selectFrom = (columns: CacheableScan['columns'], from: string): string =>
   `SELECT ${columns.map(({ name, sql }) => `${sql} AS ${quoteIdentifier(name)}`).join(', ')} FROM ${from}`;

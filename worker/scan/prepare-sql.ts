@@ -4,6 +4,7 @@ import type { ScanReport, ScanSpec, TaskSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { DeletedPositions } from './deleted-positions.ts';
+import { LATE_FALSE } from '../duckdb/statement.ts';
 import type { CopiedFiles } from '../disk-cache/copied-files.ts';
 import type { FooterCache } from './footer.ts';
 import { printScan, type PrintedScan } from './print-scan.ts';
@@ -51,7 +52,15 @@ export async function prepareSql(
       isLoad
         ? await loadedScan(signal, scan, { index, open, ranges })
         : staged === undefined
-          ? await printScan(signal, scan, { index, tenant: spec.tenant, open, readFooter, positions, copies })
+          ? await printScan(signal, scan, {
+              index,
+              tenant: spec.tenant,
+              open,
+              readFooter,
+              positions,
+              copies,
+              no: LATE_FALSE,
+            })
           : await printStaged(signal, { ...scan, staged }, { index, open, readFooter, ranges }).catch(
               async (error: unknown) => {
                 throw await stagedError(SkeinError.of(error), spec, ranges);

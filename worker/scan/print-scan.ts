@@ -27,6 +27,8 @@ export type ScanTools = {
   readonly positions: DeletedPositions;
   /** Copies that are read in place of data files. */
   readonly copies?: CopiedFiles | undefined;
+  /** The SQL of false in calls of table functions. */
+  readonly no?: string;
 };
 
 /** A scan as a subquery in parentheses, what it will read, and the locations of the files that DuckDB opens for it. */
@@ -118,7 +120,7 @@ async function printBranch(scan: ScanSpec, files: readonly PlannedFile[], tools:
   const where = bounds.length === 0 ? '' : ` WHERE ${bounds.join(' AND ')}`;
   if (joins.some((join) => join !== '') || where !== '' || scan.columns.some(isAddress)) checkVirtualColumns(files);
   const paths = located.map(({ local }) => local);
-  return `SELECT ${selected.join(', ')} FROM ${readParquet(paths)} AS f${joins.join('')}${where}`;
+  return `SELECT ${selected.join(', ')} FROM ${readParquet(paths, '', tools.no)} AS f${joins.join('')}${where}`;
 }
 
 /** The path by which DuckDB reads a data file: that of its copy, if it has one. A scan that needs little of a file does without. */
@@ -132,8 +134,10 @@ function localPath(scan: ScanSpec, { file, isPacked, kept, report }: PlannedFile
 const alias = (scan: ScanSpec, index: number): string =>
   quoteIdentifier(must(scan.columns[index], 'an expression is a column of the scan').name);
 
-const readFiles = (open: OpenScanned, locations: readonly string[]): string =>
-  readParquet(locations.map((location) => readablePath(open, location)));
+const readFiles = ({ open, no }: ScanTools, locations: readonly string[]): string => {
+  const paths = locations.map((location) => readablePath(open, location));
+  return readParquet(paths, '', no);
+};
 
 /** Rejects a file whose column hides DuckDB's virtual column of the same name, because its rows could not be numbered. */
 function checkVirtualColumns(files: readonly PlannedFile[]): void {
@@ -151,16 +155,16 @@ function checkVirtualColumns(files: readonly PlannedFile[]): void {
  * Prints the anti join with position deletes. Position delete files name data files by the path text that their writer used; `v` maps that
  * text to our paths. All files of a branch share the same delete files.
  */
-async function positionJoin(files: readonly LocatedFile[], { open, readFooter }: ScanTools): Promise<string[]> {
+async function positionJoin(files: readonly LocatedFile[], tools: ScanTools): Promise<string[]> {
   const deletes = files[0]?.file.deletes.filter((one) => one.kind === 'position') ?? [];
   if (deletes.length === 0) return [];
   // The footer of every file is checked here before DuckDB opens the file.
-  for (const one of deletes) await readFooter(one);
+  for (const one of deletes) await tools.readFooter(one);
   const rows = files.flatMap(({ file, local }) =>
     [...spellings(file.path)].map((spelling) => `(${quoteLiteral(spelling)}, ${quoteLiteral(local)})`),
   );
   const source = `${readFiles(
-    open,
+    tools,
     deletes.map((one) => one.path),
   )} AS d JOIN (VALUES ${rows.join(', ')}) AS v(spelling, local) ON d.file_path = v.spelling`;
   return [
@@ -207,12 +211,8 @@ async function equalityJoins(scan: ScanSpec, deletes: readonly EqualityDelete[],
   return joins;
 }
 
-async function printDeleteFile(
-  scan: ScanSpec,
-  spec: EqualityDelete['spec'],
-  { open, readFooter }: ScanTools,
-): Promise<string> {
-  const footer = await readFooter(spec);
+async function printDeleteFile(scan: ScanSpec, spec: EqualityDelete['spec'], tools: ScanTools): Promise<string> {
+  const footer = await tools.readFooter(spec);
   const fields = withFieldIds(footer.fields, scan.nameMapping, baseName(spec.path));
   for (const column of spec.columns) {
     // Without this column's values the join would delete other rows, too. Columns inside structs are not compared.
@@ -224,7 +224,7 @@ async function printDeleteFile(
   }
   const source = columnSource(fields, { constants: {} });
   const columns = spec.columns.map((column, i) => `${source(column)} AS c${i}`);
-  return `SELECT ${columns.join(', ')} FROM ${readFiles(open, [spec.path])} AS f`;
+  return `SELECT ${columns.join(', ')} FROM ${readFiles(tools, [spec.path])} AS f`;
 }
 
 function printEmpty(scan: ScanSpec): string {

@@ -3,7 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { ArrowInput, type ArrowBatch, type ArrowRows } from '../duckdb/arrow-in.ts';
 import { checkBatch } from '../duckdb/check-batch.ts';
-import { inputName } from '../duckdb/input-functions.ts';
+import { inputCall, inputName } from '../duckdb/input-functions.ts';
 import { readBatch, readSchema } from '../duckdb/ipc-message.ts';
 import { addressOf, readBytes } from '../duckdb/memory.ts';
 import { decodeFlightData, headerOf } from '#shared/flight/flight-data.ts';
@@ -46,7 +46,7 @@ export class TaskInputs implements Disposable {
         const quoted = quoteIdentifier(column.name);
         return `CAST(${quoted} AS ${column.type}) AS ${quoted}`;
       });
-      return `(SELECT ${list.join(', ')} FROM ${name}())`;
+      return `(SELECT ${list.join(', ')} FROM ${inputCall(index)})`;
     }
     this.#tables.push(name);
     this.#fills.push(input.fillTable(name, types));

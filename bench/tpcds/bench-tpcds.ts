@@ -29,7 +29,7 @@ type Times = { readonly name: string; readonly skeinMs: number; readonly duckdbM
 type Measured = Times & { readonly explained: string };
 
 const MODES: readonly Mode[] = [
-  { name: 'whole', cluster: {}, setting: "SET skein.distribution = 'single'" },
+  { name: 'whole', cluster: { workers: 1 }, setting: "SET skein.distribution = 'single'" },
   {
     name: 'forced',
     cluster: { workers: 2, args: ['--worker-cores', '1'] },

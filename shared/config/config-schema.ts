@@ -498,7 +498,7 @@ export const CONFIG = {
   'worker.instances_idle_max': integer(16, 0, 1_000, 'DuckDB instances kept ready per slot'),
   'worker.instances_idle_memory': bytes(
     256 * MIB,
-    'Memory that all idle instances of a worker may keep, pages of files above all, when nothing has used them for worker.instances_idle_time',
+    'Memory that all idle instances of a worker may keep, footers of files above all, when nothing has used them for worker.instances_idle_time',
   ),
   'worker.instances_idle_time': duration(
     5_000,

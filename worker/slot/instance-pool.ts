@@ -245,7 +245,7 @@ export type IdleLimits = { readonly countMax: number; readonly bytesMax: number;
 
 /**
  * Instances of one slot. Creating one takes 20 to 40 ms, so a blank one is kept ready, and a used one is kept for the next task of the same
- * tenant; with more than `countMax`, the one unused for longest is closed. Their memory is mainly cached file pages, which make the next
+ * tenant; with more than `countMax`, the one unused for longest is closed. Their memory is mainly cached footers, which make the next
  * query faster: of the instances unused for `afterMs`, at most `UNUSED_MAX` are kept, with `bytesMax` in all.
  *
  * A new instance may read the folders of its first task and those that earlier tasks of the tenant had tickets for: otherwise every new

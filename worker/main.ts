@@ -63,7 +63,8 @@ export async function startWorker(
   const spillDir = resolve(config['worker.spill_dir'] || join(config.data_dir, 'spill', config['worker.name']));
   await clearFolder(spillDir);
   const copyDir = resolve(
-    config['worker.disk_cache_dir'] || join(config.data_dir, 'disk-cache', config['worker.name']),
+    config['worker.disk_cache_dir'] || join(config.data_dir, 'disk-cache'),
+    config['worker.name'],
   );
   await clearFolder(copyDir);
   const slots = config['worker.cores'];

@@ -512,7 +512,10 @@ export const CONFIG = {
     Math.floor(machineMemory() * 0.1),
     'Disk for copies of data files without compression, which queries read in place of files that they read again and again; 0 = none',
   ),
-  'worker.disk_cache_dir': string('', 'Folder for these copies; empty = <data_dir>/disk-cache/<worker name>'),
+  'worker.disk_cache_dir': string(
+    '',
+    'Folder in which each worker has one of its name for these copies; empty = <data_dir>/disk-cache',
+  ),
   'worker.disk_cache_file_min': bytes(MIB, 'Size of the smallest data file that is copied'),
   'worker.disk_cache_time': duration(3_600_000, 'Time without use after which a copy is removed'),
   'worker.drain_timeout': duration(

@@ -28,6 +28,8 @@ export type ReadsMessage =
 /** Errors of files. */
 const FILE_ERRORS: ReadonlySet<ErrorCode> = new Set(['INVALID_TABLE_DATA', 'STORAGE_ERROR']);
 
+/** Files that one task tells of. */
+const READS_MAX = 1_000;
 /** Reads that a slot's thread does not tell again for `TOLD_MS`. */
 const TOLD_MAX = 8_192;
 const TOLD_MS = 1_000;
@@ -104,7 +106,8 @@ export class CopiedFiles implements Disposable {
       this.#held.set(key, held);
       return join(folder, copyName(key, held.serial));
     }
-    if (isWorthCopying) this.#reads.push({ key, tenant, queryId, path: local, sizeBytes });
+    if (isWorthCopying && this.#reads.length < READS_MAX)
+      this.#reads.push({ key, tenant, queryId, path: local, sizeBytes });
     return local;
   }
 

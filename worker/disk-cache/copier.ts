@@ -27,7 +27,7 @@ export class Copier {
   #current: Current | undefined;
   #idle: NodeJS.Timeout | undefined;
 
-  /** Copies a file; the one before must have ended. Never rejects. */
+  /** Copies a file; the one before must have ended. @throws when no process can be started */
   async copy(request: CopyRequest): Promise<CopyReply> {
     clearTimeout(this.#idle);
     const child = (this.#child ??= this.#start());

@@ -47,8 +47,9 @@ export class DiskCache implements Disposable {
   readonly #options: DiskCacheOptions;
   readonly #table = CopyTable.create();
   readonly #copier: Pick<Copier, 'copy' | 'close'>;
-  /** By place in the table. */
+  /** By place in the table, and the places by key. */
   readonly #copies = new Map<number, Copy>();
+  readonly #places = new Map<string, number>();
   readonly #seen = new LRUCache<string, { readonly queryId: string; readonly atMs: number }>({ max: SEEN_MAX });
   readonly #refused = new LRUCache<string, true>({ max: REFUSED_MAX });
   /** By tenant; the one that was served last is at the end. */
@@ -96,7 +97,7 @@ export class DiskCache implements Disposable {
     const last = this.#seen.get(key);
     this.#seen.set(key, { queryId, atMs: nowMs });
     if (last === undefined || last.queryId === queryId || sizeBytes > this.#copyBytesMax) return;
-    if (this.#refused.has(key) || this.#copying === key || this.#has(key)) return;
+    if (this.#refused.has(key) || this.#copying === key || this.#places.has(key)) return;
     const own = this.#wanted.get(tenant) ?? new Map<string, Wanted>();
     if (own.size >= WANTED_MAX && !own.has(key)) return;
     this.#wanted.set(tenant, own.set(key, { ...read, intervalMs: nowMs - last.atMs }));
@@ -105,10 +106,6 @@ export class DiskCache implements Disposable {
 
   get #copyBytesMax(): number {
     return Math.floor(this.#options.bytesMax / COPY_SHARE);
-  }
-
-  #has(key: string): boolean {
-    return this.#copies.values().some((copy) => copy.key === key);
   }
 
   /** Copies what is wanted, one file after the other, and by turns for the tenants. */
@@ -156,6 +153,7 @@ export class DiskCache implements Disposable {
       const place = this.#table.add(wanted.key, serial, Date.now());
       if (place !== undefined) {
         this.#copies.set(place, { key: wanted.key, tenant: wanted.tenant, bytes: reply.bytes, path });
+        this.#places.set(wanted.key, place);
         return;
       }
     }
@@ -171,10 +169,10 @@ export class DiskCache implements Disposable {
   async #made(folder: string, request: CopyRequest): Promise<CopyReply> {
     try {
       makeFoldersSync(folder, { mode: 0o700 });
+      return await this.#copier.copy(request);
     } catch (error) {
       return { refused: String(error) };
     }
-    return this.#copier.copy(request);
   }
 
   /** The copies that make room for one of so many bytes; undefined when it is not to be kept. */
@@ -206,7 +204,10 @@ export class DiskCache implements Disposable {
     if (!this.#table.remove(place)) return false;
     const copy = this.#copies.get(place);
     this.#copies.delete(place);
-    if (copy !== undefined) this.#delete(copy.path);
+    if (copy !== undefined) {
+      this.#places.delete(copy.key);
+      this.#delete(copy.path);
+    }
     return true;
   }
 
@@ -227,7 +228,10 @@ export class DiskCache implements Disposable {
 
   /** Removes copies of which a task could not read one. */
   #giveUp(keys: readonly string[]): void {
-    for (const [place, { key }] of this.#copies) if (keys.includes(key)) this.#remove(place);
+    for (const key of keys) {
+      const place = this.#places.get(key);
+      if (place !== undefined) this.#remove(place);
+    }
   }
 
   [Symbol.dispose](): void {

@@ -11,7 +11,7 @@ const ROUND_MS_MIN = 1_100;
 /** `--set` of a cluster whose workers copy no files. */
 export const WITHOUT_COPIES = ['--set', 'worker.disk_cache_size=0'] as const;
 
-/** Runs the queries until the workers have copied the files that they copy (`worker/disk-cache`), so that they are measured as they run from then on. */
+/** Runs the queries until the workers have copied the files that they copy (`worker/disk-cache`): they are measured as they run from then on. */
 export async function warmUp(cluster: Cluster, round: () => Promise<unknown>): Promise<void> {
   for (let rounds = 1; rounds <= ROUNDS_MAX; rounds++) {
     const before = await gauge(cluster, 'files');

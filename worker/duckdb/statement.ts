@@ -21,8 +21,8 @@ export type StatementKind = keyof typeof TYPES;
 export const LATE_FALSE = '$skein_late';
 
 /**
- * A statement that is bound and planned, or only parsed when it has `LATE_FALSE`. It may run any number of times, one after the other: DuckDB itself binds it again when what it
- * reads has changed. It must be disposed before its connection.
+ * A statement that is bound and planned, or only parsed when it has `LATE_FALSE`. It may run any number of times, one after the other:
+ * DuckDB itself binds it again when what it reads has changed. It must be disposed before its connection.
  */
 export class PreparedStatement implements Disposable {
   /** CPU time that binding and planning took, in ms: on a busy machine the clock would count what others did. */

@@ -118,9 +118,20 @@ function processesOf(dataDir: string): readonly number[] {
 /** Checks that a stopped cluster leaves no process, no lock, no `ready.json` and no temporary file. */
 function expectNothingLeft(dataDir: string): void {
   expect(processesOf(dataDir)).toEqual([]);
-  const kept = ['catalogs', 'format.json', 'history', 'logs', 'postgres', 'secrets', 'spill', 'tmp', 'warehouse'];
+  const kept = [
+    'catalogs',
+    'disk-cache',
+    'format.json',
+    'history',
+    'logs',
+    'postgres',
+    'secrets',
+    'spill',
+    'tmp',
+    'warehouse',
+  ];
   expect(readdirSync(dataDir).sort()).toEqual(kept);
-  for (const folder of ['spill', 'tmp']) expect(readdirSync(join(dataDir, folder))).toEqual([]);
+  for (const folder of ['disk-cache', 'spill', 'tmp']) expect(readdirSync(join(dataDir, folder))).toEqual([]);
   expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
 }
 
@@ -169,7 +180,7 @@ afterAll(() => {
 describe.sequential('one data directory through its life', () => {
   // Made by the first start.
   const dataDir = join(newFolder(), 'data');
-  const KEPT = ['.', 'catalogs', 'logs', 'secrets', 'spill', 'warehouse'];
+  const KEPT = ['.', 'catalogs', 'disk-cache', 'logs', 'secrets', 'spill', 'warehouse'];
   const modes = (): readonly string[] =>
     KEPT.map((name) => `${name} ${(statSync(join(dataDir, name)).mode & 0o777).toString(8)}`);
   let password: unknown;

@@ -10,6 +10,7 @@ const OTHERS_READ_OR_WRITE = 0o066;
 /** All folders that the services make in a data directory; a directory with other folders is not Skein's alone. */
 const DATA_DIR_FOLDERS: ReadonlySet<string> = new Set([
   'catalogs',
+  'disk-cache',
   'history',
   'logs',
   'postgres',

@@ -15,16 +15,13 @@ const CALLS_EVERY = 30;
 const ASKED_EVERY = 16;
 const CALLS_AT_ONCE = 12;
 
-/** Files that two statements read are copied, however small they are. */
-const ARGS = ['--worker-cores', '1', '--set', 'worker.disk_cache_file_min=1'];
-
 let oracle: Oracle;
 let questions: Questions;
 let filled: readonly FilledCall[];
 
 beforeAll(async () => {
   const tables = tablesOf(fixedSeed());
-  oracle = await openOracle(await startOwnCluster({ workers: 2, args: ARGS }), tables);
+  oracle = await openOracle(await startOwnCluster({ workers: 2, args: ['--worker-cores', '1'] }), tables);
   const { connection, ask } = await functionTable();
   const { calls } = await servedCalls(connection);
   const few = calls.filter((_, at) => at % CALLS_EVERY === fixedSeed() % CALLS_EVERY);

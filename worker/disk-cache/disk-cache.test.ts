@@ -148,6 +148,11 @@ test('copies that nobody uses go', async () => {
   }
 });
 
+test('without room for copies there are none', () => {
+  using cache = new DiskCache({ folder: dir, bytesMax: 0, fileBytesMin: 1, unusedMs: 1, log: silentLogger });
+  expect(cache.settings).toBeNull();
+});
+
 test('a folder that is gone ends nothing', async () => {
   const { cache, folder } = open();
   rmSync(folder, { recursive: true });

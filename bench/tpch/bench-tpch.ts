@@ -42,11 +42,9 @@ export type TpchOptions = {
  */
 export async function benchTpch(options: TpchOptions): Promise<void> {
   const modes = options.distributed ? [DEFAULTS, FORCED, PARTITIONED] : [DEFAULTS];
-  const { workers, args = [] } = options.distributed ? ONE_CORE_EACH : {};
-  const { cluster, files } = await startBenchCluster(options.scale, {
-    ...(workers === undefined ? {} : { workers }),
-    args: options.withoutCopies ? [...args, ...WITHOUT_COPIES] : args,
-  });
+  const size = options.distributed ? ONE_CORE_EACH : { args: [] };
+  const args = [...size.args, ...(options.withoutCopies ? WITHOUT_COPIES : [])];
+  const { cluster, files } = await startBenchCluster(options.scale, { ...size, args });
   using peer = new DuckDbPeer();
   try {
     await peer.ask(createViews(files));

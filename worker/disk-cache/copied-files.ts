@@ -36,39 +36,28 @@ const TOLD_MS = 1_000;
 
 /** The way of one slot's thread to the copies. */
 export class CopyReader {
-  readonly #settings: CopySettings;
-  readonly #table: CopyTable;
-  readonly #told = new LRUCache<string, true>({ max: TOLD_MAX, ttl: TOLD_MS });
-  readonly #tell: (message: ReadsMessage) => void;
+  readonly #parts: ThreadParts;
 
-  constructor(settings: CopySettings, tell: (message: ReadsMessage) => void) {
-    this.#settings = settings;
-    this.#table = new CopyTable(settings.table);
-    this.#tell = tell;
+  constructor({ table, folder, fileBytesMin }: CopySettings, tell: ThreadParts['tell']) {
+    const told = new LRUCache<string, true>({ max: TOLD_MAX, ttl: TOLD_MS });
+    this.#parts = { folder, fileBytesMin, table: new CopyTable(table), told, tell };
   }
 
   of({ tenant, queryId }: Pick<TaskSpec, 'tenant' | 'queryId'>): CopiedFiles {
-    const folder = join(this.#settings.folder, tenantFolder(tenant));
-    const { fileBytesMin } = this.#settings;
-    return new CopiedFiles({
-      tenant,
-      queryId,
-      folder,
-      fileBytesMin,
-      table: this.#table,
-      told: this.#told,
-      tell: this.#tell,
-    });
+    const folder = join(this.#parts.folder, tenantFolder(tenant));
+    return new CopiedFiles({ ...this.#parts, tenant, queryId, folder });
   }
 }
 
-type Parts = Pick<TaskSpec, 'tenant' | 'queryId'> & {
-  readonly folder: string;
-  readonly fileBytesMin: number;
+/** What all tasks of a thread share. `told`: keys of the reads that the main thread was told of. */
+type ThreadParts = Pick<CopySettings, 'folder' | 'fileBytesMin'> & {
   readonly table: CopyTable;
   readonly told: LRUCache<string, true>;
   readonly tell: (message: ReadsMessage) => void;
 };
+
+/** The same for one task; `folder` is that of its tenant. */
+type TaskParts = ThreadParts & Pick<TaskSpec, 'tenant' | 'queryId'>;
 
 /** A data file of a scan. */
 export type ScannedFile = {
@@ -83,11 +72,11 @@ export type ScannedFile = {
 
 /** The copies that one task reads in place of its files. They are held until it is disposed. */
 export class CopiedFiles implements Disposable {
-  readonly #parts: Parts;
+  readonly #parts: TaskParts;
   readonly #held = new Map<string, HeldCopy>();
   #reads: FileRead[] = [];
 
-  constructor(parts: Parts) {
+  constructor(parts: TaskParts) {
     this.#parts = parts;
   }
 
@@ -120,8 +109,8 @@ export class CopiedFiles implements Disposable {
     if (reads.length > 0) tell({ kind: 'reads', reads });
   }
 
-  /** Whether an error may be about a copy, which the task can do without: DuckDB does not always name the file. The copies are given up then. */
-  areAtFault({ code }: SkeinError): boolean {
+  /** Gives up the copies when an error may be about one of them, and says so: DuckDB does not always name the file. The task can do without. */
+  giveUpAfter({ code }: SkeinError): boolean {
     if (this.#held.size === 0 || !FILE_ERRORS.has(code)) return false;
     const keys = [...this.#held.keys()];
     this[Symbol.dispose]();

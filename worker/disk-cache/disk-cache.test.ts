@@ -125,8 +125,8 @@ test('a copy that cannot be read is given up', async () => {
   await copied(cache, ['0.parquet']);
   using copies = reader.of({ tenant: tenantId('a'), queryId: queryId('q') });
   const path = copies.pathOf(file('0.parquet'));
-  expect(copies.areAtFault(new SkeinError('OUT_OF_MEMORY', 'too large'))).toBe(false);
-  expect(copies.areAtFault(new SkeinError('INVALID_TABLE_DATA', 'no magic bytes'))).toBe(true);
+  expect(copies.giveUpAfter(new SkeinError('OUT_OF_MEMORY', 'too large'))).toBe(false);
+  expect(copies.giveUpAfter(new SkeinError('INVALID_TABLE_DATA', 'no magic bytes'))).toBe(true);
   expect(cache.count).toBe(0);
   expect(existsSync(path)).toBe(false);
 });

@@ -3,8 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '#shared/log/logger.ts';
-import { makeFoldersSync } from '#shared/storage/make-folders.ts';
-import { chooseVictims, type Resident } from './choose-victims.ts';
+import { makePrivateFolder } from '#shared/storage/private-folder.ts';
+import { chooseVictims } from './choose-victims.ts';
 import { Copier } from './copier.ts';
 import type { CopyReply, CopyRequest } from './copy-file.ts';
 import { COPIES_MAX, CopyTable, copyName, tenantFolder } from './copy-table.ts';
@@ -35,7 +35,14 @@ export type DiskCacheOptions = {
   readonly log: Logger;
 };
 
-type Copy = { readonly key: string; readonly tenant: string; readonly bytes: number; readonly path: string };
+/** `place`: its place in the table. */
+type Copy = {
+  readonly key: string;
+  readonly place: number;
+  readonly tenant: string;
+  readonly bytes: number;
+  readonly path: string;
+};
 type Wanted = FileRead & { readonly intervalMs: number };
 
 /**
@@ -46,10 +53,9 @@ type Wanted = FileRead & { readonly intervalMs: number };
 export class DiskCache implements Disposable {
   readonly #options: DiskCacheOptions;
   readonly #table = CopyTable.create();
-  readonly #copier: Pick<Copier, 'copy' | 'close'>;
-  /** By place in the table, and the places by key. */
-  readonly #copies = new Map<number, Copy>();
-  readonly #places = new Map<string, number>();
+  readonly #copier = new Copier();
+  /** By key. */
+  readonly #copies = new Map<string, Copy>();
   readonly #seen = new LRUCache<string, { readonly queryId: string; readonly atMs: number }>({ max: SEEN_MAX });
   readonly #refused = new LRUCache<string, true>({ max: REFUSED_MAX });
   /** By tenant; the one that was served last is at the end. */
@@ -59,9 +65,8 @@ export class DiskCache implements Disposable {
   #serial = 0;
   #isClosed = false;
 
-  constructor(options: DiskCacheOptions, copier: Pick<Copier, 'copy' | 'close'> = new Copier()) {
+  constructor(options: DiskCacheOptions) {
     this.#options = options;
-    this.#copier = copier;
     this.#timer = setInterval(() => this.#removeUnused(), LOOK_MS);
     this.#timer.unref();
   }
@@ -97,7 +102,7 @@ export class DiskCache implements Disposable {
     const last = this.#seen.get(key);
     this.#seen.set(key, { queryId, atMs: nowMs });
     if (last === undefined || last.queryId === queryId || sizeBytes > this.#copyBytesMax) return;
-    if (this.#refused.has(key) || this.#copying === key || this.#places.has(key)) return;
+    if (this.#refused.has(key) || this.#copying === key || this.#copies.has(key)) return;
     const own = this.#wanted.get(tenant) ?? new Map<string, Wanted>();
     if (own.size >= WANTED_MAX && !own.has(key)) return;
     this.#wanted.set(tenant, own.set(key, { ...read, intervalMs: nowMs - last.atMs }));
@@ -149,11 +154,11 @@ export class DiskCache implements Disposable {
       return;
     }
     const victims = this.#roomFor(wanted, reply.bytes);
-    if (victims?.every(([place]) => this.#remove(place)) === true) {
+    if (victims?.every((copy) => this.#remove(copy)) === true) {
       const place = this.#table.add(wanted.key, serial, Date.now());
       if (place !== undefined) {
-        this.#copies.set(place, { key: wanted.key, tenant: wanted.tenant, bytes: reply.bytes, path });
-        this.#places.set(wanted.key, place);
+        const { key, tenant } = wanted;
+        this.#copies.set(key, { key, place, tenant, bytes: reply.bytes, path });
         return;
       }
     }
@@ -168,7 +173,7 @@ export class DiskCache implements Disposable {
 
   async #made(folder: string, request: CopyRequest): Promise<CopyReply> {
     try {
-      makeFoldersSync(folder, { mode: 0o700 });
+      makePrivateFolder(folder);
       return await this.#copier.copy(request);
     } catch (error) {
       return { refused: String(error) };
@@ -176,18 +181,14 @@ export class DiskCache implements Disposable {
   }
 
   /** The copies that make room for one of so many bytes; undefined when it is not to be kept. */
-  #roomFor({ tenant, intervalMs }: Wanted, bytes: number): readonly (readonly [number, Copy])[] | undefined {
-    const residents = [...this.#copies].map(
-      ([place, copy]): Resident & { readonly entry: readonly [number, Copy] } => ({
-        tenant: copy.tenant,
-        bytes: copy.bytes,
-        usedMs: this.#table.usedMs(place),
-        isHeld: this.#table.isHeld(place),
-        entry: [place, copy],
-      }),
-    );
+  #roomFor({ tenant, intervalMs }: Wanted, bytes: number): readonly Copy[] | undefined {
+    const residents = Array.from(this.#copies.values(), (copy) => ({
+      ...copy,
+      usedMs: this.#table.usedMs(copy.place),
+      isHeld: this.#table.isHeld(copy.place),
+    }));
     const limits = { bytesMax: this.#options.bytesMax, countMax: COPIES_MAX, nowMs: Date.now() };
-    return chooseVictims(residents, { tenant, bytes, intervalMs }, limits)?.map(({ entry }) => entry);
+    return chooseVictims(residents, { tenant, bytes, intervalMs }, limits);
   }
 
   #hasDisk(): boolean {
@@ -200,14 +201,10 @@ export class DiskCache implements Disposable {
   }
 
   /** Removes a copy; false when somebody reads it. */
-  #remove(place: number): boolean {
+  #remove({ key, place, path }: Copy): boolean {
     if (!this.#table.remove(place)) return false;
-    const copy = this.#copies.get(place);
-    this.#copies.delete(place);
-    if (copy !== undefined) {
-      this.#places.delete(copy.key);
-      this.#delete(copy.path);
-    }
+    this.#copies.delete(key);
+    this.#delete(path);
     return true;
   }
 
@@ -221,16 +218,16 @@ export class DiskCache implements Disposable {
 
   #removeUnused(): void {
     const nowMs = Date.now();
-    for (const place of this.#copies.keys()) {
-      if (nowMs - this.#table.usedMs(place) > this.#options.unusedMs) this.#remove(place);
+    for (const copy of this.#copies.values()) {
+      if (nowMs - this.#table.usedMs(copy.place) > this.#options.unusedMs) this.#remove(copy);
     }
   }
 
   /** Removes copies of which a task could not read one. */
   #giveUp(keys: readonly string[]): void {
     for (const key of keys) {
-      const place = this.#places.get(key);
-      if (place !== undefined) this.#remove(place);
+      const copy = this.#copies.get(key);
+      if (copy !== undefined) this.#remove(copy);
     }
   }
 

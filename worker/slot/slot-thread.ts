@@ -201,7 +201,7 @@ async function prepareAndRun(
     const run = await runInInstance({ ...parts, prepared, copies }, started);
     return { run, scans: prepared.reports, preparingMs };
   } catch (error) {
-    if (copies?.areAtFault(SkeinError.of(error)) !== true || output.batches > 0) throw error;
+    if (copies?.giveUpAfter(SkeinError.of(error)) !== true || output.batches > 0) throw error;
   }
   return prepareAndRun(parts, beganMs, started, false);
 }

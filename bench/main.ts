@@ -14,7 +14,7 @@ import { benchMerge } from './writes/bench-merge.ts';
 import { benchWrites } from './writes/bench-writes.ts';
 
 const USAGE = `usage: npm run bench -- tpch [--scale S] [--runs N] [--distributed] [--without-copies]
-       npm run bench -- tpcds [--scale S] [--runs N] [--without-copies]
+       npm run bench -- tpcds [--scale S] [--runs N] [--mode whole|forced] [--without-copies]
        npm run bench -- scale [--scale S] [--runs N]
        npm run bench -- latency [--scale S] [--seconds N]
        npm run bench -- writes [--scale S] [--runs N] [--seconds N]
@@ -40,6 +40,7 @@ async function main(args: readonly string[]): Promise<number> {
       'without-copies': { type: 'boolean', default: false },
       seconds: { type: 'string' },
       requests: { type: 'string', default: '216000' },
+      mode: { type: 'string' },
     },
   });
   const [name] = positionals;
@@ -47,7 +48,7 @@ async function main(args: readonly string[]): Promise<number> {
   const runs = Number(values.runs);
   const withoutCopies = values['without-copies'];
   if (name === 'tpch') await benchTpch({ scale: values.scale, runs, distributed: values.distributed, withoutCopies });
-  else if (name === 'tpcds') await benchTpcds({ scale: values.scale, runs, withoutCopies });
+  else if (name === 'tpcds') await benchTpcds({ scale: values.scale, runs, withoutCopies, mode: values.mode });
   else if (name === 'scale') await benchScale({ scale: values.scale, runs });
   else if (name === 'latency') await benchLatency({ scale: values.scale, seconds: Number(values.seconds ?? 5) });
   else if (name === 'attack') await benchAttack({ seconds: Number(values.seconds ?? 30) });

@@ -20,39 +20,55 @@ type Mode = {
   readonly name: 'whole' | 'forced';
   readonly cluster: Pick<ClusterOptions, 'workers' | 'args'>;
   readonly setting: string;
+  readonly color: string;
 };
-/** `withoutCopies`: workers copy no files, so that every query unpacks what it reads. */
-type TpcdsOptions = { readonly scale: string; readonly runs: number; readonly withoutCopies: boolean };
+/** `withoutCopies`: workers copy no files, so that every query unpacks what it reads. `mode`: that one alone. */
+type TpcdsOptions = {
+  readonly scale: string;
+  readonly runs: number;
+  readonly withoutCopies: boolean;
+  readonly mode: string | undefined;
+};
 type Query = { readonly name: string; readonly sql: string };
 type Times = { readonly name: string; readonly skeinMs: number; readonly duckdbMs: number; readonly ratio: number };
 /** `explained`: where the time of its last run went, of the queries with the highest ratios. */
 type Measured = Times & { readonly explained: string };
+type Failed = { readonly name: string; readonly error: string };
 
 const MODES: readonly Mode[] = [
-  { name: 'whole', cluster: { workers: 1 }, setting: "SET skein.distribution = 'single'" },
+  { name: 'whole', cluster: { workers: 1 }, setting: "SET skein.distribution = 'single'", color: '#2563eb' },
   {
     name: 'forced',
     cluster: { workers: 2, args: ['--worker-cores', '1'] },
     setting: "SET skein.distribution = 'force'",
+    color: '#7c3aed',
   },
 ];
 
 /**
  * The 103 statements of TPC-DS, whole on one worker of every core and with distribution forced on two workers of one core each, beside one
- * plain DuckDB process over the same files, in turn: after `warmUp` one more round that does not count, then `runs` measured ones.
+ * plain DuckDB process over the same files, in turn: after `warmUp` one more round that does not count, then `runs` measured ones. What a
+ * mode gave is written before the next begins.
+ * @throws when statements failed, after all others are measured
  */
 export async function benchTpcds(options: TpcdsOptions): Promise<void> {
+  const modes = MODES.filter(({ name }) => options.mode === undefined || name === options.mode);
+  if (modes.length === 0) throw new Error(`--mode is one of ${MODES.map(({ name }) => name).join(', ')}`);
   const queries = await must(SUITES['tpcds'], 'the suite').queries();
-  const measured = new Map<string, readonly Measured[]>();
-  for (const mode of MODES) measured.set(mode.name, await measureMode(mode, queries, options));
-  await report(options, measured);
+  const failed: string[] = [];
+  for (const mode of modes) {
+    const measured = await measureMode(mode, queries, options);
+    await report(options, mode, measured);
+    failed.push(...measured.failed.map(({ name, error }) => `${mode.name} ${name}: ${error}`));
+  }
+  if (failed.length > 0) throw new Error(failed.join('\n'));
 }
 
 async function measureMode(
   mode: Mode,
   queries: readonly Query[],
   { scale, runs, withoutCopies }: TpcdsOptions,
-): Promise<readonly Measured[]> {
+): Promise<{ readonly measured: readonly Measured[]; readonly failed: readonly Failed[] }> {
   const suite = must(SUITES['tpcds'], 'the suite');
   const dataDir = join(projectRoot, '.cache/bench', `tpcds-${scale}`);
   await mkdir(dataDir, { recursive: true });
@@ -66,80 +82,78 @@ async function measureMode(
   }
   const sessionId = randomUUID();
   for (const sql of ['USE lake.tpcds', mode.setting]) await cluster.sql(sql, { sessionId });
+  const ask = async (sql: string, queryId: string): Promise<number> =>
+    (await cluster.sql(sql, { sessionId, queryId, timeoutMs: QUERY_TIMEOUT_MS })).length;
   await warmUp(cluster, async () => {
-    for (const { sql } of queries) await cluster.sql(sql, { sessionId, timeoutMs: QUERY_TIMEOUT_MS });
+    // One that fails does so again when it is measured.
+    for (const { sql } of queries) await ask(sql, randomUUID()).catch(() => undefined);
   });
   const measured: (Times & { readonly lastId: string; readonly lastMs: number })[] = [];
+  const failed: Failed[] = [];
   for (const { name, sql } of queries) {
     const skein: number[] = [];
     const duckdb: number[] = [];
     let lastId = '';
-    for (let run = 0; run <= runs; run++) {
-      const started = performance.now();
-      lastId = randomUUID();
-      const rows = await cluster.sql(sql, { sessionId, queryId: lastId, timeoutMs: QUERY_TIMEOUT_MS });
-      const skeinMs = performance.now() - started;
-      const answer = await peer.ask(sql);
-      if (rows.length !== answer.rows) throw new Error(`${name}: ${rows.length} rows, DuckDB has ${answer.rows}`);
-      // The first warms up.
-      if (run === 0) continue;
-      skein.push(skeinMs);
-      duckdb.push(answer.elapsedMs);
+    try {
+      for (let run = 0; run <= runs; run++) {
+        const started = performance.now();
+        lastId = randomUUID();
+        const rows = await ask(sql, lastId);
+        const skeinMs = performance.now() - started;
+        const answer = await peer.ask(sql);
+        if (rows !== answer.rows) throw new Error(`${rows} rows, DuckDB has ${answer.rows}`);
+        // The first warms up.
+        if (run === 0) continue;
+        skein.push(skeinMs);
+        duckdb.push(answer.elapsedMs);
+      }
+    } catch (error) {
+      failed.push({ name, error: String(error).split('\n', 1).join('') });
+      continue;
     }
     const [skeinMs, duckdbMs] = [median(skein), median(duckdb)];
     const lastMs = must(skein.at(-1), 'a measured run');
     measured.push({ name, skeinMs, duckdbMs, ratio: skeinMs / duckdbMs, lastId, lastMs });
   }
-  process.stderr.write(`${mode.name} done\n`);
   const worst = new Set(measured.toSorted((a, b) => b.ratio - a.ratio).slice(0, WORST));
   const explain = async (one: (typeof measured)[number]): Promise<Measured> => {
     const { lastId, lastMs, ...times } = one;
     return { ...times, explained: worst.has(one) ? await whereTimeWent(cluster, lastId, lastMs) : '' };
   };
-  return await Promise.all(measured.map(explain));
+  return { measured: await Promise.all(measured.map(explain)), failed };
 }
 
 async function report(
   { scale, runs, withoutCopies }: TpcdsOptions,
-  measured: ReadonlyMap<string, readonly Measured[]>,
+  mode: Mode,
+  { measured, failed }: Awaited<ReturnType<typeof measureMode>>,
 ): Promise<void> {
-  const modes = [...measured].map(([mode, queries]) => {
-    const [skeinMs, duckdbMs] = [sum(queries.map((one) => one.skeinMs)), sum(queries.map((one) => one.duckdbMs))];
-    return { mode, queries, total: { name: 'total', skeinMs, duckdbMs, ratio: skeinMs / duckdbMs } };
-  });
-  const cells = ({ duckdbMs, skeinMs, ratio }: Times): string[] => [
-    duckdbMs.toFixed(1),
-    skeinMs.toFixed(1),
-    ratio.toFixed(2),
+  const [skeinMs, duckdbMs] = [sum(measured.map((one) => one.skeinMs)), sum(measured.map((one) => one.duckdbMs))];
+  const total = { name: 'total', skeinMs, duckdbMs, ratio: skeinMs / duckdbMs };
+  const row = (one: Times): string[] => [
+    one.name,
+    one.duckdbMs.toFixed(1),
+    one.skeinMs.toFixed(1),
+    one.ratio.toFixed(2),
   ];
-  const names = modes[0]?.queries.map(({ name }) => name) ?? [];
-  const rows = names.map((name, q) => [name, ...modes.flatMap(({ queries }) => cells(must(queries[q], 'a query')))]);
   const table = printTable(
-    [`TPC-DS SF${scale}`, ...modes.flatMap(({ mode }) => ['DuckDB ms', `Skein ${mode} ms`, 'ratio'])],
-    [...rows, ['total', ...modes.flatMap(({ total }) => cells(total))]],
+    [`TPC-DS SF${scale}`, 'DuckDB ms', `Skein ${mode.name} ms`, 'ratio'],
+    [...measured, total].map(row),
   );
-  const worst = modes.map(({ mode, queries }) => {
-    const ordered = queries.toSorted((a, b) => b.ratio - a.ratio).slice(0, WORST);
-    const lines = ordered.map((one) => `  ${one.name} ${one.ratio.toFixed(2)}, ${one.explained}`);
-    return [`highest ratios, ${mode}`, ...lines].join('\n');
-  });
-  await writeResult(`tpcds-sf${scale}${withoutCopies ? '-without-copies' : ''}`, {
-    table: `${table}\n\n${worst.join('\n')}`,
-    figures: {
-      scale,
-      runs,
-      total: { skein: modes.map(({ mode, total }) => ({ mode, ...total })) },
-      queries: Object.fromEntries(measured),
-    },
+  const ordered = measured.toSorted((a, b) => b.ratio - a.ratio).slice(0, WORST);
+  const lines = [
+    `highest ratios, ${mode.name}`,
+    ...ordered.map((one) => `  ${one.name} ${one.ratio.toFixed(2)}, ${one.explained}`),
+    ...failed.map(({ name, error }) => `${name} failed: ${error}`),
+  ];
+  await writeResult(`tpcds-sf${scale}-${mode.name}${withoutCopies ? '-without-copies' : ''}`, {
+    table: `${table}\n\n${lines.join('\n')}`,
+    figures: { scale, runs, total: { skein: [{ mode: mode.name, ...total }] }, queries: measured, failed },
     chart: {
       title: `TPC-DS at scale ${scale}, warm median of ${runs}, to plain DuckDB`,
       unit: 'x',
-      labels: [...names],
-      series: modes.map(({ mode, queries }, i) => ({
-        name: `Skein, ${mode}`,
-        color: i === 0 ? '#2563eb' : '#7c3aed',
-        values: queries.map(({ ratio }) => ratio),
-      })),
+      labels: measured.map(({ name }) => name),
+      series: [{ name: `Skein, ${mode.name}`, color: mode.color, values: measured.map(({ ratio }) => ratio) }],
     },
   });
 }

@@ -5,6 +5,7 @@ import { children, mapChildren, walkPlan } from '../planner/plan-tree.ts';
 import type { Partitioning, Plan } from '../planner/plan.ts';
 import type { Estimator } from './estimate/estimate.ts';
 import { bytesOf, type Estimate } from './estimate/row-estimate.ts';
+import { chainSets } from './chain-sets.ts';
 import { dividableInputs } from './dividable-inputs.ts';
 import type { Fragment, FragmentInput, TaskShape, TaskWidth } from './fragment.ts';
 import { keyedInputs } from './keyed-inputs.ts';
@@ -113,7 +114,7 @@ function fragment(plan: Plan, output: Output): Fragment {
   }
   const dividable = dividableInputs(plan, output.isFirstStep);
   const text = printPlan(
-    keyedInputs(plan),
+    chainSets(keyedInputs(plan)),
     {
       scan: (node) => scans.findIndex(({ scan }) => scan === node.scan),
       stage: (node) => inputs.findIndex((input) => input.stage === node.stage && input.read === node.read),

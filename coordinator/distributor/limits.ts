@@ -16,6 +16,8 @@ export type DistributionLimits = {
   readonly partitionsPerTaskMax: number;
   /** Up to this many estimated groups are gathered in one task. */
   readonly gatherGroupsMax: number;
+  /** Grouping sets over fewer estimated rows are not computed from each other: the steps would cost more than they save. */
+  readonly chainedRowsMin: number;
   /** Fixed cost of a stage per task that runs at once (its round trips), as the bytes that the task could send in that time. */
   readonly stageCostBytes: number;
   /** In `auto` mode, a query that reads at most this runs whole on one worker. */
@@ -31,6 +33,7 @@ export const DISTRIBUTION_LIMITS: DistributionLimits = {
   hashedRowsMax: 4_000_000,
   partitionsPerTaskMax: 16,
   gatherGroupsMax: 10_000,
+  chainedRowsMin: 50_000,
   stageCostBytes: 8 * 2 ** 20,
   wholeBytesMax: 48 * 2 ** 20,
 };

@@ -164,7 +164,9 @@ function detailsOf(plan: Plan, { scans }: ExplainContext): string[] {
     case 'aggregate':
       return [
         ...(plan.groups.length === 0 ? [] : [`groups: ${printList(plan.groups)}`]),
-        ...(plan.sets.length < 2 ? [] : [`grouping sets: ${printJson(plan.sets)}`]),
+        ...(plan.sets.length < 2
+          ? []
+          : [`grouping sets: ${printJson(plan.sets)}${plan.chained === true ? ', each from a larger one' : ''}`]),
         ...(plan.aggregates.length === 0 ? [] : [plan.aggregates.map(printAggregate).join(', ')]),
       ];
     case 'window':

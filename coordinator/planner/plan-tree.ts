@@ -106,3 +106,12 @@ export function* walkPlan(plan: Plan): Generator<Plan> {
     open.push(...children(next).toReversed());
   }
 }
+
+/** The lowest index above those of all common table expressions of a plan. */
+export function freeCteIndex(plan: Plan): number {
+  let free = 0;
+  for (const node of walkPlan(plan)) {
+    if (node.kind === 'cte' || node.kind === 'recursiveCte') free = Math.max(free, node.index + 1);
+  }
+  return free;
+}

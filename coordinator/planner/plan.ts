@@ -57,6 +57,8 @@ export type Plan =
       readonly sets: readonly (readonly number[])[];
       readonly aggregates: readonly AggregateCall[];
       readonly groupings: readonly (readonly number[])[];
+      /** The groups of a set are computed from those of a larger set: the distributor's choice (`chain-sets.ts`). */
+      readonly chained?: boolean;
     }
   /** Adds one column per call. */
   | { readonly kind: 'window'; readonly child: Plan; readonly calls: readonly WindowCall[] }

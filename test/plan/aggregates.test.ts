@@ -1,6 +1,7 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { AGGREGATE_SPLITS } from '#coordinator/distributor/place/aggregate-splits.ts';
+import { printJson } from '#shared/json.ts';
 import { DuckdbEngine } from '#test/slt/duckdb-engine.ts';
 import { bagDifferences } from '#test/support/compare-rows.ts';
 import { distributedRunner, type DistributedRunner } from '#test/support/run-distributed.ts';
@@ -64,10 +65,45 @@ describe.each(SHAPES)('%s', (_name, shape) => {
     const expected = await new DuckdbEngine(duckdb).run(sql);
     if (expected.kind === 'error') throw new Error(expected.message);
     for (const gatherGroupsMax of [0, 10_000]) {
-      const limits = { gatherGroupsMax, partitionBytesMin: 1, readEverywhereBytesMax: 0, repeatedBytesMax: 0 };
+      const limits = {
+        gatherGroupsMax,
+        chainedRowsMin: 0,
+        partitionBytesMin: 1,
+        readEverywhereBytesMax: 0,
+        repeatedBytesMax: 0,
+      };
       const { rows, plans } = await runner.run(sql, { workers: 3, limits });
       expect(plans.map(({ kind }) => kind)).not.toContain('whole');
       expect(bagDifferences(rows, expected.rows)).toBeNull();
     }
   });
+});
+
+/** Calls that the sets' results are merged of. */
+const MERGED = CALLS.slice(0, 5);
+const SETS = [
+  'ROLLUP (g, h, f)',
+  'CUBE (g, h)',
+  'GROUPING SETS ((g, h, f), (f), (g, f), (h), ())',
+  'g, ROLLUP (h, f)',
+  'ROLLUP (g + 1, coalesce(h, 7), v)',
+];
+
+describe.each(SETS)('sets that are computed from each other: %s', (sets) => {
+  const columns = sets.includes('+') ? 'g + 1, coalesce(h, 7), v' : sets.includes('f') ? 'g, h, f' : 'g, h';
+  test.each(['t', '(SELECT * FROM t WHERE a = 1000) AS none'].flatMap((from) => MERGED.map((calls) => [calls, from])))(
+    '%s FROM %s',
+    async (calls, from) => {
+      const sql = `SELECT ${columns}, grouping(${columns}), ${calls} FROM ${from} GROUP BY ${sets}`;
+      const expected = await new DuckdbEngine(duckdb).run(sql);
+      if (expected.kind === 'error') throw new Error(expected.message);
+      for (const workers of [1, 3]) {
+        const limits = { chainedRowsMin: 0, partitionBytesMin: 1, readEverywhereBytesMax: 0, repeatedBytesMax: 0 };
+        const { rows, plans } = await runner.run(sql, { workers, limits });
+        const texts = plans.flatMap((plan) => (plan.kind === 'whole' ? [] : plan.fragments.map(({ sql }) => sql)));
+        if (from === 't') expect(printJson(texts)).toContain('AS MATERIALIZED');
+        expect(bagDifferences(rows, expected.rows)).toBeNull();
+      }
+    },
+  );
 });

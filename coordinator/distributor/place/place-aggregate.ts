@@ -16,9 +16,10 @@ const PARTIAL_SHARE_MAX = 0.75;
 
 /** Places an aggregate: in place when each group's rows are in one task, else in two steps, else after an exchange by the groups. */
 export function placeAggregate(placing: Placing, node: AggregatePlan, input: Placed): Placed {
+  const chained = isChainWorth(placing, node, input) ? { chained: true } : {};
   const inPlace = (child: Placed): Placed => ({
     source: node,
-    plan: { ...node, child: child.plan },
+    plan: { ...node, ...chained, child: child.plan },
     tasks: placeOf(node, tasksOfGroups(child.tasks, node.groups)),
   });
   if (input.tasks.kind === 'one') return inPlace(input);
@@ -32,7 +33,11 @@ export function placeAggregate(placing: Placing, node: AggregatePlan, input: Pla
   }
   const byArgument = node.groups.length === 0 ? distinctArguments(node) : null;
   if (byArgument !== null) return placeDistinctCounts(placing, node, input, byArgument);
-  const partial: Placed = { source: node, plan: { ...split.partial, child: input.plan }, tasks: input.tasks };
+  const partial: Placed = {
+    source: node,
+    plan: { ...split.partial, ...chained, child: input.plan },
+    tasks: input.tasks,
+  };
   const rest = { source: node, rest: split.final };
   const keys = usefulKeys(split.groups);
   const count = aggregatePartitions(placing, node, placing.estimate(input.source));
@@ -80,6 +85,16 @@ function isPartialWorth(placing: Placing, node: AggregatePlan, input: Placed): b
   const [group, more] = [...groups, ...distinct];
   const domain = group === undefined || more !== undefined ? null : domainOf(group, rows);
   return domain !== null && domain * (1 - Math.exp(-rows.rows / domain)) < rows.rows * PARTIAL_SHARE_MAX;
+}
+
+/**
+ * Whether grouping sets are better computed from each other (`chainSets`) than each from the rows: it takes half the time, and less memory,
+ * where groups are fewer than rows, and up to a third more where nearly every row is a group of its own.
+ */
+function isChainWorth({ limits, estimate }: Placing, { groups, sets }: AggregatePlan, input: Placed): boolean {
+  const rows = estimate(input.source);
+  if (sets.length < 2 || rows.rows < limits.chainedRowsMin) return false;
+  return groupCount(groups, rows) < rows.rows * PARTIAL_SHARE_MAX;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Expression } from '../../planner/expression.ts';
 import type { JoinPlan, Plan, PlanColumn } from '../../planner/plan.ts';
 import { outputFields } from '../../planner/plan-schema.ts';
-import { mapChildren, walkPlan } from '../../planner/plan-tree.ts';
+import { freeCteIndex, mapChildren } from '../../planner/plan-tree.ts';
 
 /**
  * Replaces delim joins (DuckDB's correlated subqueries) by ordinary nodes: the side with the correlation columns is computed once, and its
@@ -15,10 +15,7 @@ import { mapChildren, walkPlan } from '../../planner/plan-tree.ts';
  * Does not fire without delim joins: the plan is the same reference then.
  */
 export function expandDelimJoins(plan: Plan): Plan {
-  let next = 0;
-  for (const node of walkPlan(plan)) {
-    if (node.kind === 'cte' || node.kind === 'recursiveCte') next = Math.max(next, node.index + 1);
-  }
+  let next = freeCteIndex(plan);
   const expand = (node: Plan): Plan => {
     if (node.kind !== 'join' || node.delim === null) return mapChildren(node, expand);
     const index = next;

@@ -1,57 +1,94 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { chooseVictims, type Resident } from './choose-victims.ts';
+import { addReads, countRead, type ReadRate } from './read-rate.ts';
 
-const limits = { bytesMax: 100, countMax: 10, nowMs: 1_000 };
-const copy = (tenant: string, bytes: number, usedMs: number, isHeld = false): Resident => ({
+const limits = { bytesMax: 100, countMax: 10 };
+const copy = (tenant: string, bytes: number, reads: number, isHeld = false): Resident => ({
   tenant,
   bytes,
-  usedMs,
+  reads,
   isHeld,
 });
 
 test('takes nothing away while there is room', () => {
-  expect(chooseVictims([copy('a', 60, 0)], { tenant: 'a', bytes: 40, intervalMs: 10 }, limits)).toEqual([]);
+  expect(chooseVictims([copy('a', 60, 9)], { tenant: 'a', bytes: 40, reads: 1 }, limits)).toEqual([]);
 });
 
-test('what was used longest ago goes, and nothing that somebody reads', () => {
-  const [held, old, recent] = [copy('a', 30, 1, true), copy('a', 30, 2), copy('a', 30, 3)];
-  const newcomer = { tenant: 'a', bytes: 30, intervalMs: 10 };
-  expect(chooseVictims([recent, held, old], newcomer, limits)).toEqual([old]);
+test('what is read least goes, and nothing that somebody reads', () => {
+  const [held, rare, frequent] = [copy('a', 30, 1, true), copy('a', 30, 2), copy('a', 30, 3)];
+  const newcomer = { tenant: 'a', bytes: 30, reads: 10 };
+  expect(chooseVictims([frequent, held, rare], newcomer, limits)).toEqual([rare]);
   expect(chooseVictims([copy('a', 90, 1, true)], newcomer, limits)).toBeUndefined();
 });
 
-test('a tenant that reads more than there is room for, again and again, keeps a part of it', () => {
-  const files = [0, 1, 2, 3, 4, 5];
-  const used = new Map<number, number>();
-  let kept: readonly (Resident & { readonly file: number })[] = [];
-  let served = 0;
-  for (let nowMs = 1; nowMs <= 600; nowMs++) {
-    const file = files[nowMs % files.length] ?? 0;
-    const last = used.get(file);
-    used.set(file, nowMs);
-    if (kept.some((one) => one.file === file)) {
-      served++;
-      kept = kept.map((one) => (one.file === file ? { ...one, usedMs: nowMs } : one));
-      continue;
+test('only what is read far less often makes room, with all of its bytes', () => {
+  const residents = [copy('a', 50, 2), copy('a', 50, 2)];
+  expect(chooseVictims(residents, { tenant: 'a', bytes: 50, reads: 3 }, limits)).toBeUndefined();
+  expect(chooseVictims(residents, { tenant: 'a', bytes: 50, reads: 4 }, limits)).toEqual(residents.slice(0, 1));
+  expect(chooseVictims(residents, { tenant: 'a', bytes: 10, reads: 4 }, limits)).toBeUndefined();
+  expect(chooseVictims(residents, { tenant: 'a', bytes: 60, reads: 6 }, limits)).toBeUndefined();
+  expect(chooseVictims(residents, { tenant: 'a', bytes: 60, reads: 7 }, limits)).toEqual(residents);
+});
+
+describe('a tenant that reads more than there is room for', () => {
+  /** Reads files at the given seconds; returns how many reads a copy served, and how many copies were made. */
+  function simulate(files: readonly number[]): { readonly served: number; readonly made: number } {
+    const rates = new Map<number, ReadRate>();
+    const kept = new Set<number>();
+    let [served, made] = [0, 0];
+    for (const [second, file] of files.entries()) {
+      const nowMs = (second + 1) * 1_000;
+      const isKnown = rates.has(file);
+      rates.set(file, countRead(rates.get(file) ?? { reads: 0, atMs: 0 }, nowMs));
+      const readsOf = (one: number): number => addReads(rates.get(one) ?? { reads: 0, atMs: 0 }, 0, nowMs).reads;
+      if (kept.has(file)) served += 1;
+      else if (isKnown) {
+        const residents = Array.from(kept, (one) => ({ ...copy('a', 20, readsOf(one)), file: one }));
+        const victims = chooseVictims(residents, { tenant: 'a', bytes: 20, reads: readsOf(file) }, limits);
+        if (victims === undefined) continue;
+        for (const victim of victims) kept.delete(victim.file);
+        kept.add(file);
+        made += 1;
+      }
     }
-    if (last === undefined) continue;
-    const newcomer = { tenant: 'a', bytes: 30, intervalMs: nowMs - last };
-    const victims = chooseVictims(kept, newcomer, { ...limits, nowMs });
-    if (victims === undefined) continue;
-    const rest = kept.filter((one) => !victims.includes(one));
-    kept = [...rest, { ...copy('a', 30, nowMs), file }];
+    return { served, made };
   }
-  // Three of six files fit; the least recently used alone would never be there when it is read next.
-  expect(served).toBeGreaterThan(250);
+  const draw = (seed: number): (() => number) => {
+    let state = seed;
+    return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
+  };
+
+  test('by turns: it keeps a part, and makes no more copies', () => {
+    const { served, made } = simulate(Array.from({ length: 600 }, (_, i) => i % 10));
+    expect(made).toBe(5);
+    expect(served).toBeGreaterThan(280);
+  });
+
+  test('some files more often than others, now these and now those: copies pay for themselves', () => {
+    const random = draw(7);
+    // Half of the reads are of five files out of twenty; for a minute they are of one quarter of the files, then of the next.
+    const files = Array.from({ length: 4_000 }, (_, i) => {
+      const quarter = Math.floor(i / 60) % 4;
+      return random() < 0.5 ? Math.floor(random() * 5) : quarter * 5 + Math.floor(random() * 5);
+    });
+    const { served, made } = simulate(files);
+    expect(served / made).toBeGreaterThan(20);
+    expect(served).toBeGreaterThan(1_500);
+  });
+
+  test('what it reads from now on takes the place of what it read before', () => {
+    const files = Array.from({ length: 3_000 }, (_, i) => (i < 1_000 ? i % 5 : 5 + (i % 5)));
+    expect(simulate(files).served).toBeGreaterThan(2_000);
+  });
 });
 
 test('a tenant that fills the cache gives way to others, and does not push them out', () => {
-  const full = Array.from({ length: 10 }, (_, i) => copy('greedy', 10, 990 + i));
-  const small = { tenant: 'small', bytes: 10, intervalMs: 100_000 };
+  const full = Array.from({ length: 10 }, (_, i) => copy('greedy', 10, 90 + i));
+  const small = { tenant: 'small', bytes: 10, reads: 1 };
   expect(chooseVictims(full, small, limits)).toEqual([full[0]]);
   const shared = [copy('small', 50, 1), ...full.slice(0, 5)];
-  const more = { tenant: 'greedy', bytes: 10, intervalMs: 1 };
+  const more = { tenant: 'greedy', bytes: 10, reads: 180 };
   expect(chooseVictims(shared, more, limits)).toEqual([shared[1]]);
 });
 
@@ -59,13 +96,13 @@ test('a newcomer never leaves more than the limit, and takes no more than it nee
   const resident = fc.record({
     tenant: fc.constantFrom('a', 'b', 'c'),
     bytes: fc.integer({ min: 1, max: 60 }),
-    usedMs: fc.integer({ min: 0, max: 999 }),
+    reads: fc.double({ min: 0, max: 99, noNaN: true }),
     isHeld: fc.boolean(),
   });
   const newcomer = fc.record({
     tenant: fc.constantFrom('a', 'b', 'd'),
     bytes: fc.integer({ min: 1, max: 100 }),
-    intervalMs: fc.integer({ min: 0, max: 1_000 }),
+    reads: fc.double({ min: 0, max: 999, noNaN: true }),
   });
   fc.assert(
     fc.property(fc.array(resident, { maxLength: 15 }), newcomer, (residents, one) => {

@@ -2,23 +2,30 @@
 export type Resident = {
   readonly tenant: string;
   readonly bytes: number;
-  readonly usedMs: number;
+  /** How often it was read of late (`ReadRate`). */
+  readonly reads: number;
   /** Somebody reads it now. */
   readonly isHeld: boolean;
 };
 
-/** A new copy, and the time between the last two reads of its file. */
-export type Newcomer = { readonly tenant: string; readonly bytes: number; readonly intervalMs: number };
+/** A new copy, and how often its file was read of late. */
+export type Newcomer = { readonly tenant: string; readonly bytes: number; readonly reads: number };
+
+/**
+ * A new copy is read so many times as often as those of its tenant that it takes the place of: making one costs as much as it saves in
+ * several reads, and files that are read about as often would take each other's place again and again.
+ */
+const READS_FACTOR = 2;
 
 /**
  * Chooses the copies that make room for a new one; undefined when it is not to be kept. The tenant with most bytes, the newcomer's counted
- * in, gives up what it used longest ago. Among a tenant's own copies the newcomer takes the place only of one unused for longer than the time
- * between two reads of itself: otherwise a tenant that reads more than there is room for, again and again, would keep nothing that it needs next.
+ * in, gives up what is read least. Among its own tenant's copies the newcomer takes the place only of those that all their bytes are read far
+ * less often: a tenant that reads more than there is room for keeps a part, which stays.
  */
 export function chooseVictims<T extends Resident>(
   residents: readonly T[],
   newcomer: Newcomer,
-  { bytesMax, countMax, nowMs }: { readonly bytesMax: number; readonly countMax: number; readonly nowMs: number },
+  { bytesMax, countMax }: { readonly bytesMax: number; readonly countMax: number },
 ): readonly T[] | undefined {
   const held = new Map<string, number>([[newcomer.tenant, newcomer.bytes]]);
   let bytes = newcomer.bytes;
@@ -27,14 +34,18 @@ export function chooseVictims<T extends Resident>(
     bytes += one.bytes;
     held.set(one.tenant, (held.get(one.tenant) ?? 0) + one.bytes);
   }
-  const oldestFirst = residents.filter(({ isHeld }) => !isHeld).toSorted((a, b) => a.usedMs - b.usedMs);
+  const rarestFirst = residents.filter(({ isHeld }) => !isHeld).toSorted((a, b) => a.reads - b.reads);
   const victims: T[] = [];
+  /** Bytes that are read, of the newcomer and of its tenant's victims. */
+  const gained = newcomer.reads * newcomer.bytes;
+  let lost = 0;
   while (bytes > bytesMax || count > countMax) {
     const tenant = largest(held, newcomer.tenant);
-    const index = oldestFirst.findIndex((one) => one.tenant === tenant);
-    const [victim] = index === -1 ? [] : oldestFirst.splice(index, 1);
+    const index = rarestFirst.findIndex((one) => one.tenant === tenant);
+    const [victim] = index === -1 ? [] : rarestFirst.splice(index, 1);
     if (victim === undefined) return undefined;
-    if (tenant === newcomer.tenant && nowMs - victim.usedMs <= newcomer.intervalMs) return undefined;
+    if (tenant === newcomer.tenant) lost += victim.reads * victim.bytes;
+    if (gained < READS_FACTOR * lost) return undefined;
     victims.push(victim);
     bytes -= victim.bytes;
     count--;

@@ -68,12 +68,14 @@ test('a place that has another copy by now is not taken for the old one', () => 
   expect(main.isHeld(place)).toBe(false);
 });
 
-test('says when a copy was used, and takes no more than it has places for', () => {
+test('says when a copy was used and in how many seconds, and takes no more than it has places for', () => {
   const table = CopyTable.create();
   const place = table.add(keys[0] ?? '', 1, 4_999) ?? -1;
   expect(table.usedMs(place)).toBe(4_000);
-  table.hold(keys[0] ?? '', 1.9e12);
-  expect(table.usedMs(place)).toBe(1.9e12);
+  expect(table.uses(place)).toBe(0);
+  for (const nowMs of [1.9e12, 1.9e12 + 999, 1.9e12 + 1_000]) table.hold(keys[0] ?? '', nowMs);
+  expect(table.usedMs(place)).toBe(1.9e12 + 1_000);
+  expect(table.uses(place)).toBe(2);
   for (let i = 1; i < COPIES_MAX; i++)
     expect(table.add(copyKey('t', 'u', { path: `${i}`, sizeBytes: 1 }), i, 0)).toBe(i);
   expect(table.add(copyKey('t', 'u', { path: 'x', sizeBytes: 1 }), 1, 0)).toBeUndefined();

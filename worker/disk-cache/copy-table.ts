@@ -7,8 +7,8 @@ const KEY_DIGITS = 32;
 const WORD_DIGITS = 8;
 const KEY_WORDS = KEY_DIGITS / WORD_DIGITS;
 
-/** Words of a copy: who holds it, when it was last used, its serial number, its key. */
-const [HOLDERS, USED, SERIAL, KEY] = [0, 1, 2, 3];
+/** Words of a copy: who holds it, when it was last used, in how many seconds it was, its serial number, its key. */
+const [HOLDERS, USED, USES, SERIAL, KEY] = [0, 1, 2, 3, 4];
 const PLACE_WORDS = KEY + KEY_WORDS;
 /** Words before those of the copies: the number of changes. */
 const [CHANGES, HEAD_WORDS] = [0, 1];
@@ -48,6 +48,7 @@ export class CopyTable {
       wordsOf(key).forEach((word, i) => Atomics.store(this.#words, at(place, KEY) + i, word));
       Atomics.store(this.#words, at(place, SERIAL), serial);
       Atomics.store(this.#words, at(place, USED), seconds(nowMs));
+      Atomics.store(this.#words, at(place, USES), 0);
       Atomics.store(this.#words, at(place, HOLDERS), 0);
       Atomics.add(this.#words, CHANGES, 1);
       return place;
@@ -71,6 +72,11 @@ export class CopyTable {
     return (Atomics.load(this.#words, at(place, USED)) >>> 0) * 1_000;
   }
 
+  /** Number of seconds in which it was held, since it was added. */
+  uses(place: number): number {
+    return Atomics.load(this.#words, at(place, USES)) >>> 0;
+  }
+
   /** Finds a copy and holds it, for any thread; undefined when there is none. */
   hold(key: string, nowMs: number): HeldCopy | undefined {
     const place = this.#find(key);
@@ -80,7 +86,8 @@ export class CopyTable {
       if (before !== holders) continue;
       // The place may have another copy by now; this one cannot go any more.
       if (this.#keyAt(place) === key) {
-        Atomics.store(this.#words, at(place, USED), seconds(nowMs));
+        const last = Atomics.exchange(this.#words, at(place, USED), seconds(nowMs));
+        if (last !== seconds(nowMs)) Atomics.add(this.#words, at(place, USES), 1);
         return { place, serial: this.#load(place, SERIAL) };
       }
       this.release(place);

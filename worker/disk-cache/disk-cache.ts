@@ -10,10 +10,11 @@ import { Copier } from './copier.ts';
 import type { CopyReply, CopyRequest } from './copy-file.ts';
 import { COPIES_MAX, CopyTable, copyName, tenantFolder } from './copy-table.ts';
 import type { CopySettings, FileRead, ReadsMessage } from './copied-files.ts';
+import { addReads, countRead, type ReadRate } from './read-rate.ts';
 
 /** One copy takes at most 1/COPY_SHARE of the cache. */
 const COPY_SHARE = 4;
-/** Files that are remembered because they were read once, and those that are not copied again. */
+/** Files whose reads are remembered, and those that are not copied again. */
 const SEEN_MAX = 16_384;
 const REFUSED_MAX = 16_384;
 /** Time after which a file for which there was no room is thought of again. */
@@ -24,6 +25,8 @@ const WANTED_MAX = 1_024;
 const DISK_FREE_MIN = 2 ** 30;
 /** Interval at which copies that nobody has used for long are removed. */
 const LOOK_MS = 30_000;
+
+const NEVER_READ: ReadRate = { reads: 0, atMs: 0 };
 
 export type DiskCacheOptions = {
   readonly folder: string;
@@ -36,15 +39,18 @@ export type DiskCacheOptions = {
   readonly log: Logger;
 };
 
-/** `place`: its place in the table. */
+/** `place`: its place in the table; `rate`: as of the `uses` of that. */
 type Copy = {
   readonly key: string;
   readonly place: number;
   readonly tenant: string;
   readonly bytes: number;
   readonly path: string;
+  rate: ReadRate;
+  uses: number;
 };
-type Wanted = FileRead & { readonly intervalMs: number };
+/** Reads of a file that has no copy; `queryId`: of the last of them. `copyBytes`: of a copy that it had, or that was not kept. */
+type Seen = { readonly queryId: string; readonly rate: ReadRate; readonly copyBytes?: number | undefined };
 
 /**
  * Copies of data files without compression, on the worker's own disk: unpacking takes a third of the time of a query that reads files from
@@ -57,10 +63,10 @@ export class DiskCache implements Disposable {
   readonly #copier = new Copier();
   /** By key. */
   readonly #copies = new Map<string, Copy>();
-  readonly #seen = new LRUCache<string, { readonly queryId: string; readonly atMs: number }>({ max: SEEN_MAX });
+  readonly #seen = new LRUCache<string, Seen>({ max: SEEN_MAX });
   readonly #refused = new LRUCache<string, true>({ max: REFUSED_MAX });
   /** By tenant; the one that was served last is at the end. */
-  readonly #wanted = new Map<string, Map<string, Wanted>>();
+  readonly #wanted = new Map<string, Map<string, FileRead>>();
   readonly #timer: NodeJS.Timeout;
   #copying: string | undefined;
   #serial = 0;
@@ -99,14 +105,14 @@ export class DiskCache implements Disposable {
 
   #noteRead(read: FileRead): void {
     const { key, tenant, queryId, sizeBytes } = read;
-    const nowMs = Date.now();
     const last = this.#seen.get(key);
-    this.#seen.set(key, { queryId, atMs: nowMs });
-    if (last === undefined || last.queryId === queryId || sizeBytes > this.#copyBytesMax) return;
+    if (last?.queryId === queryId) return;
+    this.#seen.set(key, { ...last, queryId, rate: countRead(last?.rate ?? NEVER_READ, Date.now()) });
+    if (last === undefined || sizeBytes > this.#copyBytesMax) return;
     if (this.#refused.has(key) || this.#copying === key || this.#copies.has(key)) return;
-    const own = this.#wanted.get(tenant) ?? new Map<string, Wanted>();
+    const own = this.#wanted.get(tenant) ?? new Map<string, FileRead>();
     if (own.size >= WANTED_MAX && !own.has(key)) return;
-    this.#wanted.set(tenant, own.set(key, { ...read, intervalMs: nowMs - last.atMs }));
+    this.#wanted.set(tenant, own.set(key, read));
     void this.#copyNext();
   }
 
@@ -120,7 +126,8 @@ export class DiskCache implements Disposable {
     for (let next = this.#pick(); next !== undefined && !this.#isClosed; next = this.#pick()) {
       // Without room for the packed bytes there is none for the copy.
       this.#copying = next.key;
-      const hasRoom = this.#roomFor(next, next.sizeBytes) !== undefined && this.#hasDisk();
+      const bytes = this.#seen.get(next.key)?.copyBytes ?? next.sizeBytes;
+      const hasRoom = this.#roomFor(next, bytes) !== undefined && this.#hasDisk();
       if (hasRoom) await this.#copy(next);
       else this.#refuse(next.key, NO_ROOM_MS);
       // Looking for room is work, and the files may be many.
@@ -129,7 +136,7 @@ export class DiskCache implements Disposable {
     }
   }
 
-  #pick(): Wanted | undefined {
+  #pick(): FileRead | undefined {
     for (const [tenant, own] of this.#wanted) {
       this.#wanted.delete(tenant);
       for (const [key, wanted] of own) {
@@ -141,7 +148,7 @@ export class DiskCache implements Disposable {
     return undefined;
   }
 
-  async #copy(wanted: Wanted): Promise<void> {
+  async #copy(wanted: FileRead): Promise<void> {
     const serial = ++this.#serial;
     const folder = join(this.#options.folder, tenantFolder(wanted.tenant));
     const path = join(folder, copyName(wanted.key, serial));
@@ -159,12 +166,18 @@ export class DiskCache implements Disposable {
       const place = this.#table.add(wanted.key, serial, Date.now());
       if (place !== undefined) {
         const { key, tenant } = wanted;
-        this.#copies.set(key, { key, place, tenant, bytes: reply.bytes, path });
+        this.#copies.set(key, { key, place, tenant, bytes: reply.bytes, path, rate: this.#rateOf(key), uses: 0 });
         return;
       }
     }
     this.#delete(path);
+    this.#remember(wanted.key, this.#rateOf(wanted.key), reply.bytes);
     this.#refuse(wanted.key, NO_ROOM_MS);
+  }
+
+  /** Remembers how often a file is read that has no copy, and how many bytes a copy of it has. */
+  #remember(key: string, rate: ReadRate, copyBytes: number): void {
+    this.#seen.set(key, { queryId: this.#seen.get(key)?.queryId ?? '', rate, copyBytes });
   }
 
   /** @param forMs absent = as long as it is remembered */
@@ -182,14 +195,27 @@ export class DiskCache implements Disposable {
   }
 
   /** The copies that make room for one of so many bytes; undefined when it is not to be kept. */
-  #roomFor({ tenant, intervalMs }: Wanted, bytes: number): readonly Copy[] | undefined {
-    const residents = Array.from(this.#copies.values(), (copy) => ({
-      ...copy,
-      usedMs: this.#table.usedMs(copy.place),
-      isHeld: this.#table.isHeld(copy.place),
-    }));
-    const limits = { bytesMax: this.#options.bytesMax, countMax: COPIES_MAX, nowMs: Date.now() };
-    return chooseVictims(residents, { tenant, bytes, intervalMs }, limits);
+  #roomFor({ key, tenant }: FileRead, bytes: number): readonly Copy[] | undefined {
+    const residents = Array.from(this.#copies.values(), (copy) => {
+      this.#countUses(copy);
+      const { place, rate } = copy;
+      return { copy, tenant: copy.tenant, bytes: copy.bytes, reads: rate.reads, isHeld: this.#table.isHeld(place) };
+    });
+    const limits = { bytesMax: this.#options.bytesMax, countMax: COPIES_MAX };
+    const victims = chooseVictims(residents, { tenant, bytes, reads: this.#rateOf(key).reads }, limits);
+    return victims?.map(({ copy }) => copy);
+  }
+
+  /** How often a file without a copy is read now. */
+  #rateOf(key: string): ReadRate {
+    return addReads(this.#seen.get(key)?.rate ?? NEVER_READ, 0, Date.now());
+  }
+
+  /** Brings the rate of a copy up to now. */
+  #countUses(copy: Copy): void {
+    const uses = this.#table.uses(copy.place);
+    copy.rate = addReads(copy.rate, uses - copy.uses, Date.now());
+    copy.uses = uses;
   }
 
   #hasDisk(): boolean {
@@ -202,9 +228,12 @@ export class DiskCache implements Disposable {
   }
 
   /** Removes a copy; false when somebody reads it. */
-  #remove({ key, place, path }: Copy): boolean {
+  #remove(copy: Copy): boolean {
+    const { key, place, path } = copy;
+    this.#countUses(copy);
     if (!this.#table.remove(place)) return false;
     this.#copies.delete(key);
+    this.#remember(key, copy.rate, copy.bytes);
     this.#delete(path);
     return true;
   }
@@ -219,6 +248,7 @@ export class DiskCache implements Disposable {
   #removeUnused(): void {
     const nowMs = Date.now();
     for (const copy of this.#copies.values()) {
+      this.#countUses(copy);
       if (nowMs - this.#table.usedMs(copy.place) > this.#options.unusedMs) this.#remove(copy);
     }
   }

@@ -45,6 +45,14 @@ test.each([4, 5, 6, 7, 8, 12, 24])(
   },
 );
 
+test('the workers have as much in all, however many they are', () => {
+  const all = [1, 2, 4].map((workers) => {
+    const at = loaded({ 'up.workers': workers });
+    return must(divideMemory(at, 24 * GIB)['worker.memory_limit'], 'a limit') * workers;
+  });
+  expect(Math.max(...all) - Math.min(...all)).toBeLessThan(GIB / 1024);
+});
+
 /** Memory limits of the catalog's and coordinator's caches and requests, including each of their reader threads. */
 function services(config: Config): number {
   const once = ['catalog.bodies_bytes_max', 'catalog.answers_bytes_max', 'catalog.manifest_cache_bytes'] as const;

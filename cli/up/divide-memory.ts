@@ -47,8 +47,7 @@ export function divideMemory({ config, sources }: LoadedConfig, machineBytes: nu
   const planners = config['planner.processes'];
   const plannerShare = Math.floor((enginesBytes * PLANNERS_SHARE) / planners);
   const plannerBytes = Math.min(config['planner.memory_limit'], Math.max(PLANNER_BYTES_MIN, plannerShare));
-  // A single worker gets the same default as one of two.
-  const workerBytes = Math.floor((enginesBytes - plannerBytes * planners) / Math.max(2, config['up.workers']));
+  const workerBytes = Math.floor((enginesBytes - plannerBytes * planners) / config['up.workers']);
   const countedMax = Math.min(Math.floor(workerBytes * COUNTED_SHARE), workerBytes - HEADROOM_BYTES_MIN);
   const countedBytes = Math.max(WORKER_MEMORY_MIN, countedMax);
   const headroomBytes = Math.max(HEADROOM_BYTES_MIN, workerBytes - countedBytes);

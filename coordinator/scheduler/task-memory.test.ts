@@ -34,6 +34,8 @@ test('a task gets its share of what the query was granted, in steps', () => {
   expect(limitOf({ bytes: MIB })).toBe(NARROW_MEMORY_BYTES);
   expect(limitOf({ grantedBytes: 2 * GIB })).toBe(GIB / 2);
   expect(limitOf({ plan: null, width: 'worker', grantedBytes: 700 * MIB })).toBe(GIB / 2);
+  expect(limitOf({ plan: null, width: 'worker', grantedBytes: 800 * MIB })).toBe(GIB * 0.75);
+  expect(limitOf({ plan: null, width: 'worker', grantedBytes: 384 * MIB })).toBe(384 * MIB);
   expect(limitOf({ plan: null })).toBe(NARROW_MEMORY_BYTES);
 });
 

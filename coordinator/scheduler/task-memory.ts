@@ -46,10 +46,11 @@ export function taskMemory(
 const atLeast = (granted: number, wanted: number): number => Math.max(granted, Math.min(wanted, TASK_MEMORY_BYTES_MIN));
 
 /**
- * Returns `wanted` or, if it is not granted, its largest half, quarter, ... that is: an instance returns its freed pages whenever its limit
- * changes, so tasks should have few different ones.
+ * Returns `wanted` or, if it is not granted, the largest of its three quarters, half, three eighths, quarter, ... that is: an instance returns
+ * its freed pages whenever its limit changes, so tasks should have few different ones.
  */
 function steady(wanted: number, granted: number): number {
   const halvings = Math.max(0, Math.ceil(Math.log2(wanted / Math.max(1, granted))));
-  return Math.floor(wanted / 2 ** halvings);
+  const half = wanted / 2 ** halvings;
+  return Math.floor(halvings > 0 && half * 1.5 <= granted ? half * 1.5 : half);
 }

@@ -12,6 +12,8 @@ let proxy: Server;
 /** Connections on which the second catalog receives epoch changes. */
 const listeners = new Set<Socket>();
 let onListener: (socket: Socket) => void = () => undefined;
+/** Connections for such changes that get no answer. */
+let keptWaiting = 0;
 
 beforeAll(async () => {
   first = await startTestCatalog();
@@ -25,6 +27,10 @@ beforeAll(async () => {
     upstream.pipe(socket);
     socket.once('data', (head) => {
       if (head.includes('skein-catalog-epochs')) {
+        if (keptWaiting > 0) {
+          keptWaiting -= 1;
+          return;
+        }
         listeners.add(socket);
         socket.on('close', () => listeners.delete(socket));
         onListener(socket);
@@ -45,6 +51,16 @@ afterAll(async () => {
   await second?.close();
   proxy?.close();
   await first?.[Symbol.asyncDispose]();
+});
+
+test('a catalog starts although Postgres takes too long to accept that connection', async () => {
+  keptWaiting = 1;
+  const { port } = proxy.address() as AddressInfo;
+  const url = new URL(first.databaseUrl);
+  url.port = String(port);
+  const third = await startCatalog({ ...first.config, 'database.url': url.href }, silentLogger);
+  await third.close();
+  expect(keptWaiting).toBe(0);
 });
 
 let made = 0;

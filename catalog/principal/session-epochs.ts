@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import type { Config } from '#shared/config/config-schema.ts';
 import { principalId, type PrincipalId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
-import { clientConfig } from '../store/postgres/connect.ts';
+import { clientConfig, untilAccepted } from '../store/postgres/connect.ts';
 import { sessionEpochs } from '../store/postgres/principal-store.ts';
 import type { Database } from '../store/postgres/tables.ts';
 
@@ -41,7 +41,7 @@ export class SessionEpochs {
 
   /** Resolves when all epochs are known and changes arrive. */
   async start(): Promise<void> {
-    await this.#listen();
+    await untilAccepted(this.#log, () => this.#listen());
   }
 
   of(principal: PrincipalId): number {

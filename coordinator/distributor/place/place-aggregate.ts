@@ -92,9 +92,9 @@ function isPartialWorth(placing: Placing, node: AggregatePlan, input: Placed): b
  * where groups are fewer than rows, and up to a third more where nearly every row is a group of its own.
  */
 function isChainWorth({ limits, estimate }: Placing, { groups, sets }: AggregatePlan, input: Placed): boolean {
+  if (sets.length < 2) return false;
   const rows = estimate(input.source);
-  if (sets.length < 2 || rows.rows < limits.chainedRowsMin) return false;
-  return groupCount(groups, rows) < rows.rows * PARTIAL_SHARE_MAX;
+  return rows.rows >= limits.chainedRowsMin && groupCount(groups, rows) < rows.rows * PARTIAL_SHARE_MAX;
 }
 
 /**

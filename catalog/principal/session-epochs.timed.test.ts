@@ -9,10 +9,11 @@ let first: TestCatalog;
 /** A second catalog on the same database, behind a proxy that the tests break. */
 let second: RunningCatalog;
 let proxy: Server;
+let proxiedUrl: string;
 /** Connections on which the second catalog receives epoch changes. */
 const listeners = new Set<Socket>();
 let onListener: (socket: Socket) => void = () => undefined;
-/** Connections for such changes that get no answer. */
+/** Number of the next such connections that get no answer. */
 let keptWaiting = 0;
 
 beforeAll(async () => {
@@ -45,7 +46,8 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1');
   await new Promise((resolve) => proxy.once('listening', resolve));
   postgres.port = String((proxy.address() as AddressInfo).port);
-  second = await startCatalog({ ...first.config, 'database.url': postgres.href }, silentLogger);
+  proxiedUrl = postgres.href;
+  second = await startCatalog({ ...first.config, 'database.url': proxiedUrl }, silentLogger);
 });
 afterAll(async () => {
   await second?.close();
@@ -55,10 +57,7 @@ afterAll(async () => {
 
 test('a catalog starts although Postgres takes too long to accept that connection', async () => {
   keptWaiting = 1;
-  const { port } = proxy.address() as AddressInfo;
-  const url = new URL(first.databaseUrl);
-  url.port = String(port);
-  const third = await startCatalog({ ...first.config, 'database.url': url.href }, silentLogger);
+  const third = await startCatalog({ ...first.config, 'database.url': proxiedUrl }, silentLogger);
   await third.close();
   expect(keptWaiting).toBe(0);
 });

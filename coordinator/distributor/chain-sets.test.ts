@@ -4,7 +4,7 @@ import type { AggregateCall, Expression } from '../planner/expression.ts';
 import { outputFields } from '../planner/plan-schema.ts';
 import type { Plan } from '../planner/plan.ts';
 import type { SqlType } from '../planner/sql-type.ts';
-import { chainSets } from './chain-sets.ts';
+import { canChain, chainSets } from './chain-sets.ts';
 
 let plans: ScriptedPlans;
 beforeAll(async () => {
@@ -154,6 +154,15 @@ test.each<[string, Plan]>([
     }),
   ],
   [
+    'the sets are thousands',
+    aggregate({
+      groups: Array.from({ length: 12 }, (_, i) => column(i % 2, 'a')),
+      sets: Array.from({ length: 4_096 }, (_, set) =>
+        Array.from({ length: 12 }, (_none, i) => i).filter((i) => (set >> i) % 2),
+      ),
+    }),
+  ],
+  [
     'GROUPING() has more bits than a number',
     aggregate({
       groups: Array.from({ length: 51 }, (_, i) => column(i % 2, 'a')),
@@ -162,4 +171,5 @@ test.each<[string, Plan]>([
   ],
 ])('nothing changes where %s', (_why, plan) => {
   expect(chainSets(plan)).toBe(plan);
+  expect(plan.kind === 'aggregate' && plan.chained === true && canChain(plan)).toBe(false);
 });

@@ -4,15 +4,17 @@ import type { AggregateCall, Expression } from '../planner/expression.ts';
 import { outputFields } from '../planner/plan-schema.ts';
 import { freeCteIndex, mapChildren } from '../planner/plan-tree.ts';
 import type { Plan } from '../planner/plan.ts';
-import type { SqlField, SqlType } from '../planner/sql-type.ts';
-import { BIGINT, constant, type SplitCall } from './place/aggregate-calls.ts';
+import type { SqlField } from '../planner/sql-type.ts';
+import { BIGINT, columnRef, constant, type SplitCall } from './place/aggregate-calls.ts';
 import { splitCall } from './place/aggregate-splits.ts';
 
 type AggregatePlan = Extract<Plan, { kind: 'aggregate' }>;
 type GroupingSet = readonly number[];
 
-/** More groups than a GROUPING() of all of them could number. */
+/** With more groups, a GROUPING() of all of them would be more than a number of JavaScript holds exactly. */
 const GROUPS_MAX = 50;
+/** With more sets (CUBE of 15 columns has 32,768), finding the larger set of each would hold up the coordinator. */
+const SETS_MAX = 64;
 
 /**
  * ```
@@ -22,22 +24,33 @@ const GROUPS_MAX = 50;
  *                                       union: a, b <- cteScan 0; a, NULL <- cteScan 1; NULL, NULL <- aggregate: sum(sum) <- cteScan 1
  * ```
  * Computes the groups of each set from those of the smallest larger one, which are far fewer than the rows. DuckDB puts every row into a hash
- * table for each set, all at once: they take that many times the time, and their buffers can be more memory than a task has. Does not fire
- * where no set has all columns of the others, or a result is not merged from results alone (`list`, DISTINCT).
+ * table for each set, all at once: they take that many times the time, and their buffers can be more memory than a task has. Fires for the
+ * aggregates that the distributor has marked (`chained`), of which `canChain` holds.
  */
 export function chainSets(plan: Plan): Plan {
   let next = freeCteIndex(plan);
   const chain = (node: Plan): Plan => {
     const below = mapChildren(node, chain);
-    if (below.kind !== 'aggregate' || below.chained !== true) return below;
-    const links = linksOf(below.sets);
-    const merges = below.aggregates.map(mergeOf);
-    if (links === null || below.groups.length > GROUPS_MAX || !merges.every((merge) => merge !== null)) return below;
+    const parts = below.kind === 'aggregate' && below.chained === true ? chainParts(below) : null;
+    if (below.kind !== 'aggregate' || parts === null) return below;
     const first = next;
-    next += links.length;
-    return chainOf(below, { links, merges, first });
+    next += parts.links.length;
+    return chainOf(below, { ...parts, first });
   };
   return chain(plan);
+}
+
+/**
+ * Whether the sets of an aggregate can be computed from each other: one has all columns of the others, and the calls' results are merged from
+ * results alone (not so `list`, DISTINCT).
+ */
+export const canChain = (node: AggregatePlan): boolean => chainParts(node) !== null;
+
+function chainParts({ groups, sets, aggregates }: AggregatePlan): Pick<Chain, 'links' | 'merges'> | null {
+  if (groups.length > GROUPS_MAX || sets.length > SETS_MAX) return null;
+  const links = linksOf(sets);
+  const merges = aggregates.map(mergeOf);
+  return links === null || !merges.every((merge) => merge !== null) ? null : { links, merges };
 }
 
 /** A set, and which of the links before it computes its groups; null: the rows do. */
@@ -96,8 +109,6 @@ function chainOf(node: AggregatePlan, { links, merges, first }: Chain): Plan {
   }, union);
 }
 
-const columnOf = (index: number, type: SqlType): Expression => ({ kind: 'column', index, name: '', type });
-
 /** Computes the groups of a set from the rows. */
 function groupRows(node: AggregatePlan, set: GroupingSet): Plan {
   const groups = set.map((at) => must(node.groups[at], 'a group'));
@@ -114,7 +125,7 @@ function mergeGroups(step: {
   readonly merges: readonly SplitCall[];
 }): Plan {
   const { scan, from, set, fields, merges } = step;
-  const column = (index: number): Expression => columnOf(index, must(fields[index], 'a column').type);
+  const column = (index: number): Expression => columnRef(index, must(fields[index], 'a column').type);
   const groups = set.map((at) => column(from.indexOf(at)));
   const merged = merges.map(({ merge }, i) => merge([column(from.length + i)], []));
   const starts = merged.map((_, i) => set.length + merged.slice(0, i).flat().length);
@@ -127,7 +138,7 @@ function mergeGroups(step: {
     groupings: [],
   };
   const types = outputFields(aggregate).map(({ type }) => type);
-  const at = (index: number): Expression => columnOf(index, must(types[index], 'a column'));
+  const at = (index: number): Expression => columnRef(index, must(types[index], 'a column'));
   const results = merges.map(({ result }, i) =>
     result(must(merged[i], 'the merged calls').map((_, k) => at(must(starts[i], 'a start') + k))),
   );
@@ -145,9 +156,9 @@ function placeColumns(node: AggregatePlan, set: GroupingSet, child: Plan): Plan 
   const groups = node.groups.map((_, at): Expression => {
     const { type } = must(fields[at], 'a group');
     const index = set.indexOf(at);
-    return index < 0 ? { kind: 'constant', value: null, type } : columnOf(index, type);
+    return index < 0 ? { kind: 'constant', value: null, type } : columnRef(index, type);
   });
-  const calls = node.aggregates.map(({ type }, i) => columnOf(set.length + i, type));
+  const calls = node.aggregates.map(({ type }, i) => columnRef(set.length + i, type));
   const groupings = node.groupings.map((list) => constant(grouping(list, set), BIGINT));
   const expressions = [...groups, ...calls, ...groupings];
   return {

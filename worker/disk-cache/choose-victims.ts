@@ -12,15 +12,15 @@ export type Resident = {
 export type Newcomer = { readonly tenant: string; readonly bytes: number; readonly reads: number };
 
 /**
- * A new copy is read so many times as often as those of its tenant that it takes the place of: making one costs as much as it saves in
+ * A new copy takes the place of others of its tenant when it is read this many times as often: making a copy costs as much as it saves in
  * several reads, and files that are read about as often would take each other's place again and again.
  */
 const READS_FACTOR = 2;
 
 /**
  * Chooses the copies that make room for a new one; undefined when it is not to be kept. The tenant with most bytes, the newcomer's counted
- * in, gives up what is read least. Among its own tenant's copies the newcomer takes the place only of those that all their bytes are read far
- * less often: a tenant that reads more than there is room for keeps a part, which stays.
+ * in, gives up what is read least. Among its own tenant's copies the newcomer takes the place of some only if its bytes, times its reads, are
+ * `READS_FACTOR` times theirs: a tenant that reads more than there is room for keeps a part, which stays.
  */
 export function chooseVictims<T extends Resident>(
   residents: readonly T[],

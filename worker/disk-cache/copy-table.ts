@@ -86,8 +86,9 @@ export class CopyTable {
       if (before !== holders) continue;
       // The place may have another copy by now; this one cannot go any more.
       if (this.#keyAt(place) === key) {
-        const last = Atomics.exchange(this.#words, at(place, USED), seconds(nowMs));
-        if (last !== seconds(nowMs)) Atomics.add(this.#words, at(place, USES), 1);
+        const second = seconds(nowMs);
+        if (Atomics.exchange(this.#words, at(place, USED), second) !== second)
+          Atomics.add(this.#words, at(place, USES), 1);
         return { place, serial: this.#load(place, SERIAL) };
       }
       this.release(place);

@@ -39,7 +39,7 @@ export type DiskCacheOptions = {
   readonly log: Logger;
 };
 
-/** `place`: its place in the table; `rate`: as of the `uses` of that. */
+/** `place`: its place in the table; `rate`: how often it is read, with the first `uses` uses that the table has counted. */
 type Copy = {
   readonly key: string;
   readonly place: number;
@@ -124,8 +124,8 @@ export class DiskCache implements Disposable {
   async #copyNext(): Promise<void> {
     if (this.#copying !== undefined) return;
     for (let next = this.#pick(); next !== undefined && !this.#isClosed; next = this.#pick()) {
-      // Without room for the packed bytes there is none for the copy.
       this.#copying = next.key;
+      // A copy that was never made hardly has fewer bytes than the packed file.
       const bytes = this.#seen.get(next.key)?.copyBytes ?? next.sizeBytes;
       const hasRoom = this.#roomFor(next, bytes) !== undefined && this.#hasDisk();
       if (hasRoom) await this.#copy(next);

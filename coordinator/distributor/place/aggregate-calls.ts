@@ -30,6 +30,8 @@ export const aggregateCall = (name: string, children: readonly Expression[], typ
 
 export const constant = (value: number, type: SqlType = BIGINT): Expression => ({ kind: 'constant', value, type });
 
+export const columnRef = (index: number, type: SqlType): Expression => ({ kind: 'column', index, name: '', type });
+
 export const castTo = (child: Expression, type: SqlType): Expression =>
   printSqlType(expressionType(child)) === printSqlType(type) ? child : { kind: 'cast', child, type, tryCast: false };
 

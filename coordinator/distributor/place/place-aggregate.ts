@@ -3,6 +3,7 @@ import { expressionKey } from '../../planner/expression-tree.ts';
 import type { Expression } from '../../planner/expression.ts';
 import { outputFields } from '../../planner/plan-schema.ts';
 import type { Plan } from '../../planner/plan.ts';
+import { canChain } from '../chain-sets.ts';
 import { domainOf, groupCount } from '../estimate/estimate.ts';
 import { neverNullColumns } from '../estimate/never-null.ts';
 import { bytesOf, type Estimate } from '../estimate/row-estimate.ts';
@@ -16,10 +17,11 @@ const PARTIAL_SHARE_MAX = 0.75;
 
 /** Places an aggregate: in place when each group's rows are in one task, else in two steps, else after an exchange by the groups. */
 export function placeAggregate(placing: Placing, node: AggregatePlan, input: Placed): Placed {
-  const chained = isChainWorth(placing, node, input) ? { chained: true } : {};
+  const isWorth = isChainWorth(placing, node, input);
+  const chained = (one: AggregatePlan): AggregatePlan => (isWorth && canChain(one) ? { ...one, chained: true } : one);
   const inPlace = (child: Placed): Placed => ({
     source: node,
-    plan: { ...node, ...chained, child: child.plan },
+    plan: { ...chained(node), child: child.plan },
     tasks: placeOf(node, tasksOfGroups(child.tasks, node.groups)),
   });
   if (input.tasks.kind === 'one') return inPlace(input);
@@ -35,7 +37,7 @@ export function placeAggregate(placing: Placing, node: AggregatePlan, input: Pla
   if (byArgument !== null) return placeDistinctCounts(placing, node, input, byArgument);
   const partial: Placed = {
     source: node,
-    plan: { ...split.partial, ...chained, child: input.plan },
+    plan: { ...chained(split.partial), child: input.plan },
     tasks: input.tasks,
   };
   const rest = { source: node, rest: split.final };

@@ -4,9 +4,8 @@ import type { AggregateCall, Expression, WindowCall } from '../../planner/expres
 import { outputFields } from '../../planner/plan-schema.ts';
 import type { Plan } from '../../planner/plan.ts';
 import { isNeverNull } from '../estimate/never-null.ts';
-import { DOUBLE, type SplitCall } from './aggregate-calls.ts';
+import { columnRef, DOUBLE, type SplitCall } from './aggregate-calls.ts';
 import { splitCall } from './aggregate-splits.ts';
-import type { SqlType } from '../../planner/sql-type.ts';
 
 export type AggregatePlan = Extract<Plan, { kind: 'aggregate' }>;
 
@@ -105,8 +104,6 @@ function countRows(call: AggregateCall, neverNull: readonly boolean[]): Aggregat
   const isOfRows = call.name === 'count' && call.children.every((child) => isNeverNull(child, neverNull));
   return isOfRows && !call.distinct ? { ...call, name: 'count_star', children: [] } : call;
 }
-
-const columnRef = (index: number, type: SqlType): Expression => ({ kind: 'column', index, name: '', type });
 
 function finalStep(step: {
   readonly node: AggregatePlan;

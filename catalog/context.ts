@@ -7,6 +7,7 @@ import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { KeyedQueue } from './commit/keyed-queue.ts';
 import type { LargeDocuments } from './commit/large-documents.ts';
 import type { ScanPlanner } from './planning/scan-planner.ts';
+import type { CacheLeases } from './lease/cache-leases.ts';
 import type { KeyAllowance } from './idempotency/key-allowance.ts';
 import type { Metrics } from './rest/metrics.ts';
 import type { RateLimit } from './rest/rate-limit.ts';
@@ -36,6 +37,8 @@ export type CatalogContext = {
   readonly issuer: TokenIssuer;
   readonly verifier: TokenVerifier;
   readonly epochs: SessionEpochs;
+  /** What coordinators may rely on of the answers of LoadTables. */
+  readonly leases: CacheLeases;
   /** Checks the principals of internal calls. */
   readonly principals: KnownPrincipals;
   /** Rate limits of the token endpoint, by the peer's address and by principal. */

@@ -15,6 +15,7 @@ import { KeyedQueue } from './commit/keyed-queue.ts';
 import { LargeDocuments } from './commit/large-documents.ts';
 import type { CatalogContext } from './context.ts';
 import { startInternalServer } from './internal/server.ts';
+import { CacheLeases } from './lease/cache-leases.ts';
 import { forgetExpired } from './principal/forget-expired.ts';
 import { KnownPrincipals } from './principal/known-principals.ts';
 import { SessionEpochs } from './principal/session-epochs.ts';
@@ -34,6 +35,8 @@ import { countParked } from './store/postgres/dropped-table-store.ts';
 import { countUses } from './store/postgres/idempotency-store.ts';
 import { CATALOG_SCHEMA } from './store/postgres/migrations.ts';
 import { StageSweeper } from './stage/stage-sweeper.ts';
+import { leaseStore } from './store/postgres/lease-store.ts';
+import { Notifications } from './store/postgres/notifications.ts';
 import { underStartupLock } from './store/postgres/startup-lock.ts';
 import { SigningKeys } from './token/signing-keys.ts';
 import { adoptRestored } from './store/postgres/table-version-store.ts';
@@ -84,7 +87,7 @@ export async function startCatalog(
     closers.push(() => store.close());
     const generatedAdminPassword = await untilAccepted(log, () => prepareStore(store, { config, log }));
     const context = await buildContext(store, { config, log, clock, at, security });
-    closers.push(() => context.epochs.close());
+    closers.push(() => context.notifications.close());
     closers.push(() => Promise.resolve(context.metrics[Symbol.dispose]()));
     closers.push(() => context.readers[Symbol.asyncDispose]());
     context.purges.start();
@@ -104,6 +107,8 @@ export async function startCatalog(
     closers.push(() => Promise.resolve(server.forceShutdown()));
     const app = createServer(context);
     closers.push(() => app.close());
+    // Coordinators have to answer: it ends while the internal port is open.
+    closers.push(() => context.leases.close());
     await listen(() => app.listen({ host: config.host, port: config['catalog.port'] }), config);
     const { port } = app.server.address() as AddressInfo;
     const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
@@ -145,21 +150,30 @@ function prepareStore(
 async function buildContext(
   store: Store,
   parts: Pick<CatalogContext, 'config' | 'log' | 'clock' | 'at' | 'security'>,
-): Promise<CatalogContext & { readonly purges: PurgeWorker; readonly stages: StageSweeper }> {
+): Promise<
+  CatalogContext & {
+    readonly purges: PurgeWorker;
+    readonly stages: StageSweeper;
+    readonly notifications: Notifications;
+  }
+> {
   const { config, log, clock } = parts;
   const keys = new SigningKeys(store.db, clock, {
     rotationMs: config['catalog.key_rotation'],
     tokenTtlMaxMs: Math.max(config['catalog.token_ttl_max'], config['catalog.token_ttl']),
   });
-  const epochs = new SessionEpochs(config, store.db, log);
-  await Promise.all([keys.rotate(), epochs.start()]);
+  const notifications = new Notifications(config, log);
+  const epochs = new SessionEpochs(store.db, notifications);
+  const metrics = createMetrics(() => countParked(store.db));
+  const leases = openLeases(store, notifications, { config, log, metrics });
+  await Promise.all([keys.rotate(), notifications.start()]);
   const readers = readerPool(config, Math.floor(config['catalog.manifest_cache_bytes'] / 2), log);
   const worked = {
     ...parts,
     store,
     readerOf: ownStorage,
     readers,
-    metrics: createMetrics(() => countParked(store.db)),
+    metrics,
   };
   return {
     ...worked,
@@ -175,7 +189,9 @@ async function buildContext(
       epochOf: (principal) => epochs.of(principal),
       nowMs: () => clock.nowMs(),
     }),
+    notifications,
     epochs,
+    leases,
     principals: new KnownPrincipals(store.db, epochs),
     tokenLimits: {
       address: new RateLimit(clock, config['catalog.token_rate_address']),
@@ -186,6 +202,22 @@ async function buildContext(
     ),
     endpoints: ADVERTISED_ENDPOINTS,
   };
+}
+
+/** Every change waits for the leases of coordinators from here on. */
+function openLeases(
+  store: Store,
+  notifications: Notifications,
+  { config, log, metrics }: Pick<CatalogContext, 'config' | 'log' | 'metrics'>,
+): CacheLeases {
+  const messages = leaseStore(store.pool, notifications, (message) => leases.heard(message));
+  const leases = new CacheLeases(messages, config['catalog.cache_lease'], log);
+  store.settleBy(async () => {
+    const done = metrics.leaseWaitSeconds.startTimer();
+    await leases.settle();
+    done();
+  });
+  return leases;
 }
 
 /** Reads the manifests of tables whose snapshots expire: rarely, so that it keeps none. */

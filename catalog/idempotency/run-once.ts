@@ -49,7 +49,12 @@ export async function runOnce(context: CatalogContext, call: KeyedCall): Promise
   const { use, requestHash, expiresAt } = call;
   const row = { requestHash, now: new Date(context.clock.nowMs()), expiresAt };
   const { db } = context.store;
-  const replayed = async (): Promise<Answer> => replay(call, (await findUse(db, use, row.now)) ?? gone());
+  const replayed = async (): Promise<Answer> => {
+    const used = (await findUse(db, use, row.now)) ?? gone();
+    // Whoever made the change may not have got as far as its answer.
+    await context.store.settle();
+    return replay(call, used);
+  };
   if (!(await context.keyAllowance.take(use.principal))) {
     // A request that was answered before is answered again.
     if ((await findUse(db, use, row.now)) === undefined) throw tooManyKeys(context);

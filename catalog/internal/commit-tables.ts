@@ -83,7 +83,9 @@ export async function abandonCommit(
   const used = await findUse(db, use, now);
   if (used === undefined) return { outcome: 'FORGOTTEN' };
   const isCommitted = used.status === null || used.status === COMMITTED.status;
-  return { outcome: isCommitted ? 'COMMITTED' : 'NOT_COMMITTED' };
+  if (!isCommitted) return { outcome: 'NOT_COMMITTED' };
+  await context.store.settle();
+  return { outcome: 'COMMITTED' };
 }
 
 /** The row of an abandoned key. No request has its hash, so a commit that comes late is refused as one of another request. */

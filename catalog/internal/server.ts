@@ -26,6 +26,7 @@ import {
 import { authorize } from './authorize.ts';
 import { abandonCommit, commitTables } from './commit-tables.ts';
 import { createClient, dropClient, listClients, rotateClient } from './clients.ts';
+import { holdAnswers } from './hold-answers.ts';
 import { listJobs, retryJobs } from './jobs.ts';
 import { runOperation } from './run-operation.ts';
 import { listCatalogs, listNamespaces, listTables } from './lists.ts';
@@ -76,6 +77,7 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     // The operation says which action it is.
     RunOperation: forPrincipal(context, [], runOperation),
     WatchEpochs: watchEpochs(context),
+    HoldAnswers: holdAnswers(context),
     GetSigningKeys: unary(context, COORDINATOR, ({ keys }) =>
       Promise.resolve({ jwks_json: JSON.stringify(keys.jwks()) }),
     ),

@@ -27,7 +27,7 @@ beforeAll(async () => {
     upstream.on('close', () => socket.destroy());
     upstream.pipe(socket);
     socket.once('data', (head) => {
-      if (head.includes('skein-catalog-epochs')) {
+      if (head.includes('skein-catalog-notifications')) {
         if (keptWaiting > 0) {
           keptWaiting -= 1;
           return;

@@ -6,6 +6,7 @@ export type Metrics = Disposable & {
   readonly registry: Registry;
   readonly requestSeconds: Histogram<'operation' | 'status'>;
   readonly commitRetries: Counter;
+  readonly leaseWaitSeconds: Histogram;
   readonly purgedFiles: Counter;
   readonly purgeFailures: Counter;
 };
@@ -29,6 +30,12 @@ export function createMetrics(parkedPurges: () => Promise<number>): Metrics {
     commitRetries: new Counter({
       name: 'skein_catalog_commit_retries_total',
       help: 'Commits applied anew after they lost a compare-and-swap',
+      registers: [registry],
+    }),
+    leaseWaitSeconds: new Histogram({
+      name: 'skein_catalog_lease_wait_seconds',
+      help: 'Time that a change waits until coordinators have seen it',
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10],
       registers: [registry],
     }),
     purgedFiles: new Counter({

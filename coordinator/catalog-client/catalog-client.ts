@@ -25,14 +25,18 @@ import {
 } from '../resolver/table-source.ts';
 import { readViewDefinition, type ViewDefinition } from '../resolver/view/view-definition.ts';
 import { LastAnswers } from './last-answers.ts';
+import { answerLease } from './lease-wire.ts';
 import { pages, type Pages } from './pages.ts';
 import { stageCatalog, type StageCatalog } from './stage-catalog.ts';
 import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 
 /** Time that any call to the catalog may take. */
 const CALL_TIMEOUT_MS = 10_000;
-/** The stream of epochs has a connection of its own, which is given up when a ping is not answered: a change is known within a second. */
-const EPOCHS_CONNECTION = {
+/**
+ * The streams of epochs and of the lease have a connection of their own, which is given up when a ping is not answered: a change is known
+ * within a second.
+ */
+const WATCH_CONNECTION = {
   'grpc.keepalive_time_ms': 300,
   'grpc.keepalive_timeout_ms': 600,
   'grpc.initial_reconnect_backoff_ms': 200,
@@ -129,7 +133,8 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     'grpc.initial_reconnect_backoff_ms': 200,
     'grpc.max_reconnect_backoff_ms': 2_000,
   });
-  const epochsClient = security.dial(Constructor, peer, EPOCHS_CONNECTION);
+  const watching = security.dial(Constructor, peer, WATCH_CONNECTION);
+  const lease = answerLease(watching, security.keyring);
   // The library takes 0 for "no limit".
   const cache = new LRUCache<string, CachedTable>({ maxSize: Math.max(1, options.cacheBytes) });
 
@@ -148,7 +153,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
   const reads = new CallStream(client, definition, { keyring: security.keyring, lost: 'CATALOG_UNAVAILABLE' });
 
   const keyOf = (tenant: string, name: TableName): string => JSON.stringify([tenant, tableKey(name)]);
-  const answers = new LastAnswers((tenant, name, version) => {
+  const answers = new LastAnswers(lease, (tenant, name, version) => {
     const known = cache.get(keyOf(tenant, name));
     return known?.version === version ? known.metadata : undefined;
   });
@@ -168,6 +173,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
       names: names.map((name, i) => ({ ...name, known_version: known[i]?.version ?? '' })),
       moment: moment ?? '',
     };
+    const asked = lease.askedAt();
     const reply = await reads.call('LoadTables', request, { signal, timeoutMs: CALL_TIMEOUT_MS });
     const loadTable = async (table: LoadedTableMessage, i: number): Promise<LoadedTable> => {
       const key = must(keys[i], 'one answer for each name');
@@ -204,7 +210,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
       return found(table, { name, version: current.version, metadata: current.metadata });
     };
     const tables = await Promise.all(reply.tables.map(loadTable));
-    if (moment === undefined) answers.keep(principal, names, tables);
+    if (moment === undefined) answers.keep({ principal, names, asked }, tables);
     return tables;
   };
 
@@ -223,7 +229,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
   };
 
   async function* watchEpochs(signal: AbortSignal): AsyncGenerator<EpochUpdate> {
-    const stream = epochsClient.WatchEpochs({}, internalMetadata(security.keyring));
+    const stream = watching.WatchEpochs({}, internalMetadata(security.keyring));
     const cancel = (): void => stream.cancel();
     signal.addEventListener('abort', cancel, { once: true });
     try {
@@ -302,8 +308,9 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
       return cache.calculatedSize;
     },
     close: () => {
+      lease.close();
       reads.close();
-      epochsClient.close();
+      watching.close();
     },
   };
 }

@@ -26,13 +26,17 @@ const found = (version: string, changes: Partial<Found> = {}): Found => ({
 });
 const MISSING: LoadedTable = { kind: 'missing', code: 'TABLE_NOT_FOUND' };
 
-/** The answers after the catalog has said these of table `t`, one after the other; documents of `kept` versions are there. */
-function answersAfter(said: readonly LoadedTable[], kept = ['v1', 'v2', 'view']): LastAnswers {
+/**
+ * The answers after the catalog has said these of table `t`, one after the other; documents of `kept` versions are there, and the lease
+ * holds for what was asked in period 1.
+ */
+function answersAfter(said: readonly LoadedTable[], kept = ['v1', 'v2', 'view'], period = 0): LastAnswers {
   const documents = (version: string) => (version === 'view' ? VIEW : METADATA);
-  const answers = new LastAnswers((_tenant, _name, version) =>
+  const answers = new LastAnswers({ holds: (asked) => asked?.period === 1 }, (_tenant, _name, version) =>
     kept.includes(version) ? documents(version) : undefined,
   );
-  for (const table of said) answers.keep(ana, [name('t')], [table]);
+  const question = { principal: ana, names: [name('t')], asked: { period, ms: 0 } };
+  for (const table of said) answers.keep(question, [table]);
   return answers;
 }
 
@@ -71,4 +75,10 @@ test.each<[string, LoadedTable, boolean]>([
   ['other roots', found('v1', { allowedRoots: ['file:///w', 'file:///x'] }), false],
 ])('it is current when the catalog says %s: %#', async (_what, now, areCurrent) => {
   expect(await recall(answersAfter([found('v1'), found('v1')]), now)?.areCurrent).toBe(areCurrent);
+});
+
+test('nobody is asked while the lease on an answer lasts', () => {
+  const nobody = () => Promise.reject(new Error('asked'));
+  const answers = answersAfter([found('v1'), found('v1')], ['v1'], 1);
+  expect(answers.recall(ana, [name('t')], nobody)).toEqual({ tables: [found('v1')], areCurrent: true });
 });

@@ -10,6 +10,7 @@ import {
   type RecalledTables,
   type TableName,
 } from '../resolver/table-source.ts';
+import type { AnswerLease, AskedAt } from './answer-lease.ts';
 import type { ViewDefinition } from '../resolver/view/view-definition.ts';
 
 type FoundTable = Extract<LoadedTable, { kind: 'found' }>;
@@ -19,6 +20,7 @@ type Answer = {
   readonly table: Described;
   /** The answer before this one was the same: likely, so will be the next. */
   readonly isSteady: boolean;
+  readonly asked: AskedAt | null;
 };
 
 /** Returns the document of this version, if it is still kept. */
@@ -28,50 +30,64 @@ type DocumentOf = (tenant: string, name: TableName, version: string) => TableMet
 const ANSWERS_MAX = 10_000;
 
 /**
- * What the catalog last answered to each principal of a table: most likely that is still so, and a statement begins with it while it asks.
- * Nothing here says what a principal may do or what a table holds now.
+ * What the catalog last answered to each principal of a table. While the lease on an answer lasts, that is so; otherwise most likely, and a
+ * statement begins with it while it asks.
  */
 export class LastAnswers {
   readonly #answers = new LRUCache<string, Answer>({ max: ANSWERS_MAX });
   readonly #documentOf: DocumentOf;
+  readonly #lease: Pick<AnswerLease, 'holds'>;
   /** The claims of a token are one object for as long as it is in use. */
   readonly #principals = new WeakMap<Principal, number>();
   #known = 0;
 
-  constructor(documentOf: DocumentOf) {
+  constructor(lease: Pick<AnswerLease, 'holds'>, documentOf: DocumentOf) {
+    this.#lease = lease;
     this.#documentOf = documentOf;
   }
 
-  /** Keeps what the catalog answered just now. */
-  keep(principal: Principal, names: readonly TableName[], tables: readonly LoadedTable[]): void {
+  /** Keeps what the catalog answered just now to a question of `asked`. */
+  keep(
+    { principal, names, asked }: { principal: Principal; names: readonly TableName[]; asked: AskedAt | null },
+    tables: readonly LoadedTable[],
+  ): void {
     for (const [i, table] of tables.entries()) {
       const key = this.#keyOf(principal, must(names[i], 'one answer for each name'));
       if (table.kind === 'missing') this.#answers.delete(key);
       else {
         const before = this.#answers.get(key)?.table;
-        this.#answers.set(key, { table: described(table), isSteady: before !== undefined && isSame(before, table) });
+        const isSteady = before !== undefined && isSame(before, table);
+        this.#answers.set(key, { table: described(table), isSteady, asked });
       }
     }
   }
 
-  /** The tables as they last were, which `ask` says again; null unless each was so twice, and its document is here. */
+  /**
+   * The tables as they last were, which `ask` says again where the lease does not; null unless each was so twice, and its document is here.
+   */
   recall(
     principal: Principal,
     names: readonly TableName[],
     ask: () => Promise<readonly LoadedTable[]>,
   ): RecalledTables | null {
-    const tables = this.#last(principal, names);
+    const answers = names.map((name) => this.#answers.get(this.#keyOf(principal, name)));
+    const tables = this.#withDocuments(principal, names, answers);
     if (tables === null) return null;
+    if (answers.every((answer) => this.#lease.holds(answer?.asked ?? null))) return { tables, areCurrent: true };
     const areCurrent = ask().then((now) => tables.every((table, i) => isSame(table, now[i])));
     return { tables, areCurrent };
   }
 
-  #last(principal: Principal, names: readonly TableName[]): readonly LoadedTable[] | null {
+  #withDocuments(
+    { tenant }: Principal,
+    names: readonly TableName[],
+    answers: readonly (Answer | undefined)[],
+  ): readonly LoadedTable[] | null {
     const tables: LoadedTable[] = [];
-    for (const name of names) {
-      const answer = this.#answers.get(this.#keyOf(principal, name));
+    for (const [i, name] of names.entries()) {
+      const answer = answers[i];
       if (answer?.isSteady !== true) return null;
-      const document = this.#documentOf(principal.tenant, name, answer.table.version);
+      const document = this.#documentOf(tenant, name, answer.table.version);
       const table = document === undefined ? null : withDocument(answer.table, document);
       if (table === null) return null;
       tables.push(table);

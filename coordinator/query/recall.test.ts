@@ -37,13 +37,13 @@ function coordinator(
   { isLost, onRecall }: { readonly isLost: () => boolean; readonly onRecall: () => unknown },
 ): TableSource {
   const principal = { tenant: 'acme' } as Principal;
-  const answers = new LastAnswers(() => ({}) as TableMetadata);
+  const answers = new LastAnswers({ holds: () => false }, () => ({}) as TableMetadata);
   const load = async (names: readonly TableName[]): Promise<readonly LoadedTable[]> => {
     await scheduler.schedule(Promise.resolve(), 'request');
     const tables = names.map((one) => loaded(store, one));
     await scheduler.schedule(Promise.resolve(), 'answer');
     if (isLost()) throw new SkeinError('CATALOG_UNAVAILABLE', 'lost');
-    answers.keep(principal, names, tables);
+    answers.keep({ principal, names, asked: null }, tables);
     return tables;
   };
   return {

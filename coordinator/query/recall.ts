@@ -35,6 +35,7 @@ export class Recall {
 
   /** Takes tables that were recalled. */
   take({ areCurrent }: RecalledTables): void {
+    if (areCurrent === true) return;
     this.#questions.push(areCurrent);
     this.#open += 1;
     void this.#follow(areCurrent);

@@ -41,6 +41,8 @@ import type { GetMomentReplyInput as _skein_catalog_v1_GetMomentReplyInput, GetM
 import type { GetMomentRequestInput as _skein_catalog_v1_GetMomentRequestInput, GetMomentRequest as _skein_catalog_v1_GetMomentRequest } from './skein/catalog/v1/GetMomentRequest.ts';
 import type { GetSigningKeysRequestInput as _skein_catalog_v1_GetSigningKeysRequestInput, GetSigningKeysRequest as _skein_catalog_v1_GetSigningKeysRequest } from './skein/catalog/v1/GetSigningKeysRequest.ts';
 import type { JobListInput as _skein_catalog_v1_JobListInput, JobList as _skein_catalog_v1_JobList } from './skein/catalog/v1/JobList.ts';
+import type { LeaseInput as _skein_catalog_v1_LeaseInput, Lease as _skein_catalog_v1_Lease } from './skein/catalog/v1/Lease.ts';
+import type { LeaseRequestInput as _skein_catalog_v1_LeaseRequestInput, LeaseRequest as _skein_catalog_v1_LeaseRequest } from './skein/catalog/v1/LeaseRequest.ts';
 import type { ListCatalogsRequestInput as _skein_catalog_v1_ListCatalogsRequestInput, ListCatalogsRequest as _skein_catalog_v1_ListCatalogsRequest } from './skein/catalog/v1/ListCatalogsRequest.ts';
 import type { ListClientsRequestInput as _skein_catalog_v1_ListClientsRequestInput, ListClientsRequest as _skein_catalog_v1_ListClientsRequest } from './skein/catalog/v1/ListClientsRequest.ts';
 import type { ListJobsRequestInput as _skein_catalog_v1_ListJobsRequestInput, ListJobsRequest as _skein_catalog_v1_ListJobsRequest } from './skein/catalog/v1/ListJobsRequest.ts';
@@ -128,6 +130,8 @@ export interface ProtoGrpcType {
         GetMomentRequest: MessageTypeDefinition<_skein_catalog_v1_GetMomentRequestInput, _skein_catalog_v1_GetMomentRequest>
         GetSigningKeysRequest: MessageTypeDefinition<_skein_catalog_v1_GetSigningKeysRequestInput, _skein_catalog_v1_GetSigningKeysRequest>
         JobList: MessageTypeDefinition<_skein_catalog_v1_JobListInput, _skein_catalog_v1_JobList>
+        Lease: MessageTypeDefinition<_skein_catalog_v1_LeaseInput, _skein_catalog_v1_Lease>
+        LeaseRequest: MessageTypeDefinition<_skein_catalog_v1_LeaseRequestInput, _skein_catalog_v1_LeaseRequest>
         ListCatalogsRequest: MessageTypeDefinition<_skein_catalog_v1_ListCatalogsRequestInput, _skein_catalog_v1_ListCatalogsRequest>
         ListClientsRequest: MessageTypeDefinition<_skein_catalog_v1_ListClientsRequestInput, _skein_catalog_v1_ListClientsRequest>
         ListJobsRequest: MessageTypeDefinition<_skein_catalog_v1_ListJobsRequestInput, _skein_catalog_v1_ListJobsRequest>

@@ -7,6 +7,8 @@ import { isLoopback } from '#shared/grpc/loopback.ts';
 
 /** The longest time that a timer of Node takes; it fires at once when it is given more. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
+/** The longest `catalog.cache_lease`: a change waits for it when nobody answers. */
+export const CACHE_LEASE_MS_MAX = 10_000;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 /** A token that is valid after `Bearer` and cannot be guessed. */
 const METRICS_TOKEN = /^[\x21-\x7E]{16,1000}$/;
@@ -47,6 +49,8 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
   require(config['cluster.lease_ttl'] >= 1_000, `${says('cluster.lease_ttl')} is less than 1s`);
   require(config['catalog.token_ttl'] <=
     config['catalog.token_ttl_max'], `${says('catalog.token_ttl')} is longer than catalog.token_ttl_max`);
+  require(config['catalog.cache_lease'] <=
+    CACHE_LEASE_MS_MAX, `${says('catalog.cache_lease')} is longer than ${CACHE_LEASE_MS_MAX}ms`);
   const proxy = config['catalog.trusted_proxies'].find((text) => !isProxy(text));
   require(proxy ===
     undefined, `${says('catalog.trusted_proxies')}: expected addresses, networks such as 10.0.0.0/8, or loopback, got ${proxy}`);

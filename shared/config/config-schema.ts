@@ -204,6 +204,10 @@ export const CONFIG = {
     3_600_000,
     'Time for which a table’s earlier metadata is found, so that a transaction reads it as it was at its first statement',
   ),
+  'catalog.cache_lease': duration(
+    2_000,
+    'Time for which a coordinator relies on what it was told of a table; a commit that it does not confirm waits for its end; 0 = it always asks',
+  ),
   'catalog.idempotency_keys_per_principal_max': integer(
     100_000,
     1,

@@ -16,11 +16,13 @@ import { startWorkerProcess, workerSettings } from '#test/support/worker-process
 
 /**
  * A statement sees every commit that was acknowledged before it began. Two coordinators, each with a catalog and a worker of its own, on one
- * Postgres; the wire between a coordinator and its catalog delays messages, loses them, and lets those of the other overtake.
+ * Postgres; the wire between a coordinator and its catalog delays messages, loses them, and lets those of the other overtake. Leases are so
+ * short that many end on the way; `test/simulation/leases.test.ts` runs their protocol alone through many more cases.
  */
 const PAIRS = 2;
 const SCHEMA = 'lake.default';
 const CASES = 4;
+const LEASE_MS = 200;
 /** Every case ends with reads over good wires, which must succeed within this time. */
 const HEALED_MS_MAX = 20_000;
 
@@ -32,7 +34,7 @@ let pairs: readonly Pair[];
 
 beforeAll(async () => {
   stack = new AsyncDisposableStack();
-  catalog = stack.use(await startTestCatalog());
+  catalog = stack.use(await startTestCatalog({ 'catalog.cache_lease': LEASE_MS }));
   const folder = await mkdtemp(join(tmpdir(), 'skein-fresh-'));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   const second = stack.adopt(await startCatalogProcess(catalog.config), (process) => process.kill());

@@ -1,16 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Kysely, PostgresDialect } from 'kysely';
+import { Kysely } from 'kysely';
 import { Client, Pool, type ClientConfig } from 'pg';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { preparingPool } from '#shared/database/preparing-pool.ts';
+import { SettlingDialect } from './settling-dialect.ts';
 import type { Database, Tables } from './tables.ts';
 
 export type Store = {
   readonly db: Database;
   /** For the hot path only, whose statement is prepared under a name. */
   readonly pool: Pool;
+  /** Resolves when no coordinator relies on an answer from before what is committed by now: nothing has been said of that until then. */
+  settle(): Promise<void>;
+  /** Gives `settle` its work; until then there is none. */
+  settleBy(settle: () => Promise<void>): void;
   close(): Promise<void>;
 };
 
@@ -46,9 +51,11 @@ export async function connectStore(config: Config, log: Logger): Promise<Store> 
   pool.on('connect', (client) =>
     client.on('error', (error) => log.debug({ err: error }, 'a Postgres connection broke')),
   );
-  const dialect = new PostgresDialect({ pool: preparingPool(pool) });
+  let settleNow = (): Promise<void> => Promise.resolve();
+  const settle = (): Promise<void> => settleNow();
+  const dialect = new SettlingDialect({ pool: preparingPool(pool) }, settle);
   const db = new Kysely<Tables>({ dialect }).withSchema('catalog');
-  return { db, pool, close: () => db.destroy() };
+  return { db, pool, settle, settleBy: (work) => (settleNow = work), close: () => db.destroy() };
 }
 
 async function waitForPostgres(config: Config, log: Logger): Promise<void> {

@@ -3,6 +3,7 @@ import type { OwnSchema } from '#shared/database/own-schema.ts';
 import { EXPIRY_MIGRATION } from './expiry-migration.ts';
 import { IDENTITY_MIGRATION } from './identity-migration.ts';
 import { JOBS_MIGRATION } from './jobs-migration.ts';
+import { LEASE_MIGRATION } from './lease-migration.ts';
 import { LIFECYCLE_MIGRATION } from './lifecycle-migration.ts';
 import { LOADED_FILES_MIGRATION } from './loaded-files-migration.ts';
 import { NAMES_MIGRATION } from './names-migration.ts';
@@ -32,6 +33,7 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0010_expiry': { up: (db) => run(db, EXPIRY_MIGRATION) },
     '0011_stages': { up: (db) => run(db, STAGES_MIGRATION) },
     '0012_loaded_files': { up: (db) => run(db, LOADED_FILES_MIGRATION) },
+    '0013_leases': { up: (db) => run(db, LEASE_MIGRATION) },
   },
 };
 

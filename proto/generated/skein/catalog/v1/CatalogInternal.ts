@@ -38,6 +38,8 @@ import type { GetMomentReplyInput as _skein_catalog_v1_GetMomentReplyInput, GetM
 import type { GetMomentRequestInput as _skein_catalog_v1_GetMomentRequestInput, GetMomentRequest as _skein_catalog_v1_GetMomentRequest } from '../../../skein/catalog/v1/GetMomentRequest.ts';
 import type { GetSigningKeysRequestInput as _skein_catalog_v1_GetSigningKeysRequestInput, GetSigningKeysRequest as _skein_catalog_v1_GetSigningKeysRequest } from '../../../skein/catalog/v1/GetSigningKeysRequest.ts';
 import type { JobListInput as _skein_catalog_v1_JobListInput, JobList as _skein_catalog_v1_JobList } from '../../../skein/catalog/v1/JobList.ts';
+import type { LeaseInput as _skein_catalog_v1_LeaseInput, Lease as _skein_catalog_v1_Lease } from '../../../skein/catalog/v1/Lease.ts';
+import type { LeaseRequestInput as _skein_catalog_v1_LeaseRequestInput, LeaseRequest as _skein_catalog_v1_LeaseRequest } from '../../../skein/catalog/v1/LeaseRequest.ts';
 import type { ListCatalogsRequestInput as _skein_catalog_v1_ListCatalogsRequestInput, ListCatalogsRequest as _skein_catalog_v1_ListCatalogsRequest } from '../../../skein/catalog/v1/ListCatalogsRequest.ts';
 import type { ListClientsRequestInput as _skein_catalog_v1_ListClientsRequestInput, ListClientsRequest as _skein_catalog_v1_ListClientsRequest } from '../../../skein/catalog/v1/ListClientsRequest.ts';
 import type { ListJobsRequestInput as _skein_catalog_v1_ListJobsRequestInput, ListJobsRequest as _skein_catalog_v1_ListJobsRequest } from '../../../skein/catalog/v1/ListJobsRequest.ts';
@@ -225,6 +227,11 @@ export interface CatalogInternalClient extends grpc.Client {
   getSigningKeys(argument: _skein_catalog_v1_GetSigningKeysRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_SigningKeys>): grpc.ClientUnaryCall;
   getSigningKeys(argument: _skein_catalog_v1_GetSigningKeysRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_SigningKeys>): grpc.ClientUnaryCall;
   
+  HoldAnswers(metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_catalog_v1_LeaseRequestInput, _skein_catalog_v1_Lease>;
+  HoldAnswers(options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_catalog_v1_LeaseRequestInput, _skein_catalog_v1_Lease>;
+  holdAnswers(metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_catalog_v1_LeaseRequestInput, _skein_catalog_v1_Lease>;
+  holdAnswers(options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_catalog_v1_LeaseRequestInput, _skein_catalog_v1_Lease>;
+  
   ListCatalogs(argument: _skein_catalog_v1_ListCatalogsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_NameList>): grpc.ClientUnaryCall;
   ListCatalogs(argument: _skein_catalog_v1_ListCatalogsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_NameList>): grpc.ClientUnaryCall;
   ListCatalogs(argument: _skein_catalog_v1_ListCatalogsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_NameList>): grpc.ClientUnaryCall;
@@ -395,6 +402,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   GetSigningKeys: grpc.handleUnaryCall<_skein_catalog_v1_GetSigningKeysRequest, _skein_catalog_v1_SigningKeysInput>;
   
+  HoldAnswers: grpc.handleBidiStreamingCall<_skein_catalog_v1_LeaseRequest, _skein_catalog_v1_LeaseInput>;
+  
   ListCatalogs: grpc.handleUnaryCall<_skein_catalog_v1_ListCatalogsRequest, _skein_catalog_v1_NameListInput>;
   
   ListClients: grpc.handleUnaryCall<_skein_catalog_v1_ListClientsRequest, _skein_catalog_v1_ClientListInput>;
@@ -446,6 +455,7 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   FindUpload: MethodDefinition<_skein_catalog_v1_FindUploadRequestInput, _skein_catalog_v1_StageUploadInput, _skein_catalog_v1_FindUploadRequest, _skein_catalog_v1_StageUpload>
   GetMoment: MethodDefinition<_skein_catalog_v1_GetMomentRequestInput, _skein_catalog_v1_GetMomentReplyInput, _skein_catalog_v1_GetMomentRequest, _skein_catalog_v1_GetMomentReply>
   GetSigningKeys: MethodDefinition<_skein_catalog_v1_GetSigningKeysRequestInput, _skein_catalog_v1_SigningKeysInput, _skein_catalog_v1_GetSigningKeysRequest, _skein_catalog_v1_SigningKeys>
+  HoldAnswers: MethodDefinition<_skein_catalog_v1_LeaseRequestInput, _skein_catalog_v1_LeaseInput, _skein_catalog_v1_LeaseRequest, _skein_catalog_v1_Lease>
   ListCatalogs: MethodDefinition<_skein_catalog_v1_ListCatalogsRequestInput, _skein_catalog_v1_NameListInput, _skein_catalog_v1_ListCatalogsRequest, _skein_catalog_v1_NameList>
   ListClients: MethodDefinition<_skein_catalog_v1_ListClientsRequestInput, _skein_catalog_v1_ClientListInput, _skein_catalog_v1_ListClientsRequest, _skein_catalog_v1_ClientList>
   ListJobs: MethodDefinition<_skein_catalog_v1_ListJobsRequestInput, _skein_catalog_v1_JobListInput, _skein_catalog_v1_ListJobsRequest, _skein_catalog_v1_JobList>

@@ -1,0 +1,91 @@
+import {
+  PostgresDialect,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  type PostgresDialectConfig,
+  type QueryResult,
+  type TransactionSettings,
+} from 'kysely';
+
+/** A statement that changes what a coordinator may have been told: a row that the resolving of names reads, or a principal. */
+const CHANGES =
+  /\b(?:insert\s+into|update|delete\s+from)\s+"?catalog"?\."?(?:tenant|principal|catalog|namespace|iceberg_table|iceberg_view)\b/i;
+
+/**
+ * Postgres, where whoever has changed something that a coordinator may have been told gets its connection back first, and goes on when
+ * `settle` has resolved: it holds no lock and no connection meanwhile, and has not said yet that the change is made.
+ */
+export class SettlingDialect extends PostgresDialect {
+  readonly #settle: () => Promise<void>;
+
+  constructor(config: PostgresDialectConfig, settle: () => Promise<void>) {
+    super(config);
+    this.#settle = settle;
+  }
+
+  override createDriver(): Driver {
+    return new SettlingDriver(super.createDriver(), this.#settle);
+  }
+}
+
+class SettlingDriver implements Driver {
+  readonly #inner: Driver;
+  readonly #settle: () => Promise<void>;
+
+  constructor(inner: Driver, settle: () => Promise<void>) {
+    this.#inner = inner;
+    this.#settle = settle;
+  }
+
+  init(): Promise<void> {
+    return this.#inner.init();
+  }
+
+  async acquireConnection(): Promise<ObservedConnection> {
+    return new ObservedConnection(await this.#inner.acquireConnection());
+  }
+
+  beginTransaction({ inner }: ObservedConnection, settings: TransactionSettings): Promise<void> {
+    return this.#inner.beginTransaction(inner, settings);
+  }
+
+  commitTransaction({ inner }: ObservedConnection): Promise<void> {
+    return this.#inner.commitTransaction(inner);
+  }
+
+  async rollbackTransaction(connection: ObservedConnection): Promise<void> {
+    await this.#inner.rollbackTransaction(connection.inner);
+    connection.hasChanged = false;
+  }
+
+  async releaseConnection(connection: ObservedConnection): Promise<void> {
+    await this.#inner.releaseConnection(connection.inner);
+    // Also when the COMMIT got no answer: then it may have happened.
+    if (connection.hasChanged) await this.#settle();
+  }
+
+  destroy(): Promise<void> {
+    return this.#inner.destroy();
+  }
+}
+
+/** A connection, from when it is acquired until it is released. */
+class ObservedConnection implements DatabaseConnection {
+  readonly inner: DatabaseConnection;
+  hasChanged = false;
+
+  constructor(inner: DatabaseConnection) {
+    this.inner = inner;
+  }
+
+  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    this.hasChanged ||= CHANGES.test(query.sql);
+    return this.inner.executeQuery(query);
+  }
+
+  streamQuery<R>(query: CompiledQuery, chunkSize?: number): AsyncIterableIterator<QueryResult<R>> {
+    this.hasChanged ||= CHANGES.test(query.sql);
+    return this.inner.streamQuery(query, chunkSize);
+  }
+}

@@ -1,0 +1,104 @@
+/** What the catalog tells of the lease, and what it is told; see `Lease` and `LeaseRequest` in `proto/catalog.proto`. */
+export type Lease = {
+  readonly renewal: number;
+  readonly changes: number;
+  readonly validMs: number;
+  readonly answerMs: number;
+};
+export type LeaseRequest = { readonly renewal: number; readonly changes: number };
+
+/** The stream of a lease. */
+export type LeaseWire = {
+  send(request: LeaseRequest): void;
+  /** Gives the lease back. */
+  end(): void;
+};
+/** Opens it; `broken` is called at most once, and no lease comes after it. */
+type OpenWire = (on: { readonly lease: (lease: Lease) => void; readonly broken: () => void }) => LeaseWire;
+
+/** When a question was asked, and under which changes. */
+export type AskedAt = { readonly period: number; readonly ms: number };
+
+/** The part of every time that is relied on: the rest is for clocks that run at different rates, and timers that are early. */
+const RELIED_PART = 0.95;
+/** Pause between two requests for time, and between two streams. */
+const RENEW_PAUSE_MS = 200;
+
+/**
+ * The coordinator's side of the lease on what the catalog told it (`catalog/lease/cache-leases.ts`): says whether an answer can be relied on
+ * without asking again. It has no timer: a lease that nobody asks for ends.
+ */
+export class AnswerLease {
+  readonly #open: OpenWire;
+  #wire: LeaseWire | null = null;
+  /** Another begins with each change and after each break: what was asked for in an earlier one is not relied on. */
+  #period = 0;
+  /** End of the lease, and time of the last request and of its number; times of `performance.now`. */
+  #endMs = -Infinity;
+  #sentMs = -Infinity;
+  #renewal = 0;
+  #changes = 0;
+  #validMs = 0;
+  #answerMs = 0;
+
+  constructor(open: OpenWire) {
+    this.#open = open;
+  }
+
+  /** To be taken before a question is asked; null while no lease is held. */
+  askedAt(): AskedAt | null {
+    const ms = performance.now();
+    return ms < this.#endMs ? { period: this.#period, ms } : null;
+  }
+
+  /** Whether the answer to a question still holds. Has the lease begin, or go on, when it is used. */
+  holds(asked: AskedAt | null): boolean {
+    const nowMs = performance.now();
+    if (this.#endMs - nowMs < this.#validMs / 2) this.#renew(nowMs);
+    if (asked === null || nowMs >= this.#endMs) return false;
+    return asked.period === this.#period && nowMs - asked.ms < this.#answerMs * RELIED_PART;
+  }
+
+  close(): void {
+    this.#wire?.end();
+    this.#broken();
+  }
+
+  #renew(nowMs: number): void {
+    if (nowMs - this.#sentMs < RENEW_PAUSE_MS) return;
+    this.#sentMs = nowMs;
+    this.#renewal += 1;
+    if (this.#wire === null) {
+      const wire = this.#open({
+        lease: (lease) => {
+          if (this.#wire === wire) this.#told(wire, lease);
+        },
+        broken: () => {
+          if (this.#wire === wire) this.#broken();
+        },
+      });
+      this.#wire = wire;
+    }
+    this.#wire.send({ renewal: this.#renewal, changes: this.#changes });
+  }
+
+  #told(wire: LeaseWire, { renewal, changes, validMs, answerMs }: Lease): void {
+    if (changes > this.#changes) {
+      this.#changes = changes;
+      this.#period += 1;
+      wire.send({ renewal: 0, changes });
+    }
+    if (renewal !== this.#renewal) return;
+    this.#endMs = this.#sentMs + validMs * RELIED_PART;
+    this.#validMs = validMs;
+    this.#answerMs = answerMs;
+  }
+
+  /** Another stream may be to another process, which counts its own changes. */
+  #broken(): void {
+    this.#wire = null;
+    this.#changes = 0;
+    this.#period += 1;
+    this.#endMs = -Infinity;
+  }
+}

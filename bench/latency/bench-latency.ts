@@ -7,7 +7,7 @@ import { writeResult } from '../report/write-result.ts';
 import { KeepAliveClient } from './keep-alive-client.ts';
 import { hundredFiles, tenGroups } from './hundred-files.ts';
 import { CLIENTS, GROUPS, latencyCases, occupyEverySlot, pointQuery, warmUp } from './latency-cases.ts';
-import { load, type Figures } from './load.ts';
+import { load, loadInTurns, type Figures, type Load } from './load.ts';
 
 /** Time for which statements run before the first case: after it, the services' compiled code is about as fast as it gets. */
 const WARM_UP_SECONDS = 30;
@@ -16,7 +16,7 @@ type Case = { readonly name: string } & Figures;
 
 /**
  * Measures small statements over HTTP keep-alive. For comparison it runs plain DuckDB in this process: SQL text, one connection per client,
- * over the same files, with default settings and with its cache of file metadata.
+ * over the same files, with default settings and with its cache of file metadata. All cases take turns.
  */
 export async function benchLatency(options: { readonly scale: string; readonly seconds: number }): Promise<void> {
   const { cluster, files } = await startBenchCluster(options.scale);
@@ -24,25 +24,19 @@ export async function benchLatency(options: { readonly scale: string; readonly s
   const scale = Number(options.scale);
   const ask = async (sql: string): Promise<void> => void (await client.post(JSON.stringify({ sql })));
   try {
-    const cases: Case[] = [];
-    const add = async (name: string, clients: number, request: (id: number) => Promise<void>): Promise<void> => {
-      cases.push({ name, ...(await load(clients, options.seconds, request)) });
-      process.stderr.write('.');
-    };
     await load(Math.max(...CLIENTS), WARM_UP_SECONDS, warmUp({ ask, scale }));
     const own = await latencyCases({ cluster, ask, scale });
-    for (const { name, clients, request } of own.filter(({ isBusy }) => !isBusy)) await add(name, clients, request);
     const hundred = await hundredFiles(cluster);
     const views = `${createViews(files)}CREATE VIEW hundred AS SELECT * FROM read_parquet(${listOf(hundred)});`;
-    const point = pointQuery(scale);
-    const peer = await duckdbClients(views, false);
-    for (const n of CLIENTS) await add('DuckDB SELECT 1', n, (id) => peer(id, 'SELECT 1'));
-    for (const n of CLIENTS) await add('DuckDB point query', n, (id) => peer(id, point('orders')));
-    await add(`DuckDB ${GROUPS}`, 1, (id) => peer(id, tenGroups('hundred')));
-    const caching = await duckdbClients(views, true);
-    for (const n of CLIENTS) await add('DuckDB point query, metadata cached', n, (id) => caching(id, point('orders')));
+    const loads = [...own.filter(({ isBusy }) => !isBusy), ...(await duckdbCases(views, pointQuery(scale)))];
+    const cases: Case[] = [...(await loadInTurns(loads, options.seconds))];
     const stop = await occupyEverySlot(cluster);
-    for (const { name, clients, request } of own.filter(({ isBusy }) => isBusy)) await add(name, clients, request);
+    cases.push(
+      ...(await loadInTurns(
+        own.filter(({ isBusy }) => isBusy),
+        options.seconds,
+      )),
+    );
     await stop();
     process.stderr.write('\n');
     await report(options.scale, cases);
@@ -53,6 +47,28 @@ export async function benchLatency(options: { readonly scale: string; readonly s
 }
 
 const listOf = (files: readonly string[]): string => `[${files.map((file) => `'${file}'`).join(', ')}]`;
+
+/** The same statements in plain DuckDB, one connection per client. */
+async function duckdbCases(
+  views: string,
+  point: (table: string) => string,
+): Promise<readonly (Load & { readonly name: string })[]> {
+  const [plain, caching] = [await duckdbClients(views, false), await duckdbClients(views, true)];
+  return [
+    ...CLIENTS.map((clients) => ({ name: 'DuckDB SELECT 1', clients, request: (id: number) => plain(id, 'SELECT 1') })),
+    ...CLIENTS.map((clients) => ({
+      name: 'DuckDB point query',
+      clients,
+      request: (id: number) => plain(id, point('orders')),
+    })),
+    { name: `DuckDB ${GROUPS}`, clients: 1, request: (id) => plain(id, tenGroups('hundred')) },
+    ...CLIENTS.map((clients) => ({
+      name: 'DuckDB point query, metadata cached',
+      clients,
+      request: (id: number) => caching(id, point('orders')),
+    })),
+  ];
+}
 
 async function duckdbClients(
   views: string,

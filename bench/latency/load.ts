@@ -20,15 +20,42 @@ export async function load(
   await loop(clients, (seconds * 1_000) / 5, request);
   const started = performance.now();
   const times = await loop(clients, seconds * 1_000, request);
-  const elapsedSeconds = (performance.now() - started) / 1_000;
-  return {
-    clients,
-    requests: times.length,
-    p50Ms: quantile(times, 0.5),
-    p99Ms: quantile(times, 0.99),
-    perSecond: times.length / elapsedSeconds,
-  };
+  return figures(clients, times, performance.now() - started);
 }
+
+/** Statements that a number of clients make. */
+export type Load = { readonly clients: number; readonly request: (client: number) => Promise<void> };
+
+/** Turns of each load: between two that are compared, the machine has little time to change. */
+const TURNS = 4;
+
+/** Several loads of `seconds` each, which take turns; each turn has a warm-up of its own. */
+export async function loadInTurns<T extends Load>(
+  loads: readonly T[],
+  seconds: number,
+): Promise<readonly (T & Figures)[]> {
+  const measured = loads.map((load) => ({ load, times: [] as number[], elapsedMs: 0 }));
+  const turnMs = (seconds * 1_000) / TURNS;
+  for (let turn = 0; turn < TURNS; turn++) {
+    for (const one of measured) {
+      const { clients, request } = one.load;
+      await loop(clients, turnMs / 5, request);
+      const started = performance.now();
+      one.times.push(...(await loop(clients, turnMs, request)));
+      one.elapsedMs += performance.now() - started;
+    }
+    process.stderr.write('.');
+  }
+  return measured.map(({ load, times, elapsedMs }) => ({ ...load, ...figures(load.clients, times, elapsedMs) }));
+}
+
+const figures = (clients: number, times: readonly number[], elapsedMs: number): Figures => ({
+  clients,
+  requests: times.length,
+  p50Ms: quantile(times, 0.5),
+  p99Ms: quantile(times, 0.99),
+  perSecond: (times.length * 1_000) / elapsedMs,
+});
 
 async function loop(
   clients: number,

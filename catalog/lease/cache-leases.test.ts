@@ -128,6 +128,21 @@ test('what another process has changed is answered when the own coordinators kno
   expect(told).toMatchObject([{ kind: 'seen', number: 7, to: OTHER.process }]);
 });
 
+test('a process that ends waits until nobody relies on what it gave, also not on what is left of a lease', async () => {
+  const { holder: one, leases: given } = await holder();
+  let isClosed = false;
+  const closed = leases.close().then(() => (isClosed = true));
+  await vi.advanceTimersByTimeAsync(10);
+  expect(isClosed).toBe(false);
+  await leases.renew(one, { renewal: 2, changes: 2 });
+  await closed;
+  expect(given.slice(1)).toMatchObject([
+    { renewal: 0, changes: 2, answerMs: 0 },
+    { renewal: 2, answerMs: 0 },
+  ]);
+  expect(registered).toBe(1);
+});
+
 test('while the other processes cannot be found out, a change waits for the longest lease that there may be', async () => {
   isBroken = true;
   expect(await settleMs()).toBeGreaterThanOrEqual(10_000);

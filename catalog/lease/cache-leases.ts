@@ -108,10 +108,11 @@ export class CacheLeases {
     answer().catch((error: unknown) => this.#log.debug({ err: error }, 'another catalog waits for a lease to end'));
   }
 
-  /** Gives no more leases, and waits until those that were given are of no use. */
+  /** Gives no more leases. Resolves when nobody relies on those that were given, and others need not wait for this process. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#holders.change();
+    await this.#holders.end();
+    await this.#registering?.catch(() => undefined);
     await this.#store.remove(this.#process).catch(() => undefined);
   }
 

@@ -21,7 +21,7 @@ export type Holder = {
 /** The coordinators that have a lease from this catalog process. */
 export class LeaseHolders {
   readonly #holders = new Set<Holder>();
-  readonly #answerMs: number;
+  #answerMs: number;
   #changes = 0;
 
   /** @param answerMs time for which an answer may be relied on */
@@ -64,6 +64,12 @@ export class LeaseHolders {
     const leftMs = holder.endMs - performance.now();
     if (leftMs > 0) setTimeout(() => this.release(holder), leftMs).unref();
     else this.release(holder);
+  }
+
+  /** Resolves when no holder relies on any answer: nor will they, while they have only leases from here. */
+  async end(): Promise<void> {
+    this.#answerMs = 0;
+    await this.change();
   }
 
   /** Counts a change and tells the holders. Resolves when none of them relies any longer on an answer from before it. */

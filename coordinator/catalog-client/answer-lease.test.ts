@@ -82,6 +82,15 @@ test('a change ends what was asked before it, and is confirmed', () => {
   expect(lease.holds(next)).toBe(true);
 });
 
+test('a catalog that ends takes its lease back', () => {
+  ask();
+  tell({ ...changed(2), answerMs: 0 });
+  expect(lease.holds(lease.askedAt())).toBe(false);
+  // An earlier lease that was overtaken.
+  tell(given(1));
+  expect(lease.holds(lease.askedAt())).toBe(false);
+});
+
 test('a break ends all, and another stream begins with the next use, though not at once', () => {
   const asked = ask();
   breakWire();

@@ -88,10 +88,11 @@ export class AnswerLease {
       this.#period += 1;
       wire.send({ renewal: 0, changes });
     }
+    // What was overtaken says nothing of this.
+    if (changes >= this.#changes) this.#answerMs = answerMs;
     if (renewal !== this.#renewal) return;
     this.#endMs = this.#sentMs + validMs * RELIED_PART;
     this.#validMs = validMs;
-    this.#answerMs = answerMs;
   }
 
   /** Another stream may be to another process, which counts its own changes. */

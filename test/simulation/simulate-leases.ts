@@ -97,6 +97,15 @@ class Catalog {
     this.leases = this.#start();
   }
 
+  /** Ends in order, and only then breaks its streams. */
+  async stop(cut: () => void): Promise<void> {
+    const { leases } = this;
+    await leases.close();
+    await this.#world.delay();
+    if (this.leases === leases) this.restart();
+    cut();
+  }
+
   /** Notifications get lost, which it finds out after a while. */
   deafen(): void {
     const { random } = this.#world;
@@ -221,10 +230,11 @@ class Coordinator {
 
 function fault({ random, catalogs, coordinators }: World): void {
   const at = random.below(SERVICES);
-  const kind = random.below(4);
+  const kind = random.below(5);
   if (kind === 0) coordinators[at]?.breakWire();
   else if (kind === 1) catalogs[at]?.deafen();
   else if (kind === 2) coordinators[at]?.restart();
+  else if (kind === 3) void catalogs[at]?.stop(() => coordinators[at]?.breakWire());
   else {
     catalogs[at]?.restart();
     coordinators[at]?.breakWire();

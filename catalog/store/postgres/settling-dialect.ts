@@ -50,8 +50,10 @@ class SettlingDriver implements Driver {
     return this.#inner.beginTransaction(inner, settings);
   }
 
-  commitTransaction({ inner }: ObservedConnection): Promise<void> {
-    return this.#inner.commitTransaction(inner);
+  async commitTransaction(connection: ObservedConnection): Promise<void> {
+    connection.isUnsure = true;
+    await this.#inner.commitTransaction(connection.inner);
+    connection.isUnsure = false;
   }
 
   async rollbackTransaction(connection: ObservedConnection): Promise<void> {
@@ -61,8 +63,10 @@ class SettlingDriver implements Driver {
 
   async releaseConnection(connection: ObservedConnection): Promise<void> {
     await this.#inner.releaseConnection(connection.inner);
-    // Also when the COMMIT got no answer: then it may have happened.
-    if (connection.hasChanged) await this.#settle();
+    if (!connection.hasChanged) return;
+    // Of a COMMIT without an answer nothing is acknowledged, and it may have happened.
+    const settled = this.#settle();
+    if (!connection.isUnsure) await settled;
   }
 
   destroy(): Promise<void> {
@@ -74,6 +78,8 @@ class SettlingDriver implements Driver {
 class ObservedConnection implements DatabaseConnection {
   readonly inner: DatabaseConnection;
   hasChanged = false;
+  /** Its COMMIT got no answer. */
+  isUnsure = false;
 
   constructor(inner: DatabaseConnection) {
     this.inner = inner;

@@ -27,7 +27,7 @@ const store = (): LeaseStore => ({
     return hears;
   },
   register: () => (isBroken ? Promise.reject(new Error('no connection')) : Promise.resolve(void (registered += 1))),
-  remove: () => Promise.resolve(),
+  remove: () => Promise.resolve(void (registered -= 1)),
   others: () => (isBroken ? Promise.reject(new Error('no connection')) : Promise.resolve(others)),
   notify: (message) => Promise.resolve(void told.push(message)),
 });
@@ -140,6 +140,15 @@ test('a process that ends waits until nobody relies on what it gave, also not on
     { renewal: 0, changes: 2, answerMs: 0 },
     { renewal: 2, answerMs: 0 },
   ]);
+  expect(registered).toBe(0);
+});
+
+test('a process that ends does not wait long for a coordinator that is silent, and others go on to wait for it', async () => {
+  await holder();
+  const beganMs = performance.now();
+  const closed = leases.close().then(() => performance.now() - beganMs);
+  await vi.advanceTimersByTimeAsync(LEASE_MS);
+  expect(await closed).toBeLessThan(LEASE_MS / 2);
   expect(registered).toBe(1);
 });
 

@@ -24,6 +24,8 @@ export type LeaseMessage =
   | { readonly kind: 'seen'; readonly from: string; readonly number: number; readonly to: string };
 
 const RETRY_MS = 100;
+/** Time that the end of a process waits for coordinators. */
+const CLOSE_WAIT_MS = 200;
 
 /**
  * Leases on what coordinators were told (C. Gray and D. Cheriton, "Leases: an efficient fault-tolerant mechanism for distributed file cache
@@ -108,10 +110,17 @@ export class CacheLeases {
     answer().catch((error: unknown) => this.#log.debug({ err: error }, 'another catalog waits for a lease to end'));
   }
 
-  /** Gives no more leases. Resolves when nobody relies on those that were given, and others need not wait for this process. */
+  /**
+   * Gives no more leases, and takes those back that were given. Others need not wait for this process then; if a coordinator does not answer,
+   * they wait for as long as they would if it had died.
+   */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#holders.end();
+    const { promise: late, resolve } = Promise.withResolvers<'late'>();
+    const timer = setTimeout(() => resolve('late'), CLOSE_WAIT_MS);
+    const ended = await Promise.race([this.#holders.end(), late]);
+    clearTimeout(timer);
+    if (ended === 'late') return;
     await this.#registering?.catch(() => undefined);
     await this.#store.remove(this.#process).catch(() => undefined);
   }

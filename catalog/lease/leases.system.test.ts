@@ -14,7 +14,7 @@ import { NS, SCHEMA } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, TEST_SECRET, type TestCatalog } from '#test/support/catalog.ts';
 
 /** So long that a change that has not waited is told apart on any machine. */
-const LEASE_MS = 4_000;
+const LEASE_MS = 2_000;
 const UNSEEN_MS = 30;
 
 let catalog: TestCatalog;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeFolders } from '#shared/storage/make-folders.ts';
 import { Server, type ServerCredentials } from '@grpc/grpc-js';
@@ -16,6 +16,7 @@ import { workerId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { SKEIN_RELEASE } from '#shared/release.ts';
 import { metricsAccess, type MetricsAccess } from '#shared/metrics-access.ts';
+import { temporaryFolders } from './temporary-folders.ts';
 import { DiskCache } from './disk-cache/disk-cache.ts';
 import { duckDbVersion } from './duckdb/instance.ts';
 import { returnFreedMemory } from './duckdb/library.ts';
@@ -60,13 +61,8 @@ export async function startWorker(
 ): Promise<RunningWorker> {
   const security = openChannelSecurity(config, 'worker', log);
   const credentials = security.serverCredentials(config.internal_host);
-  const spillDir = resolve(config['worker.spill_dir'] || join(config.data_dir, 'spill', config['worker.name']));
-  await clearFolder(spillDir);
-  const copyDir = resolve(
-    config['worker.disk_cache_dir'] || join(config.data_dir, 'disk-cache'),
-    config['worker.name'],
-  );
-  await clearFolder(copyDir);
+  const { spillDir, copyDir } = temporaryFolders(config);
+  for (const folder of [spillDir, copyDir]) await clearFolder(folder);
   const slots = config['worker.cores'];
   const end = new OrderedEnd(log);
   let allowThreads: AllowThreads = () => undefined;

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { machineMemory } from '#shared/config/machine-memory.ts';
@@ -18,6 +19,7 @@ import {
   type ReadyLine,
   type ServicesFile,
 } from '../cluster-file.ts';
+import { temporaryFolders } from '#worker/temporary-folders.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { NODE_FLAGS, serviceEnvironment, serviceFlags } from '../node-flags.js';
 import { processIdentity } from '../process-identity.ts';
@@ -165,6 +167,9 @@ class Cluster {
     this.#stopping = true;
     await Promise.all(this.#services.map((service) => service.stop(SERVICES_STOP_MS)));
     await this.#postgres?.stop(POSTGRES_STOP_MS);
+    // Of one that had to be killed, because the machine was busy.
+    const left = this.#services.flatMap(({ spec }) => spec.temporaryFolders ?? []);
+    await Promise.all(left.map((folder) => rm(folder, { recursive: true, force: true })));
     for (const log of this.#logs) log.close();
   }
 
@@ -330,6 +335,7 @@ function serviceSpecs({ config, sources }: LoadedConfig, ports: ClusterPorts): r
       ...spec('worker', own, `http://${config.internal_host}:${port}`),
       standbyCommand: [...serviceFlags('worker'), SKEIN, 'worker', '--standby'],
       metricsUrl: `http://${config.internal_host}:${metricsPort}/metrics`,
+      temporaryFolders: Object.values(temporaryFolders({ ...config, ...own })),
     };
   });
   return [

@@ -30,6 +30,8 @@ export type ChildSpec = {
   readonly stop: 'SIGTERM' | 'ipc';
   /** Longest pause before it is restarted (`up.restart_pause_max`). */
   readonly restartPauseMaxMs: number;
+  /** Folders that go with the child: it removes them itself unless it is killed. */
+  readonly temporaryFolders?: readonly string[];
   /** A clean exit of the child is final: it is not restarted. */
   readonly mayEnd?: boolean;
 };

@@ -261,6 +261,9 @@ describe.sequential('one data directory through its life', () => {
     const { pid } = await ready(again);
     expect(find(again, 'admin_password')).toBeUndefined();
     expect(pid).toBe(again.child.pid);
+    // One that does not end is killed, and leaves its folders to the launcher.
+    const workers = (await services(dataDir)).filter(({ kind }) => kind === 'worker');
+    process.kill(must(workers.at(-1)?.pid, 'the pid of a worker'), 'SIGSTOP');
     expect((await skein('down', '--data-dir', dataDir)).code).toBe(0);
     expect(await again.exit).toBe(0);
     expectNothingLeft(dataDir);

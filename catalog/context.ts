@@ -37,7 +37,7 @@ export type CatalogContext = {
   readonly issuer: TokenIssuer;
   readonly verifier: TokenVerifier;
   readonly epochs: SessionEpochs;
-  /** What coordinators may rely on of the answers of LoadTables. */
+  /** Leases of coordinators on the answers of LoadTables: every change waits until they know of it. */
   readonly leases: CacheLeases;
   /** Checks the principals of internal calls. */
   readonly principals: KnownPrincipals;

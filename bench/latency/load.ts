@@ -17,10 +17,8 @@ export async function load(
   seconds: number,
   request: (client: number) => Promise<void>,
 ): Promise<Figures> {
-  await loop(clients, (seconds * 1_000) / 5, request);
-  const started = performance.now();
-  const times = await loop(clients, seconds * 1_000, request);
-  return figures(clients, times, performance.now() - started);
+  const { times, elapsedMs } = await turn({ clients, request }, seconds * 1_000);
+  return figures(clients, times, elapsedMs);
 }
 
 /** Statements that a number of clients make. */
@@ -36,17 +34,26 @@ export async function loadInTurns<T extends Load>(
 ): Promise<readonly (T & Figures)[]> {
   const measured = loads.map((load) => ({ load, times: [] as number[], elapsedMs: 0 }));
   const turnMs = (seconds * 1_000) / TURNS;
-  for (let turn = 0; turn < TURNS; turn++) {
+  for (let i = 0; i < TURNS; i++) {
     for (const one of measured) {
-      const { clients, request } = one.load;
-      await loop(clients, turnMs / 5, request);
-      const started = performance.now();
-      one.times.push(...(await loop(clients, turnMs, request)));
-      one.elapsedMs += performance.now() - started;
+      const { times, elapsedMs } = await turn(one.load, turnMs);
+      one.times.push(...times);
+      one.elapsedMs += elapsedMs;
     }
     process.stderr.write('.');
   }
   return measured.map(({ load, times, elapsedMs }) => ({ ...load, ...figures(load.clients, times, elapsedMs) }));
+}
+
+/** One measurement, after a warm-up of a fifth of its time. */
+async function turn(
+  { clients, request }: Load,
+  durationMs: number,
+): Promise<{ readonly times: readonly number[]; readonly elapsedMs: number }> {
+  await loop(clients, durationMs / 5, request);
+  const started = performance.now();
+  const times = await loop(clients, durationMs, request);
+  return { times, elapsedMs: performance.now() - started };
 }
 
 const figures = (clients: number, times: readonly number[], elapsedMs: number): Figures => ({

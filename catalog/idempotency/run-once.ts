@@ -51,7 +51,7 @@ export async function runOnce(context: CatalogContext, call: KeyedCall): Promise
   const { db } = context.store;
   const replayed = async (): Promise<Answer> => {
     const used = (await findUse(db, use, row.now)) ?? gone();
-    // Whoever made the change may not have got as far as its answer.
+    // The process that made the change may have died before coordinators knew of it, and this answer acknowledges it.
     await context.store.settle();
     return replay(call, used);
   };

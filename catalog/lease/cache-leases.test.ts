@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { silentLogger } from '#shared/log/logger.ts';
+import type { Lease } from '#proto/lease.ts';
 import { CacheLeases, type LeaseMessage, type LeaseStore } from './cache-leases.ts';
-import type { Holder, Lease } from './lease-holders.ts';
+import type { Holder } from './lease-holders.ts';
 
 const LEASE_MS = 2_000;
 const OTHER = { process: 'another', leaseMs: 3_000 };

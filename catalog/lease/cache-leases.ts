@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { CACHE_LEASE_MS_MAX } from '#shared/config/check-config.ts';
 import type { Logger } from '#shared/log/logger.ts';
-import { LeaseHolders, type Holder, type Lease } from './lease-holders.ts';
+import type { Lease, LeaseRequest } from '#proto/lease.ts';
+import { LeaseHolders, type Holder } from './lease-holders.ts';
 
 /** The part of the store that all catalog processes share. */
 export interface LeaseStore {
@@ -66,7 +67,7 @@ export class CacheLeases {
   }
 
   /** A coordinator asks for time, and says what it has seen. Without a registration it gets no time. */
-  async renew(holder: Holder, { renewal, changes }: Pick<Lease, 'renewal' | 'changes'>): Promise<void> {
+  async renew(holder: Holder, { renewal, changes }: LeaseRequest): Promise<void> {
     this.#holders.saw(holder, changes);
     if (renewal === 0) return;
     try {

@@ -1,20 +1,14 @@
-/** What the catalog tells a coordinator; see `Lease` in `proto/catalog.proto`. */
-export type Lease = {
-  readonly renewal: number;
-  readonly changes: number;
-  readonly validMs: number;
-  readonly answerMs: number;
-};
+import type { Lease } from '#proto/lease.ts';
 
 /** A coordinator that has a lease, or has had one, on a stream of its own. */
 export type Holder = {
-  /** Null: its stream broke. */
+  /** Null: its stream broke, or it has given its lease back. */
   send: ((lease: Lease) => void) | null;
   /** The changes that it has seen. */
   seen: number;
   /** Until then it may rely on answers from before a change that it has not seen; a time of `performance.now`. */
   endMs: number;
-  /** Those who wait for it to see a change. */
+  /** Called when it has seen further changes. */
   readonly waiting: Set<() => void>;
 };
 
@@ -66,7 +60,7 @@ export class LeaseHolders {
     else this.release(holder);
   }
 
-  /** Resolves when no holder relies on any answer: nor will they, while they have only leases from here. */
+  /** Takes all leases back. Resolves when no holder relies on any answer under a lease from here, and none will. */
   async end(): Promise<void> {
     this.#answerMs = 0;
     await this.change();

@@ -204,6 +204,22 @@ test('a change waits out the lease of a stream that broke, and the next one does
   expect(performance.now() - nextMs).toBeLessThan(LEASE_MS / 2);
 });
 
+test('changes that wait keep nobody else waiting: they hold no connection to Postgres', async () => {
+  using coordinator = new Coordinator(catalog.running.internalAddress);
+  await coordinator.renew();
+  const before = coordinator.changes;
+  const changes = Array.from({ length: catalog.config['database.pool_max'] + 1 }, (_, i) => i);
+  let answered = 0;
+  const all = Promise.all(
+    changes.map((i) => rest('POST', NS, { namespace: [`waits_${i}`] })().then(() => (answered += 1))),
+  );
+  await expect.poll(() => coordinator.changes - before, { timeout: LEASE_MS / 2 }).toBe(changes.length);
+  expect(await rest('GET', `${NS}/default`)()).toBe(200);
+  expect(answered).toBe(0);
+  coordinator.confirm();
+  await all;
+});
+
 test('an answer that is given again waits as the first one did', async () => {
   using coordinator = new Coordinator(catalog.running.internalAddress);
   const key = { 'idempotency-key': newUuidV7(Date.now()) };

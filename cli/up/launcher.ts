@@ -167,9 +167,9 @@ class Cluster {
     this.#stopping = true;
     await Promise.all(this.#services.map((service) => service.stop(SERVICES_STOP_MS)));
     await this.#postgres?.stop(POSTGRES_STOP_MS);
-    // Of one that had to be killed, because the machine was busy.
+    // A service that had to be killed has left its folders. If they cannot be removed now, the next start empties them.
     const left = this.#services.flatMap(({ spec }) => spec.temporaryFolders ?? []);
-    await Promise.all(left.map((folder) => rm(folder, { recursive: true, force: true })));
+    await Promise.allSettled(left.map((folder) => rm(folder, { recursive: true, force: true })));
     for (const log of this.#logs) log.close();
   }
 

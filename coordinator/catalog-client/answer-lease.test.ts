@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { AnswerLease, type AskedAt, type Lease, type LeaseRequest } from './answer-lease.ts';
+import type { Lease, LeaseRequest } from '#proto/lease.ts';
+import { AnswerLease, type AskedAt } from './answer-lease.ts';
 
 const LEASE_MS = 2_000;
 

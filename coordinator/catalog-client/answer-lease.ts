@@ -1,11 +1,4 @@
-/** What the catalog tells of the lease, and what it is told; see `Lease` and `LeaseRequest` in `proto/catalog.proto`. */
-export type Lease = {
-  readonly renewal: number;
-  readonly changes: number;
-  readonly validMs: number;
-  readonly answerMs: number;
-};
-export type LeaseRequest = { readonly renewal: number; readonly changes: number };
+import type { Lease, LeaseRequest } from '#proto/lease.ts';
 
 /** The stream of a lease. */
 export type LeaseWire = {
@@ -13,7 +6,7 @@ export type LeaseWire = {
   /** Gives the lease back. */
   end(): void;
 };
-/** Opens it; `broken` is called at most once, and no lease comes after it. */
+/** Opens it. The first call of `broken` ends it: later calls, and leases, are not heard. */
 type OpenWire = (on: { readonly lease: (lease: Lease) => void; readonly broken: () => void }) => LeaseWire;
 
 /** When a question was asked, and under which changes. */
@@ -88,14 +81,14 @@ export class AnswerLease {
       this.#period += 1;
       wire.send({ renewal: 0, changes });
     }
-    // What was overtaken says nothing of this.
+    // An older message that arrives late would bring back the time from before a change.
     if (changes >= this.#changes) this.#answerMs = answerMs;
     if (renewal !== this.#renewal) return;
     this.#endMs = this.#sentMs + validMs * RELIED_PART;
     this.#validMs = validMs;
   }
 
-  /** Another stream may be to another process, which counts its own changes. */
+  /** Changes are counted anew: the next stream may reach another catalog process, which has a count of its own. */
   #broken(): void {
     this.#wire = null;
     this.#changes = 0;

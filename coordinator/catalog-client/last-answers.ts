@@ -20,6 +20,7 @@ type Answer = {
   readonly table: Described;
   /** The answer before this one was the same: likely, so will be the next. */
   readonly isSteady: boolean;
+  /** Null: it was asked for without a lease. */
   readonly asked: AskedAt | null;
 };
 

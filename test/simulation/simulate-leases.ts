@@ -2,6 +2,7 @@ import { expect, vi } from 'vitest';
 import { CacheLeases, type LeaseMessage, type LeaseStore } from '#catalog/lease/cache-leases.ts';
 import { AnswerLease, type AskedAt, type LeaseWire } from '#coordinator/catalog-client/answer-lease.ts';
 import { CACHE_LEASE_MS_MAX } from '#shared/config/check-config.ts';
+import type { Lease } from '#proto/lease.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { Random } from '#test/fuzz/random.ts';
 
@@ -14,7 +15,7 @@ const LEASE_MS = 300;
 const SIMULATED_MS = 6_000;
 /** Longest from a change to its acknowledgement: as long as nothing can be found out of the other catalog, and then its lease. */
 const COMMIT_MS_MAX = CACHE_LEASE_MS_MAX + 4 * LEASE_MS;
-/** What a message takes mostly, and now and then: longer than a lease, too. */
+/** Longest delay of most messages; longest delays of the others, one of them longer than a lease. */
 const DELAY_MS = 2;
 const LONG_DELAYS_MS = [10, 30, 120, 400];
 /** Each run has one of each: mean times between two events of a kind, shares of the messages that take long and of those that are lost. */
@@ -209,7 +210,7 @@ class Coordinator {
     return new AnswerLease(({ lease, broken }) => this.#open(lease, broken));
   }
 
-  #open(lease: (message: Parameters<Parameters<CacheLeases['open']>[0]>[0]) => void, broken: () => void): LeaseWire {
+  #open(lease: (message: Lease) => void, broken: () => void): LeaseWire {
     const world = this.#world;
     const { leases } = world.catalogs[this.#home] ?? expect.fail('a catalog');
     let isOpen = true;

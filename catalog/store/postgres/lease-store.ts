@@ -16,7 +16,7 @@ export function leaseStore(
   notifications.follow({
     channel: CHANNEL,
     notified: (payload) => heard(JSON.parse(payload) as LeaseMessage),
-    // What it has missed are answers for which it waits no longer than the lease.
+    // Nothing to catch up with: a missed message costs its sender a wait as long as the lease, and no more.
     catchUp: () => Promise.resolve(),
   });
   return {

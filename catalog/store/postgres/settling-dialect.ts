@@ -64,7 +64,7 @@ class SettlingDriver implements Driver {
   async releaseConnection(connection: ObservedConnection): Promise<void> {
     await this.#inner.releaseConnection(connection.inner);
     if (!connection.hasChanged) return;
-    // Of a COMMIT without an answer nothing is acknowledged, and it may have happened.
+    // A COMMIT without an answer may have happened, so the coordinators are told; the caller acknowledges nothing, and need not wait.
     const settled = this.#settle();
     if (!connection.isUnsure) await settled;
   }

@@ -51,12 +51,13 @@ export async function loadTable(context: LoadContext, request: LoadRequest): Pro
   const { base, schema, spec, shape } = target;
   const storage = openStorage(base.location, NO_CREDENTIAL);
   const writeId = randomUUID();
+  const folder = `${dataFolder(base)}/${writeId}`;
   let writer: TableFileWriter | undefined;
   try {
     writer = new TableFileWriter(
       writeDatabase(connection),
       storage,
-      { schema, spec, folder: `${dataFolder(base)}/${writeId}` },
+      { schema, spec, folder },
       {
         codec: base.properties['write.parquet.compression-codec'],
         level: base.properties['write.parquet.compression-level'],
@@ -86,19 +87,21 @@ export async function loadTable(context: LoadContext, request: LoadRequest): Pro
       files: files.length,
     };
   } catch (error) {
-    if (!isUnknown(error)) await undo(catalog, name, target, writer);
+    if (!isUnknown(error)) {
+      await ignoreErrors(async () => writer?.remove());
+      await ignoreErrors(() => storage.removeEmptyFolders(folder));
+      await undo(catalog, name, target);
+    }
     throw error;
   }
 }
 
-/** Removes what a failed load created. Errors are ignored, because the first error is the one to report. */
+/** Removes the namespaces and the folder that a failed load made. Errors are ignored, because the first error is the one to report. */
 async function undo(
   catalog: LoadCatalog,
   name: TableName,
   { base, shape, namespacesMade }: TargetTable,
-  writer: TableFileWriter | undefined,
 ): Promise<void> {
-  await ignoreErrors(async () => writer?.remove());
   if (shape === 'create') {
     await ignoreErrors(() => openStorage(base.location, NO_CREDENTIAL).removeEmptyFolders(base.location));
   }

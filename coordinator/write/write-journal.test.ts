@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -64,6 +64,14 @@ test('the intent of a write goes, though the database was away', async () => {
   refused = { remove: 1 };
   write.committed();
   await expect.poll(() => done, { timeout: 5_000 }).toEqual(['add', 'remove']);
+});
+
+test('the folder of a write that wrote no files goes once it is committed', async () => {
+  open([], 'COMMITTED');
+  mkdirSync(join(folder, 'copy'));
+  (await journal.begin(intentOf())).committed();
+  await expect.poll(() => done, { timeout: 5_000 }).toEqual(['add', 'remove']);
+  expect(existsSync(folder)).toBe(false);
 });
 
 test('the intent of a write that an earlier coordinator left goes when its record has ended', async () => {

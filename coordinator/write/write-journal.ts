@@ -183,6 +183,7 @@ export class WriteJournal {
       const others = found.filter((file) => !kept.has(fileName(file)));
       if (others.length > 0) await storage.remove(others);
     }
+    await storage.removeEmptyFolders(data);
   }
 
   async #removeStaged({ places: { data, credential } }: WriteIntent): Promise<void> {

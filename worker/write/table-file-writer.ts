@@ -45,6 +45,7 @@ export interface WriteDatabase {
  * ```
  * folder of the write / folder of a COPY / uuid.parquet
  * ```
+ * The folder of the write is that of all its tasks, and stays: a COPY of another one may be about to open its first file.
  */
 export class TableFileWriter {
   readonly #database: WriteDatabase;
@@ -89,7 +90,7 @@ export class TableFileWriter {
       const parts = { partition: partitions.get(file.path) ?? [], splitOffsets: offsets.get(file.path) ?? [] };
       files.push({ path: place(file), ...parts, ...(await this.#counts(file)) });
     }
-    if (files.length === 0) await this.#storage.removeEmptyFolders(this.#table.folder);
+    if (files.length === 0) await this.#storage.removeEmptyFolders(folder);
     return files;
   }
 
@@ -108,16 +109,18 @@ export class TableFileWriter {
 
   /** Deletes what was staged. */
   async clear(): Promise<void> {
-    for (const folder of this.#staged) await this.#storage.remove([`${folder}/${STAGED_PREFIX}.parquet`]);
-    await this.#storage.removeEmptyFolders(this.#table.folder);
+    for (const folder of this.#staged) {
+      await this.#storage.remove([`${folder}/${STAGED_PREFIX}.parquet`]);
+      await this.#storage.removeEmptyFolders(folder);
+    }
   }
 
   /** Deletes everything that was written. */
   async remove(): Promise<void> {
     for (const folder of this.#made) {
       for await (const files of this.#storage.list(folder)) await this.#storage.remove(files);
+      await this.#storage.removeEmptyFolders(folder);
     }
-    await this.#storage.removeEmptyFolders(this.#table.folder);
   }
 
   async #counts({ path, rows, bytes, statistics: raw }: CopiedFile): Promise<Omit<NewDataFile, keyof FileParts>> {

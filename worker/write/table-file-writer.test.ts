@@ -45,7 +45,7 @@ function makeWriter(before: () => Promise<void> = async () => undefined): TableF
       await before();
       const rows = (await connection.runAndReadAll(sql)).getRowObjectsJson();
       return rows.map(({ filename, count, file_size_bytes }) => ({
-        path: String(filename),
+        path: filename as string,
         rows: Number(count),
         bytes: Number(file_size_bytes),
         statistics: new Map(),

@@ -1,5 +1,5 @@
 import { must } from '#shared/must.ts';
-import { HttpConnection, type HttpAnswer } from './http-connection.ts';
+import { HttpConnection, type HttpAnswer } from '../http/http-connection.ts';
 
 /** Connections that the clients of a benchmark have to themselves, by the client's number. */
 export class CatalogClients {

@@ -14,7 +14,7 @@ import { must } from '#shared/must.ts';
 import type { Cluster } from '#test/support/cluster.ts';
 import { startTestPostgres } from '#test/support/postgres.ts';
 import { startBenchCluster } from '../bench-cluster.ts';
-import { KeepAliveClient } from '../latency/keep-alive-client.ts';
+import { KeepAliveClient } from '../http/keep-alive-client.ts';
 import { CLIENTS, latencyCases, occupyEverySlot, warmUp, type LatencyCase } from '../latency/latency-cases.ts';
 import { load } from '../latency/load.ts';
 import { printTable } from '../report/print-table.ts';

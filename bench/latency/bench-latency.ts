@@ -4,7 +4,7 @@ import { must } from '#shared/must.ts';
 import { createViews, startBenchCluster } from '../bench-cluster.ts';
 import { printTable } from '../report/print-table.ts';
 import { writeResult } from '../report/write-result.ts';
-import { KeepAliveClient } from './keep-alive-client.ts';
+import { KeepAliveClient } from '../http/keep-alive-client.ts';
 import { hundredFiles, tenGroups } from './hundred-files.ts';
 import { CLIENTS, GROUPS, latencyCases, occupyEverySlot, pointQuery, warmUp } from './latency-cases.ts';
 import { load, loadInTurns, type Figures, type Load } from './load.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AdminClients } from '#test/support/admin-clients.ts';
 import type { Cluster } from '#test/support/cluster.ts';
-import { KeepAliveClient } from '../latency/keep-alive-client.ts';
+import { KeepAliveClient } from '../http/keep-alive-client.ts';
 import { processTable, servicesOf, treeSeconds } from '../report/process-cpu.ts';
 import { KINDS, type Kind } from './mixed-queries.ts';
 import type { Ask } from './run-clients.ts';

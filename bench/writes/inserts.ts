@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { must } from '#shared/must.ts';
 import type { Cluster } from '#test/support/cluster.ts';
-import { KeepAliveClient } from '../latency/keep-alive-client.ts';
+import { KeepAliveClient } from '../http/keep-alive-client.ts';
 import { quantile } from '../report/statistics.ts';
 
 export type InsertFigures = {

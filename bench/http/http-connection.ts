@@ -5,18 +5,20 @@ export type HttpAnswer = { readonly status: number; readonly head: string; reado
 
 type Waiting = { readonly resolve: (answer: HttpAnswer) => void; readonly reject: (error: Error) => void };
 
+const LINE_END = '\r\n';
 const HEAD_END = '\r\n\r\n';
 
 /**
  * One keep-alive connection that sends one request at a time, with minimal CPU cost: on a machine with few cores a benchmark's client
- * competes with the server. Responses must have a content-length, or no body.
+ * competes with the server.
  */
 export class HttpConnection {
   readonly #socket: Socket;
   readonly #head: string;
   #received: Buffer[] = [];
+  /** Bytes that an answer must have more, as far as it is known. */
   #missing = 0;
-  #answer: Omit<HttpAnswer, 'body'> | undefined;
+  #answer: (Omit<HttpAnswer, 'body'> & { readonly isChunked: boolean }) | undefined;
   #waiting: Waiting | undefined;
 
   constructor(url: string, token: string) {
@@ -25,9 +27,10 @@ export class HttpConnection {
     this.#socket = connect(Number(port), hostname).setNoDelay(true);
     this.#socket.on('data', (chunk) => this.#take(chunk));
     this.#socket.on('error', (error) => this.#waiting?.reject(error));
-    this.#socket.on('close', () => this.#waiting?.reject(new Error('the catalog closed the connection')));
+    this.#socket.on('close', () => this.#waiting?.reject(new Error('the server closed the connection')));
   }
 
+  /** @param headers more lines of the head, each with its end */
   request(method: string, path: string, body?: string, headers = ''): Promise<HttpAnswer> {
     const payload =
       body === undefined ? '' : `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`;
@@ -47,12 +50,15 @@ export class HttpConnection {
     this.#missing -= chunk.length;
     if (this.#answer === undefined) this.#readHead();
     if (this.#answer === undefined || this.#missing > 0) return;
-    const answer = { ...this.#answer, body: Buffer.concat(this.#received) };
+    const received = Buffer.concat(this.#received);
+    const body = this.#answer.isChunked ? this.#joinChunks(received) : received;
+    if (body === undefined) return;
+    const { status, head } = this.#answer;
     const { resolve } = must(this.#waiting, 'an answer comes after a request');
     this.#waiting = undefined;
     this.#answer = undefined;
     this.#received = [];
-    resolve(answer);
+    resolve({ status, head, body });
   }
 
   #readHead(): void {
@@ -62,8 +68,28 @@ export class HttpConnection {
     const head = received.subarray(0, end).toString('latin1');
     const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
     const rest = received.subarray(end + HEAD_END.length);
-    this.#answer = { status: Number(head.slice(9, 12)), head };
+    this.#answer = { status: Number(head.slice(9, 12)), head, isChunked: /\r\ntransfer-encoding: chunked/i.test(head) };
     this.#received = [rest];
     this.#missing = length - rest.length;
+  }
+
+  /** The body of a chunked answer; undefined while its end has not come, when at least `#missing` bytes must. */
+  #joinChunks(received: Buffer): Buffer | undefined {
+    const chunks: Buffer[] = [];
+    let at = 0;
+    for (;;) {
+      const line = received.indexOf(LINE_END, at);
+      const bytes = line === -1 ? 0 : Number.parseInt(received.toString('latin1', at, line), 16);
+      const from = line + LINE_END.length;
+      const end = from + bytes + LINE_END.length;
+      this.#missing = line === -1 ? 1 : end - received.length;
+      if (this.#missing > 0) {
+        this.#received = [received];
+        return undefined;
+      }
+      if (bytes === 0) return Buffer.concat(chunks);
+      chunks.push(received.subarray(from, from + bytes));
+      at = end;
+    }
   }
 }

@@ -14,6 +14,8 @@ export type PlanFeatures = {
   readonly estimatedRows: number;
   /** The same of generators, such as `range()`. */
   readonly generatedRows: number;
+  /** Estimated rows of the result. */
+  readonly resultRows: number;
   /** The query may read many rows for each row that it gives, so a worker must be able to pause it before it gives rows. */
   readonly selective: boolean;
 };
@@ -24,14 +26,7 @@ export type PlanFeatures = {
  */
 export const COLLECTED_ROWS_MAX = 10_000_000;
 
-type Counts = {
-  joins: number;
-  windows: number;
-  aggregates: number;
-  scans: number;
-  estimatedRows: number;
-  generatedRows: number;
-};
+type Counts = { -readonly [K in Exclude<keyof PlanFeatures, 'resultRows' | 'selective'>]: PlanFeatures[K] };
 
 export function planFeatures(plan: Plan, scanRows: ScanRows): PlanFeatures {
   const counts: Counts = { joins: 0, windows: 0, aggregates: 0, scans: 0, estimatedRows: 0, generatedRows: 0 };
@@ -45,13 +40,14 @@ export function planFeatures(plan: Plan, scanRows: ScanRows): PlanFeatures {
     for (const child of children(node)) visit(child, below);
   };
   visit(plan, []);
-  const selective = isSelective(plan) && estimateRows(plan, scanRows) <= COLLECTED_ROWS_MAX;
+  const resultRows = estimateRows(plan, scanRows);
   const { estimatedRows, generatedRows } = counts;
   return {
     ...counts,
     estimatedRows: Math.round(estimatedRows),
     generatedRows: Math.round(generatedRows),
-    selective,
+    resultRows: Math.round(resultRows),
+    selective: isSelective(plan) && resultRows <= COLLECTED_ROWS_MAX,
   };
 }
 
@@ -79,6 +75,7 @@ export function unknownFeatures(scanRows: ScanRows): PlanFeatures {
     scans: scanRows.length,
     estimatedRows,
     generatedRows: 0,
+    resultRows: estimatedRows,
     selective: true,
   };
 }

@@ -28,6 +28,7 @@ export function checkResult(columns: readonly SqlField[]): void {
   const rows = jsonRows(
     [],
     columns.map(({ type }) => type),
+    'many',
   );
   const rowsSql = rows.reduce((sum, part) => sum + (typeof part === 'string' ? part.length : 0), 0);
   if (rowsSql > ROWS_SQL_MAX) throw tooMuch('the result has too many columns or fields');

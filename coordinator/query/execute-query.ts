@@ -93,13 +93,16 @@ export type QueryOutcome = {
  * workers, after admission.
  */
 export async function executeQuery(execution: QueryExecution): Promise<QueryOutcome> {
+  const { services, active, place, recall, shape, destination } = execution;
   try {
-    const { active, place, recall } = execution;
     const signal = recall?.signal === undefined ? active.signal : AbortSignal.any([active.signal, recall.signal]);
-    if (place !== null) return await executeAdmitted({ ...execution, place, signal });
-    return await executeInPlace({ ...execution, signal });
+    const outcome = await (place === null
+      ? executeInPlace({ ...execution, signal })
+      : executeAdmitted({ ...execution, place, signal }));
+    if (destination.kind === 'rows') services.resultSizes.ended(shape, outcome.rows);
+    return outcome;
   } finally {
-    execution.active.profile.ended();
+    active.profile.ended();
   }
 }
 
@@ -164,7 +167,7 @@ type Limits = { readonly settings: DistributionSettings };
 
 /** The part of a run that does not depend on how the query is distributed. `rows` counts the result's rows. */
 function queryRun(execution: AdmittedExecution): { readonly run: QueryRun; readonly rows: () => number } {
-  const { services, request, active, query, context, profile, destination, place, recall, signal } = execution;
+  const { services, request, active, query, context, profile, destination, place, recall, shape, signal } = execution;
   const { tenant, sub: principal } = request.caller.claims;
   let rows = 0;
   const run: QueryRun = {
@@ -177,12 +180,16 @@ function queryRun(execution: AdmittedExecution): { readonly run: QueryRun; reado
     bounds: query.bounds,
     encoding:
       destination.kind === 'rows'
-        ? rowEncoding(destination.encoding, { columns: query.columns, timeZone: context.timeZone })
+        ? rowEncoding(
+            destination.encoding,
+            { columns: query.columns, timeZone: context.timeZone },
+            services.resultSizes.last(shape) ?? query.features.resultRows,
+          )
         : { sql: destination.sql, newReader: () => new TextColumnReader() },
     sink: destination.kind === 'files' ? destination.sink : null,
     signal,
     onRun: (id, view) => {
-      services.runs.add(id, execution.shape);
+      services.runs.add(id, shape);
       active.follow(view, () => rows);
     },
     onStart: () => {

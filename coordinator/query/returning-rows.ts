@@ -45,7 +45,7 @@ export function returningRows(execution: ReturningExecution): Returning {
     throw refused(`rows have no ${lineage.name} before they are committed`);
   return {
     async read(files, count) {
-      const { rows, ...outcome } = await readRows(execution, binding, files);
+      const { rows, ...outcome } = await readRows(execution, binding, { files, count });
       if (rows === count) return outcome;
       throw refused(`RETURNING gives ${rows} rows for the ${count} of the statement`);
     },
@@ -60,7 +60,7 @@ type ReadRows = Omit<Outcome, 'rowsProduced'> & { readonly rows: number };
 async function readRows(
   execution: ReturningExecution,
   binding: ScanBinding,
-  files: readonly ScanFile[],
+  { files, count }: { readonly files: readonly ScanFile[]; readonly count: number },
 ): Promise<ReadRows> {
   const { services, request, active, state, query, context, shape } = execution;
   const { sink } = request;
@@ -90,7 +90,7 @@ async function readRows(
       ...runLimits(asking, place),
       profile: 'none',
       bounds: query.bounds,
-      encoding: rowEncoding(sink.encoding, { columns, timeZone }),
+      encoding: rowEncoding(sink.encoding, { columns, timeZone }, count),
       sink: null,
       signal: active.signal,
       onRun: (id, view) => {

@@ -9,10 +9,17 @@ beforeAll(async () => {
   await connection.run(`SET TimeZone = 'Asia/Tokyo'`);
 });
 
+/** The rows as both texts print them. */
 async function rowTexts(sql: string): Promise<string[]> {
+  const [few, many] = [await printedRows(sql, 'few'), await printedRows(sql, 'many')];
+  expect(few).toEqual(many);
+  return few;
+}
+
+async function printedRows(sql: string, expected: 'few' | 'many'): Promise<string[]> {
   const prepared = await connection.prepare(sql);
   const types = Array.from({ length: prepared.columnCount }, (_, i) => fromDuckDbType(prepared.columnType(i)));
-  const wrapped = jsonRows([sql], types)
+  const wrapped = jsonRows([sql], types, expected)
     .map((part) => (typeof part === 'string' ? part : ''))
     .join('');
   const reader = await connection.runAndReadAll(wrapped);

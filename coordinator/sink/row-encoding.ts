@@ -7,6 +7,12 @@ import { RecordBatchReader } from './record-batch-reader.ts';
 import type { BatchReader, Encoding, ResultShape } from './result-sink.ts';
 import { TextColumnReader } from './text-column.ts';
 
+/**
+ * Rows up to which it costs less to bind a short text than to print each row with it: binding takes 0.2 ms less for one column of 64-bit
+ * integers and 0.4 ms for three, a row 0.06 and 0.16 us more.
+ */
+const FEW_ROWS = 2_500;
+
 /** An encoding for the rows of one query. */
 export type RowEncoding = {
   /** Wraps the text of the last fragment, so that its rows come in this form. */
@@ -14,11 +20,13 @@ export type RowEncoding = {
   readonly newReader: () => BatchReader;
 };
 
-export function rowEncoding(encoding: Encoding, { columns, timeZone }: ResultShape): RowEncoding {
+/** @param rows of the result, as they are expected */
+export function rowEncoding(encoding: Encoding, { columns, timeZone }: ResultShape, rows: number): RowEncoding {
+  const expected = rows <= FEW_ROWS ? 'few' : 'many';
   const types = columns.map(({ type }) => type);
   switch (encoding) {
     case 'json':
-      return { sql: (sql) => jsonRows(sql, types), newReader: () => new TextColumnReader() };
+      return { sql: (sql) => jsonRows(sql, types, expected), newReader: () => new TextColumnReader() };
     case 'arrow': {
       const schema = arrowSchema({ columns, timeZone });
       return { sql: (sql) => arrowRows(sql, types), newReader: () => new RecordBatchReader(schema) };

@@ -22,7 +22,7 @@ const MEDIUM_ROWS = 100_000;
 /** A query with more estimated rows than this is `batch`. */
 const MEDIUM_ROWS_MAX = 10_000_000;
 
-export type ClassFeatures = Omit<PlanFeatures, 'selective' | 'generatedRows'>;
+export type ClassFeatures = Omit<PlanFeatures, 'selective' | 'generatedRows' | 'resultRows'>;
 
 export type ClassifyOptions = {
   /** The session's `service.workload_class`; `auto` leaves the choice to the plan. */

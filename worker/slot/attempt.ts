@@ -1,6 +1,6 @@
-import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { InterruptControl } from './interrupt-control.ts';
-import type { QueryTime, SlotInput, SlotJob, SlotOutput, SlotStart } from './slot-messages.ts';
+import type { SlotChannel } from './slot-channel.ts';
+import type { FromJob, QueryTime, SlotInput, SlotJob, SlotOutput, SlotStart } from './slot-messages.ts';
 
 /** Interval between repeated interrupts: the first may fall between two pieces, or into planning, which reacts slowly. */
 const INTERRUPT_INTERVAL_MS = 50;
@@ -12,39 +12,53 @@ export class Attempt {
   time: QueryTime;
   /** Resolves when the thread has finished with the attempt: true if it returned, false if the thread failed. Never rejects. */
   readonly left: Promise<boolean>;
-  readonly #port: MessagePort;
+  readonly #job: number;
+  readonly #channel: SlotChannel;
   readonly #threadCpuMs: () => number;
   readonly #control = InterruptControl.create();
   #interrupts: NodeJS.Timeout | undefined;
+  /** The task has ended: what is sent to it would only wake its thread. */
+  #hasEnded = false;
   #hasLeft = false;
 
   /**
    * `thread.run` executes the job on the slot's thread, and settles when the thread has finished with it; `thread.cpuMs` tells the CPU
-   * time of the thread.
+   * time of the thread, and `thread.channel` leads to it.
    */
   constructor(
     job: number,
     start: SlotStart,
-    thread: { readonly run: (job: SlotJob) => Promise<void>; readonly cpuMs: () => number },
+    thread: {
+      readonly run: (job: SlotJob) => Promise<void>;
+      readonly cpuMs: () => number;
+      readonly channel: SlotChannel;
+    },
     onOutput: (output: SlotOutput) => void,
   ) {
+    this.#job = job;
+    this.#channel = thread.channel;
     this.start = start;
     this.time = start.spec;
     this.#threadCpuMs = thread.cpuMs;
-    const { port1, port2 } = new MessageChannel();
-    this.#port = port1;
-    port1.on('message', onOutput);
-    const closed = new Promise<void>((resolve) => port1.once('close', resolve));
-    this.left = this.#run(thread.run({ ...start, job, port: port2, control: this.#control.buffer }), closed);
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    this.#channel.listen(job, ({ outputs, isLast }: FromJob) => {
+      for (const output of outputs) {
+        if (output.kind === 'finished' || output.kind === 'failed') this.#hasEnded = true;
+        onOutput(output);
+      }
+      if (isLast) resolve();
+    });
+    const port = this.#channel.open();
+    this.left = this.#run(thread.run({ ...start, job, port, control: this.#control.buffer }), ended);
   }
 
-  async #run(done: Promise<void>, closed: Promise<void>): Promise<boolean> {
+  async #run(done: Promise<void>, ended: Promise<void>): Promise<boolean> {
     try {
       await done;
-      // The port closes after the thread's last message has been read.
-      await closed;
+      await ended;
       return true;
     } catch {
+      this.#channel.forget(this.#job);
       return false;
     } finally {
       this.#hasLeft = true;
@@ -92,7 +106,7 @@ export class Attempt {
   }
 
   post(input: SlotInput): void {
-    this.#port.postMessage(input, []);
+    if (!this.#hasEnded) this.#channel.post({ job: this.#job, input });
   }
 
   /** Interrupts the running piece once, without marking the attempt as stopped. */
@@ -107,9 +121,9 @@ export class Attempt {
     this.#interrupts = setInterval(() => this.#control.interrupt(), INTERRUPT_INTERVAL_MS);
   }
 
-  /** Stops listening to the attempt; the thread drops it at its next quantum. */
+  /** The thread drops the attempt at its next quantum; what it has sent before still comes. */
   withdraw(): void {
     this.#control.withdraw();
-    this.#port.close();
+    this.post({ kind: 'withdrawn' });
   }
 }

@@ -48,7 +48,8 @@ export const ACTIVITY = {
 export type SlotJob = SlotStart & {
   /** Its number in the slot's stamp. */
   readonly job: number;
-  readonly port: MessagePort;
+  /** The thread's end of its channel, with its first job; null = it has it. */
+  readonly port: MessagePort | null;
   /** Shared memory of the attempt's `InterruptControl`. */
   readonly control: SharedArrayBuffer;
 };
@@ -84,15 +85,21 @@ export type SlotOutput =
   | { readonly kind: 'finished'; readonly report: TaskReport }
   | { readonly kind: 'failed'; readonly error: ErrorData };
 
+/** What a job's thread tells, in order; nothing follows on the last message. */
+export type FromJob = { readonly job: number; readonly outputs: readonly SlotOutput[]; readonly isLast: boolean };
+
 /** The facts that decide on the level of a query's tasks: its time on slots over the whole cluster, and whether it stays on the top level. */
 export type QueryTime = Pick<SentTask, 'scheduledMs' | 'pinnedToTop'>;
 
 /**
- * A message to a slot: a reader took, or the spool stored, this much of the output; the task gets no turns until it is no longer held; its
- * query has had this time by now; or it must end with this error.
+ * A message to a job: a reader took, or the spool stored, this much of the output; the task gets no turns until it is no longer held; its
+ * query has had this time by now; it must end with this error; or it runs elsewhere, as its `InterruptControl` says.
  */
 export type SlotInput =
   | { readonly kind: 'taken'; readonly bytes: number }
   | { readonly kind: 'hold'; readonly on: boolean }
   | { readonly kind: 'time'; readonly time: QueryTime }
-  | { readonly kind: 'cancel'; readonly error: ErrorData };
+  | { readonly kind: 'cancel'; readonly error: ErrorData }
+  | { readonly kind: 'withdrawn' };
+
+export type ToJob = { readonly job: number; readonly input: SlotInput };

@@ -27,6 +27,7 @@ import { LevelStats } from './level-stats.ts';
 import { openWriter, type RowsOutput } from './output-writer.ts';
 import { QuantumStamp } from './quantum-stamp.ts';
 import { ACTIVITY, type SlotJob, type SlotSettings } from './slot-messages.ts';
+import { ThreadChannel } from './slot-channel.ts';
 import { SlotScheduler, type BusyTasks } from './slot-scheduler.ts';
 import { fragmentError, SlotTask, type TaskText } from './slot-task.ts';
 import { TaskInputs } from './task-inputs.ts';
@@ -46,6 +47,7 @@ const copyReader =
   settings.copies === null
     ? undefined
     : new CopyReader(settings.copies, (message) => parentPort?.postMessage(message, []));
+const channel = new ThreadChannel();
 const stamp = new QuantumStamp(settings.stamp);
 const thread = currentThread();
 stamp.setThread(thread);
@@ -121,18 +123,23 @@ export function closeInstances(): void {
   rowCache.clear();
 }
 
-/** Runs one task; its rows and its end go through the job's port. Never rejects. */
+/** Runs one task; its rows and its end go through the channel. Rejects only when there is none. */
 export async function runTask(job: SlotJob): Promise<void> {
+  channel.use(job.port);
   const control = new InterruptControl(job.control);
   if (control.isHeld) scheduler.hold(job.job, true);
   let running: SlotTask | undefined;
   const abort = new AbortController();
-  const output = new TaskOutput(job.port, {
+  const goOn = (): void => {
+    scheduler.hold(job.job, false);
+    scheduler.wake(job.job);
+  };
+  const output = new TaskOutput(job.job, channel, {
     bufferBytes: settings.outputBufferBytes,
     spoolFull: () => Atomics.load(settings.activity, ACTIVITY.spoolFull) !== 0,
     onTaken: () => scheduler.wake(job.job),
     // The attempt was withdrawn, perhaps while it waited: its next quantum ends it.
-    onClosed: () => goOn(),
+    onWithdrawn: () => goOn(),
     onHold: (on) => scheduler.hold(job.job, on),
     onTime: (time) => scheduler.setTime(job.job, time),
     onCancel: (error) => {
@@ -142,10 +149,6 @@ export async function runTask(job: SlotJob): Promise<void> {
       goOn();
     },
   });
-  const goOn = (): void => {
-    scheduler.hold(job.job, false);
-    scheduler.wake(job.job);
-  };
   const beganMs = performance.now();
   let ranges: RangeFiles | undefined;
   try {

@@ -6,6 +6,7 @@ import { Attempt } from './attempt.ts';
 import type { ReadsMessage } from '../disk-cache/copied-files.ts';
 import { LevelStats, type Levels } from './level-stats.ts';
 import { QuantumStamp } from './quantum-stamp.ts';
+import { SlotChannel } from './slot-channel.ts';
 import { BETWEEN, observe, type Watched } from './quantum-watch.ts';
 import type { SlotJob, SlotOutput, SlotSettings, SlotStart } from './slot-messages.ts';
 import { coreTimes, lowerPriority, pagesTouched, restorePriority } from './thread-priority.ts';
@@ -52,6 +53,7 @@ export class Slot {
   stoppedMs = 0;
   #waitedMs = 0;
   readonly #stamp = new QuantumStamp();
+  readonly #channel = new SlotChannel();
   readonly #levels = new LevelStats();
   /** As of the last `takePages`. */
   #pages = 0;
@@ -99,9 +101,10 @@ export class Slot {
 
   /** Starts a task on the thread; `job` is a number unique to the attempt. */
   begin(job: number, start: SlotStart, onOutput: (output: SlotOutput) => void): Attempt {
-    const run = (one: SlotJob): Promise<void> => this.#pool.run(one, { transferList: [one.port] });
     const cpuMs = (): number => coreTimes(this.#stamp.thread).ranMs;
-    const attempt = new Attempt(job, start, { run, cpuMs }, onOutput);
+    const run = (one: SlotJob): Promise<void> =>
+      this.#pool.run(one, one.port === null ? {} : { transferList: [one.port] });
+    const attempt = new Attempt(job, start, { run, cpuMs, channel: this.#channel }, onOutput);
     this.#stamp.sent();
     this.attempts.set(job, attempt);
     void this.#forget(job, attempt);

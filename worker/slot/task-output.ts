@@ -1,16 +1,28 @@
-import type { MessagePort } from 'node:worker_threads';
 import type { ErrorData } from '#shared/error.ts';
 import type { TaskReport } from '#proto/task.ts';
 import { encodeArrowMessage, encodeNative } from '../flight/arrow-message.ts';
 import type { ArrowMessage } from '../duckdb/arrow-out.ts';
+import type { ThreadChannel } from './slot-channel.ts';
 import type { QueryTime, SlotInput, SlotOutput } from './slot-messages.ts';
 
-/** Sends a task's output messages from its slot to the spool, and receives credit for the bytes that the reader took. */
+/** Bytes of output messages that wait for each other: more are sent at once. */
+const TOGETHER_BYTES_MAX = 64 * 1024;
+
+/**
+ * Sends a task's output messages from its slot to the spool, and receives credit for the bytes that the reader took. Small messages of one
+ * quantum go together: those of a short task are one, with its report.
+ */
 export class TaskOutput {
-  readonly #port: MessagePort;
+  readonly #job: number;
+  readonly #channel: ThreadChannel;
   readonly #bufferBytes: number;
   readonly #spoolFull: () => boolean;
   #untakenBytes = 0;
+  #pending: SlotOutput[] = [];
+  #pendingBytes = 0;
+  #transfer: ArrayBuffer[] = [];
+  /** Sends what is pending when the quantum has ended. */
+  #soon: NodeJS.Immediate | undefined;
   /** Number of the partition that sent the dictionaries. */
   #dictionariesOf: number | undefined;
   rows = 0;
@@ -18,26 +30,27 @@ export class TaskOutput {
   bytes = 0;
 
   constructor(
-    port: MessagePort,
+    job: number,
+    channel: ThreadChannel,
     options: {
       readonly bufferBytes: number;
       readonly spoolFull: () => boolean;
       readonly onTaken: () => void;
-      /** Called when the main thread has closed its end of the port. */
-      readonly onClosed: () => void;
+      readonly onWithdrawn: () => void;
       readonly onHold: (on: boolean) => void;
       readonly onTime: (time: QueryTime) => void;
       readonly onCancel: (error: ErrorData) => void;
     },
   ) {
-    this.#port = port;
+    this.#job = job;
+    this.#channel = channel;
     this.#bufferBytes = options.bufferBytes;
     this.#spoolFull = options.spoolFull;
-    port.once('close', options.onClosed);
-    port.on('message', (input: SlotInput) => {
+    channel.listen(job, (input: SlotInput) => {
       if (input.kind === 'cancel') options.onCancel(input.error);
       else if (input.kind === 'hold') options.onHold(input.on);
       else if (input.kind === 'time') options.onTime(input.time);
+      else if (input.kind === 'withdrawn') options.onWithdrawn();
       else {
         this.#untakenBytes -= input.bytes;
         options.onTaken();
@@ -56,7 +69,8 @@ export class TaskOutput {
     if (message.rows > 0) this.batches++;
     this.bytes += data.length;
     this.#untakenBytes += data.length;
-    this.#post({ kind: 'data', data, rows: message.rows }, [data.buffer]);
+    this.#transfer.push(data.buffer);
+    this.#post({ kind: 'data', data, rows: message.rows }, data.length);
   };
 
   /** Sends a message of a partition. All partitions have the same dictionaries, so only the first partition's are sent. */
@@ -67,7 +81,7 @@ export class TaskOutput {
       this.batches++;
       this.bytes += native.bytes;
       this.#untakenBytes += native.bytes;
-      this.#post({ kind: 'batch', partition, message: native, rows: message.rows });
+      this.#post({ kind: 'batch', partition, message: native, rows: message.rows }, native.bytes);
       return;
     }
     if (message.kind === 'dictionary') {
@@ -85,11 +99,25 @@ export class TaskOutput {
     this.#post({ kind: 'failed', error });
   }
 
+  /** Sends the last message. */
   close(): void {
-    this.#port.close();
+    this.#send(true);
   }
 
-  #post(output: SlotOutput, transfer: ArrayBuffer[] = []): void {
-    this.#port.postMessage(output, transfer);
+  #post(output: SlotOutput, bytes = 0): void {
+    this.#pending.push(output);
+    this.#pendingBytes += bytes;
+    if (this.#pendingBytes > TOGETHER_BYTES_MAX) this.#send(false);
+    else this.#soon ??= setImmediate(() => this.#send(false));
+  }
+
+  #send(isLast: boolean): void {
+    clearImmediate(this.#soon);
+    this.#soon = undefined;
+    const [outputs, transfer] = [this.#pending, this.#transfer];
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    this.#transfer = [];
+    this.#channel.post({ job: this.#job, outputs, isLast }, transfer);
   }
 }

@@ -77,9 +77,9 @@ export class GroupTree {
     const group = this.#groupOf(query.path);
     const bytesMax = this.#bytesMax(query);
     const added: GroupQuery = { ...query, sequence: ++this.#sequence, bytesMax, group, hold: null };
-    const full = group.upward().find((one) => one.queued >= one.spec.maxQueuedQueries);
+    const full = group.upward.find((one) => one.queued >= one.spec.maxQueuedQueries);
     this.#queries.set(query.id, added);
-    for (const one of group.upward()) one.tenants.add(query.tenant);
+    for (const one of group.upward) one.tenants.add(query.tenant);
     this.#enqueue(added);
     const started = this.#startAll();
     if (added.hold !== null || full === undefined) return { kind: 'accepted', started };
@@ -101,7 +101,7 @@ export class GroupTree {
       this.#countMemory(group, -hold.bytes);
       this.#memory.giveBack(hold, hold.bytes);
       group.ownRunning -= 1;
-      for (const one of group.upward()) one.running -= 1;
+      for (const one of group.upward) one.running -= 1;
     }
     this.#refresh(group);
     this.#forgetIdle(group);
@@ -112,7 +112,7 @@ export class GroupTree {
   charge(id: string, cpuMs: number): void {
     const query = this.#queries.get(id);
     if (query === undefined) return;
-    for (const group of query.group.upward()) {
+    for (const group of query.group.upward) {
       group.cpuTimeMs += cpuMs;
       group.cpuUsageMs += cpuMs;
     }
@@ -247,7 +247,7 @@ export class GroupTree {
   waitReason(id: string): WaitReason | null {
     const query = this.#queries.get(id);
     if (query === undefined || query.hold !== null) return null;
-    for (const group of query.group.upward()) {
+    for (const group of query.group.upward) {
       const { path, running, effectiveConcurrency, memoryBytes, spec } = group;
       if (running >= effectiveConcurrency) {
         const isReduced = effectiveConcurrency < spec.hardConcurrencyLimit;
@@ -277,17 +277,17 @@ export class GroupTree {
 
   #countRunning(group: Group, bytes: number): void {
     group.ownRunning += 1;
-    for (const one of group.upward()) one.running += 1;
+    for (const one of group.upward) one.running += 1;
     this.#countMemory(group, bytes);
   }
 
   #countMemory(group: Group, bytes: number): void {
-    for (const one of group.upward()) one.memoryBytes += bytes;
+    for (const one of group.upward) one.memoryBytes += bytes;
   }
 
   /** Brings the turns of a group and its ancestors up to date after a change. */
   #refresh(group: Group): void {
-    for (const one of group.upward()) this.#refreshOne(one);
+    for (const one of group.upward) this.#refreshOne(one);
   }
 
   #refreshOne(group: Group): void {
@@ -317,7 +317,7 @@ export class GroupTree {
     this.#memory.take(query.hold, this.#reservation(query));
     this.#countRunning(group, query.hold.bytes);
     group.ownSince = null;
-    for (const one of group.upward()) {
+    for (const one of group.upward) {
       one.since = null;
       this.#refreshOne(one);
     }
@@ -367,7 +367,7 @@ export class GroupTree {
 
   /** Forgets a group made from a template, and then its ancestors, once it has no query and no CPU time to remember. */
   #forgetIdle(group: Group): void {
-    for (const one of group.upward()) {
+    for (const one of group.upward) {
       if (!one.isDynamic || one.running > 0 || one.queued > 0 || one.hasChildren) return;
       const hasLimits = one.spec.softCpuLimitMs !== null || one.spec.hardCpuLimitMs !== null;
       if (hasLimits && one.cpuUsageMs > 0) {

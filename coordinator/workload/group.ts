@@ -30,6 +30,8 @@ export type GroupQuery = {
  */
 export class Group {
   readonly parent: Group | null;
+  /** This group, its parent, and so on to the root. */
+  readonly upward: readonly Group[];
   readonly step: PathStep;
   readonly spec: GroupSpec;
   /** By their names in a path, so that no two groups have the same path. */
@@ -64,6 +66,7 @@ export class Group {
   constructor(parent: Group | null, step: PathStep, spec: GroupSpec) {
     const { name: _name, groups: _groups, ...limits } = spec;
     this.parent = parent;
+    this.upward = [this, ...(parent?.upward ?? [])];
     this.step = step;
     this.spec = spec;
     this.limits = limits;
@@ -133,7 +136,7 @@ export class Group {
     const lane = this.#lanes.get(key) ?? new Set();
     this.#lanes.set(key, lane.add(query));
     this.ownQueued += 1;
-    for (const group of this.upward()) group.queued += 1;
+    for (const group of this.upward) group.queued += 1;
   }
 
   dequeue(query: GroupQuery): void {
@@ -142,13 +145,7 @@ export class Group {
     lane?.delete(query);
     if (lane?.size === 0) this.#lanes.delete(key);
     this.ownQueued -= 1;
-    for (const group of this.upward()) group.queued -= 1;
-  }
-
-  /** This group, its parent, and so on to the root. */
-  *upward(): Generator<Group> {
-    yield this;
-    if (this.parent !== null) yield* this.parent.upward();
+    for (const group of this.upward) group.queued -= 1;
   }
 
   /** The policy that orders the group's queries: that of an ancestor by priority holds below it, too. */

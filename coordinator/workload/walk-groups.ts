@@ -17,7 +17,7 @@ export function rootOf({ root }: Workload): Group {
 }
 
 /** The steps from the root to a group. */
-export const stepsOf = (group: Group): readonly PathStep[] => [...group.upward()].toReversed().map(({ step }) => step);
+export const stepsOf = (group: Group): readonly PathStep[] => group.upward.toReversed().map(({ step }) => step);
 
 /** The group at a path below `root`, or the nearest one above it that is there; groups of templates are made. */
 export function groupAt(root: Group, path: readonly PathStep[]): Group {

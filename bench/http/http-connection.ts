@@ -16,9 +16,9 @@ export class HttpConnection {
   readonly #socket: Socket;
   readonly #head: string;
   #received: Buffer[] = [];
-  /** Bytes that an answer must have more, as far as it is known. */
+  /** Bytes of the answer that are still missing, as far as is known. */
   #missing = 0;
-  #answer: (Omit<HttpAnswer, 'body'> & { readonly isChunked: boolean }) | undefined;
+  #answer: (Omit<HttpAnswer, 'body'> & { readonly chunks: Buffer[] | undefined }) | undefined;
   #waiting: Waiting | undefined;
 
   constructor(url: string, token: string) {
@@ -28,6 +28,10 @@ export class HttpConnection {
     this.#socket.on('data', (chunk) => this.#take(chunk));
     this.#socket.on('error', (error) => this.#waiting?.reject(error));
     this.#socket.on('close', () => this.#waiting?.reject(new Error('the server closed the connection')));
+  }
+
+  get isClosed(): boolean {
+    return this.#socket.destroyed;
   }
 
   /** @param headers more lines of the head, each with its end */
@@ -51,9 +55,9 @@ export class HttpConnection {
     if (this.#answer === undefined) this.#readHead();
     if (this.#answer === undefined || this.#missing > 0) return;
     const received = Buffer.concat(this.#received);
-    const body = this.#answer.isChunked ? this.#joinChunks(received) : received;
+    const { status, head, chunks } = this.#answer;
+    const body = chunks === undefined ? received : this.#joinChunks(received, chunks);
     if (body === undefined) return;
-    const { status, head } = this.#answer;
     const { resolve } = must(this.#waiting, 'an answer comes after a request');
     this.#waiting = undefined;
     this.#answer = undefined;
@@ -68,23 +72,24 @@ export class HttpConnection {
     const head = received.subarray(0, end).toString('latin1');
     const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
     const rest = received.subarray(end + HEAD_END.length);
-    this.#answer = { status: Number(head.slice(9, 12)), head, isChunked: /\r\ntransfer-encoding: chunked/i.test(head) };
+    const isChunked = /\r\ntransfer-encoding: chunked/i.test(head);
+    this.#answer = { status: Number(head.slice(9, 12)), head, chunks: isChunked ? [] : undefined };
     this.#received = [rest];
     this.#missing = length - rest.length;
   }
 
   /** The body of a chunked answer; undefined while its end has not come, when at least `#missing` bytes must. */
-  #joinChunks(received: Buffer): Buffer | undefined {
-    const chunks: Buffer[] = [];
+  #joinChunks(received: Buffer, chunks: Buffer[]): Buffer | undefined {
     let at = 0;
     for (;;) {
       const line = received.indexOf(LINE_END, at);
       const bytes = line === -1 ? 0 : Number.parseInt(received.toString('latin1', at, line), 16);
+      if (Number.isNaN(bytes)) throw new Error('an answer has a chunk without a size');
       const from = line + LINE_END.length;
       const end = from + bytes + LINE_END.length;
       this.#missing = line === -1 ? 1 : end - received.length;
       if (this.#missing > 0) {
-        this.#received = [received];
+        this.#received = [received.subarray(at)];
         return undefined;
       }
       if (bytes === 0) return Buffer.concat(chunks);

@@ -17,6 +17,7 @@ export class KeepAliveClient {
   async post(body: string, more: Readonly<Record<string, string>> = {}): Promise<string> {
     const headers = Object.entries(more).map(([name, value]) => `${name}: ${value}\r\n`);
     const connection = this.#free.pop() ?? this.#connect();
+    if (connection.isClosed) return this.post(body, more);
     const answer = await connection.request('POST', '/api/query', body, headers.join(''));
     this.#free.push(connection);
     const text = answer.body.toString();

@@ -142,6 +142,8 @@ describe('parquet', () => {
       events: [{ rows: 0, files: 0 }],
     });
     expect((await harness.plan('lake.ns.empty')).files).toStrictEqual([]);
+    const { location } = await harness.table('lake.ns.empty');
+    expect(await readdir(join(localPath(location), 'data'))).toEqual([]);
   });
 
   test('--replace takes another shape under the same name', async () => {

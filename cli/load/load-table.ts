@@ -87,21 +87,21 @@ export async function loadTable(context: LoadContext, request: LoadRequest): Pro
       files: files.length,
     };
   } catch (error) {
-    if (!isUnknown(error)) {
-      await ignoreErrors(async () => writer?.remove());
-      await ignoreErrors(() => storage.removeEmptyFolders(folder));
-      await undo(catalog, name, target);
-    }
+    if (!isUnknown(error)) await undo(catalog, name, target, writer);
     throw error;
+  } finally {
+    await ignoreErrors(() => storage.removeEmptyFolders(folder));
   }
 }
 
-/** Removes the namespaces and the folder that a failed load made. Errors are ignored, because the first error is the one to report. */
+/** Removes what a failed load created. Errors are ignored, because the first error is the one to report. */
 async function undo(
   catalog: LoadCatalog,
   name: TableName,
   { base, shape, namespacesMade }: TargetTable,
+  writer: TableFileWriter | undefined,
 ): Promise<void> {
+  await ignoreErrors(async () => writer?.remove());
   if (shape === 'create') {
     await ignoreErrors(() => openStorage(base.location, NO_CREDENTIAL).removeEmptyFolders(base.location));
   }

@@ -93,14 +93,11 @@ export type QueryOutcome = {
  * workers, after admission.
  */
 export async function executeQuery(execution: QueryExecution): Promise<QueryOutcome> {
-  const { services, active, place, recall, shape, destination } = execution;
+  const { active, place, recall } = execution;
   try {
     const signal = recall?.signal === undefined ? active.signal : AbortSignal.any([active.signal, recall.signal]);
-    const outcome = await (place === null
-      ? executeInPlace({ ...execution, signal })
-      : executeAdmitted({ ...execution, place, signal }));
-    if (destination.kind === 'rows') services.resultSizes.ended(shape, outcome.rows);
-    return outcome;
+    if (place !== null) return await executeAdmitted({ ...execution, place, signal });
+    return await executeInPlace({ ...execution, signal });
   } finally {
     active.profile.ended();
   }

@@ -132,6 +132,7 @@ export class StatementQueries implements Queries {
         return sink.batch(batch);
       },
     });
+    this.#parts.services.resultSizes.ended(shape, rows);
     const forValues = this.#forValues;
     return {
       rowsProduced: rows,

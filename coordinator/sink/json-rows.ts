@@ -99,7 +99,10 @@ function scalar(name: string, input: string): string {
   }
   if (FLOATS.has(name)) {
     const number = `to_json(${floatNumber(name, input)})`;
-    return `CASE WHEN isfinite(${input}) THEN ${number} ELSE to_json(replace(replace(${text}, 'inf', 'Infinity'), 'nan', 'NaN')) END`;
+    return (
+      `CASE WHEN isfinite(${input}) THEN ${number} WHEN isnan(${input}) THEN to_json('NaN') ` +
+      `ELSE to_json(replace(${text}, 'inf', 'Infinity')) END`
+    );
   }
   return text;
 }

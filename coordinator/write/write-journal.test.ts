@@ -81,6 +81,14 @@ test('the intent of a write that an earlier coordinator left goes when its recor
   await expect.poll(() => done, { timeout: 5_000 }).toEqual(['record', 'remove']);
 });
 
+test('the folder of a write without files goes, too, when an earlier coordinator left it', async () => {
+  open([intentOf()], 'COMMITTED');
+  mkdirSync(join(folder, 'copy'));
+  await journal.resume();
+  await expect.poll(() => done, { timeout: 5_000 }).toEqual(['record', 'remove']);
+  expect(existsSync(folder)).toBe(false);
+});
+
 test('the record of a write that did not happen ends at once, and its intent stays for a while', async () => {
   refused = { record: 1 };
   open([intentOf()], 'NOT_COMMITTED');

@@ -192,6 +192,7 @@ export class WriteJournal {
       const staged = found.filter((file) => fileName(file).startsWith(STAGED_PREFIX));
       if (staged.length > 0) await storage.remove(staged);
     }
+    await storage.removeEmptyFolders(data);
   }
 
   /** Deletes every file of a write. A storage that fails now is asked again with the next look. */

@@ -10,7 +10,7 @@ export const SCALE_SUITES: readonly string[] = [
   'test/tpch/tpch-scale-1.test.ts',
 ];
 
-/** Every cell of a matrix, every point of a kill, every order of messages; members that come and go, with their leases. */
+/** Every cell of a matrix, every point of a kill, every order of messages; members that come and go; memory and disks that are full; releases. */
 export const EXHAUSTIVE_SUITES: readonly string[] = [
   'catalog/internal/commit-interleavings.system.test.ts',
   'catalog/rest/crashes.system.test.ts',
@@ -21,12 +21,14 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/change-kills.test.ts',
   'test/cluster/copy-into.test.ts',
   'test/cluster/copy-parts.test.ts',
+  'test/cluster/disk-cache.test.ts',
   'test/cluster/disk-full.test.ts',
   'test/cluster/distributed.test.ts',
   'test/cluster/dml-random.test.ts',
   'test/cluster/dml.test.ts',
   'test/cluster/etcd.test.ts',
   'test/cluster/fresh-reads.test.ts',
+  'test/cluster/memory.test.ts',
   'test/cluster/postgres-kills.test.ts',
   'test/cluster/refresh-kills.test.ts',
   'test/cluster/refresh-random.test.ts',
@@ -48,6 +50,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/simulation/workload-all.test.ts',
   'test/slt/fragments.test.ts',
   'test/slt/slt-writes.test.ts',
+  'test/upgrade/upgrade.test.ts',
   'worker/exchange.system.test.ts',
 ];
 

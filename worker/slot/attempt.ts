@@ -17,8 +17,6 @@ export class Attempt {
   readonly #threadCpuMs: () => number;
   readonly #control = InterruptControl.create();
   #interrupts: NodeJS.Timeout | undefined;
-  /** The task has ended: what is sent to it would only wake its thread. */
-  #hasEnded = false;
   #hasLeft = false;
 
   /**
@@ -41,14 +39,10 @@ export class Attempt {
     this.time = start.spec;
     this.#threadCpuMs = thread.cpuMs;
     const { promise: ended, resolve } = Promise.withResolvers<void>();
-    this.#channel.listen(job, ({ outputs, isLast }: FromJob) => {
-      for (const output of outputs) {
-        if (output.kind === 'finished' || output.kind === 'failed') this.#hasEnded = true;
-        onOutput(output);
-      }
+    const port = this.#channel.begin(job, ({ outputs, isLast }: FromJob) => {
+      for (const output of outputs) onOutput(output);
       if (isLast) resolve();
     });
-    const port = this.#channel.open();
     this.left = this.#run(thread.run({ ...start, job, port, control: this.#control.buffer }), ended);
   }
 
@@ -58,7 +52,7 @@ export class Attempt {
       await ended;
       return true;
     } catch {
-      this.#channel.forget(this.#job);
+      this.#channel.lost(this.#job);
       return false;
     } finally {
       this.#hasLeft = true;
@@ -106,7 +100,7 @@ export class Attempt {
   }
 
   post(input: SlotInput): void {
-    if (!this.#hasEnded) this.#channel.post({ job: this.#job, input });
+    this.#channel.post({ job: this.#job, input });
   }
 
   /** Interrupts the running piece once, without marking the attempt as stopped. */

@@ -1,45 +1,59 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { must } from '#shared/must.ts';
 import type { FromJob, SlotInput, ToJob } from './slot-messages.ts';
+
+type Listener = (message: FromJob) => void;
 
 /**
  * The main thread's end of the channel to a slot's thread, for all of its jobs: one for each job would take a short task a tenth of its
- * CPU time. A thread that follows on one that died gets a channel of its own.
+ * CPU time. A thread that is started in place of one that died gets a channel of its own.
  */
 export class SlotChannel {
+  /** Undefined until a job has brought the thread its end. */
   #port: MessagePort | undefined;
-  readonly #listeners = new Map<number, (message: FromJob) => void>();
+  /** The jobs whose last message has not come, each with the channel that it began with. */
+  readonly #jobs = new Map<number, { readonly port: MessagePort; readonly listener: Listener }>();
 
-  /** The end that the thread is to take with the next job; null when it has one. */
-  open(): MessagePort | null {
-    if (this.#port !== undefined) return null;
+  /**
+   * Begins a job: calls `listener` with its messages, up to the last. Returns the end that the thread is to take with this job; null when
+   * it has one.
+   */
+  begin(job: number, listener: Listener): MessagePort | null {
+    const end = this.#port === undefined ? this.#open() : null;
+    this.#jobs.set(job, { port: must(this.#port, 'opened above'), listener });
+    return end;
+  }
+
+  /** Does nothing once the job's last message has come: it would only wake the thread. */
+  post(message: ToJob): void {
+    const { port } = this.#jobs.get(message.job) ?? {};
+    port?.postMessage(message, []);
+  }
+
+  /**
+   * The thread that had the job has died, or any thread when no job is named: the next job brings another one its end. Messages that are
+   * on their way still come.
+   */
+  lost(job?: number): void {
+    if (job === undefined || this.#jobs.get(job)?.port === this.#port) this.#port = undefined;
+  }
+
+  #open(): MessagePort {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     port1.on('message', (message: FromJob) => this.#take(message));
-    // The thread has died.
+    // Comes some time after the end of the thread, when all of its messages have been read.
     port1.once('close', () => {
-      this.#port = undefined;
+      if (this.#port === port1) this.#port = undefined;
+      for (const [job, { port }] of this.#jobs) if (port === port1) this.#jobs.delete(job);
     });
     port1.unref();
     return port2;
   }
 
-  /** Calls `listener` with the messages of a job, up to the last. */
-  listen(job: number, listener: (message: FromJob) => void): void {
-    this.#listeners.set(job, listener);
-  }
-
-  /** The thread has died: the job has no last message. */
-  forget(job: number): void {
-    this.#listeners.delete(job);
-  }
-
-  post(message: ToJob): void {
-    this.#port?.postMessage(message, []);
-  }
-
   #take(message: FromJob): void {
-    const listener = this.#listeners.get(message.job);
-    if (message.isLast) this.#listeners.delete(message.job);
+    const { listener } = this.#jobs.get(message.job) ?? {};
+    if (message.isLast) this.#jobs.delete(message.job);
     listener?.(message);
   }
 }
@@ -47,13 +61,13 @@ export class SlotChannel {
 /** The thread's end of the same. */
 export class ThreadChannel {
   #port: MessagePort | undefined;
-  /** The number of the job that began last: a slot's jobs have rising numbers. */
+  /** The number of the job that began last: they begin in the order of their numbers. */
   #lastJob = 0;
   readonly #listeners = new Map<number, (input: SlotInput) => void>();
-  /** Messages to jobs that have not begun: those of two ports come in any order. */
+  /** Messages to jobs that have not begun: jobs come by another port, and of two ports no order is known. */
   readonly #early = new Map<number, SlotInput[]>();
 
-  /** Takes the end that came with a job. @throws Error when none has come yet: the job was sent to a thread that has died */
+  /** Takes the end that came with a job. @throws Error when none has come yet: the job was meant for a thread that has died */
   use(port: MessagePort | null): void {
     if (port === null) {
       if (this.#port === undefined) throw new Error('the thread of a slot has no channel');

@@ -48,7 +48,7 @@ export const ACTIVITY = {
 export type SlotJob = SlotStart & {
   /** Its number in the slot's stamp. */
   readonly job: number;
-  /** The thread's end of its channel, with its first job; null = it has it. */
+  /** The thread's end of its channel; null when an earlier job has brought it. */
   readonly port: MessagePort | null;
   /** Shared memory of the attempt's `InterruptControl`. */
   readonly control: SharedArrayBuffer;
@@ -85,7 +85,7 @@ export type SlotOutput =
   | { readonly kind: 'finished'; readonly report: TaskReport }
   | { readonly kind: 'failed'; readonly error: ErrorData };
 
-/** What a job's thread tells, in order; nothing follows on the last message. */
+/** The messages of one job from its thread, in order; nothing follows on the one that is the last. */
 export type FromJob = { readonly job: number; readonly outputs: readonly SlotOutput[]; readonly isLast: boolean };
 
 /** The facts that decide on the level of a query's tasks: its time on slots over the whole cluster, and whether it stays on the top level. */

@@ -170,11 +170,10 @@ export class SlotPool {
   }
 
   #addSlot(life: 'open' | 'reserve' | 'express'): Slot {
-    const { slots, tasksPerSlotMax: tasksMax, quanta, log, onReads } = this.#options;
+    const { slots, quanta, log, onReads } = this.#options;
     if (this.#slots.length >= slots) quanta.onSpares(this.#slots.length + 1 - slots);
     const slot = new Slot(life, {
       settings: this.#settings,
-      tasksMax,
       log,
       onReads,
       onLeft: (attempt) => this.#onLeft(attempt),

@@ -181,6 +181,7 @@ export class SlotTask implements Disposable {
       } finally {
         destroyChunk(chunk);
       }
+      this.#output.sendRows();
     } while (!isOver());
     return 'more';
   }

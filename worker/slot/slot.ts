@@ -67,7 +67,6 @@ export class Slot {
     life: SlotLife,
     options: {
       readonly settings: Omit<SlotSettings, 'stamp' | 'levels' | 'isExpress'>;
-      readonly tasksMax: number;
       readonly log: Logger;
       readonly onReads: (message: ReadsMessage) => void;
       /** Called when the thread has finished with an attempt. */
@@ -88,14 +87,18 @@ export class Slot {
       workerData: settings,
       minThreads: 1,
       maxThreads: 1,
-      concurrentTasksPerWorker: options.tasksMax,
+      // `SlotPool` limits the tasks of a slot. Piscina would not keep the order of those that wait.
+      concurrentTasksPerWorker: Number.MAX_SAFE_INTEGER,
       // While a slot waits for a task, its event loop must still serve timers and messages.
       atomics: 'disabled',
       recordTiming: false,
     });
     this.#pool.on('message', options.onReads);
     // A thread that dies fails each of its tasks; the pool starts another thread.
-    this.#pool.on('error', (error: unknown) => options.log.error({ err: error }, 'a slot thread died'));
+    this.#pool.on('error', (error: unknown) => {
+      this.#channel.lost();
+      options.log.error({ err: error }, 'a slot thread died');
+    });
     this.#loaded = this.#pool.run(undefined, { name: 'load' }).catch(() => undefined);
   }
 

@@ -5,12 +5,9 @@ import type { ArrowMessage } from '../duckdb/arrow-out.ts';
 import type { ThreadChannel } from './slot-channel.ts';
 import type { QueryTime, SlotInput, SlotOutput } from './slot-messages.ts';
 
-/** Bytes of output messages that wait for each other: more are sent at once. */
-const TOGETHER_BYTES_MAX = 64 * 1024;
-
 /**
- * Sends a task's output messages from its slot to the spool, and receives credit for the bytes that the reader took. Small messages of one
- * quantum go together: those of a short task are one, with its report.
+ * Sends a task's output messages from its slot to the spool, and receives credit for the bytes that the reader took. Those of a quantum go
+ * together unless `sendRows` is called: what a short task says is one message, with its report.
  */
 export class TaskOutput {
   readonly #job: number;
@@ -19,8 +16,6 @@ export class TaskOutput {
   readonly #spoolFull: () => boolean;
   #untakenBytes = 0;
   #pending: SlotOutput[] = [];
-  #pendingBytes = 0;
-  #transfer: ArrayBuffer[] = [];
   /** Sends what is pending when the quantum has ended. */
   #soon: NodeJS.Immediate | undefined;
   /** Number of the partition that sent the dictionaries. */
@@ -69,8 +64,7 @@ export class TaskOutput {
     if (message.rows > 0) this.batches++;
     this.bytes += data.length;
     this.#untakenBytes += data.length;
-    this.#transfer.push(data.buffer);
-    this.#post({ kind: 'data', data, rows: message.rows }, data.length);
+    this.#post({ kind: 'data', data, rows: message.rows });
   };
 
   /** Sends a message of a partition. All partitions have the same dictionaries, so only the first partition's are sent. */
@@ -81,7 +75,7 @@ export class TaskOutput {
       this.batches++;
       this.bytes += native.bytes;
       this.#untakenBytes += native.bytes;
-      this.#post({ kind: 'batch', partition, message: native, rows: message.rows }, native.bytes);
+      this.#post({ kind: 'batch', partition, message: native, rows: message.rows });
       return;
     }
     if (message.kind === 'dictionary') {
@@ -90,6 +84,11 @@ export class TaskOutput {
     }
     this.#post({ kind: 'prologue', data: encodeArrowMessage(message) });
   };
+
+  /** Sends rows that wait for the end of the quantum: nobody knows when that is. */
+  sendRows(): void {
+    if (this.#pending.some((output) => 'rows' in output && output.rows > 0)) this.#send(false);
+  }
 
   finish(report: TaskReport): void {
     this.#post({ kind: 'finished', report });
@@ -104,20 +103,17 @@ export class TaskOutput {
     this.#send(true);
   }
 
-  #post(output: SlotOutput, bytes = 0): void {
+  #post(output: SlotOutput): void {
     this.#pending.push(output);
-    this.#pendingBytes += bytes;
-    if (this.#pendingBytes > TOGETHER_BYTES_MAX) this.#send(false);
-    else this.#soon ??= setImmediate(() => this.#send(false));
+    this.#soon ??= setImmediate(() => this.#send(false));
   }
 
   #send(isLast: boolean): void {
     clearImmediate(this.#soon);
     this.#soon = undefined;
-    const [outputs, transfer] = [this.#pending, this.#transfer];
+    const outputs = this.#pending;
     this.#pending = [];
-    this.#pendingBytes = 0;
-    this.#transfer = [];
+    const transfer = outputs.flatMap((output) => (output.kind === 'data' ? [output.data.buffer as ArrayBuffer] : []));
     this.#channel.post({ job: this.#job, outputs, isLast }, transfer);
   }
 }

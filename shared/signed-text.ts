@@ -29,17 +29,13 @@ export function verifyText(
 }
 
 /** Returns the id of a secret: 48 bits distinguish the few secrets of a keyring, and reveal no more of them than a signature does. */
-function keyId(secret: string): string {
-  let id = keyIds.get(secret);
-  if (id === undefined) {
-    id = createHmac('sha256', secret).update('ticket key id').digest('base64url').slice(0, 8);
-    keyIds.set(secret, id);
-  }
-  return id;
-}
+const keyId = (secret: string): string => keyIds.memo(secret);
 
 /** The ids of the secrets in use: to compute one takes as long as to sign a ticket. */
-const keyIds = new LRUCache<string, string>({ max: 16 });
+const keyIds = new LRUCache<string, string>({
+  max: 16,
+  memoMethod: (secret) => createHmac('sha256', secret).update('ticket key id').digest('base64url').slice(0, 8),
+});
 
 /** A body has no colon, so that no text is signed for two purposes. */
 const mac = (body: string, purpose: SignedFor, secret: string): string =>

@@ -13,7 +13,7 @@ import type { SqlType } from '../planner/sql-type.ts';
  * objects, or arrays when their fields have no names; maps objects when their keys are strings, else arrays of `{key, value}`; unions
  * their value.
  *
- * `expected` rows: the text for many has a fast form besides, which takes DuckDB longer to bind.
+ * `expected` says how many rows the query will give. The text for many prints common rows in a faster way, and takes DuckDB longer to bind.
  */
 export function jsonRows(sql: SqlText, types: readonly SqlType[], expected: 'few' | 'many'): SqlText {
   const columns = types.map((_, i) => `c${i}`);

@@ -144,7 +144,7 @@ export class WriteJournal {
       else if (intent.files !== null) this.#behind.add(this.#keepOnly(intent, intent.files));
       else {
         // A coordinator that died may have left them.
-        await this.#removeStaged(intent);
+        await this.#removeData(intent, (name) => name.startsWith(STAGED_PREFIX));
         await intents.remove(intent.writeId);
       }
       return outcome;
@@ -168,39 +168,32 @@ export class WriteJournal {
 
   async #keepOnly(intent: WriteIntent, named: readonly string[]): Promise<void> {
     const kept = new Set(named);
-    await this.#removeOthers(intent, kept);
+    const isOther = (name: string): boolean => !kept.has(name);
+    await this.#removeData(intent, isOther);
     const mayHaveRetried = intent.files !== null;
     if (mayHaveRetried) {
       await sleep(SWEEP_AGAIN_MS, undefined, { signal: this.#behind.signal, ref: false });
-      await this.#removeOthers(intent, kept);
+      await this.#removeData(intent, isOther);
     }
     await this.#removeIntent(intent);
   }
 
-  async #removeOthers({ places: { data, credential } }: WriteIntent, kept: ReadonlySet<string>): Promise<void> {
+  /** Deletes those of a write's data files whose names `isLeft` picks, and the folders that are empty then. */
+  async #removeData({ places: { data, credential } }: WriteIntent, isLeft: (name: string) => boolean): Promise<void> {
     const storage = openStorage(data, credential);
     for await (const found of storage.list(data)) {
-      const others = found.filter((file) => !kept.has(fileName(file)));
-      if (others.length > 0) await storage.remove(others);
-    }
-    await storage.removeEmptyFolders(data);
-  }
-
-  async #removeStaged({ places: { data, credential } }: WriteIntent): Promise<void> {
-    const storage = openStorage(data, credential);
-    for await (const found of storage.list(data)) {
-      const staged = found.filter((file) => fileName(file).startsWith(STAGED_PREFIX));
-      if (staged.length > 0) await storage.remove(staged);
+      await storage.remove(found.filter((file) => isLeft(fileName(file))));
     }
     await storage.removeEmptyFolders(data);
   }
 
   /** Deletes every file of a write. A storage that fails now is asked again with the next look. */
-  async #removeFiles({ writeId, places: { data, metadata, credential } }: WriteIntent): Promise<void> {
+  async #removeFiles(intent: WriteIntent): Promise<void> {
+    const { writeId, places } = intent;
+    const { data, metadata, credential } = places;
     try {
+      await this.#removeData(intent, () => true);
       const storage = openStorage(data, credential);
-      for await (const files of storage.list(data)) await storage.remove(files);
-      await storage.removeEmptyFolders(data);
       for await (const files of storage.list(metadata)) {
         await storage.remove(files.filter((file) => file.includes(writeId)));
       }

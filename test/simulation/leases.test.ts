@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { fixedSeed } from '#test/support/seed.ts';
 import { simulateLeases, type Outcome } from './simulate-leases.ts';
 
-const RUNS = 80;
+const RUNS = 200;
 
 test(`no stale read in ${RUNS} runs of two catalogs and two coordinators, whose messages are late, lost and overtaken`, async () => {
   const outcomes: Outcome[] = [];

@@ -10,7 +10,10 @@ export const SCALE_SUITES: readonly string[] = [
   'test/tpch/tpch-scale-1.test.ts',
 ];
 
-/** Every cell of a matrix, every point of a kill, every order of messages; members that come and go; memory and disks that are full; releases. */
+/**
+ * Every cell of a matrix, every point of a kill, every order of messages, every earlier release; members that come and go; memory and disks
+ * that are full.
+ */
 export const EXHAUSTIVE_SUITES: readonly string[] = [
   'catalog/internal/commit-interleavings.system.test.ts',
   'catalog/rest/crashes.system.test.ts',

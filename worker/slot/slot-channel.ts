@@ -31,8 +31,8 @@ export class SlotChannel {
   }
 
   /**
-   * The thread that had the job has died, or any thread when no job is named: the next job brings another one its end. Messages that are
-   * on their way still come.
+   * The thread has died; `job` is one that died with it. The next job brings the new thread its end. Messages that are on their way still
+   * come.
    */
   lost(job?: number): void {
     if (job === undefined || this.#jobs.get(job)?.port === this.#port) this.#port = undefined;

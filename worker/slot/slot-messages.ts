@@ -79,7 +79,7 @@ export type JobInput = {
  * belong to a partitioned output: ownership of a batch's memory block passes to the main thread.
  */
 export type SlotOutput =
-  | { readonly kind: 'data'; readonly data: Uint8Array; readonly rows: number }
+  | { readonly kind: 'data'; readonly data: Uint8Array<ArrayBuffer>; readonly rows: number }
   | { readonly kind: 'prologue'; readonly data: Uint8Array }
   | { readonly kind: 'batch'; readonly partition: number; readonly message: NativeMessage; readonly rows: number }
   | { readonly kind: 'finished'; readonly report: TaskReport }

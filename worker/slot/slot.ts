@@ -6,8 +6,8 @@ import { Attempt } from './attempt.ts';
 import type { ReadsMessage } from '../disk-cache/copied-files.ts';
 import { LevelStats, type Levels } from './level-stats.ts';
 import { QuantumStamp } from './quantum-stamp.ts';
-import { SlotChannel } from './slot-channel.ts';
 import { BETWEEN, observe, type Watched } from './quantum-watch.ts';
+import { SlotChannel } from './slot-channel.ts';
 import type { SlotJob, SlotOutput, SlotSettings, SlotStart } from './slot-messages.ts';
 import { coreTimes, lowerPriority, pagesTouched, restorePriority } from './thread-priority.ts';
 

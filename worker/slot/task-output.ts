@@ -85,7 +85,7 @@ export class TaskOutput {
     this.#post({ kind: 'prologue', data: encodeArrowMessage(message) });
   };
 
-  /** Sends rows that wait for the end of the quantum: nobody knows when that is. */
+  /** Sends rows at once, if some are pending: a quantum may be long. */
   sendRows(): void {
     if (this.#pending.some((output) => 'rows' in output && output.rows > 0)) this.#send(false);
   }
@@ -113,7 +113,7 @@ export class TaskOutput {
     this.#soon = undefined;
     const outputs = this.#pending;
     this.#pending = [];
-    const transfer = outputs.flatMap((output) => (output.kind === 'data' ? [output.data.buffer as ArrayBuffer] : []));
+    const transfer = outputs.flatMap((output) => (output.kind === 'data' ? [output.data.buffer] : []));
     this.#channel.post({ job: this.#job, outputs, isLast }, transfer);
   }
 }

@@ -11,6 +11,7 @@ import { LevelSpec } from './level-spec.ts';
 import { addLevels, type Levels } from './level-stats.ts';
 import { ACTIVITY, type QueryTime, type SlotOutput, type SlotSettings, type SlotStart } from './slot-messages.ts';
 import type { SlotPoolOptions } from './slot-pool-options.ts';
+import { partFor } from './slot-part.ts';
 import { ownerOf, SlotRun } from './slot-run.ts';
 
 /** Interval at which the slots are polled. */
@@ -183,33 +184,35 @@ export class SlotPool {
   }
 
   /**
-   * Places waiting tasks on the open slot with the fewest tasks. The order is: the tenant with the fewest tasks on slots first, then its
-   * principal with the fewest. Queueing in order of arrival would favour whoever sends most.
+   * Places waiting tasks, each on the open slot where it gets most: on the one with the fewest tasks, those of a principal would gather on
+   * one slot while another has a slot of its own. The order is: the tenant with the fewest tasks on slots first, then its principal with
+   * the fewest. Queueing in order of arrival would favour whoever sends most.
    */
   #placeWaiting(): void {
     const waiting = new Set([...this.#runs].filter((run) => run.isWaiting && !this.#isLimited(run.owner)));
     if (waiting.size === 0) return;
     this.#placeExpress(waiting);
     const running = [...this.#runs].filter((run) => !run.isWaiting);
-    const open = this.#slots.filter(({ life }) => life === 'open');
-    const free = open.reduce((sum, { attempts }) => sum + this.#options.tasksPerSlotMax - attempts.size, 0);
+    const free = this.#open.reduce((sum, { attempts }) => sum + this.#options.tasksPerSlotMax - attempts.size, 0);
     const places = new Holdings(running.length + free);
     for (const run of running) places.take(run, 1);
     for (;;) {
-      const slot = this.#slotWithPlace();
       const next = inTurn(waiting, places).find((run) => places.freeFor(run) >= 1);
-      if (slot === undefined || next === undefined) return;
+      const slot = next === undefined ? undefined : this.#slotFor(next);
+      if (next === undefined || slot === undefined) return;
       waiting.delete(next);
       places.take(next, 1);
       next.place(slot, ++this.#jobs);
     }
   }
 
-  #slotWithPlace(): Slot | undefined {
-    const [least] = this.#slots
-      .filter(({ life, attempts }) => life === 'open' && attempts.size < this.#options.tasksPerSlotMax)
-      .toSorted((a, b) => Number(a.isBusy) - Number(b.isBusy) || a.attempts.size - b.attempts.size);
-    return least;
+  /** An open slot with a place for the task: one that is idle before the others, and of equals the one where it gets most. */
+  #slotFor(run: SlotRun): Slot | undefined {
+    const [best] = this.#open
+      .filter(({ attempts }) => attempts.size < this.#options.tasksPerSlotMax)
+      .map((slot) => ({ slot, isBusy: slot.isBusy, part: partFor(run, slot.askers()) }))
+      .toSorted((a, b) => Number(a.isBusy) - Number(b.isBusy) || b.part - a.part);
+    return best?.slot;
   }
 
   /** Places tasks that would wait for a step of another task on the express slot, in turn, and takes them from `waiting`. */
@@ -341,13 +344,13 @@ export class SlotPool {
     for (const attempt of slot.attempts.values()) {
       const other = attempt === current ? undefined : this.#runOf(attempt);
       if (other === undefined) continue;
-      const mayBegin = !this.#isLimited(other.owner) && other.investedMs <= ageMs && this.#hasOpen();
+      const mayBegin = !this.#isLimited(other.owner) && other.investedMs <= ageMs && this.#open.length > 0;
       if (other.isCancelled || mayBegin) other.leaveSlot();
     }
   }
 
-  #hasOpen(): boolean {
-    return this.#slots.some(({ life }) => life === 'open');
+  get #open(): readonly Slot[] {
+    return this.#slots.filter(({ life }) => life === 'open');
   }
 
   /** Called when a long quantum has ended: reopens its slot if one is missing and its priority can be restored, else retires it. */
@@ -383,7 +386,7 @@ export class SlotPool {
 
   /** Number of open slots that are missing. */
   #missing(): number {
-    return this.#options.slots - this.#slots.filter(({ life }) => life === 'open').length;
+    return this.#options.slots - this.#open.length;
   }
 
   /** The task of an attempt that was not withdrawn. */

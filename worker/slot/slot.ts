@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Piscina } from 'piscina';
+import type { Asker } from '#shared/fair/asker.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { Attempt } from './attempt.ts';
 import type { ReadsMessage } from '../disk-cache/copied-files.ts';
@@ -142,6 +143,11 @@ export class Slot {
   /** Whether one of its tasks has work to do. */
   get isBusy(): boolean {
     return this.attempts.values().some(({ isRunnable }) => isRunnable);
+  }
+
+  /** On whose behalf it has tasks, one for each of them. */
+  askers(): Iterable<Asker> {
+    return this.attempts.values().map(({ start }) => start.spec);
   }
 
   /** The attempt for which the thread was inside DuckDB at the last poll. */

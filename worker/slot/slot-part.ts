@@ -1,0 +1,18 @@
+import type { Asker } from '#shared/fair/asker.ts';
+
+/**
+ * The part of a slot's time that another task of `asker` would get beside these tasks, 0 to 1. It is shared as in `FairQueue`: evenly
+ * between tenants, then between a tenant's principals, then between the tasks of one.
+ */
+export function partFor({ tenant, principal }: Asker, tasks: Iterable<Asker>): number {
+  const tenants = new Set([tenant]);
+  const principals = new Set([principal]);
+  let own = 1;
+  for (const task of tasks) {
+    tenants.add(task.tenant);
+    if (task.tenant !== tenant) continue;
+    principals.add(task.principal);
+    if (task.principal === principal) own++;
+  }
+  return 1 / (tenants.size * principals.size * own);
+}

@@ -8,9 +8,7 @@ import { errorAt } from './error-at.ts';
 import type { Connection } from './instance.ts';
 import { duckdb, word, type Address } from './library.ts';
 import { addressOf, noRelease } from './memory.ts';
-
-/** Rows of one chunk that DuckDB takes. */
-export const CHUNK_ROWS = 2_048;
+import { VECTOR_ROWS } from './vector-memory.ts';
 
 const LENGTH = 0;
 const NULL_COUNT = 1;
@@ -22,11 +20,7 @@ export type ArrowBatch = {
   readonly rows: number;
   readonly nodes: readonly { readonly length: number; readonly nullCount: number }[];
   readonly buffers: readonly ArrowBuffer[];
-  /** The rows `[start, end)` that are read, each start a multiple of 8; absent = all. */
-  readonly ranges?: readonly RowRange[];
 };
-
-export type RowRange = { readonly start: number; readonly end: number };
 
 /** Rows as record batches. */
 export type ArrowRows = {
@@ -46,8 +40,11 @@ export interface TableInput {
   open(columns: readonly number[]): OpenInput;
 }
 
-/** `chunks`, which the caller destroys; `columns` are the places of the columns asked for in each of them. */
-export type OpenInput = { readonly chunks: Iterator<Address>; readonly columns: readonly number[] };
+/** Rows that are being read. */
+export interface OpenInput {
+  /** Makes a chunk refer to the next rows of the columns asked for; it has no rows at the end. */
+  read(output: Address): void;
+}
 
 /**
  * Passes record batches to DuckDB. Their memory must outlive the statements that read them, unless they are loaded into a table, which
@@ -117,7 +114,8 @@ export class ArrowInput implements TableInput, Disposable {
   }
 
   open(columns: readonly number[]): OpenInput {
-    return { chunks: this.chunks(), columns };
+    const chunks = this.chunks();
+    return { read: (output) => refer(output, chunks.next().value, columns) };
   }
 
   /** Yields all rows in chunks, which the caller destroys. */
@@ -125,11 +123,9 @@ export class ArrowInput implements TableInput, Disposable {
     const { fields, dictionaries, batches } = this.#from;
     for (const batch of batches) {
       const native = new NativeBatch(fields, batch, dictionaries);
-      for (const { start: first, end } of batch.ranges ?? [{ start: 0, end: batch.rows }]) {
-        for (let start = first; start < end; start += CHUNK_ROWS) {
-          const rows = Math.min(CHUNK_ROWS, end - start);
-          yield native.chunk(this.#connection, this.#schema[0] ?? 0n, start, rows);
-        }
+      for (let start = 0; start < batch.rows; start += VECTOR_ROWS) {
+        const rows = Math.min(VECTOR_ROWS, batch.rows - start);
+        yield native.chunk(this.#connection, this.#schema[0] ?? 0n, start, rows);
       }
     }
   }
@@ -138,6 +134,21 @@ export class ArrowInput implements TableInput, Disposable {
     duckdb.destroy_arrow_converted_schema(this.#schema);
     this.#kept.clear();
   }
+}
+
+/** Makes `output` refer to these columns of a chunk, which is destroyed; without a chunk it has no rows. */
+function refer(output: Address, chunk: Address | undefined, columns: readonly number[]): void {
+  if (chunk === undefined) {
+    duckdb.data_chunk_set_size(output, 0);
+    return;
+  }
+  columns.forEach((column, i) => {
+    const source = duckdb.data_chunk_get_vector(chunk, column);
+    duckdb.vector_reference_vector(duckdb.data_chunk_get_vector(output, i), source);
+  });
+  duckdb.data_chunk_set_size(output, Number(duckdb.data_chunk_get_size(chunk)));
+  // The referencing vectors keep the chunk's data alive.
+  duckdb.destroy_data_chunk(word(chunk));
 }
 
 const hasDictionary = (field: ArrowField): boolean => field.dictionary !== null || field.children.some(hasDictionary);

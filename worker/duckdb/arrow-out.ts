@@ -68,7 +68,7 @@ export class ArrowForm implements Disposable {
 }
 
 /** Whether a field or one of its descendants has the layout of Utf8View or BinaryView. */
-export const isView = ({ format, children, dictionary }: ArrowField): boolean =>
+const isView = ({ format, children, dictionary }: ArrowField): boolean =>
   format === 'vu' || format === 'vz' || children.some(isView) || (dictionary !== null && isView(dictionary));
 
 /** Characters of the schemas whose messages a thread keeps: to make one takes some 20 us of a query of 3 ms. */

@@ -50,7 +50,9 @@ export class InputCallbacks {
   }, 1);
   readonly read = registerCallback((info, output) => {
     try {
-      nextChunk(this.#scans.get(duckdb.function_get_init_data(info)), output);
+      const scan = this.#scans.get(duckdb.function_get_init_data(info));
+      if (scan === undefined) duckdb.data_chunk_set_size(output, 0);
+      else scan.read(output);
     } catch (error) {
       duckdb.function_set_error(info, SkeinError.of(error).message);
     }
@@ -130,21 +132,4 @@ export class InputFunctions implements Disposable {
   [Symbol.dispose](): void {
     for (const { id } of this.#functions) this.#callbacks.remove(id);
   }
-}
-
-/** Fills `output` with references to the next rows, or with none at the end. */
-function nextChunk(scan: OpenInput | undefined, output: Address): void {
-  const next = scan?.chunks.next();
-  if (scan === undefined || next === undefined || next.done === true) {
-    duckdb.data_chunk_set_size(output, 0);
-    return;
-  }
-  const chunk: Address = next.value;
-  scan.columns.forEach((column, i) => {
-    const source = duckdb.data_chunk_get_vector(chunk, column);
-    duckdb.vector_reference_vector(duckdb.data_chunk_get_vector(output, i), source);
-  });
-  duckdb.data_chunk_set_size(output, Number(duckdb.data_chunk_get_size(chunk)));
-  // The referencing vectors keep the chunk's data alive.
-  duckdb.destroy_data_chunk(word(chunk));
 }

@@ -56,6 +56,9 @@ export type Library = {
   readonly data_chunk_set_size: (chunk: Address, size: number) => void;
   readonly data_chunk_get_vector: (chunk: Address, column: number) => Address;
   readonly data_chunk_get_column_count: (chunk: Address) => number | bigint;
+  /** Null when there is no memory. It belongs to no instance. */
+  readonly create_vector: (type: Address, capacity: number) => Address;
+  readonly destroy_vector: (vector: Out) => void;
   readonly vector_get_column_type: (vector: Address) => Address;
   readonly list_vector_get_child: (vector: Address) => Address;
   readonly list_vector_get_size: (vector: Address) => number | bigint;
@@ -77,6 +80,8 @@ export type Library = {
   readonly destroy_selection_vector: (selection: Address) => void;
   readonly selection_vector_get_data_ptr: (selection: Address) => Address;
   readonly get_type_id: (type: Address) => number;
+  readonly decimal_internal_type: (type: Address) => number;
+  readonly struct_type_child_count: (type: Address) => number | bigint;
   readonly create_logical_type: (id: number) => Address;
   readonly create_data_chunk: (types: Memory, columns: number) => Address;
   readonly data_chunk_reset: (chunk: Address) => void;
@@ -175,6 +180,8 @@ const SIGNATURES: { readonly [K in keyof Library]: readonly [result: string, ...
   data_chunk_set_size: ['void', 'void *', 'uint64'],
   data_chunk_get_vector: ['void *', 'void *', 'uint64'],
   data_chunk_get_column_count: ['uint64', 'void *'],
+  create_vector: ['void *', 'void *', 'uint64'],
+  destroy_vector: ['void', 'void *'],
   vector_get_column_type: ['void *', 'void *'],
   list_vector_get_child: ['void *', 'void *'],
   list_vector_get_size: ['uint64', 'void *'],
@@ -187,6 +194,8 @@ const SIGNATURES: { readonly [K in keyof Library]: readonly [result: string, ...
   destroy_selection_vector: ['void', 'void *'],
   selection_vector_get_data_ptr: ['void *', 'void *'],
   get_type_id: ['int', 'void *'],
+  decimal_internal_type: ['int', 'void *'],
+  struct_type_child_count: ['uint64', 'void *'],
   create_logical_type: ['void *', 'int'],
   create_data_chunk: ['void *', 'void *', 'uint64'],
   data_chunk_reset: ['void', 'void *'],

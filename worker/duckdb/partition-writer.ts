@@ -1,10 +1,9 @@
 import { SkeinError } from '#shared/error.ts';
 import { ArrowWriter, BATCH_BYTES, type ArrowForm, type ArrowMessage } from './arrow-out.ts';
 import { duckdb, word, type Address, type ResultWords } from './library.ts';
-import { readBytes, readWords, writeBytes } from './memory.ts';
+import { readWords, writeBytes } from './memory.ts';
+import { hasNull, VECTOR_ROWS } from './vector-memory.ts';
 
-/** Rows of one DuckDB chunk. */
-const CHUNK_ROWS = 2_048;
 /** Memory of the open batches of all partitions; the more partitions, the smaller a batch. */
 const OPEN_BATCHES_BYTES = 64 << 20;
 const BATCH_BYTES_MIN = 64 << 10;
@@ -33,9 +32,9 @@ export class PartitionWriter implements Disposable {
   readonly #numberBytes: NumberBytes;
   readonly #selection: Address;
   readonly #selectionData: Address;
-  readonly #words = new BigUint64Array(CHUNK_ROWS);
+  readonly #words = new BigUint64Array(VECTOR_ROWS);
   readonly #numbers = new Uint32Array(this.#words.buffer);
-  readonly #order = new Uint32Array(CHUNK_ROWS);
+  readonly #order = new Uint32Array(VECTOR_ROWS);
   readonly #orderBytes = new Uint8Array(this.#order.buffer);
   /** After a sort: the end of each partition's rows in `#order`. */
   readonly #ends: Uint32Array<ArrayBuffer>;
@@ -48,7 +47,7 @@ export class PartitionWriter implements Disposable {
     this.#types = BigUint64Array.from({ length: this.#numberColumn }, (_, i) => duckdb.column_logical_type(result, i));
     this.#partitions = Array.from({ length: partitions }, () => undefined);
     this.#ends = new Uint32Array(partitions);
-    this.#selection = duckdb.create_selection_vector(CHUNK_ROWS);
+    this.#selection = duckdb.create_selection_vector(VECTOR_ROWS);
     this.#selectionData = duckdb.selection_vector_get_data_ptr(this.#selection);
   }
 
@@ -156,13 +155,13 @@ class Partition implements Disposable {
   append({ sources, selection, start, end }: SelectedRows, send: (message: ArrowMessage) => void): void {
     let from = start;
     while (from < end) {
-      const to = Math.min(end, from + CHUNK_ROWS - this.#fill);
+      const to = Math.min(end, from + VECTOR_ROWS - this.#fill);
       for (let i = 0; i < sources.length; i++) {
         duckdb.vector_copy_sel(sources[i] ?? 0n, this.#targets[i] ?? 0n, selection, to, from, this.#fill);
       }
       this.#fill += to - from;
       from = to;
-      if (this.#fill === CHUNK_ROWS) this.#pass(send);
+      if (this.#fill === VECTOR_ROWS) this.#pass(send);
     }
   }
 
@@ -200,13 +199,4 @@ function numberBytes(result: ResultWords, column: number): NumberBytes {
     throw new SkeinError('INTERNAL_ERROR', 'a partitioned output needs columns, and an unsigned integer as the last');
   }
   return bytes;
-}
-
-/** A row that is NULL has a 0 in the validity mask of 64-bit words. */
-function hasNull(vector: Address, rows: number): boolean {
-  const mask = duckdb.vector_get_validity(vector);
-  if (mask === null || mask === 0n) return false;
-  const bits = readBytes(mask, (rows + 7) >> 3);
-  for (let row = 0; row < rows; row++) if ((((bits[row >> 3] ?? 0) >> (row & 7)) & 1) === 0) return true;
-  return false;
 }

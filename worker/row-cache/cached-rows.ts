@@ -1,23 +1,17 @@
 import { SkeinError } from '#shared/error.ts';
 import type { ColumnStats } from '#shared/iceberg/may-match.ts';
-import { must } from '#shared/must.ts';
-import {
-  ArrowInput,
-  CHUNK_ROWS,
-  type ArrowBatch,
-  type OpenInput,
-  type RowRange,
-  type TableInput,
-} from '../duckdb/arrow-in.ts';
-import type { Connection } from '../duckdb/instance.ts';
+import type { OpenInput, TableInput } from '../duckdb/arrow-in.ts';
 import { duckdb, type Address } from '../duckdb/library.ts';
 import type { CacheableScan } from '../scan/cacheable-scan.ts';
 import type { CachedColumn } from './cached-column.ts';
 import type { CachedShape } from './cached-shape.ts';
 import { columnKey, type RowCache } from './row-cache.ts';
 
-/** The columns of one row group that the scan reads, and those of its rows that may match. */
-type Group = { readonly columns: readonly CachedColumn[]; readonly ranges: readonly RowRange[] };
+/** The columns of one row group that the scan reads, and the numbers of the slices of its rows that may match. */
+type Group = { readonly columns: readonly CachedColumn[]; readonly slices: readonly number[] };
+
+/** Vectors of equal rows, one of each column that a statement asks for. */
+type RowSlice = { readonly vectors: readonly Address[]; readonly rows: number };
 
 /**
  * Rows of a scan from the cache, as a table function that has all columns of the scan. It holds what it reads until it is disposed. A
@@ -25,11 +19,9 @@ type Group = { readonly columns: readonly CachedColumn[]; readonly ranges: reado
  */
 export class CachedRows implements TableInput, Disposable {
   hasMissed = false;
-  #connection: Connection | undefined;
   readonly #scan: CacheableScan;
   readonly #shape: CachedShape;
   readonly #groups: readonly Group[];
-  readonly #inputs: ArrowInput[] = [];
 
   private constructor(scan: CacheableScan, shape: CachedShape, groups: readonly Group[]) {
     this.#scan = scan;
@@ -45,26 +37,21 @@ export class CachedRows implements TableInput, Disposable {
     if (shape === undefined) return undefined;
     const texts = scan.reads.map((place) => scan.columns[place]?.sql ?? '');
     const groups: Group[] = [];
-    for (const { key, rows } of scan.groups) {
+    for (const { key } of scan.groups) {
       const columns: CachedColumn[] = [];
       for (const sql of texts) {
         const column = cache.column(columnKey(key, sql));
         if (column === undefined) return undefined;
         columns.push(column);
       }
-      groups.push({ columns, ranges: rangesOf(scan, columns, rows) });
+      groups.push({ columns, slices: slicesOf(scan, columns) });
     }
     return new CachedRows(scan, shape, groups);
   }
 
-  /** Names the connection whose statements read the rows, before the first does. */
-  attach(connection: Connection): void {
-    this.#connection = connection;
-  }
-
   bind(info: Address): void {
     this.#shape.declare(info);
-    const rows = this.#groups.reduce((sum, { ranges }) => ranges.reduce((all, r) => all + r.end - r.start, sum), 0);
+    const rows = this.#slices([]).reduce((sum, slice) => sum + slice.rows, 0);
     duckdb.bind_set_cardinality(info, rows, true);
   }
 
@@ -74,42 +61,47 @@ export class CachedRows implements TableInput, Disposable {
       this.hasMissed = true;
       throw new SkeinError('INTERNAL_ERROR', 'the plan did not name a column that the statement reads');
     }
-    const fields = columns.flatMap((column) => this.#shape.fields[column] ?? []);
-    const batches = this.#groups.filter(({ ranges }) => ranges.length > 0).map((group) => batchOf(group, places));
-    const connection = must(this.#connection, 'a statement that reads the rows has a connection');
-    const input = new ArrowInput(connection, { fields, dictionaries: [], rows: 0, batches });
-    this.#inputs.push(input);
-    return { chunks: input.chunks(), columns: [...columns.keys()] };
+    return new SliceReader(this.#slices(places));
+  }
+
+  /** The rows that may match, with these of the columns that the scan reads. */
+  #slices(places: readonly number[]): readonly RowSlice[] {
+    return this.#groups.flatMap(({ columns, slices }) => {
+      const asked = places.flatMap((place) => columns[place] ?? []);
+      return slices.map((i) => ({
+        vectors: asked.map((column) => column.slices[i]?.vector ?? 0n),
+        rows: columns[0]?.slices[i]?.rows ?? 0,
+      }));
+    });
   }
 
   [Symbol.dispose](): void {
-    for (const input of this.#inputs) input[Symbol.dispose]();
     for (const { columns } of this.#groups) for (const column of columns) column.release();
     this.#shape.release();
   }
 }
 
-function batchOf({ columns, ranges }: Group, places: readonly number[]): ArrowBatch {
-  const chosen = places.flatMap((place) => columns[place] ?? []);
-  return {
-    rows: columns[0]?.rows ?? 0,
-    nodes: chosen.flatMap((column) => column.nodes),
-    buffers: chosen.flatMap((column) => column.buffers),
-    ranges,
-  };
+class SliceReader implements OpenInput {
+  readonly #slices: readonly RowSlice[];
+  #next = 0;
+
+  constructor(slices: readonly RowSlice[]) {
+    this.#slices = slices;
+  }
+
+  read(output: Address): void {
+    const slice = this.#slices[this.#next++];
+    slice?.vectors.forEach((vector, i) => {
+      duckdb.vector_reference_vector(duckdb.data_chunk_get_vector(output, i), vector);
+    });
+    duckdb.data_chunk_set_size(output, slice?.rows ?? 0);
+  }
 }
 
-/** The slices whose statistics allow a match; neighbours are one range. */
-function rangesOf(scan: CacheableScan, columns: readonly CachedColumn[], rows: number): readonly RowRange[] {
-  const ranges: { start: number; end: number }[] = [];
-  for (let start = 0; start < rows; start += CHUNK_ROWS) {
-    const statsOf = (place: number): ColumnStats | undefined =>
-      columns[scan.reads.indexOf(place)]?.stats(start / CHUNK_ROWS);
-    if (!scan.mayMatch(statsOf)) continue;
-    const end = Math.min(start + CHUNK_ROWS, rows);
-    const last = ranges.at(-1);
-    if (last?.end === start) last.end = end;
-    else ranges.push({ start, end });
-  }
-  return ranges;
+/** The slices whose statistics allow a match. */
+function slicesOf(scan: CacheableScan, columns: readonly CachedColumn[]): readonly number[] {
+  const slices = [...(columns[0]?.slices.keys() ?? [])];
+  return slices.filter((slice) =>
+    scan.mayMatch((place): ColumnStats | undefined => columns[scan.reads.indexOf(place)]?.stats(slice)),
+  );
 }

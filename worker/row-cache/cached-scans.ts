@@ -43,7 +43,6 @@ export class CachedScans implements Disposable {
     const texts = new Map<number, string>();
     for (const [index, rows] of this.#rows) {
       const number = firstFunction + texts.size;
-      rows.attach(instance.connection);
       instance.inputs.set(number, rows);
       texts.set(index, inputCall(number));
     }
@@ -60,7 +59,7 @@ export class CachedScans implements Disposable {
       const isMissing = ({ key }: { readonly key: string }): boolean =>
         scan.reads.some((place) => this.#cache.column(columnKey(key, scan.columns[place]?.sql ?? '')) === undefined);
       try {
-        if (yield* fillColumns(this.#cache, scan, scan.groups.filter(isMissing), instance)) continue;
+        if (yield* fillColumns(this.#cache, scan, scan.groups.filter(isMissing), instance.connection)) continue;
       } catch (error) {
         if (SkeinError.of(error).code === 'QUERY_CANCELLED') throw error;
       }

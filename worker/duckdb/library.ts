@@ -255,7 +255,7 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 /** The shared library lies beside the addon of the pinned `@duckdb/node-bindings-<platform>`. */
-function libraryPath(): string {
+export function libraryPath(): string {
   const bindings = createRequire(createRequire(import.meta.url).resolve('@duckdb/node-bindings'));
   const manifest = bindings.resolve(`@duckdb/node-bindings-${process.platform}-${process.arch}/package.json`);
   return join(dirname(manifest), FILES[process.platform] ?? 'libduckdb.so');

@@ -49,9 +49,12 @@ const OTHER_BYTES = new Map<number, number>([
 const PLACE_BYTES = 16;
 const INLINE_BYTES = 12;
 const HEAP_FACTOR = 2;
-const HEAP_BYTES_MIN = 2_048;
+const HEAP_BYTES_MIN = 4_096;
 /** Memory of a vector beside its values. */
 const OWN_BYTES = 256;
+/** DuckDB's allocator adds a page to blocks from this size on. */
+const LARGE_BYTES = 16_384;
+const PAGE_BYTES = 4_096;
 
 /** Memory of a flat vector that owns its values, in bytes, of which `rows` of `capacity` are there; infinite for a type that is not known here. */
 export function vectorBytes(vector: Address, rows: number, capacity: number): number {
@@ -64,13 +67,14 @@ function valueBytes(vector: Address, rows: number, capacity: number): number {
   try {
     const handle = type[0] ?? 0n;
     const id = physicalId(handle);
-    if (TEXTS.has(id)) return capacity * PLACE_BYTES + heapBytes(vector, rows);
+    if (TEXTS.has(id)) return blockBytes(capacity * PLACE_BYTES) + heapBytes(vector, rows);
     if (id === LIST || id === MAP) {
       const size = Number(duckdb.list_vector_get_size(vector));
       const child = vectorBytes(duckdb.list_vector_get_child(vector), size, Math.max(capacity, 2 * size));
-      return capacity * PLACE_BYTES + child;
+      return blockBytes(capacity * PLACE_BYTES) + child;
     }
-    if (id !== STRUCT) return capacity * (WHOLE_BYTES.get(id) ?? OTHER_BYTES.get(id) ?? Number.POSITIVE_INFINITY);
+    if (id !== STRUCT)
+      return blockBytes(capacity * (WHOLE_BYTES.get(id) ?? OTHER_BYTES.get(id) ?? Number.POSITIVE_INFINITY));
     let bytes = 0;
     for (let i = Number(duckdb.struct_type_child_count(handle)) - 1; i >= 0; i--)
       bytes += vectorBytes(duckdb.struct_vector_get_child(vector, i), rows, capacity);
@@ -79,6 +83,8 @@ function valueBytes(vector: Address, rows: number, capacity: number): number {
     duckdb.destroy_logical_type(type);
   }
 }
+
+const blockBytes = (bytes: number): number => (bytes < LARGE_BYTES ? bytes : bytes + PAGE_BYTES);
 
 function heapBytes(vector: Address, rows: number): number {
   const places = Buffer.from(readBytes(duckdb.vector_get_data(vector), rows * PLACE_BYTES).buffer);

@@ -10,20 +10,20 @@ const program = (when: 'before' | 'after'): string => `
   const { parentPort } = require('node:worker_threads');
   const { getHeapStatistics } = require('node:v8');
   import(${MODULE}).then(({ returnMemoryWhenIdle }) => {
-    if (${when === 'after'}) returnMemoryWhenIdle();
+    if (${when === 'after'}) returnMemoryWhenIdle({ idleMs: ${IDLE_MS} });
     let objects = Array.from({ length: 1_000_000 }, (_none, i) => ({ i }));
-    if (${when === 'before'}) returnMemoryWhenIdle();
+    if (${when === 'before'}) returnMemoryWhenIdle({ idleMs: ${IDLE_MS} });
     const say = () => parentPort.postMessage(getHeapStatistics().total_heap_size / 1e6);
     setTimeout(() => { say(); objects = null; }, 100);
     setInterval(say, 500);
   });`;
 
-/** Program of a thread that drops 60 MB of objects, and reports every call of its allocator's trim. */
-const TRIMS = `
+/** Program of a thread that drops 60 MB of objects, and reports every call of its allocator's trim, with the time since it began. */
+const trims = (idleMs: number): string => `
   const { parentPort } = require('node:worker_threads');
   import(${MODULE}).then(({ returnMemoryWhenIdle }) => {
     let objects = Array.from({ length: 1_000_000 }, (_none, i) => ({ i }));
-    returnMemoryWhenIdle(() => parentPort.postMessage(performance.now()));
+    returnMemoryWhenIdle({ idleMs: ${idleMs}, afterwards: () => parentPort.postMessage(performance.now()) });
     setTimeout(() => { objects = null; }, 100);
     setInterval(() => undefined, 500);
   });`;
@@ -31,6 +31,7 @@ const TRIMS = `
 // Without the code under test V8 returns garbage later by itself.
 setFlagsFromString('--no-memory-reducer');
 
+const IDLE_MS = 5_000;
 const RETURNED_WITHIN_MS = 10_000;
 
 test.concurrent.each([
@@ -52,11 +53,20 @@ test.concurrent.each([
 });
 
 test.concurrent('memory that V8 frees after a collection has returned is given back as well: a second trim follows', async () => {
-  const worker = new Worker(TRIMS, { eval: true });
+  const worker = new Worker(trims(IDLE_MS), { eval: true });
   try {
     const next = async (): Promise<number> => ((await once(worker, 'message')) as [number])[0];
     const first = await next();
     expect((await next()) - first).toBeGreaterThan(1_000);
+  } finally {
+    await worker.terminate();
+  }
+}, 15_000);
+
+test.concurrent('a pause that is shorter leaves the thread as it is', async () => {
+  const worker = new Worker(trims(9_000), { eval: true });
+  try {
+    expect(((await once(worker, 'message')) as [number])[0]).toBeGreaterThan(9_000);
   } finally {
     await worker.terminate();
   }

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { startCluster } from '#test/support/cluster.ts';
 import { INSPECTABLE } from '#test/support/inspected-process.ts';
 import { newSeed } from '#test/support/seed.ts';
-import { complaints, growth, runAttack } from './run-attack.ts';
+import { complaints, growth, runAttack, SETTLE_MS } from './run-attack.ts';
 
 /**
  * `npm run attack -- [--minutes 10]`, from a new seed unless TEST_SEED repeats one: prints the report, exits 1 when there is a complaint.
@@ -17,7 +17,7 @@ async function main(args: readonly string[]): Promise<number> {
   const seed = newSeed();
   process.stdout.write(`TEST_SEED=${seed} npm run attack -- --minutes ${values.minutes}\n`);
   await using cluster = await startCluster({ workers: 2, env: INSPECTABLE });
-  const report = await runAttack(cluster, { seed, forMs: Number(values.minutes) * 60_000 });
+  const report = await runAttack(cluster, { seed, forMs: Number(values.minutes) * 60_000, settleMs: SETTLE_MS.memory });
   const found = [...complaints(report), ...growth(report)];
   process.stdout.write(`${JSON.stringify({ seed, ...report, complaints: found }, null, 2)}\n`);
   return found.length === 0 ? 0 : 1;

@@ -22,8 +22,8 @@ const HANDLES_MORE_MAX = 16;
 const SAMPLE_MS = 250;
 /** Time for which the victims run alone before a sample, as a part of the attack's. */
 const WARM_UP_SHARE = 0.05;
-/** Time in which memory and handles are back. */
-const SETTLE_MS = 15_000;
+/** Time in which handles are back, and in which memory is: threads collect their garbage when they were idle for a minute. */
+export const SETTLE_MS = { handles: 15_000, memory: 75_000 } as const;
 /** Services with state that cannot be rebuilt at once: they must not end at all. */
 const STEADY = ['catalog', 'coordinator'] as const;
 
@@ -94,7 +94,7 @@ function cacheMegabytes(): Readonly<Record<(typeof STEADY)[number], number>> {
 /** Eight attackers of one tenant and three clients of another, in two equal rounds, on a cluster that runs `INSPECTABLE`. */
 export async function runAttack(
   started: StartedCluster,
-  options: { readonly seed: number; readonly forMs: number },
+  options: { readonly seed: number; readonly forMs: number; readonly settleMs: number },
 ): Promise<AttackReport> {
   const cluster = await AttackCluster.prepare(started);
   const victims = await Victims.prepare(started);
@@ -115,7 +115,7 @@ export async function runAttack(
     reports.push(await victims.run(AbortSignal.timeout(options.forMs / 2), options.seed));
     for (const [name, count] of Object.entries(await attackers.stop())) attacks[name] = (attacks[name] ?? 0) + count;
     reports.push(await warmUp());
-    await sleep(SETTLE_MS);
+    await sleep(options.settleMs);
     samples.push(await sample(cluster, inspected));
   }
   await watch.stop();

@@ -100,7 +100,7 @@ let endedMs: number | undefined;
 
 pool.prepareBlank();
 setInterval(keepLittle, IDLE_LOOK_MS).unref();
-returnMemoryWhenIdle(returnFreedMemory);
+returnMemoryWhenIdle({ afterwards: returnFreedMemory });
 
 /** Closes idle instances that hold too much, or all of them when the process is short of memory, and returns freed memory. */
 function keepLittle(): void {

@@ -20,8 +20,8 @@ export class Attempt {
   #hasLeft = false;
 
   /**
-   * `thread.run` executes the job on the slot's thread, and settles when the thread has finished with it; `thread.cpuMs` tells the CPU
-   * time of the thread, and `thread.channel` leads to it.
+   * `thread.run` executes the job on the slot's thread, which sends the last message when it has finished with it; `thread.cpuMs` tells the
+   * CPU time of the thread, and `thread.channel` leads to it.
    */
   constructor(
     job: number,
@@ -46,10 +46,10 @@ export class Attempt {
     this.left = this.#run(thread.run({ ...start, job, port, control: this.#control.buffer }), ended);
   }
 
+  /** `ended`: the job's last message has come. `done` is settled a little later, or is rejected when there will be none. */
   async #run(done: Promise<void>, ended: Promise<void>): Promise<boolean> {
     try {
-      await done;
-      await ended;
+      await Promise.race([ended, done.then(() => ended)]);
       return true;
     } catch {
       this.#channel.lost(this.#job);

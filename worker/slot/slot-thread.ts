@@ -123,7 +123,7 @@ export function closeInstances(): void {
   rowCache.clear();
 }
 
-/** Runs one task; its rows and its end go through the channel. Rejects only when there is none. */
+/** Runs one task; its rows go through the channel, and its end when nothing of it is left here. Rejects only when there is none. */
 export async function runTask(job: SlotJob): Promise<void> {
   channel.use(job.port);
   const control = new InterruptControl(job.control);
@@ -163,9 +163,9 @@ export async function runTask(job: SlotJob): Promise<void> {
   } catch (error) {
     output.fail(describe(abort.signal.aborted ? abort.signal.reason : error).toData());
   } finally {
-    output.close();
     scheduler.forget(job.job);
     await ranges?.[Symbol.asyncDispose]();
+    output.close();
     endedMs = performance.now();
     setImmediate(() => pool.prepareBlank());
   }

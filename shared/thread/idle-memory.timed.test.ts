@@ -63,7 +63,7 @@ test.concurrent('memory that V8 frees after a collection has returned is given b
   }
 }, 15_000);
 
-test.concurrent('a pause that is shorter leaves the thread as it is', async () => {
+test.concurrent('a thread is left as it is until it was idle for the time that is given', async () => {
   const worker = new Worker(trims(9_000), { eval: true });
   try {
     expect(((await once(worker, 'message')) as [number])[0]).toBeGreaterThan(9_000);

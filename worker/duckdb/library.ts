@@ -57,7 +57,7 @@ export type Library = {
   readonly data_chunk_get_vector: (chunk: Address, column: number) => Address;
   readonly data_chunk_get_column_count: (chunk: Address) => number | bigint;
   /** Null when there is no memory. It belongs to no instance. */
-  readonly create_vector: (type: Address, capacity: number) => Address;
+  readonly create_vector: (type: Address, capacity: number) => Address | null;
   readonly destroy_vector: (vector: Out) => void;
   readonly vector_get_column_type: (vector: Address) => Address;
   readonly list_vector_get_child: (vector: Address) => Address;
@@ -255,7 +255,7 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 /** The shared library lies beside the addon of the pinned `@duckdb/node-bindings-<platform>`. */
-export function libraryPath(): string {
+function libraryPath(): string {
   const bindings = createRequire(createRequire(import.meta.url).resolve('@duckdb/node-bindings'));
   const manifest = bindings.resolve(`@duckdb/node-bindings-${process.platform}-${process.arch}/package.json`);
   return join(dirname(manifest), FILES[process.platform] ?? 'libduckdb.so');
@@ -294,18 +294,30 @@ export const word = (value: Address = 0n): Out => BigUint64Array.of(value);
 /** jemalloc's index for all of its arenas. */
 const ALL_ARENAS = 4096;
 
+/** A function of DuckDB's allocator, which is jemalloc on Linux only. */
+const control =
+  process.platform === 'linux'
+    ? koffi
+        .load(libraryPath())
+        .func('int duckdb_je_mallctl(str name, void *old, void *oldLength, void *value, size_t valueLength)')
+    : undefined;
+
 /**
  * Returns the pages that DuckDB has freed to the system. Its allocator keeps them for later statements, even after the instance that used
  * them has been closed. Does nothing on systems where DuckDB has another allocator.
  */
-export const returnFreedMemory: () => void = process.platform === 'linux' ? freedMemoryOnLinux() : () => undefined;
+export function returnFreedMemory(): void {
+  if (control === undefined) return;
+  control(`arena.${ALL_ARENAS}.purge`, null, null, null, 0);
+  trimAllocator();
+}
 
-function freedMemoryOnLinux(): () => void {
-  const control = koffi
-    .load(libraryPath())
-    .func('int duckdb_je_mallctl(str name, void *old, void *oldLength, void *value, size_t valueLength)');
-  return () => {
-    control(`arena.${ALL_ARENAS}.purge`, null, null, null, 0);
-    trimAllocator();
-  };
+/** Bytes of the pages that DuckDB's allocator has handed out in this process; undefined on systems where DuckDB has another. */
+export function allocatedBytes(): number | undefined {
+  if (control === undefined) return undefined;
+  // Its statistics are those of the last epoch.
+  control('epoch', null, null, word(1n), 8);
+  const bytes = word();
+  control('stats.active', bytes, word(8n), null, 0);
+  return Number(bytes[0]);
 }

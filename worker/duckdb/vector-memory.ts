@@ -5,83 +5,77 @@ import { readBytes } from './memory.ts';
 export const VECTOR_ROWS = 2_048;
 
 /** Numbers of `duckdb_type` with a meaning here. */
+const VARCHAR = 17;
+const BLOB = 18;
 const DECIMAL = 19;
 const LIST = 24;
 const STRUCT = 25;
 const MAP = 26;
-/** VARCHAR, BLOB, BIT. */
-const TEXTS: ReadonlySet<number> = new Set([17, 18, 29]);
-/** Bytes of a value: of whole numbers with a sign, dates and times among them, which are in the unit of the table's type; and of others. */
-const WHOLE_BYTES = new Map<number, number>([
-  ...([
-    [2, 1],
-    [3, 2],
-    [4, 4],
-    [5, 8],
-  ] as const), // TINYINT to BIGINT
-  ...([
-    [12, 8],
-    [13, 4],
-    [22, 8],
-    [31, 8],
-  ] as const), // TIMESTAMP, DATE, TIMESTAMP_NS, TIMESTAMP WITH TIME ZONE
-]);
-const OTHER_BYTES = new Map<number, number>([
-  ...([
-    [1, 1],
-    [6, 1],
-    [7, 2],
-    [8, 4],
-    [9, 8],
-    [16, 16],
-    [32, 16],
-  ] as const), // BOOLEAN, UTINYINT to UBIGINT, HUGEINT, UHUGEINT
-  ...([
-    [10, 4],
-    [11, 8],
-    [14, 8],
-    [15, 16],
-    [27, 16],
-    [39, 8],
-  ] as const), // FLOAT, DOUBLE, TIME, INTERVAL, UUID, TIME_NS
+
+/** Types of a fixed size. `isWhole`: signed whole numbers, dates and times among them, in the unit of the table's type. */
+const FIXED: ReadonlyMap<number, { readonly name: string; readonly bytes: number; readonly isWhole?: true }> = new Map([
+  [1, { name: 'BOOLEAN', bytes: 1 }],
+  [2, { name: 'TINYINT', bytes: 1, isWhole: true }],
+  [3, { name: 'SMALLINT', bytes: 2, isWhole: true }],
+  [4, { name: 'INTEGER', bytes: 4, isWhole: true }],
+  [5, { name: 'BIGINT', bytes: 8, isWhole: true }],
+  [6, { name: 'UTINYINT', bytes: 1 }],
+  [7, { name: 'USMALLINT', bytes: 2 }],
+  [8, { name: 'UINTEGER', bytes: 4 }],
+  [9, { name: 'UBIGINT', bytes: 8 }],
+  [10, { name: 'FLOAT', bytes: 4 }],
+  [11, { name: 'DOUBLE', bytes: 8 }],
+  [12, { name: 'TIMESTAMP', bytes: 8, isWhole: true }],
+  [13, { name: 'DATE', bytes: 4, isWhole: true }],
+  [14, { name: 'TIME', bytes: 8 }],
+  [15, { name: 'INTERVAL', bytes: 16 }],
+  [16, { name: 'HUGEINT', bytes: 16 }],
+  [22, { name: 'TIMESTAMP_NS', bytes: 8, isWhole: true }],
+  [27, { name: 'UUID', bytes: 16 }],
+  [31, { name: 'TIMESTAMP WITH TIME ZONE', bytes: 8, isWhole: true }],
+  [32, { name: 'UHUGEINT', bytes: 16 }],
+  [39, { name: 'TIME_NS', bytes: 8 }],
 ]);
 /** The place of a text or list in its vector. A text up to `INLINE_BYTES` stands there; a longer one in a heap, which grows by doubling. */
 const PLACE_BYTES = 16;
 const INLINE_BYTES = 12;
 const HEAP_FACTOR = 2;
 const HEAP_BYTES_MIN = 4_096;
-/** Memory of a vector beside its values. */
+/** Memory of a vector beside its values, and of its mask of NULLs, which has a bit for each row of a full vector at least. */
 const OWN_BYTES = 256;
+const maskBytes = (capacity: number): number => Math.ceil(Math.max(capacity, VECTOR_ROWS) / 8);
 /** DuckDB's allocator adds a page to blocks from this size on. */
 const LARGE_BYTES = 16_384;
 const PAGE_BYTES = 4_096;
 
-/** Memory of a flat vector that owns its values, in bytes, of which `rows` of `capacity` are there; infinite for a type that is not known here. */
+/**
+ * Memory of a flat vector that owns its values, in whole bytes, of which `rows` of `capacity` are there; infinite for a type that is not known
+ * here.
+ */
 export function vectorBytes(vector: Address, rows: number, capacity: number): number {
-  const bytes = valueBytes(vector, rows, capacity);
-  return OWN_BYTES + capacity / 8 + bytes;
-}
-
-function valueBytes(vector: Address, rows: number, capacity: number): number {
   const type = word(duckdb.vector_get_column_type(vector));
   try {
-    const handle = type[0] ?? 0n;
-    const id = physicalId(handle);
-    if (TEXTS.has(id)) return blockBytes(capacity * PLACE_BYTES) + heapBytes(vector, rows);
-    if (id === LIST || id === MAP) {
-      const size = Number(duckdb.list_vector_get_size(vector));
-      const child = vectorBytes(duckdb.list_vector_get_child(vector), size, Math.max(capacity, 2 * size));
-      return blockBytes(capacity * PLACE_BYTES) + child;
-    }
-    if (id !== STRUCT)
-      return blockBytes(capacity * (WHOLE_BYTES.get(id) ?? OTHER_BYTES.get(id) ?? Number.POSITIVE_INFINITY));
-    let bytes = 0;
-    for (let i = Number(duckdb.struct_type_child_count(handle)) - 1; i >= 0; i--)
-      bytes += vectorBytes(duckdb.struct_vector_get_child(vector, i), rows, capacity);
-    return bytes;
+    return OWN_BYTES + maskBytes(capacity) + valueBytes(vector, type[0] ?? 0n, { rows, capacity });
   } finally {
     duckdb.destroy_logical_type(type);
   }
+}
+
+type Filled = { readonly rows: number; readonly capacity: number };
+
+function valueBytes(vector: Address, type: Address, { rows, capacity }: Filled): number {
+  const id = physicalId(type);
+  if (id === VARCHAR || id === BLOB) return blockBytes(capacity * PLACE_BYTES) + heapBytes(vector, rows);
+  if (id === LIST || id === MAP) {
+    const size = Number(duckdb.list_vector_get_size(vector));
+    const child = vectorBytes(duckdb.list_vector_get_child(vector), size, Math.max(capacity, 2 * size));
+    return blockBytes(capacity * PLACE_BYTES) + child;
+  }
+  if (id !== STRUCT) return blockBytes(capacity * (FIXED.get(id)?.bytes ?? Number.POSITIVE_INFINITY));
+  let bytes = 0;
+  for (let i = Number(duckdb.struct_type_child_count(type)) - 1; i >= 0; i--)
+    bytes += vectorBytes(duckdb.struct_vector_get_child(vector, i), rows, capacity);
+  return bytes;
 }
 
 const blockBytes = (bytes: number): number => (bytes < LARGE_BYTES ? bytes : bytes + PAGE_BYTES);
@@ -120,9 +114,9 @@ export type WholeNumbers = Int8Array | Int16Array | Int32Array | BigInt64Array;
  */
 export function readWholeNumbers(vector: Address, rows: number): WholeNumbers | undefined {
   const type = word(duckdb.vector_get_column_type(vector));
-  const bytes = WHOLE_BYTES.get(physicalId(type[0] ?? 0n));
+  const { bytes, isWhole } = FIXED.get(physicalId(type[0] ?? 0n)) ?? { bytes: 0 };
   duckdb.destroy_logical_type(type);
-  if (bytes === undefined) return undefined;
+  if (isWhole !== true) return undefined;
   const { buffer } = readBytes(duckdb.vector_get_data(vector), rows * bytes);
   if (bytes === 1) return new Int8Array(buffer);
   if (bytes === 2) return new Int16Array(buffer);

@@ -1,4 +1,5 @@
 import type { ColumnStats } from '#shared/iceberg/may-match.ts';
+import { must } from '#shared/must.ts';
 import { duckdb, word, type Address } from '../duckdb/library.ts';
 import { hasNull, readWholeNumbers, type WholeNumbers } from '../duckdb/vector-memory.ts';
 
@@ -15,7 +16,7 @@ export type ColumnSlice = { readonly vector: Address; readonly rows: number };
 export class CachedColumn {
   readonly slices: readonly ColumnSlice[];
   readonly bytes: number;
-  readonly #stats: (ColumnStats | null | undefined)[] = [];
+  readonly #stats: ColumnStats[] = [];
   #holders = 1;
 
   /** Takes over the vectors, which take this memory; the caller is the first holder. */
@@ -32,22 +33,19 @@ export class CachedColumn {
     if (--this.#holders === 0) for (const { vector } of this.slices) duckdb.destroy_vector(word(vector));
   }
 
-  /** The statistics of the rows of a slice, in the form of `mayMatch`; undefined for a type without bounds here. */
-  stats(slice: number): ColumnStats | undefined {
-    const known = this.#stats[slice];
-    const stats = known === undefined ? statsOf(this.slices[slice]) : known;
-    this.#stats[slice] = stats;
-    return stats ?? undefined;
+  /** The statistics of the rows of a slice, in the form of `mayMatch`; without bounds for a type that has none here. */
+  stats(slice: number): ColumnStats {
+    return (this.#stats[slice] ??= statsOf(must(this.slices[slice], 'a slice of the column')));
   }
 }
 
 /** Values below a NULL count as well, which makes bounds wider than they need to be, and never wrong. */
-function statsOf(slice: ColumnSlice | undefined): ColumnStats | null {
-  const numbers = slice === undefined ? undefined : readWholeNumbers(slice.vector, slice.rows);
-  if (slice === undefined || numbers === undefined) return null;
+function statsOf({ vector, rows }: ColumnSlice): ColumnStats {
+  const numbers = readWholeNumbers(vector, rows);
+  if (numbers === undefined) return {};
   const { lower, upper } = extremes(numbers);
   const bounds = { lower: BigInt(lower), upper: BigInt(upper) };
-  return hasNull(slice.vector, slice.rows) ? bounds : { ...bounds, nullCount: 0 };
+  return hasNull(vector, rows) ? bounds : { ...bounds, nullCount: 0 };
 }
 
 function extremes(numbers: WholeNumbers): { lower: bigint | number; upper: bigint | number } {

@@ -1,9 +1,10 @@
 import { SkeinError } from '#shared/error.ts';
 import type { ColumnStats } from '#shared/iceberg/may-match.ts';
+import { must } from '#shared/must.ts';
 import type { OpenInput, TableInput } from '../duckdb/arrow-in.ts';
 import { duckdb, type Address } from '../duckdb/library.ts';
 import type { CacheableScan } from '../scan/cacheable-scan.ts';
-import type { CachedColumn } from './cached-column.ts';
+import type { CachedColumn, ColumnSlice } from './cached-column.ts';
 import type { CachedShape } from './cached-shape.ts';
 import { columnKey, type RowCache } from './row-cache.ts';
 
@@ -51,8 +52,9 @@ export class CachedRows implements TableInput, Disposable {
 
   bind(info: Address): void {
     this.#shape.declare(info);
-    const rows = this.#slices([]).reduce((sum, slice) => sum + slice.rows, 0);
-    duckdb.bind_set_cardinality(info, rows, true);
+    const rows = this.#groups.flatMap(({ columns, slices }) => slices.map((i) => rowsOf(columns, i)));
+    const all = rows.reduce((sum, more) => sum + more, 0);
+    duckdb.bind_set_cardinality(info, all, true);
   }
 
   open(columns: readonly number[]): OpenInput {
@@ -67,10 +69,10 @@ export class CachedRows implements TableInput, Disposable {
   /** The rows that may match, with these of the columns that the scan reads. */
   #slices(places: readonly number[]): readonly RowSlice[] {
     return this.#groups.flatMap(({ columns, slices }) => {
-      const asked = places.flatMap((place) => columns[place] ?? []);
+      const asked = places.map((place) => must(columns[place], 'a column that the scan reads'));
       return slices.map((i) => ({
-        vectors: asked.map((column) => column.slices[i]?.vector ?? 0n),
-        rows: columns[0]?.slices[i]?.rows ?? 0,
+        vectors: asked.map((column) => sliceOf(column, i).vector),
+        rows: rowsOf(columns, i),
       }));
     });
   }
@@ -97,6 +99,11 @@ class SliceReader implements OpenInput {
     duckdb.data_chunk_set_size(output, slice?.rows ?? 0);
   }
 }
+
+const sliceOf = ({ slices }: CachedColumn, slice: number): ColumnSlice => must(slices[slice], 'a slice of the column');
+
+const rowsOf = ([first]: readonly CachedColumn[], slice: number): number =>
+  sliceOf(must(first, 'a scan reads a column'), slice).rows;
 
 /** The slices whose statistics allow a match. */
 function slicesOf(scan: CacheableScan, columns: readonly CachedColumn[]): readonly number[] {

@@ -4,22 +4,25 @@ import { writeBytes } from '../duckdb/memory.ts';
 import { vectorBytes, VECTOR_ROWS } from '../duckdb/vector-memory.ts';
 import { CachedColumn, type ColumnSlice } from './cached-column.ts';
 
-/** The capacity of a vector is a multiple of this, as the masks of NULLs are made of words. */
-const CAPACITY_STEP = 64;
-
-/** Copies the columns of row groups, one after the other, out of the chunks of a result. */
+/**
+ * Copies the columns of row groups, one after the other, out of the chunks that a statement streams: their vectors are flat. DuckDB cannot
+ * report that it has no memory for a copy, so each is measured before it is made.
+ */
 export class ColumnCopies implements Disposable {
   readonly #types: BigUint64Array<ArrayBuffer>;
   readonly #selection: Address;
+  readonly #bytesMax: number;
   #columns: ColumnCopy[] = [];
   /** Rows of the present row group that are still to come. */
   #left = 0;
 
-  constructor(result: ResultWords, columns: number) {
+  /** @param bytesMax memory of a column of a row group */
+  constructor(result: ResultWords, columns: number, bytesMax: number) {
     this.#types = BigUint64Array.from({ length: columns }, (_, i) => duckdb.column_logical_type(result, i));
     this.#selection = duckdb.create_selection_vector(VECTOR_ROWS);
     const everyRow = Uint32Array.from({ length: VECTOR_ROWS }, (_, row) => row);
     writeBytes(duckdb.selection_vector_get_data_ptr(this.#selection), new Uint8Array(everyRow.buffer));
+    this.#bytesMax = bytesMax;
   }
 
   /** Begins with a row group. */
@@ -33,29 +36,26 @@ export class ColumnCopies implements Disposable {
     return this.#left;
   }
 
-  /** Memory of the largest column. */
-  get bytesMax(): number {
-    return this.#columns.reduce((most, { bytes }) => Math.max(most, bytes), 0);
-  }
-
-  /** Copies a chunk of rows of the present row group. @throws MEMORY_EXHAUSTED */
-  append(chunk: Address, rows: number): void {
-    this.#columns.forEach((column, i) => {
-      column.append(duckdb.data_chunk_get_vector(chunk, i), this.#selection, rows);
-    });
+  /**
+   * Copies a chunk of rows of the present row group; false when a column would be too large.
+   * @throws MEMORY_EXHAUSTED when there is none for a new vector
+   */
+  append(chunk: Address, rows: number): boolean {
+    const sources = this.#columns.map((_, i) => duckdb.data_chunk_get_vector(chunk, i));
+    const isSmall = this.#columns.every(({ bytes }, i) => bytes + sizeOf(sources[i], rows) <= this.#bytesMax);
+    if (!isSmall) return false;
+    this.#columns.forEach((column, i) => column.append(sources[i] ?? 0n, this.#selection, rows));
     this.#left -= rows;
+    return true;
   }
 
   /** The columns of the row group, which belong to the caller. */
   take(): readonly CachedColumn[] {
-    const columns = this.#columns.map((column) => column.take());
-    this.#columns = [];
-    return columns;
+    return this.#columns.splice(0).map((column) => column.take());
   }
 
   #drop(): void {
-    for (const column of this.#columns) column.take().release();
-    this.#columns = [];
+    for (const column of this.#columns.splice(0)) column[Symbol.dispose]();
   }
 
   [Symbol.dispose](): void {
@@ -65,13 +65,17 @@ export class ColumnCopies implements Disposable {
   }
 }
 
+type Growing = { readonly vector: Address; readonly capacity: number; rows: number };
+
+const sizeOf = (vector: Address | undefined, rows: number): number => vectorBytes(vector ?? 0n, rows, rows);
+
 /** One column of one row group. */
-class ColumnCopy {
+class ColumnCopy implements Disposable {
   readonly #type: Address;
   /** Rows for which there is no vector yet. */
   #left: number;
-  #slices: { readonly vector: Address; readonly capacity: number; rows: number }[] = [];
-  /** Of the vectors that are full. */
+  #slices: Growing[] = [];
+  /** Memory of the vectors that are full. */
   #fullBytes = 0;
 
   constructor(type: Address, rows: number) {
@@ -97,23 +101,25 @@ class ColumnCopy {
   }
 
   /** The vector that has room. */
-  #slice(): { readonly vector: Address; readonly capacity: number; rows: number } {
+  #slice(): Growing {
     const last = this.#slices.at(-1);
     if (last !== undefined && last.rows < last.capacity) return last;
-    const rows = Math.min(VECTOR_ROWS, this.#left);
-    const capacity = Math.ceil(rows / CAPACITY_STEP) * CAPACITY_STEP;
-    const vector = duckdb.create_vector(this.#type, capacity) as Address | null;
+    const capacity = Math.min(VECTOR_ROWS, this.#left);
+    const vector = duckdb.create_vector(this.#type, capacity);
     if (vector === null || vector === 0n) throw new SkeinError('MEMORY_EXHAUSTED', 'the worker has no memory for rows');
-    this.#left -= rows;
     const slice = { vector, capacity, rows: 0 };
+    this.#left -= capacity;
     this.#slices.push(slice);
     return slice;
   }
 
   take(): CachedColumn {
     const { bytes } = this;
-    const slices: readonly ColumnSlice[] = this.#slices.map(({ vector, rows }) => ({ vector, rows }));
-    this.#slices = [];
+    const slices: readonly ColumnSlice[] = this.#slices.splice(0);
     return new CachedColumn(slices, bytes);
+  }
+
+  [Symbol.dispose](): void {
+    for (const { vector } of this.#slices.splice(0)) duckdb.destroy_vector(word(vector));
   }
 }

@@ -1,16 +1,17 @@
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { readParquet } from '#shared/sql/read-parquet.ts';
 import { interruptConnection, type Connection } from '../duckdb/instance.ts';
-import { duckdb } from '../duckdb/library.ts';
+import { duckdb, type Address } from '../duckdb/library.ts';
 import { destroyChunk, LATE_FALSE, PreparedStatement, Statement } from '../duckdb/statement.ts';
 import type { CacheableGroup, CacheableScan } from '../scan/cacheable-scan.ts';
+import type { CachedColumn } from './cached-column.ts';
 import { CachedShape } from './cached-shape.ts';
 import { ColumnCopies } from './column-copies.ts';
 import { columnKey, type RowCache } from './row-cache.ts';
 
 /**
- * Reads the columns of row groups of a scan from their files into the cache, step by step. False when a column is too large. The connection must
- * use one thread, so that rows come in the order of the file.
+ * Reads the columns of row groups of a scan from their files into the cache, step by step. False when a column is too large or of a type whose
+ * memory is not known, or when a row group has not its rows. The connection must use one thread, so that rows come in the order of the file.
  * @throws DuckDB's error, MEMORY_EXHAUSTED
  */
 export function* fillColumns(
@@ -26,12 +27,9 @@ export function* fillColumns(
 }
 
 function newShape({ columns, groups }: CacheableScan, connection: Connection): CachedShape {
+  const sql = selectFrom(columns, `${readParquet([groups[0]?.path ?? ''])} AS f LIMIT 0`);
   const names = columns.map(({ name }) => name);
-  return new CachedShape(
-    selectFrom(columns, `${readParquet([groups[0]?.path ?? ''])} AS f LIMIT 0`),
-    names,
-    connection,
-  );
+  return new CachedShape(sql, names, connection);
 }
 
 type Part = { readonly from: string; readonly groups: readonly CacheableGroup[] };
@@ -67,31 +65,44 @@ function* fill(
   using prepared = new PreparedStatement(connection, selectFrom(columns, from));
   using statement = new Statement(prepared);
   while (statement.step() !== 'ready') yield;
-  using copies = new ColumnCopies(statement.result, columns.length);
-  const left = groups.values();
-  let group: CacheableGroup | undefined;
-  for (let chunk = statement.fetch(); chunk !== undefined; chunk = statement.fetch()) {
-    const rows = Number(duckdb.data_chunk_get_size(chunk));
-    try {
+  using copies = new ColumnCopies(statement.result, columns.length, cache.columnBytesMax);
+  let isDone = false;
+  try {
+    const left = groups.values();
+    let group: CacheableGroup | undefined;
+    for (let chunk = statement.fetch(); chunk !== undefined; chunk = statement.fetch()) {
       if (copies.left === 0) {
         group = left.next().value;
         copies.begin(group?.rows ?? 0);
       }
-      if (rows <= copies.left) copies.append(chunk, rows);
-      else group = undefined;
-    } finally {
-      destroyChunk(chunk);
+      if (!copyChunk(chunk, copies) || group === undefined) return false;
+      if (copies.left === 0 && !keep(cache, copies.take(), { columns, group })) return false;
+      yield;
     }
-    if (group === undefined || copies.bytesMax > cache.columnBytesMax) {
-      // Destroying the unfinished statement would run it to its end.
-      interruptConnection(connection.address);
-      return false;
-    }
-    if (copies.left === 0) {
-      for (const [i, column] of copies.take().entries())
-        cache.putColumn(columnKey(group.key, columns[i]?.sql ?? ''), column);
-    }
-    yield;
+    isDone = true;
+    return copies.left === 0 && left.next().done === true;
+  } finally {
+    // Destroying an unfinished statement would run it to its end.
+    if (!isDone) interruptConnection(connection.address);
   }
-  return copies.left === 0 && left.next().done === true;
+}
+
+/** Copies a chunk, and destroys it; false when it has more rows than are left of the row group, or a column would be too large. */
+function copyChunk(chunk: Address, copies: ColumnCopies): boolean {
+  try {
+    const rows = Number(duckdb.data_chunk_get_size(chunk));
+    return rows <= copies.left && copies.append(chunk, rows);
+  } finally {
+    destroyChunk(chunk);
+  }
+}
+
+/** Puts the columns of a row group into the cache; false when one of them is too large. */
+function keep(
+  cache: RowCache,
+  copied: readonly CachedColumn[],
+  { columns, group }: Pick<CacheableScan, 'columns'> & { readonly group: CacheableGroup },
+): boolean {
+  const kept = copied.map((column, i) => cache.putColumn(columnKey(group.key, columns[i]?.sql ?? ''), column));
+  return !kept.includes(false);
 }

@@ -41,10 +41,12 @@ export class RowCache {
     return this.#columns.get(key);
   }
 
-  /** Takes over the caller's hold of a column. */
-  putColumn(key: string, column: CachedColumn): void {
-    if (column.bytes > this.columnBytesMax) column.release();
-    else this.#columns.set(key, column);
+  /** Takes over the caller's hold of a column; false when it is too large to be kept. */
+  putColumn(key: string, column: CachedColumn): boolean {
+    const isSmall = column.bytes <= this.columnBytesMax;
+    if (isSmall) this.#columns.set(key, column);
+    else column.release();
+    return isSmall;
   }
 
   shape(key: string): CachedShape | undefined {

@@ -16,3 +16,23 @@ export function partFor({ tenant, principal }: Asker, tasks: Iterable<Asker>): n
   }
   return 1 / (tenants.size * principals.size * own);
 }
+
+/** What is to be known of a slot to place a task on it. */
+export interface Placeable {
+  readonly isBusy: boolean;
+  readonly attempts: { readonly size: number };
+  askers(): Iterable<Asker>;
+}
+
+/** The slot for a task: an idle one before the others, then the one where it gets most, then the one with the fewest tasks. */
+export function bestSlot<Slot extends Placeable>(asker: Asker, slots: readonly Slot[]): Slot | undefined {
+  const [best] = slots
+    .map((slot) => ({
+      slot,
+      isBusy: Number(slot.isBusy),
+      part: partFor(asker, slot.askers()),
+      tasks: slot.attempts.size,
+    }))
+    .toSorted((a, b) => a.isBusy - b.isBusy || b.part - a.part || a.tasks - b.tasks);
+  return best?.slot;
+}

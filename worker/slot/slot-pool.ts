@@ -11,7 +11,7 @@ import { LevelSpec } from './level-spec.ts';
 import { addLevels, type Levels } from './level-stats.ts';
 import { ACTIVITY, type QueryTime, type SlotOutput, type SlotSettings, type SlotStart } from './slot-messages.ts';
 import type { SlotPoolOptions } from './slot-pool-options.ts';
-import { partFor } from './slot-part.ts';
+import { bestSlot } from './slot-part.ts';
 import { ownerOf, SlotRun } from './slot-run.ts';
 
 /** Interval at which the slots are polled. */
@@ -184,9 +184,9 @@ export class SlotPool {
   }
 
   /**
-   * Places waiting tasks, each on the open slot where it gets most: on the one with the fewest tasks, those of a principal would gather on
-   * one slot while another has a slot of its own. The order is: the tenant with the fewest tasks on slots first, then its principal with
-   * the fewest. Queueing in order of arrival would favour whoever sends most.
+   * Places waiting tasks, each on the open slot where it gets most. Placing on the slot with the fewest tasks would let those of one principal
+   * gather on one slot, while another principal has the other slot for itself. The order is: the tenant with the fewest tasks on slots first,
+   * then its principal with the fewest. Queueing in order of arrival would favour whoever sends most.
    */
   #placeWaiting(): void {
     const waiting = new Set([...this.#runs].filter((run) => run.isWaiting && !this.#isLimited(run.owner)));
@@ -198,21 +198,16 @@ export class SlotPool {
     for (const run of running) places.take(run, 1);
     for (;;) {
       const next = inTurn(waiting, places).find((run) => places.freeFor(run) >= 1);
-      const slot = next === undefined ? undefined : this.#slotFor(next);
-      if (next === undefined || slot === undefined) return;
+      if (next === undefined) return;
+      const slot = bestSlot(
+        next,
+        this.#open.filter(({ attempts }) => attempts.size < this.#options.tasksPerSlotMax),
+      );
+      if (slot === undefined) return;
       waiting.delete(next);
       places.take(next, 1);
       next.place(slot, ++this.#jobs);
     }
-  }
-
-  /** An open slot with a place for the task: one that is idle before the others, and of equals the one where it gets most. */
-  #slotFor(run: SlotRun): Slot | undefined {
-    const [best] = this.#open
-      .filter(({ attempts }) => attempts.size < this.#options.tasksPerSlotMax)
-      .map((slot) => ({ slot, isBusy: slot.isBusy, part: partFor(run, slot.askers()) }))
-      .toSorted((a, b) => Number(a.isBusy) - Number(b.isBusy) || b.part - a.part);
-    return best?.slot;
   }
 
   /** Places tasks that would wait for a step of another task on the express slot, in turn, and takes them from `waiting`. */

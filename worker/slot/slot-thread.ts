@@ -155,7 +155,7 @@ export async function runTask(job: SlotJob): Promise<void> {
     const spec = await decodeTask(job.spec);
     if (control.isWithdrawn) return;
     ranges = new RangeFiles(join(settings.spillDir, `ranges-${threadId}`), spec);
-    const parts = { job, spec, control, output, ranges, signal: abort.signal, mayCache: spec.profile !== 'exact' };
+    const parts = { job, spec, control, output, ranges, signal: abort.signal, mayCache: mayCache(spec) };
     const done = await prepareAndRun(parts, beganMs, (task) => {
       running = task;
     });
@@ -163,13 +163,20 @@ export async function runTask(job: SlotJob): Promise<void> {
   } catch (error) {
     output.fail(describe(abort.signal.aborted ? abort.signal.reason : error).toData());
   } finally {
-    scheduler.forget(job.job);
-    await ranges?.[Symbol.asyncDispose]();
-    output.close();
-    endedMs = performance.now();
-    setImmediate(() => pool.prepareBlank());
+    try {
+      await ranges?.[Symbol.asyncDispose]();
+    } finally {
+      scheduler.forget(job.job);
+      output.close();
+      endedMs = performance.now();
+      setImmediate(() => pool.prepareBlank());
+    }
   }
 }
+
+/** An exact profile is that of the files. DuckDB ends the process when it has no memory to copy rows for the cache. */
+const mayCache = ({ profile }: TaskSpec): boolean =>
+  profile !== 'exact' && Atomics.load(settings.activity, ACTIVITY.memoryShort) === 0;
 
 type Running = {
   readonly job: SlotJob;

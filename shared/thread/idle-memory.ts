@@ -5,8 +5,8 @@ import { koffi } from '#shared/native/koffi.ts';
 /** Interval at which a thread checks whether it was idle. */
 const LOOK_MS = 2_500;
 /**
- * Time for which a thread is idle before its garbage is worth a collection. A pause between two statements is shorter: with the garbage of
- * statements V8 forgets what it knew of their objects' shapes, and throws away the code that it had compiled for them. `SELECT 1` of 16
+ * Time for which a thread is idle before its garbage is worth a collection: longer than the pauses between a user's statements. A collection
+ * removes the last objects of a shape, and with the shape V8 throws away the code that it had compiled for such objects. `SELECT 1` of 16
  * clients had three fifths of its rate for some seconds after a collection, and the first statement took twice as long.
  */
 const IDLE_MS = 60_000;

@@ -1,10 +1,8 @@
 import { duckdb, type Address } from './library.ts';
 import { readBytes, readWords } from './memory.ts';
+import { INLINE_BYTES } from './vector-memory.ts';
 
 /** Readers of small results: the values of a vector of a chunk, none of which is NULL. The chunk is of a collected statement, so that it is flat. */
-
-/** Texts up to this length stand in the vector; longer ones behind a pointer. */
-const INLINE_BYTES = 12;
 
 export function readTexts(vector: Address, rows: number): string[] {
   const words = readWordsAt(vector, rows * 2);

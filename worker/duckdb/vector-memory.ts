@@ -38,7 +38,7 @@ const FIXED: ReadonlyMap<number, { readonly name: string; readonly bytes: number
 ]);
 /** The place of a text or list in its vector. A text up to `INLINE_BYTES` stands there; a longer one in a heap, which grows by doubling. */
 const PLACE_BYTES = 16;
-const INLINE_BYTES = 12;
+export const INLINE_BYTES = 12;
 const HEAP_FACTOR = 2;
 const HEAP_BYTES_MIN = 4_096;
 /** Memory of a vector beside its values, and of its mask of NULLs, which has a bit for each row of a full vector at least. */
@@ -82,27 +82,29 @@ const blockBytes = (bytes: number): number => (bytes < LARGE_BYTES ? bytes : byt
 
 function heapBytes(vector: Address, rows: number): number {
   const places = Buffer.from(readBytes(duckdb.vector_get_data(vector), rows * PLACE_BYTES).buffer);
-  const isValid = validity(vector, rows);
+  const valid = validBits(vector, rows);
   let long = 0;
   for (let row = 0; row < rows; row++) {
-    const bytes = isValid(row) ? places.readUInt32LE(row * PLACE_BYTES) : 0;
+    if (valid !== undefined && !isSet(valid, row)) continue;
+    const bytes = places.readUInt32LE(row * PLACE_BYTES);
     if (bytes > INLINE_BYTES) long += bytes;
   }
   return long === 0 ? 0 : long * HEAP_FACTOR + HEAP_BYTES_MIN;
 }
 
-/** Tells of each row of a flat vector whether it has a value. */
-function validity(vector: Address, rows: number): (row: number) => boolean {
+/** The mask of a flat vector: a bit for each row, 0 for a NULL; undefined when no row is NULL. */
+function validBits(vector: Address, rows: number): Uint8Array | undefined {
   const mask = duckdb.vector_get_validity(vector);
-  if (mask === null || mask === 0n) return () => true;
-  const bits = readBytes(mask, (rows + 7) >> 3);
-  return (row) => (((bits[row >> 3] ?? 0) >> (row & 7)) & 1) === 1;
+  return mask === null || mask === 0n ? undefined : readBytes(mask, (rows + 7) >> 3);
 }
+
+const isSet = (bits: Uint8Array, row: number): boolean => (((bits[row >> 3] ?? 0) >> (row & 7)) & 1) === 1;
 
 /** Whether a flat vector has a NULL. */
 export function hasNull(vector: Address, rows: number): boolean {
-  const isValid = validity(vector, rows);
-  for (let row = 0; row < rows; row++) if (!isValid(row)) return true;
+  const valid = validBits(vector, rows);
+  if (valid === undefined) return false;
+  for (let row = 0; row < rows; row++) if (!isSet(valid, row)) return true;
   return false;
 }
 

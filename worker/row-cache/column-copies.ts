@@ -41,10 +41,12 @@ export class ColumnCopies implements Disposable {
    * @throws MEMORY_EXHAUSTED when there is none for a new vector
    */
   append(chunk: Address, rows: number): boolean {
-    const sources = this.#columns.map((_, i) => duckdb.data_chunk_get_vector(chunk, i));
-    const isSmall = this.#columns.every(({ bytes }, i) => bytes + sizeOf(sources[i], rows) <= this.#bytesMax);
+    const pairs = this.#columns.map((column, i) => ({ column, source: duckdb.data_chunk_get_vector(chunk, i) }));
+    const isSmall = pairs.every(
+      ({ column, source }) => column.bytes + vectorBytes(source, rows, rows) <= this.#bytesMax,
+    );
     if (!isSmall) return false;
-    this.#columns.forEach((column, i) => column.append(sources[i] ?? 0n, this.#selection, rows));
+    for (const { column, source } of pairs) column.append(source, this.#selection, rows);
     this.#left -= rows;
     return true;
   }
@@ -66,8 +68,6 @@ export class ColumnCopies implements Disposable {
 }
 
 type Growing = { readonly vector: Address; readonly capacity: number; rows: number };
-
-const sizeOf = (vector: Address | undefined, rows: number): number => vectorBytes(vector ?? 0n, rows, rows);
 
 /** One column of one row group. */
 class ColumnCopy implements Disposable {

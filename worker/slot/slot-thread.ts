@@ -174,7 +174,7 @@ export async function runTask(job: SlotJob): Promise<void> {
   }
 }
 
-/** An exact profile is that of the files. DuckDB ends the process when it has no memory to copy rows for the cache. */
+/** An exact profile tells how the files are read. DuckDB ends the process when it has no memory to copy rows for the cache. */
 const mayCache = ({ profile }: TaskSpec): boolean =>
   profile !== 'exact' && Atomics.load(settings.activity, ACTIVITY.memoryShort) === 0;
 

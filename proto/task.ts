@@ -91,7 +91,7 @@ export type InputSource = {
   readonly batches: { readonly start: number; readonly end: number } | null;
   readonly rows: number;
   readonly bytes: number;
-  /** The task may still run: the reader waits for its end, however long. Rows and bytes are then unknown, and 0. */
+  /** The task may still run: the reader waits for its end, however long. Rows and bytes are then expected, or unknown and 0. */
   readonly awaited?: true;
   /** The partition's messages, if they came inline with its task's report, so that no fetch is needed. */
   readonly messages?: readonly string[];

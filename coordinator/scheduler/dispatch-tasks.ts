@@ -5,27 +5,35 @@ import { taskId, type TaskId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import { queryKilled, WorkerEnding } from '../cluster/worker-ending.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
+import type { Foresee } from './foresight.ts';
 import type { ResultReader } from './result-reader.ts';
 import { runProgress, type RunProgress, type RunView } from './run-progress.ts';
 import { runTask } from './run-task.ts';
 import { roomsOf, type Rooms } from './rooms-of.ts';
-import type { RunningTask } from './running-task.ts';
+import { runningTask, type RunningTask } from './running-task.ts';
 import type { Scheduler, TimedRun } from './scheduler.ts';
 import { endQuery, runSpooledTask } from './spooled-task.ts';
 import { stageReport, type StageReport } from './stage-report.ts';
 import type { StageRun } from './stage-run.ts';
+import { StarvationWatch } from './starvation-watch.ts';
+import { TakenCores } from './taken-cores.ts';
 import { stageTasks } from './stage-state.ts';
 import { taskTicket, type TaskOwner } from './task-spec.ts';
 import { TaskSpecs, threadsOf, type Place } from './task-specs.ts';
 import { withRun, type TaskEnd } from './task-end.ts';
-import { failureError, FragmentRefused, sentInPart, StartOver } from './task-errors.ts';
+import {
+  failureError,
+  FragmentRefused,
+  INPUT_LOST,
+  NOT_FORESEEN,
+  QUERY_ENDED,
+  sentInPart,
+  StartOver,
+} from './task-errors.ts';
 import { isCarried, type TaskEvent, type TaskOutput } from './task-state.ts';
 
-/** Stops a task whose input was lost: it may wait for that input forever. */
-const INPUT_LOST = new SkeinError('WORKER_LOST', 'an input of the task was lost');
-
 /**
- * A stage's first task is sent before its producers have ended only when these have run for this long: then their workers know their tasks, and
+ * A stage's tasks are sent before its producers have ended only when these have run for this long: then their workers know their tasks, and
  * the stage is long enough that sending early saves something.
  */
 const EARLY_AFTER_MS = 10;
@@ -48,15 +56,14 @@ export class TaskDispatcher implements RunView, TimedRun {
   /** Every stage that was run so far. */
   readonly #stages = new Set<StageRun>();
   readonly #running = new Map<TaskId, RunningTask>();
-  /** Cores that running tasks of this query take, per worker id. */
-  readonly #inFlight = new Map<string, number>();
+  readonly #cores = new TakenCores();
   readonly #used = new Map<string, LiveWorker>();
   readonly #specs: TaskSpecs;
   readonly #stop = new AbortController();
   readonly #failed: PromiseWithResolvers<never> = Promise.withResolvers();
   readonly #onAbort: () => void;
   readonly #unwatch: () => void;
-  #starving: NodeJS.Timeout | undefined;
+  readonly #starvation: StarvationWatch;
   #early: NodeJS.Timeout | undefined;
   /** Whether the stages that were started last have run for `EARLY_AFTER_MS`. */
   #mayBeEarly = false;
@@ -67,6 +74,8 @@ export class TaskDispatcher implements RunView, TimedRun {
   constructor(options: Options) {
     this.#options = options;
     this.#specs = new TaskSpecs(options.scheduler, options.owner);
+    const { pool, workerWaitMs } = options.scheduler;
+    this.#starvation = new StarvationWatch({ pool, waitMs: workerWaitMs, onStarved: (error) => this.#fail(error) });
     this.#failed.promise.catch(() => undefined);
     this.#onAbort = () => this.#fail(SkeinError.of(options.signal.reason));
     if (options.signal.aborted) this.#onAbort();
@@ -98,27 +107,55 @@ export class TaskDispatcher implements RunView, TimedRun {
 
   /** Progress of the stages that were started so far. */
   get progress(): RunProgress {
-    return runProgress([...this.#stages], [...this.#running.values()]);
+    const running = [...this.#running.values()].filter(({ stage }) => !stage.isForeseen);
+    return runProgress([...this.#stages], running);
   }
 
   get stages(): readonly StageReport[] {
     return Array.from(this.#stages, stageReport);
   }
 
-  /** Runs stages, whose producers are done, to their end. @throws StartOver, FragmentRefused, or the error that ends the query. */
-  async run(stages: readonly StageRun[]): Promise<void> {
+  /**
+   * Runs stages, whose producers are done or among them, to their end. `foresee` is called when they have run for a while, and makes those that
+   * are likely to follow: their tasks are sent meanwhile. Each of these is given to the next `run`, or to `withdraw`.
+   * @throws StartOver, FragmentRefused, or the error that ends the query.
+   */
+  async run(stages: readonly StageRun[], foresee?: Foresee): Promise<void> {
     for (const stage of stages) {
       this.#active.add(stage);
       this.#stages.add(stage);
     }
-    if (stages.some(({ isEarly }) => isEarly)) {
-      this.#early = setTimeout(() => {
-        this.#mayBeEarly = true;
-        this.#pump();
-      }, EARLY_AFTER_MS);
+    const over = new AbortController();
+    this.#mayBeEarly = false;
+    if (foresee !== undefined || stages.some(({ isEarly }) => isEarly)) {
+      this.#early = setTimeout(() => void this.#sendEarly(over.signal, foresee), EARLY_AFTER_MS);
     }
     this.#pump();
-    await Promise.race([Promise.all(stages.map((stage) => stage.done.promise)), this.#failed.promise]);
+    try {
+      await Promise.race([Promise.all(stages.map((stage) => stage.done.promise)), this.#failed.promise]);
+    } finally {
+      clearTimeout(this.#early);
+      over.abort();
+    }
+  }
+
+  async #sendEarly(over: AbortSignal, foresee?: Foresee): Promise<void> {
+    this.#mayBeEarly = true;
+    this.#pump();
+    try {
+      const stages = (await foresee?.(over)) ?? [];
+      if (over.aborted) return;
+      for (const stage of stages) this.#active.add(stage);
+      this.#pump();
+    } catch (error) {
+      if (!over.aborted) this.#fail(SkeinError.of(error));
+    }
+  }
+
+  /** Ends the tasks of a stage that was foreseen, and does not follow. */
+  withdraw(stage: StageRun): void {
+    this.#active.delete(stage);
+    for (const running of this.#running.values()) if (running.stage === stage) running.stop.abort(NOT_FORESEEN);
   }
 
   /** Ends running tasks and frees spooled output. Resolves when every live worker has confirmed it, or has not within the deadline. */
@@ -137,7 +174,7 @@ export class TaskDispatcher implements RunView, TimedRun {
 
   #fail(error: Error): void {
     if (this.#stop.signal.aborted) return;
-    clearTimeout(this.#starving);
+    this.#starvation.stop();
     clearTimeout(this.#early);
     this.#failed.reject(error);
     this.#stop.abort(SkeinError.of(error));
@@ -158,7 +195,7 @@ export class TaskDispatcher implements RunView, TimedRun {
       const rooms = roomsOf(open);
       const hasWork = (): boolean => [...this.#active].some((stage) => stage.hasWork);
       while (hasWork() && (this.#startSome(open, rooms, true) || this.#startSome(open, rooms, false)));
-      this.#watchStarvation();
+      this.#starvation.look(this.#active.size > 0 && this.#running.size === 0);
     } catch (error) {
       this.#fail(error instanceof Error ? error : new Error(String(error)));
     }
@@ -168,12 +205,12 @@ export class TaskDispatcher implements RunView, TimedRun {
   #startSome(workers: readonly LiveWorker[], rooms: Rooms, isNear: boolean): boolean {
     let started = false;
     for (const [i, worker] of workers.entries()) {
-      const taken = this.#inFlight.get(worker.info.id) ?? 0;
       for (const stage of this.#active) {
         const room = must(rooms(stage.fragment.width)[i], 'every worker has room');
-        const isEarly = !isReady(stage);
-        if (isEarly && !(this.#mayBeEarly && stage.startsEarly)) continue;
-        if (!isEarly && taken > 0 && taken + threadsOf(stage, room) > room.cores) continue;
+        const isEarly = !stage.isReady;
+        if (isEarly ? !(this.#mayBeEarly && stage.startsEarly) : stage.isForeseen) continue;
+        const taken = this.#cores.of(worker.info.id, isEarly);
+        if (taken > 0 && taken + threadsOf(stage, room) > room.cores) continue;
         const task = stage.take(worker, isNear, workers);
         if (task === undefined) continue;
         this.#start(stage, task, { worker, room, isEarly });
@@ -186,7 +223,7 @@ export class TaskDispatcher implements RunView, TimedRun {
 
   #settle(stage: StageRun): void {
     const { state } = stage;
-    if (state.kind === 'running') return;
+    if (state.kind === 'running' || stage.isForeseen) return;
     this.#active.delete(stage);
     if (state.kind === 'failed') throw failureError(state.failure);
     stage.done.resolve();
@@ -227,46 +264,17 @@ export class TaskDispatcher implements RunView, TimedRun {
     for (const { reads, stop } of this.#running.values()) if (reads.has(of)) stop.abort(INPUT_LOST);
   }
 
-  /** Fails the query when its tasks wait, and for `workerWaitMs` none of them has run and no worker is expected back. */
-  #watchStarvation(): void {
-    const isStarving = this.#active.size > 0 && this.#running.size === 0;
-    if (!isStarving) {
-      clearTimeout(this.#starving);
-      this.#starving = undefined;
-    } else {
-      const { pool, workerWaitMs } = this.#options.scheduler;
-      this.#starving ??= setTimeout(() => {
-        this.#starving = undefined;
-        if (pool.isExpecting) this.#watchStarvation();
-        else this.#fail(pool.noWorkers());
-      }, workerWaitMs);
-    }
-  }
-
   #start(stage: StageRun, task: number, { worker, room, isEarly }: Place & { readonly isEarly: boolean }): void {
     const id = taskId(randomUUID());
     const { info, link } = worker;
     const spec = this.#specs.make(stage, task, { worker, room }, { id, scheduledMs: Math.round(this.#scheduledMs) });
-    const reads = new Set(spec.inputs.flatMap((input) => input.sources.map((source) => source.taskId)));
-    const cores = isEarly ? 0 : spec.threads;
-    const running: RunningTask = {
-      stage,
-      worker,
-      reads,
-      isEarly,
-      waits: isEarly,
-      stop: new AbortController(),
-      threads: spec.threads,
-      timedMs: 0,
-      ended: Promise.withResolvers(),
-    };
+    const running = runningTask({ stage, worker, spec, isEarly });
     stage.applyTask(task, { kind: 'placed', taskId: id, worker: { id: info.id, address: link.address } });
     for (const producer of stage.producers) producer.isRead = true;
     this.#running.set(id, running);
-    this.#inFlight.set(info.id, (this.#inFlight.get(info.id) ?? 0) + cores);
+    this.#cores.add(running);
     this.#used.set(info.id, worker);
     this.#hasSpooled ||= spec.output.kind !== 'stream';
-    link.load += cores;
     const noteEnd = stage.attempts.begin(task, { worker: info.name, threads: spec.threads });
     const run = async (): Promise<void> => {
       const sentAtMs = Date.now();
@@ -274,8 +282,7 @@ export class TaskDispatcher implements RunView, TimedRun {
       const event = withRun(end, { worker: info.name, threads: spec.threads, sentAtMs, endedAtMs: Date.now() });
       noteEnd(event);
       this.#running.delete(id);
-      this.#inFlight.set(info.id, (this.#inFlight.get(info.id) ?? cores) - cores);
-      link.load -= cores;
+      this.#cores.remove(running);
       running.ended.resolve();
       this.#ended(running, task, event, id);
       // Only after the task's state is settled: when the result restarts, the batches that wait belong after the restart.
@@ -296,7 +303,7 @@ export class TaskDispatcher implements RunView, TimedRun {
     stage.applyTask(task, event);
     // Readers that wait for its end would wait forever.
     if (event.kind !== 'finished') this.#stopReaders(id);
-    for (const reader of this.#running.values()) reader.waits &&= !isReady(reader.stage);
+    for (const reader of this.#running.values()) if (reader.stage.isReady) this.#cores.waitsNoMore(reader);
     if (stage.state.kind === 'failed' || event.kind === 'finished' || event.kind === 'refused') return;
     if (stage.result?.hasDelivered(id) === true && !this.#restartResult(stage, stage.result)) {
       this.#fail(sentInPart(event.kind));
@@ -357,7 +364,8 @@ export class TaskDispatcher implements RunView, TimedRun {
     if (waits && NOT_BY_WAITING.has(code) && !(signal.reason instanceof WorkerEnding)) return { kind: 'inputLost' };
     const broke = code === 'CONNECTION_LOST';
     if (broke && !signal.aborted && (await worker.link.outlives([signal]))) return { kind: 'connectionLost' };
-    if (signal.aborted && signal.reason === INPUT_LOST) return { kind: 'inputLost' };
+    if (signal.aborted && (signal.reason === INPUT_LOST || signal.reason === NOT_FORESEEN))
+      return { kind: 'inputLost' };
     // A connection that breaks while its worker is lost says less than the signal does.
     const error = SkeinError.of(broke ? signal.reason : thrown);
     if (error instanceof WorkerEnding) {
@@ -369,6 +377,8 @@ export class TaskDispatcher implements RunView, TimedRun {
       return { kind: 'inputLost' };
     }
     if (error.code === 'WORKER_LOST') return { kind: 'workerLost' };
+    // If its stage does follow, the task fails once more.
+    if (stage.isForeseen && !signal.aborted) return { kind: 'inputLost' };
     if (error.code === 'FRAGMENT_REFUSED') this.#fail(new FragmentRefused(stage.fragment, error.message));
     return error.code === 'WORKER_DRAINING' ? { kind: 'refused' } : { kind: 'failed', error };
   }
@@ -386,10 +396,5 @@ export class TaskDispatcher implements RunView, TimedRun {
   }
 }
 
-/** Tells tasks that still run that nobody needs their rows. Made once: a stack trace for every query costs too much. */
-const QUERY_ENDED = new SkeinError('QUERY_CANCELLED', 'the query has ended');
-
 /** Errors of a task that waits for its inputs which are of its worker, or of the connection to it. */
 const NOT_BY_WAITING: ReadonlySet<ErrorCode> = new Set(['WORKER_LOST', 'CONNECTION_LOST', 'QUEUE_FULL']);
-
-const isReady = ({ producers }: StageRun): boolean => producers.every(({ state }) => state.kind === 'done');

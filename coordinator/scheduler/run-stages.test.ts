@@ -20,6 +20,7 @@ import type { DistributedPlan, Fragment } from '../distributor/fragment.ts';
 import { TextColumnReader } from '../sink/text-column.ts';
 import { queryTimes } from './query-times.ts';
 import type { PlannedScan } from './plan-scans.ts';
+import { PastStages } from './past-stages.ts';
 import type { Scheduler } from './scheduler.ts';
 import { NO_PROGRESS, type RunProgress } from './run-progress.ts';
 import { runStages, type StagedQuery, type StagedRun } from './run-stages.ts';
@@ -107,6 +108,7 @@ async function cluster(
     spillLimitBytes: 1,
     taskBytesMax: 100_000,
     workerWaitMs: 10_000,
+    past: new PastStages(),
     onRetry,
     running,
   };
@@ -428,6 +430,107 @@ test('when a task that the last one waits for is lost with its worker, both run 
   ).toBe(false);
   const finished = (run as StagedRun & { kind: 'staged' }).stages[0]?.tasks.length ?? 0;
   expect(retries).toBe(tasksOf(0).length - finished);
+});
+
+/** A scan of a table, as small as `SMALL`. */
+const VERSIONED = {
+  ...SMALL,
+  kind: 'files',
+  spec: { ...(SMALL as unknown as { spec: object }).spec, tableUuid: 't', snapshotId: '1' },
+  report: { files: FILES.length },
+} as unknown as PlannedScan;
+
+type SpoolOf = (spec: TaskSpec, cancelled: AbortSignal) => Promise<SpooledAnswer | undefined>;
+
+const isAwaiting = ({ inputs }: TaskSpec): boolean =>
+  inputs.length > 0 && inputs.every(({ sources }) => sources.length > 0 && sources.every(({ awaited }) => awaited));
+
+/** A cluster that has run a query of three stages, and another run of the query, in which `spool` takes the tasks. */
+async function ranOnce() {
+  let spool: SpoolOf = () => Promise.resolve(undefined);
+  const { scheduler, ...rest } = await cluster(2, { spool: (spec, _worker, cancelled) => spool(spec, cancelled) });
+  const run = async (by: SpoolOf): Promise<StagedRun> => {
+    spool = by;
+    ran = [];
+    return await runStages(scheduler, query({ scans: [VERSIONED] }));
+  };
+  await run(spool);
+  return { run, scheduler, ...rest };
+}
+
+test('the tasks of a stage come while those run that it reads, when these give what they gave before, and run once', async () => {
+  const { run, scheduler } = await ranOnce();
+  expect(tasksOf(1).some(({ spec }) => isAwaiting(spec))).toBe(false);
+  const came = Promise.withResolvers<void>();
+  const again = await run(async (spec) => {
+    if (spec.scans.length === 0 && isAwaiting(spec) && tasksOf(1).length === 2) came.resolve();
+    await came.promise;
+    return undefined;
+  });
+  expect(again).toMatchObject({
+    kind: 'staged',
+    starts: 1,
+    stages: [{ retries: 0 }, { retries: 0, tasks: [{}, {}] }, {}],
+  });
+  expect(tasksOf(1).map(({ spec }) => isAwaiting(spec))).toEqual([true, true]);
+  const sources = tasksOf(1).flatMap(({ spec }) => spec.inputs[0]?.sources ?? []);
+  expect(sources.map(({ partition }) => partition).toSorted()).toEqual([0, 0, 1, 1]);
+  expect(sources.map(({ rows, bytes }) => [rows, bytes])).toEqual(sources.map(() => [10, 10]));
+  expect(new Set(sources.map(({ taskId }) => taskId))).toEqual(new Set(tasksOf(0).map(({ spec }) => spec.taskId)));
+  expect(new Set(tasksOf(1).map(({ worker }) => worker)).size).toBe(2);
+  expect([tasksOf(2).length > 0, retries]).toEqual([true, 0]);
+  expect(scheduler.pool.states().every(({ load }) => load === 0)).toBe(true);
+});
+
+test('when they give something else, what was sent ahead ends, another plan is made, and they are not relied on again', async () => {
+  const { run, scheduler } = await ranOnce();
+  const came = Promise.withResolvers<void>();
+  let withdrawn = 0;
+  const again = await run(async (spec, cancelled) => {
+    if (spec.scans.length > 0) {
+      await came.promise;
+      return { report: taskReport(spec, 11) };
+    }
+    if (!isAwaiting(spec)) return undefined;
+    if (tasksOf(1).length === 2) came.resolve();
+    await new Promise((resolve) => cancelled.addEventListener('abort', resolve));
+    withdrawn += 1;
+    return undefined;
+  });
+  expect(again).toMatchObject({ kind: 'staged', starts: 1, stages: [{}, { retries: 0, tasks: [{}, {}] }, {}] });
+  expect(tasksOf(1).map(({ spec }) => isAwaiting(spec))).toEqual([true, true, false, false]);
+  await vi.waitFor(() => expect(withdrawn).toBe(2));
+  expect(retries).toBe(0);
+  const third = await run(async (spec) => {
+    if (spec.scans.length > 0) await new Promise((resolve) => setTimeout(resolve, 100));
+    return undefined;
+  });
+  expect(third.kind).toBe('staged');
+  expect(tasksOf(1).map(({ spec }) => isAwaiting(spec))).toEqual([false, false]);
+  expect(scheduler.pool.states().every(({ load }) => load === 0)).toBe(true);
+});
+
+test('a task that was sent ahead and fails is sent again when it is known that its stage follows, and fails the query then', async () => {
+  const { run } = await ranOnce();
+  const failing = (isOver: (spec: TaskSpec) => boolean): Promise<StagedRun> => {
+    const failed = Promise.withResolvers<void>();
+    return run(async (spec) => {
+      if (spec.scans.length > 0) {
+        await failed.promise;
+        // The coordinator hears of the failure first.
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      } else if (!isOver(spec)) {
+        failed.resolve();
+        throw new SkeinError('DIVISION_BY_ZERO', 'a division by zero');
+      }
+      return undefined;
+    });
+  };
+  const once = await failing((spec) => !isAwaiting(spec));
+  expect(once).toMatchObject({ kind: 'staged', starts: 1, stages: [{}, { tasks: [{}, {}] }, {}] });
+  expect(tasksOf(1).map(({ spec }) => isAwaiting(spec))).toContain(true);
+  await expect(failing(() => false)).rejects.toMatchObject({ code: 'DIVISION_BY_ZERO' });
+  expect(tasksOf(1).some(({ spec }) => !isAwaiting(spec))).toBe(true);
 });
 
 test('a task that two workers die of fails its query, and says so', async () => {

@@ -32,6 +32,8 @@ import {
   type KeyValues,
 } from '../distributor/dynamic-filter.ts';
 import { destinationOf, oneRun, type QueryRun } from './one-run.ts';
+import { hasComeTrue, stagesAhead, type Foresight } from './foresight.ts';
+import { StageKeys } from './past-stages.ts';
 import type { PlannedScan } from './plan-scans.ts';
 import { ResultReader } from './result-reader.ts';
 import { clusterFacts, workerFacts, type Scheduler } from './scheduler.ts';
@@ -122,6 +124,10 @@ class StageLoop {
   readonly #keyStages: StageRun<Fragment>[] = [];
   readonly #filters = new Map<number, readonly AppliedFilter[]>();
   readonly #looked = new Set<string>();
+  readonly #keys: StageKeys;
+  #foresight: Foresight | undefined;
+  /** Stages of the present plan that were sent ahead. */
+  #ahead: ReadonlyMap<Fragment, StageRun<Fragment>> = new Map();
   #scans: readonly PlannedScan[];
   #scanFacts: readonly ScanFacts[];
 
@@ -129,6 +135,7 @@ class StageLoop {
     this.#scheduler = scheduler;
     this.#query = query;
     this.#dispatcher = dispatcher;
+    this.#keys = new StageKeys(query);
     this.#scans = query.scans;
     this.#scanFacts = query.scanFacts;
   }
@@ -140,22 +147,79 @@ class StageLoop {
       const wave = chooseWave(distributed, (stage) => this.#stages.has(stage));
       if (wave.length === 0) {
         await this.#runResult(must(distributed.fragments.at(-1), 'a distributed plan has fragments'), []);
+        this.#remember();
         return this.#reports();
       }
-      const runs = wave.map((fragment) => this.#prepare(fragment, SPOOLED));
+      const runs = wave.map((one) => this.#ahead.get(one) ?? this.#prepare(one, SPOOLED));
       for (const run of runs) this.#stages.set(run.fragment.stage, run);
       if (isLastKnown(distributed, (stage) => this.#stages.has(stage))) {
         await this.#runResult(must(distributed.fragments.at(-1), 'a distributed plan has fragments'), runs);
+        this.#remember();
         return this.#reports();
       }
-      await this.#dispatcher.run(runs);
-      const again = this.#distribute(distributed);
-      if (again.kind === 'whole') return again;
-      distributed = (await this.#narrow(again)) ?? again;
-      const refused = await this.#query.check(distributed.fragments);
-      if (refused !== null) return refused;
+      const current = distributed;
+      await this.#dispatcher.run(runs, (over) => this.#foresee(current, runs, over));
+      const next = this.#asForeseen() ?? (await this.#replan(current));
+      if (next.kind === 'whole') return next;
+      distributed = next;
     }
     return { kind: 'whole', reason: `${wavesMax} waves of stages did not bring it to an end` };
+  }
+
+  /** Plans the rest of the query by what the stages that run gave before, if that is known; returns those that can be sent ahead. */
+  async #foresee(
+    distributed: DistributedPlan,
+    running: readonly StageRun<Fragment>[],
+    over: AbortSignal,
+  ): Promise<readonly StageRun<Fragment>[]> {
+    for (const run of running) run.foreseen = this.#scheduler.past.recall(this.#keys.of(run));
+    if (running.some(({ foreseen }) => foreseen === undefined)) return [];
+    const next = this.#distribute(distributed);
+    // The keys by which a scan may be narrowed are there when the stages have ended.
+    if (next.kind === 'whole' || this.#filtersOf(next).length > 0) return [];
+    if ((await this.#query.check(next.fragments)) !== null || over.aborted) return [];
+    const isBegun = (stage: number): boolean => this.#stages.has(stage);
+    const ahead = stagesAhead({ next, running }, isBegun, (fragment) => this.#prepare(fragment, SPOOLED));
+    this.#foresight = { running, next, ahead, workers: this.#workerIds() };
+    return ahead;
+  }
+
+  /** The plan that was foreseen, if it has come so; else undefined, and what was sent ahead is withdrawn. */
+  #asForeseen(): DistributedPlan | undefined {
+    const foresight = this.#foresight;
+    this.#foresight = undefined;
+    if (foresight === undefined) return undefined;
+    const { running, next, ahead } = foresight;
+    if (!hasComeTrue(foresight, this.#workerIds())) {
+      for (const run of ahead) this.#dispatcher.withdraw(run);
+      for (const run of running) run.foreseen = undefined;
+      return undefined;
+    }
+    for (const run of ahead) run.isForeseen = false;
+    this.#ahead = new Map(ahead.map((run) => [run.fragment, run]));
+    return next;
+  }
+
+  #workerIds(): string {
+    return this.#scheduler.pool
+      .open()
+      .map(({ info }) => info.id)
+      .join();
+  }
+
+  /** Distributes the rest of the plan by what the stages that have run gave, and narrows its scans. */
+  async #replan(distributed: DistributedPlan): Promise<DistributedPlan | WholePlan> {
+    const again = this.#distribute(distributed);
+    if (again.kind === 'whole') return again;
+    const narrowed = (await this.#narrow(again)) ?? again;
+    return (await this.#query.check(narrowed.fragments)) ?? narrowed;
+  }
+
+  /** Remembers what the stages gave for queries to come. */
+  #remember(): void {
+    for (const run of this.#stages.values()) {
+      if (run.fragment.output !== null) this.#scheduler.past.remember(this.#keys.of(run), run.facts());
+    }
   }
 
   #reports(): readonly StageReport<Fragment>[] {
@@ -194,17 +258,20 @@ class StageLoop {
   }
 
   #stageFacts(): ReadonlyMap<number, StageFacts> {
-    return new Map([...this.#stages].map(([stage, run]) => [stage, run.facts()]));
+    return new Map([...this.#stages].map(([stage, run]) => [stage, run.factsOrForeseen()]));
+  }
+
+  /** The dynamic filters of a plan that are likely to pay off, and that were not looked at yet. */
+  #filtersOf({ plan, source }: DistributedPlan): readonly DynamicFilter[] {
+    return findDynamicFilters(plan, this.#scanFacts, this.#stageFacts()).filter(
+      (filter) => !this.#looked.has(JSON.stringify(filter)) && !this.#isOfWholeTable(filter, source),
+    );
   }
 
   /** Narrows scans by the keys of build sides that have run; undefined when no filter pays off. */
   async #narrow(distributed: DistributedPlan): Promise<DistributedPlan | undefined> {
-    const found = findDynamicFilters(distributed.plan, this.#scanFacts, this.#stageFacts()).filter((filter) => {
-      const name = JSON.stringify(filter);
-      const isNew = !this.#looked.has(name);
-      this.#looked.add(name);
-      return isNew && !this.#isOfWholeTable(filter, distributed.source);
-    });
+    const found = this.#filtersOf(distributed);
+    for (const filter of found) this.#looked.add(JSON.stringify(filter));
     let plan = distributed.source;
     const narrowed = new Set<number>();
     for (const [stage, filters] of Map.groupBy(found, (filter) => filter.stage)) {
@@ -237,7 +304,7 @@ class StageLoop {
     const build = must(this.#stages.get(stage), 'a filter of a stage that has run');
     const [table, second] = build.planned;
     if (table === undefined || second !== undefined || table.report.filesPruned > 0) return false;
-    const { rows } = build.facts();
+    const { rows } = build.factsOrForeseen();
     if (rows <= VALUES_MAX || rows < WHOLE_TABLE_SHARE * table.report.rows) return false;
     const bounds = scanBounds(build.fragment.plan, column, this.#scanFacts);
     return bounds !== null && !isSelective(bounds, this.#probeColumn(plan, filter).facts);

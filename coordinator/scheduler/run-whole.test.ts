@@ -22,6 +22,7 @@ import type { WholeFragment } from '../distributor/fragment.ts';
 import { TextColumnReader } from '../sink/text-column.ts';
 import { NARROW_MEMORY_BYTES } from './choose-width.ts';
 import { runWhole, type WholeQuery } from './run-whole.ts';
+import { PastStages } from './past-stages.ts';
 import type { Scheduler } from './scheduler.ts';
 
 const closers: (() => void)[] = [];
@@ -64,6 +65,7 @@ async function clusterOf(scripts: readonly WorkerScript[]): Promise<{ scheduler:
       spillLimitBytes: 1,
       taskBytesMax: 10_000,
       workerWaitMs: 500,
+      past: new PastStages(),
       onRetry,
       running: new Map(),
     },

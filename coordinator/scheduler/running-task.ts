@@ -1,3 +1,4 @@
+import type { TaskSpec } from '#proto/task.ts';
 import type { TaskId } from '#shared/id.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
 import type { StageRun } from './stage-run.ts';
@@ -7,9 +8,9 @@ export type RunningTask = {
   readonly stage: StageRun;
   readonly worker: LiveWorker;
   readonly reads: ReadonlySet<TaskId>;
-  /** It was sent before the tasks that it reads had ended, and takes no core. */
+  /** It was sent before the tasks that it reads had ended. */
   readonly isEarly: boolean;
-  /** It waits for the ends of tasks that it reads. */
+  /** It waits for the ends of tasks that it reads, and takes no core meanwhile. */
   waits: boolean;
   readonly stop: AbortController;
   readonly threads: number;
@@ -17,4 +18,22 @@ export type RunningTask = {
   timedMs: number;
   /** Resolves when the task has ended, or has been given up. */
   readonly ended: PromiseWithResolvers<void>;
+};
+
+/** A task that is sent now. */
+export const runningTask = (
+  sent: Pick<RunningTask, 'stage' | 'worker' | 'isEarly'> & { readonly spec: TaskSpec },
+): RunningTask => {
+  const { stage, worker, isEarly, spec } = sent;
+  return {
+    stage,
+    worker,
+    reads: new Set(spec.inputs.flatMap(({ sources }) => sources.map((source) => source.taskId))),
+    isEarly,
+    waits: isEarly,
+    stop: new AbortController(),
+    threads: spec.threads,
+    timedMs: 0,
+    ended: Promise.withResolvers(),
+  };
 };

@@ -1,10 +1,11 @@
-import type { InputSource, OutputSpec, ScanFile, WriteSink } from '#proto/task.ts';
+import type { InputSource, OutputSpec, PartitionReport, ScanFile, WriteSink } from '#proto/task.ts';
 import { must, unreachable } from '#shared/must.ts';
 import { chooseWorker } from '../cluster/choose-worker.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
 import type { Fragment, StageFacts, TaskFragment } from '../distributor/fragment.ts';
 import type { AppliedFilter } from './applied-filter.ts';
 import type { FinishedTask } from './finished-task.ts';
+import { inputSources, type SourceOf, type StageOutput } from './input-sources.ts';
 import { plannedFiles, type PlannedScan, type TaskTable } from './plan-scans.ts';
 import { bytesOfFiles, groupsOf, readPart } from './read-bytes.ts';
 import type { ResultReader } from './result-reader.ts';
@@ -12,7 +13,7 @@ import { splitsOf } from './divide-staged.ts';
 import { batchFiles, SplitQueue, type Split } from './split-queue.ts';
 import { NEW_STAGE, nextStage, stageTasks, type StageEvent, type StageState } from './stage-state.ts';
 import { TaskAttempts } from './task-attempt.ts';
-import { partitionShares, sliceBatches, type InputShare, type TaskShare } from './task-share.ts';
+import { partitionShares, type InputShare, type TaskShare } from './task-share.ts';
 import { takersOf, type TaskEvent, type TaskOutput } from './task-state.ts';
 
 export type StageContext = {
@@ -25,12 +26,6 @@ export type StageContext = {
 
 /** A task that reads at most this many bytes runs on one core: it ends before a second core would help. */
 const NARROW_TASK_BYTES_MAX = 4 * 2 ** 20;
-
-/** Makes the address and ticket by which a task reads one partition of an output. */
-export type SourceOf = (
-  output: Pick<TaskOutput, 'taskId' | 'worker'>,
-  partition: number,
-) => Pick<InputSource, 'address' | 'taskId' | 'ticket'>;
 
 /** The tasks of one fragment while a query runs: their input shares, states and outputs. */
 export class StageRun<F extends TaskFragment = TaskFragment> {
@@ -51,8 +46,12 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   readonly attempts: TaskAttempts = new TaskAttempts();
   /** One core does a task's work soon enough, however many it may have. */
   isSmall = false;
-  /** Its one task may be sent while its producers run: it waits on its worker for their ends. */
+  /** Its tasks may be sent while its producers run: they wait on their workers for these to end. */
   isEarly = false;
+  /** It follows only if its producers give what is foreseen: until they have ended, nobody asks how its tasks end. */
+  isForeseen = false;
+  /** What it will give, by what it gave before; undefined when that is not known. */
+  foreseen: StageFacts | undefined;
   readonly startedAtMs: number = Date.now();
   readonly startedMs: number = performance.now();
   endedMs = 0;
@@ -108,7 +107,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
     this.apply({ kind: 'task', task, event });
   }
 
-  /** Makes the tasks' shares, or the queue that they are taken from. All producers must be done. */
+  /** Makes the tasks' shares, or the queue that they are taken from. Producers are done, or what they will give is foreseen. */
   start({ scans, workers, isFixed }: StageContext): void {
     const { fragment } = this;
     this.planned = fragment.scans.map(({ scan }) => must(scans[scan], 'a fragment names planned scans'));
@@ -124,9 +123,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
         const inputs = fragment.inputs.map((input, i) => ({
           isPartitioned: input.read === 'partition',
           dividable: input.dividable === true,
-          produced: this.#producer(i)
-            .outputs()
-            .map((output) => output.report.partitions),
+          produced: this.#producer(i).#given(),
         }));
         const { shares, skewed } = partitionShares(inputs, { partitions, slots: Math.max(1, slots), isFixed });
         this.skewed = skewed;
@@ -179,10 +176,14 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
     return task;
   }
 
-  /** Whether its task can be sent now, although producers still run: all of their tasks are on workers, and it was not tried before. */
+  /** Whether the stages that it reads have ended. */
+  get isReady(): boolean {
+    return this.producers.every(({ state }) => state.kind === 'done');
+  }
+
+  /** Whether its tasks can be sent now, although producers still run: all tasks of these are on workers, and none of its own has come back. */
   get startsEarly(): boolean {
-    const [task] = stageTasks(this.#state);
-    const isNew = task?.kind === 'waiting' && task.attempts === 0;
+    const isNew = stageTasks(this.#state).every((task) => task.kind !== 'waiting' || task.attempts === 0);
     return this.isEarly && isNew && this.producers.every((producer) => producer.#isPlaced);
   }
 
@@ -190,11 +191,6 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
     const state = this.#state;
     if (state.kind !== 'running') return state.kind === 'done';
     return state.allMade && state.tasks.every(({ kind }) => kind === 'running' || kind === 'done');
-  }
-
-  /** The tasks that run, as far as a reader of their output must know them. */
-  #running(): readonly Pick<TaskOutput, 'taskId' | 'worker'>[] {
-    return stageTasks(this.#state).flatMap((task) => (task.kind === 'running' ? [task] : []));
   }
 
   outputs(): readonly TaskOutput[] {
@@ -226,56 +222,30 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
 
   #sourcesOf(share: TaskShare, index: number, sourceOf: SourceOf): InputSource[] {
     const part = must(share.inputs[index], 'a share has every input');
-    const outputs = this.#producer(index).outputs();
-    const sources: InputSource[] = [];
-    const add = (output: TaskOutput, partition: number, batches: InputSource['batches']): void => {
-      const held = output.report.partitions[partition];
-      if (held === undefined || held.rows === 0) return;
-      const taken = batches === null ? 1 : (batches.end - batches.start) / Math.max(1, held.batches);
-      const [rows, bytes] = [Math.round(held.rows * taken), Math.round(held.bytes * taken)];
-      const carried = batches === null && held.messages !== undefined ? { messages: held.messages } : {};
-      sources.push({ ...sourceOf(output, partition), partition, batches, rows, bytes, ...carried });
-    };
-    switch (part.kind) {
-      case 'all':
-        for (const output of outputs) for (const p of output.report.partitions.keys()) add(output, p, null);
-        sources.push(...this.#awaited(index, sourceOf));
-        break;
-      case 'partitions':
-        for (const p of part.partitions) for (const output of outputs) add(output, p, null);
-        break;
-      case 'tasks':
-        for (const [t, output] of outputs.entries()) {
-          if (part.tasks.includes(t)) for (const p of output.report.partitions.keys()) add(output, p, null);
-        }
-        break;
-      case 'slice': {
-        const batches = outputs.map((output) => output.report.partitions[part.partition]?.batches ?? 0);
-        const ranges = sliceBatches(batches, part.part, part.of);
-        for (const [t, range] of ranges.entries()) {
-          if (range !== null) add(must(outputs[t], 'a range for each output'), part.partition, range);
-        }
-        break;
-      }
-      default:
-        unreachable(part);
-    }
-    return sources;
+    return inputSources(part, this.#producer(index).#output(), sourceOf);
   }
 
-  /** The outputs of running tasks that a task reads which is sent early. */
-  #awaited(index: number, sourceOf: SourceOf): readonly InputSource[] {
-    const producer = this.#producer(index);
-    return producer.#running().flatMap((task) =>
-      Array.from({ length: producer.fragment.partitions }, (_, partition) => ({
-        ...sourceOf(task, partition),
-        partition,
-        batches: null,
-        rows: 0,
-        bytes: 0,
-        awaited: true as const,
-      })),
-    );
+  #output(): StageOutput {
+    const outputs = this.outputs();
+    const running = stageTasks(this.#state).flatMap((task) => (task.kind === 'running' ? [task] : []));
+    const tasks = Math.max(1, outputs.length + running.length);
+    const expected = Array.from({ length: this.fragment.partitions }, (_, partition) => {
+      const { rows, bytes } = this.foreseen?.partitions[partition] ?? NOTHING;
+      return { rows: Math.round(rows / tasks), bytes: Math.round(bytes / tasks) };
+    });
+    return { outputs, running, expected };
+  }
+
+  /** What each of its tasks gave, per partition; while it runs, what it is foreseen to give, as one task. */
+  #given(): readonly (readonly PartitionReport[])[] {
+    if (this.#state.kind === 'done') return this.reports().map(({ partitions }) => partitions);
+    return this.foreseen === undefined ? [] : [this.foreseen.partitions.map((given) => ({ ...given, batches: 1 }))];
+  }
+
+  /** Bytes that it gave or, while it runs, is foreseen to give. */
+  get #givenBytes(): number {
+    if (this.#state.kind !== 'done') return this.foreseen?.bytes ?? 0;
+    return this.reports().reduce((sum, { outputBytes }) => sum + outputBytes, 0);
   }
 
   facts(this: StageRun<Fragment>): StageFacts {
@@ -294,6 +264,11 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
     };
   }
 
+  /** Like `facts`; what is foreseen while it runs. */
+  factsOrForeseen(this: StageRun<Fragment>): StageFacts {
+    return this.#state.kind === 'done' || this.foreseen === undefined ? this.facts() : this.foreseen;
+  }
+
   #make(share: TaskShare): number {
     this.#shares.push(share);
     this.apply({ kind: 'made' });
@@ -310,17 +285,14 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
 
   /** Returns the bytes that every task reads whole. */
   #repeatedBytes(): number {
-    const stages = this.fragment.inputs.map(({ read }, i) => {
-      const reports = read === 'all' ? this.#producer(i).reports() : [];
-      return reports.reduce((sum, report) => sum + report.outputBytes, 0);
-    });
+    const stages = this.fragment.inputs.map(({ read }, i) => (read === 'all' ? this.#producer(i).#givenBytes : 0));
     const rows = this.planned.map((table) => (table.kind === 'rows' ? table.rows.bytes : 0));
     return [...stages, ...rows].reduce((sum, bytes) => sum + bytes, bytesOfFiles(this.#wholeScans));
   }
 
   /** Returns the bytes that all tasks read together, as if none read the same as another. */
   #readBytes(files: readonly (readonly ScanFile[])[]): number {
-    const inputs = this.producers.flatMap((producer) => producer.reports().map(({ outputBytes }) => outputBytes));
+    const inputs = this.producers.map((producer) => producer.#givenBytes);
     return inputs.reduce((sum, bytes) => sum + bytes, bytesOfFiles(files) * readPart(this.fragment, this.planned));
   }
 
@@ -358,14 +330,14 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
 
   /** Returns the address of the worker that holds most of a task's input. Cached, because it is only a preference. */
   #home(task: number): string | undefined {
-    if (this.startsEarly) return this.#earlyHome();
+    if (this.startsEarly) return this.fragment.tasks.kind === 'single' ? this.#earlyHome() : undefined;
     if (!this.#homes.has(task)) this.#homes.set(task, this.#findHome(this.share(task)));
     return this.#homes.get(task);
   }
 
   /** Returns the address of a worker that runs a producer's task: whose is as good as random, because nobody knows yet who gives most. */
   #earlyHome(): string | undefined {
-    const tasks = this.producers.flatMap((producer) => producer.#running());
+    const tasks = this.producers.flatMap((producer) => producer.#output().running);
     return tasks.toSorted((a, b) => (a.taskId < b.taskId ? -1 : 1))[0]?.worker.address;
   }
 
@@ -397,3 +369,4 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
 }
 
 const ALL: InputShare = { kind: 'all' };
+const NOTHING = { rows: 0, bytes: 0 };

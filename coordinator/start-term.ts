@@ -151,6 +151,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
       workerWaitMs: config['coordinator.worker_wait'],
       past: new PastStages(),
       onRetry: metrics.taskRetried,
+      onAhead: metrics.sentAhead,
       running,
     },
     tables,

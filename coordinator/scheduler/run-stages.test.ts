@@ -36,6 +36,8 @@ afterEach(() => {
 type Ran = { readonly worker: string; readonly spec: TaskSpec };
 let ran: Ran[] = [];
 let retries = 0;
+/** Of each stage that was sent ahead, whether it followed. */
+let ahead: boolean[] = [];
 
 type Behaviour = {
   readonly spool?: (spec: TaskSpec, worker: Worker, cancelled: AbortSignal) => Promise<SpooledAnswer | undefined>;
@@ -56,6 +58,7 @@ async function cluster(
 ) {
   ran = [];
   retries = 0;
+  ahead = [];
   const workers: Worker[] = [];
   for (let i = 0; i < count; i += 1) {
     const script: WorkerScript = {
@@ -110,6 +113,7 @@ async function cluster(
     workerWaitMs: 10_000,
     past: new PastStages(),
     onRetry,
+    onAhead: (follows: boolean) => void ahead.push(follows),
     running,
   };
   /** Tells the coordinator of the workers that it does not know yet, and waits until they are live. */
@@ -474,11 +478,11 @@ test('the tasks of a stage come while those run that it reads, when these give w
   });
   expect(tasksOf(1).map(({ spec }) => isAwaiting(spec))).toEqual([true, true]);
   const sources = tasksOf(1).flatMap(({ spec }) => spec.inputs[0]?.sources ?? []);
-  expect(sources.map(({ partition }) => partition).toSorted()).toEqual([0, 0, 1, 1]);
+  expect(sources.map(({ partition }) => partition).toSorted((a, b) => a - b)).toEqual([0, 0, 1, 1]);
   expect(sources.map(({ rows, bytes }) => [rows, bytes])).toEqual(sources.map(() => [10, 10]));
   expect(new Set(sources.map(({ taskId }) => taskId))).toEqual(new Set(tasksOf(0).map(({ spec }) => spec.taskId)));
   expect(new Set(tasksOf(1).map(({ worker }) => worker)).size).toBe(2);
-  expect([tasksOf(2).length > 0, retries]).toEqual([true, 0]);
+  expect([tasksOf(2).length > 0, retries, ahead[0]]).toEqual([true, 0, true]);
   expect(scheduler.pool.states().every(({ load }) => load === 0)).toBe(true);
 });
 
@@ -500,7 +504,7 @@ test('when they give something else, what was sent ahead ends, another plan is m
   expect(again).toMatchObject({ kind: 'staged', starts: 1, stages: [{}, { retries: 0, tasks: [{}, {}] }, {}] });
   expect(tasksOf(1).map(({ spec }) => isAwaiting(spec))).toEqual([true, true, false, false]);
   await vi.waitFor(() => expect(withdrawn).toBe(2));
-  expect(retries).toBe(0);
+  expect([retries, ahead]).toEqual([0, [false]]);
   const third = await run(async (spec) => {
     if (spec.scans.length > 0) await new Promise((resolve) => setTimeout(resolve, 100));
     return undefined;

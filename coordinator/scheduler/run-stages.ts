@@ -190,7 +190,9 @@ class StageLoop {
     this.#foresight = undefined;
     if (foresight === undefined) return undefined;
     const { running, next, ahead } = foresight;
-    if (!hasComeTrue(foresight, this.#workerIds())) {
+    const isSo = hasComeTrue(foresight, this.#workerIds());
+    for (const run of ahead) if (run.attempts.all.length > 0) this.#scheduler.onAhead(isSo);
+    if (!isSo) {
       for (const run of ahead) this.#dispatcher.withdraw(run);
       for (const run of running) run.foreseen = undefined;
       return undefined;

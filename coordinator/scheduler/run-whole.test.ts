@@ -67,6 +67,7 @@ async function clusterOf(scripts: readonly WorkerScript[]): Promise<{ scheduler:
       workerWaitMs: 500,
       past: new PastStages(),
       onRetry,
+      onAhead: () => undefined,
       running: new Map(),
     },
     workers,

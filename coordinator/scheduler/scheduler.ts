@@ -25,6 +25,8 @@ export type Scheduler = {
   /** `coordinator.worker_wait` */
   readonly workerWaitMs: number;
   readonly onRetry: () => void;
+  /** Called for each stage that was sent ahead, when it is known whether it follows. */
+  readonly onAhead: (follows: boolean) => void;
   /** What stages of earlier queries gave. */
   readonly past: PastStages;
   /** The current runs by their ids. A worker that holds tasks or output of any other run is told to end it. */

@@ -239,7 +239,8 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   /** What each of its tasks gave, per partition; while it runs, what it is foreseen to give, as one task. */
   #given(): readonly (readonly PartitionReport[])[] {
     if (this.#state.kind === 'done') return this.reports().map(({ partitions }) => partitions);
-    return this.foreseen === undefined ? [] : [this.foreseen.partitions.map((given) => ({ ...given, batches: 1 }))];
+    // A partition that is to be divided is seen to be, though its batches are not known.
+    return [this.foreseen?.partitions.map((given) => ({ ...given, batches: given.rows })) ?? []];
   }
 
   /** Bytes that it gave or, while it runs, is foreseen to give. */

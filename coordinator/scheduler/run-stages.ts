@@ -197,7 +197,10 @@ class StageLoop {
       for (const run of running) run.foreseen = undefined;
       return undefined;
     }
-    for (const run of ahead) run.isForeseen = false;
+    for (const run of ahead) {
+      run.isForeseen = false;
+      run.isEarly = false;
+    }
     this.#ahead = new Map(ahead.map((run) => [run.fragment, run]));
     return next;
   }
@@ -220,7 +223,8 @@ class StageLoop {
   /** Remembers what the stages gave for queries to come. */
   #remember(): void {
     for (const run of this.#stages.values()) {
-      if (run.fragment.output !== null) this.#scheduler.past.remember(this.#keys.of(run), run.facts());
+      const isWhole = run.fragment.output !== null && run.state.kind === 'done';
+      if (isWhole) this.#scheduler.past.remember(this.#keys.of(run), run.facts());
     }
   }
 

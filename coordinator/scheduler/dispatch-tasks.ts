@@ -5,12 +5,11 @@ import { taskId, type TaskId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import { queryKilled, WorkerEnding } from '../cluster/worker-ending.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
-import type { Foresee } from './foresight.ts';
 import type { ResultReader } from './result-reader.ts';
 import { runProgress, type RunProgress, type RunView } from './run-progress.ts';
 import { runTask } from './run-task.ts';
 import { roomsOf, type Rooms } from './rooms-of.ts';
-import { runningTask, type RunningTask } from './running-task.ts';
+import { asksWorker, runningTask, type RunningTask } from './running-task.ts';
 import type { Scheduler, TimedRun } from './scheduler.ts';
 import { endQuery, runSpooledTask } from './spooled-task.ts';
 import { stageReport, type StageReport } from './stage-report.ts';
@@ -33,8 +32,8 @@ import {
 import { isCarried, type TaskEvent, type TaskOutput } from './task-state.ts';
 
 /**
- * A stage's tasks are sent before its producers have ended only when these have run for this long: then their workers know their tasks, and
- * the stage is long enough that sending early saves something.
+ * A stage's tasks are sent before its producers have ended only when these have run for this long: then nearly all of their tasks are known to
+ * their workers, and the stage is long enough that sending early saves something.
  */
 const EARLY_AFTER_MS = 10;
 
@@ -117,39 +116,34 @@ export class TaskDispatcher implements RunView, TimedRun {
 
   /**
    * Runs stages, whose producers are done or among them, to their end. `foresee` is called when they have run for a while, and makes those that
-   * are likely to follow: their tasks are sent meanwhile. Each of these is given to the next `run`, or to `withdraw`.
+   * are likely to follow, if it can: their tasks are sent meanwhile. Each of these is given to the next `run`, or to `withdraw`.
    * @throws StartOver, FragmentRefused, or the error that ends the query.
    */
-  async run(stages: readonly StageRun[], foresee?: Foresee): Promise<void> {
+  async run(stages: readonly StageRun[], foresee?: () => readonly StageRun[]): Promise<void> {
     for (const stage of stages) {
       this.#active.add(stage);
       this.#stages.add(stage);
     }
-    const over = new AbortController();
     this.#mayBeEarly = false;
     if (foresee !== undefined || stages.some(({ isEarly }) => isEarly)) {
-      this.#early = setTimeout(() => void this.#sendEarly(over.signal, foresee), EARLY_AFTER_MS);
+      this.#early = setTimeout(() => this.#sendEarly(foresee), EARLY_AFTER_MS);
     }
     this.#pump();
     try {
       await Promise.race([Promise.all(stages.map((stage) => stage.done.promise)), this.#failed.promise]);
     } finally {
       clearTimeout(this.#early);
-      over.abort();
     }
   }
 
-  async #sendEarly(over: AbortSignal, foresee?: Foresee): Promise<void> {
+  #sendEarly(foresee?: () => readonly StageRun[]): void {
     this.#mayBeEarly = true;
-    this.#pump();
     try {
-      const stages = (await foresee?.(over)) ?? [];
-      if (over.aborted) return;
-      for (const stage of stages) this.#active.add(stage);
-      this.#pump();
-    } catch (error) {
-      if (!over.aborted) this.#fail(SkeinError.of(error));
+      for (const stage of foresee?.() ?? []) this.#active.add(stage);
+    } catch {
+      // What is really wrong shows when the query is planned on.
     }
+    this.#pump();
   }
 
   /** Ends the tasks of a stage that was foreseen, and does not follow. */
@@ -237,12 +231,15 @@ export class TaskDispatcher implements RunView, TimedRun {
       seen.add(stage);
       if (stage.result === null) {
         for (const output of stage.outputs()) {
-          if (!alive.has(output.worker.id) && !isCarried(output)) this.#loseOutput(stage, output);
+          if (alive.has(output.worker.id)) continue;
+          if (isCarried(output)) this.#stopReaders(output.taskId, asksWorker);
+          else this.#loseOutput(stage, output);
         }
       }
       if (stage.state.kind !== 'done') for (const producer of stage.producers) visit(producer);
     };
-    for (const stage of new Set(this.#active)) visit(stage);
+    // What only a foreseen stage would read is made again when it follows: until then its producers have given what they gave.
+    for (const stage of new Set(this.#active)) if (!stage.isForeseen) visit(stage);
   }
 
   #loseOutput(stage: StageRun, output: TaskOutput): void {
@@ -260,8 +257,10 @@ export class TaskDispatcher implements RunView, TimedRun {
     this.#stopReaders(output.taskId);
   }
 
-  #stopReaders(of: TaskId): void {
-    for (const { reads, stop } of this.#running.values()) if (reads.has(of)) stop.abort(INPUT_LOST);
+  #stopReaders(of: TaskId, isMeant: (reader: RunningTask, id: TaskId) => boolean = () => true): void {
+    for (const [id, reader] of this.#running) {
+      if (reader.reads.has(of) && isMeant(reader, id)) reader.stop.abort(INPUT_LOST);
+    }
   }
 
   #start(stage: StageRun, task: number, { worker, room, isEarly }: Place & { readonly isEarly: boolean }): void {
@@ -270,7 +269,7 @@ export class TaskDispatcher implements RunView, TimedRun {
     const spec = this.#specs.make(stage, task, { worker, room }, { id, scheduledMs: Math.round(this.#scheduledMs) });
     const running = runningTask({ stage, worker, spec, isEarly });
     stage.applyTask(task, { kind: 'placed', taskId: id, worker: { id: info.id, address: link.address } });
-    for (const producer of stage.producers) producer.isRead = true;
+    if (!stage.isForeseen) stage.readsProducers();
     this.#running.set(id, running);
     this.#cores.add(running);
     this.#used.set(info.id, worker);

@@ -14,26 +14,25 @@ export type Foresight = {
   readonly workers: string;
 };
 
-/** Makes the stages that are likely to follow those that run. `over` aborts when these have ended. */
-export type Foresee = (over: AbortSignal) => Promise<readonly StageRun[]>;
-
-/** A stage is sent ahead when it reads at most this much of those that run: its workers hold it until all of it is there. */
+/** Stages are sent ahead when those that run give at most this much: the workers hold it until all of it is there. */
 const AHEAD_BYTES_MAX = 64 * 2 ** 20;
 
 /**
- * Prepares the next stages of `next` whose tasks can wait for stages that run. Not those that share out outputs by where they are, or divide
- * a partition by its batches: neither is known yet.
+ * Prepares the next stages of `next` whose tasks can wait for stages that run: for all of them, or they would take cores and memory that the
+ * others have. Not those that share out outputs by where they are, or divide a partition by its batches: neither is known yet. Nor those that
+ * read what may come out otherwise when it is made again: one task might have read it before, and another after.
  */
 export function stagesAhead(
   { next, running }: Pick<Foresight, 'next' | 'running'>,
   isBegun: (stage: number) => boolean,
   prepare: (fragment: Fragment) => StageRun<Fragment>,
 ): readonly StageRun<Fragment>[] {
-  const bytes = new Map(running.map(({ fragment, foreseen }) => [fragment.stage, foreseen?.bytes ?? 0]));
+  const stages = new Set(running.map(({ fragment }) => fragment.stage));
+  const bytes = running.reduce((sum, { foreseen }) => sum + (foreseen?.bytes ?? 0), 0);
+  if (bytes > AHEAD_BYTES_MAX || running.some(({ fragment }) => !fragment.repeatable)) return [];
   const canWait = ({ inputs }: Fragment): boolean => {
-    const awaited = inputs.filter(({ stage }) => bytes.has(stage));
-    const total = awaited.reduce((sum, { stage }) => sum + (bytes.get(stage) ?? 0), 0);
-    return awaited.length > 0 && awaited.every(({ read }) => read !== 'share') && total <= AHEAD_BYTES_MAX;
+    const awaited = inputs.filter(({ stage }) => stages.has(stage));
+    return awaited.length === running.length && awaited.every(({ read }) => read !== 'share');
   };
   const ahead = chooseWave(next, isBegun)
     .filter(canWait)

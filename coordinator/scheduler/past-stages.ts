@@ -8,32 +8,41 @@ import type { TaskOwner } from './task-spec.ts';
 const STAGES_MAX = 4_000;
 const PARTITIONS_MAX = 64;
 
+/** Times that a stage may give other rows than before, until it is not relied on any more. */
+const CHANGES_MAX = 3;
+
+/** What a stage gave: rows and bytes in all and of each partition, and its number of tasks. */
+export type PastStage = Omit<StageFacts, 'output'>;
+
 /** Names the work of a stage: what its tasks do, over which files, for whom. */
 export type StageKey = string & { readonly brand: 'StageKey' };
 
 /**
- * What stages of queries before gave: the same work over the same files gives the same rows again. What once gave others, because it calls
- * `random` or depends on how its input was divided, is not relied on any more.
+ * What stages of queries before gave: the same work over the same files gives the same rows again. What gave others a few times, because it
+ * calls `random` or depends on how its input was divided, is not relied on any more.
  */
 export class PastStages {
-  readonly #facts = new LRUCache<StageKey, { readonly facts: StageFacts | null }>({ max: STAGES_MAX });
+  readonly #stages = new LRUCache<StageKey, { readonly gave: PastStage; readonly changes: number }>({
+    max: STAGES_MAX,
+  });
 
   /** What the stage will give; undefined when that is not known. */
-  recall(key: StageKey | null): StageFacts | undefined {
-    return key === null ? undefined : (this.#facts.get(key)?.facts ?? undefined);
+  recall(key: StageKey | null): PastStage | undefined {
+    const past = key === null ? undefined : this.#stages.get(key);
+    return past !== undefined && past.changes < CHANGES_MAX ? past.gave : undefined;
   }
 
-  remember(key: StageKey | null, facts: StageFacts): void {
-    if (key === null || facts.partitions.length > PARTITIONS_MAX) return;
-    const past = this.#facts.get(key)?.facts;
-    if (past === null || (past !== undefined && givesSame(past, facts))) return;
-    // Another number of tasks may give other groups.
-    this.#facts.set(key, { facts: past === undefined || past.tasks !== facts.tasks ? facts : null });
+  remember(key: StageKey | null, { rows, bytes, partitions, tasks }: PastStage): void {
+    if (key === null || partitions.length > PARTITIONS_MAX) return;
+    const gave = { rows, bytes, partitions, tasks };
+    const past = this.#stages.get(key);
+    if (past === undefined) this.#stages.set(key, { gave, changes: 0 });
+    else if (!givesSame(past.gave, gave)) this.#stages.set(key, { gave, changes: past.changes + 1 });
   }
 }
 
 /** Whether a stage gave as many rows as another, in every partition. */
-export const givesSame = (one: StageFacts, other: StageFacts): boolean =>
+export const givesSame = (one: PastStage, other: PastStage): boolean =>
   one.partitions.length === other.partitions.length &&
   one.partitions.every(({ rows }, partition) => rows === other.partitions[partition]?.rows);
 

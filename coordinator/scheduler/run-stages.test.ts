@@ -16,7 +16,7 @@ import {
   type WorkerScript,
 } from '#test/support/scripted/worker.ts';
 import { WorkerPool } from '../cluster/worker-pool.ts';
-import type { DistributedPlan, Fragment } from '../distributor/fragment.ts';
+import type { DistributedPlan, DistributionFacts, Fragment } from '../distributor/fragment.ts';
 import { TextColumnReader } from '../sink/text-column.ts';
 import { queryTimes } from './query-times.ts';
 import type { PlannedScan } from './plan-scans.ts';
@@ -450,13 +450,18 @@ const isAwaiting = ({ inputs }: TaskSpec): boolean =>
   inputs.length > 0 && inputs.every(({ sources }) => sources.length > 0 && sources.every(({ awaited }) => awaited));
 
 /** A cluster that has run a query of three stages, and another run of the query, in which `spool` takes the tasks. */
-async function ranOnce() {
+async function ranOnce(fragments = FRAGMENTS, onPlan: (facts: DistributionFacts) => void = () => undefined) {
   let spool: SpoolOf = () => Promise.resolve(undefined);
   const { scheduler, ...rest } = await cluster(2, { spool: (spec, _worker, cancelled) => spool(spec, cancelled) });
   const run = async (by: SpoolOf): Promise<StagedRun> => {
     spool = by;
     ran = [];
-    return await runStages(scheduler, query({ scans: [VERSIONED] }));
+    const plan = query({ scans: [VERSIONED] }, fragments);
+    const distribute: StagedQuery['distributor']['distribute'] = (_plan, facts) => {
+      onPlan(facts);
+      return plan.distributed;
+    };
+    return await runStages(scheduler, { ...plan, distributor: { ...plan.distributor, distribute } });
   };
   await run(spool);
   return { run, scheduler, ...rest };
@@ -486,7 +491,7 @@ test('the tasks of a stage come while those run that it reads, when these give w
   expect(scheduler.pool.states().every(({ load }) => load === 0)).toBe(true);
 });
 
-test('when they give something else, what was sent ahead ends, another plan is made, and they are not relied on again', async () => {
+test('when they give something else, what was sent ahead ends, and the query is planned by what they gave', async () => {
   const { run, scheduler } = await ranOnce();
   const came = Promise.withResolvers<void>();
   let withdrawn = 0;
@@ -505,13 +510,69 @@ test('when they give something else, what was sent ahead ends, another plan is m
   expect(tasksOf(1).map(({ spec }) => isAwaiting(spec))).toEqual([true, true, false, false]);
   await vi.waitFor(() => expect(withdrawn).toBe(2));
   expect([retries, ahead]).toEqual([0, [false]]);
-  const third = await run(async (spec) => {
+  expect(scheduler.pool.states().every(({ load }) => load === 0)).toBe(true);
+});
+
+test('what may come out otherwise when it is made again is not read ahead', async () => {
+  const { run } = await ranOnce(FRAGMENTS.map((one) => ({ ...one, repeatable: one.stage > 0 })));
+  await run(async (spec) => {
     if (spec.scans.length > 0) await new Promise((resolve) => setTimeout(resolve, 100));
     return undefined;
   });
-  expect(third.kind).toBe('staged');
   expect(tasksOf(1).map(({ spec }) => isAwaiting(spec))).toEqual([false, false]);
-  expect(scheduler.pool.states().every(({ load }) => load === 0)).toBe(true);
+});
+
+/** Two scans -> each task of the third stage reads all of both -> the result. */
+const TWO_SCANS: readonly Fragment[] = [
+  fragment({ output: { kind: 'broadcast' }, partitions: 1 }),
+  fragment({ stage: 1, sql: ['stage 1'] }),
+  fragment({
+    stage: 2,
+    sql: ['stage 2'],
+    scans: [],
+    inputs: [
+      { stage: 0, read: 'all', fields: [], reads: 1 },
+      { stage: 1, read: 'partition', fields: [], reads: 1 },
+    ],
+    tasks: { kind: 'partitions' },
+  }),
+  fragment({
+    stage: 3,
+    output: null,
+    sql: ['stage 3'],
+    scans: [],
+    inputs: [{ stage: 2, read: 'partition', fields: [], reads: 1 }],
+    tasks: { kind: 'partitions' },
+  }),
+];
+
+test('when an output is lost before the rest of its wave ends, the query is planned by what was given, and it is made again', async () => {
+  const planned: (number | undefined)[] = [];
+  const { run, workers } = await ranOnce(TWO_SCANS, (facts) => void planned.push(facts.stages.get(0)?.rows));
+  const given = planned.at(-1);
+  planned.length = 0;
+  const ended = Promise.withResolvers<void>();
+  let isDead = false;
+  const again = await run(async (spec) => {
+    // Made again, it takes longer than what is left of the wave.
+    if (spec.sql[0] === 'stage 0' && isDead) await new Promise((resolve) => setTimeout(resolve, 500));
+    if (spec.sql[0] !== 'stage 1') return undefined;
+    if (tasksOf(2).length < 2) await vi.waitFor(() => expect(tasksOf(2)).toHaveLength(2));
+    const victim = must(workers[0], 'a worker');
+    const isVictims = ran.some((one) => one.spec.taskId === spec.taskId && one.worker === victim.address);
+    if (isVictims) {
+      victim.kill();
+      isDead = true;
+      ended.resolve();
+      return new Promise(() => undefined);
+    }
+    await ended.promise;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    return undefined;
+  });
+  expect(again).toMatchObject({ kind: 'staged', starts: 1 });
+  expect([planned.length > 1, new Set(planned)]).toEqual([true, new Set([given])]);
+  expect(ahead[0]).toBe(false);
 });
 
 test('a task that was sent ahead and fails is sent again when it is known that its stage follows, and fails the query then', async () => {
@@ -535,6 +596,31 @@ test('a task that was sent ahead and fails is sent again when it is known that i
   expect(tasksOf(1).map(({ spec }) => isAwaiting(spec))).toContain(true);
   await expect(failing(() => false)).rejects.toMatchObject({ code: 'DIVISION_BY_ZERO' });
   expect(tasksOf(1).some(({ spec }) => !isAwaiting(spec))).toBe(true);
+});
+
+test('a reader that was sent early does not wait for a lost worker whose output came with its report', async () => {
+  const reading = Promise.withResolvers<string>();
+  const { scheduler, workers } = await cluster(2, {
+    spool: async (spec, worker) => {
+      const reader = await reading.promise;
+      const report = taskReport(spec, 10);
+      const partitions = report.partitions.map((one) => ({ ...one, messages: ['AA=='] }));
+      if (worker.address !== reader) {
+        setTimeout(() => worker.kill(), 100);
+        return { report: { ...report, partitions } };
+      }
+      await vi.waitFor(() => expect(scheduler.pool.liveCount()).toBe(1));
+      return { report: { ...report, partitions } };
+    },
+    stream: async (spec, worker) => {
+      reading.resolve(worker.address);
+      if (isAwaiting(spec)) await new Promise(() => undefined);
+    },
+  });
+  const run = await runStages(scheduler, query({ scans: [SMALL] }, GATHERED));
+  expect(run).toMatchObject({ kind: 'staged', starts: 1, stages: [{ retries: 0 }, { retries: 0, tasks: [{}] }] });
+  expect(tasksOf(1).map(({ spec }) => isAwaiting(spec))).toEqual([true, false]);
+  expect(workers).toHaveLength(2);
 });
 
 test('a task that two workers die of fails its query, and says so', async () => {

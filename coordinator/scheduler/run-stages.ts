@@ -158,26 +158,25 @@ class StageLoop {
         return this.#reports();
       }
       const current = distributed;
-      await this.#dispatcher.run(runs, (over) => this.#foresee(current, runs, over));
-      const next = this.#asForeseen() ?? (await this.#replan(current));
+      await this.#dispatcher.run(runs, () => this.#foresee(current, runs));
+      const next = this.#asForeseen(runs) ?? (await this.#replan(current));
       if (next.kind === 'whole') return next;
+      const refused = await this.#query.check(next.fragments);
+      if (refused !== null) return refused;
       distributed = next;
     }
     return { kind: 'whole', reason: `${wavesMax} waves of stages did not bring it to an end` };
   }
 
   /** Plans the rest of the query by what the stages that run gave before, if that is known; returns those that can be sent ahead. */
-  async #foresee(
-    distributed: DistributedPlan,
-    running: readonly StageRun<Fragment>[],
-    over: AbortSignal,
-  ): Promise<readonly StageRun<Fragment>[]> {
-    for (const run of running) run.foreseen = this.#scheduler.past.recall(this.#keys.of(run));
-    if (running.some(({ foreseen }) => foreseen === undefined)) return [];
+  #foresee(distributed: DistributedPlan, running: readonly StageRun<Fragment>[]): readonly StageRun<Fragment>[] {
+    for (const run of running) run.foreseen = this.#recall(run);
+    // What an older stage gives is not known, either, while it runs again.
+    const isUnknown = (run: StageRun): boolean => run.state.kind !== 'done' && run.foreseen === undefined;
+    if ([...this.#stages.values()].some(isUnknown)) return [];
     const next = this.#distribute(distributed);
     // The keys by which a scan may be narrowed are there when the stages have ended.
     if (next.kind === 'whole' || this.#filtersOf(next).length > 0) return [];
-    if ((await this.#query.check(next.fragments)) !== null || over.aborted) return [];
     const isBegun = (stage: number): boolean => this.#stages.has(stage);
     const ahead = stagesAhead({ next, running }, isBegun, (fragment) => this.#prepare(fragment, SPOOLED));
     this.#foresight = { running, next, ahead, workers: this.#workerIds() };
@@ -185,22 +184,20 @@ class StageLoop {
   }
 
   /** The plan that was foreseen, if it has come so; else undefined, and what was sent ahead is withdrawn. */
-  #asForeseen(): DistributedPlan | undefined {
+  #asForeseen(running: readonly StageRun<Fragment>[]): DistributedPlan | undefined {
     const foresight = this.#foresight;
     this.#foresight = undefined;
+    const isSo = foresight !== undefined && hasComeTrue(foresight, this.#workerIds());
+    // From now on it counts what they gave.
+    for (const run of running) run.foreseen = undefined;
     if (foresight === undefined) return undefined;
-    const { running, next, ahead } = foresight;
-    const isSo = hasComeTrue(foresight, this.#workerIds());
+    const { next, ahead } = foresight;
     for (const run of ahead) if (run.attempts.all.length > 0) this.#scheduler.onAhead(isSo);
     if (!isSo) {
       for (const run of ahead) this.#dispatcher.withdraw(run);
-      for (const run of running) run.foreseen = undefined;
       return undefined;
     }
-    for (const run of ahead) {
-      run.isForeseen = false;
-      run.isEarly = false;
-    }
+    for (const run of ahead) run.follow();
     this.#ahead = new Map(ahead.map((run) => [run.fragment, run]));
     return next;
   }
@@ -216,8 +213,13 @@ class StageLoop {
   async #replan(distributed: DistributedPlan): Promise<DistributedPlan | WholePlan> {
     const again = this.#distribute(distributed);
     if (again.kind === 'whole') return again;
-    const narrowed = (await this.#narrow(again)) ?? again;
-    return (await this.#query.check(narrowed.fragments)) ?? narrowed;
+    return (await this.#narrow(again)) ?? again;
+  }
+
+  #recall(run: StageRun<Fragment>): StageFacts | undefined {
+    const { output } = run.fragment;
+    const past = this.#scheduler.past.recall(this.#keys.of(run));
+    return past === undefined || output === null ? undefined : { ...past, output };
   }
 
   /** Remembers what the stages gave for queries to come. */
@@ -244,7 +246,7 @@ class StageLoop {
     const open = this.#scheduler.pool.open();
     const rooms = stageRooms(workerFacts(open), this.#query.settings.stageWidth);
     const workers = open.map(({ link }, i) => ({ address: link.address, slots: must(rooms[i], 'a room').tasks }));
-    const producers = fragment.inputs.map(({ stage }) => must(this.#stages.get(stage), 'inputs have run'));
+    const producers = fragment.inputs.map(({ stage }) => must(this.#stages.get(stage), 'inputs have begun'));
     const run = new StageRun({ fragment, producers, ...to });
     run.dynamicFilters = fragment.scans.flatMap(({ scan }) => this.#filters.get(scan) ?? []);
     run.start({ scans: this.#scans, workers, isFixed: this.#query.settings.partitions !== null });

@@ -37,3 +37,7 @@ export const runningTask = (
     ended: Promise.withResolvers(),
   };
 };
+
+/** A reader that was sent early asks the worker for what came with a report, too. One that gives rows has read all. */
+export const asksWorker = ({ isEarly, stage }: RunningTask, id: TaskId): boolean =>
+  isEarly && stage.result?.hasDelivered(id) !== true;

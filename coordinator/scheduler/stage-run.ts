@@ -34,7 +34,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   readonly producers: readonly StageRun<F>[];
   /** Settles when all tasks were done for the first time. */
   readonly done: PromiseWithResolvers<void> = Promise.withResolvers();
-  /** True once a task that reads this stage's output was started. */
+  /** True once a task that reads this stage's output was started, of a stage that is known to follow. */
   isRead = false;
   retries = 0;
   /** Memory that the query may use on all workers, as asked for when the stage's first task began. */
@@ -52,8 +52,8 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   isForeseen = false;
   /** What it will give, by what it gave before; undefined when that is not known. */
   foreseen: StageFacts | undefined;
-  readonly startedAtMs: number = Date.now();
-  readonly startedMs: number = performance.now();
+  startedAtMs: number = Date.now();
+  startedMs: number = performance.now();
   endedMs = 0;
   #state: StageState = NEW_STAGE;
   readonly #shares: TaskShare[] = [];
@@ -174,6 +174,20 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
     const task = this.#make(this.#shareOf(batch));
     if (this.#queue?.size === 0) this.apply({ kind: 'allMade' });
     return task;
+  }
+
+  /** Called when a stage that was foreseen is known to follow: it begins, whatever of it was sent ahead. */
+  follow(): void {
+    this.isForeseen = false;
+    this.isEarly = false;
+    this.startedAtMs = Date.now();
+    this.startedMs = performance.now();
+    if (this.attempts.all.length > 0) this.readsProducers();
+  }
+
+  /** Called when one of its tasks begins to read. */
+  readsProducers(): void {
+    for (const producer of this.producers) producer.isRead = true;
   }
 
   /** Whether the stages that it reads have ended. */

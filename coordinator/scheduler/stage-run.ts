@@ -197,8 +197,9 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
 
   /** Whether its tasks can be sent now, although producers still run: all tasks of these are on workers, and none of its own has come back. */
   get startsEarly(): boolean {
+    if (!this.isEarly) return false;
     const isNew = stageTasks(this.#state).every((task) => task.kind !== 'waiting' || task.attempts === 0);
-    return this.isEarly && isNew && this.producers.every((producer) => producer.#isPlaced);
+    return isNew && this.producers.every((producer) => producer.#isPlaced);
   }
 
   get #isPlaced(): boolean {
@@ -242,7 +243,8 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   #output(): StageOutput {
     const outputs = this.outputs();
     const running = stageTasks(this.#state).flatMap((task) => (task.kind === 'running' ? [task] : []));
-    const tasks = Math.max(1, outputs.length + running.length);
+    if (running.length === 0) return { outputs, running, expected: [] };
+    const tasks = outputs.length + running.length;
     const expected = Array.from({ length: this.fragment.partitions }, (_, partition) => {
       const { rows, bytes } = this.foreseen?.partitions[partition] ?? NOTHING;
       return { rows: Math.round(rows / tasks), bytes: Math.round(bytes / tasks) };

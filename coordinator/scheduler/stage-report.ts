@@ -24,7 +24,7 @@ export type StageReport<F extends TaskFragment = TaskFragment> = {
   readonly retries: number;
   /** Number of partitions that were divided because they were much bigger than the others. */
   readonly skewed: number;
-  /** Milliseconds since 1970. */
+  /** Time from which its tasks could be sent, in milliseconds since 1970: those that are sent ahead wait from then on for what they read. */
   readonly startedAtMs: number;
   /** Milliseconds, up to now while it runs. */
   readonly elapsedMs: number;

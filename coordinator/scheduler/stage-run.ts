@@ -52,8 +52,8 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   isForeseen = false;
   /** What it will give, by what it gave before; undefined when that is not known. */
   foreseen: StageFacts | undefined;
-  startedAtMs: number = Date.now();
-  startedMs: number = performance.now();
+  readonly startedAtMs: number = Date.now();
+  readonly startedMs: number = performance.now();
   endedMs = 0;
   #state: StageState = NEW_STAGE;
   readonly #shares: TaskShare[] = [];
@@ -176,12 +176,10 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
     return task;
   }
 
-  /** Called when a stage that was foreseen is known to follow: it begins, whatever of it was sent ahead. */
+  /** Called when a stage that was foreseen is known to follow. */
   follow(): void {
     this.isForeseen = false;
     this.isEarly = false;
-    this.startedAtMs = Date.now();
-    this.startedMs = performance.now();
     if (this.attempts.all.length > 0) this.readsProducers();
   }
 

@@ -1,12 +1,10 @@
 import type { DistributedPlan, Fragment } from '../distributor/fragment.ts';
 import { chooseWave } from './choose-wave.ts';
-import { givesSame } from './past-stages.ts';
 import type { StageRun } from './stage-run.ts';
 
 /** Stages that run have `foreseen` what they gave when they ran before: how the query goes on if they give it again. */
 export type Foresight = {
-  readonly running: readonly StageRun<Fragment>[];
-  /** The plan by it. */
+  /** The plan in that case. */
   readonly next: DistributedPlan;
   /** Stages of `next` whose tasks wait on their workers for those that run. */
   readonly ahead: readonly StageRun<Fragment>[];
@@ -23,7 +21,7 @@ const AHEAD_BYTES_MAX = 64 * 2 ** 20;
  * read what may come out otherwise when it is made again: one task might have read it before, and another after.
  */
 export function stagesAhead(
-  { next, running }: Pick<Foresight, 'next' | 'running'>,
+  { next, running }: { readonly next: DistributedPlan; readonly running: readonly StageRun<Fragment>[] },
   isBegun: (stage: number) => boolean,
   prepare: (fragment: Fragment) => StageRun<Fragment>,
 ): readonly StageRun<Fragment>[] {
@@ -44,7 +42,3 @@ export function stagesAhead(
   }
   return ahead;
 }
-
-/** Whether it has come so: the stages have ended, and the workers are the same. */
-export const hasComeTrue = ({ running, workers }: Foresight, workersNow: string): boolean =>
-  workers === workersNow && running.every((run) => run.foreseen !== undefined && givesSame(run.foreseen, run.facts()));

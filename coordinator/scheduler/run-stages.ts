@@ -32,8 +32,8 @@ import {
   type KeyValues,
 } from '../distributor/dynamic-filter.ts';
 import { destinationOf, oneRun, type QueryRun } from './one-run.ts';
-import { hasComeTrue, stagesAhead, type Foresight } from './foresight.ts';
-import { StageKeys } from './past-stages.ts';
+import { stagesAhead, type Foresight } from './foresight.ts';
+import { givesSame, StageKeys } from './past-stages.ts';
 import type { PlannedScan } from './plan-scans.ts';
 import { ResultReader } from './result-reader.ts';
 import { clusterFacts, workerFacts, type Scheduler } from './scheduler.ts';
@@ -147,14 +147,12 @@ class StageLoop {
       const wave = chooseWave(distributed, (stage) => this.#stages.has(stage));
       if (wave.length === 0) {
         await this.#runResult(must(distributed.fragments.at(-1), 'a distributed plan has fragments'), []);
-        this.#remember();
         return this.#reports();
       }
       const runs = wave.map((one) => this.#ahead.get(one) ?? this.#prepare(one, SPOOLED));
       for (const run of runs) this.#stages.set(run.fragment.stage, run);
       if (isLastKnown(distributed, (stage) => this.#stages.has(stage))) {
         await this.#runResult(must(distributed.fragments.at(-1), 'a distributed plan has fragments'), runs);
-        this.#remember();
         return this.#reports();
       }
       const current = distributed;
@@ -179,7 +177,7 @@ class StageLoop {
     if (next.kind === 'whole' || this.#filtersOf(next).length > 0) return [];
     const isBegun = (stage: number): boolean => this.#stages.has(stage);
     const ahead = stagesAhead({ next, running }, isBegun, (fragment) => this.#prepare(fragment, SPOOLED));
-    this.#foresight = { running, next, ahead, workers: this.#workerIds() };
+    this.#foresight = { next, ahead, workers: this.#workerIds() };
     return ahead;
   }
 
@@ -187,11 +185,12 @@ class StageLoop {
   #asForeseen(running: readonly StageRun<Fragment>[]): DistributedPlan | undefined {
     const foresight = this.#foresight;
     this.#foresight = undefined;
-    const isSo = foresight !== undefined && hasComeTrue(foresight, this.#workerIds());
-    // From now on it counts what they gave.
+    const giveSame = running.every((run) => run.foreseen !== undefined && givesSame(run.foreseen, run.facts()));
+    // From now on what they gave counts.
     for (const run of running) run.foreseen = undefined;
     if (foresight === undefined) return undefined;
-    const { next, ahead } = foresight;
+    const { next, ahead, workers } = foresight;
+    const isSo = giveSame && workers === this.#workerIds();
     for (const run of ahead) if (run.attempts.all.length > 0) this.#scheduler.onAhead(isSo);
     if (!isSo) {
       for (const run of ahead) this.#dispatcher.withdraw(run);
@@ -234,12 +233,13 @@ class StageLoop {
     return [...new Set([...this.#stages.values(), ...this.#keyStages])].map((run) => stageReport(run));
   }
 
-  /** Runs the last stage, and with it the stages that it waits for. */
+  /** Runs the last stage, and with it the stages that it waits for; then what all stages gave is remembered. */
   async #runResult(fragment: Fragment, wave: readonly StageRun<Fragment>[]): Promise<void> {
     const run = this.#prepare({ ...fragment, sql: this.#query.encoding.sql(fragment.sql) }, destinationOf(this.#query));
     run.isEarly = wave.length > 0;
     this.#stages.set(fragment.stage, run);
     await this.#dispatcher.run([...wave, run]);
+    this.#remember();
   }
 
   #prepare(fragment: Fragment, to: Destination): StageRun<Fragment> {

@@ -6,10 +6,10 @@ import { DEFAULT_MLFQ } from '#shared/mlfq-spec.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
 import { SkeinError } from '#shared/error.ts';
 import { decodeFlightData } from '#shared/flight/flight-data.ts';
-import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { staticMembership } from '#shared/membership/static-membership.ts';
 import { flightMessages } from '#test/support/scripted/messages.ts';
+import { queryRun } from '#test/support/scripted/query-run.ts';
 import {
   report,
   SCRIPTED_RELEASE,
@@ -19,7 +19,6 @@ import {
 } from '#test/support/scripted/worker.ts';
 import { WorkerPool } from '../cluster/worker-pool.ts';
 import type { WholeFragment } from '../distributor/fragment.ts';
-import { TextColumnReader } from '../sink/text-column.ts';
 import { NARROW_MEMORY_BYTES } from './choose-width.ts';
 import { runWhole, type WholeQuery } from './run-whole.ts';
 import { PastStages } from './past-stages.ts';
@@ -98,27 +97,9 @@ const [SCHEMA, ROW] = resultOf(',[1]');
 const [, BIG_ROW] = resultOf('x'.repeat(1_000_000));
 
 const query = (changes: Partial<WholeQuery> = {}): WholeQuery => ({
-  queryId: queryId('q'),
-  tenant: tenantId('t'),
-  principal: principalId('p'),
+  ...queryRun(),
   fragment: FRAGMENT,
   scans: [],
-  context: { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCatalog: 'c', currentSchema: 's' },
-  memoryLimitBytes: 5_000_000_000,
-  growMemory: (bytes) => bytes,
-  onWork: () => undefined,
-  isPinned: () => false,
-  killRank: () => null,
-  profile: 'none',
-  bounds: [],
-  sink: null,
-  deadlineMs: Date.now() + 60_000,
-  signal: new AbortController().signal,
-  encoding: { sql: (sql) => sql, newReader: () => new TextColumnReader() },
-  onRun: () => undefined,
-  onStart: () => undefined,
-  onBatch: () => undefined,
-  mayStartOver: () => true,
   ...changes,
 });
 

@@ -253,7 +253,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   /** What each of its tasks gave, per partition; while it runs, what it is foreseen to give, as one task. */
   #given(): readonly (readonly PartitionReport[])[] {
     if (this.#state.kind === 'done') return this.reports().map(({ partitions }) => partitions);
-    // A partition that is to be divided is seen to be, though its batches are not known.
+    // As many batches as rows: so a skewed partition is found, although its batches are not known yet.
     return [this.foreseen?.partitions.map((given) => ({ ...given, batches: given.rows })) ?? []];
   }
 

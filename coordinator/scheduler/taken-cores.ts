@@ -7,7 +7,7 @@ export class TakenCores {
   readonly #working = new Map<string, number>();
   readonly #waiting = new Map<string, number>();
 
-  /** Cores of a worker that tasks take which wait, or that all others take. */
+  /** Cores of a worker that waiting tasks will take, or that the others take. */
   of(worker: string, waits: boolean): number {
     return (waits ? this.#waiting : this.#working).get(worker) ?? 0;
   }
@@ -17,7 +17,7 @@ export class TakenCores {
     this.#change(task, task.threads);
   }
 
-  /** Counts a task no more. Called as it was when it was added. */
+  /** Counts a task no more; it waits, or not, as when it was counted. */
   remove(task: Taker): void {
     this.#change(task, -task.threads);
   }

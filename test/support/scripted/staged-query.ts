@@ -3,14 +3,13 @@ import type { ScanFile, TaskSpec } from '#proto/task.ts';
 import { plainSecurity } from '#shared/grpc/channel-security.ts';
 import { DEFAULT_MLFQ } from '#shared/mlfq-spec.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
-import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import type { Member, Membership } from '#shared/membership/member.ts';
 import { must } from '#shared/must.ts';
+import { queryRun } from './query-run.ts';
 import { SCRIPTED_RELEASE, startScriptedWorker, taskReport, type SpooledAnswer, type WorkerScript } from './worker.ts';
 import { WorkerPool } from '#coordinator/cluster/worker-pool.ts';
 import type { DistributedPlan, Fragment } from '#coordinator/distributor/fragment.ts';
-import { TextColumnReader } from '#coordinator/sink/text-column.ts';
 import { queryTimes } from '#coordinator/scheduler/query-times.ts';
 import type { PlannedScan } from '#coordinator/scheduler/plan-scans.ts';
 import { PastStages } from '#coordinator/scheduler/past-stages.ts';
@@ -37,7 +36,7 @@ export type Behaviour = {
   readonly cancel?: (worker: Worker) => Promise<void>;
 };
 
-export const keyring = fixedKeyring('s');
+const keyring = fixedKeyring('s');
 const security = plainSecurity(keyring);
 
 /** Long enough for a machine that has a lot to do. */
@@ -181,33 +180,15 @@ export function query(changes: Partial<StagedQuery> = {}, fragments = FRAGMENTS)
     spec: { tableName: 't', allowedRoots: ['/'], predicate: { kind: 'true' }, columns: [], files: FILES },
   };
   return {
-    queryId: queryId('q'),
-    tenant: tenantId('t'),
-    principal: principalId('p'),
-    context: { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCatalog: 'c', currentSchema: 's' },
-    memoryLimitBytes: 5_000_000_000,
-    growMemory: (bytes) => bytes,
-    onWork: () => undefined,
-    isPinned: () => false,
-    killRank: () => null,
-    profile: 'none',
-    bounds: [],
-    deadlineMs: Date.now() + 60_000,
-    signal: new AbortController().signal,
+    ...queryRun(),
     distributed,
     scans: [scan as unknown as PlannedScan],
     scanFacts: [],
     settings: { distribution: 'force', joinDistribution: 'auto', partitions: 2, stageWidth: 1 },
     distributor: { distribute: () => distributed, advance: () => distributed.source },
-    encoding: { sql: (sql) => sql, newReader: () => new TextColumnReader() },
-    sink: null,
     check: () => Promise.resolve(null),
     onRefused: () => undefined,
     rescan: () => Promise.resolve(new Map()),
-    onRun: () => undefined,
-    onStart: () => undefined,
-    onBatch: () => undefined,
-    mayStartOver: () => true,
     ...changes,
   };
 }

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { HistoryEntry } from '#coordinator/history/history-request.ts';
 import type { QueryRunProfile } from '#coordinator/api/http/profile-types.ts';
 import { AdminClients } from '#test/support/admin-clients.ts';
+import { must } from '#shared/must.ts';
 import { ApiDocument } from '#test/support/api-document.ts';
 import type { Cluster, QueryRequest } from '#test/support/cluster.ts';
 import { sharedFixture } from '#test/support/resources.ts';
@@ -79,6 +80,16 @@ describe('the list', () => {
     expect(all).toHaveLength(PAGE + 4);
     expect(await texts('?limit=5&offset=3')).toEqual(all.slice(3, 8));
     expect(await texts(`?offset=${PAGE}`)).toEqual(all.slice(PAGE));
+  });
+
+  test('a record has exactly the fields of the specification, in camelCase, and its moments in UTC', async () => {
+    const [entry] = await history('?status=completed&limit=1', ann);
+    expect(Object.keys(must(entry, 'a record'))).toEqual(
+      `queryId status sql userId tenantId queryType resourceGroup priority queuedAt startedAt endedAt durationMs rowsProduced
+       bytesScanned fragments errorMessage cuConsumed`.split(/\s+/),
+    );
+    for (const moment of [entry?.queuedAt, entry?.startedAt, entry?.endedAt])
+      expect(moment).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
   test('SHOW QUERY HISTORY has 50 rows, with LIMIT n as many', async () => {

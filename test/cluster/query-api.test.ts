@@ -586,6 +586,24 @@ describe('metadata', () => {
     expect(created.status).toBe(200);
   }
 
+  test('a table that has changed tells its snapshots, and the rows that are left', async () => {
+    const table = 'lake.query_api_counts.counted';
+    await cluster.sql('CREATE SCHEMA lake.query_api_counts');
+    await cluster.sql(`CREATE TABLE ${table} (a INT)`);
+    const told = async (): Promise<unknown> => {
+      const { body } = await call('GET', '/api/catalogs/lake/namespaces/query_api_counts/tables/counted');
+      return [body['snapshot_count'], body['record_count']];
+    };
+    expect(await told()).toEqual([0, 0]);
+    await cluster.sql(`INSERT INTO ${table} SELECT * FROM range(10)`);
+    expect(await told()).toEqual([1, 10]);
+    await cluster.sql(`INSERT INTO ${table} VALUES (11), (12)`);
+    await cluster.sql(`DELETE FROM ${table} WHERE a < 3`);
+    expect(await told()).toEqual([3, 9]);
+    await cluster.sql(`DROP TABLE ${table} PURGE`);
+    await cluster.sql('DROP SCHEMA lake.query_api_counts');
+  });
+
   test('what is not there is 404 with the same codes', async () => {
     expect(code(await call('GET', '/api/catalogs/lake/namespaces/tpch/tables/nothing'))).toBe(
       '404 TABLE_NOT_FOUND 42P01',
@@ -595,6 +613,20 @@ describe('metadata', () => {
     );
     expect(code(await call('GET', '/api/catalogs/nothing/namespaces/x/tables/x'))).toBe('404 CATALOG_NOT_FOUND 3D000');
     expect(code(await call('GET', '/api/nothing'))).toBe('404 NOT_FOUND 02000');
+  });
+
+  test('paths begin with /api and have no version; those of stages are below /v1/stages', async () => {
+    const { body } = await call('GET', '/openapi.json');
+    const paths = Object.keys(must(body['paths'], 'the document has paths'));
+    const others = paths.filter((path) => !/^\/api\/(?!v\d)/.test(path));
+    const stages = others.filter((path) => path.startsWith('/v1/stages/'));
+    expect(stages.length).toBeGreaterThanOrEqual(4);
+    expect(others.filter((path) => !stages.includes(path)).toSorted()).toEqual([
+      '/health',
+      '/health/ready',
+      '/metrics',
+      '/openapi.json',
+    ]);
   });
 
   test('the open paths answer without a token, as the OpenAPI document says', async () => {

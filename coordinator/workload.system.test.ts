@@ -27,9 +27,15 @@ resource_groups:
       - {name: of_source}
       - {name: of_pool}
       - {name: both}
+      - name: narrow
+        hard_concurrency_limit: 1
+        soft_concurrency_limit: 3
+        scheduling_policy: query_priority
+        groups: [{name: inner}]
       - {name: writes, groups: [{name: inserts}, {name: updates}, {name: deletes}]}
 routing_rules:
   - {match_tenant: rival, target_group: root.of_tenant}
+  - {match_source: narrow, target_group: root.narrow.inner}
   - {match_user: ann, target_group: root.of_user}
   - {match_user: ${zoe}, target_group: root.of_user_id}
   - {match_source: dashboard, match_resource_pool: nightly, target_group: root.both}
@@ -45,7 +51,14 @@ beforeAll(async () => {
   await tokenOf('third', 'zoe');
   const workloadFile = join(catalog.dataDir, 'rules.yaml');
   await writeFile(workloadFile, workload(String(decodeJwt(await tokenOf('fourth', 'zoe')).sub)));
-  const base = { ...catalog.config, 'worker.port': 0, 'worker.cores': 2, 'planner.processes': 1 };
+  const base = {
+    ...catalog.config,
+    'worker.port': 0,
+    'worker.cores': 2,
+    'planner.processes': 1,
+    // Several heartbeats come while a query is on a level.
+    'cluster.heartbeat_interval': 100,
+  };
   worker = await startWorker(base, silentLogger);
   const config = {
     ...base,
@@ -67,10 +80,14 @@ afterAll(async () => {
   await catalog?.[Symbol.asyncDispose]();
 });
 
-type Sent = { readonly token?: string; readonly source?: string; readonly session?: string };
+type Sent = {
+  readonly token?: string;
+  readonly source?: string;
+  readonly session?: string;
+  readonly signal?: AbortSignal;
+};
 
-/** Runs a statement that must succeed, and returns its id. */
-async function query(sql: string, { token = catalog.token, source, session }: Sent = {}): Promise<string> {
+function post(sql: string, { token = catalog.token, source, session, signal }: Sent): Promise<Response> {
   const headers = {
     authorization: `Bearer ${token}`,
     'content-type': 'application/json',
@@ -78,7 +95,12 @@ async function query(sql: string, { token = catalog.token, source, session }: Se
     ...(session === undefined ? {} : { 'x-skein-session': session }),
   };
   const body = JSON.stringify({ sql });
-  const response = await fetch(`${coordinator.queryUrl}/api/query`, { method: 'POST', headers, body });
+  return fetch(`${coordinator.queryUrl}/api/query`, { method: 'POST', headers, body, signal: signal ?? null });
+}
+
+/** Runs a statement that must succeed, and returns its id. */
+async function query(sql: string, sent: Sent = {}): Promise<string> {
+  const response = await post(sql, sent);
   expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
   return response.headers.get('x-skein-query-id') ?? '';
 }
@@ -160,6 +182,7 @@ describe('/api/qos/stats', () => {
     const headers = { authorization: `Bearer ${catalog.token}` };
     return (await (await fetch(`${coordinator.queryUrl}/api/qos/stats`, { headers })).json()) as Stats;
   };
+  const ENDLESS = 'SELECT max(hash(n)) FROM range(1000000000000) AS r(n)';
   const IDLE = { running: 0, max_concurrent: 2, tracked_queries: 0, level_queue_depths: [0, 0, 0, 0, 0] };
 
   test('mlfq: a query that computes is on level 0 for a second, then on level 1, and its time is theirs', async () => {
@@ -170,16 +193,7 @@ describe('/api/qos/stats', () => {
     // The class has a low priority: a query of a high one stays on level 0.
     await query("SET service.workload_class = 'batch'", { session });
     const leave = new AbortController();
-    const left = fetch(`${coordinator.queryUrl}/api/query`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${catalog.token}`,
-        'content-type': 'application/json',
-        'x-skein-session': session,
-      },
-      body: JSON.stringify({ sql: 'SELECT max(hash(n)) FROM range(1000000000000) AS r(n)' }),
-      signal: leave.signal,
-    }).catch(() => undefined);
+    const left = post(ENDLESS, { session, signal: leave.signal }).catch(() => undefined);
     const busy = { running: 1, max_concurrent: 2, tracked_queries: 1 };
     await expect
       .poll(stats, { timeout: 10_000, interval: 20 })
@@ -198,19 +212,34 @@ describe('/api/qos/stats', () => {
     await expect.poll(stats, { timeout: 10_000 }).toMatchObject({ mlfq: IDLE });
   });
 
+  test('a group counts what runs and what waits in it or below it, here and in SHOW RESOURCE GROUPS', async () => {
+    const leave = new AbortController();
+    const sent = Array.from({ length: 3 }, () =>
+      post(ENDLESS, { source: 'narrow', signal: leave.signal }).catch(() => undefined),
+    );
+    const counts = { running: 1, queued: 2 };
+    const narrow = { path: 'root.narrow', ...counts, hard_concurrency_limit: 1, scheduling_policy: 'query_priority' };
+    const group = async (path: string): Promise<unknown> =>
+      (await stats()).resource_groups.find((one) => one['path'] === path);
+    await expect.poll(() => group('root.narrow'), { timeout: 10_000 }).toEqual(narrow);
+    expect(await group('root.narrow.inner')).toMatchObject(counts);
+    expect(await group('root')).toMatchObject(counts);
+    const shown = await post('SHOW RESOURCE GROUPS', {});
+    const { rows } = (await shown.json()) as { readonly rows: readonly (readonly string[])[] };
+    const row = rows.find(([path]) => path === 'root.narrow') ?? [];
+    expect(row.slice(0, -1)).toEqual(['root.narrow', '1', '2', '1', '3', 'query_priority']);
+    leave.abort();
+    await Promise.all(sent);
+    await expect.poll(() => group('root'), { timeout: 10_000 }).toMatchObject({ running: 0, queued: 0 });
+  });
+
   test('resource_groups: every group that its statements can reach, by its dotted path', async () => {
-    const group = (path: string): object => ({
-      path,
-      running: 0,
-      queued: 0,
-      hard_concurrency_limit: 100,
-      scheduling_policy: 'fair',
-    });
-    const below = ['of_user', 'of_user_id', 'both', 'of_source', 'of_pool', 'writes'];
-    const writes = ['inserts', 'updates', 'deletes'].map((name) => `writes.${name}`);
-    const paths = ['root', ...[...below, ...writes].map((name) => `root.${name}`)];
+    const below = ['of_user', 'of_user_id', 'both', 'narrow', 'of_source', 'of_pool', 'writes'];
+    const deeper = ['narrow.inner', ...['inserts', 'updates', 'deletes'].map((name) => `writes.${name}`)];
+    const paths = ['root', ...[...below, ...deeper].map((name) => `root.${name}`)];
     const { resource_groups: groups } = await stats();
-    expect(groups).toHaveLength(paths.length);
-    expect(groups).toEqual(expect.arrayContaining(paths.map(group)));
+    expect(groups.map(({ path }) => path).toSorted()).toEqual(paths.toSorted());
+    const members = ['path', 'running', 'queued', 'hard_concurrency_limit', 'scheduling_policy'];
+    for (const group of groups) expect(Object.keys(group)).toEqual(members);
   });
 });

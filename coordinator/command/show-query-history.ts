@@ -17,7 +17,7 @@ export const showQueryHistory = rowsCommand<{ readonly limit: number; readonly l
     reader.end();
     return { limit: limit ?? RECORDS_DEFAULT, like };
   },
-  action: () => null,
+  action: () => 'query.read',
   async rows({ limit, like }, { records }) {
     const found = await records.history({ ...ALL_RECORDS, limit, like });
     return pagedTextResult(

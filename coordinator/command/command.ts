@@ -51,8 +51,6 @@ export interface Command<Input = unknown> {
   readonly queryType: QueryType;
   /** The same for statements whose kind depends on what they say; it comes before `queryType`. */
   typeOf?(input: Input): QueryType;
-  /** Whether its queries are those of a statement that writes rows, where its type does not say so: EXPLAIN of a write. */
-  writes?(input: Input): boolean;
   /**
    * The source of the timeout when the request gives none: the session's `skein.query_timeout`, or the coordinator's, which lets SET and
    * RESET run in a session whose own timeout is too short for any statement.

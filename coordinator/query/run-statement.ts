@@ -57,7 +57,7 @@ async function execute(services: RunnerServices, request: StatementRequest): Pro
   active.limit(request.timeoutMs ?? timeoutOf(services, request.session));
   const refused = register(registry, active);
   const { redacted, edits, parsed } = await readText(services, request, active.signal);
-  if (parsed.kind !== 'refused') beginCommand(active, parsed.statement);
+  beginCommand(active, parsed.kind === 'refused' ? null : parsed.statement, { services, request });
   active.received(redacted);
   let outcome: Outcome;
   try {

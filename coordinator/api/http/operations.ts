@@ -161,6 +161,18 @@ const DAY_MS = 86_400_000;
 const filter = (description: string) => Type.Optional(Type.String({ maxLength: SEARCH_LENGTH_MAX, description }));
 const moment = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }));
 
+/** The word that a filter may have instead of being left out. */
+export const NO_FILTER = 'all';
+const onlyOr = (values: readonly string[]) =>
+  Type.Optional(
+    Type.Unsafe<string>({
+      type: 'string',
+      enum: [NO_FILTER, ...values],
+      default: NO_FILTER,
+      description: 'Only those',
+    }),
+  );
+
 export const LIST_HISTORY = {
   operationId: 'listHistory',
   summary: 'The query history, the newest first',
@@ -174,9 +186,9 @@ export const LIST_HISTORY = {
     offset: Type.Optional(
       Type.Integer({ minimum: 0, maximum: OFFSET_MAX, default: 0, description: 'How many of the newest to leave out' }),
     ),
-    status: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: RECORD_STATUSES, description: 'Only those' })),
+    status: onlyOr(RECORD_STATUSES),
     user_id: filter('Only those of the principal with this id or name'),
-    query_type: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: QUERY_TYPES, description: 'Only those' })),
+    query_type: onlyOr(QUERY_TYPES),
     resource_group: filter('Only those of this group, as the record names it'),
     min_duration_ms: Type.Optional(
       Type.Integer({ minimum: 0, maximum: DAY_MS, description: 'Only those that ran at least so long' }),

@@ -64,6 +64,7 @@ export type FilesDestination = {
 export type QueryOutcome = {
   /** The query as it ran. */
   readonly query: PreparedQuery;
+  /** Rows of the result, as its tasks report them; 0 when they are written to files. */
   readonly rows: number;
   readonly bytesScanned: number;
   /** Fragments that ran. */
@@ -156,12 +157,12 @@ export function distributionSettings(
 
 type Limits = { readonly settings: DistributionSettings };
 
-/** The part of a run that does not depend on how the query is distributed. `rows` counts the result's rows. */
-function queryRun(execution: AdmittedExecution): { readonly run: QueryRun; readonly rows: () => number } {
+/** The part of a run that does not depend on how the query is distributed. */
+function queryRun(execution: AdmittedExecution): QueryRun {
   const { services, request, active, query, context, profile, destination, place, shape } = execution;
   const { tenant, sub: principal } = request.caller.claims;
   let rows = 0;
-  const run: QueryRun = {
+  return {
     queryId: request.queryId,
     tenant,
     principal,
@@ -194,7 +195,6 @@ function queryRun(execution: AdmittedExecution): { readonly run: QueryRun; reado
     },
     mayStartOver: () => !request.sink.committed,
   };
-  return { run, rows: () => rows };
 }
 
 async function executeWhole(
@@ -202,16 +202,16 @@ async function executeWhole(
   scans: readonly PlannedScan[],
   limits: Limits & { readonly reason: string },
 ): Promise<QueryOutcome> {
-  const { services, active, state, query } = execution;
+  const { services, active, state, query, destination } = execution;
   active.profile.shaped({ kind: 'whole', reason: limits.reason });
   const width = chooseWidth(scans, query.features, setting(state, 'skein.task_width', services.config));
   const fragment = singleFragment(query, width);
-  const { run, rows } = queryRun(execution);
+  const run = queryRun(execution);
   const report = await runWhole(services.scheduler, { ...run, scans: namedScans(scans, query.scans), fragment });
   const { reason } = limits;
   return {
     query,
-    rows: rows(),
+    rows: destination.kind === 'rows' ? report.rows : 0,
     bytesScanned: report.bytesScanned,
     fragments: 1,
     scans,
@@ -233,10 +233,9 @@ async function executeInStages(
   plan: QueryStages,
   limits: StagedLimits,
 ): Promise<QueryOutcome> {
-  const { services } = execution;
-  const { run, rows } = queryRun(execution);
+  const { services, destination } = execution;
   const ran = await runStages(services.scheduler, {
-    ...run,
+    ...queryRun(execution),
     distributed: plan.distributed,
     scans: plan.scans,
     scanFacts: plan.facts,
@@ -247,14 +246,14 @@ async function executeInStages(
     rescan: (narrowed, numbers) => rescan(plan, narrowed, numbers, limits.scanContext),
   });
   if (ran.kind === 'whole') return executeWhole(execution, limits.scans, { ...limits, reason: ran.reason });
-  const { stages, starts } = ran;
+  const { stages, rows, starts } = ran;
   const bytesScanned = stages.reduce(
     (sum, { tasks }) => tasks.reduce((bytes, one) => bytes + one.bytesScanned, sum),
     0,
   );
   return {
     query: execution.query,
-    rows: rows(),
+    rows: destination.kind === 'rows' ? rows : 0,
     bytesScanned,
     fragments: stages.length,
     scans: plan.scans,

@@ -28,7 +28,6 @@ import { ResultSizes } from './query/result-sizes.ts';
 import type { QueryService } from './query/query-service.ts';
 import { statementRunner } from './query/run-statement.ts';
 import type { Front } from './query/runner-services.ts';
-import { PastStages } from './scheduler/past-stages.ts';
 import { queryTimes } from './scheduler/query-times.ts';
 import type { TimedRun } from './scheduler/scheduler.ts';
 import { UnloadIntents } from './unload/unload-intents.ts';
@@ -149,9 +148,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
       spillLimitBytes: config['worker.spill_limit'],
       taskBytesMax: config['worker.task_bytes_max'],
       workerWaitMs: config['coordinator.worker_wait'],
-      past: new PastStages(),
       onRetry: metrics.taskRetried,
-      onAhead: metrics.sentAhead,
       running,
     },
     tables,

@@ -30,8 +30,6 @@ export type QueryMetrics = Disposable & {
   readonly fragmentRefused: () => void;
   /** Counts a statement that ended because rows of it were lost or doubled on their way. */
   readonly rowsMiscounted: () => void;
-  /** Counts a stage that was sent before it was known that it follows: whether it does. */
-  readonly sentAhead: (follows: boolean) => void;
 };
 
 /** How a query's wait for a place ended: `refused` when a queue was full, `left` when it was stopped before. */
@@ -143,13 +141,6 @@ export function queryMetrics(sources: MetricSources): QueryMetrics {
     help: 'Statements that ended with INTERNAL_ERROR because other numbers of rows arrived than tasks gave: a fault',
     registers,
   });
-  const ahead = new Counter({
-    name: 'skein_stages_ahead_total',
-    help: 'Stages that were sent while stages still ran that they read, by whether they followed as foreseen',
-    labelNames: ['outcome'] as const,
-    registers,
-  });
-  for (const outcome of ['followed', 'withdrawn'] as const) ahead.inc({ outcome }, 0);
 
   return {
     registry,
@@ -172,7 +163,6 @@ export function queryMetrics(sources: MetricSources): QueryMetrics {
     taskRetried: () => retries.inc(),
     fragmentRefused: () => refused.inc(),
     rowsMiscounted: () => miscounted.inc(),
-    sentAhead: (follows) => ahead.inc({ outcome: follows ? 'followed' : 'withdrawn' }),
     [Symbol.dispose]: () => turns[Symbol.dispose](),
   };
 }

@@ -22,7 +22,6 @@ import { CountedSink } from '../sink/counted-sink.ts';
 import type { WholeFragment } from '../distributor/fragment.ts';
 import { NARROW_MEMORY_BYTES } from './choose-width.ts';
 import { runWhole, type WholeQuery } from './run-whole.ts';
-import { PastStages } from './past-stages.ts';
 import type { Scheduler } from './scheduler.ts';
 
 const closers: (() => void)[] = [];
@@ -65,9 +64,7 @@ async function clusterOf(scripts: readonly WorkerScript[]): Promise<{ scheduler:
       spillLimitBytes: 1,
       taskBytesMax: 10_000,
       workerWaitMs: 500,
-      past: new PastStages(),
       onRetry,
-      onAhead: () => undefined,
       running: new Map(),
     },
     workers,

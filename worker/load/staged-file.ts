@@ -12,7 +12,15 @@ import { readFirstRecord } from '../staged/first-record.ts';
 import { rowBounds } from '../scan/plan-file.ts';
 import { isRead, jsonValue, jsonValues, readDocuments, readJson } from '../staged/json-texts.ts';
 import { markNumbers } from '../staged/long-numbers.ts';
-import { isBeginOf, NO_HEADER, parquetColumns, partGroups, readCsv, UNPACKED, withExtraFields } from '../staged/print-staged.ts';
+import {
+  isBeginOf,
+  NO_HEADER,
+  parquetColumns,
+  partGroups,
+  readCsv,
+  UNPACKED,
+  withExtraFields,
+} from '../staged/print-staged.ts';
 import { linesBefore, type RangeFiles, type ReadyText } from '../staged/range-files.ts';
 import { readyText } from '../staged/ready-text.ts';
 import { nullOf, type Column } from '../staged/staged-column.ts';

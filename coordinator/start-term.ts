@@ -24,7 +24,6 @@ import { Quarantine } from './quarantine/quarantine.ts';
 import { RecentRuns } from './quarantine/recent-runs.ts';
 import { storeKills } from './quarantine/store-kills.ts';
 import { QueryRegistry } from './query/query-registry.ts';
-import { ResultSizes } from './query/result-sizes.ts';
 import type { QueryService } from './query/query-service.ts';
 import { statementRunner } from './query/run-statement.ts';
 import type { Front } from './query/runner-services.ts';
@@ -155,7 +154,6 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     fileLists,
     quarantine,
     runs,
-    resultSizes: new ResultSizes(),
     writes,
     unloads,
     commits: new CommitQueue(),

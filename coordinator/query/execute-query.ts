@@ -175,7 +175,7 @@ function queryRun(execution: AdmittedExecution): QueryRun {
         ? rowEncoding(
             destination.encoding,
             { columns: query.columns, timeZone: context.timeZone },
-            services.resultSizes.last(shape) ?? query.features.resultRows,
+            query.memory.lastRows ?? query.features.resultRows,
           )
         : { sql: destination.sql, newReader: () => new TextColumnReader() },
     sink: destination.kind === 'files' ? destination.sink : null,

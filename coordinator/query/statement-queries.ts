@@ -131,7 +131,7 @@ export class StatementQueries implements Queries {
         return sink.batch(batch);
       },
     });
-    this.#parts.services.resultSizes.ended(shape, rows);
+    prepared.memory.lastRows = rows;
     const forValues = this.#forValues;
     return {
       rowsProduced: rows,

@@ -88,17 +88,12 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   });
   const workload = stack.use(await WorkloadFile.open(config, log));
   const metrics = stack.use(
-    queryMetrics({
-      leading: () => (active.term === undefined ? 0 : 1),
-      running: () => active.term?.admission.running ?? 0,
-      queued: () => active.term?.admission.queued ?? 0,
-      workersLive: () => active.term?.pool.liveCount() ?? 0,
-      workersKnown: () => active.term?.pool.states().length ?? 0,
-      sessions: () => sessions.store.size,
-      workloadValid: () => (workload.problem === null ? 1 : 0),
-      historyWaiting: () => history.waiting,
-      metadataCacheBytes: () => catalog.cacheBytes + manifestCaches.bytes,
-      fileListBytes: () => fileLists.bytes,
+    activeMetrics(active, {
+      sessions,
+      workload,
+      history,
+      fileLists,
+      metadataBytes: () => catalog.cacheBytes + manifestCaches.bytes,
     }),
   );
   workloadMetrics(metrics.registry, () => active.term);
@@ -120,23 +115,8 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
     metrics,
     notReady,
   });
-  const term = {
-    config,
-    log,
-    security,
-    coordinatorId,
-    database,
-    history,
-    records,
-    front,
-    texts,
-    sessions,
-    tables,
-    fileLists,
-    metrics,
-    workload,
-    traces,
-  };
+  const process = { config, log, security, coordinatorId, database, history, records, workload, traces };
+  const term = { ...process, front, texts, sessions, tables, fileLists, metrics };
   // Closing the election ends the queries, with a reason, before the server closes.
   const election = stack.adopt(
     await openElection(config, coordinatorId, (lost, started) => lead(term, active, { lost, started }), log),
@@ -147,6 +127,31 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   log.info({ url: http.url }, 'coordinator is up');
   return { queryUrl: http.url, close: () => running.disposeAsync() };
 }
+
+type MetricParts = {
+  readonly sessions: SessionServices;
+  readonly workload: WorkloadFile;
+  readonly history: { readonly waiting: number };
+  readonly fileLists: ByteBudget;
+  readonly metadataBytes: () => number;
+};
+
+const activeMetrics = (
+  active: Active,
+  { sessions, workload, history, fileLists, metadataBytes }: MetricParts,
+): QueryMetrics =>
+  queryMetrics({
+    leading: () => (active.term === undefined ? 0 : 1),
+    running: () => active.term?.admission.running ?? 0,
+    queued: () => active.term?.admission.queued ?? 0,
+    workersLive: () => active.term?.pool.liveCount() ?? 0,
+    workersKnown: () => active.term?.pool.states().length ?? 0,
+    sessions: () => sessions.store.size,
+    workloadValid: () => (workload.problem === null ? 1 : 0),
+    historyWaiting: () => history.waiting,
+    metadataCacheBytes: metadataBytes,
+    fileListBytes: () => fileLists.bytes,
+  });
 
 /** The term that serves, while this coordinator leads. */
 type Active = { term: Term | undefined };

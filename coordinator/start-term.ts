@@ -82,8 +82,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
   const retentionMs = config['coordinator.history_retention'];
   const kept = { db: database, retentionMs, nowMs: () => systemClock.nowMs(), log };
   await stack.use(new HistoryPartitions(kept)).start();
-  const bytesMax = config['coordinator.profiles_bytes_max'];
-  await stack.use(new ProfileSegments({ ...kept, bytesMax })).start();
+  await stack.use(new ProfileSegments({ ...kept, bytesMax: config['coordinator.profiles_bytes_max'] })).start();
   const journal = new WriteJournal({ intents: new WriteIntents(database, epoch), catalog: sessions.catalog, log });
   const writes = stack.adopt(journal, (open) => open.close());
   await writes.resume();
@@ -91,30 +90,11 @@ export async function startTerm(parts: TermParts): Promise<Term> {
   const uploads = sessions.catalog.stages;
   const unloads = stack.adopt(new UnloadJournal({ intents, catalog: uploads, log }), (open) => open.close());
   await unloads.resume();
-  const transactions = stack.use(
-    new Transactions({
-      catalog: sessions.catalog,
-      journal,
-      store: new TransactionStore(database, epoch),
-      log,
-      timeoutMs: config['coordinator.transaction_timeout'],
-      bytesMax: config['coordinator.transaction_bytes_max'],
-      memoryBytes: config['coordinator.transaction_memory'],
-      perPrincipalMax: config['coordinator.transactions_per_principal_max'],
-      idleMs: config['coordinator.session_idle'],
-    }),
-  );
+  const transactions = stack.use(openTransactions(parts, { journal, epoch }));
   await transactions.resume();
   const running = new Map<QueryId, TimedRun>();
   const runs = new RecentRuns();
-  const quarantine = new Quarantine({
-    store: storeKills(database),
-    clock: systemClock,
-    log,
-    ttlMs: config['coordinator.quarantine_ttl'],
-    killsMax: config['coordinator.kills_max'],
-    windowMs: config['coordinator.kills_window'],
-  });
+  const quarantine = openQuarantine(parts);
   await quarantine.open();
   const onHung = ({ queryId, quantumMs }: HungRun): void => {
     const shape = runs.find(queryId);
@@ -130,16 +110,13 @@ export async function startTerm(parts: TermParts): Promise<Term> {
   const { coordinatorId, workload } = parts;
   const view = clusterView({ coordinatorId, epoch, activeSinceMs: systemClock.nowMs(), admission, pool, workload });
   const events = stack.use(new EventHub({ epoch, view, admission, registry, clock: systemClock }));
+  const engine = { registry, admission, sessions, front, texts, tables, fileLists, quarantine, runs };
   const queries = statementRunner({
     config,
     clock: systemClock,
     log,
     epoch,
-    registry,
-    admission,
-    sessions,
-    front,
-    texts,
+    ...engine,
     scheduler: {
       pool,
       keyring: security.keyring,
@@ -150,10 +127,6 @@ export async function startTerm(parts: TermParts): Promise<Term> {
       onRetry: metrics.taskRetried,
       running,
     },
-    tables,
-    fileLists,
-    quarantine,
-    runs,
     writes,
     unloads,
     commits: new CommitQueue(),
@@ -170,6 +143,33 @@ export async function startTerm(parts: TermParts): Promise<Term> {
   const moved = stack.move();
   return { epoch, queries, registry, pool, admission, view, events, [Symbol.asyncDispose]: () => moved.disposeAsync() };
 }
+
+function openTransactions(
+  { config, log, sessions, database }: TermParts,
+  { journal, epoch }: { readonly journal: WriteJournal; readonly epoch: number },
+): Transactions {
+  return new Transactions({
+    catalog: sessions.catalog,
+    journal,
+    store: new TransactionStore(database, epoch),
+    log,
+    timeoutMs: config['coordinator.transaction_timeout'],
+    bytesMax: config['coordinator.transaction_bytes_max'],
+    memoryBytes: config['coordinator.transaction_memory'],
+    perPrincipalMax: config['coordinator.transactions_per_principal_max'],
+    idleMs: config['coordinator.session_idle'],
+  });
+}
+
+const openQuarantine = ({ config, log, database }: TermParts): Quarantine =>
+  new Quarantine({
+    store: storeKills(database),
+    clock: systemClock,
+    log,
+    ttlMs: config['coordinator.quarantine_ttl'],
+    killsMax: config['coordinator.kills_max'],
+    windowMs: config['coordinator.kills_window'],
+  });
 
 /** Opens the resource groups of a term; with `coordinator.workload: off` none of them limits anything. */
 function openAdmission({ config, workload }: TermParts, pool: WorkerPool): GroupAdmission {

@@ -66,15 +66,103 @@ export async function startWorker(
   const slots = config['worker.cores'];
   const end = new OrderedEnd(log, systemClock);
   let allowThreads: AllowThreads = () => undefined;
-  const copies = new DiskCache({
-    folder: copyDir,
+  const copies = openDiskCache(config, copyDir, log);
+  const tasksMax = slots * (config['worker.tasks_per_slot_max'] + WAITING_PER_SLOT_MAX);
+  const pool = openSlots(config, {
+    spillDir,
+    copies,
+    log,
+    onSpares: (spares) => allowThreads(spares),
+    onOverrun: onEndangered,
+    onHung: (hung) => end.want(hung),
+  });
+  const share = shareMemory(config);
+  const memory = new MemoryGate(share.tasksBytes, tasksMax);
+  const spool = new Spool(share.spoolBytes, (full) => pool.setSpoolFull(full));
+  const store = new SpoolStore({
+    folder: join(spillDir, 'exchange'),
+    memory: spool,
+    diskBytesMax: config['worker.spool_disk_limit'],
+  });
+  const peers = new PeerClients({ security, silenceMs: config['worker.exchange_timeout'] });
+  const addresses = new Set<string>();
+  const rooms = { pool, memory, spool, store };
+  const tasks = new TaskRegistry({
+    ...rooms,
+    peers,
+    addresses,
+    keyring: security.keyring,
+    tasksMax,
+    orphanTimeoutMs: config['worker.orphan_timeout'],
+    clock: systemClock,
+    log,
+  });
+  const beat = heartbeat(config, { ...rooms, tasks, end });
+  const server = createGrpcServer(config, { tasks, security, beat, end, pool });
+  const metrics = createMetrics({ ...rooms, copies, tasks, name: config['worker.name'] });
+  const port = await bindGrpc(server, credentials, `${config.internal_host}:${config['worker.port']}`);
+  const http = await serveMetrics(metrics, config);
+  const processBytes = config['worker.memory_limit'] + config['worker.process_headroom'];
+  allowThreads = limitProcessMemory(processBytes, slots, log);
+  watchMemory(pool, processBytes, log);
+  const url = `${config.internal_host}:${port}`;
+  addresses.add(url).add(`${config['cluster.advertise_host'] || config.internal_host}:${port}`);
+  log.info({ url, slots, spillDir }, 'worker is up');
+  return {
+    url,
+    metricsUrl: `http://${config.internal_host}:${(http.address() as AddressInfo).port}/metrics`,
+    drained: tasks.drained,
+    hung: end.told,
+    drain: () => tasks.drain(),
+    close: async () => {
+      await endService({ tasks, peers, server, http });
+      await pool.close();
+      for (const part of [metrics, security, copies]) part[Symbol.dispose]();
+      for (const folder of [spillDir, copyDir]) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const openDiskCache = (config: Config, folder: string, log: Logger): DiskCache =>
+  new DiskCache({
+    folder,
     bytesMax: config['worker.disk_cache_size'],
     fileBytesMin: config['worker.disk_cache_file_min'],
     unusedMs: config['worker.disk_cache_time'],
     log,
   });
-  const tasksMax = slots * (config['worker.tasks_per_slot_max'] + WAITING_PER_SLOT_MAX);
-  const pool = new SlotPool({
+
+type ServiceParts = {
+  readonly tasks: TaskRegistry;
+  readonly peers: PeerClients;
+  readonly server: Server;
+  readonly http: HttpServer;
+};
+
+/** Ends the tasks, then the connections of those that asked for them. */
+async function endService({ tasks, peers, server, http }: ServiceParts): Promise<void> {
+  const { draining } = tasks;
+  await tasks.close();
+  peers.close();
+  // Leaves time for the reply to the drain request to be sent.
+  if (draining) await sleep(LAST_ANSWER_MS);
+  server.forceShutdown();
+  http.closeAllConnections();
+  await new Promise((done) => http.close(done));
+}
+
+type SlotParts = {
+  readonly spillDir: string;
+  readonly copies: DiskCache;
+  readonly log: Logger;
+  readonly onSpares: (spares: number) => void;
+  readonly onOverrun: () => void;
+  readonly onHung: (hung: Parameters<OrderedEnd['want']>[0]) => void;
+};
+
+function openSlots(config: Config, { spillDir, copies, log, ...quanta }: SlotParts): SlotPool {
+  const slots = config['worker.cores'];
+  return new SlotPool({
     slots,
     tasksPerSlotMax: config['worker.tasks_per_slot_max'],
     thread: {
@@ -94,43 +182,30 @@ export async function startWorker(
       ageMaxMs: config['worker.quantum_max'],
       overrunMs: config['worker.quantum_overrun'],
       sparesMax: config['worker.spare_slots_max'],
-      onSpares: (spares) => allowThreads(spares),
-      onOverrun: onEndangered,
-      onHung: (hung) => end.want(hung),
+      ...quanta,
     },
     log,
   });
-  const share = shareMemory(config);
-  const memory = new MemoryGate(share.tasksBytes, tasksMax);
-  const spool = new Spool(share.spoolBytes, (full) => pool.setSpoolFull(full));
-  const store = new SpoolStore({
-    folder: join(spillDir, 'exchange'),
-    memory: spool,
-    diskBytesMax: config['worker.spool_disk_limit'],
-  });
-  const peers = new PeerClients({ security, silenceMs: config['worker.exchange_timeout'] });
-  const addresses = new Set<string>();
-  const tasks = new TaskRegistry({
-    pool,
-    memory,
-    spool,
-    store,
-    peers,
-    addresses,
-    keyring: security.keyring,
-    tasksMax,
-    orphanTimeoutMs: config['worker.orphan_timeout'],
-    clock: systemClock,
-    log,
-  });
+}
+
+type BeatParts = {
+  readonly pool: SlotPool;
+  readonly tasks: TaskRegistry;
+  readonly memory: MemoryGate;
+  readonly spool: Spool;
+  readonly end: OrderedEnd;
+};
+
+/** Makes the worker's state as each heartbeat tells it. */
+function heartbeat(config: Config, { pool, tasks, memory, spool, end }: BeatParts): () => WorkerState {
   const id = workerId(randomUUID());
   const machine = thisMachine();
-  const beat = (): WorkerState => ({
+  return () => ({
     worker_id: id,
     name: config['worker.name'],
     skein_release: SKEIN_RELEASE,
     duckdb_version: duckDbVersion(),
-    cores: slots,
+    cores: config['worker.cores'],
     memory_limit_bytes: String(config['worker.memory_limit']),
     running_tasks: tasks.active,
     memory_granted_bytes: String(memory.grantedBytes),
@@ -146,12 +221,9 @@ export async function startWorker(
     open_slots: pool.openSlots,
     tasks: taskTimes(pool),
   });
-  const server = createGrpcServer(config, { tasks, security, beat, end, pool });
-  const metrics = createMetrics({ pool, copies, memory, spool, store, tasks, name: config['worker.name'] });
-  const port = await bindGrpc(server, credentials, `${config.internal_host}:${config['worker.port']}`);
-  const http = await serveMetrics(metrics, config);
-  const processBytes = config['worker.memory_limit'] + config['worker.process_headroom'];
-  allowThreads = limitProcessMemory(processBytes, slots, log);
+}
+
+function watchMemory(pool: SlotPool, processBytes: number, log: Logger): void {
   const watch = new MemoryWatch(
     processBytes,
     {
@@ -164,31 +236,6 @@ export async function startWorker(
     log,
   );
   watch.start();
-  const url = `${config.internal_host}:${port}`;
-  addresses.add(url).add(`${config['cluster.advertise_host'] || config.internal_host}:${port}`);
-  log.info({ url, slots, spillDir }, 'worker is up');
-  return {
-    url,
-    metricsUrl: `http://${config.internal_host}:${(http.address() as AddressInfo).port}/metrics`,
-    drained: tasks.drained,
-    hung: end.told,
-    drain: () => tasks.drain(),
-    close: async () => {
-      const { draining } = tasks;
-      await tasks.close();
-      peers.close();
-      // Leaves time for the reply to the drain request to be sent.
-      if (draining) await sleep(LAST_ANSWER_MS);
-      server.forceShutdown();
-      http.closeAllConnections();
-      await new Promise((done) => http.close(done));
-      await pool.close();
-      metrics[Symbol.dispose]();
-      security[Symbol.dispose]();
-      copies[Symbol.dispose]();
-      for (const folder of [spillDir, copyDir]) await rm(folder, { recursive: true, force: true });
-    },
-  };
 }
 
 type ServerParts = {

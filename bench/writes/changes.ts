@@ -87,14 +87,8 @@ export async function benchChanges(cluster: Cluster, schema: string, runs: numbe
       }
     }
     const [skeinMs, peerMs] = [median(times.here), median(times.there)];
-    figures.push({
-      ...named,
-      skeinMs,
-      peerMs,
-      ratio: skeinMs / peerMs,
-      readMs: median(times.readHere),
-      readPeersMs: median(times.readThere),
-    });
+    const [readMs, readPeersMs] = [median(times.readHere), median(times.readThere)];
+    figures.push({ ...named, skeinMs, peerMs, ratio: skeinMs / peerMs, readMs, readPeersMs });
     process.stderr.write('.');
   };
   for (const { name, sql } of CHANGES) {

@@ -71,7 +71,8 @@ type NewUpload = {
   readonly sizeBytes: number | null;
 };
 
-type Call = <Name extends UnaryMethod<CatalogInternalClient>>(
+/** A call of the catalog's internal service. */
+export type CatalogCall = <Name extends UnaryMethod<CatalogInternalClient>>(
   method: Name,
   request: RequestOf<CatalogInternalClient, Name>,
 ) => Promise<ReplyOf<CatalogInternalClient, Name>>;
@@ -81,7 +82,7 @@ const PAGE_STAGES = 1_000;
 /** Files of one question. */
 const PAGE_FILES = 1_000;
 
-export const stageCatalog = (call: Call): StageCatalog => ({
+export const stageCatalog = (call: CatalogCall): StageCatalog => ({
   open: async (principal, action, { catalog, of }) => {
     const where = { catalog, namespace: [...(of?.namespace ?? [])], name: of?.name ?? '' };
     return fromMessage(await call('OpenStage', { principal: toPrincipalMessage(principal), action, ...where }));

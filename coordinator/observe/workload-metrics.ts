@@ -27,7 +27,26 @@ type LabelledGroups = Pick<GroupSnapshot, 'running' | 'queued' | 'memoryBytes'> 
  * made from a template count together under its path as the file spells it, so that no label names a tenant or a user and their number
  * has a limit.
  */
-export function workloadMetrics(registry: Registry, sources: () => WorkloadSources | undefined): void {
+export function workloadMetrics(registry: Registry, sources: Sources): void {
+  groupMetrics(registry, sources);
+  classMetrics(registry, sources);
+  const plain = plainGauges(registry, sources);
+  plain(
+    'memory_held_bytes',
+    'Memory of the workers that running queries hold',
+    ({ admission }) => admission.memory.heldBytes,
+  );
+  plain(
+    'memory_limit_bytes',
+    'Memory of the workers that queries may hold',
+    ({ admission }) => admission.memory.totalBytes,
+  );
+  plain('event_streams', 'Open streams of events', ({ events }) => events.size);
+}
+
+type Sources = () => WorkloadSources | undefined;
+
+function groupMetrics(registry: Registry, sources: Sources): void {
   const registers = [registry];
   let described = { atMs: -Infinity, groups: labelled([]) };
   const groups = (): readonly LabelledGroups[] => {
@@ -68,6 +87,10 @@ export function workloadMetrics(registry: Registry, sources: () => WorkloadSourc
       for (const { label, own } of groups()) if (own !== null) cpu.inc({ group: label }, own.cpuTimeMs / 1_000);
     },
   });
+}
+
+function classMetrics(registry: Registry, sources: Sources): void {
+  const registers = [registry];
   for (const state of ['running', 'queued'] as const) {
     const gauge = new Gauge({
       name: `skein_class_queries_${state}`,
@@ -80,29 +103,22 @@ export function workloadMetrics(registry: Registry, sources: () => WorkloadSourc
       },
     });
   }
-  const plain = (name: string, help: string, value: (from: WorkloadSources) => number): void => {
+}
+
+/** Makes gauges of one number each. */
+const plainGauges =
+  (registry: Registry, sources: Sources) =>
+  (name: string, help: string, value: (from: WorkloadSources) => number): void => {
     const gauge: Gauge = new Gauge({
       name: `skein_${name}`,
       help,
-      registers,
+      registers: [registry],
       collect: () => {
         const from = sources();
         gauge.set(from === undefined ? 0 : value(from));
       },
     });
   };
-  plain(
-    'memory_held_bytes',
-    'Memory of the workers that running queries hold',
-    ({ admission }) => admission.memory.heldBytes,
-  );
-  plain(
-    'memory_limit_bytes',
-    'Memory of the workers that queries may hold',
-    ({ admission }) => admission.memory.totalBytes,
-  );
-  plain('event_streams', 'Open streams of events', ({ events }) => events.size);
-}
 
 /** The groups by label. */
 function labelled(groups: readonly GroupSnapshot[]): readonly LabelledGroups[] {

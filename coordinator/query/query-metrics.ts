@@ -43,9 +43,39 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 export function queryMetrics(sources: MetricSources): QueryMetrics {
   const registry = new Registry();
-  const registers = [registry];
   collectDefaultMetrics({ register: registry });
   const turns = measureTurns(registry);
+  gaugesOf(registry, sources);
+  const { admissions, admissionWait, reclassified } = admissionMetrics(registry);
+  const { queries, duration, waiting, planning, rows, bytes } = statementMetrics(registry);
+  const { retries, refused, miscounted } = faultMetrics(registry);
+  return {
+    registry,
+    ended: (row, given) => {
+      const workload_class = given ?? NO_CLASS;
+      queries.inc({ status: row.status, query_type: row.query_type, code: row.error_code ?? '' });
+      const queuedMs = row.queued_at.getTime();
+      if (row.ended_at !== null)
+        duration.observe({ status: row.status, workload_class }, (row.ended_at.getTime() - queuedMs) / 1000);
+      if (row.started_at !== null) waiting.observe({ workload_class }, (row.started_at.getTime() - queuedMs) / 1000);
+      rows.inc(row.rows_produced);
+      bytes.inc(row.bytes_scanned);
+    },
+    admission: (workload_class, outcome, waitedMs) => {
+      admissions.inc({ workload_class, outcome });
+      if (outcome === 'admitted') admissionWait.observe({ workload_class }, waitedMs / 1000);
+    },
+    reclassified: (from, to) => reclassified.inc({ from, to }),
+    planned: (elapsedMs) => planning.observe(elapsedMs / 1000),
+    taskRetried: () => retries.inc(),
+    fragmentRefused: () => refused.inc(),
+    rowsMiscounted: () => miscounted.inc(),
+    [Symbol.dispose]: () => turns[Symbol.dispose](),
+  };
+}
+
+function gaugesOf(registry: Registry, sources: MetricSources): void {
+  const registers = [registry];
   const gauge = (name: string, help: string, read: () => number): Gauge =>
     new Gauge({
       name,
@@ -69,26 +99,10 @@ export function queryMetrics(sources: MetricSources): QueryMetrics {
   gauge('skein_history_waiting', 'History records that wait to be written', sources.historyWaiting);
   gauge('skein_metadata_cache_bytes', 'Bytes of cached table metadata', sources.metadataCacheBytes);
   gauge('skein_file_list_bytes', 'Bytes of the lists of files of queries that run', sources.fileListBytes);
-  const queries = new Counter({
-    name: 'skein_queries_total',
-    help: 'Statements that have ended',
-    labelNames: ['status', 'query_type', 'code'] as const,
-    registers,
-  });
-  const duration = new Histogram({
-    name: 'skein_query_seconds',
-    help: 'Time from receipt to end',
-    labelNames: ['status', 'workload_class'] as const,
-    buckets: SECONDS,
-    registers,
-  });
-  const waiting = new Histogram({
-    name: 'skein_query_wait_seconds',
-    help: 'Time from receipt to the start of execution: parsing, planning and the queue',
-    labelNames: ['workload_class'] as const,
-    buckets: SECONDS,
-    registers,
-  });
+}
+
+function admissionMetrics(registry: Registry) {
+  const registers = [registry];
   const admissions = new Counter({
     name: 'skein_admissions_total',
     help: 'Queries that asked for a place, by class and by how their wait ended',
@@ -118,6 +132,31 @@ export function queryMetrics(sources: MetricSources): QueryMetrics {
     ['medium', 'batch'],
   ] as const)
     reclassified.inc({ from, to }, 0);
+  return { admissions, admissionWait, reclassified };
+}
+
+function statementMetrics(registry: Registry) {
+  const registers = [registry];
+  const queries = new Counter({
+    name: 'skein_queries_total',
+    help: 'Statements that have ended',
+    labelNames: ['status', 'query_type', 'code'] as const,
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'skein_query_seconds',
+    help: 'Time from receipt to end',
+    labelNames: ['status', 'workload_class'] as const,
+    buckets: SECONDS,
+    registers,
+  });
+  const waiting = new Histogram({
+    name: 'skein_query_wait_seconds',
+    help: 'Time from receipt to the start of execution: parsing, planning and the queue',
+    labelNames: ['workload_class'] as const,
+    buckets: SECONDS,
+    registers,
+  });
   const planning = new Histogram({
     name: 'skein_plan_seconds',
     help: 'Time to resolve and plan a query',
@@ -126,6 +165,11 @@ export function queryMetrics(sources: MetricSources): QueryMetrics {
   });
   const rows = new Counter({ name: 'skein_rows_total', help: 'Rows returned', registers });
   const bytes = new Counter({ name: 'skein_scanned_bytes_total', help: 'Bytes read from storage', registers });
+  return { queries, duration, waiting, planning, rows, bytes };
+}
+
+function faultMetrics(registry: Registry) {
+  const registers = [registry];
   const retries = new Counter({
     name: 'skein_task_retries_total',
     help: 'Tasks run again after a lost worker or connection',
@@ -141,28 +185,5 @@ export function queryMetrics(sources: MetricSources): QueryMetrics {
     help: 'Statements that ended with INTERNAL_ERROR because other numbers of rows arrived than tasks gave: a fault',
     registers,
   });
-
-  return {
-    registry,
-    ended: (row, given) => {
-      const workload_class = given ?? NO_CLASS;
-      queries.inc({ status: row.status, query_type: row.query_type, code: row.error_code ?? '' });
-      const queuedMs = row.queued_at.getTime();
-      if (row.ended_at !== null)
-        duration.observe({ status: row.status, workload_class }, (row.ended_at.getTime() - queuedMs) / 1000);
-      if (row.started_at !== null) waiting.observe({ workload_class }, (row.started_at.getTime() - queuedMs) / 1000);
-      rows.inc(row.rows_produced);
-      bytes.inc(row.bytes_scanned);
-    },
-    admission: (workload_class, outcome, waitedMs) => {
-      admissions.inc({ workload_class, outcome });
-      if (outcome === 'admitted') admissionWait.observe({ workload_class }, waitedMs / 1000);
-    },
-    reclassified: (from, to) => reclassified.inc({ from, to }),
-    planned: (elapsedMs) => planning.observe(elapsedMs / 1000),
-    taskRetried: () => retries.inc(),
-    fragmentRefused: () => refused.inc(),
-    rowsMiscounted: () => miscounted.inc(),
-    [Symbol.dispose]: () => turns[Symbol.dispose](),
-  };
+  return { retries, refused, miscounted };
 }

@@ -86,6 +86,23 @@ export function commandContext(
     },
     writes: new StatementWrites({ config: services.config, journal, commits, statement: active }, () => context),
     unload: (unload) => unloadRows(unload, context, { journal: services.unloads, statement: active }),
+    ...answersOf(request, active),
+  };
+  return context;
+}
+
+/** The ways in which a command sends its result. */
+function answersOf(
+  request: StatementRequest,
+  active: ActiveQuery,
+): Pick<CommandContext, 'answer' | 'answerPages' | 'answerReturned' | 'answerCount' | 'answerNumbers'> {
+  const answerNumbers: CommandContext['answerNumbers'] = async (numbers) => {
+    const { sink } = request;
+    sink.start({ columns: numberColumns(Object.keys(numbers)), timeZone: NO_ZONE });
+    await sink.batch(numbersBatch(sink.encoding, Object.values(numbers)));
+    return { rowsProduced: 1, bytesScanned: 0, fragments: 0 };
+  };
+  return {
     answer: ({ columns, rows }) => answer({ columns, pages: onePage(rows) }, request, active),
     answerPages: (pages) => answer(pages, request, active),
     answerReturned: async (count) => {
@@ -95,15 +112,9 @@ export function commandContext(
       });
       return { rowsProduced: count, bytesScanned: 0, fragments: 0 };
     },
-    answerCount: (count) => context.answerNumbers({ count }),
-    answerNumbers: async (numbers) => {
-      const { sink } = request;
-      sink.start({ columns: numberColumns(Object.keys(numbers)), timeZone: NO_ZONE });
-      await sink.batch(numbersBatch(sink.encoding, Object.values(numbers)));
-      return { rowsProduced: 1, bytesScanned: 0, fragments: 0 };
-    },
+    answerCount: (count) => answerNumbers({ count }),
+    answerNumbers,
   };
-  return context;
 }
 
 /** The coordinator's own results have text columns only, so their time zone is never used. */

@@ -89,17 +89,10 @@ export async function writeNewRows(rowsOf: NewRows, services: RowServices): Prom
     },
     schema,
     isAddressed: true,
-    read: (files) =>
-      returning?.read(
-        [
-          ...writtenFiles(
-            target,
-            files.filter(({ path }) => added.has(path)),
-          ),
-          ...deleted,
-        ],
-        count,
-      ),
+    read: (files) => {
+      const isAdded = files.filter(({ path }) => added.has(path));
+      return returning?.read([...writtenFiles(target, isAdded), ...deleted], count);
+    },
     change: (files) => {
       if (count === 0) return null;
       const isNew = Map.groupBy(files, ({ path }) => added.has(path));

@@ -242,21 +242,8 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
   const holdsTables = prepared.positions.files.length > 0 || job.inputs.length > 0;
   let inputs: TaskInputs | undefined;
   try {
-    const { spillLimitBytes: spillBytes, context, profile, keepJoinOrder, bounds } = spec;
     inputs = stamp.during(job.job, () => {
-      const load = loadRules(spec);
-      const texts = load === undefined ? spec.sql : load.guarded;
-      const callsTry = texts.some((part) => typeof part === 'string' && mayCallTry(part));
-      instance.configure({
-        memoryBytes,
-        spillBytes,
-        threads,
-        context,
-        profile: load !== undefined && profile === 'none' ? 'operators' : profile,
-        keepJoinOrder,
-        callsTry,
-        bounds,
-      });
+      configure(instance, spec, { memoryBytes, threads });
       return openInputs(instance, job, threads);
     });
     const { texts } = inputs;
@@ -290,6 +277,27 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
     if (hasMissed && running.output.restart()) return runInInstance({ ...running, mayCache: false }, started);
     throw await stagedError(nameBadFile(SkeinError.of(error), prepared.files), spec, ranges);
   }
+}
+
+/** Prepares an instance for the text of a task. */
+function configure(
+  instance: TaskInstance,
+  spec: TaskSpec,
+  { memoryBytes, threads }: { readonly memoryBytes: number; readonly threads: number },
+): void {
+  const { spillLimitBytes: spillBytes, context, profile, keepJoinOrder, bounds } = spec;
+  const load = loadRules(spec);
+  const texts = load === undefined ? spec.sql : load.guarded;
+  instance.configure({
+    memoryBytes,
+    spillBytes,
+    threads,
+    context,
+    profile: load !== undefined && profile === 'none' ? 'operators' : profile,
+    keepJoinOrder,
+    callsTry: texts.some((part) => typeof part === 'string' && mayCallTry(part)),
+    bounds,
+  });
 }
 
 /** The folders below which DuckDB finds the files of a scan. */

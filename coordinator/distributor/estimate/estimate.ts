@@ -46,19 +46,21 @@ type Context = {
   readonly planned: (stage: number) => Estimate | undefined;
 };
 
+/** Nodes whose rows come from elsewhere than from the node below. */
+type SourceKind = 'scan' | 'generator' | 'values' | 'oneRow' | 'empty' | 'cteScan' | 'stage' | 'delimScan';
+
 function estimateNode(plan: Plan, context: Context): Estimate {
-  const { of, facts, ctes, planned } = context;
+  const { of, ctes } = context;
   switch (plan.kind) {
     case 'scan':
-      return estimateScan(plan.columns, facts.scans[plan.scan]);
     case 'generator':
-      return unknownColumns(plan, generatorRows(plan.arguments) * (plan.child === null ? 1 : of(plan.child).rows));
     case 'values':
-      return unknownColumns(plan, plan.rows.length * (plan.child === null ? 1 : of(plan.child).rows));
     case 'oneRow':
-      return unknownColumns(plan, 1);
     case 'empty':
-      return unknownColumns(plan, 0);
+    case 'cteScan':
+    case 'stage':
+    case 'delimScan':
+      return estimateSource(plan, context);
     case 'filter': {
       const child = of(plan.child);
       const rows = child.rows * shareOf(plan.conditions, child);
@@ -112,6 +114,23 @@ function estimateNode(plan: Plan, context: Context): Estimate {
       return of(plan.body);
     case 'recursiveCte':
       return unknownColumns(plan, of(plan.anchor).rows * RECURSION_STEPS);
+    default:
+      return unreachable(plan);
+  }
+}
+
+function estimateSource(plan: Extract<Plan, { kind: SourceKind }>, { of, facts, ctes, planned }: Context): Estimate {
+  switch (plan.kind) {
+    case 'scan':
+      return estimateScan(plan.columns, facts.scans[plan.scan]);
+    case 'generator':
+      return unknownColumns(plan, generatorRows(plan.arguments) * (plan.child === null ? 1 : of(plan.child).rows));
+    case 'values':
+      return unknownColumns(plan, plan.rows.length * (plan.child === null ? 1 : of(plan.child).rows));
+    case 'oneRow':
+      return unknownColumns(plan, 1);
+    case 'empty':
+      return unknownColumns(plan, 0);
     case 'cteScan': {
       const definition = ctes.get(plan.index);
       return definition === undefined ? unknownColumns(plan, UNKNOWN_ROWS) : definition;

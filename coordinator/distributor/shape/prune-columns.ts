@@ -73,34 +73,16 @@ function prune(plan: Plan, wanted: Needed, ctes: Ctes): Pruned {
     case 'filter':
     case 'sort':
       return prunePicking(plan, wanted, ctes);
-    case 'project': {
-      const kept = sorted(atLeastOne(wanted));
-      const expressions = kept.map((at) => must(plan.expressions[at], 'a column'));
-      const child = prune(plan.child, new Set(readBy(expressions.map(({ expression }) => expression))), ctes);
-      const over = expressions.map((one) => ({ ...one, expression: moved(one.expression, child.kept) }));
-      return { plan: { ...plan, child: child.plan, expressions: over }, kept };
-    }
+    case 'project':
+      return pruneProject(plan, wanted, ctes);
     case 'aggregate':
       return pruneAggregate(plan, wanted, ctes);
     case 'window':
       return pruneWindow(plan, wanted, ctes);
-    case 'unnest': {
-      const width = outputFields(plan.child).length;
-      const below = new Set([...[...wanted].filter((at) => at < width), ...readBy(plan.expressions)]);
-      const child = prune(plan.child, below, ctes);
-      const expressions = plan.expressions.map((one) => moved(one, child.kept));
-      const added = plan.expressions.map((_, i) => width + i);
-      return { plan: { ...plan, child: child.plan, expressions }, kept: [...child.kept, ...added] };
-    }
-    case 'distinct': {
-      if (!plan.isOn) return whole();
-      const child = prune(plan.child, new Set([...wanted, ...readBy(expressionsOf(plan))]), ctes);
-      const on = plan.on.map((one) => moved(one, child.kept));
-      return {
-        plan: { ...plan, child: child.plan, on, orders: movedOrders(plan.orders, child.kept) },
-        kept: child.kept,
-      };
-    }
+    case 'unnest':
+      return pruneUnnest(plan, wanted, ctes);
+    case 'distinct':
+      return plan.isOn ? pruneDistinct(plan, wanted, ctes) : whole();
     case 'limit': {
       if (expressionsOf(plan).length > 0) return whole();
       const child = prune(plan.child, wanted, ctes);
@@ -108,15 +90,8 @@ function prune(plan: Plan, wanted: Needed, ctes: Ctes): Pruned {
     }
     case 'join':
       return plan.delim === null ? pruneJoin(plan, wanted, ctes) : whole();
-    case 'cross': {
-      const width = outputFields(plan.left).length;
-      const left = prune(plan.left, new Set([...wanted].filter((at) => at < width)), ctes);
-      const right = prune(plan.right, new Set([...wanted].filter((at) => at >= width).map((at) => at - width)), ctes);
-      return {
-        plan: { ...plan, left: left.plan, right: right.plan },
-        kept: [...left.kept, ...right.kept.map((at) => at + width)],
-      };
-    }
+    case 'cross':
+      return pruneCross(plan, wanted, ctes);
     case 'union': {
       if (!plan.all) return whole();
       const kept = sorted(atLeastOne(wanted));
@@ -125,16 +100,8 @@ function prune(plan: Plan, wanted: Needed, ctes: Ctes): Pruned {
     }
     case 'cte':
       return pruneCte(plan, wanted, ctes);
-    case 'cteScan': {
-      const known = ctes.kept.get(plan.index);
-      if (known === undefined) {
-        const needed = ctes.needed.get(plan.index) ?? new Set();
-        ctes.needed.set(plan.index, new Set([...needed, ...wanted]));
-        return { plan, kept: everyPosition(plan) };
-      }
-      const columns = known.map((at, index) => ({ ...must(plan.columns[at], 'a column'), index }));
-      return { plan: { ...plan, columns }, kept: known };
-    }
+    case 'cteScan':
+      return pruneCteScan(plan, wanted, ctes);
     case 'generator':
     case 'values':
     case 'oneRow':
@@ -151,6 +118,54 @@ function prune(plan: Plan, wanted: Needed, ctes: Ctes): Pruned {
     default:
       return unreachable(plan);
   }
+}
+
+function pruneProject(plan: Extract<Plan, { kind: 'project' }>, wanted: Needed, ctes: Ctes): Pruned {
+  const kept = sorted(atLeastOne(wanted));
+  const expressions = kept.map((at) => must(plan.expressions[at], 'a column'));
+  const child = prune(plan.child, new Set(readBy(expressions.map(({ expression }) => expression))), ctes);
+  const over = expressions.map((one) => ({ ...one, expression: moved(one.expression, child.kept) }));
+  return { plan: { ...plan, child: child.plan, expressions: over }, kept };
+}
+
+function pruneUnnest(plan: Extract<Plan, { kind: 'unnest' }>, wanted: Needed, ctes: Ctes): Pruned {
+  const width = outputFields(plan.child).length;
+  const below = new Set([...[...wanted].filter((at) => at < width), ...readBy(plan.expressions)]);
+  const child = prune(plan.child, below, ctes);
+  const expressions = plan.expressions.map((one) => moved(one, child.kept));
+  const added = plan.expressions.map((_, i) => width + i);
+  return { plan: { ...plan, child: child.plan, expressions }, kept: [...child.kept, ...added] };
+}
+
+function pruneDistinct(plan: Extract<Plan, { kind: 'distinct' }>, wanted: Needed, ctes: Ctes): Pruned {
+  const child = prune(plan.child, new Set([...wanted, ...readBy(expressionsOf(plan))]), ctes);
+  const on = plan.on.map((one) => moved(one, child.kept));
+  return {
+    plan: { ...plan, child: child.plan, on, orders: movedOrders(plan.orders, child.kept) },
+    kept: child.kept,
+  };
+}
+
+function pruneCross(plan: Extract<Plan, { kind: 'cross' }>, wanted: Needed, ctes: Ctes): Pruned {
+  const width = outputFields(plan.left).length;
+  const left = prune(plan.left, new Set([...wanted].filter((at) => at < width)), ctes);
+  const right = prune(plan.right, new Set([...wanted].filter((at) => at >= width).map((at) => at - width)), ctes);
+  return {
+    plan: { ...plan, left: left.plan, right: right.plan },
+    kept: [...left.kept, ...right.kept.map((at) => at + width)],
+  };
+}
+
+/** A scan that comes before its CTE was pruned tells what it needs; one that comes after takes what the CTE has kept. */
+function pruneCteScan(plan: Extract<Plan, { kind: 'cteScan' }>, wanted: Needed, ctes: Ctes): Pruned {
+  const known = ctes.kept.get(plan.index);
+  if (known === undefined) {
+    const needed = ctes.needed.get(plan.index) ?? new Set();
+    ctes.needed.set(plan.index, new Set([...needed, ...wanted]));
+    return { plan, kept: everyPosition(plan) };
+  }
+  const columns = known.map((at, index) => ({ ...must(plan.columns[at], 'a column'), index }));
+  return { plan: { ...plan, columns }, kept: known };
 }
 
 /** Keeps all columns of the node; nodes below it may still lose some. */

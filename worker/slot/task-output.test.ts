@@ -9,8 +9,9 @@ const message = (kind: ArrowMessage['kind'], rows = 0): ArrowMessage => ({
   kind,
   rows,
   header: new Uint8Array(8).fill(rows),
-  buffers: [arrowBuffer(new Uint8Array(8))],
-  bodyBytes: 8,
+  // Buffers of a body are padded to 64 bytes.
+  buffers: [arrowBuffer(new Uint8Array(64))],
+  bodyBytes: 64,
 });
 
 function opened() {

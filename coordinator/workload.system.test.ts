@@ -175,7 +175,7 @@ describe('a statement goes by', () => {
 
 describe('/api/qos/stats', () => {
   type Stats = {
-    readonly resource_groups: readonly Readonly<Record<string, unknown>>[];
+    readonly resource_groups: readonly ({ readonly path: string } & Readonly<Record<string, unknown>>)[];
     readonly mlfq: { readonly level_scheduled_ms: readonly number[] } & Readonly<Record<string, unknown>>;
   };
   const stats = async (): Promise<Stats> => {
@@ -220,7 +220,7 @@ describe('/api/qos/stats', () => {
     const counts = { running: 1, queued: 2 };
     const narrow = { path: 'root.narrow', ...counts, hard_concurrency_limit: 1, scheduling_policy: 'query_priority' };
     const group = async (path: string): Promise<unknown> =>
-      (await stats()).resource_groups.find((one) => one['path'] === path);
+      (await stats()).resource_groups.find((one) => one.path === path);
     await expect.poll(() => group('root.narrow'), { timeout: 10_000 }).toEqual(narrow);
     expect(await group('root.narrow.inner')).toMatchObject(counts);
     expect(await group('root')).toMatchObject(counts);

@@ -1,4 +1,5 @@
 import { unreachable } from '#shared/must.ts';
+import { checkCreationTimes } from './check-creation-times.ts';
 import { currentSchema, refuseStale, type Draft } from './draft.ts';
 import { refuse } from './json-reader.ts';
 import {
@@ -67,6 +68,7 @@ export function applyUpdate(draft: Draft, update: Update): void {
       return;
     case 'set-properties':
       if (Object.keys(update.properties).length === 0) return;
+      checkCreationTimes(update.properties, metadata.properties);
       return change(draft, { properties: { ...metadata.properties, ...update.properties } });
     case 'remove-properties':
       return removeProperties(draft, update.names);

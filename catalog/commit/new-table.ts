@@ -1,3 +1,4 @@
+import { checkCreationTimes } from './check-creation-times.ts';
 import type { Json } from '#shared/json.ts';
 import { applyUpdate } from './apply-updates.ts';
 import { finishDraft, newDraft, type Draft } from './draft.ts';
@@ -132,6 +133,7 @@ function formatVersionOf(properties: Properties): number {
 }
 
 function newTableProperties(properties: Properties, creation: Creation): Properties {
+  checkCreationTimes(properties);
   const kept = Object.entries(properties).filter(([name]) => !RESERVED_PROPERTIES.has(name));
   return stamped({ ...NEW_TABLE_PROPERTIES, ...Object.fromEntries(kept) }, creation);
 }

@@ -22,6 +22,8 @@ export type Transaction = {
   readonly changes: readonly {
     readonly ident: TableIdent;
     readonly catalog: string | undefined;
+    /** The UUID that the table must have, if the change requires one. */
+    readonly uuid: string | undefined;
     readonly source: CommitSource;
     readonly loads: LoadsChange | undefined;
   }[];
@@ -51,7 +53,9 @@ function readChange(json: Json): Transaction['changes'][number] {
   const ident = identOfJson(identifier, 'identifier');
   const catalog = optionalString(asObject(identifier, 'identifier'), 'catalog');
   try {
-    return { ident, catalog, source: sourceOfCommit(parseCommit(json)), loads: readLoads(json) };
+    const request = parseCommit(json);
+    const uuid = request.requirements.find((one) => one.kind === 'assert-table-uuid')?.uuid;
+    return { ident, catalog, uuid, source: sourceOfCommit(request), loads: readLoads(json) };
   } catch (error) {
     if (!(error instanceof SkeinError)) throw error;
     throw new SkeinError(error.code, `${displayIdent(ident)}: ${error.message}`, { cause: error });

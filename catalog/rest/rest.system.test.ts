@@ -5,6 +5,7 @@ import { must } from '#shared/must.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { localPath } from '#shared/storage/location.ts';
 import { startTestCatalog, type RestAnswer } from '#test/support/catalog.ts';
+import { capabilitiesOf } from './capabilities.ts';
 import { ADVERTISED_ENDPOINTS, OPERATIONS } from './operations.ts';
 import { errorOf, locationOf, metadataOf, NS, SCHEMA, setMain, snapshot } from '#test/support/catalog-requests.ts';
 import { createTable, get, post, testCatalog } from '#test/support/catalog-rest.ts';
@@ -50,6 +51,7 @@ describe('configuration', () => {
       defaults: { prefix: 'lake' },
       overrides: { prefix: 'lake' },
       endpoints: ADVERTISED_ENDPOINTS,
+      capabilities: capabilitiesOf(ADVERTISED_ENDPOINTS),
       'idempotency-key-lifetime': 'PT1800S',
     });
     for (const endpoint of ADVERTISED_ENDPOINTS) {

@@ -15,6 +15,7 @@ import type { Caller } from '../auth/authenticate.ts';
 import type { TableWrite } from '#shared/iceberg/write/table-write.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
+import type { Pages } from '../catalog-client/pages.ts';
 import type { QueryType } from '../history/query-type.ts';
 import type { HistoryEntry, HistoryRequest } from '../history/history-request.ts';
 import type { SqlField } from '../planner/sql-type.ts';
@@ -51,8 +52,6 @@ export interface Command<Input = unknown> {
   readonly queryType: QueryType;
   /** The same for statements whose kind depends on what they say; it comes before `queryType`. */
   typeOf?(input: Input): QueryType;
-  /** Whether its queries are those of a statement that writes rows, where its type does not say so: EXPLAIN of a write. */
-  writes?(input: Input): boolean;
   /**
    * The source of the timeout when the request gives none: the session's `skein.query_timeout`, or the coordinator's, which lets SET and
    * RESET run in a session whose own timeout is too short for any statement.
@@ -128,8 +127,8 @@ export interface CommandContext {
 
 /** The statements and groups that the caller may see. */
 interface Records {
-  /** The newest first, those that wait or run included. @throws QUEUE_FULL, QUERY_TIMEOUT, CATALOG_UNAVAILABLE */
-  history(asked: HistoryRequest): Promise<readonly HistoryEntry[]>;
+  /** The newest first, those that wait or run included, page by page. @throws QUEUE_FULL, QUERY_TIMEOUT, CATALOG_UNAVAILABLE */
+  history(asked: HistoryRequest): Pages<HistoryEntry>;
   /** Those that wait or run now, the oldest first. */
   live(limit: number): readonly LiveQuery[];
   /** Cancels one of these. False when there is none that the caller may cancel. @throws INVALID_REQUEST as `cancelQuery` */

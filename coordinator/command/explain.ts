@@ -16,7 +16,6 @@ type Explain = ExplainOptions & { readonly analyze: boolean } & (
 export const explain: Command<Explain> = {
   words: ['EXPLAIN'],
   queryType: 'explain',
-  writes: (input) => 'write' in input,
   timeout: 'session',
   parse(reader) {
     reader.word();

@@ -1,6 +1,6 @@
 import type { StatementReader } from '../statement/statement-reader.ts';
-import { onePage } from '../catalog-client/pages.ts';
-import { ALL_RECORDS, RECORDS_DEFAULT, RECORDS_MAX, type HistoryEntry } from '../history/history-request.ts';
+import type { Pages } from '../catalog-client/pages.ts';
+import { ALL_RECORDS, RECORDS_DEFAULT, SHOWN_RECORDS_MAX, type HistoryEntry } from '../history/history-request.ts';
 import { pagedTextResult } from './answer.ts';
 import { takeLike } from './like.ts';
 import { rowsCommand } from './rows-command.ts';
@@ -17,15 +17,14 @@ export const showQueryHistory = rowsCommand<{ readonly limit: number; readonly l
     reader.end();
     return { limit: limit ?? RECORDS_DEFAULT, like };
   },
-  action: () => null,
-  async rows({ limit, like }, { records }) {
-    const found = await records.history({ ...ALL_RECORDS, limit, like });
-    return pagedTextResult(
-      Object.keys(COLUMNS),
-      onePage(found.map((one) => Object.values(COLUMNS).map((of) => of(one)))),
-    );
-  },
+  action: () => 'query.read',
+  rows: ({ limit, like }, { records }) =>
+    Promise.resolve(pagedTextResult(Object.keys(COLUMNS), rowsOf(records.history({ ...ALL_RECORDS, limit, like })))),
 });
+
+async function* rowsOf(pages: Pages<HistoryEntry>): Pages<readonly (string | null)[]> {
+  for await (const page of pages) yield page.map((one) => Object.values(COLUMNS).map((of) => of(one)));
+}
 
 /** A column for each field of the record (service specification, Query history record). */
 const COLUMNS = {
@@ -51,10 +50,10 @@ const COLUMNS = {
 /** `LIMIT n`; null without it. @throws SYNTAX_ERROR, INVALID_REQUEST */
 function takeLimit(reader: StatementReader): number | null {
   if (!reader.takeWord('LIMIT')) return null;
-  const error = reader.error('INVALID_REQUEST', `LIMIT takes a whole number from 1 to ${RECORDS_MAX}`);
+  const error = reader.error('INVALID_REQUEST', `LIMIT takes a whole number from 1 to ${SHOWN_RECORDS_MAX}`);
   const text = reader.takeNumber();
   if (text === null) throw reader.expected('a number');
   const limit = Number(text);
-  if (!Number.isInteger(limit) || limit < 1 || limit > RECORDS_MAX) throw error;
+  if (!Number.isInteger(limit) || limit < 1 || limit > SHOWN_RECORDS_MAX) throw error;
   return limit;
 }

@@ -1,8 +1,11 @@
 import type { HistoryRow } from './history-record.ts';
 
-/** Records of one page, and of SHOW QUERY HISTORY, without a limit and at most (service specification, Limits). */
+/** Records of one page, and of SHOW QUERY HISTORY, without a limit (service specification, Limits). */
 export const RECORDS_DEFAULT = 50;
+/** Records of one page at most (service specification, Limits); their texts are in memory together. */
 export const RECORDS_MAX = 500;
+/** Records of SHOW QUERY HISTORY at most: they are read page by page. */
+export const SHOWN_RECORDS_MAX = 10_000;
 
 /** The filters of a list; null = no filter. */
 export type HistoryRequest = {

@@ -331,6 +331,25 @@ describe('who sees what', () => {
     expect(await texts(callerOf('acme', 'root', true), { user: 'name of bob' })).toEqual(['INSERT']);
   });
 
+  test('more than a page, page by page: each record once, in order, and none that came meanwhile', async () => {
+    const admin = callerOf('paged', 'root', true);
+    // As many have the same time as stand on both sides of the end of a page.
+    const rows = Array.from({ length: 1_200 }, (_, i) => of('paged', 'ann', {}, now - 60_000 + Math.floor(i / 300)));
+    await storeRecords(db, silentLogger)(rows.map((row) => printed(row)));
+    const sizes: number[] = [];
+    const found: string[] = [];
+    for await (const page of reader.pages(admin, { ...ALL_RECORDS, limit: 1_100 })) {
+      sizes.push(page.length);
+      found.push(...page.map(({ queryId }) => queryId));
+      await storeRecords(db, silentLogger)([printed(of('paged', 'ann', {}, now))]);
+    }
+    expect(sizes).toEqual([500, 500, 100]);
+    const newest = rows
+      .toSorted((a, b) => b.queued_at.getTime() - a.queued_at.getTime() || (a.record_id < b.record_id ? 1 : -1))
+      .map((row) => row.query_id);
+    expect(found).toEqual(newest.slice(0, 1_100));
+  });
+
   test('one record of it, under its id', async () => {
     const [own] = await reader.list(callerOf('acme', 'bob'), ALL_RECORDS);
     const id = own?.queryId ?? '';

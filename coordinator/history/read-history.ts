@@ -2,9 +2,10 @@ import { sql, type Kysely } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
 import { FairGate } from '#shared/fair/fair-gate.ts';
 import { mayDo, type Caller } from '../auth/authenticate.ts';
+import type { Pages } from '../catalog-client/pages.ts';
 import type { HistoryDatabase, StoredRow } from './history-database.ts';
 import { isOpen, type HistoryRow } from './history-record.ts';
-import type { HistoryEntry, HistoryRequest } from './history-request.ts';
+import { RECORDS_MAX, type HistoryEntry, type HistoryRequest } from './history-request.ts';
 import type { History } from './open-history.ts';
 import { profileIn } from './profile-batch.ts';
 
@@ -42,6 +43,24 @@ export class HistoryReader {
 
   /** The records that match, the newest first. @throws QUEUE_FULL, QUERY_TIMEOUT, CATALOG_UNAVAILABLE */
   list(caller: Caller, asked: HistoryRequest): Promise<readonly HistoryEntry[]> {
+    return this.#page(caller, asked, null).then((rows) => rows.map(entryOf));
+  }
+
+  /** The same records page by page, each `RECORDS_MAX` of them at most. One that comes meanwhile is on no later page. @throws as `list` */
+  async *pages(caller: Caller, asked: HistoryRequest): Pages<HistoryEntry> {
+    let after: StoredRow | null = null;
+    for (let left = asked.limit; left > 0;) {
+      const limit = Math.min(left, RECORDS_MAX);
+      const rows: readonly StoredRow[] = await this.#page(caller, { ...asked, limit }, after);
+      yield rows.map(entryOf);
+      if (rows.length < limit) return;
+      left -= rows.length;
+      after = rows.at(-1) ?? null;
+    }
+  }
+
+  /** The records that match: without the first `offset`, or those that come after a record of the list. */
+  #page(caller: Caller, asked: HistoryRequest, after: StoredRow | null): Promise<readonly StoredRow[]> {
     const texts = [asked.status, asked.user, asked.queryType, asked.resourceGroup, asked.text, asked.like];
     // Postgres takes no NUL, and no record has one.
     if (texts.some((text) => text?.includes('\0'))) return Promise.resolve([]);
@@ -57,8 +76,12 @@ export class HistoryReader {
       if (like !== null) query = query.where('sql', 'like', wholePattern(like));
       if (from !== null) query = query.where('queued_at', '>=', from);
       if (to !== null) query = query.where('queued_at', '<', to);
-      const rows = await query.selectAll().limit(asked.limit).offset(asked.offset).execute();
-      return rows.map(entryOf);
+      if (after === null) return query.selectAll().limit(asked.limit).offset(asked.offset).execute();
+      const { queued_at: last, record_id: id } = after;
+      const isLater = query
+        .where('queued_at', '<=', last)
+        .where((eb) => eb.or([eb('queued_at', '<', last), eb('record_id', '<', id)]));
+      return isLater.selectAll().limit(asked.limit).execute();
     });
   }
 

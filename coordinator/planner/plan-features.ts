@@ -5,7 +5,7 @@ import { children } from './plan-tree.ts';
 
 /** The properties of a plan that workload classification reads (service specification, Limits). */
 export type PlanFeatures = {
-  /** Joins of every kind but those with a list of constants. */
+  /** Joins of every kind but those with a list of constants; INTERSECT and EXCEPT are joins, too. */
   readonly joins: number;
   readonly windows: number;
   readonly aggregates: number;
@@ -54,10 +54,22 @@ export function planFeatures(plan: Plan, scanRows: ScanRows): PlanFeatures {
 /** Whether rows are dropped between the last operator that holds all of its rows, or a scan, and the result. */
 export function isSelective(plan: Plan): boolean {
   if (plan.kind === 'project' || plan.kind === 'union') return children(plan).some(isSelective);
+  if (plan.kind === 'intersect' || plan.kind === 'except') return plan.all;
   return plan.kind === 'filter' || plan.kind === 'join' || plan.kind === 'cross' || plan.kind === 'limit';
 }
 
+/**
+ * Counts what DuckDB's physical plan has for a node. It runs INTERSECT and EXCEPT as a semi or an anti join. With ALL, a window on each side
+ * numbers equal rows first; without it, an aggregate drops duplicates afterwards.
+ */
 function count(node: Plan, counts: Counts): void {
+  if (node.kind === 'intersect' || node.kind === 'except') {
+    const joins = node.children.length - 1;
+    counts.joins += joins;
+    if (node.all) counts.windows += 2 * joins;
+    else counts.aggregates += joins;
+  }
+  if (node.kind === 'union' && !node.all) counts.aggregates += 1;
   if (node.kind === 'scan') counts.scans += 1;
   if (node.kind === 'window') counts.windows += 1;
   if (node.kind === 'aggregate' || node.kind === 'distinct') counts.aggregates += 1;

@@ -3,8 +3,8 @@ import { cutText } from '#shared/cut-text.ts';
 import { SkeinError } from '#shared/error.ts';
 import { newUuidV7 } from '#shared/uuid-v7.ts';
 import { PRIORITIES, type WorkClass } from '../workload/work-class.ts';
-import type { QueuePlace } from '../workload/admission.ts';
-import { classOfType, plansQueries, writesRows, type Classification } from '../workload/classify.ts';
+import type { Destination, QueuePlace } from '../workload/admission.ts';
+import { classOfType, plansQueries, type Classification } from '../workload/classify.ts';
 import type { QueryType } from '../history/query-type.ts';
 import {
   historyRow,
@@ -16,7 +16,7 @@ import {
   type RecordedBy,
 } from '../history/history-record.ts';
 import { NOT_RUN, type RunView } from '../scheduler/run-progress.ts';
-import { redactMessage, type RedactedStatement } from '../statement/redact-statement.ts';
+import { redactError, redactMessage, type RedactedStatement } from '../statement/redact-statement.ts';
 import type { LiveQuery, LiveState } from './live-query.ts';
 import type { LiveStatement, QueryKey } from './query-registry.ts';
 import type { StatementRequest } from './query-service.ts';
@@ -64,7 +64,6 @@ export class ActiveQuery implements LiveStatement, Recorded {
   #commits = false;
   #endsLater = false;
   readonly #onGone: () => void;
-  #writes = false;
   #redacted: RedactedStatement = { text: '', secrets: null };
   /** Made once: to cut a statement of megabytes takes milliseconds, and a list may have many. */
   #listedSql = '';
@@ -117,6 +116,11 @@ export class ActiveQuery implements LiveStatement, Recorded {
   /** The statement without the values of secrets. */
   get redactedSql(): string {
     return this.#redacted.text;
+  }
+
+  /** An error of the statement as logs keep it. */
+  redacted(error: SkeinError): SkeinError {
+    return redactError(error, this.#redacted);
   }
 
   get state(): QueryState {
@@ -216,21 +220,15 @@ export class ActiveQuery implements LiveStatement, Recorded {
   }
 
   /**
-   * The statement is of this type; `writes`: it writes rows though its type does not say so. Its class is known once a query is planned, and
-   * one that plans none runs from now on.
+   * The statement is of this type, which is routed there: `priority` is that of its rule, if it gives one. Its class is known once a query
+   * is planned, and one that plans none runs from now on.
    */
-  begins(queryType: QueryType, writes = false): void {
-    this.#writes = writes || writesRows(queryType);
+  begins(queryType: QueryType, { resourceGroup, priority }: Destination): void {
     const classification = classOfType(queryType);
-    const workClass = classification?.workClass ?? (this.#writes ? 'medium' : 'interactive');
-    this.describe({ queryType, priority: PRIORITIES[workClass], classification });
+    const own = PRIORITIES[classification?.workClass ?? 'interactive'];
+    this.describe({ queryType, resourceGroup, priority: priority ?? own, classification });
     if (!plansQueries(queryType))
       this.#state = next(this.#state, { kind: 'started', atMs: this.#options.clock.nowMs() });
-  }
-
-  /** Its queries belong to a statement that writes rows. */
-  get writes(): boolean {
-    return this.#writes;
   }
 
   describe(facts: Partial<Pick<QueryFacts, 'queryType' | 'resourceGroup' | 'priority' | 'classification'>>): void {

@@ -9,6 +9,7 @@ import type { ActiveQuery } from './active-query.ts';
 import { classifyQuery } from './classify-query.ts';
 import { describePlan } from './describe-plan.ts';
 import type { StatementRequest } from './query-service.ts';
+import { routedStatement } from './routed-statement.ts';
 import type { RunnerServices } from './runner-services.ts';
 
 /** A query that is to be admitted. */
@@ -18,30 +19,20 @@ type AskingQuery = {
   readonly active: ActiveQuery;
   readonly state: SessionState;
   readonly query: PreparedQuery;
-  /** Where its rows go: to a client, or into files. */
-  readonly destination: { readonly kind: 'rows' | 'files' };
 };
 
 /** Classifies the query, waits for its place, and begins its time. */
 export async function admitQuery(asking: AskingQuery): Promise<Place> {
-  const { services, request, active, state, query, destination } = asking;
+  const { services, request, active, state, query } = asking;
   const { signal } = active;
   active.profile.planned(describePlan(query, active));
-  const { tenant, sub: principal, preferred_username: username } = request.caller.claims;
+  const { tenant } = request.caller.claims;
   const { config, scheduler } = services;
-  const writes = destination.kind === 'files' || active.writes;
-  const options = { setting: setting(state, 'service.workload_class', config), writes };
+  const options = { setting: setting(state, 'service.workload_class', config) };
   const classification = await classifyQuery(query, options, { tables: services.tables, tenant, signal });
   active.describe({ classification });
   const place: Place = await admitted(asking, classification.workClass, {
-    statement: {
-      tenant,
-      principal,
-      username,
-      source: request.source,
-      resourcePool: setting(state, 'service.resource_pool', config),
-      queryType: active.queryType,
-    },
+    statement: routedStatement(asking, active.queryType),
     classification,
     memoryLimitBytes: sessionMemory(asking) * Math.max(1, scheduler.pool.liveCount()),
     signal,

@@ -21,7 +21,7 @@ export function classOf(
   { services, request, active, session }: Explaining,
 ): Promise<Classification> {
   const { tables, config } = services;
-  const options = { setting: setting(session, 'service.workload_class', config), writes: active.writes };
+  const options = { setting: setting(session, 'service.workload_class', config) };
   return classifyQuery(query, options, { tables, tenant: request.caller.claims.tenant, signal: active.signal });
 }
 

@@ -28,6 +28,8 @@ export type QueryMetrics = Disposable & {
   readonly planned: (elapsedMs: number) => void;
   readonly taskRetried: () => void;
   readonly fragmentRefused: () => void;
+  /** Counts a statement that ended because rows of it were lost or doubled on their way. */
+  readonly rowsMiscounted: () => void;
   /** Counts a stage that was sent before it was known that it follows: whether it does. */
   readonly sentAhead: (follows: boolean) => void;
 };
@@ -136,6 +138,11 @@ export function queryMetrics(sources: MetricSources): QueryMetrics {
     help: 'Queries that ran whole because DuckDB did not bind a fragment that was printed for them: a fault, logged with its SQL',
     registers,
   });
+  const miscounted = new Counter({
+    name: 'skein_rows_miscounted_total',
+    help: 'Statements that ended with INTERNAL_ERROR because other numbers of rows arrived than tasks gave: a fault',
+    registers,
+  });
   const ahead = new Counter({
     name: 'skein_stages_ahead_total',
     help: 'Stages that were sent while stages still ran that they read, by whether they followed as foreseen',
@@ -164,6 +171,7 @@ export function queryMetrics(sources: MetricSources): QueryMetrics {
     planned: (elapsedMs) => planning.observe(elapsedMs / 1000),
     taskRetried: () => retries.inc(),
     fragmentRefused: () => refused.inc(),
+    rowsMiscounted: () => miscounted.inc(),
     sentAhead: (follows) => ahead.inc({ outcome: follows ? 'followed' : 'withdrawn' }),
     [Symbol.dispose]: () => turns[Symbol.dispose](),
   };

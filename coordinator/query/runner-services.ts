@@ -61,7 +61,7 @@ export type RunnerServices = {
   readonly record: Recorder;
   /** Called when a statement begins to wait for its place, and when it gets another class. */
   readonly onChanged: (statement: LiveStatement) => void;
-  readonly history: Pick<HistoryReader, 'list'>;
+  readonly history: Pick<HistoryReader, 'pages'>;
   readonly metrics: QueryMetrics;
   /** Null = nobody collects traces. */
   readonly traces: Traces | null;

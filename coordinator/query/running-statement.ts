@@ -79,7 +79,7 @@ export function commandContext(
     prepared,
     transactions: sessionTransactions(services, request, active),
     records: {
-      history: (asked) => services.history.list(request.caller, asked),
+      history: (asked) => services.history.pages(request.caller, asked),
       live: (limit) => liveQueries(services.registry, request.caller, { state: null, owner: null, limit }).queries,
       cancel: (queryId) => cancelQuery(services.registry, request.caller, { queryId, owner: null }),
       groups: () => tenantGroups(services.admission, request.caller.claims.tenant),

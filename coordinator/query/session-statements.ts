@@ -67,7 +67,7 @@ class SessionStatements implements PreparedStatements {
     try {
       if (parsed.kind === 'refused') throw SkeinError.fromData(parsed.error);
       const { command, input } = this.#allowed(parsed.statement);
-      beginCommand(active, parsed.statement);
+      beginCommand(active, parsed.statement, { services, request });
       return await command.run(
         input,
         commandContext(services, request, {

@@ -5,6 +5,7 @@ import { taskId, type TaskId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import { queryKilled, WorkerEnding } from '../cluster/worker-ending.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
+import { MiscountedRows } from '../sink/miscounted-rows.ts';
 import type { ResultReader } from './result-reader.ts';
 import { runProgress, type RunProgress, type RunView } from './run-progress.ts';
 import { runTask } from './run-task.ts';
@@ -298,6 +299,11 @@ export class TaskDispatcher implements RunView, TimedRun {
       const { scheduledMs, rows } = event.report;
       // Rows of the result are counted as they come.
       this.#worked(running, { rows: stage.result === null ? rows : 0, scheduledMs });
+      const arrived = stage.result?.rowsOf(id) ?? rows;
+      if (arrived !== rows) {
+        this.#fail(new MiscountedRows({ given: rows, arrived }));
+        return;
+      }
     }
     stage.applyTask(task, event);
     // Readers that wait for its end would wait forever.

@@ -68,9 +68,10 @@ export type StagedQuery = QueryRun & {
 };
 
 /** `whole`: the query must run again, whole on one worker, for the reason that is given; nothing of its result has been sent. */
-export type StagedRun =
-  | { readonly kind: 'staged'; readonly stages: readonly StageReport<Fragment>[]; readonly starts: number }
-  | WholePlan;
+export type StagedRun = (RanStages & { readonly starts: number }) | WholePlan;
+
+/** `rows`: those that the tasks of the last stage say that they gave. */
+type RanStages = { readonly kind: 'staged'; readonly stages: readonly StageReport<Fragment>[]; readonly rows: number };
 
 /** Number of times that a query starts, at most, when lost output cannot be reproduced. */
 const STARTS_MAX = 3;
@@ -86,8 +87,8 @@ const WAVES_PER_FRAGMENT_MAX = 4;
 export async function runStages(scheduler: Scheduler, query: StagedQuery): Promise<StagedRun> {
   for (let starts = 1; ; starts += 1) {
     try {
-      const stages = await oneRun(scheduler, query, (dispatcher) => new StageLoop(scheduler, query, dispatcher).run());
-      return 'kind' in stages ? stages : { kind: 'staged', stages, starts };
+      const ran = await oneRun(scheduler, query, (dispatcher) => new StageLoop(scheduler, query, dispatcher).run());
+      return ran.kind === 'whole' ? ran : { ...ran, starts };
     } catch (error) {
       if (error instanceof FragmentRefused) return wholeInstead(error, query);
       if (!(error instanceof StartOver)) throw error;
@@ -140,20 +141,18 @@ class StageLoop {
     this.#scanFacts = query.scanFacts;
   }
 
-  async run(): Promise<readonly StageReport<Fragment>[] | WholePlan> {
+  async run(): Promise<RanStages | WholePlan> {
     let { distributed } = this.#query;
     const wavesMax = WAVES_PER_FRAGMENT_MAX * distributed.fragments.length;
     for (let waves = 0; waves < wavesMax; waves += 1) {
       const wave = chooseWave(distributed, (stage) => this.#stages.has(stage));
       if (wave.length === 0) {
-        await this.#runResult(must(distributed.fragments.at(-1), 'a distributed plan has fragments'), []);
-        return this.#reports();
+        return await this.#runResult(must(distributed.fragments.at(-1), 'a distributed plan has fragments'), []);
       }
       const runs = wave.map((one) => this.#ahead.get(one) ?? this.#prepare(one, SPOOLED));
       for (const run of runs) this.#stages.set(run.fragment.stage, run);
       if (isLastKnown(distributed, (stage) => this.#stages.has(stage))) {
-        await this.#runResult(must(distributed.fragments.at(-1), 'a distributed plan has fragments'), runs);
-        return this.#reports();
+        return await this.#runResult(must(distributed.fragments.at(-1), 'a distributed plan has fragments'), runs);
       }
       const current = distributed;
       await this.#dispatcher.run(runs, () => this.#foresee(current, runs));
@@ -234,12 +233,14 @@ class StageLoop {
   }
 
   /** Runs the last stage, and with it the stages that it waits for; then what all stages gave is remembered. */
-  async #runResult(fragment: Fragment, wave: readonly StageRun<Fragment>[]): Promise<void> {
+  async #runResult(fragment: Fragment, wave: readonly StageRun<Fragment>[]): Promise<RanStages> {
     const run = this.#prepare({ ...fragment, sql: this.#query.encoding.sql(fragment.sql) }, destinationOf(this.#query));
     run.isEarly = wave.length > 0;
     this.#stages.set(fragment.stage, run);
     await this.#dispatcher.run([...wave, run]);
     this.#remember();
+    const rows = run.reports().reduce((sum, report) => sum + report.rows, 0);
+    return { kind: 'staged', stages: this.#reports(), rows };
   }
 
   #prepare(fragment: Fragment, to: Destination): StageRun<Fragment> {

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#shared/clock.ts';
+import { defaultCatalog } from '#shared/default-catalog.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { TenantId } from '#shared/id.ts';
@@ -77,8 +78,7 @@ export class NameFinder {
     const nowMs = this.#options.clock.monotonicMs();
     const known = this.#defaults.get(tenant);
     if (known !== undefined && known.untilMs > nowMs) return known.catalog;
-    const names = await this.#catalogs(principal);
-    const catalog = names.includes(this.#options.defaultCatalog) ? this.#options.defaultCatalog : (names[0] ?? '');
+    const catalog = defaultCatalog(await this.#catalogs(principal), this.#options.defaultCatalog) ?? '';
     this.#defaults.set(tenant, { catalog, untilMs: nowMs + DEFAULT_TTL_MS });
     return catalog;
   }

@@ -179,3 +179,14 @@ describe('the example that is shipped', () => {
     expect((await next).hasWaited).toBe(true);
   });
 });
+
+test('a statement that takes no place is told its group, which is not made for it', () => {
+  const admission = open(`
+    resource_groups: [{name: root, groups: [{name: '\${USER}'}]}]
+    routing_rules: [{match_query_type: ddl, target_group: 'root.\${USER}', priority: 4}]`);
+  const { statement } = asking({}, 'ann.b');
+  const before = admission.describe();
+  expect(admission.route({ ...statement, queryType: 'ddl' })).toEqual({ resourceGroup: '/root/ann%2Eb', priority: 4 });
+  expect(admission.route(statement)).toEqual({ resourceGroup: '/root', priority: null });
+  expect(admission.describe()).toEqual(before);
+});

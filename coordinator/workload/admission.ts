@@ -35,6 +35,9 @@ type Reclassified = {
   readonly limits: ClassLimits;
 };
 
+/** Where the rules send a statement: its group, slash-separated, and the priority of its rule; null = that of its class. */
+export type Destination = { readonly resourceGroup: string; readonly priority: number | null };
+
 /** Why a query waits, the group that it waits in now, slash-separated, and its place in the queue there, from 1. */
 export type QueuePlace = { readonly position: number; readonly reason: string; readonly resourceGroup: string };
 
@@ -59,6 +62,8 @@ export interface Place {
 }
 
 export interface Admission {
+  /** Where the rules send a statement now. It takes no place there: that is `admit`. */
+  route(statement: RoutedStatement): Destination;
   /** @throws QUEUE_FULL when a queue on the query's path is full; the signal's reason when it aborts first. */
   admit(request: AdmissionRequest): Promise<Place>;
   readonly running: number;
@@ -135,6 +140,11 @@ export class GroupAdmission implements Admission, Disposable {
   reconfigure(workload: Workload): void {
     this.#workload = workload;
     this.#start(this.#tree.reconfigure(workload));
+  }
+
+  route(statement: RoutedStatement): Destination {
+    const { path, priority } = route(this.#workload.rules, statement);
+    return { resourceGroup: slashed(this.#tree.pathOf(path)), priority };
   }
 
   async admit(request: AdmissionRequest): Promise<Place> {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { QUERY_TYPES } from '../history/query-type.ts';
-import { classify, classOfType, printClass, reclassify, writesRows } from './classify.ts';
+import { classify, classOfType, printClass, reclassify } from './classify.ts';
 
 const NOTHING = { joins: 0, windows: 0, aggregates: 0, scans: 1, estimatedRows: 1_000 };
-const AUTO = { setting: 'auto', writes: false };
+const AUTO = { setting: 'auto' };
 
 describe('classes by the plan', () => {
   test.each([
@@ -22,19 +22,10 @@ describe('classes by the plan', () => {
   });
 
   test.each(['interactive', 'medium', 'batch'])('service.workload_class %s overrides', (setting) => {
-    for (const joins of [0, 1, 3])
-      expect(classify({ ...NOTHING, joins }, { setting, writes: true }).workClass).toBe(setting);
+    for (const joins of [0, 1, 3]) expect(classify({ ...NOTHING, joins }, { setting }).workClass).toBe(setting);
   });
 
-  test('a query of a statement that writes rows is at least medium', () => {
-    const writes = { setting: 'auto', writes: true };
-    expect(printClass(classify(NOTHING, writes))).toBe('Workload class: medium (it writes rows, about 1,000 rows)');
-    expect(classify({ ...NOTHING, joins: 3 }, writes).workClass).toBe('batch');
-  });
-
-  test('the type of a statement says whether it writes rows, and whether it moves any', () => {
-    const writing = ['insert', 'update', 'delete', 'merge', 'copy', 'ctas', 'maintenance'];
-    expect(QUERY_TYPES.filter(writesRows)).toEqual(writing);
+  test('the type of a statement says whether it moves rows; the class of a write is known by its plan', () => {
     const known = QUERY_TYPES.flatMap((type) => {
       const found = classOfType(type);
       return found === null ? [] : [[type, printClass(found)]];
@@ -47,7 +38,7 @@ describe('classes by the plan', () => {
     expect(printClass(classify({ ...NOTHING, joins: 2 }, AUTO))).toBe(
       'Workload class: medium (2 joins, about 1,000 rows)',
     );
-    const set = classify(NOTHING, { setting: 'batch', writes: false });
+    const set = classify(NOTHING, { setting: 'batch' });
     expect(printClass(set)).toBe("Workload class: batch (SET service.workload_class = 'batch', about 1,000 rows)");
   });
 
@@ -83,7 +74,7 @@ describe('a query that outgrows its estimate tenfold', () => {
   });
 
   test('keeps a class that was set', () => {
-    const set = classify(NOTHING, { setting: 'interactive', writes: false });
+    const set = classify(NOTHING, { setting: 'interactive' });
     expect(reclassify(set, { rows: 1e9, scheduledMs: 1e9 })).toBeNull();
   });
 });

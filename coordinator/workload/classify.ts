@@ -27,20 +27,13 @@ export type ClassFeatures = Omit<PlanFeatures, 'selective' | 'generatedRows' | '
 export type ClassifyOptions = {
   /** The session's `service.workload_class`; `auto` leaves the choice to the plan. */
   readonly setting: string;
-  /** The query belongs to a statement that writes rows: it is at least medium. */
-  readonly writes: boolean;
 };
-
-/** Types of statements that write rows, or read a whole table to describe it. */
-const WRITING: ReadonlySet<QueryType> = new Set(['insert', 'update', 'delete', 'merge', 'copy', 'ctas', 'maintenance']);
 
 /** Types of statements that move no rows. A query of theirs, such as that of EXPLAIN ANALYZE, has a class of its own. */
 const MOVES_NONE: ReadonlySet<QueryType> = new Set(['ddl', 'show', 'set', 'transaction', 'explain']);
 
 /** Whether statements of this type may plan queries, which wait for a place before they run. */
 export const plansQueries = (type: QueryType): boolean => !MOVES_NONE.has(type) || type === 'explain';
-
-export const writesRows = (type: QueryType): boolean => WRITING.has(type);
 
 const NO_ROWS: Classification = {
   workClass: 'interactive',
@@ -52,8 +45,8 @@ const NO_ROWS: Classification = {
 /** The class of a statement before a query of it is classified; null when that depends on its query. */
 export const classOfType = (type: QueryType): Classification | null => (MOVES_NONE.has(type) ? NO_ROWS : null);
 
-/** Classifies a query by its plan, unless the session has set a class. */
-export function classify(features: ClassFeatures, { setting, writes }: ClassifyOptions): Classification {
+/** Classifies a query by its plan, unless the session has set a class; that of a statement that writes, too. */
+export function classify(features: ClassFeatures, { setting }: ClassifyOptions): Classification {
   const { estimatedRows } = features;
   const set = WORK_CLASSES.find((one) => one === setting);
   if (set !== undefined) {
@@ -61,7 +54,7 @@ export function classify(features: ClassFeatures, { setting, writes }: ClassifyO
   }
   const batch = batchReasons(features);
   if (batch.length > 0) return { workClass: 'batch', reasons: batch, estimatedRows, isSet: false };
-  const medium = [...mediumReasons(features), ...(writes ? ['it writes rows'] : [])];
+  const medium = mediumReasons(features);
   if (medium.length > 0) return { workClass: 'medium', reasons: medium, estimatedRows, isSet: false };
   const reasons = ['no joins', 'no windows', aboutRows(estimatedRows)];
   return { workClass: 'interactive', reasons, estimatedRows, isSet: false };

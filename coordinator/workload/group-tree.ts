@@ -233,6 +233,13 @@ export class GroupTree {
     return must(this.#queries.get(id), 'the query is in the tree').group.path;
   }
 
+  /** Path of the group that a query with these steps would have. A group that a template would make for it is not kept. */
+  pathOf(steps: readonly PathStep[]): string {
+    const group = groupAt(this.#root, steps);
+    this.#forgetIdle(group);
+    return group.path;
+  }
+
   /** Place of a waiting query in its group's queue, from 1; null when it does not wait. */
   queuePosition(id: string): number | null {
     const query = this.#queries.get(id);

@@ -7,6 +7,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { printJson, type Json } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
+import { SCOPES } from '#shared/token-claims.ts';
 import { ApiDocument } from '#test/support/api-document.ts';
 import type { Cluster } from '#test/support/cluster.ts';
 import { TYPES } from '#test/support/duckdb-types.ts';
@@ -516,6 +517,36 @@ describe('tokens', () => {
     expect(code(await post('SELECT * FROM lake.tpch.region', { token }))).toBe('403 FORBIDDEN 42501');
     const reader = await cluster.token({ scope: ['table:read'] });
     expect((await post('SELECT count(*) FROM lake.tpch.region', { token: reader })).body['rows']).toEqual([[5]]);
+  });
+
+  test('whatever shows or cancels queries needs table:read', async () => {
+    const queryId = randomUUID();
+    const held = post('SELECT max(hash(n)) FROM range(100000000000) AS r(n)', {
+      headers: { 'x-skein-query-id': queryId },
+    });
+    await expect.poll(async () => (await call('GET', `/api/query/${queryId}`)).status).toBe(200);
+    const others = Object.keys(SCOPES).filter((scope) => scope !== 'table:read');
+    const token = await cluster.token({ scope: others });
+    const reader = await cluster.token({ scope: ['table:read'] });
+    for (const path of ['query', `query/${queryId}`, 'query-history', 'resource-groups', 'qos/stats', 'cluster']) {
+      expect(code(await call('GET', `/api/${path}`, { token })), path).toBe('403 FORBIDDEN 42501');
+      expect((await call('GET', `/api/${path}`, { token: reader })).status, path).toBe(200);
+    }
+    for (const path of [
+      `query-history/${queryId}`,
+      `query-history/${queryId}/profile`,
+      'resource-groups/root',
+      'events',
+    ])
+      expect(code(await call('GET', `/api/${path}`, { token })), path).toBe('403 FORBIDDEN 42501');
+    for (const sql of ['SHOW QUERIES', 'FROM (SHOW QUERIES)', 'SHOW QUERY HISTORY', 'SHOW RESOURCE GROUPS']) {
+      expect(code(await post(sql, { token })), sql).toBe('403 FORBIDDEN 42501');
+      expect((await post(sql, { token: reader })).status, sql).toBe(200);
+    }
+    expect(code(await post(`KILL QUERY '${queryId}'`, { token }))).toBe('403 FORBIDDEN 42501');
+    expect(code(await call('DELETE', `/api/query/${queryId}`, { token }))).toBe('403 FORBIDDEN 42501');
+    expect((await call('DELETE', `/api/query/${queryId}`, { token: reader })).status).toBe(204);
+    expect((await held).status).toBe(499);
   });
 
   test('preferred_username names the user', async () => {

@@ -21,6 +21,7 @@ export type QueryRequest = {
   readonly timeoutMs?: number;
   readonly sessionId?: string;
   readonly queryId?: string;
+  readonly source?: string;
   readonly signal?: AbortSignal;
   /** Values of the statement's parameters. */
   readonly parameters?: Json;
@@ -195,6 +196,7 @@ export class Cluster {
         authorization: `Bearer ${request.token ?? (await this.token())}`,
         ...(request.sessionId === undefined ? {} : { 'x-skein-session': request.sessionId }),
         ...(request.queryId === undefined ? {} : { 'x-skein-query-id': request.queryId }),
+        ...(request.source === undefined ? {} : { 'x-skein-source': request.source }),
       },
       body: printJson({
         sql,

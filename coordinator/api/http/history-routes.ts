@@ -4,7 +4,7 @@ import type { Caller } from '../../auth/authenticate.ts';
 import { RECORDS_DEFAULT } from '../../history/history-request.ts';
 import type { HistoryReader } from '../../history/read-history.ts';
 import type { DocumentedApp } from './documented-app.ts';
-import { GET_PROFILE, GET_RECORD, LIST_HISTORY } from './operations.ts';
+import { GET_PROFILE, GET_RECORD, LIST_HISTORY, NO_FILTER } from './operations.ts';
 
 type Options = {
   readonly history: Pick<HistoryReader, 'list' | 'find' | 'profile'>;
@@ -22,9 +22,9 @@ export function historyRoutes(app: DocumentedApp, { history, onRequest, callerOf
     const records = await history.list(callerOf(request), {
       limit,
       offset,
-      status: given.status ?? null,
+      status: filterOf(given.status),
       user: given.user_id ?? null,
-      queryType: given.query_type ?? null,
+      queryType: filterOf(given.query_type),
       resourceGroup: given.resource_group ?? null,
       minDurationMs: given.min_duration_ms ?? null,
       text: given.text ?? null,
@@ -47,6 +47,8 @@ export function historyRoutes(app: DocumentedApp, { history, onRequest, callerOf
     return reply.type('application/json; charset=utf-8').serializer(asIs).send(profile);
   });
 }
+
+const filterOf = (given = NO_FILTER): string | null => (given === NO_FILTER ? null : given);
 
 /** @throws INVALID_REQUEST for a time that the format allows and no clock shows: a leap second */
 function timeOf(name: string, text: string): Date {

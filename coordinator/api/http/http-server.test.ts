@@ -100,9 +100,9 @@ function options(): HttpOptions {
     fileListBytes: zero,
   });
   const decisions: Readonly<Record<string, Caller['decisions']>> = {
-    'Bearer good': allowing('schema.list', 'table.list', 'table.describe'),
+    'Bearer good': allowing('schema.list', 'table.list', 'table.describe', 'query.read', 'query.stop', 'stats.read'),
     'Bearer poor': allowing(),
-    'Bearer other': allowing(),
+    'Bearer other': allowing('query.read', 'query.stop', 'stats.read'),
     'Bearer operator': allowing('quarantine.list', 'quarantine.lift'),
     'Bearer administrator': allowing('table.list'),
   };
@@ -691,6 +691,11 @@ describe('the query history', () => {
       from: new Date('2026-01-01T00:00:00Z'),
       to: new Date('2026-01-01T22:00:00Z'),
     });
+  });
+
+  test('all is no filter, as if it were left out', async () => {
+    await send('GET', '/api/query-history?status=all&query_type=all');
+    expect(historyRequests.at(-1)).toMatchObject({ limit: 50, status: null, queryType: null });
   });
 
   test('a full page links to the next one, which leaves out what has come since', async () => {

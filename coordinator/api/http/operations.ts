@@ -161,6 +161,18 @@ const DAY_MS = 86_400_000;
 const filter = (description: string) => Type.Optional(Type.String({ maxLength: SEARCH_LENGTH_MAX, description }));
 const moment = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }));
 
+/** The word that a filter may have instead of being left out. */
+export const NO_FILTER = 'all';
+const onlyOr = (values: readonly string[]) =>
+  Type.Optional(
+    Type.Unsafe<string>({
+      type: 'string',
+      enum: [NO_FILTER, ...values],
+      default: NO_FILTER,
+      description: 'Only those',
+    }),
+  );
+
 export const LIST_HISTORY = {
   operationId: 'listHistory',
   summary: 'The query history, the newest first',
@@ -174,9 +186,9 @@ export const LIST_HISTORY = {
     offset: Type.Optional(
       Type.Integer({ minimum: 0, maximum: OFFSET_MAX, default: 0, description: 'How many of the newest to leave out' }),
     ),
-    status: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: RECORD_STATUSES, description: 'Only those' })),
+    status: onlyOr(RECORD_STATUSES),
     user_id: filter('Only those of the principal with this id or name'),
-    query_type: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: QUERY_TYPES, description: 'Only those' })),
+    query_type: onlyOr(QUERY_TYPES),
     resource_group: filter('Only those of this group, as the record names it'),
     min_duration_ms: Type.Optional(
       Type.Integer({ minimum: 0, maximum: DAY_MS, description: 'Only those that ran at least so long' }),
@@ -187,7 +199,7 @@ export const LIST_HISTORY = {
   }),
   response: {
     200: json(HistoryList, 'The records; a full page has the header `Link` with the next one (`rel="next"`)'),
-    ...errors(['INVALID_REQUEST', 'QUEUE_FULL', 'QUERY_TIMEOUT']),
+    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'QUEUE_FULL', 'QUERY_TIMEOUT']),
   },
 };
 
@@ -197,7 +209,7 @@ export const GET_RECORD = {
   params: byId('query'),
   response: {
     200: json(ref('HistoryRecord'), 'The record'),
-    ...errors(['INVALID_REQUEST', 'QUERY_NOT_FOUND', 'QUEUE_FULL', 'QUERY_TIMEOUT']),
+    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'QUERY_NOT_FOUND', 'QUEUE_FULL', 'QUERY_TIMEOUT']),
   },
 };
 
@@ -211,7 +223,7 @@ export const GET_PROFILE = {
       ref('QueryProfile'),
       'The profile, so far while it runs; a statement that planned no query, and one whose profile was dropped, has times alone',
     ),
-    ...errors(['INVALID_REQUEST', 'QUERY_NOT_FOUND', 'QUEUE_FULL', 'QUERY_TIMEOUT']),
+    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'QUERY_NOT_FOUND', 'QUEUE_FULL', 'QUERY_TIMEOUT']),
   },
 };
 
@@ -232,7 +244,7 @@ export const LIST_QUERIES = {
   }),
   response: {
     200: json(LiveQueryList, 'The longest there first'),
-    ...errors(['INVALID_REQUEST', 'NOT_ACTIVE']),
+    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'NOT_ACTIVE']),
   },
 };
 
@@ -248,7 +260,7 @@ export const GET_QUERY = {
   }),
   response: {
     200: json(QueryStateEntry, 'The query'),
-    ...errors(['INVALID_REQUEST', 'QUERY_NOT_FOUND', 'NOT_ACTIVE']),
+    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'QUERY_NOT_FOUND', 'NOT_ACTIVE']),
   },
 };
 
@@ -264,7 +276,7 @@ export const CANCEL_QUERY = {
   }),
   response: {
     204: { type: 'null', description: 'It is being cancelled; its request answers 499' },
-    ...errors(['INVALID_REQUEST', 'QUERY_NOT_FOUND', 'NOT_ACTIVE']),
+    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'QUERY_NOT_FOUND', 'NOT_ACTIVE']),
   },
 };
 

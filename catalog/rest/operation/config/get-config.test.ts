@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { defaultConfig } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../../../context.ts';
+import { capabilitiesOf } from '../../capabilities.ts';
 import { getConfig } from './get-config.ts';
 
 const refuse = (): never => {
@@ -27,6 +28,7 @@ test.each(['lake', 'none', '', 'a\0b', 'a/b', '\u{1F986}', 'x'.repeat(10_000)])(
       defaults: { prefix: name },
       overrides: { prefix: name },
       endpoints: ['GET /v1/config'],
+      capabilities: capabilitiesOf(['GET /v1/config']),
       'idempotency-key-lifetime': 'PT1800S',
     });
   },

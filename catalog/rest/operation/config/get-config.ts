@@ -3,10 +3,12 @@ import type { TokenClaims } from '#shared/token-claims.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { isoDuration } from '../../../idempotency/idempotency-key.ts';
+import { capabilitiesOf } from '../../capabilities.ts';
 import { ok, type Answer, type OpenRequest } from '../../operation.ts';
 
 /**
- * `GET /v1/config?warehouse=<name>`: the prefix of a catalog's paths, and every endpoint that is served. Without `warehouse` the answer is
+ * `GET /v1/config?warehouse=<name>`: the prefix of a catalog's paths, every endpoint that is served, and what the deployment
+ * can do (`capabilities`, a member of ours: Iceberg's clients ignore members that they do not know). Without `warehouse` the answer is
  * for the catalog that the first start created.
  *
  * It needs no token, and does not reveal to callers without one which names exist: every name gets the same kind of answer, without a
@@ -21,6 +23,7 @@ export async function getConfig(context: CatalogContext, request: OpenRequest): 
     defaults: { prefix: name },
     overrides: { prefix: name },
     endpoints: context.endpoints,
+    capabilities: capabilitiesOf(context.endpoints),
     'idempotency-key-lifetime': isoDuration(context.config['catalog.idempotency_lifetime']),
   });
 }

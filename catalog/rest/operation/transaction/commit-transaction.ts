@@ -1,6 +1,6 @@
 import type { CatalogContext } from '../../../context.ts';
-import { commitTables, type TableChange } from '../../../commit/commit-tables.ts';
-import { listCatalogs } from '../../../store/postgres/catalog-store.ts';
+import { commitTables } from '../../../commit/commit-tables.ts';
+import { inTheirCatalogs } from '../../../commit/in-their-catalogs.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 import { readTransaction, readTransactionApart, tableChanges, type Transaction } from '../../../commit/transaction.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
@@ -12,13 +12,17 @@ export async function commitTransaction(
   unit: UnitOfWork,
 ): Promise<Answer> {
   const transaction = await transactionOf(context, request);
-  await commitTables(context, unit, changesOf(request, transaction, request.params['prefix'] ?? ''));
+  await commitTables(
+    context,
+    unit,
+    tableChanges(transaction, request.claims, { prefix: request.params['prefix'] ?? '' }),
+  );
   return NO_CONTENT;
 }
 
 /**
- * `POST /v1/transactions/commit`, the service specification's path: `catalog` names the catalog, in each identifier or once in the body; a
- * tenant with a single catalog may omit it. The tables may belong to several catalogs.
+ * `POST /v1/transactions/commit`, the service specification's path: `catalog` names the catalog, in each identifier or once in the body. Without a
+ * name the tables are found by the UUIDs that the changes require, or else in the tenant's default catalog. They may belong to several.
  */
 export async function commitAcrossCatalogs(
   context: CatalogContext,
@@ -26,11 +30,8 @@ export async function commitAcrossCatalogs(
   unit: UnitOfWork,
 ): Promise<Answer> {
   const transaction = await transactionOf(context, request);
-  const [first, ...others] =
-    transaction.catalog === undefined
-      ? await listCatalogs(context.store.db, request.claims.tenant)
-      : [transaction.catalog];
-  await commitTables(context, unit, changesOf(request, transaction, others.length === 0 ? first : undefined));
+  const { catalog, ...found } = await inTheirCatalogs(context, request.claims.tenant, transaction);
+  await commitTables(context, unit, tableChanges({ catalog, ...found }, request.claims, { fallback: catalog }));
   return NO_CONTENT;
 }
 
@@ -39,10 +40,3 @@ function transactionOf({ readers }: CatalogContext, { large, body, claims }: Res
     ? Promise.resolve(readTransaction(body))
     : readTransactionApart(readers, large, claims.tenant);
 }
-
-/** @param catalog catalog of identifiers that name none */
-const changesOf = (
-  { params, claims }: RestRequest,
-  transaction: Transaction,
-  catalog: string | undefined,
-): readonly TableChange[] => tableChanges(transaction, claims, { prefix: params['prefix'], fallback: catalog });

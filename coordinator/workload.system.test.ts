@@ -72,6 +72,7 @@ beforeAll(async () => {
   const ready = async (): Promise<number> => (await fetch(`${coordinator.queryUrl}/health/ready`)).status;
   await vi.waitFor(async () => expect(await ready()).toBe(200), { timeout: 10_000 });
   await query('CREATE TABLE lake.default.routed (a INT)');
+  await query('CREATE TABLE lake.default.joined AS SELECT range AS a FROM range(10000)');
 }, 60_000);
 
 afterAll(async () => {
@@ -105,13 +106,18 @@ async function query(sql: string, sent: Sent = {}): Promise<string> {
   return response.headers.get('x-skein-query-id') ?? '';
 }
 
-/** The group that a statement was admitted to, by its record. */
-async function groupOf(sql: string, sent: Sent = {}): Promise<string> {
+type Recorded = { readonly resourceGroup: string; readonly priority: number };
+
+/** The record of a statement that must succeed. */
+async function recordOf(sql: string, sent: Sent = {}): Promise<Recorded> {
   const id = await query(sql, sent);
   const headers = { authorization: `Bearer ${sent.token ?? catalog.token}` };
   const response = await fetch(`${coordinator.queryUrl}/api/query-history/${id}`, { headers });
-  return ((await response.json()) as { readonly resourceGroup: string }).resourceGroup;
+  return (await response.json()) as Recorded;
 }
+
+/** The group that a statement was admitted to. */
+const groupOf = async (sql: string, sent: Sent = {}): Promise<string> => (await recordOf(sql, sent)).resourceGroup;
 
 /** A token of the administrator of a tenant that is made for it, whose id is its name. */
 async function tokenOf(tenant: string, user: string): Promise<string> {
@@ -173,9 +179,24 @@ describe('a statement goes by', () => {
   });
 });
 
+test.each([
+  ['broadcast', /broadcast/, /hash\(/],
+  ['partitioned', /hash\(/, /broadcast/],
+])('a %s join makes a query medium', async (distribution, exchange, other) => {
+  const session = randomUUID();
+  await query("SET skein.distribution = 'force'", { session });
+  await query(`SET skein.join_distribution = '${distribution}'`, { session });
+  const join = 'SELECT count(*) FROM lake.default.joined AS l JOIN lake.default.joined AS r USING (a)';
+  const plan = await (await post(`EXPLAIN (TYPE DISTRIBUTED) ${join}`, { session })).text();
+  expect(plan).toMatch(exchange);
+  expect(plan).not.toMatch(other);
+  expect(plan).toMatch(/Workload class: medium \(1 join, /);
+  expect((await recordOf(join, { session })).priority).toBe(2);
+});
+
 describe('/api/qos/stats', () => {
   type Stats = {
-    readonly resource_groups: readonly Readonly<Record<string, unknown>>[];
+    readonly resource_groups: readonly ({ readonly path: string } & Readonly<Record<string, unknown>>)[];
     readonly mlfq: { readonly level_scheduled_ms: readonly number[] } & Readonly<Record<string, unknown>>;
   };
   const stats = async (): Promise<Stats> => {
@@ -220,7 +241,7 @@ describe('/api/qos/stats', () => {
     const counts = { running: 1, queued: 2 };
     const narrow = { path: 'root.narrow', ...counts, hard_concurrency_limit: 1, scheduling_policy: 'query_priority' };
     const group = async (path: string): Promise<unknown> =>
-      (await stats()).resource_groups.find((one) => one['path'] === path);
+      (await stats()).resource_groups.find((one) => one.path === path);
     await expect.poll(() => group('root.narrow'), { timeout: 10_000 }).toEqual(narrow);
     expect(await group('root.narrow.inner')).toMatchObject(counts);
     expect(await group('root')).toMatchObject(counts);

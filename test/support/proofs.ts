@@ -15,13 +15,14 @@ export type RanTest = { readonly path: string; readonly name: string; readonly s
 const SEPARATOR = ' › ';
 const NOT_YET = 'not yet';
 
-/** The rows of the page. A row that is not yet there has no proofs. @throws Error with the line that is neither */
+/** The rows of the page. A row that is not yet there has no proofs. @throws Error with the line that is neither, or has no id */
 export function requirementsOf(page: string): readonly Requirement[] {
   return page
     .split('\n')
-    .filter((line) => /^\| [A-Z]+-\d/.test(line))
+    .filter((line) => line.startsWith('|') && !/^\|(?: id \||-)/.test(line))
     .map((line) => {
       const [, id = '', , proofs = ''] = line.split('|').map((cell) => cell.trim());
+      if (!/^[A-Z]+-\d+[a-z]?$/.test(id)) throw new Error(`a row without an id such as QR-1 or QR-1a: ${line}`);
       if (proofs === NOT_YET) return { id, proofs: [] };
       return { id, proofs: proofs.split('<br>').map((text) => proofOf(id, text)) };
     });

@@ -259,6 +259,8 @@ export type ScanFile = {
   /** Identity-partition values by source field id, JSON single-value form: for columns that the file does not hold. */
   readonly constants: JsonObject;
   readonly deletes: readonly ScanDelete[];
+  /** Ids of the fields of REAL and DOUBLE that hold no NaN, as the file's writer counted; absent = unknown. */
+  readonly withoutNan?: readonly number[];
   /** v3 row lineage. */
   readonly firstRowId: string | null;
   /** Data sequence number, for a scan that reads `_last_updated_sequence_number`. */

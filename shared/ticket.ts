@@ -30,12 +30,11 @@ export function grantsOf(scans: readonly ScanAccess[]): readonly StorageGrant[] 
   return [...new Map(grants.map((grant) => [JSON.stringify(grant), grant])).values()];
 }
 
-export const signTicket = (ticket: Ticket, keyring: Keyring): string =>
-  signText(JSON.stringify(ticket), 'ticket', keyring);
+export const signTicket = (ticket: Ticket, keyring: Keyring): string => signText(JSON.stringify(ticket), keyring);
 
 /** @throws UNAUTHENTICATED when no accepted secret has signed it, it is malformed, or it has expired. */
 export function verifyTicket(signed: string, keyring: Keyring, nowMs: number): Ticket {
-  const verified = verifyText(signed, 'ticket', keyring);
+  const verified = verifyText(signed, keyring);
   if ('problem' in verified) throw new SkeinError('UNAUTHENTICATED', `the ticket ${verified.problem}`);
   const ticket = JSON.parse(verified.text) as Ticket;
   if (ticket.expiresAtMs < nowMs) throw new SkeinError('UNAUTHENTICATED', 'the ticket has expired');

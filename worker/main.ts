@@ -64,7 +64,7 @@ export async function startWorker(
   const { spillDir, copyDir } = temporaryFolders(config);
   for (const folder of [spillDir, copyDir]) await clearFolder(folder);
   const slots = config['worker.cores'];
-  const end = new OrderedEnd(log);
+  const end = new OrderedEnd(log, systemClock);
   let allowThreads: AllowThreads = () => undefined;
   const copies = new DiskCache({
     folder: copyDir,
@@ -96,7 +96,7 @@ export async function startWorker(
       sparesMax: config['worker.spare_slots_max'],
       onSpares: (spares) => allowThreads(spares),
       onOverrun: onEndangered,
-      onHung: (hung) => end.begin(hung),
+      onHung: (hung) => end.want(hung),
     },
     log,
   });
@@ -142,6 +142,8 @@ export async function startWorker(
     machine_cores: machine.cores,
     query_ids: tasks.queries(),
     hung: end.hung,
+    asks_to_end: end.asksFor,
+    open_slots: pool.openSlots,
     tasks: taskTimes(pool),
   });
   const server = createGrpcServer(config, { tasks, security, beat, end, pool });

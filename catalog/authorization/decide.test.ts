@@ -33,6 +33,9 @@ const ADDS: Readonly<Record<Scope, readonly string[]>> = {
     'function.describe',
     'stage.list',
     'stage.read',
+    'query.read',
+    'query.stop',
+    'stats.read',
   ],
   'table:write': [
     'table.create',

@@ -51,8 +51,12 @@ const RULES = {
   'stage.create': 'namespace:write',
   'stage.drop': 'namespace:write',
 
+  'query.read': 'table:read',
+  'query.stop': 'table:read',
   'query.list': 'administrator',
   'query.cancel': 'administrator',
+
+  'stats.read': 'table:read',
 
   'quarantine.list': 'operator',
   'quarantine.lift': 'operator',

@@ -11,6 +11,7 @@ import { loadService } from '#shared/grpc/load-proto.ts';
 import type { MlfqSpec } from '#shared/mlfq-spec.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { printRelease, type Release } from '#shared/release.ts';
+import type { EndingView } from './may-end.ts';
 import { WorkerEnding, type HungRun } from './worker-ending.ts';
 
 /** The options that the links to all workers share. */
@@ -32,7 +33,7 @@ export type LinkOptions = {
   readonly log: Logger;
   /** Called with every beat, which names the queries that the worker holds. */
   readonly onBeat?: (link: WorkerLink, info: WorkerInfo) => void;
-  /** Called when a worker ends itself because of a run. */
+  /** Called once when a worker ends itself, or asks for it, because of a run. */
   readonly onHung?: (hung: HungRun) => void;
 };
 
@@ -64,6 +65,10 @@ export type WorkerInfo = {
   readonly tasks: readonly TaskTime[];
   /** The run for which its process ends now. */
   readonly hung: HungRun | null;
+  /** The run for which its process is to end, once it is permitted. */
+  readonly asksToEnd: HungRun | null;
+  /** Slots that take tasks. */
+  readonly openSlots: number;
 };
 
 /**
@@ -122,6 +127,12 @@ export class WorkerLink {
   /** Whether the worker has attached, or its silence has been logged. */
   #known = false;
   #expectedUntilMs = 0;
+  /** Time at which the worker was last there; at first, when it was first looked for. */
+  #thereMs = performance.now();
+  /** The worker was permitted to end, and has not yet. */
+  #mayEnd = false;
+  /** The run that the worker was last asked about to end. */
+  #blamed: QueryId | null = null;
   #sinceMs = Date.now();
   #info: WorkerInfo | null = null;
   /** Threads that this coordinator's tasks have on the worker now. */
@@ -170,6 +181,26 @@ export class WorkerLink {
     return this.#state.kind !== 'live' && performance.now() < this.#expectedUntilMs;
   }
 
+  /** How the worker counts when one of the cluster asks to end its process. */
+  get ending(): EndingView {
+    const { state } = this;
+    const isLive = state.kind === 'live';
+    const wasThere = state.kind !== 'refused' && performance.now() - this.#thereMs < EXPECTED_MS;
+    return {
+      serves: isLive && !state.info.draining && state.info.openSlots > 0,
+      isThere: isLive && !state.info.draining,
+      isReplaced: isLive ? this.#mayEnd : wasThere,
+      asks: isLive && state.info.asksToEnd !== null,
+    };
+  }
+
+  /** Lets the worker, which has asked for it, end its process. */
+  permitEnd(): void {
+    this.#mayEnd = true;
+    this.#options.log.warn({ worker: this.address }, 'a worker may end itself');
+    this.#sendBeat();
+  }
+
   close(): void {
     this.#closed = true;
     clearTimeout(this.#retry);
@@ -194,22 +225,12 @@ export class WorkerLink {
 
   #attach(): void {
     if (this.#closed) return;
-    const { coordinatorId, epoch, heartbeatIntervalMs, mlfq, levels: levelsOf } = this.#options;
+    const { heartbeatIntervalMs } = this.#options;
     // A refused worker stays refused until a beat shows that it was replaced.
     if (this.#state.kind !== 'refused') this.#become({ kind: 'connecting' });
     const stream = this.#beats.Attach(internalMetadata(this.#options.security.keyring));
     this.#stream = stream;
-    const beat = (): void => {
-      const { levelsMs, levelWeightRatio: ratio } = mlfq();
-      const levels = { levels_ms: [...levelsMs], level_weight_ratio: ratio };
-      const queries = (levelsOf?.(this.#info?.queryIds ?? []) ?? []).map(({ queryId: id, scheduledMs, isPinned }) => ({
-        query_id: id,
-        scheduled_ms: scheduledMs,
-        pinned_to_top: isPinned,
-      }));
-      stream.write({ coordinator_id: coordinatorId, epoch: String(epoch), ...levels, queries });
-    };
-    this.#timer = setInterval(beat, heartbeatIntervalMs);
+    this.#timer = setInterval(() => this.#sendBeat(), heartbeatIntervalMs);
     this.#expectBeat();
     stream.on('data', (wire: WorkerBeat) => this.#onBeat(workerInfo(wire)));
     stream.on('error', (error: ServiceError) => {
@@ -221,7 +242,20 @@ export class WorkerLink {
     stream.on('end', () => {
       if (this.#stream === stream) this.#end({ kind: 'lost' });
     });
-    beat();
+    this.#sendBeat();
+  }
+
+  #sendBeat(): void {
+    const { coordinatorId, epoch, mlfq, levels: levelsOf } = this.#options;
+    const { levelsMs, levelWeightRatio: ratio } = mlfq();
+    const levels = { levels_ms: [...levelsMs], level_weight_ratio: ratio };
+    const queries = (levelsOf?.(this.#info?.queryIds ?? []) ?? []).map(({ queryId: id, scheduledMs, isPinned }) => ({
+      query_id: id,
+      scheduled_ms: scheduledMs,
+      pinned_to_top: isPinned,
+    }));
+    const said = { coordinator_id: coordinatorId, epoch: String(epoch), ...levels, queries, may_end: this.#mayEnd };
+    this.#stream?.write(said);
   }
 
   /** Sets the deadline of the next beat; a worker that hangs shows nothing else. */
@@ -244,11 +278,14 @@ export class WorkerLink {
     this.#info = info;
     this.#beat.resolve();
     this.#beat = Promise.withResolvers();
+    this.#thereMs = performance.now();
     const { release, log } = this.#options;
     if (info.hung !== null) {
       this.#onHung(info.hung);
       return;
     }
+    if (info.asksToEnd === null) this.#mayEnd = false;
+    else this.#blame(info.asksToEnd, 'a worker asks whether it may end itself');
     if (info.release.skein !== release.skein || info.release.duckdb !== release.duckdb) {
       const reason = `${info.name} is ${printRelease(info.release)}, this coordinator ${printRelease(release)}`;
       this.#refuse(reason, { worker: this.address, name: info.name, reason });
@@ -287,12 +324,16 @@ export class WorkerLink {
 
   #onHung(hung: HungRun): void {
     // The process may take a moment to end and report again; only the first report counts.
-    if (this.#state.kind === 'live') {
-      this.#options.log.error({ worker: this.address, ...hung }, 'a worker ends itself');
-      this.#options.onHung?.(hung);
-    }
+    if (this.#state.kind === 'live') this.#blame(hung, 'a worker ends itself');
     this.#expectedUntilMs = performance.now() + EXPECTED_MS;
     this.#end({ kind: 'lost' }, new WorkerEnding(hung));
+  }
+
+  #blame(hung: HungRun, what: string): void {
+    if (this.#blamed === hung.queryId) return;
+    this.#blamed = hung.queryId;
+    this.#options.log.error({ worker: this.address, ...hung }, what);
+    this.#options.onHung?.(hung);
   }
 
   #end(state: LinkState, reason?: SkeinError): void {
@@ -312,6 +353,7 @@ export class WorkerLink {
   #become(state: LinkState, reason?: SkeinError): void {
     const before = this.#state;
     this.#state = state;
+    this.#mayEnd = false;
     if (before.kind === 'live') {
       this.#options.log.warn({ worker: this.address }, 'worker lost');
       before.lost.abort(reason ?? new SkeinError('WORKER_LOST', 'a worker was lost while it ran the query'));
@@ -362,5 +404,10 @@ const workerInfo = (wire: WorkerBeat): WorkerInfo => ({
     taskId: taskId(task),
     scheduledMs,
   })),
-  hung: wire.hung === null ? null : { queryId: queryId(wire.hung.query_id), quantumMs: Number(wire.hung.quantum_ms) },
+  hung: hungRun(wire.hung),
+  asksToEnd: hungRun(wire.asks_to_end),
+  openSlots: wire.open_slots,
 });
+
+const hungRun = (wire: WorkerBeat['hung']): HungRun | null =>
+  wire === null ? null : { queryId: queryId(wire.query_id), quantumMs: Number(wire.quantum_ms) };

@@ -120,3 +120,39 @@ test('a worker that dies is lost at once, its tasks are told, and it is found ag
   await worker({}, first.port);
   await vi.waitFor(() => expect(made.liveCount()).toBe(1), { timeout: 5_000 });
 });
+
+test('two workers that ask to end may do so one after the other, and a lone one at once', async () => {
+  const [a, b] = [await worker(), await worker()];
+  const blamed: string[] = [];
+  const made = new WorkerPool(staticMembership([a.address, b.address]), {
+    ...options,
+    security: plainSecurity(fixedKeyring('s')),
+    log: silentLogger,
+    onHung: ({ queryId }) => void blamed.push(queryId),
+  });
+  closers.push(() => made.close());
+  const mayEnd = (of: typeof a): boolean => of.beats.at(-1)?.may_end === true;
+  await vi.waitFor(() => expect(made.liveCount()).toBe(2));
+  a.askFor('one');
+  b.askFor('two');
+  await vi.waitFor(() => expect(mayEnd(a) || mayEnd(b)).toBe(true));
+  const [first, second] = mayEnd(a) ? [a, b] : [b, a];
+  // Also after it has gone, and until it is back.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  first.kill();
+  await vi.waitFor(() => expect(made.liveCount()).toBe(1));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(second.beats.some((beat) => beat.may_end)).toBe(false);
+  await worker({}, first.port);
+  await vi.waitFor(() => expect(mayEnd(second)).toBe(true), { timeout: 5_000 });
+  expect(blamed.toSorted()).toEqual(['one', 'two']);
+
+  const lone = await worker();
+  const small = pool([lone.address]);
+  await vi.waitFor(() => expect(small.liveCount()).toBe(1));
+  lone.askFor('three');
+  await vi.waitFor(() => expect(mayEnd(lone)).toBe(true));
+  // The quantum has ended by itself.
+  lone.askFor(undefined);
+  await vi.waitFor(() => expect(mayEnd(lone)).toBe(false));
+});

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
 import type { Member, Membership } from '#shared/membership/member.ts';
+import { nextToEnd } from './may-end.ts';
 import { WorkerLink, type LinkOptions, type WorkerInfo } from './worker-link.ts';
 
 /** A worker in one of its lives. `lost` is aborted with WORKER_LOST when that ends. */
@@ -87,6 +88,16 @@ export class WorkerPool {
     this.#links.clear();
   }
 
+  /** Lets one worker after the other end that has asked for it, while another one serves. */
+  #permitEnd(): void {
+    for (;;) {
+      const views = [...this.#links.values()].map((link) => ({ ...link.ending, link }));
+      const next = nextToEnd(views);
+      if (next === undefined) return;
+      next.link.permitEnd();
+    }
+  }
+
   readonly #changed = (): void => {
     for (const listener of this.#listeners) listener();
   };
@@ -106,7 +117,11 @@ export class WorkerPool {
 
   #link(address: string): void {
     try {
-      this.#links.set(address, new WorkerLink(address, this.#options, this.#changed));
+      const onBeat: LinkOptions['onBeat'] = (link, info) => {
+        this.#permitEnd();
+        this.#options.onBeat?.(link, info);
+      };
+      this.#links.set(address, new WorkerLink(address, { ...this.#options, onBeat }, this.#changed));
     } catch (error) {
       const { message } = SkeinError.of(error);
       if (!this.#refused.has(address)) this.#options.log.error({ worker: address, reason: message }, 'worker refused');

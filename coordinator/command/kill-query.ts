@@ -20,7 +20,7 @@ export const killQuery: Command<Kill> = {
     reader.end();
     return { queryId: queryId(id), position };
   },
-  action: () => null,
+  action: () => 'query.stop',
   run({ queryId: id, position }, { records, answer }) {
     if (!records.cancel(id)) throw new SkeinError('QUERY_NOT_FOUND', `no query ${id} is running`, { position });
     return answer(statusResult('KILL QUERY'));

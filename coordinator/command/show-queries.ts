@@ -14,7 +14,7 @@ export const showQueries = rowsCommand<null>({
     reader.end();
     return null;
   },
-  action: () => null,
+  action: () => 'query.read',
   rows(_input, { records }) {
     const rows = records.live(RECORDS_MAX).map((query) => Object.values(COLUMNS).map((of) => of(query)));
     return Promise.resolve(pagedTextResult(Object.keys(COLUMNS), onePage(rows)));

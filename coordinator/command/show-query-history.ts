@@ -17,7 +17,7 @@ export const showQueryHistory = rowsCommand<{ readonly limit: number; readonly l
     reader.end();
     return { limit: limit ?? RECORDS_DEFAULT, like };
   },
-  action: () => null,
+  action: () => 'query.read',
   rows: ({ limit, like }, { records }) =>
     Promise.resolve(pagedTextResult(Object.keys(COLUMNS), rowsOf(records.history({ ...ALL_RECORDS, limit, like })))),
 });

@@ -16,7 +16,7 @@ export const showResourceGroups = rowsCommand<null>({
     reader.end();
     return null;
   },
-  action: () => null,
+  action: () => 'stats.read',
   rows(_input, { records }) {
     const rows = records.groups().map((group) => Object.values(COLUMNS).map((of) => of(group)));
     return Promise.resolve(pagedTextResult(Object.keys(COLUMNS), inPages(rows, PAGE_ROWS)));

@@ -1,16 +1,19 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { must } from '#shared/must.ts';
 import type { HostOrder, HostReport, PlannerOptions } from './planner-message.ts';
 
 /**
  * Entry of the process that starts planners and kills them. It stays small, because Node starts a process by a fork of its own, whose time
  * grows with the memory of the process, and a coordinator's is large. It ends when the channel to its coordinator closes, and all planners
- * end with it.
+ * end with it; the folder of the coordinator, which is its argument, goes then, because the coordinator may have been killed.
  */
 const ENTRY = fileURLToPath(new URL('planner-process.ts', import.meta.url));
 /** JavaScript's own heap of a planner process: it holds one syntax tree or plan at a time. */
 const JS_HEAP_MIB = 512;
 
+const FOLDER = must(process.argv[2], 'the coordinator names its folder');
 const planners = new Map<number, ChildProcess>();
 /** A report that cannot be sent is dropped: the coordinator is gone. */
 const report = (message: HostReport): void => {
@@ -29,9 +32,11 @@ process.on('disconnect', () => {
   exitWithoutPlanners();
 });
 
-/** Exits once the channel is closed and no planner is left. */
+/** Removes the folder and exits, once the channel is closed and no planner is left. */
 function exitWithoutPlanners(): void {
-  if (!process.connected && planners.size === 0) process.exit();
+  if (process.connected || planners.size > 0) return;
+  rmSync(FOLDER, { recursive: true, force: true });
+  process.exit();
 }
 
 function start(options: PlannerOptions): void {

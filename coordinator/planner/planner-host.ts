@@ -1,14 +1,13 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from '#shared/log/logger.ts';
 import { MessageSocket } from './message-socket.ts';
 import { PlannerChild, type ChildEvents } from './planner-child.ts';
+import { PlannerFolder, removeAbandonedFolders } from './planner-folder.ts';
 import type { HostOrder, HostReport, PlannerReply, PlannerRequest } from './planner-message.ts';
 
 const ENTRY = fileURLToPath(new URL('planner-host-process.ts', import.meta.url));
@@ -25,10 +24,7 @@ const COMPILED = compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(com
 export class PlannerHost {
   readonly #memoryLimitBytes: number;
   readonly #log: Logger;
-  readonly #folder = mkdtempSync(join(tmpdir(), 'skein-planner-'));
-  readonly #socketPath = join(this.#folder, 'socket');
-  /** Working directory of all planners; it stays empty. */
-  readonly #workingFolder = mkdtempSync(join(this.#folder, 'empty-'));
+  readonly #folder = new PlannerFolder();
   readonly #server: Server;
   readonly #listening: Promise<unknown>;
   readonly #children = new Map<number, PlannerChild>();
@@ -40,8 +36,19 @@ export class PlannerHost {
   constructor(memoryLimitBytes: number, log: Logger) {
     this.#memoryLimitBytes = memoryLimitBytes;
     this.#log = log;
-    this.#server = createServer((socket) => this.#connected(socket)).listen(this.#socketPath);
+    this.#server = createServer((socket) => this.#connected(socket)).listen(this.#folder.socketPath);
     this.#listening = once(this.#server, 'listening');
+    void this.#removeAbandoned();
+  }
+
+  /** Removes what coordinators left that were killed. Nobody waits for it. */
+  async #removeAbandoned(): Promise<void> {
+    try {
+      const removed = await removeAbandonedFolders();
+      if (removed > 0) this.#log.info({ removed }, 'folders of coordinators that were killed are removed');
+    } catch (error) {
+      this.#log.warn({ err: error }, 'folders of coordinators that were killed stay');
+    }
   }
 
   get pids(): readonly (number | undefined)[] {
@@ -56,7 +63,11 @@ export class PlannerHost {
     const end = (): void => this.#order({ kind: 'kill', planner });
     const child = new PlannerChild(this.#memoryLimitBytes, end, events);
     this.#children.set(planner, child);
-    const options = { planner, socket: this.#socketPath, memoryLimitBytes: Math.floor(this.#memoryLimitBytes / 2) };
+    const options = {
+      planner,
+      socket: this.#folder.socketPath,
+      memoryLimitBytes: Math.floor(this.#memoryLimitBytes / 2),
+    };
     void this.#listening.then(() => this.#order({ kind: 'start', options }));
     return child;
   }
@@ -71,7 +82,7 @@ export class PlannerHost {
       await exit;
     }
     this.#server.close();
-    rmSync(this.#folder, { recursive: true, force: true });
+    this.#folder.remove();
   }
 
   #order(order: HostOrder): void {
@@ -83,8 +94,8 @@ export class PlannerHost {
   /** Returns the host process. It is started when it is first needed, and again by the next order after it has ended. */
   #host(): ChildProcess {
     if (this.#process !== undefined) return this.#process;
-    const host = fork(ENTRY, [], {
-      cwd: this.#workingFolder,
+    const host = fork(ENTRY, [this.#folder.path], {
+      cwd: this.#folder.workingFolder,
       env: { NODE_NO_WARNINGS: '1', ...COMPILED },
       execArgv: [],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -16,7 +16,7 @@ import {
   type RecordedBy,
 } from '../history/history-record.ts';
 import { NOT_RUN, type RunView } from '../scheduler/run-progress.ts';
-import { redactMessage, type RedactedStatement } from '../statement/redact-statement.ts';
+import { redactError, redactMessage, type RedactedStatement } from '../statement/redact-statement.ts';
 import type { LiveQuery, LiveState } from './live-query.ts';
 import type { LiveStatement, QueryKey } from './query-registry.ts';
 import type { StatementRequest } from './query-service.ts';
@@ -116,6 +116,11 @@ export class ActiveQuery implements LiveStatement, Recorded {
   /** The statement without the values of secrets. */
   get redactedSql(): string {
     return this.#redacted.text;
+  }
+
+  /** An error of the statement as logs keep it. */
+  redacted(error: SkeinError): SkeinError {
+    return redactError(error, this.#redacted);
   }
 
   get state(): QueryState {

@@ -69,7 +69,7 @@ async function execute(services: RunnerServices, request: StatementRequest): Pro
     const placed = withPlace(inSource(SkeinError.of(thrown), request.sql, edits), request.sql);
     const error = active.failed(placed);
     const isOurs = error.entry.kind === 'internal' || error.entry.kind === 'external';
-    log[isOurs ? 'error' : 'debug']({ queryId: request.queryId, err: error }, 'statement failed');
+    log[isOurs ? 'error' : 'debug']({ queryId: request.queryId, err: active.redacted(error) }, 'statement failed');
     throw error;
   } finally {
     if (refused === undefined) registry.remove(active);

@@ -3,6 +3,7 @@ import { parseBytes, parseDuration, type Config } from '#shared/config/config-sc
 import { SkeinError } from '#shared/error.ts';
 import { didYouMean, nearestName } from '#shared/nearest-name.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { timeZoneOf } from '#shared/sql/time-zones.ts';
 
 /** A setting that SET, RESET and SHOW know. Values are kept as the text that SHOW answers. */
 type Setting = {
@@ -17,11 +18,6 @@ export type SettingName = keyof typeof SETTINGS;
 
 const invalid = (name: string, expected: string, text: string): SkeinError =>
   new SkeinError('INVALID_REQUEST', `${name} must be ${expected}, not ${JSON.stringify(text.slice(0, 100))}`);
-
-/** Zone names as the IANA database and DuckDB spell them, by their lower-case form. */
-const ZONES: ReadonlyMap<string, string> = new Map(
-  ['UTC', 'GMT', 'Etc/UTC', ...Intl.supportedValuesOf('timeZone')].map((zone) => [foldIdentifier(zone), zone]),
-);
 
 const bounded = (name: string, parse: (text: string) => number, max: (config: Config) => number): Setting['parse'] => {
   return (text, config) => {
@@ -51,7 +47,7 @@ export const SETTINGS = {
     doc: 'Time zone in which timestamps with time zone are printed and cast',
     default: () => 'UTC',
     parse: (text) => {
-      const zone = ZONES.get(foldIdentifier(text.trim()));
+      const zone = timeZoneOf(text);
       if (zone === undefined) throw invalid('timezone', 'a time zone of the IANA database', text);
       return zone;
     },

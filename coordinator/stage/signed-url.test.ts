@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { principalId, tenantId } from '#shared/id.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
+import { sealText } from '#shared/sealed-text.ts';
 import { signText } from '#shared/signed-text.ts';
 import { FILES_PATH, signUrl, verifyUrl, type SignedRequest } from './signed-url.ts';
 
@@ -34,12 +35,19 @@ test.each([
   ['another path', { ...used, path: 'b' }, signature, 'is for another path'],
   ['a changed signature', used, `${signature}x`, 'is not valid'],
   ['no signature', used, '', 'is signed with an unknown key'],
-  ['the key of another cluster', used, signText('{}', 'stage url', fixedKeyring('other')), 'unknown key'],
-  ['a ticket', used, signText(JSON.stringify(request), 'ticket', keyring), 'is not valid'],
+  ['the key of another cluster', used, sealText('{}', fixedKeyring('other')), 'unknown key'],
+  ['a ticket', used, signText(JSON.stringify(request), keyring), 'is not valid'],
 ])('%s is refused', (_name, how, text, message) => {
   expect(() => verifyUrl(text, how, { keyring, nowMs: 0 })).toThrow(
     expect.objectContaining({ code: 'URL_NOT_VALID', message: expect.stringContaining(message) }),
   );
+});
+
+test('nobody reads in it for whom it is, and what its principal may do', () => {
+  const parts = signature.split('.').map((part) => Buffer.from(part, 'base64url').toString('latin1'));
+  for (const word of ['table:write', 'scope', 'roles', 'principal', 'csv', request.stageId]) {
+    expect([...parts, signed.search].join()).not.toContain(word);
+  }
 });
 
 test('its time ends', () => {

@@ -1,11 +1,12 @@
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Keyring } from '#shared/keyring.ts';
-import { signText, verifyText } from '#shared/signed-text.ts';
+import { openText, sealText } from '#shared/sealed-text.ts';
 
 /**
  * The coordinator's own signed URLs: the right to one request, for one file of a stage, until a time. Whoever has the URL may use it, for the
- * principal that asked for it; it ends with the principal's session epoch, too.
+ * principal that asked for it; it ends with the principal's session epoch, too. What the URL allows, and for whom, is sealed in its
+ * signature: a URL is passed on and stands in the logs of proxies, and nobody there learns the roles and scopes of its principal.
  */
 export type SignedRequest = {
   readonly method: 'PUT' | 'GET';
@@ -23,10 +24,10 @@ export type SignedRequest = {
 /** The path below which all signed URLs lie. */
 export const FILES_PATH = '/v1/stages/files';
 
-/** @param base URL of the coordinator, without a slash at its end */
+/** A URL with the request sealed in it. @param base URL of the coordinator, without a slash at its end */
 export function signUrl(request: SignedRequest, base: string, keyring: Keyring): string {
   const path = request.path.split('/').map(encodeURIComponent).join('/');
-  return `${base}${FILES_PATH}/${path}?signature=${signText(JSON.stringify(request), 'stage url', keyring)}`;
+  return `${base}${FILES_PATH}/${path}?signature=${sealText(JSON.stringify(request), keyring)}`;
 }
 
 /**
@@ -38,7 +39,7 @@ export function verifyUrl(
   used: { readonly method: string; readonly path: string },
   { keyring, nowMs }: { readonly keyring: Keyring; readonly nowMs: number },
 ): SignedRequest {
-  const verified = verifyText(signature, 'stage url', keyring);
+  const verified = openText(signature, keyring);
   if ('problem' in verified) throw notValid(verified.problem);
   const request = JSON.parse(verified.text) as SignedRequest;
   if (request.method !== used.method) throw notValid(`is for ${request.method}, not for ${used.method.slice(0, 20)}`);

@@ -1,11 +1,12 @@
 import { SkeinError, type ErrorData } from '#shared/error.ts';
 import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { sizedWork } from '#shared/thread/sized-work.ts';
-import type { Statement } from '../command/commands.ts';
+import { COMMANDS, type Statement } from '../command/commands.ts';
 import { applyEdits, bindParameters, type Edit } from './bind-parameters.ts';
 import type { Parameters } from './parameters.ts';
 import { parseStatement } from './parse-statement.ts';
-import { mentionsSecrets, redactStatement, type RedactedStatement } from './redact-statement.ts';
+import { beginsPrivately, isPrivateKind } from './private-statement.ts';
+import { redactStatement, type Privacy, type RedactedStatement } from './redact-statement.ts';
 import type { StatementLimits } from './statement.ts';
 import { Tokenizer } from './tokenizer.ts';
 
@@ -32,25 +33,37 @@ type ReadInput = {
 /** Never throws, because history keeps a statement that is refused, too. */
 export function readStatement({ sql, parameters, limits }: ReadInput): StatementText {
   const command = firstWord(sql);
-  const redacted = withoutValues(sql, command, parameters);
   let edits: readonly Edit[] = [];
+  let parsed: StatementText['parsed'];
   try {
     edits = editsOf(sql, command, { parameters, bytesMax: limits.bytesMax });
     const text = edits.length === 0 ? sql : applyEdits(sql, edits).text;
-    return { redacted, edits, parsed: { kind: 'statement', statement: parseStatement(text, limits) } };
+    parsed = { kind: 'statement', statement: parseStatement(text, limits) };
   } catch (error) {
-    return { redacted, edits, parsed: { kind: 'refused', error: SkeinError.of(error).toData() } };
+    parsed = { kind: 'refused', error: SkeinError.of(error).toData() };
   }
+  const isPrivate = privacyOf(sql, parsed, limits) === 'private';
+  const redacted = redactStatement(sql, isPrivate ? 'private' : command === 'EXECUTE' ? 'values' : 'open');
+  // The values that came beside a private statement are not known here, so no message that may hold one is kept.
+  return { redacted: isPrivate && parameters !== null ? { ...redacted, secrets: null } : redacted, edits, parsed };
 }
 
-/**
- * The values of a statement are not kept: those of an EXECUTE stand in its text, others came beside it. No message about a statement with
- * secrets is kept when it may hold such a value.
- */
-function withoutValues(sql: string, command: string, parameters: Parameters | null): RedactedStatement {
-  const hasSecrets = mentionsSecrets(sql);
-  const redacted = redactStatement(sql, hasSecrets || command === 'EXECUTE');
-  return hasSecrets && parameters !== null ? { ...redacted, secrets: null } : redacted;
+/** Its command decides; of a text that does not parse, its first words. */
+function privacyOf(sql: string, parsed: StatementText['parsed'], limits: StatementLimits): Privacy {
+  if (parsed.kind === 'refused') return beginsPrivately(sql) ? 'private' : 'open';
+  const { command, input } = parsed.statement;
+  if (command === 'prepare') return beginsPrivately(sql) ? privacyWithin(input.statement.text, limits) : 'open';
+  return isPrivateKind(COMMANDS[command].words) ? 'private' : 'open';
+}
+
+/** The same for the statement within a PREPARE whose first words are those of a private one. It may be a query of a column `token`. */
+function privacyWithin(sql: string, limits: StatementLimits): Privacy {
+  try {
+    const { command } = parseStatement(sql, limits);
+    return command === 'prepare' || isPrivateKind(COMMANDS[command].words) ? 'private' : 'open';
+  } catch {
+    return 'private';
+  }
 }
 
 type Given = { readonly parameters: Parameters | null; readonly bytesMax: number };

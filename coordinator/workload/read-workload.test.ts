@@ -75,6 +75,20 @@ mlfq: {levels_ms: [1, 2, 3, 4], level_weight_ratio: 3}
   });
 
   test.each([
+    ['hard_concurrency_limit', 'hardConcurrencyLimit', 100],
+    ['soft_concurrency_limit', 'softConcurrencyLimit', 100],
+    ['max_queued_queries', 'maxQueuedQueries', 1_000],
+    ['soft_memory_limit_bytes', 'softMemoryLimitBytes', null],
+    ['soft_cpu_limit_ms', 'softCpuLimitMs', null],
+    ['hard_cpu_limit_ms', 'hardCpuLimitMs', null],
+    ['scheduling_policy', 'schedulingPolicy', 'fair'],
+    ['scheduling_weight', 'schedulingWeight', 1],
+  ] as const)('a group without %s has the default', (_name, key, expected) => {
+    const { root } = read('resource_groups: [{name: root, groups: [{name: etl}]}]');
+    expect([root, ...root.groups, read('').root].map((group) => group[key])).toEqual([expected, expected, expected]);
+  });
+
+  test.each([
     ['interactive', 30_000, 1e9],
     ['medium', 180_000, 4e9],
     ['batch', 600_000, 8e9],

@@ -44,8 +44,12 @@ export const ACTIONS = {
   'stage.create': 'create a stage',
   'stage.drop': 'drop a stage and its files',
 
-  'query.list': 'list the statements of other principals of the tenant that wait or run now',
+  'query.read': 'list the own statements that wait or run now, and read the records of those that ended',
+  'query.stop': 'cancel an own statement',
+  'query.list': 'list the statements of other principals of the tenant as well, and read their records',
   'query.cancel': 'cancel a statement of another principal of the tenant',
+
+  'stats.read': 'see the resource groups, the queues and the workers, and their events',
 
   'quarantine.list': 'list the statements that are refused because they have cost a worker its process',
   'quarantine.lift': 'take such statements again',

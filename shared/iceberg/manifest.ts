@@ -99,6 +99,21 @@ export function columnStats(stats: FileStats, fieldId: number, type: IcebergType
   };
 }
 
+/**
+ * Returns the statistics of a column that may prune a file. That it holds no NaN counts only for a file of one row group: DuckDB 1.5.5 says so
+ * when its last row group holds none, and Skein has put that into manifests, which do not tell who has written a file.
+ */
+export function pruningStats(
+  { stats, splitOffsets }: Pick<DataFile, 'stats' | 'splitOffsets'>,
+  fieldId: number,
+  type: IcebergType | undefined,
+): ColumnStats {
+  const known = columnStats(stats, fieldId, type);
+  if (splitOffsets.length === 1 || (type?.kind !== 'float' && type?.kind !== 'double')) return known;
+  const { lower, upper, nullCount, valueCount, nanCount } = known;
+  return { lower, upper, nullCount, valueCount, nanCount: nanCount === 0 ? undefined : nanCount };
+}
+
 /** Returns the steps of looking a column up in all of a file's statistics. */
 export const statsSteps = ({ lower, upper, nullCounts, valueCounts, nanCounts }: FileStats): number =>
   (lower?.steps ?? 0) +

@@ -9,8 +9,9 @@ import { requireWithin } from './allowed-roots.ts';
 import type { DecodeLimits } from './decode-limits.ts';
 import { DeleteIndex } from './delete-index.ts';
 import { manifestKey, readingKey, tableKey, type ManifestCache } from './manifest-cache.ts';
-import { columnStats, statsSteps, type DataFile, type ManifestEntry, type ManifestFile } from './manifest.ts';
+import { pruningStats, statsSteps, type DataFile, type ManifestEntry, type ManifestFile } from './manifest.ts';
 import { mayMatch, type ColumnStats } from './may-match.ts';
+import { floatIds, nanFacts } from './nan-facts.ts';
 import type { PartitionSpec } from './partition-spec.ts';
 import { partitionStats } from './partition-stats.ts';
 import { predicateSize, type Literal, type Predicate, type PredicateSize } from './predicate.ts';
@@ -97,6 +98,7 @@ export class Planning {
   readonly #partitioned = new Map<number, SpecFilter>();
   readonly #scanDeletes = new Map<DataFile, ScanDelete>();
   readonly #report: { -readonly [K in keyof PlanReport]: PlanReport[K] };
+  readonly #floats: ReadonlySet<number>;
   #found = 0;
   #looked = 0;
 
@@ -108,6 +110,7 @@ export class Planning {
     this.#options = options;
     this.#checkLocation = requireWithin(options.allowedRoots);
     this.#tableKey = tableKey(table, options.allowedRoots);
+    this.#floats = floatIds([...(options.columnsNeeded ?? [])].flatMap((id) => table.fields.get(id) ?? []));
     this.#report = { ...EMPTY_REPORT };
   }
 
@@ -301,7 +304,7 @@ export class Planning {
     if (this.#predicate.kind === 'true') return true;
     if (file.recordCount === 0) return false;
     steps.spend(this.#predicateSize.literals + this.#predicateSize.leaves * statsSteps(file.stats));
-    return mayMatch(this.#predicate, (fieldId) => columnStats(file.stats, fieldId, this.#typeOf(fieldId)));
+    return mayMatch(this.#predicate, (fieldId) => pruningStats(file, fieldId, this.#typeOf(fieldId)));
   }
 
   toScanFile(entry: ManifestEntry, deletes: () => readonly DataFile[]): ScanFile {
@@ -315,6 +318,7 @@ export class Planning {
       rows: null,
       constants: this.#constantsOf(file.partition, this.#filterOf(file.specId), applied),
       deletes: applied,
+      ...nanFacts(file, this.#floats, this.#options.limits.steps),
       ...addressFacts(entry, this.#filterOf(file.specId), this.#options.columnsNeeded),
     };
   }

@@ -2,6 +2,7 @@ import { unreachable } from '#shared/must.ts';
 import type { PartitionField, PartitionSpec } from './partition-spec.ts';
 import type { Literal, Predicate } from './predicate.ts';
 import { applyTransform, firstCodePoints, type Transform } from './transform.ts';
+import { hoursWrapped, truncationsWrapped } from './wrapped-values.ts';
 import type { IcebergType } from './type.ts';
 
 /**
@@ -59,12 +60,30 @@ function combine(kind: 'and' | 'or', parts: readonly Predicate[]): Predicate {
 function projectLeaf(leaf: Leaf, field: PartitionField, source: IcebergType | undefined): Predicate {
   const { transform, fieldId } = field;
   if (source === undefined || transform.kind === 'void' || transform.kind === 'unknown') return TRUE;
+  const projected = projectValues(leaf, transform, { source, fieldId });
+  if (projected.kind === 'true' || leaf.kind === 'isNull' || !MAY_BE_INFINITE.has(source.kind)) return projected;
+  return anyOf(projected, { kind: 'isNull', fieldId });
+}
+
+/** Types with values that DuckDB calls infinite: no transform has a value for these, so they lie in the partition of NULL. */
+const MAY_BE_INFINITE: ReadonlySet<string> = new Set([
+  'date',
+  'timestamp',
+  'timestamptz',
+  'timestamp_ns',
+  'timestamptz_ns',
+]);
+
+function projectValues(leaf: Leaf, transform: Transform, target: Target): Predicate {
+  const { fieldId } = target;
   if (transform.kind === 'identity') return { ...leaf, fieldId };
   if (leaf.kind === 'startsWith') return projectPrefix(leaf.prefix, transform, fieldId);
-  if (leaf.kind === 'in') return projectIn(leaf.values, transform, { source, fieldId });
-  if (leaf.kind === 'compare') return projectCompare(leaf, transform, { source, fieldId });
+  if (leaf.kind === 'in') return projectIn(leaf.values, transform, target);
+  if (leaf.kind === 'compare') return projectCompare(leaf, transform, target);
   return { ...leaf, fieldId };
 }
+
+const anyOf = (...children: readonly Predicate[]): Predicate => combine('or', children);
 
 function projectPrefix(prefix: string, transform: Transform, fieldId: number): Predicate {
   if (transform.kind !== 'truncate') return TRUE;
@@ -79,7 +98,7 @@ function projectIn(values: readonly Literal[], transform: Transform, target: Tar
   for (const value of values) {
     const one = applyTransform(transform, target.source, value);
     if (one === undefined || one === null) return TRUE;
-    projected.push(...withOldTimeValue(transform, one));
+    projected.push(...withOldTimeValue(transform, one), ...wrappedValues(one, transform, target.source));
   }
   return { kind: 'in', fieldId: target.fieldId, values: projected };
 }
@@ -95,13 +114,26 @@ function projectCompare(leaf: Compare, transform: Transform, target: Target): Pr
   const nearest = typeof leaf.value === 'bigint' ? leaf.value + step : leaf.value;
   const value = applyTransform(transform, target.source, nearest);
   if (value === undefined || value === null) return TRUE;
+  const { fieldId } = target;
   const below = leaf.op === 'lt' || leaf.op === 'le';
-  return {
-    kind: 'compare',
-    op: below ? 'le' : 'ge',
-    fieldId: target.fieldId,
-    value: below ? (withOldTimeValue(transform, value).at(-1) ?? value) : value,
-  };
+  const bound = below ? (withOldTimeValue(transform, value).at(-1) ?? value) : value;
+  const kept: Predicate = { kind: 'compare', op: below ? 'le' : 'ge', fieldId, value: bound };
+  if (transform.kind === 'hour') {
+    const wrapped = hoursWrapped(target.source, below ? 'below' : 'above');
+    // Hours that lie too low have become high ones, and the other way round.
+    if (wrapped !== null) return anyOf(kept, { kind: 'compare', op: below ? 'ge' : 'le', fieldId, value: wrapped });
+  }
+  if (transform.kind !== 'truncate' || !below) return kept;
+  const values = truncationsWrapped(transform.width, target.source).map(({ to }) => to);
+  return values.length === 0 ? kept : anyOf(kept, { kind: 'in', fieldId, values });
+}
+
+/** The values as which a partition value may have been written that does not fit its type. */
+function wrappedValues(value: Literal, transform: Transform, source: IcebergType): readonly Literal[] {
+  if (typeof value !== 'bigint') return [];
+  if (transform.kind === 'hour') return BigInt.asIntN(32, value) === value ? [] : [BigInt.asIntN(32, value)];
+  if (transform.kind !== 'truncate') return [];
+  return truncationsWrapped(transform.width, source).flatMap(({ from, to }) => (from === value ? [to] : []));
 }
 
 /**

@@ -4,9 +4,10 @@ import { compareLiterals } from './compare-literals.ts';
 import { mayMatch } from './may-match.ts';
 import type { CompareOp, Literal, Predicate } from './predicate.ts';
 import { projectPredicate } from './project-predicate.ts';
-import { uuidBytes } from './single-value.ts';
+import { decodeBound, encodeBound, uuidBytes } from './single-value.ts';
 import { applyTransform, bucketHash, parseTransform, printTransform, resultType } from './transform.ts';
 import type { IcebergType } from './type.ts';
+import { decimalBytes } from './write/manifest-schema.ts';
 
 const micros = (text: string): bigint => BigInt(Date.parse(text)) * 1000n;
 const days = (text: string): bigint => BigInt(Date.parse(text)) / 86_400_000n;
@@ -55,8 +56,27 @@ describe('values', () => {
   });
 });
 
+/** Integers near the ends of a range, and near zero. */
+const atEnds = (least: bigint, greatest: bigint): fc.Arbitrary<Literal> =>
+  fc.oneof(
+    fc.bigInt({ min: least, max: least + 30n }),
+    fc.bigInt({ min: -30n, max: 30n }),
+    fc.bigInt({ min: greatest - 30n, max: greatest }),
+  );
+
+/** A partition value as a manifest holds it. */
+function stored(type: IcebergType, value: Literal): Literal {
+  if (type.kind === 'decimal') return BigInt.asIntN(8 * decimalBytes(type.precision), value as bigint);
+  return decodeBound(type, encodeBound(type, value) ?? new Uint8Array()) ?? value;
+}
+
 const cases: readonly (readonly [IcebergType, readonly string[], fc.Arbitrary<Literal>])[] = [
   [{ kind: 'long' }, ['identity', 'bucket[4]', 'truncate[7]', 'void'], fc.bigInt({ min: -30n, max: 30n })],
+  [{ kind: 'int' }, ['truncate[10]', 'truncate[2147483647]', 'bucket[4]'], atEnds(-(2n ** 31n), 2n ** 31n - 1n)],
+  [{ kind: 'long' }, ['truncate[10]', 'truncate[1000]', 'bucket[4]'], atEnds(-(2n ** 63n), 2n ** 63n - 1n)],
+  [{ kind: 'decimal', precision: 2, scale: 0 }, ['truncate[100]', 'truncate[1000]'], atEnds(-99n, 99n)],
+  [{ kind: 'timestamp' }, ['hour', 'day', 'month'], atEnds(-(2n ** 63n) + 2n, 2n ** 63n - 3n)],
+  [{ kind: 'timestamptz' }, ['hour'], fc.bigInt({ min: -(2n ** 63n) + 2n, max: 2n ** 63n - 3n })],
   [{ kind: 'date' }, ['identity', 'year', 'month', 'day', 'bucket[3]'], fc.bigInt({ min: -800n, max: 800n })],
   [{ kind: 'timestamp' }, ['year', 'month', 'day', 'hour'], fc.bigInt({ min: -9_000_000_000n, max: 9_000_000_000n })],
   [
@@ -108,7 +128,9 @@ test.each(cases)(
         const transform = parseTransform(text);
         const spec = { specId: 0, fields: [{ fieldId: 1000, name: 'p', sourceId: 1, transform }] };
         const projected = projectPredicate(predicate, spec, () => type);
-        const partition = applyTransform(transform, type, value);
+        const result = resultType(transform, type);
+        const computed = applyTransform(transform, type, value);
+        const partition = computed == null || result === undefined ? computed : stored(result, computed);
         const stats =
           partition === null || partition === undefined
             ? { nullCount: 1, valueCount: 1 }
@@ -127,11 +149,45 @@ test('a range over a month prunes the months outside', () => {
     fields: [{ fieldId: 1000, name: 'm', sourceId: 1, transform: parseTransform('month') }],
   };
   const before: Predicate = { kind: 'compare', op: 'lt', fieldId: 1, value: days('2024-03-01') };
+  // The partition of NULL may hold infinite dates.
   expect(projectPredicate(before, spec, () => ({ kind: 'date' }))).toStrictEqual({
-    kind: 'compare',
-    op: 'le',
-    fieldId: 1000,
-    value: 649n,
+    kind: 'or',
+    children: [
+      { kind: 'compare', op: 'le', fieldId: 1000, value: 649n },
+      { kind: 'isNull', fieldId: 1000 },
+    ],
   });
   expect(resultType(parseTransform('month'), { kind: 'date' })).toStrictEqual({ kind: 'int' });
+});
+
+test('infinite dates and times lie in the partition of NULL', () => {
+  const field = { fieldId: 1000, name: 'm', sourceId: 1, transform: parseTransform('month') };
+  const isKept = (predicate: Predicate, type: IcebergType): boolean =>
+    mayMatch(
+      projectPredicate(predicate, { specId: 0, fields: [field] }, () => type),
+      () => ({
+        nullCount: 1,
+        valueCount: 1,
+      }),
+    );
+  const after: Predicate = { kind: 'compare', op: 'gt', fieldId: 1, value: 0n };
+  expect([isKept(after, { kind: 'date' }), isKept(after, { kind: 'timestamptz' })]).toEqual([true, true]);
+  expect(isKept({ kind: 'notNull', fieldId: 1 }, { kind: 'timestamp' })).toBe(true);
+  expect(isKept(after, { kind: 'int' }, 'truncate[10]')).toBe(false);
+});
+
+test('a column that was promoted after its partition value was written', () => {
+  const truncated: Predicate = { kind: 'compare', op: 'eq', fieldId: 1, value: -(2n ** 31n) };
+  const spec = {
+    specId: 0,
+    fields: [{ fieldId: 1000, name: 't', sourceId: 1, transform: parseTransform('truncate[10]') }],
+  };
+  const wrapped = BigInt.asIntN(32, -2_147_483_650n);
+  const stats = { lower: wrapped, upper: wrapped, nullCount: 0, valueCount: 1 };
+  expect(
+    mayMatch(
+      projectPredicate(truncated, spec, () => ({ kind: 'long' })),
+      () => stats,
+    ),
+  ).toBe(true);
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { WorkerBeat } from '#proto/generated/skein/worker/v1/WorkerBeat.ts';
 import { EXIT } from '#cli/exit-code.ts';
 import { principalId } from '#shared/id.ts';
 import { stuckQuery } from '#test/support/stuck-query.ts';
@@ -99,13 +100,19 @@ test('a quantum that outlives its interrupt ends the process, which has said bef
   const cancelled = worker.at.call('CancelTask', { task_id: spec.taskId, code: 'QUERY_TIMEOUT', reason: 'too long' });
   const cancelledMs = performance.now();
   void cancelled.catch(() => undefined);
-  let blamed: unknown;
-  for (;;) {
-    const { value } = (await stream.beats.next()) as { value: { readonly hung: unknown } | undefined };
-    blamed = value?.hung;
-    if (blamed !== null) break;
-  }
-  expect(blamed).toMatchObject({ query_id: spec.queryId, task_id: spec.taskId });
+  const told = async (field: 'asks_to_end' | 'hung'): Promise<unknown> => {
+    for (;;) {
+      const { value } = (await stream.beats.next()) as { readonly value: WorkerBeat | undefined };
+      if (value?.[field] !== null) return value?.[field];
+    }
+  };
+  const asked = await told('asks_to_end');
+  expect(asked).toMatchObject({ query_id: spec.queryId, task_id: spec.taskId });
+  // It serves until it may end.
+  await sleep(500);
+  expect(await small()).toBeLessThan(LATER_WAIT_MS_MAX);
+  stream.permitEnd(1);
+  expect(await told('hung')).toMatchObject({ query_id: spec.queryId, task_id: spec.taskId });
   const onItsWay = outcome(worker.at.run(makeTask('SELECT 1')));
   expect(await worker.ended).toBe(EXIT.ordered);
   expect(await onItsWay).not.toBe('WORKER_DRAINING');

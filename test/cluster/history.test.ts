@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,7 +29,7 @@ beforeAll(async () => {
     // A group below root, so that a record tells where its query waits.
     'resource_groups: [{name: root, hard_concurrency_limit: 1, groups: [{name: others}]}]\nrouting_rules: [{target_group: root.others}]',
   );
-  const env = { DATABASE_URL: database.url, SKEIN_COORDINATOR_WORKLOAD_FILE: workload };
+  const env = { DATABASE_URL: database.url, SKEIN_COORDINATOR_WORKLOAD_FILE: workload, SKEIN_LOG_LEVEL: 'debug' };
   cluster = await startOwnCluster({ env });
   client = new Client({ connectionString: database.url });
   await client.connect();
@@ -271,9 +271,35 @@ test('a query over its memory limit that cannot spill is cancelled, with the rea
 });
 
 test('literals of a statement that does not parse and speaks of secrets are masked', async () => {
-  const queryId = randomUUID();
-  await cluster.query("CREATE USER x PASSWORD = 'hunter2' NONSENSE '", { queryId });
-  expect((await record(queryId))['sql']).toBe("CREATE USER x PASSWORD = '***' NONSENSE '***'");
+  const kept = {
+    "CREATE USER x PASSWORD = 'hunter2' NONSENSE '": 'CREATE USER x PASSWORD ***',
+    'CREATE USER x PASSWORD "hunter2" hunter2': 'CREATE USER x PASSWORD ***',
+    'ALTER USER x PASSWRD hunter2 -- hunter2': 'ALTER USER x ***',
+    'REDEEM INVITATION hunter2': 'REDEEM INVITATION ***',
+    'EXPLAIN CREATE USER x hunter2': 'EXPLAIN CREATE USER x ***',
+    'PREPARE p AS CREATE WEBHOOK w hunter2': 'PREPARE *** CREATE WEBHOOK w ***',
+    'hunter2 USER x': '***',
+    "SELECT CAST('abc' AS INTEGER) AS token": "SELECT CAST('abc' AS INTEGER) AS token",
+  };
+  for (const [sql, text] of Object.entries(kept)) {
+    const queryId = randomUUID();
+    const { body } = await cluster.query(sql, { queryId, sessionId: randomUUID() });
+    const row = await record(queryId);
+    expect(row).toMatchObject({ status: 'failed', sql: text });
+    expect(row['error_message']).toBe(body.message?.replace('"hunter2"', "'***'"));
+  }
+  const written: string[] = [];
+  for (const folder of ['history', 'logs']) {
+    const entries = await readdir(join(cluster.dataDir, folder), { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile()).map((file) => join(file.parentPath, file.name));
+    for (const file of files) written.push(await readFile(file, 'latin1'));
+  }
+  expect(written.join()).toContain('statement failed');
+  expect(written.join()).not.toContain('hunter2');
+  const leaked = await client.query('select * from coordinator.query_history where query_history::text ~ $1', [
+    'hunter2',
+  ]);
+  expect(leaked.rows).toEqual([]);
 });
 
 describe('what is shown of it', () => {

@@ -7,6 +7,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { printJson, type Json } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
+import { SCOPES } from '#shared/token-claims.ts';
 import { ApiDocument } from '#test/support/api-document.ts';
 import type { Cluster } from '#test/support/cluster.ts';
 import { TYPES } from '#test/support/duckdb-types.ts';
@@ -518,6 +519,36 @@ describe('tokens', () => {
     expect((await post('SELECT count(*) FROM lake.tpch.region', { token: reader })).body['rows']).toEqual([[5]]);
   });
 
+  test('whatever shows or cancels queries needs table:read', async () => {
+    const queryId = randomUUID();
+    const held = post('SELECT max(hash(n)) FROM range(100000000000) AS r(n)', {
+      headers: { 'x-skein-query-id': queryId },
+    });
+    await expect.poll(async () => (await call('GET', `/api/query/${queryId}`)).status).toBe(200);
+    const others = Object.keys(SCOPES).filter((scope) => scope !== 'table:read');
+    const token = await cluster.token({ scope: others });
+    const reader = await cluster.token({ scope: ['table:read'] });
+    for (const path of ['query', `query/${queryId}`, 'query-history', 'resource-groups', 'qos/stats', 'cluster']) {
+      expect(code(await call('GET', `/api/${path}`, { token })), path).toBe('403 FORBIDDEN 42501');
+      expect((await call('GET', `/api/${path}`, { token: reader })).status, path).toBe(200);
+    }
+    for (const path of [
+      `query-history/${queryId}`,
+      `query-history/${queryId}/profile`,
+      'resource-groups/root',
+      'events',
+    ])
+      expect(code(await call('GET', `/api/${path}`, { token })), path).toBe('403 FORBIDDEN 42501');
+    for (const sql of ['SHOW QUERIES', 'FROM (SHOW QUERIES)', 'SHOW QUERY HISTORY', 'SHOW RESOURCE GROUPS']) {
+      expect(code(await post(sql, { token })), sql).toBe('403 FORBIDDEN 42501');
+      expect((await post(sql, { token: reader })).status, sql).toBe(200);
+    }
+    expect(code(await post(`KILL QUERY '${queryId}'`, { token }))).toBe('403 FORBIDDEN 42501');
+    expect(code(await call('DELETE', `/api/query/${queryId}`, { token }))).toBe('403 FORBIDDEN 42501');
+    expect((await call('DELETE', `/api/query/${queryId}`, { token: reader })).status).toBe(204);
+    expect((await held).status).toBe(499);
+  });
+
   test('preferred_username names the user', async () => {
     expect((await post('SELECT current_user')).body['rows']).toEqual([['admin']]);
   });
@@ -586,6 +617,24 @@ describe('metadata', () => {
     expect(created.status).toBe(200);
   }
 
+  test('a table that has changed tells its snapshots, and the rows that are left', async () => {
+    const table = 'lake.query_api_counts.counted';
+    await cluster.sql('CREATE SCHEMA lake.query_api_counts');
+    await cluster.sql(`CREATE TABLE ${table} (a INT)`);
+    const told = async (): Promise<unknown> => {
+      const { body } = await call('GET', '/api/catalogs/lake/namespaces/query_api_counts/tables/counted');
+      return [body['snapshot_count'], body['record_count']];
+    };
+    expect(await told()).toEqual([0, 0]);
+    await cluster.sql(`INSERT INTO ${table} SELECT * FROM range(10)`);
+    expect(await told()).toEqual([1, 10]);
+    await cluster.sql(`INSERT INTO ${table} VALUES (11), (12)`);
+    await cluster.sql(`DELETE FROM ${table} WHERE a < 3`);
+    expect(await told()).toEqual([3, 9]);
+    await cluster.sql(`DROP TABLE ${table} PURGE`);
+    await cluster.sql('DROP SCHEMA lake.query_api_counts');
+  });
+
   test('what is not there is 404 with the same codes', async () => {
     expect(code(await call('GET', '/api/catalogs/lake/namespaces/tpch/tables/nothing'))).toBe(
       '404 TABLE_NOT_FOUND 42P01',
@@ -595,6 +644,20 @@ describe('metadata', () => {
     );
     expect(code(await call('GET', '/api/catalogs/nothing/namespaces/x/tables/x'))).toBe('404 CATALOG_NOT_FOUND 3D000');
     expect(code(await call('GET', '/api/nothing'))).toBe('404 NOT_FOUND 02000');
+  });
+
+  test('paths begin with /api and have no version; those of stages are below /v1/stages', async () => {
+    const { body } = await call('GET', '/openapi.json');
+    const paths = Object.keys(must(body['paths'], 'the document has paths'));
+    const others = paths.filter((path) => !/^\/api\/(?!v\d)/.test(path));
+    const stages = others.filter((path) => path.startsWith('/v1/stages/'));
+    expect(stages.length).toBeGreaterThanOrEqual(4);
+    expect(others.filter((path) => !stages.includes(path)).toSorted()).toEqual([
+      '/health',
+      '/health/ready',
+      '/metrics',
+      '/openapi.json',
+    ]);
   });
 
   test('the open paths answer without a token, as the OpenAPI document says', async () => {

@@ -157,6 +157,8 @@ export class TestCoordinator {
 
   attach(): {
     beat(epoch: number, queries?: readonly QueryLevelInput[]): void;
+    /** A beat that lets a worker end that has asked for it. */
+    permitEnd(epoch: number): void;
     readonly beats: AsyncIterator<WorkerBeat>;
     end(): void;
   } {
@@ -164,6 +166,7 @@ export class TestCoordinator {
     call.on('error', () => undefined);
     return {
       beat: (epoch, queries = []) => call.write({ coordinator_id: 'c', epoch: String(epoch), queries: [...queries] }),
+      permitEnd: (epoch) => call.write({ coordinator_id: 'c', epoch: String(epoch), may_end: true }),
       beats: call[Symbol.asyncIterator]() as AsyncIterator<WorkerBeat>,
       end: () => call.cancel(),
     };

@@ -146,7 +146,7 @@ const queryTime = ({ scheduled_ms: scheduledMs, pinned_to_top: pinnedToTop }: Qu
 
 /**
  * Exchanges heartbeats in both directions. The worker sends its first at once, so that the coordinator learns its identity, and sends one
- * at once when it begins to drain or when its process ends.
+ * at once when it begins to drain, when it asks whether its process may end, and when that ends.
  */
 function attachHandler(options: ControlOptions): WorkerHandlers['Attach'] {
   const { tasks, end, security, beat, beatIntervalMs, onLevels, onQueryTimes } = options;
@@ -155,7 +155,7 @@ function attachHandler(options: ControlOptions): WorkerHandlers['Attach'] {
     const stop = (): void => {
       clearInterval(timer);
       tasks.drainBegan.removeEventListener('abort', tell);
-      end.began.removeEventListener('abort', tell);
+      endChanged();
     };
     const fail = (error: unknown): void => {
       stop();
@@ -163,7 +163,7 @@ function attachHandler(options: ControlOptions): WorkerHandlers['Attach'] {
     };
     const timer = setInterval(tell, beatIntervalMs);
     tasks.drainBegan.addEventListener('abort', tell, { once: true });
-    end.began.addEventListener('abort', tell, { once: true });
+    const endChanged = end.onChange(tell);
     try {
       security.admit(call, COORDINATOR);
     } catch (error) {
@@ -173,6 +173,7 @@ function attachHandler(options: ControlOptions): WorkerHandlers['Attach'] {
     call.on('data', (said: CoordinatorBeat) => {
       try {
         tasks.hear(Number(said.epoch));
+        end.heard(said.may_end);
         onLevels({ levelsMs: said.levels_ms, levelWeightRatio: said.level_weight_ratio });
         onQueryTimes(new Map(said.queries.map((one) => [queryId(one.query_id), queryTime(one)])));
       } catch (error) {

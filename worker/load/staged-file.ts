@@ -4,7 +4,7 @@ import type { CsvFormat, FileFormat, JsonFormat } from '#shared/stage/file-forma
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { quotePath, readParquet } from '#shared/sql/read-parquet.ts';
-import type { ReadFooter } from '../scan/footer.ts';
+import type { Footer, ReadFooter } from '../scan/footer.ts';
 import { textOf, type FileText } from '../staged/file-text.ts';
 import { newLineOption, readFirstRecord, type FirstRecord } from '../staged/first-record.ts';
 import { rowBounds } from '../scan/plan-file.ts';
@@ -13,6 +13,7 @@ import {
   jsonFile,
   NO_HEADER,
   nullOf,
+  parquetColumns,
   partGroups,
   readCsv,
   readJson,
@@ -67,9 +68,8 @@ export async function stagedFile(
     const footer = await readFooter(file);
     const groups = partGroups(file, footer);
     if (groups === null) return null;
-    const names = new Set(footer.fields.map(({ name }) => name));
     const rows = file.bytes === undefined ? null : groups.reduce((sum, group) => sum + group.rows, 0);
-    const texts = parquetTexts(source, path, { names, bounds: rowBounds(groups, footer) });
+    const texts = parquetTexts(source, path, { footer, bounds: rowBounds(groups, footer) });
     return { file, format, text: null, linesBefore: () => Promise.resolve(0), rows, ...texts };
   }
   const part = ranges.of(file);
@@ -165,16 +165,13 @@ function jsonValue({ name, type }: Column, { dateFormat, timestampFormat }: Json
 function parquetTexts(
   { columns, matchesCase }: StagedSource,
   path: string,
-  { names, bounds }: { readonly names: ReadonlySet<string>; readonly bounds: readonly string[] },
+  { footer, bounds }: { readonly footer: Footer; readonly bounds: readonly string[] },
 ): Texts {
   const key = keyOf(matchesCase);
-  const found = new Map([...names].map((name) => [key(name), name]));
-  const value = ({ name, type }: Column): string => {
-    const own = found.get(key(name));
-    return own === undefined ? `CAST(NULL AS ${type})` : `CAST(f.${quoteIdentifier(own)} AS ${type})`;
-  };
+  const found = parquetColumns(footer, key);
+  const value = ({ name, type }: Column): string => `CAST(${found(key(name)) ?? 'NULL'} AS ${type})`;
   const list = columns.map((column) => `${value(column)} AS ${quoteIdentifier(column.name)}`).join(', ');
-  const hasNumber = [...names].some((name) => foldIdentifier(name) === 'file_row_number');
+  const hasNumber = footer.fields.some(({ name }) => foldIdentifier(name) === 'file_row_number');
   const place = hasNumber ? 'row_number() OVER ()' : 'f.file_row_number + 1';
   const where = bounds.length === 0 ? '' : ` WHERE ${bounds.join(' AND ')}`;
   const from = `${readParquet([path], hasNumber ? '' : ', file_row_number = true')} AS f`;

@@ -19,6 +19,10 @@ export type Footer = {
   readonly rowGroups: readonly RowGroup[];
   /** Two files with equal texts have equal columns: names, types, ids and order. */
   readonly signature: string;
+  /** DuckDB has written the file. */
+  readonly isDuckDb: boolean;
+  /** Leaves of which some column chunk has a Bloom filter. */
+  readonly bloomed: ReadonlySet<number>;
   /** Approximate memory use, in bytes. */
   readonly bytes: number;
 };
@@ -41,6 +45,8 @@ export type RowGroup = {
   readonly rows: number;
   /** Compressed bytes per leaf. */
   readonly bytes: Float64Array;
+  /** Values per leaf: those of a list count one by one, and a NULL counts as a value. */
+  readonly values: Float64Array;
   /** A column chunk is packed by a codec. */
   readonly isPacked: boolean;
   /** Statistics of a leaf's column chunk, decoded on demand; undefined when the file has none. */
@@ -76,7 +82,9 @@ const LARGE_WAITING_MAX = 10_000;
 /** Approximate memory of each part of a decoded footer. */
 const ELEMENT_BYTES = 400;
 const GROUP_BYTES = 500;
-const CHUNK_BYTES = 12;
+const CHUNK_BYTES = 20;
+/** Begins the name of the program that wrote a file, when that is DuckDB. */
+const DUCKDB = 'DuckDB';
 
 /** A file as a table refers to it. */
 type FileReference = { readonly path: string; readonly sizeBytes: number };
@@ -170,16 +178,20 @@ export async function decodeFooter(bytes: Buffer): Promise<Footer> {
   const cursor = new ThriftCursor(bytes, 0, steps);
   let schema: Schema | undefined;
   let rowGroups: readonly RowGroup[] = [];
+  let isDuckDb = false;
+  const bloomed = new Set<number>();
   for (let field = cursor.readField(0); field !== undefined; field = cursor.readField(field.id)) {
     if (field.id === 2 && schema === undefined) schema = readSchema(cursor, field.type);
     else if (field.id === 4 && schema !== undefined && rowGroups.length === 0) {
-      rowGroups = await readRowGroups(cursor, field.type, schema.leaves);
+      rowGroups = await readRowGroups(cursor, field.type, { leaves: schema.leaves, bloomed });
+    } else if (field.id === 6 && field.type === THRIFT.binary) {
+      isDuckDb = cursor.readBinary().toString('latin1', 0, DUCKDB.length) === DUCKDB;
     } else cursor.skip(field.type);
   }
   if (schema === undefined) throw corrupt('there is no schema');
   const { fields, elements, leaves, signature } = schema;
   const made = elements * ELEMENT_BYTES + rowGroups.length * (GROUP_BYTES + leaves.length * CHUNK_BYTES);
-  return { fields, rowGroups, signature, bytes: bytes.length + made };
+  return { fields, rowGroups, signature, isDuckDb, bloomed, bytes: bytes.length + made };
 }
 
 type Schema = Pick<Footer, 'fields' | 'signature'> & {
@@ -198,11 +210,11 @@ function readSchema(cursor: ThriftCursor, type: number): Schema {
   return { fields: readTree(elements), elements: count, leaves, signature };
 }
 
-async function readRowGroups(
-  cursor: ThriftCursor,
-  type: number,
-  leaves: readonly SchemaElement[],
-): Promise<readonly RowGroup[]> {
+/** The leaves of the schema, and those with a Bloom filter, which reading the row groups finds. */
+type Leaves = { readonly leaves: readonly SchemaElement[]; readonly bloomed: Set<number> };
+
+async function readRowGroups(cursor: ThriftCursor, type: number, known: Leaves): Promise<readonly RowGroup[]> {
+  const { leaves } = known;
   const count = cursor.readStructList(type);
   if (count > ROW_GROUPS_MAX) throw tooComplex(`it has more than ${ROW_GROUPS_MAX} row groups`);
   if (count * leaves.length > CHUNKS_MAX) throw tooComplex(`it has more than ${CHUNKS_MAX} column chunks`);
@@ -210,7 +222,7 @@ async function readRowGroups(
   let startRow = 0;
   let turnedAt = cursor.offset;
   for (let i = 0; i < count; i++) {
-    const group = readRowGroup(cursor, leaves, startRow);
+    const group = readRowGroup(cursor, known, startRow);
     rowGroups.push(group);
     startRow += group.rows;
     if (!Number.isSafeInteger(startRow)) throw corrupt('there are too many rows');
@@ -221,9 +233,10 @@ async function readRowGroups(
   return rowGroups;
 }
 
-function readRowGroup(cursor: ThriftCursor, leaves: readonly SchemaElement[], startRow: number): RowGroup {
+function readRowGroup(cursor: ThriftCursor, { leaves, bloomed }: Leaves, startRow: number): RowGroup {
   const { bytes } = cursor;
   const sizes = new Float64Array(leaves.length);
+  const values = new Float64Array(leaves.length);
   const statsAt = new Uint32Array(leaves.length);
   let rows = 0;
   let leaf = 0;
@@ -233,10 +246,12 @@ function readRowGroup(cursor: ThriftCursor, leaves: readonly SchemaElement[], st
       const chunks = cursor.readStructList(type);
       if (leaf + chunks > leaves.length) throw corrupt('a row group has more column chunks than there are columns');
       for (let i = 0; i < chunks; i++, leaf++) {
-        const { size, statisticsAt, codec } = readChunk(cursor);
-        isPacked ||= codec !== UNCOMPRESSED;
-        sizes[leaf] = size;
-        statsAt[leaf] = statisticsAt;
+        const chunk = readChunk(cursor);
+        isPacked ||= chunk.codec !== UNCOMPRESSED;
+        sizes[leaf] = chunk.size;
+        values[leaf] = chunk.values;
+        statsAt[leaf] = chunk.statisticsAt;
+        if (chunk.isBloomed) bloomed.add(leaf);
       }
     } else if (id === 3 && type === THRIFT.int64) rows = cursor.readInt();
     else return false;
@@ -249,29 +264,35 @@ function readRowGroup(cursor: ThriftCursor, leaves: readonly SchemaElement[], st
     const element = must(leaves[which], 'statistics belong to a leaf');
     return readStatistics(new ThriftCursor(bytes, place, new Steps(STATISTICS_STEPS_MAX)), element, rows);
   };
-  return { startRow, rows, bytes: sizes, isPacked, stats };
+  return { startRow, rows, bytes: sizes, values, isPacked, stats };
 }
 
-type Chunk = { readonly size: number; readonly statisticsAt: number; readonly codec: number };
+type Chunk = {
+  size: number;
+  values: number;
+  statisticsAt: number;
+  codec: number;
+  isBloomed: boolean;
+};
 
-/** Compressed size of a `ColumnChunk` in bytes, the offset of its statistics (0: none), and its `CompressionCodec`. */
-function readChunk(cursor: ThriftCursor): Chunk {
-  let size = 0;
-  let statisticsAt = 0;
-  let codec = UNCOMPRESSED;
+/** Compressed size of a `ColumnChunk` in bytes, its number of values, the offset of its statistics (0: none), and its `CompressionCodec`. */
+function readChunk(cursor: ThriftCursor): Readonly<Chunk> {
+  const chunk: Chunk = { size: 0, values: 0, statisticsAt: 0, codec: UNCOMPRESSED, isBloomed: false };
   cursor.readStruct((id, type) => {
     if (id !== 3 || type !== THRIFT.struct) return false;
     cursor.readStruct((member, memberType) => {
-      if (member === 12 && memberType === THRIFT.struct) statisticsAt = cursor.offset;
-      if (member === 4 && memberType === THRIFT.int32) codec = cursor.readInt();
-      else if (member === 7 && memberType === THRIFT.int64) size = cursor.readInt();
+      if (member === 12 && memberType === THRIFT.struct) chunk.statisticsAt = cursor.offset;
+      if (member === 14) chunk.isBloomed = true;
+      if (member === 4 && memberType === THRIFT.int32) chunk.codec = cursor.readInt();
+      else if (member === 5 && memberType === THRIFT.int64) chunk.values = cursor.readInt();
+      else if (member === 7 && memberType === THRIFT.int64) chunk.size = cursor.readInt();
       else return false;
       return true;
     });
     return true;
   });
-  if (size < 0) throw corrupt('a column chunk has a negative size');
-  return { size, statisticsAt, codec };
+  if (chunk.size < 0) throw corrupt('a column chunk has a negative size');
+  return chunk;
 }
 
 function readTree(schema: readonly SchemaElement[]): readonly FileField[] {

@@ -12,7 +12,7 @@ const field = (name: string, children: readonly FileField[] = []): FileField => 
   id: null,
   kind: children.length === 0 ? 'primitive' : 'struct',
   children,
-  element: { name, children: children.length, scale: 0 },
+  element: { name, children: children.length, scale: 0, precision: 0 },
   leaves: { first: 0, end: 1 },
 });
 

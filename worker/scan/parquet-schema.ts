@@ -12,6 +12,7 @@ export type SchemaElement = {
   readonly converted?: string;
   readonly logical?: LogicalType;
   readonly scale: number;
+  readonly precision: number;
 };
 
 type LogicalType =
@@ -64,7 +65,12 @@ const NAME_BYTES_MAX = 1_024;
 
 /** @throws INVALID_TABLE_DATA, TABLE_DATA_TOO_COMPLEX */
 export function readSchemaElement(cursor: ThriftCursor): SchemaElement {
-  const made: { -readonly [K in keyof SchemaElement]: SchemaElement[K] } = { name: '', children: 0, scale: 0 };
+  const made: { -readonly [K in keyof SchemaElement]: SchemaElement[K] } = {
+    name: '',
+    children: 0,
+    scale: 0,
+    precision: 0,
+  };
   cursor.readStruct((id, type) => {
     if (id === 4 && type === THRIFT.binary) made.name = nameOf(cursor.readBinary());
     else if (id === 10 && type === THRIFT.struct) made.logical = readLogicalType(cursor);
@@ -81,6 +87,7 @@ function readNumber(made: { -readonly [K in keyof SchemaElement]: SchemaElement[
   else if (id === 5) made.children = value;
   else if (id === 6 && CONVERTED[value] !== undefined) made.converted = CONVERTED[value];
   else if (id === 7) made.scale = value;
+  else if (id === 8) made.precision = value;
   else if (id === 9) made.fieldId = value;
 }
 

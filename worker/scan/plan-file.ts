@@ -7,10 +7,11 @@ import { parseType, type IcebergType } from '#shared/iceberg/type.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { FileField, Footer, ReadFooter, RowGroup } from './footer.ts';
+import { hasNoNan, isFloat, misleadingColumns } from './misleading-columns.ts';
 import { withFieldIds } from './name-mapping.ts';
 import { annotationOf } from './parquet-schema.ts';
 import { printAddress } from './print-address.ts';
-import { printColumn } from './print-column.ts';
+import { printColumn, requireDecimals } from './print-column.ts';
 import { printValue } from '#shared/iceberg/print-value.ts';
 
 /** One data file as a task reads it. */
@@ -56,11 +57,12 @@ export async function planFile(
   checkRoots(scan, [file.path, ...file.deletes.map((one) => one.path)]);
   const footer = await readFooter(file);
   const fields = withFieldIds(footer.fields, scan.nameMapping, baseName(file.path));
-  const source = columnSource(fields, file);
+  const withoutNan = new Set(file.withoutNan);
+  const source = columnSource(fields, file, misleadingColumns(footer, withoutNan));
   const groups = groupsOf(footer, file);
-  const bounded = scan.predicate.kind === 'true' ? NONE : boundedLeaves(fields, scan.columns);
+  const bounded = scan.predicate.kind === 'true' ? NONE : boundedColumns(fields, scan.columns);
   const kept = await groupsThatMatch(signal, groups, (group) =>
-    mayMatch(scan.predicate, (id) => statsOf(group, bounded.get(id))),
+    mayMatch(scan.predicate, (id) => statsOf(group, bounded.get(id), (field) => hasNoNan(field, footer, withoutNan))),
   );
   const leaves = leavesOf(fields, scan, file);
   return {
@@ -100,10 +102,14 @@ function checkRoots(scan: ScanSpec, paths: readonly string[]): void {
 
 export const baseName = (location: string): string => location.slice(location.lastIndexOf('/') + 1);
 
-/** Iceberg spec, Column Projection: the file's field, else the partition's value, else the default, else null. */
+/**
+ * Iceberg spec, Column Projection: the file's field, else the partition's value, else the default, else null.
+ * @param isMisleading whether DuckDB must not see the statistics of a field
+ */
 export function columnSource(
   fields: readonly FileField[],
   file: Pick<ScanFile, 'constants'>,
+  isMisleading: (field: FileField) => boolean,
 ): (column: ScanColumn) => string {
   const byId = new Map(fields.toReversed().map((field) => [field.id, field]));
   const twins = twinsOf(fields);
@@ -118,9 +124,14 @@ export function columnSource(
     }
     const twin = twins.get(foldIdentifier(found.name));
     if (twin !== undefined) throw namesDifferInCase(twin, found);
-    return printColumn(`f.${quoteIdentifier(found.name)}`, found, type);
+    requireDecimals(found);
+    const own = `f.${quoteIdentifier(found.name)}`;
+    return printColumn(isMisleading(found) ? withoutStatistics(own) : own, found, type);
   };
 }
+
+/** A column's values, of which DuckDB's optimizer knows nothing: TRY of a column fails for no row, copies nothing, and has no statistics. */
+export const withoutStatistics = (column: string): string => `TRY(${column})`;
 
 /** Finds fields whose names differ only in case: two of them per folded name. */
 function twinsOf(fields: readonly FileField[]): ReadonlyMap<string, readonly [FileField, FileField]> {
@@ -181,24 +192,31 @@ async function groupsThatMatch(
   return kept;
 }
 
-const statsOf = (group: RowGroup, leaf: number | undefined): ColumnStats | undefined =>
-  leaf === undefined ? undefined : group.stats(leaf);
+function statsOf(
+  group: RowGroup,
+  field: FileField | undefined,
+  isFree: (field: FileField) => boolean,
+): ColumnStats | undefined {
+  const stats = field === undefined ? undefined : group.stats(field.leaves.first);
+  if (field === undefined || stats === undefined || !isFloat(field.element) || !isFree(field)) return stats;
+  return stats.lower === undefined || stats.upper === undefined ? stats : { ...stats, nanCount: 0 };
+}
 
-const NONE: ReadonlyMap<number | null, number> = new Map();
+const NONE: ReadonlyMap<number | null, FileField> = new Map();
 
-/** Leaf numbers by field id, for the columns whose bounds in the file have the same unit as literals of the table's type. */
-function boundedLeaves(
+/** The file's columns by field id whose bounds have the same unit as literals of the table's type. */
+function boundedColumns(
   fields: readonly FileField[],
   columns: readonly ScanColumn[],
-): ReadonlyMap<number | null, number> {
+): ReadonlyMap<number | null, FileField> {
   const types = new Map(columns.map((column) => [column.fieldId, column.type]));
-  const leaves = new Map<number | null, number>();
-  for (const { id, kind, element, leaves: range } of fields) {
-    const type = id === null ? undefined : types.get(id);
-    if (type === undefined || kind !== 'primitive' || unitOfFile(element) !== unitOfType(parseType(type))) continue;
-    leaves.set(id, range.first);
+  const bounded = new Map<number | null, FileField>();
+  for (const field of fields) {
+    const type = field.id === null ? undefined : types.get(field.id);
+    if (type === undefined || field.kind !== 'primitive') continue;
+    if (unitOfFile(field.element) === unitOfType(parseType(type))) bounded.set(field.id, field);
   }
-  return leaves;
+  return bounded;
 }
 
 /** Unit of a numeric literal of the type. A promoted column (date to timestamp) or a foreign file may have another unit than the table. */

@@ -4,6 +4,7 @@ import { printType, type Field, type IcebergType } from '#shared/iceberg/type.ts
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { must, unreachable } from '#shared/must.ts';
 import type { FileField } from './footer.ts';
+import { annotationOf } from './parquet-schema.ts';
 import { printValue } from '#shared/iceberg/print-value.ts';
 
 /**
@@ -15,6 +16,20 @@ import { printValue } from '#shared/iceberg/print-value.ts';
  */
 export function printColumn(source: string, file: FileField, type: IcebergType): string {
   return print(source, file, type, 0);
+}
+
+/** Longest DECIMAL of DuckDB. It reads the bytes of a longer one as another number, of type DOUBLE. */
+const DECIMAL_DIGITS_MAX = 38;
+
+/** @throws INVALID_TABLE_DATA for a column that is, or holds, a DECIMAL of more digits than DuckDB has */
+export function requireDecimals(field: FileField): void {
+  for (const part of field.children) requireDecimals(part);
+  const { element, name } = field;
+  if (annotationOf(element) !== 'DECIMAL' || element.precision <= DECIMAL_DIGITS_MAX) return;
+  throw new SkeinError(
+    'INVALID_TABLE_DATA',
+    `the column ${JSON.stringify(name)} of a file is a DECIMAL of ${element.precision} digits; there can be ${DECIMAL_DIGITS_MAX}`,
+  );
 }
 
 function print(source: string, file: FileField, type: IcebergType, depth: number): string {

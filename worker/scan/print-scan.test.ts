@@ -8,6 +8,7 @@ import type { ScanColumn, ScanDelete, ScanFile, ScanSpec } from '#proto/task.ts'
 import { tenantId } from '#shared/id.ts';
 import type { Json } from '#shared/json.ts';
 import { DeletedPositions } from './deleted-positions.ts';
+import { BECOMES_NAN, makeForeign } from '#test/support/foreign-parquet.ts';
 import { fileMetadata, list, parquetFile } from '#test/support/hostile-parquet.ts';
 import { FooterCache, type ReadFooter } from './footer.ts';
 import { printScan } from './print-scan.ts';
@@ -504,4 +505,93 @@ test('a footer is kept for the table that read it: another one’s file at the s
   expect(await names('two', 'u')).toEqual(['theirs']);
   expect(await names('one', 'v')).toEqual(['theirs']);
   expect(await names('one', 'u', 2)).toEqual(['theirs']);
+});
+
+describe('statistics that mislead DuckDB', () => {
+  const DOUBLES = [
+    column(1, 'i', 'int'),
+    column(2, 'd', 'double'),
+    column(3, 's', { type: 'struct', fields: [{ id: 4, name: 'x', required: false, type: 'double' }] }),
+    column(5, 'l', { type: 'list', 'element-id': 6, 'element-required': false, element: 'double' }),
+  ];
+  const IDS = '{i: 1, d: 2, s: {__duckdb_field_id: 3, x: 4}, l: {__duckdb_field_id: 5, element: 6}}';
+  const NUMBERS = `SELECT i::INT AS i, d, {'x': d} AS s, [d] AS l
+    FROM (SELECT i, CASE WHEN i % 5 = 2 THEN ${BECOMES_NAN} ELSE i END::DOUBLE AS d FROM range(10) t(i))`;
+  const QUESTIONS = ["d = 'nan'", 'd > 100', 'd <> 1 AND d >= 100', 's.x > 100', 'l[1] > 100', 'NOT (d <= 9)'];
+  const idsWhere = async (scan: ScanSpec, condition: string): Promise<unknown[]> => {
+    const { sql } = await print(scan);
+    return (await connection.runAndReadAll(`SELECT i FROM ${sql} AS t WHERE ${condition} ORDER BY i`)).getRows().flat();
+  };
+
+  test('NaN in a file of another writer, whose bounds leave it out', async () => {
+    const path = await write('nan.parquet', NUMBERS, IDS, ', COMPRESSION uncompressed');
+    makeForeign(path);
+    const scan = scanOf(DOUBLES, [file(path)]);
+    for (const condition of QUESTIONS) expect(await idsWhere(scan, condition), condition).toEqual([2, 7]);
+    const { sql } = await print(scan);
+    const [extremes] = (await connection.runAndReadAll(`SELECT min(d), max(d), max(s.x) FROM ${sql} AS t`)).getRows();
+    expect(extremes).toEqual([0, Number.NaN, Number.NaN]);
+    // Our own pruning of row groups asks the same.
+    const compare = { kind: 'compare', op: 'gt', fieldId: 2, value: 100 } as const;
+    expect(await idsWhere({ ...scan, predicate: compare }, 'd > 100')).toEqual([2, 7]);
+  });
+
+  test('a file whose writer counted no NaN, and one of DuckDB, keep their statistics', async () => {
+    const path = await write('no-nan.parquet', NUMBERS.replace(String(BECOMES_NAN), '1'), IDS);
+    expect((await print(scanOf(DOUBLES, [file(path)]))).sql).not.toContain('TRY(');
+    const above = { kind: 'compare', op: 'gt', fieldId: 2, value: 100 } as const;
+    expect((await print(scanOf(DOUBLES, [file(path)], { predicate: above }))).report.rowGroupsPruned).toBe(1);
+    makeForeign(path);
+    expect((await print(scanOf(DOUBLES, [file(path, { withoutNan: [2, 4, 6] })]))).sql).not.toContain('TRY(');
+    const { sql } = await print(scanOf(DOUBLES, [file(path, { withoutNan: [2] })]));
+    expect([sql.includes('TRY(f."d")'), sql.includes('TRY(f."s")'), sql.includes('TRY(f."l")')]).toEqual([
+      false,
+      true,
+      true,
+    ]);
+  });
+
+  test('a Bloom filter that knows 0.0 and -0.0 as different values', async () => {
+    const zeros =
+      "SELECT i::INT AS i, CASE WHEN i % 2 = 0 THEN '-0.0' ELSE '1' END::DOUBLE AS d FROM range(10000) t(i)";
+    const path = await write('zeros.parquet', zeros, '{i: 1, d: 2}');
+    const scan = scanOf([column(1, 'i', 'int'), column(2, 'd', 'double')], [file(path)]);
+    expect(await idsWhere(scan, 'd = 0')).toHaveLength(5_000);
+  });
+
+  test('NULL structs in lists and maps, which DuckDB counts twice', async () => {
+    const rows4 = `VALUES (1, [NULL::STRUCT(q INT)]), (2, NULL), (3, [{'q': 9}]), (4, [{'q': 11}, NULL])`;
+    const lists = `SELECT i, l, map_from_entries([('k', l[1])]) AS m, {'l': l} AS s FROM (${rows4}) t(i, l)`;
+    const ids = `{i: 1, l: {__duckdb_field_id: 2, element: {__duckdb_field_id: 3, q: 4}},
+      m: {__duckdb_field_id: 5, key: 6, value: {__duckdb_field_id: 7, q: 8}},
+      s: {__duckdb_field_id: 9, l: {__duckdb_field_id: 10, element: {__duckdb_field_id: 11, q: 12}}}}`;
+    const path = await write('null-structs.parquet', lists, ids);
+    const struct = (id: number) => ({ type: 'struct', fields: [{ id, name: 'q', required: false, type: 'int' }] });
+    const listOf = (id: number) => ({
+      type: 'list',
+      'element-id': id,
+      'element-required': false,
+      element: struct(id + 1),
+    });
+    const map = { type: 'map', 'key-id': 6, key: 'string', 'value-id': 7, 'value-required': false, value: struct(8) };
+    const outer = { type: 'struct', fields: [{ id: 10, name: 'l', required: false, type: listOf(11) }] };
+    const columns = [column(1, 'i', 'int'), column(2, 'l', listOf(3)), column(5, 'm', map), column(9, 's', outer)];
+    const scan = scanOf(columns, [file(path)]);
+    for (const value of ['l[1].q', "m['k'].q", 's.l[1].q']) {
+      expect(await idsWhere(scan, `${value} IS NOT NULL`), value).toEqual([3, 4]);
+      expect(await idsWhere(scan, `${value} + i > 12`), value).toEqual([4]);
+    }
+  });
+
+  test('a DECIMAL of more digits than DuckDB has is refused', async () => {
+    const path = await write('decimal.parquet', 'SELECT 1 AS i, 1.5::DECIMAL(38, 2) AS d', '{i: 1, d: 2}');
+    const text = readFileSync(path, 'latin1');
+    // The precision 38 as a zigzag varint of the field 8, which follows the scale.
+    writeFileSync(path, text.replace('\x15\x04\x15\x4c', '\x15\x04\x15\x50'), 'latin1');
+    const scan = scanOf([column(1, 'i', 'int'), column(2, 'd', 'decimal(38, 2)')], [file(path)]);
+    await expect(print(scan)).rejects.toMatchObject({
+      code: 'INVALID_TABLE_DATA',
+      message: expect.stringContaining('DECIMAL of 40 digits') as string,
+    });
+  });
 });

@@ -13,6 +13,7 @@ import { fileFactsJoin, isAddress, type LocatedFile } from './print-address.ts';
 import { baseName, columnSource, planFile, type EqualityDelete, type PlannedFile } from './plan-file.ts';
 import type { ReadFooter } from './footer.ts';
 import { readDeletionVector } from './read-vector.ts';
+import { misleadingColumns } from './misleading-columns.ts';
 import { withFieldIds } from './name-mapping.ts';
 import { readablePath, type OpenScanned } from './readable-path.ts';
 
@@ -222,7 +223,7 @@ async function printDeleteFile(scan: ScanSpec, spec: EqualityDelete['spec'], too
       `the equality deletes of ${baseName(spec.path)} lack the column ${JSON.stringify(column.name)} at their top level`,
     );
   }
-  const source = columnSource(fields, { constants: {} });
+  const source = columnSource(fields, { constants: {} }, misleadingColumns(footer));
   const columns = spec.columns.map((column, i) => `${source(column)} AS c${i}`);
   return `SELECT ${columns.join(', ')} FROM ${readFiles(tools, [spec.path])} AS f`;
 }

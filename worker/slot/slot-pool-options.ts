@@ -27,8 +27,11 @@ type QuantumLimits = {
   readonly onSpares: (spares: number) => void;
   /** Called, perhaps repeatedly, when a quantum has used `OVERRUN_PART` of `overrunMs`. */
   readonly onOverrun: () => void;
-  /** Called once, for the first quantum that does not end within `overrunMs`: only the end of the process stops it. */
-  readonly onHung: (hung: HungQuantum) => void;
+  /**
+   * Called, again and again, with the oldest quantum that does not end within `overrunMs`: only the end of the process stops it. Null once
+   * there is none any more.
+   */
+  readonly onHung: (hung: HungQuantum | null) => void;
 };
 
 /** A quantum that does not react to interrupts. */

@@ -48,6 +48,7 @@ export class SlotPool {
   /** Time at which a reserve thread was last wanted. */
   #reserveWantedMs = 0;
   #jobs = 0;
+  /** A quantum that hangs was told of. */
   #hasHung = false;
   readonly #levelSpec = new LevelSpec();
   /** Decides on the tasks of the express slot, as long as there is one. */
@@ -77,6 +78,11 @@ export class SlotPool {
   /** Quanta that are long now. */
   get longQuanta(): number {
     return this.#slots.filter(({ life }) => life === 'slow').length;
+  }
+
+  /** Slots that take tasks. */
+  get openSlots(): number {
+    return this.#open.length;
   }
 
   /** Tasks and time by level, of all slots since the start. */
@@ -305,6 +311,20 @@ export class SlotPool {
     // Its accounts go on while it has no task: who had none before it came cannot claim that time.
     if (this.#express !== undefined) this.#decideExpress();
     if (hasChanged) this.#wakeWaiting();
+    this.#tellHung();
+  }
+
+  /** Tells of the quantum that has gone on longest after its statement was stopped, once that is too long. */
+  #tellHung(): void {
+    const { overrunMs, onHung } = this.#options.quanta;
+    const hung = this.#slots
+      .filter(({ current, stoppedMs }) => current !== undefined && stoppedMs >= overrunMs)
+      .toSorted((one, other) => other.stoppedMs - one.stoppedMs)[0];
+    if (hung === undefined && !this.#hasHung) return;
+    this.#hasHung = hung !== undefined;
+    const { current, watched } = hung ?? {};
+    const ageMs = watched?.kind === 'inside' ? watched.ageMs : 0;
+    onHung(current === undefined ? null : { spec: current.start.spec, ageMs });
   }
 
   /** Starts a reserve thread, so that the next replacement is available at once. It ends when none was wanted for `idle.afterMs`. */
@@ -332,10 +352,6 @@ export class SlotPool {
     }
     if (slot.stoppedMs >= ABANDON_MS) run?.abandon();
     if (slot.stoppedMs >= quanta.overrunMs * OVERRUN_PART) quanta.onOverrun();
-    if (current !== undefined && slot.stoppedMs >= quanta.overrunMs && !this.#hasHung) {
-      this.#hasHung = true;
-      quanta.onHung({ spec: current.start.spec, ageMs });
-    }
     for (const attempt of slot.attempts.values()) {
       const other = attempt === current ? undefined : this.#runOf(attempt);
       if (other === undefined) continue;

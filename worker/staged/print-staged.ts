@@ -13,7 +13,9 @@ import { textOf } from './file-text.ts';
 import { newLineOption, readFirstRecord, RECORD_BYTES_MAX } from './first-record.ts';
 import type { Footer, RowGroup } from '../scan/footer.ts';
 import { inBatches } from '../scan/in-batches.ts';
-import { baseName, rowBounds, VIRTUAL_COLUMNS } from '../scan/plan-file.ts';
+import { misleadingColumns } from '../scan/misleading-columns.ts';
+import { requireDecimals } from '../scan/print-column.ts';
+import { baseName, rowBounds, VIRTUAL_COLUMNS, withoutStatistics } from '../scan/plan-file.ts';
 import type { PrintedScan, ScanTools } from '../scan/print-scan.ts';
 import type { RangeFiles } from './range-files.ts';
 import { printRecordStarts } from './record-starts.ts';
@@ -227,30 +229,47 @@ async function readParquets(
   const branches = new Map<string, ParquetBranch>();
   for (const file of scan.files) {
     const footer = await readFooter(file);
-    const { fields, signature } = footer;
     const groups = partGroups(file, footer);
     if (groups === null) continue;
     const bounds = rowBounds(groups, footer);
-    const key = bounds.length === 0 ? signature : JSON.stringify([signature, file.path, bounds]);
+    const source = parquetColumns(footer);
+    const list = scan.staged.columns.map((column) => {
+      const own = source(foldIdentifier(column.name));
+      if (own === undefined) return nullOf(column);
+      return `CAST(${own} AS ${column.type}) AS ${quoteIdentifier(column.name)}`;
+    });
+    const key = JSON.stringify([footer.signature, list, bounds.length === 0 ? null : [file.path, bounds]]);
     const branch = branches.get(key) ?? {
-      names: new Map(fields.map(({ name }) => [foldIdentifier(name), name])),
+      list,
       paths: [],
       where: bounds.length === 0 ? '' : ` WHERE ${bounds.join(' AND ')}`,
     };
     branches.set(key, branch);
     branch.paths.push(readablePath(open, file.path));
   }
-  return [...branches.values()].map((branch) => {
-    const list = scan.staged.columns.map((column) => {
-      const name = branch.names.get(foldIdentifier(column.name));
-      if (name === undefined) return nullOf(column);
-      return `CAST(f.${quoteIdentifier(name)} AS ${column.type}) AS ${quoteIdentifier(column.name)}`;
-    });
-    return `SELECT ${list.join(', ')} FROM ${readParquet(branch.paths)} AS f${branch.where}`;
-  });
+  return [...branches.values()].map(
+    ({ list, paths, where }) => `SELECT ${list.join(', ')} FROM ${readParquet(paths)} AS f${where}`,
+  );
 }
 
-type ParquetBranch = { readonly names: ReadonlyMap<string, string>; readonly paths: string[]; readonly where: string };
+type ParquetBranch = { readonly list: readonly string[]; readonly paths: string[]; readonly where: string };
+
+/**
+ * Finds the columns of a file of a stage as SQL over it as `f`, by the names that `key` makes of theirs; the last one of equal names counts.
+ * Columns whose statistics mislead DuckDB come without.
+ * @throws INVALID_TABLE_DATA from the function, for a column that DuckDB would read wrongly
+ */
+export function parquetColumns(footer: Footer, key = foldIdentifier): (name: string) => string | undefined {
+  const isMisleading = misleadingColumns(footer);
+  const fields = new Map(footer.fields.map((field) => [key(field.name), field]));
+  return (name) => {
+    const field = fields.get(name);
+    if (field === undefined) return undefined;
+    requireDecimals(field);
+    const own = `f.${quoteIdentifier(field.name)}`;
+    return isMisleading(field) ? withoutStatistics(own) : own;
+  };
+}
 
 /**
  * The groups of rows that begin, by their share of all rows, in the file's range; null when there is none. Where a column has the name of

@@ -2,7 +2,7 @@ import { stringBounds, type Bounds } from '#shared/iceberg/write/string-bounds.t
 import type { Schema } from '#shared/iceberg/schema.ts';
 import { encodeBound, isHex, uuidBytes } from '#shared/iceberg/single-value.ts';
 import type { Field, IcebergType } from '#shared/iceberg/type.ts';
-import { quoteIdentifier } from '#shared/sql/quote.ts';
+import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import type { Literal } from '#shared/iceberg/predicate.ts';
 import { parseFloatText } from './transform-sql.ts';
 
@@ -16,19 +16,56 @@ export type Leaf = {
   readonly key: string;
   /** Below a list or map: it has counts, but no bounds (as in Iceberg's own libraries). */
   readonly repeated: boolean;
+  /** SQL of the number of a row's values that are not NULL; for a leaf in a struct in a list or map, whose NULLs DuckDB counts twice. */
+  readonly valuesSql?: string;
 };
 
+/** The leaves in the order of the file's column chunks. */
 export function leavesOf(schema: Schema): readonly Leaf[] {
-  return schema.fields.flatMap((field) => leavesBelow(field, '', false));
+  return schema.fields.flatMap((field) => {
+    const key = quoteIdentifier(field.name);
+    // DuckDB takes such a column for all NULL, by the counts that are wrong (`worker/scan/misleading-columns.ts`).
+    const countOf: CountOf = (count) => count(`TRY(${key})`, 0);
+    return leavesBelow(field, { key, countOf, repeated: false, isCountedTwice: false });
+  });
 }
 
-function leavesBelow(field: Field, path: string, repeated: boolean): readonly Leaf[] {
-  const key = `${path}${quoteIdentifier(field.name)}`;
+/** Prints how many values a row has of a field, given the SQL that counts those of one occurrence of the field. */
+type CountOf = (count: (occurrence: string, depth: number) => string) => string;
+
+type LeafPlace = Pick<Leaf, 'key' | 'repeated'> & { readonly countOf: CountOf; readonly isCountedTwice: boolean };
+
+function leavesBelow(field: Field, place: LeafPlace): readonly Leaf[] {
   const { type } = field;
-  if (type.kind === 'struct') return type.fields.flatMap((part) => leavesBelow(part, `${key}.`, repeated));
-  if (type.kind === 'list') return leavesBelow(type.element, `${key}.`, true);
-  if (type.kind === 'map') return [type.key, type.value].flatMap((part) => leavesBelow(part, `${key}.`, true));
-  return [{ field, key, repeated }];
+  const { key, repeated, countOf, isCountedTwice } = place;
+  const keyOf = (part: Field): string => `${key}.${quoteIdentifier(part.name)}`;
+  if (type.kind === 'struct') {
+    return type.fields.flatMap((part) => {
+      const inPart: CountOf = (count) =>
+        countOf((all, depth) => count(`struct_extract(${all}, ${quoteLiteral(part.name)})`, depth));
+      return leavesBelow(part, {
+        key: keyOf(part),
+        repeated,
+        countOf: inPart,
+        isCountedTwice: isCountedTwice || repeated,
+      });
+    });
+  }
+  const inElements =
+    (listSql: (all: string) => string): CountOf =>
+    (count) =>
+      countOf((all, depth) => {
+        const one = `x${depth}`;
+        return `coalesce(list_sum(list_transform(${listSql(all)}, lambda ${one}: ${count(one, depth + 1)})), 0)`;
+      });
+  const below = (part: Field, listSql: (all: string) => string): readonly Leaf[] =>
+    leavesBelow(part, { ...place, key: keyOf(part), repeated: true, countOf: inElements(listSql) });
+  if (type.kind === 'list') return below(type.element, (all) => all);
+  if (type.kind === 'map') {
+    return [...below(type.key, (all) => `map_keys(${all})`), ...below(type.value, (all) => `map_values(${all})`)];
+  }
+  if (!isCountedTwice) return [{ field, key, repeated }];
+  return [{ field, key, repeated, valuesSql: countOf((all) => `CASE WHEN ${all} IS NULL THEN 0 ELSE 1 END`) }];
 }
 
 /** Statistics of one file, by field id, as a manifest holds them. */
@@ -42,15 +79,17 @@ export type FileStatistics = {
 };
 
 /** A statistic that `RETURN_STATS` does not give, so that it must be queried from the file. */
-export type OpenQuestion = { readonly leaf: Leaf; readonly what: 'nan-count' | 'bounds' };
+export type OpenQuestion = { readonly leaf: Leaf; readonly what: 'null-count' | 'nan-count' | 'bounds' };
 
 /**
- * Converts DuckDB's statistics. NaN counts of columns that have NaNs, and bounds of long texts that DuckDB left out, are returned as
- * open questions.
+ * Converts DuckDB's statistics. NaN counts of columns that may have NaNs, NULL counts that are wrong, and bounds of long texts that DuckDB left
+ * out, are returned as open questions.
+ * @param unbounded places of the leaves of which some row group has no bounds. It may hold NaN: DuckDB tells of the last row group only.
  */
 export function toStatistics(
   leaves: readonly Leaf[],
   raw: ReadonlyMap<string, RawStatistics>,
+  unbounded: ReadonlySet<number>,
 ): { readonly statistics: FileStatistics; readonly open: readonly OpenQuestion[] } {
   const statistics: FileStatistics = {
     columnSizes: new Map(),
@@ -61,7 +100,7 @@ export function toStatistics(
     upper: new Map(),
   };
   const open: OpenQuestion[] = [];
-  for (const leaf of leaves) {
+  for (const [place, leaf] of leaves.entries()) {
     const { id, type } = leaf.field;
     const column = raw.get(leaf.key);
     if (column === undefined) continue;
@@ -69,8 +108,12 @@ export function toStatistics(
     const values = setCount(statistics.valueCounts, id, column.get('num_values'));
     setCount(statistics.columnSizes, id, column.get('column_size_bytes'));
     if (type.kind === 'float' || type.kind === 'double') {
-      if (column.get('has_nan') === 'false') statistics.nanCounts.set(id, 0);
+      if (column.get('has_nan') === 'false' && !unbounded.has(place)) statistics.nanCounts.set(id, 0);
       else if (!leaf.repeated) open.push({ leaf, what: 'nan-count' });
+    }
+    if (leaf.valuesSql !== undefined && nulls !== 0) {
+      statistics.nullCounts.delete(id);
+      open.push({ leaf, what: 'null-count' });
     }
     if (leaf.repeated) continue;
     const bounds = boundsOf(type, column.get('min'), column.get('max'));

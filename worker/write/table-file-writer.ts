@@ -30,6 +30,9 @@ export type CopiedFile = {
   readonly statistics: ReadonlyMap<string, RawStatistics>;
 };
 
+/** The offsets of a file's row groups, and the leaves of REAL and DOUBLE of which some row group has no bounds. */
+type FooterFacts = { readonly splitOffsets: readonly number[]; readonly unbounded: ReadonlySet<number> };
+
 type FileParts = Pick<NewDataFile, 'path' | 'partition' | 'splitOffsets'>;
 
 /** The DuckDB that writes. It has the macros of `hash-macros.ts` when the table has buckets. */
@@ -84,11 +87,12 @@ export class TableFileWriter {
     await this.#storage.remove(copied.filter(({ rows }) => rows === 0).map(place));
     const filled = copied.filter(({ rows }) => rows > 0);
     const partitions = await this.#readPartitions(filled);
-    const offsets = await this.#readSplitOffsets(filled);
+    const footers = await this.#readFooters(filled);
     const files: NewDataFile[] = [];
     for (const file of filled) {
-      const parts = { partition: partitions.get(file.path) ?? [], splitOffsets: offsets.get(file.path) ?? [] };
-      files.push({ path: place(file), ...parts, ...(await this.#counts(file)) });
+      const { splitOffsets, unbounded } = footers.get(file.path) ?? { splitOffsets: [], unbounded: new Set() };
+      const parts = { partition: partitions.get(file.path) ?? [], splitOffsets };
+      files.push({ path: place(file), ...parts, ...(await this.#counts(file, unbounded)) });
     }
     if (files.length === 0) await this.#storage.removeEmptyFolders(folder);
     return files;
@@ -123,8 +127,11 @@ export class TableFileWriter {
     }
   }
 
-  async #counts({ path, rows, bytes, statistics: raw }: CopiedFile): Promise<Omit<NewDataFile, keyof FileParts>> {
-    const { statistics, open } = toStatistics(this.#leaves, raw);
+  async #counts(
+    { path, rows, bytes, statistics: raw }: CopiedFile,
+    unbounded: ReadonlySet<number>,
+  ): Promise<Omit<NewDataFile, keyof FileParts>> {
+    const { statistics, open } = toStatistics(this.#leaves, raw, unbounded);
     await this.#answer(readParquet([path]), statistics, open);
     return { recordCount: rows, sizeBytes: bytes, ...statistics };
   }
@@ -153,22 +160,39 @@ export class TableFileWriter {
     );
   }
 
-  /** The offsets of the row groups of each file, by its path. */
-  async #readSplitOffsets(files: readonly CopiedFile[]): Promise<ReadonlyMap<string, readonly number[]>> {
+  /** What the footers say of the files' row groups, by the path of the file. */
+  async #readFooters(files: readonly CopiedFile[]): Promise<ReadonlyMap<string, FooterFacts>> {
     if (files.length === 0) return new Map();
     const rows = await this.#values(
-      ['file_name', 'min(least(data_page_offset, coalesce(dictionary_page_offset, data_page_offset)))::DOUBLE'],
+      [
+        'file_name',
+        'min(least(data_page_offset, coalesce(dictionary_page_offset, data_page_offset)))::DOUBLE',
+        `list(column_id) FILTER (type IN ('FLOAT', 'DOUBLE') AND stats_min_value IS NULL)`,
+      ],
       `parquet_metadata([${files.map(({ path }) => quotePath(path)).join(', ')}])
         GROUP BY file_name, row_group_id ORDER BY file_name, row_group_id`,
     );
-    const offsets = Map.groupBy(rows, ([path]) => String(path));
-    return new Map(Array.from(offsets, ([path, list]) => [path, list.map(([, offset]) => Number(offset))]));
+    const facts = Map.groupBy(rows, ([path]) => String(path));
+    return new Map(
+      Array.from(facts, ([path, groups]) => [
+        path,
+        {
+          splitOffsets: groups.map(([, offset]) => Number(offset)),
+          unbounded: new Set(groups.flatMap(([, , leaves]) => (leaves as readonly number[] | null) ?? [])),
+        },
+      ]),
+    );
   }
 
   /** Queries the file for the statistics that RETURN_STATS does not give. */
   async #answer(source: string, statistics: FileStatistics, open: readonly OpenQuestion[]): Promise<void> {
     for (const { leaf, what } of open) {
       const { field, key } = leaf;
+      if (what === 'null-count') {
+        const [[values] = []] = await this.#values([`sum(${leaf.valuesSql})::VARCHAR`], source);
+        statistics.nullCounts.set(field.id, (statistics.valueCounts.get(field.id) ?? 0) - Number(values));
+        continue;
+      }
       if (what === 'nan-count') {
         const [[count] = []] = await this.#values([`(count(*) FILTER (isnan(${key})))::VARCHAR`], source);
         statistics.nanCounts.set(field.id, Number(count));

@@ -100,9 +100,9 @@ function options(): HttpOptions {
     fileListBytes: zero,
   });
   const decisions: Readonly<Record<string, Caller['decisions']>> = {
-    'Bearer good': allowing('schema.list', 'table.list', 'table.describe'),
+    'Bearer good': allowing('schema.list', 'table.list', 'table.describe', 'query.read', 'query.stop', 'stats.read'),
     'Bearer poor': allowing(),
-    'Bearer other': allowing(),
+    'Bearer other': allowing('query.read', 'query.stop', 'stats.read'),
     'Bearer operator': allowing('quarantine.list', 'quarantine.lift'),
     'Bearer administrator': allowing('table.list'),
   };

@@ -201,11 +201,23 @@ function openRoutes(app: DocumentedApp, options: HttpOptions): void {
   });
 }
 
-/** Checks the token of a request before its body is read. */
+/** Checks a request before its body is read. @throws UNAUTHENTICATED, FORBIDDEN */
+type Check = (request: FastifyRequest) => Promise<void>;
+
+/** Checks the token of a request. */
 const authenticator =
-  (options: HttpOptions) =>
-  async (request: FastifyRequest): Promise<void> => {
+  (options: HttpOptions): Check =>
+  async (request) => {
     request.caller = await options.authenticate(request.headers.authorization);
+  };
+
+/** Checks the token of a request, and that the caller may do these actions. */
+const allowing =
+  (options: HttpOptions, ...actions: readonly Action[]): Check =>
+  async (request) => {
+    const caller = await options.authenticate(request.headers.authorization);
+    request.caller = caller;
+    for (const action of actions) requireAction(caller, action);
   };
 
 function queryRoutes(app: DocumentedApp, options: HttpOptions): void {
@@ -229,11 +241,18 @@ function queryRoutes(app: DocumentedApp, options: HttpOptions): void {
       return postQuery(request, reply, options);
     },
   });
-  liveQueryRoutes(app, { queries: options.queries, onRequest: authenticate, callerOf });
-  groupRoutes(app, { view: options.view, onRequest: authenticate, callerOf });
-  clusterRoutes(app, { view: options.view, onRequest: authenticate, callerOf });
-  eventRoutes(app, { events: options.events, authenticate: options.authenticate, onRequest: authenticate, callerOf });
-  historyRoutes(app, { history: options.history, onRequest: authenticate, callerOf });
+  const { queries, view, events, history } = options;
+  const allows = (action: Action): Check => allowing(options, action);
+  liveQueryRoutes(app, { queries, allows, onRequest: authenticate, callerOf });
+  groupRoutes(app, { view, onRequest: allows('stats.read'), callerOf });
+  clusterRoutes(app, { view, onRequest: allows('stats.read'), callerOf });
+  eventRoutes(app, {
+    events,
+    authenticate: options.authenticate,
+    onRequest: allowing(options, 'query.read', 'stats.read'),
+    callerOf,
+  });
+  historyRoutes(app, { history, onRequest: allows('query.read'), callerOf });
 }
 
 async function postQuery(request: FastifyRequest, reply: FastifyReply, options: HttpOptions): Promise<FastifyReply> {
@@ -273,13 +292,8 @@ async function postQuery(request: FastifyRequest, reply: FastifyReply, options: 
 
 /** Routes by which an operator lists and lifts quarantines, with a token of `skein token` for an administrator of the tenant. */
 function quarantineRoutes(app: DocumentedApp, options: HttpOptions): void {
-  const onRequest =
-    (action: Action) =>
-    async (request: FastifyRequest): Promise<void> => {
-      request.caller = await options.authenticate(request.headers.authorization);
-      requireAction(callerOf(request), action);
-    };
-  app.get('/api/quarantine', { schema: LIST_QUARANTINE, onRequest: onRequest('quarantine.list') }, (request) => ({
+  const onList = allowing(options, 'quarantine.list');
+  app.get('/api/quarantine', { schema: LIST_QUARANTINE, onRequest: onList }, (request) => ({
     quarantine: options.queries.quarantined(callerOf(request)).map((kill): QuarantineEntry => ({
       id: kill.id,
       user_id: kill.principal,
@@ -294,7 +308,7 @@ function quarantineRoutes(app: DocumentedApp, options: HttpOptions): void {
   const onLift = {
     schema: LIFT_QUARANTINE,
     attachValidation: true,
-    onRequest: onRequest('quarantine.lift'),
+    onRequest: allowing(options, 'quarantine.lift'),
     bodyLimit: UNREAD_BODY_BYTES_MAX,
   };
   app.delete('/api/quarantine/:id', onLift, async (request, reply) => {

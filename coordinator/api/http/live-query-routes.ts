@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { SkeinError } from '#shared/error.ts';
 import { queryId as toQueryId, type QueryId } from '#shared/id.ts';
+import type { Action } from '#shared/authorization/action.ts';
 import type { Caller } from '../../auth/authenticate.ts';
 import type { LiveQuery } from '../../query/live-query.ts';
 import type { QueryService } from '../../query/query-service.ts';
@@ -14,19 +15,21 @@ const UNREAD_BODY_BYTES_MAX = 1_024;
 
 type Options = {
   readonly queries: QueryService;
+  /** The check of a request that amounts to this action. */
+  readonly allows: (action: Action) => (request: FastifyRequest) => Promise<void>;
   /** @throws UNAUTHENTICATED */
   readonly onRequest: (request: FastifyRequest) => Promise<void>;
   readonly callerOf: (request: FastifyRequest) => Caller;
 };
 
 /** The routes of statements that wait or run now: list them, look at one, cancel one; and the end of the session that they run in. */
-export function liveQueryRoutes(app: DocumentedApp, { queries, onRequest, callerOf }: Options): void {
-  app.get('/api/query', { schema: LIST_QUERIES, onRequest }, (request) => {
+export function liveQueryRoutes(app: DocumentedApp, { queries, allows, onRequest, callerOf }: Options): void {
+  app.get('/api/query', { schema: LIST_QUERIES, onRequest: allows('query.read') }, (request) => {
     const { state = null, user_id: owner = null, limit = QUERIES_DEFAULT } = request.query;
     const { queries: found, total } = queries.live(callerOf(request), { state, owner, limit });
     return { queries: found.map(listed), total };
   });
-  const get = { schema: GET_QUERY, attachValidation: true, onRequest };
+  const get = { schema: GET_QUERY, attachValidation: true, onRequest: allows('query.read') };
   app.get('/api/query/:id', get, (request) => {
     const id = idOf(request);
     const { user_id: owner = null } = request.query;
@@ -34,7 +37,12 @@ export function liveQueryRoutes(app: DocumentedApp, { queries, onRequest, caller
     if (found === null) throw noQuery(request.params.id);
     return stateOf(listed(found));
   });
-  const cancel = { schema: CANCEL_QUERY, attachValidation: true, onRequest, bodyLimit: UNREAD_BODY_BYTES_MAX };
+  const cancel = {
+    schema: CANCEL_QUERY,
+    attachValidation: true,
+    onRequest: allows('query.stop'),
+    bodyLimit: UNREAD_BODY_BYTES_MAX,
+  };
   app.delete('/api/query/:id', cancel, (request, reply) => {
     const id = idOf(request);
     const { user_id: owner = null } = request.query;

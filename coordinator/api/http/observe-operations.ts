@@ -29,7 +29,7 @@ export const LIST_GROUPS = {
   querystring: Type.Object(page),
   response: {
     200: json(ResourceGroupList, 'The groups'),
-    ...errors(['INVALID_REQUEST', 'NOT_ACTIVE']),
+    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'NOT_ACTIVE']),
   },
 };
 
@@ -40,7 +40,7 @@ export const GET_GROUP = {
   params: Type.Object({ path: Type.String({ description: 'Its names from the root on, joined by dots: root.etl' }) }),
   response: {
     200: json(ref('ResourceGroup'), 'The group'),
-    ...errors(['INVALID_REQUEST', 'NOT_ACTIVE'], { missing: ['NOT_FOUND'] }),
+    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'NOT_ACTIVE'], { missing: ['NOT_FOUND'] }),
   },
 };
 
@@ -48,7 +48,7 @@ export const QOS_STATS = {
   operationId: 'getQosStats',
   summary: 'The resource groups, and the feedback queues of all live workers together',
   description: 'Figures are those of the workers’ last heartbeats.',
-  response: { 200: json(QosStats, 'The statistics'), ...errors(['NOT_ACTIVE']) },
+  response: { 200: json(QosStats, 'The statistics'), ...errors(['FORBIDDEN', 'NOT_ACTIVE']) },
 };
 
 export const GET_CLUSTER = {
@@ -60,7 +60,7 @@ export const GET_CLUSTER = {
   querystring: Type.Object(page),
   response: {
     200: json(ref('Cluster'), 'The cluster'),
-    ...errors(['INVALID_REQUEST', 'NOT_ACTIVE']),
+    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'NOT_ACTIVE']),
   },
 };
 
@@ -93,6 +93,6 @@ export const STREAM_EVENTS = {
   }),
   response: {
     200: { description: 'The events', content: { 'text/event-stream': { schema: Type.String() } } },
-    ...errors(['INVALID_REQUEST', 'QUEUE_FULL', 'NOT_ACTIVE']),
+    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'QUEUE_FULL', 'NOT_ACTIVE']),
   },
 };

@@ -200,7 +200,7 @@ export const LIST_HISTORY = {
   }),
   response: {
     200: json(HistoryList, 'The records; a full page has the header `Link` with the next one (`rel="next"`)'),
-    ...errors(['INVALID_REQUEST', 'QUEUE_FULL', 'QUERY_TIMEOUT']),
+    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'QUEUE_FULL', 'QUERY_TIMEOUT']),
   },
 };
 
@@ -210,7 +210,7 @@ export const GET_RECORD = {
   params: byId('query'),
   response: {
     200: json(ref('HistoryRecord'), 'The record'),
-    ...errors(['INVALID_REQUEST', 'QUERY_NOT_FOUND', 'QUEUE_FULL', 'QUERY_TIMEOUT']),
+    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'QUERY_NOT_FOUND', 'QUEUE_FULL', 'QUERY_TIMEOUT']),
   },
 };
 
@@ -224,7 +224,7 @@ export const GET_PROFILE = {
       ref('QueryProfile'),
       'The profile, so far while it runs; a statement that planned no query, and one whose profile was dropped, has times alone',
     ),
-    ...errors(['INVALID_REQUEST', 'QUERY_NOT_FOUND', 'QUEUE_FULL', 'QUERY_TIMEOUT']),
+    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'QUERY_NOT_FOUND', 'QUEUE_FULL', 'QUERY_TIMEOUT']),
   },
 };
 
@@ -245,7 +245,7 @@ export const LIST_QUERIES = {
   }),
   response: {
     200: json(LiveQueryList, 'The longest there first'),
-    ...errors(['INVALID_REQUEST', 'NOT_ACTIVE']),
+    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'NOT_ACTIVE']),
   },
 };
 
@@ -261,7 +261,7 @@ export const GET_QUERY = {
   }),
   response: {
     200: json(QueryStateEntry, 'The query'),
-    ...errors(['INVALID_REQUEST', 'QUERY_NOT_FOUND', 'NOT_ACTIVE']),
+    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'QUERY_NOT_FOUND', 'NOT_ACTIVE']),
   },
 };
 
@@ -277,7 +277,7 @@ export const CANCEL_QUERY = {
   }),
   response: {
     204: { type: 'null', description: 'It is being cancelled; its request answers 499' },
-    ...errors(['INVALID_REQUEST', 'QUERY_NOT_FOUND', 'NOT_ACTIVE']),
+    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'QUERY_NOT_FOUND', 'NOT_ACTIVE']),
   },
 };
 

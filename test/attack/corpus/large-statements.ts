@@ -30,7 +30,8 @@ const numbered =
 export const LARGE_STATEMENTS: readonly LargeStatement[] = [
   { name: 'a chain of operators', of: repeated('SELECT 1', '+1') },
   { name: 'a chain of operators on a column', of: repeated('SELECT r_regionkey', '+1', ' FROM lake.tpch.region') },
-  { name: 'a chain of masked operators', of: repeated("SELECT 'a' AS token, 1", '+1') },
+  { name: 'a chain of masked operators', of: repeated('CREATE USER a 1', '+1') },
+  { name: 'masked keywords', of: repeated('CREATE USER a', ' PASSWORD x') },
   { name: 'brackets that are never closed', of: repeated('SELECT ', '(') },
   { name: 'brackets side by side', of: repeated('SELECT 1', ',((((1))))') },
   {
@@ -57,9 +58,10 @@ export const LARGE_STATEMENTS: readonly LargeStatement[] = [
   { name: 'one text', of: repeated("SELECT length('", 'x', "')") },
   { name: 'one text of wide characters', of: repeated("SELECT length('", '\u20ac', "')") },
   { name: 'one text of escapes', of: repeated("SELECT length(E'", '\\x41', "')") },
-  { name: 'a masked text of quotes', of: repeated("SELECT length('", "''", "') AS token") },
-  { name: 'masked texts', of: repeated("SELECT 'a' AS token", ",'ab'") },
-  { name: 'masked texts that are never closed', of: repeated("SELECT 'a' AS token", ",'ab'", ",'") },
+  { name: 'a masked text of quotes', of: repeated("EXECUTE p('", "''", "')") },
+  { name: 'masked texts', of: repeated("EXECUTE p('a'", ",'ab'", ')') },
+  { name: 'masked texts about users', of: repeated("CREATE USER a 'a'", ",'ab'") },
+  { name: 'masked texts that are never closed', of: repeated("CREATE USER a 'a'", ",'ab'", ",'") },
   { name: 'lines before an error', of: repeated('SELECT 1', '\n', ' FROM WHERE') },
   { name: 'lines of text before an error', of: repeated('SELECT 1', ',1\n', ' FROM WHERE') },
   { name: 'comments', of: repeated('SELECT 1', '/**/') },

@@ -19,6 +19,7 @@ import {
 } from '#test/support/hostile-parquet.ts';
 import { decodeFooter } from '#worker/scan/footer.ts';
 import { withFieldIds } from '#worker/scan/name-mapping.ts';
+import { misleadingColumns } from '#worker/scan/misleading-columns.ts';
 import { columnSource } from '#worker/scan/plan-file.ts';
 import type { Decoder } from '../decoder.ts';
 import type { Random } from '../random.ts';
@@ -97,7 +98,7 @@ export const PARQUET_FOOTER: Decoder = {
       }
     }
     const fields = withFieldIds(footer.fields, NAME_MAPPING, 'f');
-    const source = columnSource(fields, { constants: {} });
+    const source = columnSource(fields, { constants: {} }, misleadingColumns(footer));
     for (const field of fields.slice(0, CELLS_MAX)) {
       for (const type of COLUMN_TYPES) if (field.id !== null) refusedOr(() => source(columnOf(field.id ?? 0, type)));
     }

@@ -11,6 +11,7 @@ import { decodeTask, decodeTaskHead } from '#proto/task-codec.ts';
 import type { AnswerInput } from '#proto/generated/skein/calls/v1/Answer.ts';
 import type { Call } from '#proto/generated/skein/calls/v1/Call.ts';
 import type { CoordinatorBeat } from '#proto/generated/skein/worker/v1/CoordinatorBeat.ts';
+import type { HungTaskInput } from '#proto/generated/skein/worker/v1/HungTask.ts';
 import type { TaskTimeInput } from '#proto/generated/skein/worker/v1/TaskTime.ts';
 import type { TaskReport, TaskSpec } from '#proto/task.ts';
 import { answerCalls } from '#shared/grpc/answer-calls.ts';
@@ -27,6 +28,9 @@ export type FlightMessage = {
 };
 /** The release of scripted workers, and of the coordinators that tests attach to them. */
 export const SCRIPTED_RELEASE: Release = { skein: '0.1.0', duckdb: '1.5.5' };
+const hungTask = (run: string | undefined): HungTaskInput | null =>
+  run === undefined ? null : { query_id: run, task_id: 't', quantum_ms: '7000' };
+
 export type WorkerScript = {
   readonly secret: string;
   readonly release?: Partial<Release>;
@@ -38,6 +42,7 @@ export type WorkerScript = {
   /** Before a CancelTask is answered. */
   readonly cancel?: () => Promise<void>;
   readonly cores?: number;
+  readonly openSlots?: number;
 };
 /** A report, or whose output could not be read. */
 export type SpooledAnswer =
@@ -65,6 +70,7 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
   let silent = false;
   let draining = false;
   let hung: string | undefined;
+  let asksFor: string | undefined;
   let sent = 0;
   let attached = 0;
   const { definition } = loadService('worker.proto', 'skein.worker.v1.Worker');
@@ -142,7 +148,9 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
           machine_cores: script.cores ?? 2,
           query_ids: [...held],
           tasks,
-          hung: hung === undefined ? null : { query_id: hung, task_id: 't', quantum_ms: '7000' },
+          hung: hungTask(hung),
+          asks_to_end: hungTask(asksFor),
+          open_slots: script.openSlots ?? 1,
         });
       });
     },
@@ -202,6 +210,8 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
     drain: () => void (draining = true),
     /** Makes its beats say that it ends itself because of this run; undefined: its successor is there. */
     endFor: (run: string | undefined) => void (hung = run),
+    /** Makes its beats ask whether it may end itself because of this run. */
+    askFor: (run: string | undefined) => void (asksFor = run),
     messagesSent: () => sent,
     /** How often a coordinator has opened the stream of beats. */
     attached: () => attached,

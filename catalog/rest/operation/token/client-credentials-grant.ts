@@ -8,6 +8,7 @@ import type { Credentials } from './read-credentials.ts';
 import { requireClient } from './require-client.ts';
 import type { TokenForm } from './token-form.ts';
 import { transact } from '../../../store/postgres/transact.ts';
+import { takeScopes } from './take-scopes.ts';
 
 /**
  * RFC 6749, 4.4: authenticates a service account by its secret. The answer includes a refresh token, although the RFC advises against it:
@@ -19,7 +20,7 @@ export async function clientCredentialsGrant(
   credentials: Credentials,
 ): Promise<Answer> {
   const client = await requireClient(context, credentials);
-  const scopes = grantScopes(form['scope'], client.scopes);
+  const scopes = grantScopes(takeScopes(form), client.scopes);
   const refresh = newRefreshToken();
   const nowMs = context.clock.nowMs();
   const family = {

@@ -9,6 +9,7 @@ import { invalidClient, OAuthError } from './oauth-error.ts';
 import type { Credentials } from './read-credentials.ts';
 import { requireClient } from './require-client.ts';
 import { requiredField, type TokenForm } from './token-form.ts';
+import { takeScopes } from './take-scopes.ts';
 
 /** Token types that name our access tokens. */
 const TYPES = [ACCESS_TOKEN_TYPE, 'urn:ietf:params:oauth:token-type:jwt'];
@@ -46,11 +47,12 @@ export async function exchangeGrant(
   const signsIn = caller.bySecret && caller.sub === claims.sub;
   const authenticatedAtMs = signsIn ? context.clock.nowMs() : (claims.auth_time ?? claims.iat) * 1000;
   if (lifetimeMs(context, authenticatedAtMs) === 0) throw badSubject('the sign-in that it comes from has ended');
+  const requestedScopes = takeScopes(form);
   const own = scopesOf(claims);
   const allowed = [...own].filter((scope) => principal.scopes?.includes(scope) ?? true);
   return issue(context, {
     principal,
-    scopes: grantScopes(form['scope'], allowed),
+    scopes: grantScopes(requestedScopes, allowed),
     authMethod: claims.auth_method,
     ...(signsIn ? {} : { authenticatedAtMs }),
     ...(requested === undefined ? {} : { issuedTokenType: requested }),

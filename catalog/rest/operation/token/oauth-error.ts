@@ -6,6 +6,7 @@ export type OAuthCode =
   | 'invalid_request'
   | 'invalid_client'
   | 'invalid_grant'
+  | 'invalid_scope'
   | 'unauthorized_client'
   | 'unsupported_grant_type'
   | 'temporarily_unavailable'

@@ -9,6 +9,7 @@ import type { Credentials } from './read-credentials.ts';
 import { requireClient } from './require-client.ts';
 import { requiredField, type TokenForm } from './token-form.ts';
 import { transact } from '../../../store/postgres/transact.ts';
+import { takeScopes } from './take-scopes.ts';
 
 /**
  * RFC 6749, 6, with rotation (RFC 9700, 4.14.2): each refresh token is valid once. A reused one ends its family, because either the client
@@ -23,6 +24,8 @@ export async function refreshGrant(
   const { store, clock, log } = context;
   const text = requiredField(form, 'refresh_token');
   const client = await requireClient(context, credentials);
+  // Before the token is used up: a client that misspells a scope keeps it.
+  const scopes = takeScopes(form);
   const shown = parseRefreshToken(text);
   if (shown === undefined) throw invalidGrant();
   const { clientId } = client;
@@ -38,7 +41,7 @@ export async function refreshGrant(
   const allowed = family.scopes.filter((scope) => client.scopes.includes(scope));
   return issue(context, {
     principal: client.principal,
-    scopes: grantScopes(form['scope'], allowed),
+    scopes: grantScopes(scopes, allowed),
     authMethod: 'client',
     authenticatedAtMs: family.authenticatedAtMs,
     refreshToken: next.text,

@@ -115,10 +115,22 @@ describe('client_credentials', () => {
     ['table:read catalog', 'table:read'],
     ['table:read catalog:write', 'table:read'],
     ['catalog:write', ''],
-    ['something-else', 'namespace:read table:read table:write'],
+    ['table:read something-else', 'table:read'],
+    ['', 'namespace:read table:read table:write'],
   ])('the scope %j is granted as %j and echoed', async (scope, echoed) => {
     const { access_token, ...more } = await signIn(client, { scope });
     expect([more.scope, claimsOf(access_token)['scope']]).toEqual([echoed, echoed]);
+  });
+
+  test.each(['bogus', 'catalog bogus', 'TABLE:READ'])('the scope %j is invalid_scope', async (scope) => {
+    const { status, body } = await send({ grant_type: 'client_credentials', ...client, scope });
+    expect([status, body]).toEqual([
+      400,
+      {
+        error: 'invalid_scope',
+        error_description: `scope names none of ${Object.keys(SCOPES).join(', ')}`,
+      },
+    ]);
   });
 
   test('a wrong secret, an unknown client and no secret are invalid_client, and the answers do not differ', async () => {
@@ -169,6 +181,7 @@ describe('refresh_token', () => {
     const [first, other] = [await signIn(client), await signIn(client)];
     const second = await granted(renew(client, first.refresh_token, { scope: 'table:read' }));
     expect(second.scope).toBe('table:read');
+    expect(await refused(renew(client, second.refresh_token, { scope: 'bogus' }))).toEqual([400, 'invalid_scope']);
     const third = await granted(renew(client, second.refresh_token), {});
     expect(third.scope).toBe(ALL);
     expect(claimsOf(third.access_token)).toMatchObject({
@@ -277,6 +290,8 @@ describe('token exchange', () => {
   test('keeps the scopes of the token', async () => {
     const client = await newClient('scoped');
     const { access_token } = await signIn(client, { scope: 'table:read' });
+    const bogus = exchange(access_token, { scope: 'bogus' });
+    expect(await refused(bogus, bearer(access_token))).toEqual([400, 'invalid_scope']);
     const wider = await granted(exchange(access_token, { scope: 'table:read table:write' }), bearer(access_token));
     expect(wider.scope).toBe('table:read');
   });

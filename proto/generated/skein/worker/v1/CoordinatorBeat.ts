@@ -9,6 +9,7 @@ export interface CoordinatorBeatInput {
   readonly levels_ms?: readonly (number | string)[];
   readonly level_weight_ratio?: (number | string);
   readonly queries?: readonly (_skein_worker_v1_QueryLevelInput)[];
+  readonly may_end?: (boolean);
 }
 
 export interface CoordinatorBeat {
@@ -17,4 +18,5 @@ export interface CoordinatorBeat {
   readonly levels_ms: readonly (number)[];
   readonly level_weight_ratio: (number);
   readonly queries: readonly (_skein_worker_v1_QueryLevel)[];
+  readonly may_end: (boolean);
 }

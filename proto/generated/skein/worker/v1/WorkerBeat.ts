@@ -23,6 +23,8 @@ export interface WorkerBeatInput {
   readonly level_tasks?: readonly (number)[];
   readonly level_scheduled_ms?: readonly (number | string)[];
   readonly tasks?: readonly (_skein_worker_v1_TaskTimeInput)[];
+  readonly asks_to_end?: (_skein_worker_v1_HungTaskInput | null);
+  readonly open_slots?: (number);
 }
 
 export interface WorkerBeat {
@@ -44,4 +46,6 @@ export interface WorkerBeat {
   readonly level_tasks: readonly (number)[];
   readonly level_scheduled_ms: readonly (number)[];
   readonly tasks: readonly (_skein_worker_v1_TaskTime)[];
+  readonly asks_to_end: (_skein_worker_v1_HungTask | null);
+  readonly open_slots: (number);
 }

@@ -1,0 +1,82 @@
+import { foldKeyword } from '#shared/sql/fold-identifier.ts';
+import { identifierText, Tokenizer, type Token } from './tokenizer.ts';
+
+/**
+ * Statements about these objects carry passwords, codes, keys and tokens. History and logs keep their keywords and the object's name only
+ * (`redact-statement.ts`).
+ */
+export const PRIVATE_KINDS: ReadonlySet<string> = new Set(['USER', 'ACCOUNT', 'TOKEN', 'INVITATION', 'WEBHOOK']);
+
+/** The kind of object stands among so many words at the start of a statement: `CREATE PERSONAL ACCESS TOKEN`. */
+const HEAD_WORDS = 4;
+/** Words that may stand before the words of any statement, or between them. They are not counted. */
+const UNCOUNTED: ReadonlySet<string> = new Set(['EXPLAIN', 'ANALYZE', 'OR', 'REPLACE']);
+const ANY_KIND = new RegExp(`\\b(?:${[...PRIVATE_KINDS].join('|')})\\b`, 'i');
+
+/** Whether statements that begin with one of these phrases (`Command.words`) are about users, accounts, tokens, invitations or webhooks. */
+export const isPrivateKind = (phrases: readonly string[]): boolean =>
+  phrases.some((phrase) => phrase.split(' ').some((word) => PRIVATE_KINDS.has(word)));
+
+/**
+ * Whether a text that does not parse may be such a statement: one of the kinds is among its first words outside of comments. Each part of a
+ * text of several statements counts, and so does the statement within an EXPLAIN or a PREPARE.
+ */
+export function beginsPrivately(text: string): boolean {
+  const tokens = new Tokenizer(text);
+  const head = new Head();
+  let end = 0;
+  try {
+    for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {
+      if (head.add(text, token)) return true;
+      ({ end } = token);
+    }
+    return false;
+  } catch {
+    // A quote or a comment that is never closed hides the words behind it.
+    return head.isOpen && ANY_KIND.test(text.slice(end));
+  }
+}
+
+/** The first words of a statement. */
+class Head {
+  #counted = 0;
+  #brackets = 0;
+  #isPrepare = false;
+
+  /** Whether the next word may name the kind. */
+  get isOpen(): boolean {
+    return this.#counted < HEAD_WORDS;
+  }
+
+  /** Takes the next token of the text. @returns whether it names one of the kinds */
+  add(text: string, token: Token): boolean {
+    if (token.kind === 'symbol') {
+      this.#symbol(text.charAt(token.start));
+      return false;
+    }
+    if (token.kind !== 'word' && token.kind !== 'quoted' && token.kind !== 'string') return false;
+    const isWord = token.kind === 'word';
+    if (!this.isOpen && !(isWord && this.#isPrepare)) return false;
+    const word = foldKeyword(identifierText(text, token));
+    const isKind = this.isOpen && PRIVATE_KINDS.has(word);
+    if (isWord && this.#brackets === 0) this.#count(word);
+    return isKind;
+  }
+
+  #symbol(symbol: string): void {
+    if (symbol === ';') {
+      this.#counted = 0;
+      this.#brackets = 0;
+      this.#isPrepare = false;
+    } else if (symbol === '(') this.#brackets += 1;
+    else if (symbol === ')') this.#brackets = Math.max(0, this.#brackets - 1);
+  }
+
+  #count(word: string): void {
+    if (this.#counted === 0 && word === 'PREPARE') this.#isPrepare = true;
+    else if (this.#isPrepare && word === 'AS') {
+      this.#counted = 0;
+      this.#isPrepare = false;
+    } else if (!UNCOUNTED.has(word)) this.#counted += 1;
+  }
+}

@@ -55,13 +55,13 @@ async function physicalPlan(sql: string): Promise<{ joins: number; hasWindows: b
   const explained = await duckdb.runAndReadAll(`EXPLAIN (FORMAT json) ${sql}`);
   const names: string[] = [];
   const visit = (node: JsonObject): void => {
-    names.push(String(node['name']).trim());
+    names.push((node['name'] as string).trim());
     for (const child of node['children'] as readonly JsonObject[]) visit(child);
   };
   for (const root of parseJson(String(explained.getRows()[0]?.[1])) as readonly JsonObject[]) visit(root);
   return {
     joins: names.filter((name) => JOINS.test(name)).length,
-    hasWindows: names.some((name) => /WINDOW$/.test(name)),
+    hasWindows: names.some((name) => name.endsWith('WINDOW')),
     hasAggregates: names.some((name) => /GROUP_BY$|AGGREGATE$/.test(name)),
   };
 }

@@ -24,11 +24,9 @@ import { Quarantine } from './quarantine/quarantine.ts';
 import { RecentRuns } from './quarantine/recent-runs.ts';
 import { storeKills } from './quarantine/store-kills.ts';
 import { QueryRegistry } from './query/query-registry.ts';
-import { ResultSizes } from './query/result-sizes.ts';
 import type { QueryService } from './query/query-service.ts';
 import { statementRunner } from './query/run-statement.ts';
 import type { Front } from './query/runner-services.ts';
-import { PastStages } from './scheduler/past-stages.ts';
 import { queryTimes } from './scheduler/query-times.ts';
 import type { TimedRun } from './scheduler/scheduler.ts';
 import { UnloadIntents } from './unload/unload-intents.ts';
@@ -149,16 +147,13 @@ export async function startTerm(parts: TermParts): Promise<Term> {
       spillLimitBytes: config['worker.spill_limit'],
       taskBytesMax: config['worker.task_bytes_max'],
       workerWaitMs: config['coordinator.worker_wait'],
-      past: new PastStages(),
       onRetry: metrics.taskRetried,
-      onAhead: metrics.sentAhead,
       running,
     },
     tables,
     fileLists,
     quarantine,
     runs,
-    resultSizes: new ResultSizes(),
     writes,
     unloads,
     commits: new CommitQueue(),

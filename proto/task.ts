@@ -6,6 +6,7 @@ import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import type { FileFormat, UnloadFormat } from '#shared/stage/file-format.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
 import type { FileLoad, LoadRules } from './load-rules.ts';
+import type { JsonRead } from './json-document.ts';
 import type { SqlText } from './sql-text.ts';
 
 /**
@@ -232,8 +233,8 @@ export type StagedSource = {
    */
   readonly what: 'rows' | 'columns' | 'record starts';
   readonly stepBytes?: number;
-  /** All columns as the files are read, in their order; `type` in DuckDB's spelling. CSV finds them by place, the others by name. */
-  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  /** All columns as the files are read, in their order; `type` in DuckDB's spelling. CSV finds them by place, the others by name. JSON has `json`. */
+  readonly columns: readonly { readonly name: string; readonly type: string; readonly json?: JsonRead }[];
   /** Names are compared as they are written. Absent = without regard to case. */
   readonly matchesCase?: boolean;
   /** CSV finds the columns by the names in each file's first line, too. */

@@ -256,9 +256,8 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     tablesFor: (principal, moment) => {
       const load = (names: readonly TableName[], signal: AbortSignal): Promise<readonly LoadedTable[]> =>
         loadTables(principal, moment, names, signal);
-      const recallTables: TableLoader['recallTables'] = (names, signal) =>
-        answers.recall(principal, names, () => load(names, signal));
-      return moment === undefined ? { loadTables: load, recallTables } : { loadTables: load };
+      const leasedTables: TableLoader['leasedTables'] = (names) => answers.leased(principal, names);
+      return moment === undefined ? { loadTables: load, leasedTables } : { loadTables: load };
     },
     moment: async () => (await reads.call('GetMoment', {}, { timeoutMs: CALL_TIMEOUT_MS })).moment,
     stageTable,

@@ -2,14 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Principal } from '#shared/authorization/principal.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { must } from '#shared/must.ts';
-import { sameCredential } from '#shared/storage/credential.ts';
-import {
-  tableKey,
-  type LoadedTable,
-  type LoadedView,
-  type RecalledTables,
-  type TableName,
-} from '../resolver/table-source.ts';
+import { tableKey, type LoadedTable, type LoadedView, type TableName } from '../resolver/table-source.ts';
 import type { AnswerLease, AskedAt } from './answer-lease.ts';
 import type { ViewDefinition } from '../resolver/view/view-definition.ts';
 
@@ -18,7 +11,7 @@ type FoundTable = Extract<LoadedTable, { kind: 'found' }>;
 type Described = Omit<FoundTable, 'metadata'> | Omit<LoadedView, 'view'>;
 type Answer = {
   readonly table: Described;
-  /** The answer before this one was the same: likely, so will be the next. */
+  /** The answer before this one had the same version: a lease is worth what it costs the writers of tables. */
   readonly isSteady: boolean;
   /** Null: it was asked for without a lease. */
   readonly asked: AskedAt | null;
@@ -30,10 +23,7 @@ type DocumentOf = (tenant: string, name: TableName, version: string) => TableMet
 /** Tables whose last answer is kept, over all principals. */
 const ANSWERS_MAX = 10_000;
 
-/**
- * What the catalog last answered to each principal of a table. While the lease on an answer lasts, that is so; otherwise most likely, and a
- * statement begins with it while it asks.
- */
+/** Keeps what the catalog last answered to each principal of a table, which is relied on while the lease on that answer lasts. */
 export class LastAnswers {
   readonly #answers = new LRUCache<string, Answer>({ max: ANSWERS_MAX });
   readonly #documentOf: DocumentOf;
@@ -56,27 +46,21 @@ export class LastAnswers {
       const key = this.#keyOf(principal, must(names[i], 'one answer for each name'));
       if (table.kind === 'missing') this.#answers.delete(key);
       else {
-        const before = this.#answers.get(key)?.table;
-        const isSteady = before !== undefined && isSame(before, table);
+        const isSteady = this.#answers.get(key)?.table.version === table.version;
         this.#answers.set(key, { table: described(table), isSteady, asked });
       }
     }
   }
 
   /**
-   * The tables as they last were, which `ask` says again where the lease does not; null unless each was so twice, and its document is here.
+   * Returns the tables as they last were; null unless the lease on each answer lasts, the answer came twice with the same version, and the
+   * table's document is here. Asks for a lease where that alone is missing.
    */
-  recall(
-    principal: Principal,
-    names: readonly TableName[],
-    ask: () => Promise<readonly LoadedTable[]>,
-  ): RecalledTables | null {
+  leased(principal: Principal, names: readonly TableName[]): readonly LoadedTable[] | null {
     const answers = names.map((name) => this.#answers.get(this.#keyOf(principal, name)));
     const tables = this.#withDocuments(principal, names, answers);
     if (tables === null) return null;
-    if (answers.every((answer) => this.#lease.holds(answer?.asked ?? null))) return { tables, areCurrent: true };
-    const areCurrent = ask().then((now) => tables.every((table, i) => isSame(table, now[i])));
-    return { tables, areCurrent };
+    return answers.every((answer) => this.#lease.holds(answer?.asked ?? null)) ? tables : null;
   }
 
   #withDocuments(
@@ -116,22 +100,4 @@ function withDocument(table: Described, document: TableMetadata | ViewDefinition
   const isView = 'representations' in document;
   if (table.kind === 'view') return isView ? { ...table, view: document } : null;
   return isView ? null : { ...table, metadata: document };
-}
-
-/** Whether a table is what it was, and the principal may do with it what it might. */
-function isSame(before: LoadedTable | Described, now: LoadedTable | Described | undefined): boolean {
-  if (before.kind === 'missing' || now === undefined || now.kind === 'missing') return false;
-  const isAlike =
-    before.kind === now.kind &&
-    before.version === now.version &&
-    tableKey(before.name) === tableKey(now.name) &&
-    before.actions.size === now.actions.size &&
-    [...before.actions].every((action) => now.actions.has(action));
-  if (!isAlike || before.kind === 'view' || now.kind === 'view') return isAlike;
-  return (
-    before.policyVersion === now.policyVersion &&
-    before.policies.length === now.policies.length &&
-    sameCredential(before.credential, now.credential) &&
-    before.allowedRoots.join('\0') === now.allowedRoots.join('\0')
-  );
 }

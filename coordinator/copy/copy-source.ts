@@ -11,11 +11,12 @@ import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
 import { NO_POLICIES } from '../resolver/table-policies.ts';
 import { requireStageFile, type StageFile } from '../stage/stage-files.ts';
 import { printStage } from '../stage/stage-reference.ts';
-import { requireAssignable } from '../write/assign-columns.ts';
+import { requireReadable } from '../write/assign-columns.ts';
 import { missingColumn } from '../write/missing-column.ts';
 import type { CopyInto } from './copy-into.ts';
+import { sourceColumn, spelledAs, type FileColumn } from './json-column.ts';
 import { matchPattern } from './match-pattern.ts';
-import { columnsOf, listFiles, tableOf, type FileColumn } from './open-staged-table.ts';
+import { columnsOf, listFiles, tableOf } from './open-staged-table.ts';
 import type { StagedTable } from './staged-table.ts';
 
 /** Files that are looked for at once. */
@@ -78,11 +79,11 @@ export async function copySource(
   const staged = { title: printStage(copy.stage), stage, files, format };
   const needsColumns = select !== null || format.kind !== 'csv';
   const given = needsColumns ? await columnsOf(staged, { queries }, queries.made).catch(leftToTasks(copy)) : [];
-  const columns = select === null ? filledColumns(copy, target, given) : given;
+  const columns: readonly FileColumn[] = select === null ? filledColumns(copy, target, given) : given;
   const source: StagedSource = {
     format,
     what: 'rows',
-    columns: columns.map(({ name, read }) => ({ name, type: read })),
+    columns: columns.map((column) => sourceColumn(column, format)),
     matchesCase: match === 'exact name',
     byHeader: match !== 'position' && format.kind === 'csv',
   };
@@ -102,23 +103,31 @@ const VARCHAR = { kind: 'scalar', name: 'VARCHAR' } as const;
 
 /** Leaves the errors of a file's data to the task that loads it, which names the record. */
 const leftToTasks =
-  ({ select }: CopyInto) =>
+  ({ select, options }: CopyInto) =>
   (error: unknown): readonly FileColumn[] => {
-    if (select === null && SkeinError.of(error).code === 'INVALID_INPUT_FILE') return [];
+    const { code, entry } = SkeinError.of(error);
+    // Of JSON the names alone are of use: documents may have some that no query has.
+    const isOfFile = code === 'INVALID_INPUT_FILE' || (options.format.kind === 'json' && entry.kind === 'user');
+    if (select === null && isOfFile) return [];
     throw error;
   };
 
-/** The columns of the table that the statement fills, as columns of the files. */
+/**
+ * The columns of the table that the statement fills, as columns of the files. JSON is read by the table's types alone: those of the first
+ * documents tell nothing of the others, in which `[]`, `{}` and `null` may be anything.
+ */
 function filledColumns(copy: CopyInto, { schema }: WriteTarget, given: readonly FileColumn[]): readonly FileColumn[] {
-  const { fields } = schema;
-  const isExact = copy.options.match === 'exact name';
+  const { format, match } = copy.options;
+  const isExact = match === 'exact name';
   const key = isExact ? (name: string): string => name : foldIdentifier;
   const byName = new Map(given.map((column) => [key(column.name), column]));
-  return filledFields(copy, fields).map((field) => {
+  return filledFields(copy, schema.fields).map((field) => {
     const type = icebergSqlType(field.type);
     const found = byName.get(key(field.name));
-    if (found !== undefined) requireAssignable(field, found.type, copy.stage.position);
-    return { name: found?.name ?? field.name, type, read: printSqlType(type) };
+    const column = { name: found?.name ?? field.name, type, read: printSqlType(type), isDocument: false };
+    if (format.kind === 'json') return { ...column, inFile: isExact ? type : spelledAs(type, found?.type) };
+    if (found !== undefined) requireReadable(field, found.type, copy.stage.position);
+    return column;
   });
 }
 

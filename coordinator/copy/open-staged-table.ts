@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { OF_DOCUMENT } from '#proto/json-document.ts';
 import type { ScanFile, ScanSpec, StagedSource } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { FileFormat } from '#shared/stage/file-format.ts';
@@ -17,6 +18,7 @@ import { wholeText } from '../statement/derived-text.ts';
 import { StatementReader } from '../statement/statement-reader.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { fileFormatOf } from './file-format-options.ts';
+import { sourceColumn, type FileColumn } from './json-column.ts';
 import { matchPattern } from './match-pattern.ts';
 import type { MadeRows } from './made-rows.ts';
 import { OptionReader } from './option-reader.ts';
@@ -60,7 +62,7 @@ export async function openStagedTable(text: TextSpan, context: CommandContext, m
   const source: StagedSource = {
     format,
     what: 'rows',
-    columns: columns.map(({ name, read }) => ({ name, type: read })),
+    columns: columns.map((column) => sourceColumn(column, format)),
   };
   return tableOf({ title, stage, files, columns }, source);
 }
@@ -127,9 +129,6 @@ const scanFile = ({ location }: Stage, { path, sizeBytes, etag }: StageFile): Sc
   etag,
 });
 
-/** A column as a query sees it, and the text of its type in the file. */
-export type FileColumn = SqlField & { readonly read: string };
-
 const SEPARATOR = '\u0001';
 
 /** The columns of the first file. */
@@ -153,11 +152,31 @@ export async function columnsOf(
   const found = rows.values.map((row) => row.split(SEPARATOR));
   if (format.kind === 'csv') {
     const isNamed = format.header.kind === 'names';
-    return found.map(([given = ''], i) => ({ name: isNamed ? given : `$${i + 1}`, type: VARCHAR, read: 'VARCHAR' }));
+    return found.map(([given = ''], i) => ({
+      name: isNamed ? given : `$${i + 1}`,
+      type: VARCHAR,
+      read: 'VARCHAR',
+      isDocument: false,
+    }));
   }
-  const list = found.map(([given = '', type = '']) => `CAST(NULL AS ${type}) AS ${quoteIdentifier(given)}`);
+  const named = found.filter(([given]) => given !== OF_DOCUMENT);
+  const document = found.find(([given]) => given === OF_DOCUMENT)?.[1];
+  const isDocument = document !== undefined && !isStruct(document);
+  if (document !== undefined && !isDocument) requireOwnNames(named, document);
+  const list = named.map(([given = '', type = '']) => `CAST(NULL AS ${type}) AS ${quoteIdentifier(given)}`);
   const typed = await queries.columns({ text: `SELECT ${list.join(', ')}`, offset: 0 });
-  return typed.map(({ name: given, type }, i) => ({ name: given, type, read: found[i]?.[1] ?? '' }));
+  return typed.map(({ name: given, type }, i) => ({ name: given, type, read: named[i]?.[1] ?? '', isDocument }));
+}
+
+const isStruct = (type: string): boolean => type.startsWith('STRUCT(') && type.endsWith(')');
+
+/** DuckDB gives other names to members that differ in case only, and to one without a name: nobody would find them. @throws NOT_SUPPORTED */
+function requireOwnNames(columns: readonly (readonly string[])[], document: string): void {
+  const other = columns.find(([name = '']) => !document.includes(name.replaceAll('"', '""')));
+  if (other === undefined) return;
+  const message =
+    'a document has members without a name, or whose names differ in case only: COPY INTO reads those of a table';
+  throw new SkeinError('NOT_SUPPORTED', message);
 }
 
 const tooMany = (position: number): SkeinError =>

@@ -19,11 +19,11 @@ const LITERAL_BYTES = 100;
 /** Approximate memory of a value that was made from JSON. */
 export const parsedBytes = (value: unknown): number => HEAP_FACTOR * printJson(value).length;
 
-/** Approximate memory of a planned query. */
+/** Approximate memory of a planned query. Its plan counts twice: shaped for the distributor it is about as large (`PlanMemory`). */
 export function plannedBytes({ plan, columns, workerSql, uses }: PlannedQuery): number {
   const literals = uses.reduce((sum, { predicate }) => {
     const size = predicateSize(predicate);
     return sum + size.leaves + size.literals;
   }, 0);
-  return parsedBytes([plan, columns, workerSql]) + LITERAL_BYTES * literals;
+  return parsedBytes([plan, plan, columns, workerSql]) + LITERAL_BYTES * literals;
 }

@@ -486,6 +486,26 @@ describe('results', () => {
     expect(metadata.map((each) => each.deref())).toEqual([undefined]);
   });
 
+  test('what runs of a plan have taught goes with it: to the same text, to other literals once these share it, to no other tenant', async () => {
+    const by = queryPreparer({ cacheEntries: 100, cacheBytes: 2 ** 26 });
+    const memoryOf = async (
+      sql: string,
+      asker = SCRIPTED_ASKER,
+      mayShare = false,
+    ): Promise<PreparedQuery['memory']> => {
+      const request = { sql, offset: 0, context, asker, tables, planner, mayShare };
+      return (await by({ ...request, signal: AbortSignal.timeout(10_000) })).memory;
+    };
+    const first = await memoryOf('SELECT a FROM t');
+    expect(first).toEqual({ shaped: null, checks: new Map(), lastRows: null });
+    expect(await memoryOf('SELECT a FROM t')).toBe(first);
+    expect(await memoryOf('SELECT b FROM t')).not.toBe(first);
+    expect(await memoryOf('SELECT a FROM t', { ...SCRIPTED_ASKER, tenant: tenantId('rival') })).not.toBe(first);
+    for (const a of [1, 2, 3]) await memoryOf(`SELECT b FROM t WHERE a = ${a}`);
+    const shared = await memoryOf('SELECT b FROM t WHERE a = 4', SCRIPTED_ASKER, true);
+    expect(await memoryOf('SELECT b FROM t WHERE a = 5', SCRIPTED_ASKER, true)).toBe(shared);
+  });
+
   test('a user that fills the cache evicts its own plans', async () => {
     const by = queryPreparer({ cacheEntries: 6, cacheBytes: 2 ** 26 });
     const quiet = { asker: SCRIPTED_ASKER, by };

@@ -22,9 +22,10 @@ import type { RowsBinding, StagedBinding } from '../resolver/statement-binding.t
 import type { TextSpan } from '../statement/statement.ts';
 import type { ValuePlace } from '../statement/value-place.ts';
 import { checkOperators, checkPlan, checkSources } from '../planner/check-plan.ts';
-import { FairCache } from './fair-cache.ts';
+import { statementMemory, type Memory } from './statement-memory.ts';
 import { featuresOf, plannerScan, usesIn } from './plan-facts.ts';
-import { parsedBytes, plannedBytes, type PlannedQuery } from './planned-query.ts';
+import type { PlannedQuery } from './planned-query.ts';
+import { newPlanMemory } from '../planner/plan-memory.ts';
 import type {
   CompareReply,
   CompareRequest,
@@ -37,7 +38,7 @@ import type { PreparedQuery } from '../planner/prepared-query.ts';
 import { fromTemplate, queryTemplate, toTemplate, type QueryTemplate } from './query-template.ts';
 import { SharedPlans, type SharedPlan } from './shared-plans.ts';
 import { printSqlType } from '../planner/sql-type.ts';
-import { ViewCaches } from './view-caches.ts';
+import { ViewAnswers } from './view-answers.ts';
 
 export type PrepareRequest = {
   /** The text of one query; names without a catalog or schema mean the context's. */
@@ -66,21 +67,16 @@ export type PrepareQuery = (request: PrepareRequest) => Promise<PreparedQuery>;
 const CACHED_TEXT_MAX = 64 * 1024;
 
 /**
- * `prepareQuery` with its caches. A parse is kept by the text's template and the current catalog and schema; a plan by its text, its
+ * `prepareQuery` with its memory of earlier statements. A parse is kept by the text's template and the current catalog and schema; a plan by its text, its
  * parameters' names, the tables with their versions, the time zone, and the current catalog and schema, and only when it does not depend on
  * the user and the time; and, where it can be shared, by its template in place of its text. All are kept for one tenant. Tables are loaded
  * and authorised every time.
  */
-export function queryPreparer(options: {
-  readonly cacheEntries: number;
-  /** Memory of all three caches. */
-  readonly cacheBytes: number;
-}): PrepareQuery {
-  const bounds = { entriesMax: options.cacheEntries, bytesMax: options.cacheBytes / 3 };
-  const parses = new FairCache<QueryReferences>(bounds, parsedBytes);
-  const caches = { parses, views: new ViewCaches() };
-  const plans = new FairCache<PlannedQuery>(bounds, plannedBytes);
-  const sharedPlans = new SharedPlans(bounds);
+export function queryPreparer(options: { readonly cacheEntries: number; readonly cacheBytes: number }): PrepareQuery {
+  const memory = statementMemory({ entriesMax: options.cacheEntries, bytesMax: options.cacheBytes });
+  const caches = { parses: memory.parse, views: new ViewAnswers(memory) };
+  const plans = memory.plan;
+  const sharedPlans = new SharedPlans(memory.sharedPlan);
   return async (request) => {
     const { query, references, bound } = await bindNames(request, caches);
     const { sql, template, mayShare = false } = query;
@@ -160,7 +156,7 @@ async function expandQuery(
   return { ...query, sql, template: templateOf(sql), values: text.places(query.values), toStatement, viewAt };
 }
 
-type Caches = { readonly parses: FairCache<QueryReferences>; readonly views: ViewCaches };
+type Caches = { readonly parses: Memory<QueryReferences>; readonly views: ViewAnswers };
 type ComparedWith = Pick<CompareRequest, 'dialect' | 'types'>;
 
 /** Binds the query of another engine's view over its tables as they are now. */
@@ -194,13 +190,12 @@ function boundReferences(references: QueryReferences, bound: readonly BoundTable
   return { ...references, tables };
 }
 
-const NO_CACHE = new FairCache<QueryReferences>({ entriesMax: 0, bytesMax: 0 }, () => 0);
-
 /** Binds a query whose parameters have no values yet: `values` are NULL. Nothing is kept. @throws as `PrepareQuery` */
 export async function describeQuery(request: PrepareRequest): Promise<DescribeReply> {
+  const none = statementMemory({ entriesMax: 0, bytesMax: 0 });
   const { query, references, bound } = await bindNames(
     { ...request, withoutValues: true },
-    { parses: NO_CACHE, views: new ViewCaches() },
+    { parses: none.parse, views: new ViewAnswers(none) },
   );
   const { sql, values, context, asker, planner, signal } = query;
   const spliced = spliceTables(sql, references, values);
@@ -241,20 +236,20 @@ const ownerOf = ({ asker }: PrepareRequest): string => JSON.stringify([asker.ten
 async function parse(
   request: NamedQuery,
   defaults: NameDefaults,
-  cache: FairCache<QueryReferences>,
+  memory: Memory<QueryReferences>,
 ): Promise<QueryReferences> {
   const { sql, template, context, asker, planner, signal, withoutValues = false } = request;
   const asked = { sql, defaults, context, withoutValues };
   if (sql.length > CACHED_TEXT_MAX) return planner.parse(asked, asker, signal);
   const literals = template?.literals ?? [];
   const key = JSON.stringify([asker.tenant, template?.key ?? sql, defaults.catalog, defaults.schema]);
-  const known = cache.get(key);
+  const known = memory.get(key);
   if (known !== undefined) return moved(known, (position) => fromTemplate(position, literals));
   const references = await planner.parse(asked, asker, signal);
   // A computed value of a time travel may depend on the context (`now()`, the time zone).
   const isFixed = references.tables.every(({ at }) => at === null || at.isLiteral);
   if (isFixed)
-    cache.set(
+    memory.set(
       ownerOf(request),
       key,
       moved(references, (position) => toTemplate(position, literals)),
@@ -355,6 +350,7 @@ async function plan(
     columns: reply.columns.map(({ name, type }) => ({ name, type, typeName: printSqlType(type) })),
     plan: reply.plan,
     isShared: false,
+    memory: newPlanMemory(),
     noPlan: reply.large === null ? 'has no printed form' : 'is too long to be divided',
     workerSql: workerSql(spliced),
     uses: usesIn(reply, bound),

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { literalPlaces, withLiterals, type LiteralPlaces } from '../planner/compared-literals.ts';
 import type { Plan } from '../planner/plan.ts';
-import { FairCache, type CacheBounds } from './fair-cache.ts';
-import { plannedBytes, type PlannedQuery } from './planned-query.ts';
+import type { PlannedQuery } from './planned-query.ts';
 import type { ComparedLiteral } from './query-template.ts';
+import { newPlanMemory } from '../planner/plan-memory.ts';
+import type { Memory } from './statement-memory.ts';
 
 type Literals = readonly ComparedLiteral[];
 
@@ -11,7 +12,7 @@ type Literals = readonly ComparedLiteral[];
 export type SharedPlan = { readonly query: PlannedQuery; readonly plan: Plan };
 
 /** A query that was planned, its literals, and their places in its plan. */
-type Confirmed = {
+export type ConfirmedPlan = {
   readonly query: PlannedQuery;
   readonly plan: Plan;
   readonly places: LiteralPlaces;
@@ -26,10 +27,10 @@ type Confirmed = {
  * same columns.
  */
 export class SharedPlans {
-  readonly #plans: FairCache<Confirmed>;
+  readonly #plans: Memory<ConfirmedPlan>;
 
-  constructor(bounds: CacheBounds) {
-    this.#plans = new FairCache(bounds, ({ query }) => plannedBytes(query));
+  constructor(plans: Memory<ConfirmedPlan>) {
+    this.#plans = plans;
   }
 
   find(key: string, literals: Literals): SharedPlan | undefined {
@@ -54,6 +55,8 @@ export class SharedPlans {
     const confirmed = literals.map(
       ({ value }, i) => isAlike && (known.confirmed[i] === true || known.literals[i]?.value !== value),
     );
-    this.#plans.set(owner, key, { query, plan, places, literals, confirmed });
+    // Its plan is the same for all values of its literals only as far as it tells of sizes: no fragment is printed from it.
+    const memory = { ...newPlanMemory(), lastRows: known?.query.memory.lastRows ?? null };
+    this.#plans.set(owner, key, { query: { ...query, memory }, plan, places, literals, confirmed });
   }
 }

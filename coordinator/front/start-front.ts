@@ -7,9 +7,8 @@ import { shapePlan } from '../distributor/shape/shape-plan.ts';
 import { explainPlan } from '../planner/explain-plan.ts';
 import { PlannerPool } from '../planner/planner-pool.ts';
 import { queryPreparer } from './prepare-query.ts';
-import type { Plan } from '../planner/plan.ts';
 import { FragmentChecker } from '../query/check-fragments.ts';
-import type { DistributorPasses, ShapedQuery } from '../query/distribute-query.ts';
+import type { DistributorPasses } from '../query/distribute-query.ts';
 import type { Front } from '../query/runner-services.ts';
 
 /**
@@ -37,20 +36,16 @@ export function startFront(config: Config, log: Logger, onRefused: () => void): 
     distributor: {
       distribute: (plan, facts) => distribute(plan, facts),
       advance,
-      shape: shapedOnce(),
+      shape: shapeOnce,
     },
     checker: new FragmentChecker(planner, log, onRefused),
     explain: explainPlan,
   };
 }
 
-/** Shapes each plan once: a repeated statement gets the same cached plan, with tables that were bound again. */
-function shapedOnce(): DistributorPasses['shape'] {
-  const known = new WeakMap<Plan, ShapedQuery>();
-  return (query) => {
-    const { plan, scans } = separateScans(query);
-    const shape = known.get(query.plan) ?? { plan: shapePlan(plan), scans };
-    known.set(query.plan, shape);
-    return { plan: shape.plan, scans };
-  };
-}
+/** Shapes each plan once: a repeated statement gets the same plan and memory, with tables that were bound again. */
+const shapeOnce: DistributorPasses['shape'] = ({ plan, scans, memory }) => {
+  const separate = separateScans({ plan, scans });
+  memory.shaped ??= shapePlan(separate.plan);
+  return { plan: memory.shaped, scans: separate.scans };
+};

@@ -2,6 +2,7 @@ import type { SqlText } from '#proto/sql-text.ts';
 import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import type { TableBinding } from '../resolver/table-binding.ts';
 import type { Plan } from './plan.ts';
+import type { PlanMemory } from './plan-memory.ts';
 import type { PlanFeatures } from './plan-features.ts';
 import type { SqlType } from './sql-type.ts';
 
@@ -15,6 +16,8 @@ export type PreparedQuery = {
    * optimiser may have dropped a condition that is implied by those literals.
    */
   readonly isShared: boolean;
+  /** The facts that earlier runs of the plan have taught, which this one adds to. */
+  readonly memory: PlanMemory;
   /** The reason why `plan` is null, for EXPLAIN: `has no printed form`. */
   readonly noPlan: string;
   /** The whole query's text for one worker, with tables as indexes into `scans`; its rows have DuckDB's types, not JSON. */

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { pino } from 'pino';
 import { SkeinError } from '#shared/error.ts';
 import type { Fragment } from '../distributor/fragment.ts';
-import type { Plan } from '../planner/plan.ts';
+import { newPlanMemory } from '../planner/plan-memory.ts';
 import type { BindRequest, Planner } from '../planner/planner.ts';
 import { sessionPlanner } from '#test/support/session-planner.ts';
 import type { SqlType } from '../planner/sql-type.ts';
@@ -56,9 +56,9 @@ function open(bind: Planner['bind'] = (...request) => planner.bind(...request)) 
   };
   const log = pino({ level: 'error' }, { write: (line: string) => void logged.push(JSON.parse(line) as never) });
   const checker = new FragmentChecker(counting, log, () => void (refused += 1));
-  const plan: Plan = { kind: 'oneRow' };
+  const memory = newPlanMemory();
   const check = (...fragments: readonly Fragment[]) =>
-    checker.check(fragments, { plan, scans, context, contextual: false, asker: SCRIPTED_ASKER, signal });
+    checker.check(fragments, { memory, scans, context, contextual: false, asker: SCRIPTED_ASKER, signal });
   return { check, requests, logged, refused: () => refused };
 }
 

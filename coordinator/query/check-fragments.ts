@@ -7,15 +7,15 @@ import type { Asker } from '#shared/fair/asker.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { must } from '#shared/must.ts';
 import type { Fragment, WholePlan } from '../distributor/fragment.ts';
-import type { Plan } from '../planner/plan.ts';
+import type { PlanMemory } from '../planner/plan-memory.ts';
 import type { Planner, PrintedText } from '../planner/planner.ts';
 import { printSqlType, type SqlField } from '../planner/sql-type.ts';
 import { sqlFields, type TableBinding } from '../resolver/table-binding.ts';
 
 /** The query that the fragments belong to, and its user. */
 export type CheckedQuery = {
-  /** The plan before distribution. The results of its fragments' checks are kept as long as this object. */
-  readonly plan: Plan;
+  /** The memory of the plan before distribution: the results of its fragments' checks are kept there. */
+  readonly memory: Pick<PlanMemory, 'checks'>;
   /** The query's scans, indexed by the numbers in `Fragment.scans`. */
   readonly scans: readonly TableBinding[];
   readonly context: StatementContext;
@@ -46,8 +46,6 @@ export class FragmentChecker {
   readonly #planner: Planner;
   readonly #log: Logger;
   readonly #onRefused: () => void;
-  /** Check results per plan: for each fragment's digest, the reason of its refusal, or null when it was bound. */
-  readonly #known = new WeakMap<Plan, Map<string, string | null>>();
 
   constructor(planner: Planner, log: Logger, onRefused: () => void) {
     this.#planner = planner;
@@ -57,8 +55,7 @@ export class FragmentChecker {
 
   /** @returns why the query runs whole, or null. @throws QUEUE_FULL, QUERY_CANCELLED and the signal's reason */
   async check(fragments: readonly Fragment[], query: CheckedQuery): Promise<WholePlan | null> {
-    const known = this.#known.get(query.plan) ?? new Map<string, string | null>();
-    this.#known.set(query.plan, known);
+    const known = query.memory.checks;
     const wanted = new Map(fragments.map((fragment) => [digestOf(fragment), fragment]));
     const added = [...wanted].filter(([digest]) => !known.has(digest));
     if (added.length > 0) {

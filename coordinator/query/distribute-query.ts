@@ -10,6 +10,7 @@ import type {
   WholePlan,
 } from '../distributor/fragment.ts';
 import type { Plan } from '../planner/plan.ts';
+import type { PlanMemory } from '../planner/plan-memory.ts';
 import { scanUses } from '../planner/scan-predicates.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import { icebergFields, type TableBinding } from '../resolver/table-binding.ts';
@@ -22,11 +23,11 @@ import type { FragmentChecker } from './check-fragments.ts';
 
 /** The distributor's passes, and the pass that shapes a plan for them. */
 export type DistributorPasses = Distributor & {
-  /** Gives every scan its own number and shapes the plan for `distribute`. The result depends on the query alone. */
-  readonly shape: (query: { readonly plan: Plan; readonly scans: readonly TableBinding[] }) => ShapedQuery;
+  /** Gives every scan its own number and shapes the plan for `distribute`. The result depends on the query alone, and is kept in its memory. */
+  readonly shape: (query: ShapedQuery & { readonly memory: PlanMemory }) => ShapedQuery;
 };
 
-export type ShapedQuery = { readonly plan: Plan; readonly scans: readonly TableBinding[] };
+type ShapedQuery = { readonly plan: Plan; readonly scans: readonly TableBinding[] };
 
 /** A query that runs in stages: its first distribution, and the data it was made from. */
 export type QueryStages = {
@@ -64,7 +65,8 @@ export async function distributeQuery(
   const early = runsWhole(query, scans, { cluster, settings });
   if (early !== null) return early;
   const plan = must(query.plan, 'a query without a plan runs whole');
-  const shaped = passes.shape({ plan, scans: query.scans });
+  const { memory } = query;
+  const shaped = passes.shape({ plan, scans: query.scans, memory });
   const planned = await planScans(shaped.scans, scanContext);
   const facts = await scanFacts(shaped.scans, planned, scanContext);
   const distributed = passes.distribute(shaped.plan, {
@@ -78,7 +80,7 @@ export async function distributeQuery(
   const { contextual } = query;
   const { signal } = scanContext;
   const check: QueryStages['check'] = (fragments) =>
-    checker.check(fragments, { plan, scans: shaped.scans, context, contextual, asker, signal });
+    checker.check(fragments, { memory, scans: shaped.scans, context, contextual, asker, signal });
   const refused = await check(distributed.fragments);
   if (refused !== null) return refused;
   return { kind: 'stages', distributed, bindings: shaped.scans, scans: planned, facts, check };

@@ -25,7 +25,6 @@ import { taskProfile } from './task-profile.ts';
 import { describePlan } from './describe-plan.ts';
 import { distributeQuery, rescan, runsWhole, type QueryStages } from './distribute-query.ts';
 import type { StatementRequest } from './query-service.ts';
-import type { Recall } from './recall.ts';
 import type { RunnerServices } from './runner-services.ts';
 
 /** A query that is about to run, and the receiver of its rows. */
@@ -38,8 +37,6 @@ export type QueryExecution = {
   readonly context: StatementContext;
   /** The place of another query of the same statement, which waits for this one's rows; null = the query needs its own. */
   readonly place: Place | null;
-  /** Says whether its tables are still as they were recalled; no row is given before. Absent = they were loaded. */
-  readonly recall?: Recall;
   /** Called when the query has waited for its place: resolves it again unless its tables can still be read as they were bound. */
   readonly renew: (place: Place) => Promise<PreparedQuery>;
   /** Called when the query is to be distributed and its plan is shared: makes it a plan of its own. */
@@ -67,6 +64,7 @@ export type FilesDestination = {
 export type QueryOutcome = {
   /** The query as it ran. */
   readonly query: PreparedQuery;
+  /** Rows of the result, as its tasks report them; 0 when they are written to files. */
   readonly rows: number;
   readonly bytesScanned: number;
   /** Fragments that ran. */
@@ -93,17 +91,16 @@ export type QueryOutcome = {
  * workers, after admission.
  */
 export async function executeQuery(execution: QueryExecution): Promise<QueryOutcome> {
-  const { active, place, recall } = execution;
+  const { active, place } = execution;
   try {
-    const signal = recall?.signal === undefined ? active.signal : AbortSignal.any([active.signal, recall.signal]);
-    if (place !== null) return await executeAdmitted({ ...execution, place, signal });
-    return await executeInPlace({ ...execution, signal });
+    if (place !== null) return await executeAdmitted({ ...execution, place });
+    return await executeInPlace(execution);
   } finally {
     active.profile.ended();
   }
 }
 
-async function executeInPlace(execution: StoppableExecution): Promise<QueryOutcome> {
+async function executeInPlace(execution: QueryExecution): Promise<QueryOutcome> {
   const place = await admitQuery(execution);
   try {
     const query = place.hasWaited ? await execution.renew(place) : execution.query;
@@ -113,14 +110,12 @@ async function executeInPlace(execution: StoppableExecution): Promise<QueryOutco
   }
 }
 
-/** `signal` stops its tasks. */
-type StoppableExecution = QueryExecution & { readonly signal: AbortSignal };
-type AdmittedExecution = StoppableExecution & { readonly place: Place };
+type AdmittedExecution = QueryExecution & { readonly place: Place };
 
 /** Runs the query whole on one worker or in stages on several, by the session's settings and the size of the data. */
 async function executeAdmitted(execution: AdmittedExecution): Promise<QueryOutcome> {
-  const { services, request, active, state, query, signal } = execution;
-  const { profile } = active;
+  const { services, request, active, state, query } = execution;
+  const { profile, signal } = active;
   profile.planned(describePlan(query, active));
   const { tenant, sub: principal } = request.caller.claims;
   const { scheduler, front } = services;
@@ -162,12 +157,12 @@ export function distributionSettings(
 
 type Limits = { readonly settings: DistributionSettings };
 
-/** The part of a run that does not depend on how the query is distributed. `rows` counts the result's rows. */
-function queryRun(execution: AdmittedExecution): { readonly run: QueryRun; readonly rows: () => number } {
-  const { services, request, active, query, context, profile, destination, place, recall, shape, signal } = execution;
+/** The part of a run that does not depend on how the query is distributed. */
+function queryRun(execution: AdmittedExecution): QueryRun {
+  const { services, request, active, query, context, profile, destination, place, shape } = execution;
   const { tenant, sub: principal } = request.caller.claims;
   let rows = 0;
-  const run: QueryRun = {
+  return {
     queryId: request.queryId,
     tenant,
     principal,
@@ -180,11 +175,11 @@ function queryRun(execution: AdmittedExecution): { readonly run: QueryRun; reado
         ? rowEncoding(
             destination.encoding,
             { columns: query.columns, timeZone: context.timeZone },
-            services.resultSizes.last(shape) ?? query.features.resultRows,
+            query.memory.lastRows ?? query.features.resultRows,
           )
         : { sql: destination.sql, newReader: () => new TextColumnReader() },
     sink: destination.kind === 'files' ? destination.sink : null,
-    signal,
+    signal: active.signal,
     onRun: (id, view) => {
       services.runs.add(id, shape);
       active.follow(view, () => rows);
@@ -196,11 +191,10 @@ function queryRun(execution: AdmittedExecution): { readonly run: QueryRun; reado
     onBatch: (batch) => {
       rows += batch.rows;
       place.worked({ rows: batch.rows, scheduledMs: 0 });
-      return recall === undefined ? execution.onBatch(batch) : recall.whenCurrent(() => execution.onBatch(batch));
+      return execution.onBatch(batch);
     },
     mayStartOver: () => !request.sink.committed,
   };
-  return { run, rows: () => rows };
 }
 
 async function executeWhole(
@@ -208,16 +202,16 @@ async function executeWhole(
   scans: readonly PlannedScan[],
   limits: Limits & { readonly reason: string },
 ): Promise<QueryOutcome> {
-  const { services, active, state, query } = execution;
+  const { services, active, state, query, destination } = execution;
   active.profile.shaped({ kind: 'whole', reason: limits.reason });
   const width = chooseWidth(scans, query.features, setting(state, 'skein.task_width', services.config));
   const fragment = singleFragment(query, width);
-  const { run, rows } = queryRun(execution);
+  const run = queryRun(execution);
   const report = await runWhole(services.scheduler, { ...run, scans: namedScans(scans, query.scans), fragment });
   const { reason } = limits;
   return {
     query,
-    rows: rows(),
+    rows: destination.kind === 'rows' ? report.rows : 0,
     bytesScanned: report.bytesScanned,
     fragments: 1,
     scans,
@@ -239,10 +233,9 @@ async function executeInStages(
   plan: QueryStages,
   limits: StagedLimits,
 ): Promise<QueryOutcome> {
-  const { services } = execution;
-  const { run, rows } = queryRun(execution);
+  const { services, destination } = execution;
   const ran = await runStages(services.scheduler, {
-    ...run,
+    ...queryRun(execution),
     distributed: plan.distributed,
     scans: plan.scans,
     scanFacts: plan.facts,
@@ -253,14 +246,14 @@ async function executeInStages(
     rescan: (narrowed, numbers) => rescan(plan, narrowed, numbers, limits.scanContext),
   });
   if (ran.kind === 'whole') return executeWhole(execution, limits.scans, { ...limits, reason: ran.reason });
-  const { stages, starts } = ran;
+  const { stages, rows, starts } = ran;
   const bytesScanned = stages.reduce(
     (sum, { tasks }) => tasks.reduce((bytes, one) => bytes + one.bytesScanned, sum),
     0,
   );
   return {
     query: execution.query,
-    rows: rows(),
+    rows: destination.kind === 'rows' ? rows : 0,
     bytesScanned,
     fragments: stages.length,
     scans: plan.scans,

@@ -28,8 +28,8 @@ export type QueryMetrics = Disposable & {
   readonly planned: (elapsedMs: number) => void;
   readonly taskRetried: () => void;
   readonly fragmentRefused: () => void;
-  /** Counts a stage that was sent before it was known that it follows: whether it does. */
-  readonly sentAhead: (follows: boolean) => void;
+  /** Counts a statement that ended because rows of it were lost or doubled on their way. */
+  readonly rowsMiscounted: () => void;
 };
 
 /** How a query's wait for a place ended: `refused` when a queue was full, `left` when it was stopped before. */
@@ -136,13 +136,11 @@ export function queryMetrics(sources: MetricSources): QueryMetrics {
     help: 'Queries that ran whole because DuckDB did not bind a fragment that was printed for them: a fault, logged with its SQL',
     registers,
   });
-  const ahead = new Counter({
-    name: 'skein_stages_ahead_total',
-    help: 'Stages that were sent while stages still ran that they read, by whether they followed as foreseen',
-    labelNames: ['outcome'] as const,
+  const miscounted = new Counter({
+    name: 'skein_rows_miscounted_total',
+    help: 'Statements that ended with INTERNAL_ERROR because other numbers of rows arrived than tasks gave: a fault',
     registers,
   });
-  for (const outcome of ['followed', 'withdrawn'] as const) ahead.inc({ outcome }, 0);
 
   return {
     registry,
@@ -164,7 +162,7 @@ export function queryMetrics(sources: MetricSources): QueryMetrics {
     planned: (elapsedMs) => planning.observe(elapsedMs / 1000),
     taskRetried: () => retries.inc(),
     fragmentRefused: () => refused.inc(),
-    sentAhead: (follows) => ahead.inc({ outcome: follows ? 'followed' : 'withdrawn' }),
+    rowsMiscounted: () => miscounted.inc(),
     [Symbol.dispose]: () => turns[Symbol.dispose](),
   };
 }

@@ -114,7 +114,7 @@ async function readRows(
     const width = chooseWidth(scans, query.features, setting(state, 'skein.task_width', services.config));
     const fragment = singleFragment(query, width);
     const report = await runWhole(services.scheduler, { ...run, scans: namedScans(scans, query.scans), fragment });
-    return { rows, bytesScanned: report.bytesScanned, fragments: 1 };
+    return { rows: report.rows, bytesScanned: report.bytesScanned, fragments: 1 };
   } finally {
     active.profile.ended();
     place.release();

@@ -4,6 +4,8 @@ import { requireAction } from '../auth/authenticate.ts';
 import type { Command, Outcome } from '../command/command.ts';
 import { COMMANDS, type Statement } from '../command/commands.ts';
 import type { SessionKey } from '../session/session-store.ts';
+import { CountedSink } from '../sink/counted-sink.ts';
+import { MiscountedRows } from '../sink/miscounted-rows.ts';
 import { setting } from '../session/session.ts';
 import { sizeOf } from '../statement/parameters.ts';
 import type { Edit } from '../statement/bind-parameters.ts';
@@ -40,8 +42,10 @@ export function statementRunner(services: RunnerServices): QueryService {
   };
 }
 
-async function execute(services: RunnerServices, request: StatementRequest): Promise<void> {
+async function execute(services: RunnerServices, asked: StatementRequest): Promise<void> {
   const { clock, registry, log, metrics, traces } = services;
+  const sink = new CountedSink(asked.sink);
+  const request = { ...asked, sink };
   const active = new ActiveQuery({
     request,
     recordedBy: { epoch: services.epoch, cuRate: services.config['coordinator.cu_rate'] },
@@ -64,8 +68,10 @@ async function execute(services: RunnerServices, request: StatementRequest): Pro
     if (refused !== undefined) throw refused;
     outcome = await answerInTime(active.signal, inTransaction(parsed, { services, request, active, edits }));
     active.signal.throwIfAborted();
+    sink.check(outcome.rowsProduced);
     active.completed(outcome);
   } catch (thrown) {
+    if (thrown instanceof MiscountedRows) metrics.rowsMiscounted();
     const placed = withPlace(inSource(SkeinError.of(thrown), request.sql, edits), request.sql);
     const error = active.failed(placed);
     const isOurs = error.entry.kind === 'internal' || error.entry.kind === 'external';
@@ -75,7 +81,7 @@ async function execute(services: RunnerServices, request: StatementRequest): Pro
     if (refused === undefined) registry.remove(active);
     active.end();
   }
-  request.sink.finish({ rowCount: outcome.rowsProduced, elapsedMs: active.elapsedMs() });
+  sink.finish({ rowCount: outcome.rowsProduced, elapsedMs: active.elapsedMs() });
 }
 
 const timeoutOf = ({ sessions, config }: RunnerServices, session: SessionKey): number =>

@@ -25,7 +25,6 @@ import type { FragmentChecker } from './check-fragments.ts';
 import type { DistributorPasses } from './distribute-query.ts';
 import type { QueryMetrics } from './query-metrics.ts';
 import type { LiveStatement, QueryRegistry } from './query-registry.ts';
-import type { ResultSizes } from './result-sizes.ts';
 
 /** The steps that turn a query's text into the work of the workers. */
 export type Front = {
@@ -50,7 +49,6 @@ export type RunnerServices = {
   readonly scheduler: Scheduler;
   readonly quarantine: Quarantine;
   readonly runs: RecentRuns;
-  readonly resultSizes: ResultSizes;
   readonly tables: TableReader;
   /** Memory for the lists of files of all queries. */
   readonly fileLists: ByteBudget;

@@ -43,8 +43,8 @@ import { newContext } from './new-context.ts';
 import { inScope } from './in-scope.ts';
 import type { QueryScope } from '../command/refresh-request.ts';
 import type { StatementParts } from './statement-parts.ts';
-import { runRecalled, type Recall } from './recall.ts';
 import { returningRows } from './returning-rows.ts';
+import { leasedTables } from './statement-tables.ts';
 import { loadParts, rewriteParts, type PartsOf } from './parts-of-files.ts';
 import { typedColumns } from './typed-columns.ts';
 
@@ -102,11 +102,11 @@ export class StatementQueries implements Queries {
   }
 
   async run(query: TextSpan): Promise<Outcome> {
-    const over = (tables: StatementParts['tables']) => new StatementQueries({ ...this.#parts, tables });
-    return runRecalled(this.#parts, (tables, recall) => over(tables).#rows(query, recall));
+    const tables = leasedTables(this.#parts.tables, this.#parts.source);
+    return new StatementQueries({ ...this.#parts, tables }).#rows(query);
   }
 
-  async #rows(query: TextSpan, recall: Recall): Promise<Outcome> {
+  async #rows(query: TextSpan): Promise<Outcome> {
     const { sink } = this.#parts.request;
     const { signal } = this.#parts.active;
     const shape = this.#admittedShape(query);
@@ -122,7 +122,6 @@ export class StatementQueries implements Queries {
       shape,
       profile: false,
       destination: { kind: 'rows', encoding: sink.encoding },
-      recall,
       renew: (place) => this.#renewed(prepared, () => checked(place)),
       planAlone: (place) => checked(place, false),
       onStart: ({ columns }) => sink.start({ columns, timeZone: context.timeZone }),
@@ -132,7 +131,7 @@ export class StatementQueries implements Queries {
         return sink.batch(batch);
       },
     });
-    this.#parts.services.resultSizes.ended(shape, rows);
+    prepared.memory.lastRows = rows;
     const forValues = this.#forValues;
     return {
       rowsProduced: rows,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LoadedTable, TableName, TableSource } from '../resolver/table-source.ts';
-import { statementTables } from './statement-tables.ts';
+import { leasedTables, statementTables } from './statement-tables.ts';
 
 const name = (table: string): TableName => ({ catalog: 'lake', namespace: ['s'], table });
 const never = new AbortController().signal;
@@ -39,4 +39,26 @@ test('another spelling of its name is the same table', async () => {
   const tables = statementTables(busyCatalog());
   expect(await versions(tables, 'a')).toEqual(['v1']);
   expect(await versions(tables, 'A', 'a')).toEqual(['v1', 'v1']);
+});
+
+test('a query is given what a lease holds, each table once; all else, and all once they are forgotten, is what the catalog says', async () => {
+  const catalog = busyCatalog();
+  const tables = statementTables(catalog);
+  let leases = 0;
+  const query = leasedTables(tables, {
+    loadTables: (names, signal) => catalog.loadTables(names, signal),
+    leasedTables: (names) => {
+      leases += 1;
+      if (names.some(({ table }) => table !== 'a')) return null;
+      return names.map(({ table }) => ({ kind: 'found', name: name(table), version: 'leased' }) as LoadedTable);
+    },
+  });
+  expect(await versions(query, 'a')).toEqual(['leased']);
+  expect(await versions(query, 'a', 'b')).toEqual(['leased', 'v1']);
+  expect(leases).toBe(2);
+  expect(catalog.asked).toEqual([['b']]);
+  expect(await versions(tables, 'a')).toEqual(['v2']);
+  query.forget();
+  expect(await versions(query, 'a', 'b')).toEqual(['v3', 'v3']);
+  expect(leases).toBe(2);
 });

@@ -1,5 +1,5 @@
 import { must } from '#shared/must.ts';
-import { tableKey, type LoadedTable, type TableSource } from '../resolver/table-source.ts';
+import { tableKey, type LoadedTable, type TableLoader, type TableSource } from '../resolver/table-source.ts';
 
 export interface StatementTables extends TableSource {
   /** Has every table loaded again, because a snapshot has expired. */
@@ -31,6 +31,30 @@ export function statementTables(source: TableSource): StatementTables {
     forget: () => {
       asked.clear();
       found.clear();
+    },
+  };
+}
+
+/**
+ * The tables of the query that is the whole statement. While a lease says that the catalog would answer as it did last, that answer is
+ * used; all others are the statement's. Once the tables are forgotten, the catalog is asked.
+ */
+export function leasedTables<Tables extends StatementTables>(tables: Tables, source: TableLoader): Tables {
+  let isForgotten = false;
+  const leased = statementTables({
+    loadTables: (names, signal) => {
+      const known = isForgotten ? null : (source.leasedTables?.(names) ?? null);
+      return known === null ? tables.loadTables(names, signal) : Promise.resolve(known);
+    },
+    nearest: (name, missing) => tables.nearest(name, missing),
+  });
+  return {
+    ...tables,
+    ...leased,
+    forget: () => {
+      isForgotten = true;
+      leased.forget();
+      tables.forget();
     },
   };
 }

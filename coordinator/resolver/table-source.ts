@@ -76,21 +76,9 @@ export type MissingCode = (typeof MISSING_CODES)[number];
 export interface TableLoader {
   /** @throws SkeinError CATALOG_UNAVAILABLE, FORBIDDEN; a missing table is an answer, not an error. */
   loadTables(names: readonly TableName[], signal: AbortSignal): Promise<readonly LoadedTable[]>;
-  /**
-   * Returns the tables as the principal last saw them, and asks whether they still are so unless it knows; null when that is unlikely.
-   */
-  recallTables?(names: readonly TableName[], signal: AbortSignal): RecalledTables | null;
+  /** Returns the tables as the catalog last described them, while a lease says that they still are so; null = it must be asked. */
+  leasedTables?(names: readonly TableName[]): readonly LoadedTable[] | null;
 }
-
-/**
- * Tables as the principal last saw them. What was read of them is for nobody before `areCurrent` is true: all of them are so at a time after
- * they were recalled, by the catalog's answer or its lease, and the principal may still do the same with them.
- */
-export type RecalledTables = {
-  readonly tables: readonly LoadedTable[];
-  /** True = known by now. Rejects with what `loadTables` throws. */
-  readonly areCurrent: true | Promise<boolean>;
-};
 
 /** The tables that a principal may read. */
 export interface TableSource extends TableLoader {

@@ -5,6 +5,7 @@ import { taskId, type TaskId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import { queryKilled, WorkerEnding } from '../cluster/worker-ending.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
+import { MiscountedRows } from '../sink/miscounted-rows.ts';
 import type { ResultReader } from './result-reader.ts';
 import { runProgress, type RunProgress, type RunView } from './run-progress.ts';
 import { runTask } from './run-task.ts';
@@ -20,20 +21,12 @@ import { stageTasks } from './stage-state.ts';
 import { taskTicket, type TaskOwner } from './task-spec.ts';
 import { TaskSpecs, threadsOf, type Place } from './task-specs.ts';
 import { withRun, type TaskEnd } from './task-end.ts';
-import {
-  failureError,
-  FragmentRefused,
-  INPUT_LOST,
-  NOT_FORESEEN,
-  QUERY_ENDED,
-  sentInPart,
-  StartOver,
-} from './task-errors.ts';
+import { failureError, FragmentRefused, INPUT_LOST, QUERY_ENDED, sentInPart, StartOver } from './task-errors.ts';
 import { isCarried, type TaskEvent, type TaskOutput } from './task-state.ts';
 
 /**
- * A stage's tasks are sent before its producers have ended only when these have run for this long: then nearly all of their tasks are known to
- * their workers, and the stage is long enough that sending early saves something.
+ * The last stage's task is sent before its producers have ended only when these have run for this long: then nearly all of their tasks are
+ * known to their workers, and the stage is long enough that sending early saves something.
  */
 const EARLY_AFTER_MS = 10;
 
@@ -106,8 +99,7 @@ export class TaskDispatcher implements RunView, TimedRun {
 
   /** Progress of the stages that were started so far. */
   get progress(): RunProgress {
-    const running = [...this.#running.values()].filter(({ stage }) => !stage.isForeseen);
-    return runProgress([...this.#stages], running);
+    return runProgress([...this.#stages], [...this.#running.values()]);
   }
 
   get stages(): readonly StageReport[] {
@@ -115,18 +107,20 @@ export class TaskDispatcher implements RunView, TimedRun {
   }
 
   /**
-   * Runs stages, whose producers are done or among them, to their end. `foresee` is called when they have run for a while, and makes those that
-   * are likely to follow, if it can: their tasks are sent meanwhile. Each of these is given to the next `run`, or to `withdraw`.
+   * Runs stages, whose producers are done or among them, to their end.
    * @throws StartOver, FragmentRefused, or the error that ends the query.
    */
-  async run(stages: readonly StageRun[], foresee?: () => readonly StageRun[]): Promise<void> {
+  async run(stages: readonly StageRun[]): Promise<void> {
     for (const stage of stages) {
       this.#active.add(stage);
       this.#stages.add(stage);
     }
     this.#mayBeEarly = false;
-    if (foresee !== undefined || stages.some(({ isEarly }) => isEarly)) {
-      this.#early = setTimeout(() => this.#sendEarly(foresee), EARLY_AFTER_MS);
+    if (stages.some(({ isEarly }) => isEarly)) {
+      this.#early = setTimeout(() => {
+        this.#mayBeEarly = true;
+        this.#pump();
+      }, EARLY_AFTER_MS);
     }
     this.#pump();
     try {
@@ -134,22 +128,6 @@ export class TaskDispatcher implements RunView, TimedRun {
     } finally {
       clearTimeout(this.#early);
     }
-  }
-
-  #sendEarly(foresee?: () => readonly StageRun[]): void {
-    this.#mayBeEarly = true;
-    try {
-      for (const stage of foresee?.() ?? []) this.#active.add(stage);
-    } catch {
-      // What is really wrong shows when the query is planned on.
-    }
-    this.#pump();
-  }
-
-  /** Ends the tasks of a stage that was foreseen, and does not follow. */
-  withdraw(stage: StageRun): void {
-    this.#active.delete(stage);
-    for (const running of this.#running.values()) if (running.stage === stage) running.stop.abort(NOT_FORESEEN);
   }
 
   /** Ends running tasks and frees spooled output. Resolves when every live worker has confirmed it, or has not within the deadline. */
@@ -202,7 +180,7 @@ export class TaskDispatcher implements RunView, TimedRun {
       for (const stage of this.#active) {
         const room = must(rooms(stage.fragment.width)[i], 'every worker has room');
         const isEarly = !stage.isReady;
-        if (isEarly ? !(this.#mayBeEarly && stage.startsEarly) : stage.isForeseen) continue;
+        if (isEarly && !(this.#mayBeEarly && stage.startsEarly)) continue;
         const taken = this.#cores.of(worker.info.id, isEarly);
         if (taken > 0 && taken + threadsOf(stage, room) > room.cores) continue;
         const task = stage.take(worker, isNear, workers);
@@ -217,7 +195,7 @@ export class TaskDispatcher implements RunView, TimedRun {
 
   #settle(stage: StageRun): void {
     const { state } = stage;
-    if (state.kind === 'running' || stage.isForeseen) return;
+    if (state.kind === 'running') return;
     this.#active.delete(stage);
     if (state.kind === 'failed') throw failureError(state.failure);
     stage.done.resolve();
@@ -238,8 +216,7 @@ export class TaskDispatcher implements RunView, TimedRun {
       }
       if (stage.state.kind !== 'done') for (const producer of stage.producers) visit(producer);
     };
-    // What only a foreseen stage would read is made again when it follows: until then its producers have given what they gave.
-    for (const stage of new Set(this.#active)) if (!stage.isForeseen) visit(stage);
+    for (const stage of new Set(this.#active)) visit(stage);
   }
 
   #loseOutput(stage: StageRun, output: TaskOutput): void {
@@ -269,7 +246,7 @@ export class TaskDispatcher implements RunView, TimedRun {
     const spec = this.#specs.make(stage, task, { worker, room }, { id, scheduledMs: Math.round(this.#scheduledMs) });
     const running = runningTask({ stage, worker, spec, isEarly });
     stage.applyTask(task, { kind: 'placed', taskId: id, worker: { id: info.id, address: link.address } });
-    if (!stage.isForeseen) stage.readsProducers();
+    for (const producer of stage.producers) producer.isRead = true;
     this.#running.set(id, running);
     this.#cores.add(running);
     this.#used.set(info.id, worker);
@@ -298,6 +275,11 @@ export class TaskDispatcher implements RunView, TimedRun {
       const { scheduledMs, rows } = event.report;
       // Rows of the result are counted as they come.
       this.#worked(running, { rows: stage.result === null ? rows : 0, scheduledMs });
+      const arrived = stage.result?.rowsOf(id) ?? rows;
+      if (arrived !== rows) {
+        this.#fail(new MiscountedRows({ given: rows, arrived }));
+        return;
+      }
     }
     stage.applyTask(task, event);
     // Readers that wait for its end would wait forever.
@@ -363,8 +345,7 @@ export class TaskDispatcher implements RunView, TimedRun {
     if (waits && NOT_BY_WAITING.has(code) && !(signal.reason instanceof WorkerEnding)) return { kind: 'inputLost' };
     const broke = code === 'CONNECTION_LOST';
     if (broke && !signal.aborted && (await worker.link.outlives([signal]))) return { kind: 'connectionLost' };
-    if (signal.aborted && (signal.reason === INPUT_LOST || signal.reason === NOT_FORESEEN))
-      return { kind: 'inputLost' };
+    if (signal.aborted && signal.reason === INPUT_LOST) return { kind: 'inputLost' };
     // A connection that breaks while its worker is lost says less than the signal does.
     const error = SkeinError.of(broke ? signal.reason : thrown);
     if (error instanceof WorkerEnding) {
@@ -376,8 +357,6 @@ export class TaskDispatcher implements RunView, TimedRun {
       return { kind: 'inputLost' };
     }
     if (error.code === 'WORKER_LOST') return { kind: 'workerLost' };
-    // If its stage does follow, the task fails once more.
-    if (stage.isForeseen && !signal.aborted) return { kind: 'inputLost' };
     if (error.code === 'FRAGMENT_REFUSED') this.#fail(new FragmentRefused(stage.fragment, error.message));
     return error.code === 'WORKER_DRAINING' ? { kind: 'refused' } : { kind: 'failed', error };
   }

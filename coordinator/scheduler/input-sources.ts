@@ -1,4 +1,4 @@
-import type { InputSource, PartitionReport } from '#proto/task.ts';
+import type { InputSource } from '#proto/task.ts';
 import { must, unreachable } from '#shared/must.ts';
 import { sliceBatches, type InputShare } from './task-share.ts';
 import type { TaskOutput } from './task-state.ts';
@@ -15,8 +15,8 @@ export type StageOutput = {
   readonly outputs: readonly TaskOutput[];
   /** Its tasks that run, on which a reader waits that is sent early. */
   readonly running: readonly PlacedTask[];
-  /** What each of these is expected to give, per partition. */
-  readonly expected: readonly Pick<PartitionReport, 'rows' | 'bytes'>[];
+  /** Numbers of the partitions that each of them gives. */
+  readonly partitions: readonly number[];
 };
 
 /** Returns the outputs that `part` of an input reads, at their current workers; empty ones are left out. */
@@ -33,11 +33,11 @@ export function inputSources(part: InputShare, { outputs, ...early }: StageOutpu
     [...output.report.partitions.keys()].flatMap((partition) => sourcesOf(output, partition));
   switch (part.kind) {
     case 'all':
-      return [...outputs.flatMap(whole), ...awaited([...early.expected.keys()], early, sourceOf)];
+      return [...outputs.flatMap(whole), ...awaited(early.partitions, early.running, sourceOf)];
     case 'partitions': {
       const { partitions } = part;
       const given = partitions.flatMap((partition) => outputs.flatMap((output) => sourcesOf(output, partition)));
-      return [...given, ...awaited(partitions, early, sourceOf)];
+      return [...given, ...awaited(partitions, early.running, sourceOf)];
     }
     case 'tasks':
       return outputs.filter((_, task) => part.tasks.includes(task)).flatMap(whole);
@@ -52,19 +52,15 @@ export function inputSources(part: InputShare, { outputs, ...early }: StageOutpu
   }
 }
 
-/** Partitions of tasks that run. */
-function awaited(
-  partitions: readonly number[],
-  { running, expected }: Pick<StageOutput, 'running' | 'expected'>,
-  sourceOf: SourceOf,
-): InputSource[] {
+/** Partitions of tasks that run: nobody knows yet what these give. */
+function awaited(partitions: readonly number[], running: readonly PlacedTask[], sourceOf: SourceOf): InputSource[] {
   return running.flatMap((task) =>
     partitions.map((partition) => ({
       ...sourceOf(task, partition),
       partition,
       batches: null,
-      rows: expected[partition]?.rows ?? 0,
-      bytes: expected[partition]?.bytes ?? 0,
+      rows: 0,
+      bytes: 0,
       awaited: true,
     })),
   );

@@ -7,7 +7,7 @@ import { TextColumnReader } from '../sink/text-column.ts';
 import { ResultReader } from './result-reader.ts';
 import { flightMessages } from '#test/support/scripted/messages.ts';
 
-const [A, B] = [taskId('a'), taskId('b')];
+const [A, B, C] = [taskId('a'), taskId('b'), taskId('c')];
 
 /** The messages of a task whose result is one batch of one row. */
 const messages = (row: string): readonly FlightData<Buffer>[] =>
@@ -55,6 +55,26 @@ test('when the first one failed the result begins again, and what waited is not 
   expect(reader.hasDelivered(A)).toBe(false);
 });
 
+test('whenever another comes while the next one begins, only one of them has its turn, and the count of each is that of its rows', async () => {
+  for (let turns = 0; turns < 8; turns += 1) {
+    const { rows, reader, send } = reading(true);
+    await send(A)('a1');
+    const waiting = send(B)('b1');
+    await setImmediate();
+    reader.ended(A);
+    for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+    const coming = send(C)('c1');
+    await setImmediate();
+    // Whoever is first is read to its end: were the result to begin again because it fails, rows of the other would be lost.
+    const first = reader.hasDelivered(B) ? B : C;
+    expect([reader.rowsOf(B) + reader.rowsOf(C), rows.length], `${turns} turns`).toEqual([1, 2]);
+    reader.ended(first);
+    await Promise.all([waiting, coming]);
+    expect(rows.toSorted()).toEqual(['a1', 'b1', 'c1']);
+    expect([A, B, C].map((task) => reader.rowsOf(task))).toEqual([1, 1, 1]);
+  }
+});
+
 test('a closed one delivers nothing any more, neither what waits nor what comes', async () => {
   const { rows, reader, send } = reading(true);
   await send(A)('a1');
@@ -62,6 +82,6 @@ test('a closed one delivers nothing any more, neither what waits nor what comes'
   reader.close();
   reader.ended(A);
   await second;
-  await send(taskId('c'))('c1');
+  await send(C)('c1');
   expect(rows).toEqual(['a1']);
 });

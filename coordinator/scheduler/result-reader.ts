@@ -4,7 +4,7 @@ import type { BatchReader, ResultBatch } from '../sink/result-sink.ts';
 
 type Options = {
   readonly newReader: () => BatchReader;
-  /** Takes rows; the promise resolves when it can take more. */
+  /** Takes rows, before it returns; the promise resolves when it can take more. */
   readonly onBatch: (batch: ResultBatch) => Promise<void> | undefined;
   /** Restarts the result; returns false when it cannot, because the client has received a part of it. */
   readonly restart: () => boolean;
@@ -16,7 +16,8 @@ type Options = {
  */
 export class ResultReader {
   readonly #options: Options;
-  readonly #delivered = new Set<TaskId>();
+  /** Rows that were delivered, by task. */
+  readonly #delivered = new Map<TaskId, number>();
   readonly #ended = new Set<TaskId>();
   readonly #waiting: (() => void)[] = [];
   #turn: TaskId | undefined;
@@ -36,11 +37,10 @@ export class ResultReader {
         // The task was given up while it waited.
         if (this.#isClosed || this.#ended.has(task)) return this.#next();
         this.#turn = task;
-        this.#delivered.add(task);
+        this.#delivered.set(task, this.rowsOf(task) + batch.rows);
         return this.#options.onBatch(batch);
       };
-      if (this.#turn === undefined || this.#turn === task) return deliver();
-      return this.#wait().then(deliver);
+      return this.#turn === undefined || this.#turn === task ? deliver() : this.#inTurn(deliver);
     };
   }
 
@@ -61,6 +61,11 @@ export class ResultReader {
     return this.#delivered.has(task);
   }
 
+  /** Rows of the task that are part of the result. */
+  rowsOf(task: TaskId): number {
+    return this.#delivered.get(task) ?? 0;
+  }
+
   restart(): boolean {
     if (!this.#options.restart()) return false;
     this.#delivered.clear();
@@ -71,9 +76,11 @@ export class ResultReader {
     this.#waiting.shift()?.();
   }
 
-  async #wait(): Promise<void> {
+  /** Delivers once it is nobody's turn. Nothing may come between the look and the delivery, or two tasks would have their turn at once. */
+  async #inTurn(deliver: () => Promise<void> | undefined): Promise<void> {
     do {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     } while (this.#turn !== undefined);
+    await deliver();
   }
 }

@@ -32,8 +32,6 @@ import {
   type KeyValues,
 } from '../distributor/dynamic-filter.ts';
 import { destinationOf, oneRun, type QueryRun } from './one-run.ts';
-import { stagesAhead, type Foresight } from './foresight.ts';
-import { givesSame, StageKeys } from './past-stages.ts';
 import type { PlannedScan } from './plan-scans.ts';
 import { ResultReader } from './result-reader.ts';
 import { clusterFacts, workerFacts, type Scheduler } from './scheduler.ts';
@@ -68,9 +66,10 @@ export type StagedQuery = QueryRun & {
 };
 
 /** `whole`: the query must run again, whole on one worker, for the reason that is given; nothing of its result has been sent. */
-export type StagedRun =
-  | { readonly kind: 'staged'; readonly stages: readonly StageReport<Fragment>[]; readonly starts: number }
-  | WholePlan;
+export type StagedRun = (RanStages & { readonly starts: number }) | WholePlan;
+
+/** `rows`: those that the tasks of the last stage say that they gave. */
+type RanStages = { readonly kind: 'staged'; readonly stages: readonly StageReport<Fragment>[]; readonly rows: number };
 
 /** Number of times that a query starts, at most, when lost output cannot be reproduced. */
 const STARTS_MAX = 3;
@@ -86,8 +85,8 @@ const WAVES_PER_FRAGMENT_MAX = 4;
 export async function runStages(scheduler: Scheduler, query: StagedQuery): Promise<StagedRun> {
   for (let starts = 1; ; starts += 1) {
     try {
-      const stages = await oneRun(scheduler, query, (dispatcher) => new StageLoop(scheduler, query, dispatcher).run());
-      return 'kind' in stages ? stages : { kind: 'staged', stages, starts };
+      const ran = await oneRun(scheduler, query, (dispatcher) => new StageLoop(scheduler, query, dispatcher).run());
+      return ran.kind === 'whole' ? ran : { ...ran, starts };
     } catch (error) {
       if (error instanceof FragmentRefused) return wholeInstead(error, query);
       if (!(error instanceof StartOver)) throw error;
@@ -124,10 +123,6 @@ class StageLoop {
   readonly #keyStages: StageRun<Fragment>[] = [];
   readonly #filters = new Map<number, readonly AppliedFilter[]>();
   readonly #looked = new Set<string>();
-  readonly #keys: StageKeys;
-  #foresight: Foresight | undefined;
-  /** Stages of the present plan that were sent ahead. */
-  #ahead: ReadonlyMap<Fragment, StageRun<Fragment>> = new Map();
   #scans: readonly PlannedScan[];
   #scanFacts: readonly ScanFacts[];
 
@@ -135,77 +130,31 @@ class StageLoop {
     this.#scheduler = scheduler;
     this.#query = query;
     this.#dispatcher = dispatcher;
-    this.#keys = new StageKeys(query);
     this.#scans = query.scans;
     this.#scanFacts = query.scanFacts;
   }
 
-  async run(): Promise<readonly StageReport<Fragment>[] | WholePlan> {
+  async run(): Promise<RanStages | WholePlan> {
     let { distributed } = this.#query;
     const wavesMax = WAVES_PER_FRAGMENT_MAX * distributed.fragments.length;
     for (let waves = 0; waves < wavesMax; waves += 1) {
       const wave = chooseWave(distributed, (stage) => this.#stages.has(stage));
       if (wave.length === 0) {
-        await this.#runResult(must(distributed.fragments.at(-1), 'a distributed plan has fragments'), []);
-        return this.#reports();
+        return await this.#runResult(must(distributed.fragments.at(-1), 'a distributed plan has fragments'), []);
       }
-      const runs = wave.map((one) => this.#ahead.get(one) ?? this.#prepare(one, SPOOLED));
+      const runs = wave.map((one) => this.#prepare(one, SPOOLED));
       for (const run of runs) this.#stages.set(run.fragment.stage, run);
       if (isLastKnown(distributed, (stage) => this.#stages.has(stage))) {
-        await this.#runResult(must(distributed.fragments.at(-1), 'a distributed plan has fragments'), runs);
-        return this.#reports();
+        return await this.#runResult(must(distributed.fragments.at(-1), 'a distributed plan has fragments'), runs);
       }
-      const current = distributed;
-      await this.#dispatcher.run(runs, () => this.#foresee(current, runs));
-      const next = this.#asForeseen(runs) ?? (await this.#replan(current));
+      await this.#dispatcher.run(runs);
+      const next = await this.#replan(distributed);
       if (next.kind === 'whole') return next;
       const refused = await this.#query.check(next.fragments);
       if (refused !== null) return refused;
       distributed = next;
     }
     return { kind: 'whole', reason: `${wavesMax} waves of stages did not bring it to an end` };
-  }
-
-  /** Plans the rest of the query by what the stages that run gave before, if that is known; returns those that can be sent ahead. */
-  #foresee(distributed: DistributedPlan, running: readonly StageRun<Fragment>[]): readonly StageRun<Fragment>[] {
-    for (const run of running) run.foreseen = this.#recall(run);
-    // What an older stage gives is not known, either, while it runs again.
-    const isUnknown = (run: StageRun): boolean => run.state.kind !== 'done' && run.foreseen === undefined;
-    if ([...this.#stages.values()].some(isUnknown)) return [];
-    const next = this.#distribute(distributed);
-    // The keys by which a scan may be narrowed are there when the stages have ended.
-    if (next.kind === 'whole' || this.#filtersOf(next).length > 0) return [];
-    const isBegun = (stage: number): boolean => this.#stages.has(stage);
-    const ahead = stagesAhead({ next, running }, isBegun, (fragment) => this.#prepare(fragment, SPOOLED));
-    this.#foresight = { next, ahead, workers: this.#workerIds() };
-    return ahead;
-  }
-
-  /** The plan that was foreseen, if it has come so; else undefined, and what was sent ahead is withdrawn. */
-  #asForeseen(running: readonly StageRun<Fragment>[]): DistributedPlan | undefined {
-    const foresight = this.#foresight;
-    this.#foresight = undefined;
-    const giveSame = running.every((run) => run.foreseen !== undefined && givesSame(run.foreseen, run.facts()));
-    // From now on what they gave counts.
-    for (const run of running) run.foreseen = undefined;
-    if (foresight === undefined) return undefined;
-    const { next, ahead, workers } = foresight;
-    const isSo = giveSame && workers === this.#workerIds();
-    for (const run of ahead) if (run.attempts.all.length > 0) this.#scheduler.onAhead(isSo);
-    if (!isSo) {
-      for (const run of ahead) this.#dispatcher.withdraw(run);
-      return undefined;
-    }
-    for (const run of ahead) run.follow();
-    this.#ahead = new Map(ahead.map((run) => [run.fragment, run]));
-    return next;
-  }
-
-  #workerIds(): string {
-    return this.#scheduler.pool
-      .open()
-      .map(({ info }) => info.id)
-      .join();
   }
 
   /** Distributes the rest of the plan by what the stages that have run gave, and narrows its scans. */
@@ -215,31 +164,18 @@ class StageLoop {
     return (await this.#narrow(again)) ?? again;
   }
 
-  #recall(run: StageRun<Fragment>): StageFacts | undefined {
-    const { output } = run.fragment;
-    const past = this.#scheduler.past.recall(this.#keys.of(run));
-    return past === undefined || output === null ? undefined : { ...past, output };
-  }
-
-  /** Remembers what the stages gave for queries to come. */
-  #remember(): void {
-    for (const run of this.#stages.values()) {
-      const isWhole = run.fragment.output !== null && run.state.kind === 'done';
-      if (isWhole) this.#scheduler.past.remember(this.#keys.of(run), run.facts());
-    }
-  }
-
   #reports(): readonly StageReport<Fragment>[] {
     return [...new Set([...this.#stages.values(), ...this.#keyStages])].map((run) => stageReport(run));
   }
 
-  /** Runs the last stage, and with it the stages that it waits for; then what all stages gave is remembered. */
-  async #runResult(fragment: Fragment, wave: readonly StageRun<Fragment>[]): Promise<void> {
+  /** Runs the last stage, and with it the stages that it waits for. */
+  async #runResult(fragment: Fragment, wave: readonly StageRun<Fragment>[]): Promise<RanStages> {
     const run = this.#prepare({ ...fragment, sql: this.#query.encoding.sql(fragment.sql) }, destinationOf(this.#query));
     run.isEarly = wave.length > 0;
     this.#stages.set(fragment.stage, run);
     await this.#dispatcher.run([...wave, run]);
-    this.#remember();
+    const rows = run.reports().reduce((sum, report) => sum + report.rows, 0);
+    return { kind: 'staged', stages: this.#reports(), rows };
   }
 
   #prepare(fragment: Fragment, to: Destination): StageRun<Fragment> {
@@ -266,7 +202,7 @@ class StageLoop {
   }
 
   #stageFacts(): ReadonlyMap<number, StageFacts> {
-    return new Map([...this.#stages].map(([stage, run]) => [stage, run.factsOrForeseen()]));
+    return new Map([...this.#stages].map(([stage, run]) => [stage, run.facts()]));
   }
 
   /** The dynamic filters of a plan that are likely to pay off, and that were not looked at yet. */
@@ -312,7 +248,7 @@ class StageLoop {
     const build = must(this.#stages.get(stage), 'a filter of a stage that has run');
     const [table, second] = build.planned;
     if (table === undefined || second !== undefined || table.report.filesPruned > 0) return false;
-    const { rows } = build.factsOrForeseen();
+    const { rows } = build.facts();
     if (rows <= VALUES_MAX || rows < WHOLE_TABLE_SHARE * table.report.rows) return false;
     const bounds = scanBounds(build.fragment.plan, column, this.#scanFacts);
     return bounds !== null && !isSelective(bounds, this.#probeColumn(plan, filter).facts);

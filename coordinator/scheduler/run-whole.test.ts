@@ -18,10 +18,10 @@ import {
   type WorkerScript,
 } from '#test/support/scripted/worker.ts';
 import { WorkerPool } from '../cluster/worker-pool.ts';
+import { CountedSink } from '../sink/counted-sink.ts';
 import type { WholeFragment } from '../distributor/fragment.ts';
 import { NARROW_MEMORY_BYTES } from './choose-width.ts';
 import { runWhole, type WholeQuery } from './run-whole.ts';
-import { PastStages } from './past-stages.ts';
 import type { Scheduler } from './scheduler.ts';
 
 const closers: (() => void)[] = [];
@@ -64,9 +64,7 @@ async function clusterOf(scripts: readonly WorkerScript[]): Promise<{ scheduler:
       spillLimitBytes: 1,
       taskBytesMax: 10_000,
       workerWaitMs: 500,
-      past: new PastStages(),
       onRetry,
-      onAhead: () => undefined,
       running: new Map(),
     },
     workers,
@@ -185,6 +183,60 @@ test('a task of a lost worker runs once more on another, but not when the client
   expect(retries).toBe(1);
 });
 
+test.each([
+  ['lost', 4],
+  ['doubled', 2],
+])(
+  'a task of which rows were %s on their way fails the query: its report says how many it gave',
+  async (_what, given) => {
+    const { scheduler } = await cluster(async function* (spec) {
+      yield SCHEMA;
+      for (let i = 0; i < 3; i += 1) yield ROW;
+      yield report(spec, given);
+    });
+    const failed = { code: 'INTERNAL_ERROR', message: expect.stringContaining(`${given} were given, 3 arrived`) };
+    await expect(runWhole(scheduler, query())).rejects.toMatchObject(failed);
+    expect(retries).toBe(0);
+  },
+);
+
+test('rows that were still on their way to the client when their worker died are found before its last byte', async () => {
+  let tries = 0;
+  const diesOnce: WorkerScript['output'] = async function* (spec) {
+    tries += 1;
+    yield SCHEMA;
+    yield ROW;
+    if (tries === 1) await new Promise(() => undefined);
+    yield report(spec, 1);
+  };
+  const { scheduler, workers } = await cluster(diesOnce, diesOnce);
+  const rows: string[] = [];
+  const sink = new CountedSink({
+    encoding: 'json',
+    committed: false,
+    start: () => void (rows.length = 0),
+    batch: ({ body }) => void rows.push(body.toString()),
+    hold: () => undefined,
+    release: () => Promise.resolve(),
+    finish: () => undefined,
+  });
+  const open = Promise.withResolvers<void>();
+  const shape = { columns: [], timeZone: 'UTC' };
+  const onStart = (): void => sink.start(shape);
+  // As rows once waited for the catalog: they belong to the result before it has them, and nothing takes them back.
+  const onBatch: WholeQuery['onBatch'] = (batch) => open.promise.then(() => sink.batch(batch));
+  const running = runWhole(scheduler, query({ onStart, onBatch }));
+  await vi.waitFor(() => expect(workers.some((worker) => worker.messagesSent() === 2)).toBe(true));
+  // The row has come when a whole turn of the coordinator's has passed.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  workers.find((worker) => worker.messagesSent() > 0)?.kill();
+  await vi.waitFor(() => expect(tries).toBe(2), { timeout: 5_000 });
+  open.resolve();
+  const { rows: given } = await running;
+  expect([given, rows.length, retries]).toEqual([1, 2, 1]);
+  expect(() => sink.finish({ rowCount: given, elapsedMs: 1 })).toThrow('1 were given, 2 arrived');
+});
+
 test('the only worker is killed: the query waits until it is back, and no longer than it may', async () => {
   const { scheduler, workers } = await cluster(endless);
   const address = workers[0]?.address ?? '';
@@ -206,9 +258,9 @@ test('when the connection breaks and the worker lives, the query runs there agai
   let workers: Worker[] = [];
   const cut = (times: number): WorkerScript['output'] =>
     async function* (spec) {
-      yield SCHEMA;
-      yield ROW;
       if (cuts < times) {
+        yield SCHEMA;
+        yield ROW;
         cuts += 1;
         // The row is on its way.
         await new Promise((resolve) => setTimeout(resolve, 100));
@@ -223,7 +275,7 @@ test('when the connection breaks and the worker lives, the query runs there agai
   expect(await runWhole(twice.scheduler, query())).toMatchObject({ rows: 3 });
   expect([cuts, retries]).toEqual([2, 2]);
   // The other one was never tried, and no life of a worker has ended.
-  expect(workers.map((worker) => worker.messagesSent()).toSorted((a, b) => a - b)).toEqual([0, 11]);
+  expect(workers.map((worker) => worker.messagesSent()).toSorted((a, b) => a - b)).toEqual([0, 9]);
   expect(lives.map(({ aborted }) => aborted)).toEqual([false, false]);
   cuts = 0;
   await expect(runWhole(twice.scheduler, query({ mayStartOver: () => false }))).rejects.toMatchObject({

@@ -1,7 +1,6 @@
 import type { QueryId, TaskId } from '#shared/id.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import type { LiveWorker, WorkerPool } from '../cluster/worker-pool.ts';
-import type { PastStages } from './past-stages.ts';
 import type { ClusterFacts } from '../distributor/fragment.ts';
 
 /** A run of a query, as its workers' heartbeats concern it. */
@@ -25,10 +24,6 @@ export type Scheduler = {
   /** `coordinator.worker_wait` */
   readonly workerWaitMs: number;
   readonly onRetry: () => void;
-  /** Called for each stage that was sent ahead, when it is known whether it follows. */
-  readonly onAhead: (follows: boolean) => void;
-  /** What stages of earlier queries gave. */
-  readonly past: PastStages;
   /** The current runs by their ids. A worker that holds tasks or output of any other run is told to end it. */
   readonly running: Map<QueryId, TimedRun>;
 };

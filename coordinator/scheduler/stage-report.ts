@@ -24,7 +24,7 @@ export type StageReport<F extends TaskFragment = TaskFragment> = {
   readonly retries: number;
   /** Number of partitions that were divided because they were much bigger than the others. */
   readonly skewed: number;
-  /** Time from which its tasks could be sent, in milliseconds since 1970: those that are sent ahead wait from then on for what they read. */
+  /** Time from which its tasks could be sent, in milliseconds since 1970: one that is sent early waits from then on for what they read. */
   readonly startedAtMs: number;
   /** Milliseconds, up to now while it runs. */
   readonly elapsedMs: number;

@@ -1,4 +1,4 @@
-import type { InputSource, OutputSpec, PartitionReport, ScanFile, WriteSink } from '#proto/task.ts';
+import type { InputSource, OutputSpec, ScanFile, WriteSink } from '#proto/task.ts';
 import { must, unreachable } from '#shared/must.ts';
 import { chooseWorker } from '../cluster/choose-worker.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
@@ -34,7 +34,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   readonly producers: readonly StageRun<F>[];
   /** Settles when all tasks were done for the first time. */
   readonly done: PromiseWithResolvers<void> = Promise.withResolvers();
-  /** True once a task that reads this stage's output was started, of a stage that is known to follow. */
+  /** True once a task that reads this stage's output was started. */
   isRead = false;
   retries = 0;
   /** Memory that the query may use on all workers, as asked for when the stage's first task began. */
@@ -48,10 +48,6 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   isSmall = false;
   /** Its tasks may be sent while its producers run: they wait on their workers for these to end. */
   isEarly = false;
-  /** It follows only if its producers give what is foreseen: until they have ended, nobody asks how its tasks end. */
-  isForeseen = false;
-  /** What it will give, by what it gave before; undefined when that is not known. */
-  foreseen: StageFacts | undefined;
   readonly startedAtMs: number = Date.now();
   readonly startedMs: number = performance.now();
   endedMs = 0;
@@ -107,7 +103,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
     this.apply({ kind: 'task', task, event });
   }
 
-  /** Makes the tasks' shares, or the queue that they are taken from. Producers are done, or what they will give is foreseen. */
+  /** Makes the tasks' shares, or the queue that they are taken from. Producers that it reads in parts are done. */
   start({ scans, workers, isFixed }: StageContext): void {
     const { fragment } = this;
     this.planned = fragment.scans.map(({ scan }) => must(scans[scan], 'a fragment names planned scans'));
@@ -123,7 +119,9 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
         const inputs = fragment.inputs.map((input, i) => ({
           isPartitioned: input.read === 'partition',
           dividable: input.dividable === true,
-          produced: this.#producer(i).#given(),
+          produced: this.#producer(i)
+            .reports()
+            .map(({ partitions }) => partitions),
         }));
         const { shares, skewed } = partitionShares(inputs, { partitions, slots: Math.max(1, slots), isFixed });
         this.skewed = skewed;
@@ -174,18 +172,6 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
     const task = this.#make(this.#shareOf(batch));
     if (this.#queue?.size === 0) this.apply({ kind: 'allMade' });
     return task;
-  }
-
-  /** Called when a stage that was foreseen is known to follow. */
-  follow(): void {
-    this.isForeseen = false;
-    this.isEarly = false;
-    if (this.attempts.all.length > 0) this.readsProducers();
-  }
-
-  /** Called when one of its tasks begins to read. */
-  readsProducers(): void {
-    for (const producer of this.producers) producer.isRead = true;
   }
 
   /** Whether the stages that it reads have ended. */
@@ -241,25 +227,12 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   #output(): StageOutput {
     const outputs = this.outputs();
     const running = stageTasks(this.#state).flatMap((task) => (task.kind === 'running' ? [task] : []));
-    if (running.length === 0) return { outputs, running, expected: [] };
-    const tasks = outputs.length + running.length;
-    const expected = Array.from({ length: this.fragment.partitions }, (_, partition) => {
-      const { rows, bytes } = this.foreseen?.partitions[partition] ?? NOTHING;
-      return { rows: Math.round(rows / tasks), bytes: Math.round(bytes / tasks) };
-    });
-    return { outputs, running, expected };
+    const partitions = Array.from({ length: this.fragment.partitions }, (_, partition) => partition);
+    return { outputs, running, partitions };
   }
 
-  /** What each of its tasks gave, per partition; while it runs, what it is foreseen to give, as one task. */
-  #given(): readonly (readonly PartitionReport[])[] {
-    if (this.#state.kind === 'done') return this.reports().map(({ partitions }) => partitions);
-    // As many batches as rows: so a skewed partition is found, although its batches are not known yet.
-    return [this.foreseen?.partitions.map((given) => ({ ...given, batches: given.rows })) ?? []];
-  }
-
-  /** Bytes that it gave or, while it runs, is foreseen to give. */
+  /** Bytes that it has given so far. */
   get #givenBytes(): number {
-    if (this.#state.kind !== 'done') return this.foreseen?.bytes ?? 0;
     return this.reports().reduce((sum, { outputBytes }) => sum + outputBytes, 0);
   }
 
@@ -277,11 +250,6 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
       partitions,
       tasks: reports.length,
     };
-  }
-
-  /** Like `facts`; what is foreseen while it runs. */
-  factsOrForeseen(this: StageRun<Fragment>): StageFacts {
-    return this.#state.kind === 'done' || this.foreseen === undefined ? this.facts() : this.foreseen;
   }
 
   #make(share: TaskShare): number {
@@ -384,4 +352,3 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
 }
 
 const ALL: InputShare = { kind: 'all' };
-const NOTHING = { rows: 0, bytes: 0 };

@@ -6,9 +6,6 @@ import type { TaskEvent, TaskFailure } from './task-state.ts';
 /** Stops a task whose input was lost: it may wait for that input forever. */
 export const INPUT_LOST = new SkeinError('WORKER_LOST', 'an input of the task was lost');
 
-/** Stops a task of a stage that was foreseen and does not follow. */
-export const NOT_FORESEEN = new SkeinError('QUERY_CANCELLED', 'the query goes on in another way');
-
 /** Tells tasks that still run that nobody needs their rows. Made once: a stack trace for every query costs too much. */
 export const QUERY_ENDED = new SkeinError('QUERY_CANCELLED', 'the query has ended');
 

@@ -50,7 +50,12 @@ function csvOf(reader: OptionReader, { header = false, fileName }: Around): CsvU
   if (!RECORD_ENDS.has(record)) throw refused('RECORD_DELIMITER', 'is \\n for an unload', reader);
   const quote = characterOf('FIELD_OPTIONALLY_ENCLOSED_BY', QUOTE, reader);
   const escape = characterOf('ESCAPE', quote, reader);
-  const [nullText = ''] = reader.texts('NULL_IF', NULLS_MAX) ?? NULLS;
+  const emptyIsNull = reader.boolean('EMPTY_FIELD_AS_NULL', true);
+  // A text that is not given has no sign of ESCAPE in it, if an empty field can stand for NULL.
+  const nulls = emptyIsNull
+    ? NULLS.filter((text) => escape === null || escape === quote || !text.includes(escape))
+    : NULLS;
+  const [nullText = ''] = reader.texts('NULL_IF', NULLS_MAX) ?? nulls;
   requireEncoding(reader);
   if (delimiter === quote) throw refused('FIELD_DELIMITER', 'is not the character that encloses fields', reader);
   if (delimiter === escape) throw refused('ESCAPE', 'is not the character between fields', reader);
@@ -74,7 +79,7 @@ function csvOf(reader: OptionReader, { header = false, fileName }: Around): CsvU
     escape: quote === null ? null : (escape ?? quote),
     header,
     nullText,
-    emptyIsNull: reader.boolean('EMPTY_FIELD_AS_NULL', true),
+    emptyIsNull,
     ...times,
   };
 }

@@ -49,9 +49,20 @@ export function assignColumns(insert: Insert): readonly Assignment[] {
 }
 
 /** @throws TYPE_MISMATCH for a type that has no conversion to the column's */
-export function requireAssignable({ name, type }: Field, from: SqlType, position: number): void {
+export const requireAssignable = (field: Field, from: SqlType, position: number): void =>
+  requireConversion(field, from, { position, mayLack: false });
+
+/** As `requireAssignable`, for a column of a file, whose structs may lack members, and have others. @throws TYPE_MISMATCH */
+export const requireReadable = (field: Field, from: SqlType, position: number): void =>
+  requireConversion(field, from, { position, mayLack: true });
+
+function requireConversion(
+  { name, type }: Field,
+  from: SqlType,
+  { position, mayLack }: { readonly position: number; readonly mayLack: boolean },
+): void {
   const to = icebergSqlType(type);
-  if (isAssignable(from, to)) return;
+  if (isAssignable(from, to, mayLack)) return;
   const types = `${printSqlType(to)}, and the value is ${printSqlType(from)}`;
   throw new SkeinError('TYPE_MISMATCH', `column ${name} has the type ${types}`, { position });
 }

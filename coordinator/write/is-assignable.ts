@@ -5,23 +5,30 @@ import type { SqlType } from '../planner/sql-type.ts';
 /**
  * Whether values of one type can be stored in a column of another, as DuckDB's own INSERT does it: by a cast, which may refuse single
  * values. Types that share no form are refused before the statement runs.
+ * @param mayLack structs may lack members that are NULL then, and have others, which are left out; they share one, as a cast needs it
  */
-export function isAssignable(from: SqlType, to: SqlType): boolean {
+export function isAssignable(from: SqlType, to: SqlType, mayLack = false): boolean {
   if (isNull(from) || isText(from) || isText(to)) return true;
   switch (to.kind) {
     case 'list':
-      return (from.kind === 'list' || from.kind === 'array') && isAssignable(from.element, to.element);
+      return (from.kind === 'list' || from.kind === 'array') && isAssignable(from.element, to.element, mayLack);
     case 'map':
-      return from.kind === 'map' && isAssignable(from.key, to.key) && isAssignable(from.value, to.value);
+      return (
+        from.kind === 'map' && isAssignable(from.key, to.key, mayLack) && isAssignable(from.value, to.value, mayLack)
+      );
     case 'struct': {
-      if (from.kind !== 'struct' || from.fields.length !== to.fields.length) return false;
+      if (from.kind !== 'struct') return false;
       const isNamed = from.fields.every(({ name }) => name !== '');
-      return to.fields.every((field, i) => {
-        const source = isNamed
-          ? from.fields.find(({ name }) => foldIdentifier(name) === foldIdentifier(field.name))
-          : from.fields[i];
-        return source !== undefined && isAssignable(source.type, field.type);
-      });
+      const sources = to.fields.map((field, i) =>
+        isNamed ? from.fields.find(({ name }) => foldIdentifier(name) === foldIdentifier(field.name)) : from.fields[i],
+      );
+      const found = sources.filter((source) => source !== undefined).length;
+      const isEnough =
+        mayLack && isNamed ? found > 0 : found === to.fields.length && from.fields.length === to.fields.length;
+      return (
+        isEnough &&
+        to.fields.every(({ type }, i) => sources[i] === undefined || isAssignable(sources[i].type, type, mayLack))
+      );
     }
     case 'scalar':
     case 'decimal':

@@ -414,14 +414,14 @@ export const CONFIG = {
     'Rows of all metadata tables ("t$files", ...) that one statement reads, of the columns that it names; each task that reads them carries them, so it is less than worker.task_bytes_max',
   ),
   'coordinator.plan_cache_entries': integer(
-    1_000,
+    3_000,
     0,
     1_000_000,
-    'Plans cached for repeated statements; when there are too many, the user with the most loses one',
+    'Parses, plans and shared plans remembered of earlier statements; when there are too many, the user with the most loses one',
   ),
   'coordinator.plan_cache_bytes': bytes(
     96 * MIB,
-    'Memory for the plans cached for repeated statements, and for their parses; when it is short, the user who takes the most loses a plan',
+    'Memory for what is remembered of earlier statements: parses, plans, and what their runs taught; when it is short, the user who takes the most loses an entry',
   ),
 
   'coordinator.orphan_retention_min': duration(

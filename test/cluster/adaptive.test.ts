@@ -81,27 +81,3 @@ test('a partition with one hot key is divided among several tasks', async () => 
   const text = await check('SELECT count(*), sum(v), sum(w) FROM skewed JOIN keys USING (k)');
   expect(text).toMatch(/skew_splits=1/);
 }, 240_000);
-
-/** Stages that were sent while others ran that they read, by whether they followed. */
-async function sentAhead(): Promise<{ readonly followed: number; readonly withdrawn: number }> {
-  const page = await (await fetch(`${cluster.queryUrl}/metrics`)).text();
-  const count = (outcome: string): number =>
-    Number(new RegExp(`^skein_stages_ahead_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(page)?.[1]);
-  return { followed: count('followed'), withdrawn: count('withdrawn') };
-}
-
-test('what stages gave before is foreseen: later stages are sent ahead, and rows stay right when a table changes', async () => {
-  const queries = [
-    'SELECT (v % 7)::INTEGER AS g, count(*), sum(w) FROM ordered JOIN thirds USING (k) GROUP BY g ORDER BY g',
-    'SELECT max(n), sum(m) FROM (SELECT k % 50000 AS g, count(*) AS n, max(w) AS m FROM thirds GROUP BY g)',
-  ];
-  const before = await sentAhead();
-  for (const sql of queries) await compare(sql, 3);
-  const after = await sentAhead();
-  expect(after.followed).toBeGreaterThan(before.followed);
-  const insert = 'INSERT INTO thirds SELECT n * 3 + 1 AS k, n AS w FROM range(100000) AS r(n)';
-  await duckdb.run(insert);
-  await cluster.sql(insert.replace('thirds', 'lake.default.thirds'));
-  for (const sql of queries) await compare(sql, 3);
-  expect((await sentAhead()).followed).toBeGreaterThan(after.followed);
-}, 240_000);

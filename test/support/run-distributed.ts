@@ -108,7 +108,7 @@ export async function distributedRunner(connection: DuckDBConnection, schema: st
         const separate = separateScans({ plan: query.plan, scans: query.scans });
         const bindings = icebergScans(separate.scans);
         const scans = await Promise.all(bindings.map(facts));
-        const checked = { plan: query.plan, scans: separate.scans, context, contextual: true };
+        const checked = { memory: query.memory, scans: separate.scans, context, contextual: true };
         const { rows, plans } = await run.distributed(shapePlan(separate.plan), bindings, scans, {
           sql: query.workerSql,
           scans: icebergScans(query.scans),

@@ -3,7 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { TaskId } from '#shared/id.ts';
 import type { JobInput } from '../slot/slot-messages.ts';
 import { storeMessages } from './peer-clients.ts';
-import type { BatchRange, SpooledOutput } from '../spool/spooled-output.ts';
+import { miscounted, type BatchRange, type SpooledOutput, type StoredBatch } from '../spool/spooled-output.ts';
 
 /** Gives access to the sources of a task's inputs: local outputs, and fetches from other workers. */
 export interface InputPlaces {
@@ -37,6 +37,7 @@ const ALL: BatchRange = { start: 0, end: Number.POSITIVE_INFINITY };
 
 /** A source of an input that is available locally: this worker's partitions by reference, other workers' as fetched copies. */
 type Held = {
+  readonly source: InputSource;
   readonly output: SpooledOutput;
   readonly partition: number;
   readonly range: BatchRange;
@@ -60,13 +61,13 @@ export async function collectInputs(
       const output = places.open(source, spec);
       outputs.push(output);
       await storeMessages(source.messages, output);
-      return { output, partition: 0, range: ALL, receivedBytes: 0 };
+      return { source, output, partition: 0, range: ALL, receivedBytes: 0 };
     }
     if (places.isLocal(source)) {
       const output = await places.local(either, source, spec);
       if (output === undefined) throw new LostInput(source);
       outputs.push(output);
-      return { output, partition: source.partition, range: source.batches ?? ALL, receivedBytes: 0 };
+      return { source, output, partition: source.partition, range: source.batches ?? ALL, receivedBytes: 0 };
     }
     const output = places.open(source, spec);
     outputs.push(output);
@@ -76,7 +77,7 @@ export async function collectInputs(
       if (SkeinError.of(error).code === 'WORKER_LOST') throw new LostInput(source);
       throw error;
     }
-    return { output, partition: 0, range: ALL, receivedBytes: output.reports()[0]?.bytes ?? 0 };
+    return { source, output, partition: 0, range: ALL, receivedBytes: output.reports()[0]?.bytes ?? 0 };
   };
   const fetches = spec.inputs.map(({ sources }) => sources.map(hold));
   try {
@@ -103,10 +104,23 @@ class LostInput extends Error {
   }
 }
 
+/**
+ * Requires that a source has come whole: as many rows as its task reported, or batches of a slice of them. How much an awaited task gives,
+ * its own worker knows alone. @throws INTERNAL_ERROR
+ */
+function requireWhole({ awaited, batches: slice, rows }: InputSource, batches: readonly StoredBatch[]): void {
+  if (awaited === true) return;
+  const [given, arrived] =
+    slice === null
+      ? [rows, batches.reduce((sum, batch) => sum + batch.rows, 0)]
+      : [slice.end - slice.start, batches.length];
+  if (given !== arrived) throw miscounted(given, arrived);
+}
+
 function jobInput({ columns, reads }: InputSpec, sources: readonly Held[]): JobInput {
-  const held = sources
-    .map((one) => ({ ...one, batches: one.output.select(one.partition, one.range) }))
-    .filter(({ batches }) => batches.length > 0);
+  const all = sources.map((one) => ({ ...one, batches: one.output.select(one.partition, one.range) }));
+  for (const { source, batches } of all) requireWhole(source, batches);
+  const held = all.filter(({ batches }) => batches.length > 0);
   // Streams without rows may lack the dictionaries.
   const prologue = held
     .map(({ output }) => output.prologue)

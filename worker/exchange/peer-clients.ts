@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { ReadPartitionReply } from '#proto/generated/skein/worker/v1/ReadPartitionReply.ts';
 import type { WorkerClient } from '#proto/generated/skein/worker/v1/Worker.ts';
-import type { InputSource } from '#proto/task.ts';
+import type { InputSource, TaskReport } from '#proto/task.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { CallStream } from '#shared/grpc/call-stream.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
@@ -12,7 +12,7 @@ import { brokenMessage } from '../duckdb/check-message.ts';
 import { readMessage } from '../duckdb/ipc-message.ts';
 import { plainMessage } from '../flight/compress-message.ts';
 import { decodeFlightData } from '#shared/flight/flight-data.ts';
-import type { SpooledOutput } from '../spool/spooled-output.ts';
+import { miscounted, type SpooledOutput } from '../spool/spooled-output.ts';
 
 /** Partitions that a worker fetches concurrently; each has a batch or two in flight. */
 const FETCHES_MAX = 8;
@@ -168,6 +168,7 @@ export class PeerClients {
       for await (const message of call as AsyncIterable<Buffer>) {
         await enter();
         await store(message, progress, into);
+        if (source.batches === null) requireAll(message, into);
         silence = silence?.refresh() ?? startSilence();
       }
       return undefined;
@@ -232,6 +233,15 @@ type Destination = { readonly into: SpooledOutput; readonly enter: () => Promise
 export async function storeMessages(messages: readonly string[], into: SpooledOutput): Promise<void> {
   const progress: Progress = { next: 0, prologue: false };
   for (const message of messages) await store(Buffer.from(message, 'base64'), progress, into);
+}
+
+/** Requires that the rows of a whole partition are there when the report comes, behind the last of them. @throws INTERNAL_ERROR */
+function requireAll(message: Buffer, into: SpooledOutput): void {
+  const { metadata } = decodeFlightData(message);
+  if (metadata.length === 0) return;
+  const { partitions } = JSON.parse(Buffer.from(metadata).toString()) as TaskReport;
+  const [given, arrived] = [partitions[0]?.rows ?? 0, into.reports()[0]?.rows ?? 0];
+  if (given !== arrived) throw miscounted(given, arrived);
 }
 
 /** Progress of a fetch: the number of the next batch, and whether the schema has arrived. */

@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import type { TaskReport } from '#proto/task.ts';
+import { must } from '#shared/must.ts';
 import type { BatchRange } from '../spool/spooled-output.ts';
 import { compressMessage } from './compress-message.ts';
 import { encodeAppMetadata } from '#shared/flight/flight-data.ts';
@@ -35,7 +36,7 @@ export async function sendPartition(
       const message = await output.read(batch, lease);
       await write(compress ? await compressMessage(bytesOf(message)) : message);
     }
-    if (!stop()) await write(encodeAppMetadata(Buffer.from(JSON.stringify(withoutPartitions(report)))));
+    if (!stop()) await write(encodeAppMetadata(Buffer.from(JSON.stringify(ofPartition(report, partition)))));
     // gRPC has copied the lent messages once it has sent them.
     await window.sent();
     if (output.closed.aborted) throw new SkeinError('QUERY_CANCELLED', 'the query has ended');
@@ -66,5 +67,8 @@ export async function readShortPartition(
 const bytesOf = (message: Uint8Array | LentMessage): Uint8Array =>
   message instanceof Uint8Array ? message : message.bytes();
 
-/** Leaves out the list of partitions: a reader wants only its own, and there may be a thousand. */
-const withoutPartitions = (report: TaskReport): TaskReport => ({ ...report, partitions: [] });
+/** Leaves only one of the partitions, without its messages: a reader wants its own, and there may be a thousand. */
+const ofPartition = ({ partitions, ...report }: TaskReport, partition: number): TaskReport => {
+  const { rows, bytes, batches } = must(partitions[partition], 'the task has the partition');
+  return { ...report, partitions: [{ rows, bytes, batches }] };
+};

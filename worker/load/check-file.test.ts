@@ -3,19 +3,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { JSON_DOCUMENT } from '#proto/json-document.ts';
 import { GUARDED_COLUMNS } from '#proto/load-rules.ts';
 import type { StagedSource } from '#proto/task.ts';
 import type { FileFormat } from '#shared/stage/file-format.ts';
 import { duckDbError } from '#shared/duckdb-error.ts';
 import { SkeinError } from '#shared/error.ts';
+import { tenantId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 import { openScanned, type OpenScanned } from '../scan/readable-path.ts';
+import { RangeFiles } from '../staged/range-files.ts';
 import { checkFile, type CheckTools, type FileCheck } from './check-file.ts';
 import { stagedFile } from './staged-file.ts';
 
 const ROWS = 2_000;
 const FAULTS = 1_000;
+const ID = {
+  name: 'id',
+  type: 'INTEGER',
+  json: { read: 'INTEGER', value: `CAST(json_extract(${JSON_DOCUMENT}, '/id') AS INTEGER)` },
+};
 
 let dir: string;
 let connection: DuckDBConnection;
@@ -42,7 +50,7 @@ type Checked = { readonly check: FileCheck; readonly opened: number };
 async function check(format: FileFormat, content: string, signal = new AbortController().signal): Promise<Checked> {
   const path = join(dir, `file.${format.kind}`);
   writeFileSync(path, content);
-  const source: StagedSource = { format, what: 'rows', columns: [{ name: 'id', type: 'INTEGER' }] };
+  const source: StagedSource = { format, what: 'rows', columns: [ID] };
   const ended: Promise<unknown>[] = [];
   let opened = 0;
   const storage = openScanned({ credential: NO_CREDENTIAL });
@@ -60,7 +68,7 @@ async function check(format: FileFormat, content: string, signal = new AbortCont
     firstRowId: null,
   };
   const readFooter = () => Promise.reject(new Error('no Parquet here'));
-  const ranges = { of: () => undefined };
+  await using ranges = new RangeFiles(dir, { tenant: tenantId('tenant'), spillLimitBytes: 1_000_000 });
   const opening = { open: storage, readFooter, ranges, signal: new AbortController().signal };
   const staged = must(await stagedFile(source, file, opening), 'a whole file');
   const tools: CheckTools = {

@@ -23,7 +23,7 @@ export type LoadTask = Omit<CheckTools, 'source'> & {
   readonly rules: LoadRules;
   readonly readFooter: ReadFooter;
   /** Copies of the parts of text files. */
-  readonly ranges: Pick<RangeFiles, 'of'>;
+  readonly ranges: RangeFiles;
   /** Writes the rows of a text as files of the table; those of one that fails are deleted. */
   readonly write: (sql: string) => Promise<WrittenTable>;
   /** DuckDB's operators of the last `write`, with the number of rows that each gave. */

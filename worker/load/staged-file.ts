@@ -1,25 +1,29 @@
+import { JSON_DOCUMENT } from '#proto/json-document.ts';
 import { GUARDED_COLUMNS } from '#proto/load-rules.ts';
 import { type ScanFile, type StagedSource } from '#proto/task.ts';
 import type { CsvFormat, FileFormat, JsonFormat } from '#shared/stage/file-format.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
-import { quotePath, readParquet } from '#shared/sql/read-parquet.ts';
+import { readParquet } from '#shared/sql/read-parquet.ts';
 import type { Footer, ReadFooter } from '../scan/footer.ts';
 import { textOf, type FileText } from '../staged/file-text.ts';
-import { newLineOption, readFirstRecord, type FirstRecord } from '../staged/first-record.ts';
+import { newLineOption } from '../staged/even-lines.ts';
+import { readFirstRecord } from '../staged/first-record.ts';
 import { rowBounds } from '../scan/plan-file.ts';
+import { isRead, jsonValue, jsonValues, readDocuments, readJson } from '../staged/json-texts.ts';
+import { markNumbers } from '../staged/long-numbers.ts';
 import {
-  JSON_FORMATS,
-  jsonFile,
+  isBeginOf,
   NO_HEADER,
-  nullOf,
   parquetColumns,
   partGroups,
   readCsv,
-  readJson,
-  type Column,
+  UNPACKED,
+  withExtraFields,
 } from '../staged/print-staged.ts';
-import { linesBefore, type RangeFiles } from '../staged/range-files.ts';
+import { linesBefore, type RangeFiles, type ReadyText } from '../staged/range-files.ts';
+import { readyText } from '../staged/ready-text.ts';
+import { nullOf, type Column } from '../staged/staged-column.ts';
 import { readablePath, type OpenScanned } from '../scan/readable-path.ts';
 import { namesOf } from './csv-records.ts';
 
@@ -53,7 +57,7 @@ type FileTools = {
   readonly readFooter: ReadFooter;
   readonly signal: AbortSignal;
   /** Copies of the parts of text files. */
-  readonly ranges: Pick<RangeFiles, 'of'>;
+  readonly ranges: RangeFiles;
 };
 
 /** Prints the texts of a file, or of its part; null when no record begins in it. @throws INVALID_TABLE_DATA for what is no Parquet file, INVALID_INPUT_FILE for a header that is too long or has too many names */
@@ -72,37 +76,38 @@ export async function stagedFile(
     const texts = parquetTexts(source, path, { footer, bounds: rowBounds(groups, footer) });
     return { file, format, text: null, linesBefore: () => Promise.resolve(0), rows, ...texts };
   }
-  const part = ranges.of(file);
-  if (file.bytes !== undefined && part === undefined) return null;
-  const path = part?.path ?? readablePath(open, file.path);
-  const whole = { location: file.path, compression: format.compression };
+  const ready = await readyText(signal, file, { ...source, format }, { open, ranges });
+  if (ready === null) return null;
+  const { copy } = ready;
   const rest = {
     file,
-    text: { ...whole, bytes: part?.bytes },
-    linesBefore: () => (part === undefined ? Promise.resolve(0) : linesBefore(part, open)),
+    text: ready.text,
+    linesBefore: () => (copy === undefined ? Promise.resolve(0) : linesBefore(copy, open)),
     rows: null,
   };
-  if (format.kind === 'json') return { ...rest, format, ...jsonTexts({ ...source, format }, path) };
-  const begin = await readFirstRecord(textOf(signal, open, whole), format);
-  const isBegin = part === undefined || part.bytes.start === 0;
-  const own = { ...format, header: isBegin ? format.header : NO_HEADER };
-  return { ...rest, format: own, ...csvTexts({ ...source, format: own }, path, begin) };
+  const packed = copy === undefined ? format : { ...format, ...UNPACKED };
+  if (packed.kind === 'json') return { ...rest, format: packed, ...jsonTexts({ ...source, format: packed }, ready) };
+  const whole = { location: file.path, compression: format.compression };
+  const header = source.byHeader === true ? await readFirstRecord(textOf(signal, open, whole), packed) : '';
+  const own = { ...packed, header: isBeginOf(ready) ? packed.header : NO_HEADER };
+  return { ...rest, format: own, ...csvTexts({ ...source, format: own }, ready, header) };
 }
 
 type Texts = Pick<StagedFile, 'strict' | 'guarded' | 'record'>;
 
-/** @param first the first record of the file, which may have the names of the columns */
+/** @param header the first record of the file, where it has the names of the columns */
 function csvTexts(
   source: StagedSource & { readonly format: CsvFormat },
-  path: string,
-  { record, newLine }: FirstRecord,
+  { path, newLine, fields }: ReadyText,
+  header: string,
 ): Texts {
   const { format, columns } = source;
   const byHeader = source.byHeader === true;
-  const { list, read } = byHeader ? byNames(source, namesOf(record, format)) : { list: '*', read: columns };
-  const line = newLineOption(newLine);
+  const all = columns.map(({ name }) => quoteIdentifier(name)).join(', ');
+  const { list, read } = byHeader ? byNames(source, namesOf(header, format)) : { list: all, read: columns };
+  const line = newLine === null ? [] : [newLineOption(newLine)];
   const text = (more: readonly string[] = []): string =>
-    `${list} FROM ${readCsv(format, [path], read, [line, ...more])}`;
+    `${list} FROM ${readCsv(format, [path], withExtraFields(read, fields), [...line, ...more])}`;
   const rejects = [
     'store_rejects = true',
     `rejects_table = ${quoteLiteral(REJECTS.records)}`,
@@ -137,29 +142,19 @@ function byNames(
 const keyOf = (matchesCase: boolean | undefined): ((name: string) => string) =>
   matchesCase === true ? (name) => name : foldIdentifier;
 
-function jsonTexts({ format, columns }: StagedSource & { readonly format: JsonFormat }, path: string): Texts {
-  const options = [`format = '${JSON_FORMATS[format.layout]}'`, ...jsonFile(format.compression)];
+function jsonTexts(
+  { format, columns }: StagedSource & { readonly format: JsonFormat },
+  { path, isLong }: ReadyText,
+): Texts {
   // Where each line is a document, one that is none gives NULL; in other files nobody knows where the next one begins.
-  if (format.layout === 'lines') options.push('ignore_errors = true');
-  const documents = `SELECT row_number() OVER () AS place, json FROM read_json_objects([${quotePath(path)}], ${options.join(', ')})`;
-  const value = (column: Column): string => jsonValue(column, format);
-  const fault = faultOf(columns, "json_type(json) IS DISTINCT FROM 'OBJECT'");
+  const read = readDocuments(format, [path], format.layout === 'lines' ? ['ignore_errors = true'] : []);
+  const documents = markNumbers(`SELECT row_number() OVER () AS place, * FROM (${read})`);
+  const tries = `SELECT place, ${JSON_DOCUMENT}, ${tried(columns, jsonValue)} FROM (${documents})`;
   return {
-    strict: `SELECT * FROM ${readJson(format, [path], columns)}`,
-    guarded: guardedTexts(columns, fault, `SELECT place, json, ${tried(columns, value)} FROM (${documents})`),
-    record: (place) =>
-      `SELECT ${columns.map((column) => `${value(column)} AS ${quoteIdentifier(column.name)}`).join(', ')}
-      FROM (SELECT * FROM (${documents}) WHERE place = ${place})`,
+    strict: readJson(format, [path], { columns, isLong }),
+    guarded: guardedTexts(columns, faultOf(columns, `NOT (${isRead(columns)})`), tries),
+    record: (place) => `SELECT ${jsonValues(columns)} FROM (SELECT * FROM (${documents}) WHERE place = ${place})`,
   };
-}
-
-/** A column's value in a document, converted as `read_json` does it. */
-function jsonValue({ name, type }: Column, { dateFormat, timestampFormat }: JsonFormat): string {
-  const pointer = quoteLiteral(`/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
-  const pattern = type === 'DATE' ? dateFormat : type === 'TIMESTAMP' ? timestampFormat : null;
-  const text = `json_extract_string(json, ${pointer})`;
-  if (pattern !== null) return `CAST(strptime(${text}, ${quoteLiteral(pattern)}) AS ${type})`;
-  return type === 'VARCHAR' ? text : `CAST(json_extract(json, ${pointer}) AS ${type})`;
 }
 
 function parquetTexts(

@@ -8,9 +8,11 @@ import { LATE_FALSE } from '../duckdb/statement.ts';
 import type { CopiedFiles } from '../disk-cache/copied-files.ts';
 import type { FooterCache } from './footer.ts';
 import { printScan, type PrintedScan } from './print-scan.ts';
-import { RECORD_BYTES_MAX } from '../staged/first-record.ts';
+import { inBatches } from './in-batches.ts';
+import { isOfData } from '../load/data-fault.ts';
 import { checkFile, printStaged } from '../staged/print-staged.ts';
 import type { RangeFiles } from '../staged/range-files.ts';
+import { readyText } from '../staged/ready-text.ts';
 import { openScanned, type OpenScanned } from './readable-path.ts';
 import { stagedError } from '../staged/staged-error.ts';
 
@@ -93,17 +95,24 @@ export const printSql = (text: SqlText, scans: readonly string[], inputs: readon
     })
     .join('');
 
-/** A scan whose files are printed one by one (`worker/load`); the parts of text files are copied before. */
+/** A scan whose files are printed one by one (`worker/load`); copies of text files are made before. */
 async function loadedScan(
   signal: AbortSignal,
   scan: ScanSpec,
   { index, open, ranges }: Pick<PrepareTools, 'ranges'> & { readonly index: number; readonly open: OpenScanned },
 ): Promise<PrintedScan> {
-  const { files } = scan;
-  for (const file of files) {
-    if (file.bytes === undefined || scan.staged?.format.kind === 'parquet') continue;
-    await checkFile(scan, file, open);
-    await ranges.add(signal, file, file.bytes, { open, lineBytesMax: RECORD_BYTES_MAX });
+  const { files, staged } = scan;
+  const format = staged?.format;
+  if (staged !== undefined && format !== undefined && format.kind !== 'parquet') {
+    await inBatches(signal, files, async (file) => {
+      await checkFile(scan, file, open);
+      try {
+        await readyText(signal, file, { ...staged, format }, { open, ranges });
+      } catch (error) {
+        // The load itself tells the faults of its files.
+        if (!isOfData(error)) throw error;
+      }
+    });
   }
   const report = { scan: index, files: files.length, rowGroups: 0, rowGroupsPruned: 0 };
   return {

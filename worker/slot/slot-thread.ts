@@ -211,7 +211,7 @@ async function prepareAndRun(
     const run = await runInInstance({ ...parts, prepared, copies }, started);
     return { run, scans: prepared.reports, preparingMs };
   } catch (error) {
-    if (copies?.giveUpAfter(SkeinError.of(error)) !== true || output.batches > 0) throw error;
+    if (copies?.giveUpAfter(SkeinError.of(error)) !== true || !output.restart()) throw error;
   }
   return prepareAndRun(parts, beganMs, started, false);
 }
@@ -287,7 +287,7 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
       else pool.release(confined, performance.now());
       if (TAKES_MUCH.has(code)) returnFreedMemory();
     });
-    if (hasMissed) return runInInstance({ ...running, mayCache: false }, started);
+    if (hasMissed && running.output.restart()) return runInInstance({ ...running, mayCache: false }, started);
     throw await stagedError(nameBadFile(SkeinError.of(error), prepared.files), spec, ranges);
   }
 }

@@ -20,6 +20,9 @@ export class TaskOutput {
   #soon: NodeJS.Immediate | undefined;
   /** Number of the partition that sent the dictionaries. */
   #dictionariesOf: number | undefined;
+  /** Messages before the rows that were sent, and how many repeats of them are still to be left out. */
+  #heads = 0;
+  #headsToSkip = 0;
   rows = 0;
   batches = 0;
   bytes = 0;
@@ -58,7 +61,18 @@ export class TaskOutput {
     return this.#untakenBytes >= this.#bufferBytes || (this.#untakenBytes > 0 && this.#spoolFull());
   }
 
+  /**
+   * Called before the task's statement begins again. False when it must not, because rows of it were sent: a reader would get them twice. The
+   * messages before the rows are the same as before, and are not sent twice.
+   */
+  restart(): boolean {
+    if (this.batches > 0) return false;
+    this.#headsToSkip = this.#heads;
+    return true;
+  }
+
   readonly send = (message: ArrowMessage): void => {
+    if (message.kind !== 'batch' && this.#wasSent()) return;
     const data = encodeArrowMessage(message);
     this.rows += message.rows;
     if (message.rows > 0) this.batches++;
@@ -82,6 +96,7 @@ export class TaskOutput {
       this.#dictionariesOf ??= partition;
       if (this.#dictionariesOf !== partition) return;
     }
+    if (this.#wasSent()) return;
     this.#post({ kind: 'prologue', data: encodeArrowMessage(message) });
   };
 
@@ -101,6 +116,16 @@ export class TaskOutput {
   /** Sends the last message. */
   close(): void {
     this.#send(true);
+  }
+
+  /** Whether a message before the rows was sent by the statement that this one repeats. */
+  #wasSent(): boolean {
+    if (this.#headsToSkip === 0) {
+      this.#heads += 1;
+      return false;
+    }
+    this.#headsToSkip -= 1;
+    return true;
   }
 
   #post(output: SlotOutput): void {

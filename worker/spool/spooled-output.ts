@@ -22,6 +22,10 @@ export type StoredBatch = {
 /** Batches `[start, end)`; an end beyond the last means all. */
 export type BatchRange = { readonly start: number; readonly end: number };
 
+/** The end of a task of whose rows, or batches, some were lost or doubled on their way. */
+export const miscounted = (given: number, arrived: number): SkeinError =>
+  new SkeinError('INTERNAL_ERROR', `rows were lost or doubled on their way: ${given} were given, ${arrived} arrived`);
+
 /** An output with at most this many bytes of messages travels in its task's report, which saves the reader a round trip. */
 const CARRIED_BYTES_MAX = 32 * 2 ** 10;
 
@@ -219,7 +223,8 @@ export class SpooledOutput {
     try {
       const file = await this.#file;
       const copy = Buffer.allocUnsafeSlow(bytes);
-      await file?.handle.read(copy, 0, bytes, at.offset);
+      const read = await file?.handle.read(copy, 0, bytes, at.offset);
+      if (read?.bytesRead !== bytes) throw new Error('the file is shorter than what was written');
       return copy;
     } catch (error) {
       throw new SkeinError('STORAGE_ERROR', 'the spool cannot be read', { cause: error });

@@ -2,18 +2,26 @@ import type { CsvFormat } from '#shared/stage/file-format.ts';
 
 const [NEWLINE, RETURN, SPACE] = [0x0a, 0x0d, 0x20];
 
+/** At the begin of a text; it belongs to the first record, and to none of its fields. */
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+
 /** Where the next byte stands in its field. */
 const [BEGIN, BEHIND_SPACE, IN_FIELD, BEHIND_QUOTE] = [0, 1, 2, 3];
 type Place = number;
 
-/** A record: bytes `[start, end)` of the text, without the line's end, and the line on which it begins, from 1. */
+/**
+ * A record: bytes `[start, end)` of the text, without the line's end, and the line on which it begins, from 1. `newLine` is null for the last
+ * record, when the text ends with it. `fields` is their number, where it is counted.
+ */
 export type CsvRecord = {
   readonly start: number;
   readonly end: number;
   readonly line: number;
-  readonly newLine: NewLine;
+  readonly newLine: NewLine | null;
+  readonly fields: number;
 };
-export type NewLine = '\n' | '\r\n';
+/** A carriage return that no line feed follows ends a line by itself. */
+export type NewLine = '\n' | '\r\n' | '\r';
 
 /**
  * Walks over the records of a text, the header's and empty ones included, until `visit` returns false. A quote opens a field where the field
@@ -32,17 +40,24 @@ export class CsvWalk {
   #startLine = 1;
   /** The byte before the chunk. */
   #before = NEWLINE;
+  /** That byte is a carriage return outside of quotes: it ends a record, unless a line feed follows. */
+  #isReturned = false;
   #isQuoted = false;
   #isEscaped = false;
   #place: Place = BEGIN;
   /** Bytes of the delimiter that the last bytes are. */
   #matched = 0;
   #isSure = true;
+  readonly #countsFields: boolean;
+  #delimiters = 0;
 
+  /** @param counts `fields`: those of each record, which takes as long as quotes */
   constructor(
     { quote, escape, delimiter }: Pick<CsvFormat, 'quote' | 'escape' | 'delimiter'>,
     visit: (record: CsvRecord) => boolean,
+    counts: { readonly fields?: boolean } = {},
   ) {
+    this.#countsFields = counts.fields === true;
     this.#quote = quote?.charCodeAt(0) ?? -1;
     // A doubled quote ends a field and begins it again, which is the same.
     this.#escape = escape === quote ? -1 : (escape?.charCodeAt(0) ?? -1);
@@ -51,10 +66,19 @@ export class CsvWalk {
   }
 
   /** Takes the bytes that follow; false when no more are wanted. */
-  take(chunk: Uint8Array): boolean {
+  take(bytes: Uint8Array): boolean {
+    const isMarked = this.#at === 0 && BYTE_ORDER_MARK.every((byte, i) => bytes[i] === byte);
+    if (isMarked) this.#at = BYTE_ORDER_MARK.length;
+    const chunk = isMarked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
     if (chunk.length === 0) return true;
+    if (!this.#takeReturn(chunk[0])) return false;
     const hasQuote = this.#quote !== -1 && chunk.includes(this.#quote);
-    const isPlain = !this.#isQuoted && !hasQuote && this.#place !== BEHIND_QUOTE && this.#delimiter.length === 1;
+    const isPlain =
+      !this.#isQuoted &&
+      !hasQuote &&
+      this.#place !== BEHIND_QUOTE &&
+      this.#delimiter.length === 1 &&
+      !this.#countsFields;
     if (!(isPlain ? this.#takeLines(chunk) : this.#takeQuoted(chunk))) return false;
     this.#at += chunk.length;
     this.#before = chunk.at(-1) ?? NEWLINE;
@@ -71,16 +95,40 @@ export class CsvWalk {
 
   /** The last record, when no line end follows it. */
   finish(): void {
-    if (this.#at > this.#start) this.#end(this.#at, this.#before);
+    if (!this.#takeReturn(undefined)) return;
+    if (this.#at > this.#start) this.#end(this.#at, null);
+  }
+
+  /** Ends the record of a carriage return before the chunk, given the byte behind it. */
+  #takeReturn(next: number | undefined): boolean {
+    if (!this.#isReturned) return true;
+    this.#isReturned = false;
+    if (next === NEWLINE) return true;
+    this.#place = BEGIN;
+    this.#line += 1;
+    return this.#end(this.#at - 1, '\r');
   }
 
   /** Takes a chunk without a quote, which begins in no quotes. */
   #takeLines(chunk: Uint8Array): boolean {
-    for (let i = chunk.indexOf(NEWLINE); i !== -1; i = chunk.indexOf(NEWLINE, i + 1)) {
+    let feed = chunk.indexOf(NEWLINE);
+    let back = chunk.indexOf(RETURN);
+    for (;;) {
+      if (back !== -1 && (feed === -1 || back < feed - 1)) {
+        if (back === chunk.length - 1) break;
+        this.#line += 1;
+        if (!this.#end(this.#at + back, '\r')) return false;
+        back = chunk.indexOf(RETURN, back + 1);
+        continue;
+      }
+      if (feed === -1) break;
       this.#line += 1;
-      if (!this.#end(this.#at + i, chunk[i - 1] ?? this.#before)) return false;
+      if (!this.#endAtFeed(this.#at + feed, chunk[feed - 1] ?? this.#before)) return false;
+      if (back !== -1 && back < feed) back = chunk.indexOf(RETURN, feed + 1);
+      feed = chunk.indexOf(NEWLINE, feed + 1);
     }
     const last = chunk.at(-1);
+    this.#isReturned = last === RETURN;
     this.#place = last === NEWLINE || last === this.#delimiter[0] ? BEGIN : IN_FIELD;
     return true;
   }
@@ -124,18 +172,27 @@ export class CsvWalk {
           if (byte === delimiter[matched]) matched += 1;
           else matched = byte === delimiter[0] ? 1 : 0;
           if (matched === delimiter.length) {
+            this.#delimiters += 1;
             matched = 0;
             place = BEGIN;
           } else if (byte === NEWLINE) {
             this.#line += lines + 1;
             lines = 0;
-            if (!this.#end(base + i, chunk[i - 1] ?? this.#before)) return false;
+            if (!this.#endAtFeed(base + i, chunk[i - 1] ?? this.#before)) return false;
             place = BEGIN;
+          } else if (byte === RETURN) {
+            if (i + 1 === length) this.#isReturned = true;
+            else if (chunk[i + 1] !== NEWLINE) {
+              this.#line += lines + 1;
+              lines = 0;
+              if (!this.#end(base + i, '\r')) return false;
+              place = BEGIN;
+            }
           } else if (byte === SPACE && place !== IN_FIELD) {
             if (place === BEHIND_QUOTE) this.#isSure = false;
             place = place === BEHIND_SPACE ? IN_FIELD : place === BEGIN ? BEHIND_SPACE : place;
           } else if (matched === 0) {
-            if (place === BEHIND_QUOTE && byte !== RETURN) this.#isSure = false;
+            if (place === BEHIND_QUOTE) this.#isSure = false;
             place = IN_FIELD;
           }
         }
@@ -149,16 +206,17 @@ export class CsvWalk {
     return true;
   }
 
-  /** A record ends; `before` is the byte before its end. */
-  #end(at: number, before: number): boolean {
+  /** A record ends at a line feed; `before` is the byte before it. */
+  #endAtFeed(at: number, before: number): boolean {
     const isTwo = before === RETURN && at > this.#start;
-    const record: CsvRecord = {
-      start: this.#start,
-      end: isTwo ? at - 1 : at,
-      line: this.#startLine,
-      newLine: isTwo ? '\r\n' : '\n',
-    };
-    this.#start = at + 1;
+    return this.#end(isTwo ? at - 1 : at, isTwo ? '\r\n' : '\n');
+  }
+
+  /** A record ends before the byte `end`, where its line's end begins. */
+  #end(end: number, newLine: NewLine | null): boolean {
+    const record: CsvRecord = { start: this.#start, end, line: this.#startLine, newLine, fields: this.#delimiters + 1 };
+    this.#delimiters = 0;
+    this.#start = end + (newLine ?? '').length;
     this.#startLine = this.#line;
     return this.#visit(record);
   }

@@ -1,3 +1,4 @@
+import { OF_DOCUMENT } from '#proto/json-document.ts';
 import { scannedBytes } from '#proto/scanned-bytes.ts';
 import type { ScanFile, ScanSpec, StagedSource } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -8,18 +9,21 @@ import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { quotePath, readParquet } from '#shared/sql/read-parquet.ts';
 import { must, unreachable } from '#shared/must.ts';
 import { isWithin } from '#shared/storage/location.ts';
-import type { NewLine } from './csv-walk.ts';
-import { textOf } from './file-text.ts';
-import { newLineOption, readFirstRecord, RECORD_BYTES_MAX } from './first-record.ts';
+import { readNulls } from './escaped-nulls.ts';
+import { newLineOption } from './even-lines.ts';
+import { RECORD_BYTES_MAX } from './first-record.ts';
 import type { Footer, RowGroup } from '../scan/footer.ts';
 import { inBatches } from '../scan/in-batches.ts';
 import { misleadingColumns } from '../scan/misleading-columns.ts';
 import { requireDecimals } from '../scan/print-column.ts';
 import { baseName, rowBounds, VIRTUAL_COLUMNS, withoutStatistics } from '../scan/plan-file.ts';
 import type { PrintedScan, ScanTools } from '../scan/print-scan.ts';
-import type { RangeFiles } from './range-files.ts';
+import { readFoundJson, readJson } from './json-texts.ts';
+import type { RangeFiles, ReadyText } from './range-files.ts';
+import { readyText } from './ready-text.ts';
 import { printRecordStarts } from './record-starts.ts';
-import { readablePath, type OpenScanned } from '../scan/readable-path.ts';
+import { nullOf, structOf, timeOptions, type Column } from './staged-column.ts';
+import { readablePath } from '../scan/readable-path.ts';
 
 export type StagedScan = ScanSpec & { readonly staged: StagedSource };
 
@@ -89,68 +93,75 @@ async function readTexts(
   scan: StagedScan & { readonly format: CsvFormat | JsonFormat },
   { open, ranges }: StagedTools,
 ): Promise<readonly string[]> {
-  const { format, files } = scan;
-  const { columns } = scan.staged;
+  const { format, files, staged } = scan;
+  const { columns } = staged;
   const found = await inBatches(signal, files, async (file) => {
-    const whole = { path: readablePath(open, file.path), isBegin: true };
-    const part =
-      file.bytes === undefined
-        ? undefined
-        : await ranges.add(signal, file, file.bytes, { open, lineBytesMax: RECORD_BYTES_MAX });
-    if (part === null) return [];
-    const read = part === undefined ? whole : { path: part.path, isBegin: part.bytes.start === 0 };
-    return [{ ...read, newLine: format.kind === 'csv' ? await lineEnd(signal, file, format, open) : null }];
+    const ready = await readyText(signal, file, { format, columns }, { open, ranges });
+    if (ready === null) return [];
+    const isBegin = format.kind === 'json' || isBeginOf(ready);
+    const { path, newLine, fields, isLong } = ready;
+    const { compression } = ready.copy === undefined ? format : UNPACKED;
+    return [{ path, way: { isBegin, newLine, fields, isLong, compression } }];
   });
-  const alike = Map.groupBy(found.flat(), ({ isBegin, newLine }) => JSON.stringify([isBegin, newLine]));
+  const alike = Map.groupBy(found.flat(), ({ way }) => JSON.stringify(way));
   return [...alike.values()].map((group) => {
     const paths = group.map(({ path }) => path);
-    if (format.kind === 'json') return `SELECT * FROM ${readJson(format, paths, columns)}`;
-    const [{ isBegin, newLine } = { isBegin: true, newLine: null }] = group;
-    const own = { ...format, header: isBegin ? format.header : NO_HEADER };
-    return `SELECT * FROM ${readCsv(own, paths, columns, newLine === null ? [] : [newLineOption(newLine)])}`;
+    const { isBegin, newLine, fields, isLong, compression } = must(group[0], 'a group has a file').way;
+    if (format.kind === 'json') return readJson({ ...format, compression }, paths, { columns, isLong });
+    const own = { ...format, compression, header: isBegin ? format.header : NO_HEADER };
+    const list = columns.map(({ name }) => quoteIdentifier(name)).join(', ');
+    const read = withExtraFields(columns, fields);
+    return `SELECT ${list} FROM ${readCsv(own, paths, read, newLine === null ? [] : [newLineOption(newLine)])}`;
   });
 }
 
-/** How the lines of a file end; null when only DuckDB can say what is wrong with it. */
-async function lineEnd(
-  signal: AbortSignal,
-  { path: location }: ScanFile,
-  format: CsvFormat,
-  open: OpenScanned,
-): Promise<NewLine | null> {
-  try {
-    const text = textOf(signal, open, { location, compression: format.compression });
-    return (await readFirstRecord(text, format)).newLine;
-  } catch (error) {
-    if (signal.aborted || error instanceof SkeinError) throw error;
-    return null;
-  }
-}
+/** The columns, and one for each field that records have beyond them: DuckDB pads what is missing, and refuses what is too much. */
+export const withExtraFields = (columns: readonly Column[], fields: number): readonly Column[] => [
+  ...columns,
+  ...Array.from({ length: Math.max(0, fields - columns.length) }, (_, i) => ({
+    name: `_skein_extra_field_${i}`,
+    type: 'VARCHAR',
+  })),
+];
+
+/** Copies are never compressed. */
+export const UNPACKED = { compression: 'none' } as const;
+
+/** Whether a text has the begin of its file, where the header is. */
+export const isBeginOf = ({ copy }: ReadyText): boolean => copy === undefined || copy.bytes.start === 0;
 
 export const NO_HEADER: CsvFormat['header'] = { kind: 'lines', count: 0 };
 
-export const nullOf = ({ name, type }: Column): string => `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`;
-
-export type Column = StagedSource['columns'][number];
-
-/** The names and types of the columns of the first file. */
+/** The names and types of the columns of the first file; of JSON also the type of whole documents, as `OF_DOCUMENT`. */
 async function describe(
   signal: AbortSignal,
   { staged: { format }, files }: StagedScan,
-  { open, readFooter }: Omit<StagedTools, 'ranges'>,
+  { open, readFooter, ranges }: StagedTools,
 ): Promise<string> {
   const file = must(files[0], 'a stage is read where it has a file');
-  const path = readablePath(open, file.path);
   // A footer that is too large, or no footer, is refused before DuckDB opens the file.
   if (format.kind === 'parquet') await readFooter(file);
-  const lines = format.kind === 'csv' ? await lineEnd(signal, file, format, open) : null;
   const source =
     format.kind === 'csv'
-      ? readCsv(format, [path], null, lines === null ? [] : [newLineOption(lines)])
+      ? await foundCsv(signal, file, format, { open, ranges })
       : format.kind === 'json'
-        ? readJson(format, [path], null, format.layout === 'lines' ? ['ignore_errors = true'] : [])
-        : readParquet([path]);
-  return `SELECT column_name AS "name", column_type AS "type" FROM (DESCRIBE SELECT * FROM ${source})`;
+        ? readFoundJson(format, [readablePath(open, file.path)], 'auto')
+        : readParquet([readablePath(open, file.path)]);
+  const columns = `SELECT column_name AS "name", column_type AS "type" FROM (DESCRIBE SELECT * FROM ${source})`;
+  if (format.kind !== 'json') return columns;
+  const documents = readFoundJson(format, [readablePath(open, file.path)], 'false');
+  return `${columns} UNION ALL SELECT '${OF_DOCUMENT}', column_type FROM (DESCRIBE SELECT * FROM ${documents})`;
+}
+
+async function foundCsv(
+  signal: AbortSignal,
+  file: ScanFile,
+  format: CsvFormat,
+  tools: Pick<StagedTools, 'open' | 'ranges'>,
+): Promise<string> {
+  const ready = must(await readyText(signal, file, { format, columns: [] }, tools), 'a whole file');
+  const own = ready.copy === undefined ? format : { ...format, ...UNPACKED };
+  return readCsv(own, [ready.path], null, ready.newLine === null ? [] : [newLineOption(ready.newLine)]);
 }
 
 /** @param columns null = as the file has them @param more further options */
@@ -160,7 +171,7 @@ export function readCsv(
   columns: readonly Column[] | null,
   more: readonly string[] = [],
 ): string {
-  const { delimiter, quote, escape, header, nulls, countsFields, compression, dateFormat, timestampFormat } = format;
+  const { delimiter, quote, escape, header, countsFields, compression, dateFormat, timestampFormat } = format;
   const isNamed = header.kind === 'names';
   const options = [
     `auto_detect = ${columns === null}`,
@@ -170,56 +181,19 @@ export function readCsv(
     `escape = ${quoteLiteral(escape ?? '')}`,
     `header = ${isNamed}`,
     ...(isNamed || header.count === 0 ? [] : [`skip = ${header.count}`]),
-    `nullstr = [${nulls.map(quoteLiteral).join(', ')}]`,
+    `nullstr = [${readNulls(format).map(quoteLiteral).join(', ')}]`,
     'allow_quoted_nulls = false',
-    `null_padding = ${!countsFields}`,
+    // DuckDB pads records with line ends in quotes in one thread only.
+    ...(countsFields ? [] : ['null_padding = true', 'parallel = false']),
     `compression = '${compression}'`,
     `max_line_size = ${RECORD_BYTES_MAX}`,
     `buffer_size = ${2 * RECORD_BYTES_MAX}`,
-    ...times(dateFormat, timestampFormat),
+    ...timeOptions({ dateFormat, timestampFormat }),
     'hive_partitioning = false',
     ...more,
   ];
   return `read_csv([${paths.map(quotePath).join(', ')}], ${options.join(', ')})`;
 }
-
-export function readJson(
-  format: JsonFormat,
-  paths: readonly string[],
-  columns: readonly Column[] | null,
-  more: readonly string[] = [],
-): string {
-  const { layout, compression, dateFormat, timestampFormat } = format;
-  const options = [
-    `format = '${JSON_FORMATS[layout]}'`,
-    `records = ${columns === null ? "'auto'" : 'true'}`,
-    ...(columns === null ? [] : [`columns = ${structOf(columns)}`]),
-    ...jsonFile(compression),
-    ...times(dateFormat, timestampFormat),
-    'hive_partitioning = false',
-    ...more,
-  ];
-  return `read_json([${paths.map(quotePath).join(', ')}], ${options.join(', ')})`;
-}
-
-/** The names of compressions for JSON; CSV has others. */
-const JSON_COMPRESSIONS = { auto: 'auto_detect', none: 'uncompressed', gzip: 'gzip', zstd: 'zstd' } as const;
-
-/** Options of every function that reads JSON. */
-export const jsonFile = (compression: JsonFormat['compression']): readonly string[] => [
-  `compression = '${JSON_COMPRESSIONS[compression]}'`,
-  `maximum_object_size = ${RECORD_BYTES_MAX}`,
-];
-
-export const JSON_FORMATS = { lines: 'newline_delimited', array: 'array', documents: 'unstructured' } as const;
-
-const structOf = (columns: readonly Column[]): string =>
-  `{${columns.map(({ name, type }) => `${quoteLiteral(name)}: ${quoteLiteral(type)}`).join(', ')}}`;
-
-const times = (dateFormat: string | null, timestampFormat: string | null): readonly string[] => [
-  ...(dateFormat === null ? [] : [`dateformat = ${quoteLiteral(dateFormat)}`]),
-  ...(timestampFormat === null ? [] : [`timestampformat = ${quoteLiteral(timestampFormat)}`]),
-];
 
 /** Files with the same columns stand in one `read_parquet`; a column that a file has not is NULL in its rows. */
 async function readParquets(

@@ -6,6 +6,8 @@ import { SkeinError } from '#shared/error.ts';
 import { makeFolders } from '#shared/storage/make-folders.ts';
 import { PRIVATE_MODE } from '#shared/storage/private-folder.ts';
 import type { OpenScanned } from '../scan/readable-path.ts';
+import type { EvenLine } from './even-lines.ts';
+import type { FileText } from './file-text.ts';
 
 /** Bytes of a file that are in memory at once. */
 const CHUNK_BYTES = 1024 * 1024;
@@ -20,10 +22,25 @@ export type RangeFile = {
   readonly bytes: ByteRange;
 };
 
+/** A text file, or a part of one, as DuckDB reads it. */
+export type ReadyText = {
+  readonly path: string;
+  /** The bytes of the same text, for other readers. */
+  readonly text: FileText;
+  /** The copy of a part of the file, or of one with uneven lines or escaped texts of NULL; undefined for the file itself. */
+  readonly copy: RangeFile | undefined;
+  /** CSV: how the lines end; null when only DuckDB can say what is wrong with the file. */
+  readonly newLine: EvenLine | null;
+  /** CSV whose records may have more fields than there are columns: the most that one has. */
+  readonly fields: number;
+  /** JSON: there may be numbers that lose digits in DuckDB's reader. */
+  readonly isLong: boolean;
+};
+
 type OpenedFile = { readonly sizeBytes: number; read(offset: number, length: number): Promise<Buffer> };
 
 /**
- * Copies of the parts of text files that a task reads: DuckDB reads whole files only. They lie in a folder of the tenant, which the task's
+ * Copies of the parts of text files that a task reads, as DuckDB reads whole files only, and of those that it misreads. They lie in a folder of the tenant, which the task's
  * instance may read, and go with the task.
  */
 export class RangeFiles implements AsyncDisposable {
@@ -31,6 +48,7 @@ export class RangeFiles implements AsyncDisposable {
   readonly #bytesMax: number;
   readonly #made = new Map<string, RangeFile>();
   #bytes = 0;
+  readonly #ready = new Map<ScanFile, Promise<ReadyText | null>>();
 
   /** @param folder of the slot */
   constructor(folder: string, { tenant, spillLimitBytes }: Pick<TaskSpec, 'tenant' | 'spillLimitBytes'>) {
@@ -54,33 +72,46 @@ export class RangeFiles implements AsyncDisposable {
     const begin = await lineStart(opened, start, lineBytesMax);
     const stop = await lineStart(opened, end, lineBytesMax);
     if (begin >= stop) return null;
-    this.#bytes += stop - begin;
-    if (this.#bytes > this.#bytesMax) {
-      throw new SkeinError(
-        'SPILL_LIMIT',
-        `parts of the stage's files take more than ${this.#bytesMax} bytes of the worker's disk`,
-      );
-    }
-    const bytes = { start: begin, end: stop };
+    const read = async function* (): AsyncGenerator<Uint8Array> {
+      for (let at = begin; at < stop; at += CHUNK_BYTES) yield await opened.read(at, Math.min(CHUNK_BYTES, stop - at));
+    };
+    return await this.write(signal, { file, bytes: { start: begin, end: stop } }, read());
+  }
+
+  /** Writes a copy of a file, or of its part, whose bytes may be other ones. @throws SPILL_LIMIT, what `chunks` throws */
+  async write(
+    signal: AbortSignal,
+    { file, bytes }: Omit<RangeFile, 'path'>,
+    chunks: AsyncIterable<Uint8Array>,
+  ): Promise<RangeFile> {
     const made: RangeFile = { path: join(this.folder, `${randomUUID()}.part`), file, bytes };
     this.#made.set(made.path, made);
     await makeFolders(this.folder, { mode: PRIVATE_MODE });
     await using copy = await openLocal(made.path, 'wx', PRIVATE_FILE_MODE);
-    for (let at = begin; at < stop; at += CHUNK_BYTES) {
+    for await (const chunk of chunks) {
       signal.throwIfAborted();
-      await copy.writeFile(await opened.read(at, Math.min(CHUNK_BYTES, stop - at)));
+      this.#bytes += chunk.length;
+      if (this.#bytes > this.#bytesMax) {
+        throw new SkeinError(
+          'SPILL_LIMIT',
+          `copies of the stage's files take more than ${this.#bytesMax} bytes of the worker's disk`,
+        );
+      }
+      await copy.writeFile(chunk);
     }
     return made;
+  }
+
+  /** A file as DuckDB reads it, which is made ready once. */
+  once(file: ScanFile, make: () => Promise<ReadyText | null>): Promise<ReadyText | null> {
+    const found = this.#ready.get(file) ?? make();
+    this.#ready.set(file, found);
+    return found;
   }
 
   /** The part whose copy lies at a path. */
   find(path: string): RangeFile | undefined {
     return this.#made.get(path);
-  }
-
-  /** The part of a file that was added. */
-  of(file: ScanFile): RangeFile | undefined {
-    return [...this.#made.values()].find((part) => part.file === file);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

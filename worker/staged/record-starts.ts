@@ -39,8 +39,12 @@ async function recordStarts(
   if (format.kind !== 'csv') return [];
   const starts: number[] = [];
   let next = stepBytes;
-  const walk = new CsvWalk(format, ({ start }) => {
-    if (start < next || !walk.isSure) return true;
+  // A part begins behind a line feed (`RangeFiles`).
+  let isBehindFeed = false;
+  const walk = new CsvWalk(format, ({ start, newLine }) => {
+    const isStart = isBehindFeed && start >= next && walk.isSure;
+    isBehindFeed = newLine !== '\r';
+    if (!isStart) return true;
     starts.push(start);
     next = start + stepBytes;
     if (starts.length > STARTS_MAX) throw new SkeinError('INVALID_INPUT_FILE', 'a file is divided into too many parts');

@@ -1,7 +1,7 @@
 import type { TaskReport } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { SlotOutput } from '../slot/slot-messages.ts';
-import type { SpooledOutput } from '../spool/spooled-output.ts';
+import { miscounted, type SpooledOutput } from '../spool/spooled-output.ts';
 import type { TaskEnd } from './execute-task.ts';
 import type { HeldOutput } from './held-output.ts';
 import { freeMessage } from '../flight/arrow-message.ts';
@@ -80,8 +80,11 @@ export class PartitionedOutput implements HeldOutput {
 
   async #finish(report: TaskReport): Promise<void> {
     await Promise.all(this.#writes);
-    if (this.#error === undefined)
-      this.#ended.resolve({ kind: 'finished', report: { ...report, partitions: this.stored.reports() } });
+    const partitions = this.stored.reports();
+    const stored = partitions.reduce((sum, { rows }) => sum + rows, 0);
+    // A task that writes files has no partitions.
+    if (partitions.length > 0 && stored !== report.rows) this.#error ??= miscounted(report.rows, stored);
+    if (this.#error === undefined) this.#ended.resolve({ kind: 'finished', report: { ...report, partitions } });
     else this.#ended.resolve({ kind: 'failed', error: this.#error.toData() });
   }
 }

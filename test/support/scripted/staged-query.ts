@@ -12,7 +12,6 @@ import { WorkerPool } from '#coordinator/cluster/worker-pool.ts';
 import type { DistributedPlan, Fragment } from '#coordinator/distributor/fragment.ts';
 import { queryTimes } from '#coordinator/scheduler/query-times.ts';
 import type { PlannedScan } from '#coordinator/scheduler/plan-scans.ts';
-import { PastStages } from '#coordinator/scheduler/past-stages.ts';
 import type { Scheduler } from '#coordinator/scheduler/scheduler.ts';
 import type { StagedQuery } from '#coordinator/scheduler/run-stages.ts';
 
@@ -27,8 +26,6 @@ afterEach(() => {
 export type Ran = { readonly worker: string; readonly spec: TaskSpec };
 export let ran: Ran[] = [];
 export let retries = 0;
-/** Of each stage that was sent ahead, whether it followed. */
-export let ahead: boolean[] = [];
 
 export type Behaviour = {
   readonly spool?: (spec: TaskSpec, worker: Worker, cancelled: AbortSignal) => Promise<SpooledAnswer | undefined>;
@@ -50,7 +47,6 @@ export async function cluster(
 ) {
   ran = [];
   retries = 0;
-  ahead = [];
   const workers: Worker[] = [];
   for (let i = 0; i < count; i += 1) {
     const script: WorkerScript = {
@@ -103,9 +99,7 @@ export async function cluster(
     spillLimitBytes: 1,
     taskBytesMax: 100_000,
     workerWaitMs: 10_000,
-    past: new PastStages(),
     onRetry,
-    onAhead: (follows: boolean) => void ahead.push(follows),
     running,
   };
   /** Tells the coordinator of the workers that it does not know yet, and waits until they are live. */

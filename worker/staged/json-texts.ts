@@ -1,0 +1,86 @@
+import { JSON_DOCUMENT, type JsonRead } from '#proto/json-document.ts';
+import type { JsonFormat } from '#shared/stage/file-format.ts';
+import { quoteIdentifier } from '#shared/sql/quote.ts';
+import { quotePath } from '#shared/sql/read-parquet.ts';
+import { must } from '#shared/must.ts';
+import { RECORD_BYTES_MAX } from './first-record.ts';
+import { markNumbers } from './long-numbers.ts';
+import { structOf, timeOptions, type Column } from './staged-column.ts';
+
+/** The names of compressions for JSON; CSV has others. */
+const JSON_COMPRESSIONS = { auto: 'auto_detect', none: 'uncompressed', gzip: 'gzip', zstd: 'zstd' } as const;
+const JSON_FORMATS = { lines: 'newline_delimited', array: 'array', documents: 'unstructured' } as const;
+
+/** Options of every function that reads JSON. */
+const fileOptions = ({ layout, compression }: JsonFormat): readonly string[] => [
+  `format = '${JSON_FORMATS[layout]}'`,
+  `compression = '${JSON_COMPRESSIONS[compression]}'`,
+  `maximum_object_size = ${RECORD_BYTES_MAX}`,
+];
+
+const listOf = (paths: readonly string[]): string => `[${paths.map(quotePath).join(', ')}]`;
+
+/** Prints the read of files as DuckDB finds their columns. @param records `false`: a document is one column */
+export function readFoundJson(format: JsonFormat, paths: readonly string[], records: 'auto' | 'false'): string {
+  const options = [
+    `records = '${records}'`,
+    ...fileOptions(format),
+    ...timeOptions(format),
+    'hive_partitioning = false',
+    ...(format.layout === 'lines' ? ['ignore_errors = true'] : []),
+  ];
+  return `read_json(${listOf(paths)}, ${options.join(', ')})`;
+}
+
+/** Prints a query of the columns in files. @param isLong they may have numbers of which DuckDB's reader of JSON keeps too few digits */
+export const readJson = (
+  format: JsonFormat,
+  paths: readonly string[],
+  { columns, isLong }: { readonly columns: readonly Column[]; readonly isLong: boolean },
+): string =>
+  isLong || columns.some(({ json }) => json?.isDocument === true)
+    ? readDocumentValues(format, paths, columns)
+    : readMembers(format, paths, columns);
+
+function readMembers(format: JsonFormat, paths: readonly string[], columns: readonly Column[]): string {
+  const read = columns.map(({ name, json }) => ({ name, type: ofJson(json).read }));
+  const list = columns.map(({ name, type }, i) => {
+    const column = quoteIdentifier(name);
+    return read[i]?.type === type ? column : `CAST(${column} AS ${type}) AS ${column}`;
+  });
+  const options = [
+    'records = true',
+    `columns = ${structOf(read)}`,
+    ...fileOptions(format),
+    ...timeOptions(format),
+    'hive_partitioning = false',
+  ];
+  return `SELECT ${list.join(', ')} FROM read_json(${listOf(paths)}, ${options.join(', ')})`;
+}
+
+/** It takes some times as long as `readMembers`. */
+function readDocumentValues(format: JsonFormat, paths: readonly string[], columns: readonly Column[]): string {
+  const isDocument = isRead(columns);
+  const documents = `SELECT CASE WHEN ${isDocument} THEN ${JSON_DOCUMENT} ELSE error('a record is no JSON object') END AS ${JSON_DOCUMENT}
+    FROM (${readDocuments(format, paths)})`;
+  return `SELECT ${jsonValues(columns)} FROM (${markNumbers(documents)})`;
+}
+
+/** Prints a query of the documents in files, as `JSON_DOCUMENT`. */
+export const readDocuments = (format: JsonFormat, paths: readonly string[], more: readonly string[] = []): string =>
+  `SELECT json AS ${JSON_DOCUMENT} FROM read_json_objects(${listOf(paths)}, ${[...fileOptions(format), ...more].join(', ')})`;
+
+/** The condition that a document has the form of a record. */
+export const isRead = (columns: readonly Column[]): string =>
+  columns.some(({ json }) => json?.isDocument === true)
+    ? `${JSON_DOCUMENT} IS NOT NULL`
+    : `coalesce(json_type(${JSON_DOCUMENT}), '') IN ('OBJECT', 'NULL')`;
+
+/** The columns as a list over documents. */
+export const jsonValues = (columns: readonly Column[]): string =>
+  columns.map((column) => `${jsonValue(column)} AS ${quoteIdentifier(column.name)}`).join(', ');
+
+/** A column's value in a document, converted as `read_json` does it. */
+export const jsonValue = ({ json }: Pick<Column, 'json'>): string => ofJson(json).value;
+
+const ofJson = (json: JsonRead | undefined): JsonRead => must(json, 'a column of JSON says how it is read');

@@ -1,0 +1,60 @@
+import { JSON_DOCUMENT, NUMBER_MARK } from '#proto/json-document.ts';
+import { quoteLiteral } from '#shared/sql/quote.ts';
+import { textOf, type FileText } from './file-text.ts';
+import type { OpenScanned } from '../scan/readable-path.ts';
+
+// Numbers of JSON that a DOUBLE does not hold: DuckDB's parser makes one of every fraction and of every exponent.
+
+/** A number as long as this may have more digits than the 15 that every DOUBLE keeps: 16, and a point or an exponent. */
+const LONG = 17;
+/** Bytes that are looked at once more with the next ones, because a number may stand on both sides. */
+const OVERLAP = 64;
+
+const [DIGIT, POINT, PLUS_OR_MINUS] = [1, 2, 4];
+/** The signs of numbers, by their bytes; 0 for any other byte. */
+const SIGNS = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const sign = String.fromCharCode(byte);
+  if (/\d/.test(sign)) return DIGIT;
+  if (/[.eE]/.test(sign)) return POINT;
+  return /[+-]/.test(sign) ? PLUS_OR_MINUS : 0;
+});
+
+/**
+ * Whether documents of JSON may have a number that loses digits; also for one within a text, such as an address of the network. One pass
+ * over the text, as far as the first.
+ */
+export async function hasLongNumbers(signal: AbortSignal, open: OpenScanned, text: FileText): Promise<boolean> {
+  let before: Uint8Array = Buffer.alloc(0);
+  for await (const chunk of textOf(signal, open, text)) {
+    const bytes = Buffer.concat([before, chunk]);
+    if (hasLongNumber(bytes)) return true;
+    before = bytes.subarray(-OVERLAP);
+  }
+  return false;
+}
+
+/** Looks at every seventeenth byte, and at those around it where it is a sign: more than a gigabyte in a second. */
+function hasLongNumber(bytes: Uint8Array): boolean {
+  const signAt = (at: number): number => SIGNS[bytes[at] ?? 0] ?? 0;
+  for (let at = LONG - 1; at < bytes.length; at += LONG) {
+    if (signAt(at) === 0) continue;
+    let [start, signs] = [at, signAt(at)];
+    for (; start > 0 && signAt(start - 1) !== 0; start -= 1) signs |= signAt(start - 1);
+    for (; at + 1 < bytes.length && signAt(at + 1) !== 0; at += 1) signs |= signAt(at + 1);
+    if (at - start + 1 >= LONG && (signs & DIGIT) !== 0 && (signs & POINT) !== 0) return true;
+  }
+  return false;
+}
+
+const SIGN = '[0-9.eE+-]';
+/** Texts, and all else but long numbers; then a long number, or the end. */
+const UP_TO_NUMBER = String.raw`((?:[^"0-9.eE+-]|"(?:[^"\\]|\\.)*"|${SIGN}{1,${LONG - 1}}[^0-9.eE+"-])*)(${SIGN}{${LONG},}|$)`;
+const MARKED = String.raw`\1"${[...NUMBER_MARK].map((sign) => (sign === '\v' ? String.raw`\\u000b` : String.raw`\\f`)).join('')}\2"`;
+/** The mark of the end, which holds no number. */
+const END_LENGTH = NUMBER_MARK.split('').reduce((sum, sign) => sum + (sign === '\v' ? 6 : 2), 2);
+
+/** Prints a query over documents, in the column `JSON_DOCUMENT`, such that every long number in them is a text that begins with `NUMBER_MARK`. */
+export function markNumbers(documents: string): string {
+  const marked = `system.main.regexp_replace(CAST(${JSON_DOCUMENT} AS VARCHAR), ${quoteLiteral(UP_TO_NUMBER)}, ${quoteLiteral(MARKED)}, 'gs')`;
+  return `SELECT * REPLACE (CAST(left(${marked}, -${END_LENGTH}) AS JSON) AS ${JSON_DOCUMENT}) FROM (${documents})`;
+}

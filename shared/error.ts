@@ -72,6 +72,13 @@ export const ERRORS = {
   INVALID_VIEW: entry('user', '42P17', 400, 3, 'The parts of a view do not fit together.'),
   TABLE_EXISTS: entry('user', '42P07', 400, 6, 'The table exists already.'),
   SCHEMA_EXISTS: entry('user', '42P06', 400, 6, 'The schema (namespace) exists already.'),
+  RESERVED_NAME: entry(
+    'user',
+    '42939',
+    400,
+    3,
+    'The name is that of a schema of the system: information_schema or pg_catalog, whatever the case.',
+  ),
   SCHEMA_NOT_EMPTY: entry('user', '2BP01', 409, 9, 'The schema (namespace) still holds tables or schemas.'),
   CATALOG_NOT_EMPTY: entry('user', '2BP01', 409, 9, 'The catalog still holds namespaces or dropped tables.'),
   TENANT_NOT_EMPTY: entry('user', '2BP01', 409, 9, 'The tenant still has catalogs.'),

@@ -2,10 +2,11 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseJson, type JsonObject } from '#shared/json.ts';
 import { SCRIPTED_ASKER, scriptedTables } from '#test/support/scripted/tables.ts';
+import { scriptedPlans } from '#test/support/scripted/plans.ts';
 import { sessionPlanner } from '#test/support/session-planner.ts';
 import { queryPreparer } from '../front/prepare-query.ts';
 import { disabledOptimizers } from './disabled-optimizers.ts';
-import type { PlanFeatures } from './plan-features.ts';
+import { planFeatures, type PlanFeatures } from './plan-features.ts';
 import type { Planner } from './planner.ts';
 
 const ROWS = 3_000;
@@ -50,21 +51,50 @@ async function featuresOf(sql: string): Promise<PlanFeatures> {
 const JOINS =
   /^(?:HASH_JOIN|NESTED_LOOP_JOIN|BLOCKWISE_NL_JOIN|PIECEWISE_MERGE_JOIN|IE_JOIN|ASOF_JOIN|CROSS_PRODUCT|POSITIONAL_SCAN)$/;
 
-/** Counts joins, windows and aggregates of the physical plan that DuckDB makes for real tables of the same columns. */
-async function physicalPlan(sql: string): Promise<{ joins: number; hasWindows: boolean; hasAggregates: boolean }> {
+/** The operators of the physical plan that DuckDB makes for real tables of the same columns. */
+async function operatorsOf(sql: string): Promise<readonly string[]> {
   const explained = await duckdb.runAndReadAll(`EXPLAIN (FORMAT json) ${sql}`);
   const names: string[] = [];
   const visit = (node: JsonObject): void => {
-    names.push(String(node['name']).trim());
+    names.push((node['name'] as string).trim());
     for (const child of node['children'] as readonly JsonObject[]) visit(child);
   };
   for (const root of parseJson(String(explained.getRows()[0]?.[1])) as readonly JsonObject[]) visit(root);
+  return names;
+}
+
+async function physicalPlan(sql: string): Promise<{ joins: number; hasWindows: boolean; hasAggregates: boolean }> {
+  const names = await operatorsOf(sql);
   return {
     joins: names.filter((name) => JOINS.test(name)).length,
-    hasWindows: names.some((name) => /WINDOW$/.test(name)),
+    hasWindows: names.some((name) => name.endsWith('WINDOW')),
     hasAggregates: names.some((name) => /GROUP_BY$|AGGREGATE$/.test(name)),
   };
 }
+
+describe('a join counts as one, whichever way DuckDB runs it', () => {
+  test.each([
+    ['hash', 'HASH_JOIN', 't JOIN o USING (i)'],
+    ['sort-merge', 'PIECEWISE_MERGE_JOIN', 't JOIN o ON t.i < o.i'],
+    ['nested-loop', 'BLOCKWISE_NL_JOIN', 't JOIN o ON t.i + o.i = 3 OR t.k = 4'],
+    ['nested-loop, of all rows', 'CROSS_PRODUCT', 't, o'],
+    ['range', 'IE_JOIN', 't JOIN o ON t.i < o.i AND t.k > o.k'],
+    ['as-of', 'ASOF_JOIN', 't ASOF JOIN o ON t.i = o.i AND t.ts >= o.ts'],
+  ])('%s: %s', async (_kind, operator, from) => {
+    const sql = `SELECT t.i, o.k FROM ${from}`;
+    expect(await operatorsOf(sql)).toContain(operator);
+    expect(await featuresOf(sql)).toMatchObject({ joins: 1, scans: 2, windows: 0, aggregates: 0 });
+  });
+
+  test('broadcast: whether a side goes to all workers is decided later', async () => {
+    const plans = await scriptedPlans();
+    const sql = 'SELECT name, v FROM big JOIN small USING (k)';
+    expect((await plans.distributed(sql)).text).toContain('broadcast');
+    const { plan, scans } = await plans.planOf(sql);
+    const rows = scans.map(({ rowCount }) => rowCount);
+    expect(planFeatures(plan, rows)).toMatchObject({ joins: 1, scans: 2, estimatedRows: 10_001_000 });
+  });
+});
 
 describe('joins, windows and aggregates are those of the physical plan', () => {
   test.each([

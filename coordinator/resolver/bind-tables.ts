@@ -5,6 +5,7 @@ import type { Schema } from '#shared/iceberg/schema.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import { scanColumn } from '#shared/iceberg/scan-column.ts';
 import { must } from '#shared/must.ts';
+import { isReservedSchema } from '#shared/sql/reserved-schemas.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { SqlField } from '../planner/sql-type.ts';
 import { fieldType } from './iceberg-sql-type.ts';
@@ -136,10 +137,9 @@ function tableName({ parts, location }: TableReference, defaults: BindRequest['d
   }
   if (schema === '')
     throw notFound('SCHEMA_NOT_FOUND', `no schema is chosen: name ${written} with its schema`, location);
-  if (foldIdentifier(schema) === 'information_schema') {
-    throw notFound('TABLE_NOT_FOUND', `table ${written} does not exist`, location);
-  }
-  return { catalog, namespace: schema.split('.'), table };
+  const namespace = schema.split('.');
+  if (isReservedSchema(namespace)) throw notFound('TABLE_NOT_FOUND', `table ${written} does not exist`, location);
+  return { catalog, namespace, table };
 }
 
 const RESERVED = /^(?:sqlite_(?:temp_)?(?:master|schema)|pg_catalog|pg_class|duckdb_\w+|pragma_\w+)$/i;

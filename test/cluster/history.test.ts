@@ -327,6 +327,13 @@ describe('what is shown of it', () => {
     expect((await cluster.sql('SHOW QUERIES')).map((row) => row.at(-1))).toEqual(['SHOW QUERIES']);
   });
 
+  test('status=all and query_type=all filter nothing', async () => {
+    const ids = [];
+    for (const sql of ['SELECT 1', 'SELEC 1', "SET timezone = 'UTC'"]) ids.push((await cluster.query(sql)).queryId);
+    const all = (await get('?status=all&query_type=all&limit=3')) as readonly { readonly queryId: string }[];
+    expect(all.map(({ queryId }) => queryId)).toEqual(ids.toReversed());
+  });
+
   test.each([
     ['SHOW QUERY HISTORY LIMIT 0', 'INVALID_REQUEST'],
     ['SHOW QUERY HISTORY LIMIT 10001', 'INVALID_REQUEST'],

@@ -3,7 +3,13 @@ import { must } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { isForeignKeyViolation, isUniqueViolation, nameTakenBy } from './errors.ts';
 import { releaseClaims } from './folder-claims.ts';
-import { LEVEL_SEPARATOR, requireNamespace, splitPath, type NamespacePath } from './namespace-store.ts';
+import {
+  LEVEL_SEPARATOR,
+  requireNamespace,
+  requireNotReserved,
+  splitPath,
+  type NamespacePath,
+} from './namespace-store.ts';
 import type { Page } from './page.ts';
 import { displayIdent, tableExists, type DeletedTable, type TableIdent } from './table-store.ts';
 import type { Database, Tx } from './tables.ts';
@@ -86,7 +92,7 @@ export async function listDropped(db: Database, catalogId: string, page: Page): 
 
 /**
  * Restores a dropped table, inside of a transaction: the one of this id, or the last that was dropped under this name.
- * @throws TABLE_NOT_FOUND, TABLE_EXISTS, ALREADY_EXISTS for a view of the new name, SCHEMA_NOT_FOUND
+ * @throws RESERVED_NAME, TABLE_NOT_FOUND, TABLE_EXISTS, ALREADY_EXISTS for a view of the new name, SCHEMA_NOT_FOUND
  */
 export async function undropTable(
   tx: Tx,
@@ -116,6 +122,7 @@ export async function undropTable(
   if (row === undefined) {
     throw new SkeinError('TABLE_NOT_FOUND', `Dropped table does not exist: ${displayIdent(from.ident)}`);
   }
+  requireNotReserved(to.namespace);
   const namespace = await requireNamespace(tx, catalogId, to.namespace);
   try {
     await tx

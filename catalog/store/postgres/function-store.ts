@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { isForeignKeyViolation, isUniqueViolation } from './errors.ts';
-import { namespaceNotFound } from './namespace-store.ts';
+import { namespaceNotFound, requireNotReserved } from './namespace-store.ts';
 import type { Page } from './page.ts';
 import { displayIdent, type TableIdent } from './table-store.ts';
 import type { Database, Tx } from './tables.ts';
@@ -24,11 +24,12 @@ export async function requireFunction(db: Database, namespaceId: string, ident: 
   return row ?? functionNotFound(ident);
 }
 
-/** @throws ALREADY_EXISTS; SCHEMA_NOT_FOUND when the namespace went meanwhile. */
+/** @throws RESERVED_NAME, ALREADY_EXISTS; SCHEMA_NOT_FOUND when the namespace went meanwhile. */
 export async function insertFunction(
   tx: Tx,
   one: FunctionRow & { readonly catalogId: string; readonly namespaceId: string; readonly ident: TableIdent },
 ): Promise<void> {
+  requireNotReserved(one.ident.namespace);
   try {
     await tx
       .insertInto('iceberg_function')

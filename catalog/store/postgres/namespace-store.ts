@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { isReservedSchema } from '#shared/sql/reserved-schemas.ts';
 import type { Properties } from '../../commit/table-metadata.ts';
 import { isForeignKeyViolation, isUniqueViolation } from './errors.ts';
 import type { Page } from './page.ts';
@@ -32,13 +33,23 @@ export async function requireNamespace(db: Database, catalogId: string, path: Na
   return row ?? namespaceNotFound(path);
 }
 
-/** Adds a namespace whose parent exists. @throws SCHEMA_EXISTS; SCHEMA_NOT_FOUND for the parent. */
+/**
+ * Checks where something new is to stand. Namespaces from before these names were reserved can be read, emptied and dropped, and what they
+ * hold can be changed. @throws RESERVED_NAME
+ */
+export function requireNotReserved(path: NamespacePath): void {
+  if (!isReservedSchema(path)) return;
+  throw new SkeinError('RESERVED_NAME', `Namespace name is reserved: ${displayPath(path)}`);
+}
+
+/** Adds a namespace whose parent exists. @throws SCHEMA_EXISTS, RESERVED_NAME; SCHEMA_NOT_FOUND for the parent. */
 export async function insertNamespace(
   tx: Tx,
   catalogId: string,
   path: NamespacePath,
   properties: Properties,
 ): Promise<void> {
+  requireNotReserved(path);
   const parent = path.slice(0, -1);
   const parentId = parent.length === 0 ? null : (await requireNamespace(tx, catalogId, parent)).id;
   try {

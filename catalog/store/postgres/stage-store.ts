@@ -6,7 +6,7 @@ import type { Properties } from '../../commit/table-metadata.ts';
 import { stageFolder } from '#shared/stage/stage-folders.ts';
 import type { CatalogRow } from './catalog-store.ts';
 import { isForeignKeyViolation, isUniqueViolation } from './errors.ts';
-import { namespaceNotFound, splitPath, type NamespacePath } from './namespace-store.ts';
+import { namespaceNotFound, requireNotReserved, splitPath, type NamespacePath } from './namespace-store.ts';
 import type { Page } from './page.ts';
 import { displayIdent, type TableIdent } from './table-store.ts';
 import type { Database, Tx } from './tables.ts';
@@ -28,7 +28,7 @@ export function stageNotFound(what: string): never {
   throw new SkeinError('STAGE_NOT_FOUND', `Stage does not exist: ${what}`);
 }
 
-/** @throws ALREADY_EXISTS; SCHEMA_NOT_FOUND when the namespace went meanwhile */
+/** @throws RESERVED_NAME, ALREADY_EXISTS; SCHEMA_NOT_FOUND when the namespace went meanwhile */
 export async function insertStage(
   tx: Tx,
   stage: {
@@ -39,6 +39,7 @@ export async function insertStage(
   },
 ): Promise<void> {
   const { catalog, namespaceId, ident, properties } = stage;
+  requireNotReserved(ident.namespace);
   const id = randomUUID();
   try {
     await tx

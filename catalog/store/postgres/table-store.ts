@@ -3,7 +3,13 @@ import { SkeinError } from '#shared/error.ts';
 import type { TenantId } from '#shared/id.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { isForeignKeyViolation, isUniqueViolation, nameTakenBy } from './errors.ts';
-import { displayPath, LEVEL_SEPARATOR, namespaceNotFound, type NamespacePath } from './namespace-store.ts';
+import {
+  displayPath,
+  LEVEL_SEPARATOR,
+  namespaceNotFound,
+  requireNotReserved,
+  type NamespacePath,
+} from './namespace-store.ts';
 import { catalogNotFound } from './catalog-store.ts';
 import type { Page } from './page.ts';
 import type { Database, Tx } from './tables.ts';
@@ -146,10 +152,11 @@ export const viewWithSameName = (ident: TableIdent): SkeinError =>
   new SkeinError('ALREADY_EXISTS', `View with same name already exists: ${displayIdent(ident)}`);
 
 /**
- * Inserts a table and returns the row's id. @throws TABLE_EXISTS, ALREADY_EXISTS for a view of that name; SCHEMA_NOT_FOUND when the
+ * Inserts a table and returns the row's id. @throws RESERVED_NAME, TABLE_EXISTS, ALREADY_EXISTS for a view of that name; SCHEMA_NOT_FOUND when the
  * namespace was dropped meanwhile.
  */
 export async function insertTable(tx: Tx, table: NewTable): Promise<string> {
+  requireNotReserved(table.ident.namespace);
   try {
     const { id } = await tx
       .insertInto('iceberg_table')
@@ -204,7 +211,7 @@ export async function swapMetadata(
 /**
  * Moves a table to another name or namespace. Returns whether it still had the name by which it was found: of two concurrent renames one
  * succeeds.
- * @throws TABLE_EXISTS, SCHEMA_NOT_FOUND
+ * @throws RESERVED_NAME, TABLE_EXISTS, SCHEMA_NOT_FOUND
  */
 export async function moveTable(
   tx: Tx,
@@ -212,6 +219,7 @@ export async function moveTable(
   namespaceId: string,
   { from, to }: { readonly from: TableIdent; readonly to: TableIdent },
 ): Promise<boolean> {
+  requireNotReserved(to.namespace);
   try {
     const { numUpdatedRows } = await tx
       .updateTable('iceberg_table')

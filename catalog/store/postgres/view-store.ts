@@ -3,7 +3,7 @@ import type { TenantId } from '#shared/id.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { catalogNotFound } from './catalog-store.ts';
 import { isForeignKeyViolation, isUniqueViolation, nameTakenBy } from './errors.ts';
-import { LEVEL_SEPARATOR, namespaceNotFound, splitPath } from './namespace-store.ts';
+import { LEVEL_SEPARATOR, namespaceNotFound, requireNotReserved, splitPath } from './namespace-store.ts';
 import type { Page } from './page.ts';
 import { displayIdent, viewWithSameName, type TableIdent } from './table-store.ts';
 import type { Database, Tx } from './tables.ts';
@@ -111,8 +111,9 @@ export type NewView = ViewDocument & {
   readonly ident: TableIdent;
 };
 
-/** @throws ALREADY_EXISTS for a view or a table of that name; SCHEMA_NOT_FOUND when the namespace went meanwhile. */
+/** @throws RESERVED_NAME; ALREADY_EXISTS for a view or a table of that name; SCHEMA_NOT_FOUND when the namespace went meanwhile. */
 export async function insertView(tx: Tx, view: NewView): Promise<void> {
+  requireNotReserved(view.ident.namespace);
   try {
     await tx
       .insertInto('iceberg_view')
@@ -172,7 +173,7 @@ export async function swapViewMetadata(
 /**
  * Moves a view to another name or namespace. Returns whether it still had the name by which it was found: of two concurrent renames one
  * succeeds.
- * @throws ALREADY_EXISTS, SCHEMA_NOT_FOUND
+ * @throws RESERVED_NAME, ALREADY_EXISTS, SCHEMA_NOT_FOUND
  */
 export async function moveView(
   tx: Tx,
@@ -180,6 +181,7 @@ export async function moveView(
   namespaceId: string,
   { from, to }: { readonly from: TableIdent; readonly to: TableIdent },
 ): Promise<boolean> {
+  requireNotReserved(to.namespace);
   try {
     const { numUpdatedRows } = await tx
       .updateTable('iceberg_view')

@@ -285,7 +285,7 @@ export class WorkerLink {
       return;
     }
     if (info.asksToEnd === null) this.#mayEnd = false;
-    else this.#blame(info.asksToEnd, 'a worker asks whether it may end itself');
+    else this.#blame(info.asksToEnd);
     if (info.release.skein !== release.skein || info.release.duckdb !== release.duckdb) {
       const reason = `${info.name} is ${printRelease(info.release)}, this coordinator ${printRelease(release)}`;
       this.#refuse(reason, { worker: this.address, name: info.name, reason });
@@ -324,15 +324,17 @@ export class WorkerLink {
 
   #onHung(hung: HungRun): void {
     // The process may take a moment to end and report again; only the first report counts.
-    if (this.#state.kind === 'live') this.#blame(hung, 'a worker ends itself');
+    if (this.#state.kind === 'live') {
+      this.#options.log.error({ worker: this.address, ...hung }, 'a worker ends itself');
+      this.#blame(hung);
+    }
     this.#expectedUntilMs = performance.now() + EXPECTED_MS;
     this.#end({ kind: 'lost' }, new WorkerEnding(hung));
   }
 
-  #blame(hung: HungRun, what: string): void {
+  #blame(hung: HungRun): void {
     if (this.#blamed === hung.queryId) return;
     this.#blamed = hung.queryId;
-    this.#options.log.error({ worker: this.address, ...hung }, what);
     this.#options.onHung?.(hung);
   }
 

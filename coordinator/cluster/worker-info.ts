@@ -30,7 +30,7 @@ export type WorkerInfo = {
   readonly hung: HungRun | null;
   /** The run for which its process is to end, once it is permitted. */
   readonly asksToEnd: HungRun | null;
-  /** Slots that take tasks. */
+  /** Slots that take tasks and can run them now. */
   readonly openSlots: number;
 };
 

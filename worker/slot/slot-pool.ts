@@ -79,9 +79,9 @@ export class SlotPool {
     return this.#slots.filter(({ life }) => life === 'slow').length;
   }
 
-  /** Slots that take tasks. */
+  /** Slots that take tasks and can run them now. */
   get openSlots(): number {
-    return this.#open.length;
+    return this.#open.filter(({ isLoaded }) => isLoaded).length;
   }
 
   /** Tasks and time by level, of all slots since the start. */

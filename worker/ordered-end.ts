@@ -3,7 +3,7 @@ import type { Clock } from '#shared/clock.ts';
 import { koffi } from '#shared/native/koffi.ts';
 import type { HungTask } from '#proto/generated/skein/worker/v1/HungTask.ts';
 import type { Logger } from '#shared/log/logger.ts';
-import type { HungQuantum } from './slot/slot-pool-options.ts';
+import type { HungQuantum } from './slot/hung-quantum.ts';
 import { restorePriorities } from './slot/thread-priority.ts';
 
 /** Time in which the last beat leaves the process. */

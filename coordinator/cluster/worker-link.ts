@@ -6,13 +6,14 @@ import { SkeinError } from '#shared/error.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { CallStream } from '#shared/grpc/call-stream.ts';
 import { internalMetadata } from '#shared/grpc/internal-auth.ts';
-import { queryId, taskId, type QueryId, type TaskId } from '#shared/id.ts';
+import type { QueryId } from '#shared/id.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import type { MlfqSpec } from '#shared/mlfq-spec.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { printRelease, type Release } from '#shared/release.ts';
 import type { EndingView } from './may-end.ts';
 import { WorkerEnding, type HungRun } from './worker-ending.ts';
+import { workerInfo, type WorkerInfo } from './worker-info.ts';
 
 /** The options that the links to all workers share. */
 export type LinkOptions = {
@@ -39,37 +40,6 @@ export type LinkOptions = {
 
 /** Scheduled time of a query over the whole cluster, and whether its tasks stay on the top level. */
 type QueryLevel = { readonly queryId: QueryId; readonly scheduledMs: number; readonly isPinned: boolean };
-
-/** The scheduled time so far of a task that runs. */
-type TaskTime = { readonly queryId: QueryId; readonly taskId: TaskId; readonly scheduledMs: number };
-
-/** A worker's heartbeat: `WorkerBeat` of proto/worker.proto. */
-export type WorkerInfo = {
-  readonly id: string;
-  readonly name: string;
-  readonly release: Release;
-  readonly cores: number;
-  readonly memoryLimitBytes: number;
-  readonly runningTasks: number;
-  readonly spoolBytes: number;
-  /** Memory limits of its running tasks, in all. */
-  readonly memoryGrantedBytes: number;
-  /** By level of the feedback queue: tasks that can run, and the time that they have had since the worker's start, in ms. */
-  readonly levels: { readonly tasks: readonly number[]; readonly scheduledMs: readonly number[] };
-  readonly draining: boolean;
-  /** The machine that it runs on, whose cores it may share with other workers. */
-  readonly machine: { readonly id: string; readonly cores: number };
-  /** Queries that have a task or spooled output there. */
-  readonly queryIds: readonly QueryId[];
-  /** The tasks that run there. */
-  readonly tasks: readonly TaskTime[];
-  /** The run for which its process ends now. */
-  readonly hung: HungRun | null;
-  /** The run for which its process is to end, once it is permitted. */
-  readonly asksToEnd: HungRun | null;
-  /** Slots that take tasks. */
-  readonly openSlots: number;
-};
 
 /**
  * ```
@@ -285,7 +255,7 @@ export class WorkerLink {
       return;
     }
     if (info.asksToEnd === null) this.#mayEnd = false;
-    else this.#blame(info.asksToEnd, 'a worker asks whether it may end itself');
+    else this.#blame(info.asksToEnd);
     if (info.release.skein !== release.skein || info.release.duckdb !== release.duckdb) {
       const reason = `${info.name} is ${printRelease(info.release)}, this coordinator ${printRelease(release)}`;
       this.#refuse(reason, { worker: this.address, name: info.name, reason });
@@ -324,15 +294,17 @@ export class WorkerLink {
 
   #onHung(hung: HungRun): void {
     // The process may take a moment to end and report again; only the first report counts.
-    if (this.#state.kind === 'live') this.#blame(hung, 'a worker ends itself');
+    if (this.#state.kind === 'live') {
+      this.#options.log.error({ worker: this.address, ...hung }, 'a worker ends itself');
+      this.#blame(hung);
+    }
     this.#expectedUntilMs = performance.now() + EXPECTED_MS;
     this.#end({ kind: 'lost' }, new WorkerEnding(hung));
   }
 
-  #blame(hung: HungRun, what: string): void {
+  #blame(hung: HungRun): void {
     if (this.#blamed === hung.queryId) return;
     this.#blamed = hung.queryId;
-    this.#options.log.error({ worker: this.address, ...hung }, what);
     this.#options.onHung?.(hung);
   }
 
@@ -385,29 +357,3 @@ async function untilAborted(signals: readonly AbortSignal[], work: Promise<void>
   await Promise.race([work, aborted.promise]);
   for (const signal of signals) signal.removeEventListener('abort', stop);
 }
-
-const workerInfo = (wire: WorkerBeat): WorkerInfo => ({
-  id: wire.worker_id,
-  name: wire.name,
-  release: { skein: wire.skein_release, duckdb: wire.duckdb_version.replace(/^v/, '') },
-  cores: Math.max(1, wire.cores),
-  memoryLimitBytes: Number(wire.memory_limit_bytes),
-  runningTasks: wire.running_tasks,
-  spoolBytes: Number(wire.spool_bytes),
-  memoryGrantedBytes: Number(wire.memory_granted_bytes),
-  levels: { tasks: wire.level_tasks, scheduledMs: wire.level_scheduled_ms },
-  draining: wire.draining,
-  machine: { id: wire.machine_id, cores: Math.max(1, wire.machine_cores) },
-  queryIds: wire.query_ids.map(queryId),
-  tasks: wire.tasks.map(({ query_id: query, task_id: task, scheduled_ms: scheduledMs }) => ({
-    queryId: queryId(query),
-    taskId: taskId(task),
-    scheduledMs,
-  })),
-  hung: hungRun(wire.hung),
-  asksToEnd: hungRun(wire.asks_to_end),
-  openSlots: wire.open_slots,
-});
-
-const hungRun = (wire: WorkerBeat['hung']): HungRun | null =>
-  wire === null ? null : { queryId: queryId(wire.query_id), quantumMs: Number(wire.quantum_ms) };

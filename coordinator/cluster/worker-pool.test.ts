@@ -132,15 +132,15 @@ test('two workers that ask to end may do so one after the other, and a lone one 
   });
   closers.push(() => made.close());
   const mayEnd = (of: typeof a): boolean => of.beats.at(-1)?.may_end === true;
-  await vi.waitFor(() => expect(made.liveCount()).toBe(2));
+  await vi.waitFor(() => expect(made.liveCount()).toBe(2), 5_000);
   a.askFor('one');
   b.askFor('two');
-  await vi.waitFor(() => expect(mayEnd(a) || mayEnd(b)).toBe(true));
+  await vi.waitFor(() => expect(mayEnd(a) || mayEnd(b)).toBe(true), 5_000);
   const [first, second] = mayEnd(a) ? [a, b] : [b, a];
   // Also after it has gone, and until it is back.
   await new Promise((resolve) => setTimeout(resolve, 200));
   first.kill();
-  await vi.waitFor(() => expect(made.liveCount()).toBe(1));
+  await vi.waitFor(() => expect(made.liveCount()).toBe(1), 5_000);
   await new Promise((resolve) => setTimeout(resolve, 200));
   expect(second.beats.some((beat) => beat.may_end)).toBe(false);
   await worker({}, first.port);
@@ -149,10 +149,10 @@ test('two workers that ask to end may do so one after the other, and a lone one 
 
   const lone = await worker();
   const small = pool([lone.address]);
-  await vi.waitFor(() => expect(small.liveCount()).toBe(1));
+  await vi.waitFor(() => expect(small.liveCount()).toBe(1), 5_000);
   lone.askFor('three');
-  await vi.waitFor(() => expect(mayEnd(lone)).toBe(true));
+  await vi.waitFor(() => expect(mayEnd(lone)).toBe(true), 5_000);
   // The quantum has ended by itself.
   lone.askFor(undefined);
-  await vi.waitFor(() => expect(mayEnd(lone)).toBe(false));
+  await vi.waitFor(() => expect(mayEnd(lone)).toBe(false), 5_000);
 });

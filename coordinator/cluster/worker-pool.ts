@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
 import type { Member, Membership } from '#shared/membership/member.ts';
 import { nextToEnd } from './may-end.ts';
-import { WorkerLink, type LinkOptions, type WorkerInfo } from './worker-link.ts';
+import type { WorkerInfo } from './worker-info.ts';
+import { WorkerLink, type LinkOptions } from './worker-link.ts';
 
 /** A worker in one of its lives. `lost` is aborted with WORKER_LOST when that ends. */
 export type LiveWorker = { readonly link: WorkerLink; readonly info: WorkerInfo; readonly lost: AbortSignal };

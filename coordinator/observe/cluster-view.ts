@@ -1,7 +1,7 @@
 import { DUCKDB_RELEASE, SKEIN_RELEASE, type Release } from '#shared/release.ts';
 import type { Caller } from '../auth/authenticate.ts';
 import { LEVELS } from '#shared/mlfq-spec.ts';
-import type { WorkerInfo } from '../cluster/worker-link.ts';
+import type { WorkerInfo } from '../cluster/worker-info.ts';
 import type { KnownWorker, WorkerPool } from '../cluster/worker-pool.ts';
 import { tenantGroups, type GroupSnapshot } from '../workload/group-snapshot.ts';
 import type { Admission } from '../workload/admission.ts';

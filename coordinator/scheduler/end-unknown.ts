@@ -1,5 +1,6 @@
 import type { QueryId } from '#shared/id.ts';
-import type { WorkerInfo, WorkerLink } from '../cluster/worker-link.ts';
+import type { WorkerInfo } from '../cluster/worker-info.ts';
+import type { WorkerLink } from '../cluster/worker-link.ts';
 import { epochOfRun } from './run-id.ts';
 import { endQuery } from './spooled-task.ts';
 

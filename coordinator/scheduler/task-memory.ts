@@ -1,6 +1,6 @@
 import { TASK_MEMORY_BYTES_MIN } from '#proto/task.ts';
 import type { StageRoom } from '../distributor/estimate/cluster-cores.ts';
-import type { WorkerInfo } from '../cluster/worker-link.ts';
+import type { WorkerInfo } from '../cluster/worker-info.ts';
 import { NARROW_MEMORY_BYTES } from './choose-width.ts';
 import type { StageRun } from './stage-run.ts';
 import type { TaskOwner } from './task-spec.ts';

@@ -199,8 +199,9 @@ test('no spelling of a statement about users leaves a secret in what is stored',
 });
 
 test('a long statement about users takes no longer than its text is long', () => {
-  const started = performance.now();
+  const before = process.threadCpuUsage();
   expect(redactStatement(`CREATE USER a ${'PASSWORD x '.repeat(300_000)}`, 'private').text).toHaveLength(100_003);
   expect(redactStatement(`CREATE USER a ${"'x' ".repeat(300_000)}`, 'private').text).toBe('CREATE USER a ***');
-  expect(performance.now() - started).toBeLessThan(3_000);
+  const { user, system } = process.threadCpuUsage(before);
+  expect((user + system) / 1_000).toBeLessThan(3_000);
 });

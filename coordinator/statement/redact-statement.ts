@@ -1,4 +1,5 @@
 import { ERROR_MESSAGE_BYTES_MAX, SkeinError } from '#shared/error.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { dividePrivate, openValue } from './mask-private.ts';
 import { stringText, Tokenizer } from './tokenizer.ts';
 
@@ -49,11 +50,22 @@ export function redactMessage(message: string, { secrets }: RedactedStatement): 
   if (secrets === null) return MASK;
   if (secrets.length === 0) return message;
   let masked = message.replace(QUOTED, MASK);
-  // The longest first: a shorter value may be a part of it. Names and keywords are folded in messages, so letters compare without case.
+  // The longest first: a shorter value may be a part of it. Names and keywords are folded in messages, so the letters A to Z compare without case.
   for (const value of secrets.toSorted((one, other) => other.length - one.length)) {
-    if (value.length >= SECRET_LENGTH_MIN) masked = masked.replaceAll(new RegExp(RegExp.escape(value), 'gi'), HIDDEN);
+    if (value.length >= SECRET_LENGTH_MIN) masked = withoutValue(masked, value);
   }
   return masked;
+}
+
+function withoutValue(message: string, value: string): string {
+  const [folded, wanted] = [foldIdentifier(message), foldIdentifier(value)];
+  let masked = '';
+  let at = 0;
+  for (let found = folded.indexOf(wanted); found >= 0; found = folded.indexOf(wanted, at)) {
+    masked += message.slice(at, found) + HIDDEN;
+    at = found + wanted.length;
+  }
+  return masked + message.slice(at);
 }
 
 /** An error as logs keep it. One of a statement that hides values loses its cause, and its stack tells places only. */

@@ -62,6 +62,7 @@ export const SIEGE_SUITES: readonly string[] = [
   'error-texts',
   'hostile-files',
   'hostile-manifests',
+  'hung-workers',
   'large-metadata',
   'long-quanta',
   'request-bodies',

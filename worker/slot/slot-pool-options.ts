@@ -1,6 +1,6 @@
-import type { SentTask } from '#proto/task.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { ReadsMessage } from '../disk-cache/copied-files.ts';
+import type { HungQuantum } from './hung-quantum.ts';
 import type { SlotSettings } from './slot-messages.ts';
 
 export type SlotPoolOptions = {
@@ -28,11 +28,8 @@ type QuantumLimits = {
   /** Called, perhaps repeatedly, when a quantum has used `OVERRUN_PART` of `overrunMs`. */
   readonly onOverrun: () => void;
   /**
-   * Called, again and again, with the oldest quantum that does not end within `overrunMs`: only the end of the process stops it. Null once
-   * there is none any more.
+   * Called again and again with the quantum that has gone on longest after `overrunMs`, which only the end of the process stops; null when
+   * there is none.
    */
   readonly onHung: (hung: HungQuantum | null) => void;
 };
-
-/** A quantum that does not react to interrupts. */
-export type HungQuantum = { readonly spec: SentTask; readonly ageMs: number };

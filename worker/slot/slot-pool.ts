@@ -7,6 +7,7 @@ import type { MemoryWork } from '../memory/memory-watch.ts';
 import type { Attempt } from './attempt.ts';
 import { ExpressLane } from './express-lane.ts';
 import { Slot } from './slot.ts';
+import { hungQuantum } from './hung-quantum.ts';
 import { LevelSpec } from './level-spec.ts';
 import { addLevels, type Levels } from './level-stats.ts';
 import { ACTIVITY, type QueryTime, type SlotOutput, type SlotSettings, type SlotStart } from './slot-messages.ts';
@@ -48,8 +49,6 @@ export class SlotPool {
   /** Time at which a reserve thread was last wanted. */
   #reserveWantedMs = 0;
   #jobs = 0;
-  /** A quantum that hangs was told of. */
-  #hasHung = false;
   readonly #levelSpec = new LevelSpec();
   /** Decides on the tasks of the express slot, as long as there is one. */
   #lane = this.#newLane();
@@ -80,9 +79,9 @@ export class SlotPool {
     return this.#slots.filter(({ life }) => life === 'slow').length;
   }
 
-  /** Slots that take tasks. */
+  /** Slots that take tasks and can run them now. */
   get openSlots(): number {
-    return this.#open.length;
+    return this.#open.filter(({ isLoaded }) => isLoaded).length;
   }
 
   /** Tasks and time by level, of all slots since the start. */
@@ -285,6 +284,7 @@ export class SlotPool {
   }
 
   #look(): void {
+    const { quanta } = this.#options;
     const now = performance.now();
     // If this process was suspended, so were the slots: a long gap must not count as the age of a quantum.
     const elapsedMs = Math.min(now - this.#lookedMs, 2 * LOOK_INTERVAL_MS);
@@ -311,20 +311,7 @@ export class SlotPool {
     // Its accounts go on while it has no task: who had none before it came cannot claim that time.
     if (this.#express !== undefined) this.#decideExpress();
     if (hasChanged) this.#wakeWaiting();
-    this.#tellHung();
-  }
-
-  /** Tells of the quantum that has gone on longest after its statement was stopped, once that is too long. */
-  #tellHung(): void {
-    const { overrunMs, onHung } = this.#options.quanta;
-    const hung = this.#slots
-      .filter(({ current, stoppedMs }) => current !== undefined && stoppedMs >= overrunMs)
-      .toSorted((one, other) => other.stoppedMs - one.stoppedMs)[0];
-    if (hung === undefined && !this.#hasHung) return;
-    this.#hasHung = hung !== undefined;
-    const { current, watched } = hung ?? {};
-    const ageMs = watched?.kind === 'inside' ? watched.ageMs : 0;
-    onHung(current === undefined ? null : { spec: current.start.spec, ageMs });
+    quanta.onHung(hungQuantum(this.#slots, quanta.overrunMs));
   }
 
   /** Starts a reserve thread, so that the next replacement is available at once. It ends when none was wanted for `idle.afterMs`. */

@@ -63,6 +63,7 @@ export class Slot {
   readonly #pool: Piscina<SlotJob | undefined, void>;
   /** Resolves when the thread has loaded its program, or died. */
   readonly #loaded: Promise<void>;
+  #isLoaded = false;
 
   constructor(
     life: SlotLife,
@@ -100,7 +101,17 @@ export class Slot {
       this.#channel.lost();
       options.log.error({ err: error }, 'a slot thread died');
     });
-    this.#loaded = this.#pool.run(undefined, { name: 'load' }).catch(() => undefined);
+    this.#loaded = this.#load();
+  }
+
+  async #load(): Promise<void> {
+    await this.#pool.run(undefined, { name: 'load' }).catch(() => undefined);
+    this.#isLoaded = true;
+  }
+
+  /** Whether the thread has loaded its program: before that its tasks wait. */
+  get isLoaded(): boolean {
+    return this.#isLoaded;
   }
 
   /** Starts a task on the thread; `job` is a number unique to the attempt. */

@@ -100,6 +100,7 @@ describe('Parquet files of a stage', () => {
     const message = 'the column "n" of a file is a DECIMAL of 40 digits; there can be 38';
     const expected = ['INVALID_INPUT_FILE', '58030', expect.stringContaining(message) as string];
     expect(await refused(`SELECT n FROM @lake.odd_values.box/digits.parquet ${parquet}`)).toEqual(expected);
+    expect(await cluster.sql(`SELECT id FROM @lake.odd_values.box/digits.parquet ${parquet}`)).toEqual([[1], [2]]);
     await cluster.sql('CREATE TABLE odd_values.digits (id BIGINT, n DOUBLE)');
     const load = 'COPY INTO odd_values.digits FROM @odd_values.box/digits.parquet FILE_FORMAT = (TYPE = PARQUET)';
     expect(await refused(load)).toEqual(expected);

@@ -8,6 +8,7 @@ import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
 import { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { Assignment } from '../write/assign-columns.ts';
+import { missingValues } from '../write/missing-values.ts';
 import type { CopySelect } from './copy-into.ts';
 
 /** The texts of a load: what is made of each record, in the order of the columns that are filled. */
@@ -74,9 +75,9 @@ function faultSql(assignments: readonly Assignment[]): string {
     source === null ? [] : [`WHEN r${source} IS NULL THEN ${quoteLiteral(`${FAULTS.value}${field.name}`)}`],
   );
   const missing = assignments.flatMap((one) =>
-    one.field.required
-      ? [`WHEN ${valueOf(one)} IS NULL THEN ${quoteLiteral(`${FAULTS.missing}${one.field.name}`)}`]
-      : [],
+    missingValues(one.field, valueOf(one)).map(
+      ({ path, sql }) => `WHEN ${sql} THEN ${quoteLiteral(`${FAULTS.missing}${path}`)}`,
+    ),
   );
   const cases = [`WHEN f IS NOT NULL THEN ${quoteLiteral(FAULTS.value)} || f`, ...failed, ...missing];
   return `CASE ${cases.join(' ')} END`;

@@ -3,6 +3,7 @@ import type { Outcome, Queries, WriteTarget } from '../command/command.ts';
 import { printSqlType } from '../planner/sql-type.ts';
 import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { missingValues } from '../write/missing-values.ts';
 import type { CopyInto } from './copy-into.ts';
 import type { CopySource } from './copy-source.ts';
 
@@ -17,13 +18,15 @@ export function validatedRows(
   const filled =
     listed?.flatMap(({ name }) => fields.find((one) => foldIdentifier(one.name) === foldIdentifier(name)) ?? []) ??
     fields;
-  const list = filled.map(({ name, type, required }, i) => {
+  const list = filled.map((field, i) => {
+    const { name, type } = field;
     const column = quoteIdentifier(columns[i] ?? name);
-    const missing = quoteLiteral(`column ${name} is NOT NULL, and a record has no value for it`);
     const typeName = printSqlType(icebergSqlType(type));
-    const value = required
-      ? `CASE WHEN ${column} IS NULL THEN CAST(error(${missing}) AS ${typeName}) ELSE ${column} END`
-      : column;
+    const cases = missingValues(field, column).map(({ path, sql }) => {
+      const missing = quoteLiteral(`column ${path} is NOT NULL, and a record has no value for it`);
+      return `WHEN ${sql} THEN CAST(error(${missing}) AS ${typeName})`;
+    });
+    const value = cases.length === 0 ? column : `CASE ${cases.join(' ')} ELSE ${column} END`;
     return `${value} AS ${quoteIdentifier(name)}`;
   });
   const count = options.validation?.kind === 'rows' ? options.validation.count : 0;

@@ -7,10 +7,11 @@ import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { printSqlType, type SqlField, type SqlType } from '../planner/sql-type.ts';
 import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
 import type { Assignment } from './assign-columns.ts';
+import { missingValues } from './missing-values.ts';
 
 /**
  * Wraps a query so that its rows are those of a table: the table's columns in name, type and order, with defaults where it gives none. A row
- * without a value in a required column fails the query; `nullColumn` finds the column in that error.
+ * without a value in a required column, or in a required part of one, fails the query; `nullColumn` finds the column in that error.
  * @param mark begins that error's message; it is unique, so that no other error is taken for it
  */
 export function tableRows(
@@ -29,15 +30,18 @@ export function tableRows(
     readonly addresses?: NonNullable<TableSink['addresses']>;
   },
 ): SqlText {
-  const list = assignments.map(({ field, source }, i) => {
+  let places = 0;
+  const list = assignments.map(({ field, source }) => {
     const type = printSqlType(icebergSqlType(field.type));
     const from = source === null ? undefined : columns[source];
     const given =
       from === undefined ? printValue(field.type, field.writeDefault ?? null) : cast(`c${source}`, from, type);
-    const isMissing = addresses === undefined ? `${given} IS NULL` : `c${columns.length - 1} AND ${given} IS NULL`;
-    const value = field.required
-      ? `CASE WHEN ${isMissing} THEN CAST(error(${quoteLiteral(`${mark} ${i}`)}) AS ${type}) ELSE ${given} END`
-      : given;
+    const isWritten = addresses === undefined ? '' : `c${columns.length - 1} AND `;
+    const cases = missingValues(field, given).map(({ sql: isMissing }) => {
+      const error = `error(${quoteLiteral(`${mark} ${places++}`)})`;
+      return `WHEN ${isWritten}${isMissing} THEN CAST(${error} AS ${type})`;
+    });
+    const value = cases.length === 0 ? given : `CASE ${cases.join(' ')} ELSE ${given} END`;
     return `${value} AS ${quoteIdentifier(field.name)}`;
   });
   const last = addresses === undefined ? [] : [addresses.file, addresses.pos, addresses.row];
@@ -62,6 +66,7 @@ const isNull = (type: SqlType): boolean => type.kind === 'scalar' && type.name =
 export function nullColumn(thrown: unknown, assignments: readonly Assignment[], mark: string): unknown {
   const { message } = SkeinError.of(thrown);
   if (!message.startsWith(`${mark} `)) return thrown;
-  const field = assignments[Number(message.slice(mark.length + 1))]?.field;
-  return new SkeinError('NOT_NULL_VIOLATION', `column ${field?.name ?? ''} is NOT NULL, and a row has no value for it`);
+  const places = assignments.flatMap(({ field }) => missingValues(field, ''));
+  const path = places[Number(message.slice(mark.length + 1))]?.path ?? '';
+  return new SkeinError('NOT_NULL_VIOLATION', `column ${path} is NOT NULL, and a row has no value for it`);
 }

@@ -1,15 +1,26 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Cluster } from '#test/support/cluster.ts';
 import { python } from '#test/support/python.ts';
 import { sharedCluster } from '#test/support/resources.ts';
+import { putStageFile } from '#test/support/stage-files.ts';
 
 /** Tables of PyIceberg with values that neither manifests nor the statistics of Parquet tell of (`odd_values.py`). */
 let cluster: Cluster;
+let folder: string;
 
 beforeAll(async () => {
   ({ cluster } = await sharedCluster());
-  await python('test/clients/odd_values.py', cluster.catalogUrl, await cluster.token());
+  folder = mkdtempSync(join(tmpdir(), 'skein-odd-values-'));
+  await python('test/clients/odd_values.py', cluster.catalogUrl, await cluster.token(), folder);
+  await cluster.sql('CREATE STAGE lake.odd_values.box');
+  for (const name of ['nan', 'split', 'digits']) {
+    await putStageFile(cluster, 'odd_values.box', `${name}.parquet`, readFileSync(join(folder, `${name}.parquet`)));
+  }
 }, 300_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('NaN, which bounds leave out', () => {
   const ids = async (condition: string): Promise<unknown> =>
@@ -45,5 +56,54 @@ describe('NaN, which bounds leave out', () => {
       WHEN MATCHED THEN UPDATE SET id = 20 WHEN NOT MATCHED THEN INSERT (id) VALUES (99)`;
     expect(await cluster.sql(merge)).toEqual([[1]]);
     expect(await cluster.sql('SELECT id FROM odd_values.merged ORDER BY id')).toEqual([[1], [1], [3], [4], [20]]);
+  });
+});
+
+test('an encoding that DuckDB does not read is named, and the other columns are read', async () => {
+  const { body } = await cluster.query('SELECT sum(n) FROM odd_values.encodings');
+  expect(body).toMatchObject({ sql_state: '0A000' });
+  expect(body.message).toBe(
+    'column "n" of split.parquet has the encoding BYTE_STREAM_SPLIT of INT32, which is not supported',
+  );
+  expect(await cluster.sql('SELECT id FROM odd_values.encodings ORDER BY id')).toEqual([[1], [2], [3]]);
+});
+
+describe('Parquet files of a stage', () => {
+  const parquet = '(FILE_FORMAT => (TYPE = PARQUET))';
+  const refused = async (sql: string) => {
+    const { body } = await cluster.query(sql);
+    return [body.error, body.sql_state, body.message];
+  };
+
+  test('NaN that bounds leave out is found, and loaded', async () => {
+    const from = `FROM @lake.odd_values.box/nan.parquet ${parquet}`;
+    expect(await cluster.sql(`SELECT id ${from} WHERE d > 5`)).toEqual([[2]]);
+    expect(await cluster.sql(`SELECT id ${from} WHERE s.x > 5 AND l[1] = 'nan'`)).toEqual([[2]]);
+    await cluster.sql('CREATE TABLE odd_values.loaded (id BIGINT, isLarge BOOLEAN)');
+    await cluster.sql(
+      'COPY INTO odd_values.loaded FROM (SELECT id, f > 5 FROM @odd_values.box/nan.parquet) FILE_FORMAT = (TYPE = PARQUET)',
+    );
+    expect(await cluster.sql('SELECT id FROM odd_values.loaded WHERE isLarge')).toEqual([[2]]);
+  });
+
+  test('an encoding that DuckDB does not read is not supported', async () => {
+    const message = 'column "n" of split.parquet has the encoding BYTE_STREAM_SPLIT of INT32, which is not supported';
+    const expected = ['NOT_SUPPORTED', '0A000', message];
+    expect(await refused(`SELECT n FROM @lake.odd_values.box/split.parquet ${parquet}`)).toEqual(expected);
+    expect(await cluster.sql(`SELECT max(id) FROM @lake.odd_values.box/split.parquet ${parquet}`)).toEqual([[3]]);
+    await cluster.sql('CREATE TABLE odd_values.split (id BIGINT, n INT)');
+    const load = 'COPY INTO odd_values.split FROM @odd_values.box/split.parquet FILE_FORMAT = (TYPE = PARQUET)';
+    expect(await refused(load)).toEqual(expected);
+  });
+
+  test('a DECIMAL of 40 digits is refused, not read as another number', async () => {
+    const message = 'the column "n" of a file is a DECIMAL of 40 digits; there can be 38';
+    const expected = ['INVALID_INPUT_FILE', '58030', expect.stringContaining(message) as string];
+    expect(await refused(`SELECT n FROM @lake.odd_values.box/digits.parquet ${parquet}`)).toEqual(expected);
+    expect(await cluster.sql(`SELECT id FROM @lake.odd_values.box/digits.parquet ${parquet}`)).toEqual([[1], [2]]);
+    await cluster.sql('CREATE TABLE odd_values.digits (id BIGINT, n DOUBLE)');
+    const load = 'COPY INTO odd_values.digits FROM @odd_values.box/digits.parquet FILE_FORMAT = (TYPE = PARQUET)';
+    expect(await refused(load)).toEqual(expected);
+    expect(await cluster.sql('SELECT count(*) FROM odd_values.digits')).toEqual([[0]]);
   });
 });

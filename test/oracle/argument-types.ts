@@ -25,11 +25,29 @@ export const STORED_TYPES = {
     "CASE $n % 7 WHEN 3 THEN NULL ELSE {'a': $n % 4, 'b': CASE WHEN $n % 3 > 0 THEN 'v' || $n % 5 END} END",
   'MAP(VARCHAR, INTEGER)':
     "CASE $n % 7 WHEN 2 THEN NULL WHEN 4 THEN MAP {} ELSE MAP {'k': $n, 'a' || $n % 3: NULL} END",
+  'STRUCT(a INTEGER, b VARCHAR)[]': `CASE $n % 6 WHEN 1 THEN NULL WHEN 2 THEN [NULL] WHEN 4 THEN []
+    ELSE [{'a': $n % 4, 'b': CASE WHEN $n % 5 > 0 THEN 'v' || $n % 3 END}, NULL][:1 + $n % 2] END`,
 } as const;
 export type StoredType = keyof typeof STORED_TYPES;
 export const STORED_TYPE_NAMES = Object.keys(STORED_TYPES) as readonly StoredType[];
 
 const isStored = (type: string): type is StoredType => Object.hasOwn(STORED_TYPES, type);
+
+/** Parts of nested columns, by the type of the part: the type of the column, and what stands behind it. */
+export const NESTED_PARTS: Readonly<Partial<Record<StoredType, readonly (readonly [StoredType, string])[]>>> = {
+  INTEGER: [
+    ['STRUCT(a INTEGER, b VARCHAR)', '.a'],
+    ['STRUCT(a INTEGER, b VARCHAR)[]', '[1].a'],
+    ['MAP(VARCHAR, INTEGER)', "['k']"],
+    ['INTEGER[]', '[1]'],
+  ],
+  VARCHAR: [
+    ['STRUCT(a INTEGER, b VARCHAR)', '.b'],
+    ['STRUCT(a INTEGER, b VARCHAR)[]', '[1].b'],
+    ['VARCHAR[]', '[2]'],
+  ],
+  DOUBLE: [['DOUBLE[]', '[1]']],
+};
 
 /** Gives an expression of a stored type: a column, or something random. */
 export type Stored = (type: StoredType) => string;

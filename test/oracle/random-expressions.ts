@@ -1,4 +1,4 @@
-import { STORED_TYPE_NAMES, storedValue, type StoredType } from './argument-types.ts';
+import { NESTED_PARTS, STORED_TYPE_NAMES, storedValue, type StoredType } from './argument-types.ts';
 import type { Choices } from './choices.ts';
 import type { RandomTable } from './random-tables.ts';
 import { fillCall, type ServedCall } from './served-calls.ts';
@@ -16,6 +16,14 @@ export const scopeOf = (table: RandomTable, alias: string): Scope => ({
     ...table.columns.map(({ name, type }) => ({ sql: `${alias}.${name}`, type })),
   ],
 });
+
+/** The columns of a type, and the parts of that type in nested columns. */
+const ownValues = (type: StoredType, { columns }: Scope): readonly string[] => [
+  ...columns.filter((column) => column.type === type).map(({ sql }) => sql),
+  ...(NESTED_PARTS[type] ?? []).flatMap(([nested, part]) =>
+    columns.filter((column) => column.type === nested).map(({ sql }) => `${sql}${part}`),
+  ),
+];
 
 /** A call that DuckDB answers over the table of functions; `text` has TRY around it when it fails at one of its rows. */
 export type UsableCall = Pick<ServedCall, 'name' | 'signature' | 'text'>;
@@ -52,6 +60,7 @@ const EXPRESSIONS = [
 ] as const;
 const GLOBS = ["'a*'", "'*[p-q]?e'", "'?'"] as const;
 const COMPARISONS = ['=', '<', '>=', '<>', 'IS DISTINCT FROM', 'IS NOT DISTINCT FROM'] as const;
+const NUMBERS = ["'nan'", "'infinity'", '0', '5', '-1e300'] as const;
 const COLLATIONS = ['NOCASE', 'NOACCENT', 'NFC', 'NOCASE.NOACCENT', 'de'] as const;
 /** Aggregates by a macro, which takes neither FILTER nor ORDER BY. */
 const MACROS = /^"?(?:json_group_|geomean|geometric_mean|wavg|weighted_avg)/;
@@ -113,10 +122,10 @@ export class RandomExpressions {
 
   /** Returns an expression of a stored type. */
   value(type: StoredType, scope: Scope, depth = 0): string {
-    const own = scope.columns.filter((column) => column.type === type);
+    const own = ownValues(type, scope);
     const kind = this.#choices.below(depth >= DEPTH_MAX ? 3 : 6);
     if (this.#form.isTypical) return `(${storedValue(type, `(1 + ${scope.id} % ${TYPICAL_ROWS})`)})`;
-    if (kind <= 1 && own.length > 0) return this.#choices.pick(own).sql;
+    if (kind <= 1 && own.length > 0) return this.#choices.pick(own);
     if (kind <= 2) return `(${storedValue(type, scope.id)})`;
     if (kind === 3) return `TRY_CAST(CAST(${this.any(scope, depth + 1)} AS VARCHAR) AS ${type})`;
     if (kind === 4)
@@ -168,7 +177,7 @@ export class RandomExpressions {
   condition(scope: Scope, depth = 0): string {
     const negated = this.#choices.pick(['', 'NOT ']);
     const text = this.value('VARCHAR', scope, DEPTH_MAX);
-    switch (this.#choices.below(10)) {
+    switch (this.#choices.below(11)) {
       case 0:
         return `(${scope.id} % 4 <> 1)`;
       case 1:
@@ -192,7 +201,13 @@ export class RandomExpressions {
         const constants = [0, 3, 4].map((n) => storedValue(type, String(n))).join(', ');
         return `(${this.value(type, scope, DEPTH_MAX)} ${negated}IN (${constants}))`;
       }
-      case 8:
+      case 8: {
+        // Statistics of files prune by a comparison with a constant.
+        const type = this.#choices.pick(['DOUBLE', 'FLOAT', 'INTEGER', 'DOUBLE', 'VARCHAR'] as const);
+        const constant = this.#choices.pick(type === 'DOUBLE' || type === 'FLOAT' ? NUMBERS : [storedValue(type, '2')]);
+        return `${negated}(${this.value(type, scope, DEPTH_MAX)} ${this.#choices.pick(COMPARISONS)} ${constant})`;
+      }
+      case 9:
         return `(${this.#row(scope, DEPTH_MAX)} ${this.#choices.pick(COMPARISONS)} row(2, ${scope.id}, 'b'))`;
       default:
         return `coalesce(TRY_CAST(CAST(${this.any(scope, depth + 1)} AS VARCHAR) AS BOOLEAN), ${scope.id} % 2 = 0)`;

@@ -7,6 +7,8 @@ export type RandomTable = {
   readonly columns: readonly { readonly name: string; readonly type: StoredType }[];
   readonly rows: number;
   readonly sql: string;
+  /** PyIceberg writes it, and leaves NaN out of bounds. */
+  readonly isForeign: boolean;
 };
 
 const SIZES = [0, 7, 30, 150, 900, 3_000] as const;
@@ -19,8 +21,8 @@ const ODD_VALUES: Readonly<Record<StoredType, readonly string[]>> = {
   INTEGER: ['2147483647', '-2147483648'],
   BIGINT: ['9223372036854775807', '-9223372036854775808', '9007199254740993'],
   'DECIMAL(9,2)': ['9999999.99', '-9999999.99'],
-  FLOAT: ["'nan'", "'infinity'", '1e-45', '3.4e38'],
-  DOUBLE: ["'nan'", "'-infinity'", '5e-324', '1.7976931348623157e308'],
+  FLOAT: ["'nan'", "'infinity'", '1e-45', '3.4e38', "'-0.0'"],
+  DOUBLE: ["'nan'", "'-infinity'", '5e-324', '1.7976931348623157e308', "'-0.0'"],
   BOOLEAN: ['true'],
   VARCHAR: ["'%'", "'_\\%'", "'👩‍👩‍👧 é'", "repeat('long ', 200)", 'chr(10) || chr(9)', "'null'", `'{"a": [1]}'`],
   BLOB: ["''", "unhex(repeat('00FF', 400))"],
@@ -34,7 +36,11 @@ const ODD_VALUES: Readonly<Record<StoredType, readonly string[]>> = {
   'DOUBLE[]': ["['nan'::DOUBLE, 'infinity'::DOUBLE, -1]", '[0, 0, 0]'],
   'STRUCT(a INTEGER, b VARCHAR)': ["{'a': NULL, 'b': NULL}", "{'a': -2147483648, 'b': ''}"],
   'MAP(VARCHAR, INTEGER)': ["MAP {'': NULL}"],
+  'STRUCT(a INTEGER, b VARCHAR)[]': ['[NULL, NULL]', "[{'a': NULL, 'b': ''}, NULL, {'a': 5, 'b': NULL}]"],
 };
+/** One table in so many is written by PyIceberg, if it has values of all its types. */
+const FOREIGN_EVERY = 2;
+const isForeignType = (type: StoredType): boolean => type !== 'UUID';
 
 /** Tables of all sizes, whose names begin with `prefix`; the same ones for the same numbers. */
 export function randomTables(prefix: string, drawn: readonly number[]): readonly RandomTable[] {
@@ -58,5 +64,6 @@ function randomTable(name: string, rows: number, choices: Choices): RandomTable 
     return `CASE WHEN hash(r + ${salt + 2}) % ${nulls} = 0 THEN NULL ELSE ${value} END AS ${column}`;
   });
   const list = ['r::INTEGER AS id', ...texts].join(', ');
-  return { name, columns, rows, sql: `CREATE TABLE ${name} AS SELECT ${list} FROM range(${rows}) t(r)` };
+  const isForeign = choices.chance(FOREIGN_EVERY) && rows > 0 && columns.every(({ type }) => isForeignType(type));
+  return { name, columns, rows, isForeign, sql: `CREATE TABLE ${name} AS SELECT ${list} FROM range(${rows}) t(r)` };
 }

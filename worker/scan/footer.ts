@@ -23,6 +23,8 @@ export type Footer = {
   readonly isDuckDb: boolean;
   /** Leaves of which some column chunk has a Bloom filter. */
   readonly bloomed: ReadonlySet<number>;
+  /** Leaves that are stored in a way which DuckDB does not read, and that way in words. */
+  readonly unreadable: ReadonlyMap<number, string>;
   /** Approximate memory use, in bytes. */
   readonly bytes: number;
 };
@@ -180,10 +182,11 @@ export async function decodeFooter(bytes: Buffer): Promise<Footer> {
   let rowGroups: readonly RowGroup[] = [];
   let isDuckDb = false;
   const bloomed = new Set<number>();
+  const unreadable = new Map<number, string>();
   for (let field = cursor.readField(0); field !== undefined; field = cursor.readField(field.id)) {
     if (field.id === 2 && schema === undefined) schema = readSchema(cursor, field.type);
     else if (field.id === 4 && schema !== undefined && rowGroups.length === 0) {
-      rowGroups = await readRowGroups(cursor, field.type, { leaves: schema.leaves, bloomed });
+      rowGroups = await readRowGroups(cursor, field.type, { leaves: schema.leaves, bloomed, unreadable });
     } else if (field.id === 6 && field.type === THRIFT.binary) {
       isDuckDb = cursor.readBinary().toString('latin1', 0, DUCKDB.length) === DUCKDB;
     } else cursor.skip(field.type);
@@ -191,7 +194,7 @@ export async function decodeFooter(bytes: Buffer): Promise<Footer> {
   if (schema === undefined) throw corrupt('there is no schema');
   const { fields, elements, leaves, signature } = schema;
   const made = elements * ELEMENT_BYTES + rowGroups.length * (GROUP_BYTES + leaves.length * CHUNK_BYTES);
-  return { fields, rowGroups, signature, isDuckDb, bloomed, bytes: bytes.length + made };
+  return { fields, rowGroups, signature, isDuckDb, bloomed, unreadable, bytes: bytes.length + made };
 }
 
 type Schema = Pick<Footer, 'fields' | 'signature'> & {
@@ -210,8 +213,12 @@ function readSchema(cursor: ThriftCursor, type: number): Schema {
   return { fields: readTree(elements), elements: count, leaves, signature };
 }
 
-/** The leaves of the schema, and those with a Bloom filter, which reading the row groups finds. */
-type Leaves = { readonly leaves: readonly SchemaElement[]; readonly bloomed: Set<number> };
+/** The leaves of the schema, and what reading the row groups finds of them. */
+type Leaves = {
+  readonly leaves: readonly SchemaElement[];
+  readonly bloomed: Set<number>;
+  readonly unreadable: Map<number, string>;
+};
 
 async function readRowGroups(cursor: ThriftCursor, type: number, known: Leaves): Promise<readonly RowGroup[]> {
   const { leaves } = known;
@@ -233,7 +240,7 @@ async function readRowGroups(cursor: ThriftCursor, type: number, known: Leaves):
   return rowGroups;
 }
 
-function readRowGroup(cursor: ThriftCursor, { leaves, bloomed }: Leaves, startRow: number): RowGroup {
+function readRowGroup(cursor: ThriftCursor, { leaves, bloomed, unreadable }: Leaves, startRow: number): RowGroup {
   const { bytes } = cursor;
   const sizes = new Float64Array(leaves.length);
   const values = new Float64Array(leaves.length);
@@ -252,6 +259,8 @@ function readRowGroup(cursor: ThriftCursor, { leaves, bloomed }: Leaves, startRo
         values[leaf] = chunk.values;
         statsAt[leaf] = chunk.statisticsAt;
         if (chunk.isBloomed) bloomed.add(leaf);
+        const storage = unreadStorage(chunk, leaves[leaf]);
+        if (storage !== undefined) unreadable.set(leaf, storage);
       }
     } else if (id === 3 && type === THRIFT.int64) rows = cursor.readInt();
     else return false;
@@ -273,17 +282,19 @@ type Chunk = {
   statisticsAt: number;
   codec: number;
   isBloomed: boolean;
+  encodings: readonly number[];
 };
 
-/** Compressed size of a `ColumnChunk` in bytes, its number of values, the offset of its statistics (0: none), and its `CompressionCodec`. */
+/** Compressed size of a `ColumnChunk` in bytes, its number of values, the offset of its statistics (0: none), and how it is stored. */
 function readChunk(cursor: ThriftCursor): Readonly<Chunk> {
-  const chunk: Chunk = { size: 0, values: 0, statisticsAt: 0, codec: UNCOMPRESSED, isBloomed: false };
+  const chunk: Chunk = { size: 0, values: 0, statisticsAt: 0, codec: UNCOMPRESSED, isBloomed: false, encodings: [] };
   cursor.readStruct((id, type) => {
     if (id !== 3 || type !== THRIFT.struct) return false;
     cursor.readStruct((member, memberType) => {
       if (member === 12 && memberType === THRIFT.struct) chunk.statisticsAt = cursor.offset;
       if (member === 14) chunk.isBloomed = true;
-      if (member === 4 && memberType === THRIFT.int32) chunk.codec = cursor.readInt();
+      if (member === 2 && memberType === THRIFT.list) chunk.encodings = cursor.readIntList(memberType);
+      else if (member === 4 && memberType === THRIFT.int32) chunk.codec = cursor.readInt();
       else if (member === 5 && memberType === THRIFT.int64) chunk.values = cursor.readInt();
       else if (member === 7 && memberType === THRIFT.int64) chunk.size = cursor.readInt();
       else return false;
@@ -293,6 +304,25 @@ function readChunk(cursor: ThriftCursor): Readonly<Chunk> {
   });
   if (chunk.size < 0) throw corrupt('a column chunk has a negative size');
   return chunk;
+}
+
+/** Values of `Encoding` and `CompressionCodec` that DuckDB 1.5 does not read; one more of the first for all types but FLOAT and DOUBLE. */
+const LAST_ENCODING = 9;
+const BYTE_STREAM_SPLIT = 9;
+const UNREAD_CODECS: ReadonlyMap<number, string> = new Map([
+  [3, 'LZO'],
+  [5, 'LZ4'],
+]);
+const LAST_CODEC = 7;
+
+/** Names the encoding or the codec of a column chunk that DuckDB does not read. */
+function unreadStorage({ encodings, codec }: Chunk, element: SchemaElement | undefined): string | undefined {
+  const unread = UNREAD_CODECS.get(codec) ?? (codec < 0 || codec > LAST_CODEC ? String(codec) : undefined);
+  if (unread !== undefined) return `the codec ${unread}`;
+  const isFloat = element?.type === 'FLOAT' || element?.type === 'DOUBLE';
+  if (encodings.includes(BYTE_STREAM_SPLIT) && !isFloat) return `the encoding BYTE_STREAM_SPLIT of ${element?.type}`;
+  const other = encodings.find((encoding) => encoding < 0 || encoding > LAST_ENCODING);
+  return other === undefined ? undefined : `the encoding ${other}`;
 }
 
 function readTree(schema: readonly SchemaElement[]): readonly FileField[] {

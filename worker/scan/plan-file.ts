@@ -199,7 +199,9 @@ function statsOf(
 ): ColumnStats | undefined {
   const stats = field === undefined ? undefined : group.stats(field.leaves.first);
   if (field === undefined || stats === undefined || !isFloat(field.element) || !isFree(field)) return stats;
-  return stats.lower === undefined || stats.upper === undefined ? stats : { ...stats, nanCount: 0 };
+  // A bound that is NaN comes from a writer that did not leave NaN out.
+  const isBounded = ![stats.lower, stats.upper].some((bound) => bound === undefined || Number.isNaN(bound));
+  return isBounded ? { ...stats, nanCount: 0 } : stats;
 }
 
 const NONE: ReadonlyMap<number | null, FileField> = new Map();

@@ -89,6 +89,14 @@ export class ThriftCursor {
     return list.size;
   }
 
+  /** Reads a list of integers. @param type of the field, which must be a list */
+  readIntList(type: number): readonly number[] {
+    if (type !== THRIFT.list) throw corrupt('a list of numbers is no list');
+    const list = this.#readList();
+    if (list.type !== THRIFT.int32 && list.size > 0) throw corrupt('a list of numbers has other elements');
+    return Array.from({ length: list.size }, () => this.readInt());
+  }
+
   /** Reads an integer of any width. One that a JavaScript number cannot hold exactly is an error: no size or count is that large. */
   readInt(): number {
     const zigzag = this.#readVarint();

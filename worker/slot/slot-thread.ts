@@ -15,6 +15,7 @@ import { RangeFiles } from '../staged/range-files.ts';
 import { stagedError } from '../staged/staged-error.ts';
 import { prepareSql, type PreparedSql } from '../scan/prepare-sql.ts';
 import { openScanned, readablePath } from '../scan/readable-path.ts';
+import { unreadStorage } from '../scan/unread-storage.ts';
 import { returnFreedMemory } from '../duckdb/library.ts';
 import { CachedScans } from '../row-cache/cached-scans.ts';
 import { RowCache } from '../row-cache/row-cache.ts';
@@ -275,9 +276,14 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
       if (TAKES_MUCH.has(code)) returnFreedMemory();
     });
     if (hasMissed && running.output.restart()) return runInInstance({ ...running, mayCache: false }, started);
-    throw await stagedError(nameBadFile(SkeinError.of(error), prepared.files), spec, ranges);
+    const named = nameBadFile(SkeinError.of(error), prepared.files);
+    const explained = await unreadStorage(named, spec.scans, (scan) => footersOf(running, scan, openScanned(scan)));
+    throw await stagedError(explained, spec, ranges);
   }
 }
+
+const footersOf = ({ signal, spec }: Running, { tableUuid }: ScanSpec, open: OpenLocation): ReadFooter =>
+  footers.of(signal, { tenant: spec.tenant, tableUuid, open });
 
 /** Prepares an instance for the text of a task. */
 function configure(
@@ -370,9 +376,8 @@ async function runWrite(
     loading = [].values();
   };
   const within = { connection, run, signal: running.signal, operators: () => operators };
-  const { spec, signal, ranges } = running;
-  const readFooter = (scan: ScanSpec, open: OpenLocation): ReadFooter =>
-    footers.of(signal, { tenant: spec.tenant, tableUuid: scan.tableUuid, open });
+  const { spec, ranges } = running;
+  const readFooter = (scan: ScanSpec, open: OpenLocation): ReadFooter => footersOf(running, scan, open);
   const { rows, bytes, written } = await writeFiles(text.sql, to, { spec, within, readFooter, ranges });
   running.output.rows = rows;
   running.output.bytes = bytes;

@@ -23,6 +23,7 @@ import type { RangeFiles, ReadyText } from './range-files.ts';
 import { readyText } from './ready-text.ts';
 import { printRecordStarts } from './record-starts.ts';
 import { nullOf, structOf, timeOptions, type Column } from './staged-column.ts';
+import { INVALID_FILE } from './staged-error.ts';
 import { readablePath } from '../scan/readable-path.ts';
 
 export type StagedScan = ScanSpec & { readonly staged: StagedSource };
@@ -208,7 +209,7 @@ async function readParquets(
     const bounds = rowBounds(groups, footer);
     const source = parquetColumns(footer);
     const list = scan.staged.columns.map((column) => {
-      const own = source(foldIdentifier(column.name));
+      const own = orError(() => source(foldIdentifier(column.name)));
       if (own === undefined) return nullOf(column);
       return `CAST(${own} AS ${column.type}) AS ${quoteIdentifier(column.name)}`;
     });
@@ -224,6 +225,15 @@ async function readParquets(
   return [...branches.values()].map(
     ({ list, paths, where }) => `SELECT ${list.join(', ')} FROM ${readParquet(paths)} AS f${where}`,
   );
+}
+
+/** A column that cannot be read fails the statement when it reads the column: nobody says here which ones it reads. */
+function orError(print: () => string | undefined): string | undefined {
+  try {
+    return print();
+  } catch (error) {
+    return `error(${quoteLiteral(`${INVALID_FILE}${SkeinError.of(error).message}`)})`;
+  }
 }
 
 type ParquetBranch = { readonly list: readonly string[]; readonly paths: string[]; readonly where: string };

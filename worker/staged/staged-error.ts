@@ -12,6 +12,9 @@ const SNIFFED = /^Error when sniffing file "([^"\n]+)"/;
 const JSON_TEXT =
   /^(?:Malformed JSON|JSON transform error) in file "([^"\n]+)", (?:at byte \d+ )?in (?:line|record\/value) (\d+): ([^\n]*)/;
 
+/** Begins the error of a text that reads a column which cannot be read. */
+export const INVALID_FILE = 'invalid file: ';
+
 /**
  * Says in the stage's words which file is wrong, and where: DuckDB's text names the path on the server. An error that is about no file of a
  * stage stays as it is. A CSV record's number counts the header's, and one with line breaks in it counts once; DuckDB's line of a JSON
@@ -39,6 +42,7 @@ export async function stagedError(
     const before = part === undefined || scan === undefined ? 0 : await linesBefore(part, openScanned(scan));
     return Number(line) + before;
   };
+  if (text.startsWith(INVALID_FILE)) return refusal(text.slice(INVALID_FILE.length));
   const record = CSV.exec(text)?.[1];
   if (record !== undefined) {
     const reason = CSV_REASON.exec(text)?.[1] ?? 'it does not fit its format';

@@ -16,6 +16,7 @@ import { decodePlan } from './decode-plan.ts';
 import { disabledOptimizers } from './disabled-optimizers.ts';
 import { parseDuckDbJson } from './duckdb-json.ts';
 import { executeSql, PARAMETER_STATEMENT } from './execute-sql.ts';
+import { mayTruncate, opaqueTruncation } from './opaque-truncation.ts';
 import { planningError } from './planning-error.ts';
 import { columnsOf, isUnresolved, type ParameterTypes } from './prepared-columns.ts';
 import { fromDuckDbType, toDuckDbType } from './duckdb-type-of.ts';
@@ -43,21 +44,25 @@ const PLAN = (optimize: boolean): string =>
 
 /** One DuckDB that parses and plans, a statement at a time. It reads no file and holds no table. */
 export class PlannerSession {
+  readonly #instance: duckdb.DuckDBInstance;
   readonly #connection: duckdb.DuckDBConnection;
   /** Binds without optimising: for the names and types of a result. */
   readonly #binder: duckdb.DuckDBConnection;
   readonly #parse: duckdb.DuckDBPreparedStatement;
   readonly #plan: duckdb.DuckDBPreparedStatement;
   readonly #planUnoptimized: duckdb.DuckDBPreparedStatement;
+  #isSpoilt = false;
   #context: readonly string[] = [];
   /** The optimizers that are off on the connection. */
   #disabled = '';
   #scans: readonly PlannerScan[] = [];
 
   private constructor(
+    instance: duckdb.DuckDBInstance,
     connections: readonly duckdb.DuckDBConnection[],
     prepared: readonly duckdb.DuckDBPreparedStatement[],
   ) {
+    this.#instance = instance;
     this.#connection = must(connections[0], 'a connection');
     this.#binder = must(connections[1], 'a second connection');
     this.#parse = must(prepared[0], 'a statement that parses');
@@ -82,9 +87,20 @@ export class PlannerSession {
     await binder.run("PRAGMA disable_optimizer; SET explain_output = 'all'");
     const prepared = [];
     for (const sql of [PARSE, PLAN(true), PLAN(false)]) prepared.push(await connection.prepare(sql));
-    const session = new PlannerSession([connection, binder], prepared);
+    const session = new PlannerSession(instance, [connection, binder], prepared);
     connection.registerTableFunction(session.#scanFunction());
     return session;
+  }
+
+  /** Whether DuckDB has had an internal error: it may take no further statement, and another session has to be opened. */
+  get isSpoilt(): boolean {
+    return this.#isSpoilt;
+  }
+
+  close(): void {
+    this.#connection.closeSync();
+    this.#binder.closeSync();
+    this.#instance.closeSync();
   }
 
   async parse(request: ParseRequest): Promise<QueryReferences> {
@@ -104,9 +120,12 @@ export class PlannerSession {
     this.#scans = request.scans;
     const columns = await this.#namedColumns(request);
     checkResult(columns);
-    const plan = await this.#tryPlan(request.sql);
+    const opaque = mayTruncate(request.sql)
+      ? await opaqueTruncation(this.#connection, () => this.#decoded(this.#plan, request.sql))
+      : undefined;
+    const plan = opaque ?? (await this.#tryPlan(request.sql));
     const operators = plan === null ? await this.#guard(() => boundOperators(this.#binder, request.sql)) : [];
-    return { plan, large: null, operators, columns };
+    return { plan, large: null, operators, columns, bounds: opaque === undefined ? [] : ['truncation'] };
   }
 
   async bind(request: BindRequest): Promise<readonly (string | null)[]> {
@@ -366,7 +385,10 @@ export class PlannerSession {
     try {
       return await work();
     } catch (error) {
-      throw error instanceof Error ? planningError(error.message) : error;
+      if (!(error instanceof Error)) throw error;
+      const planning = planningError(error.message);
+      this.#isSpoilt ||= planning.code === 'ENGINE_FAULT';
+      throw planning;
     }
   }
 

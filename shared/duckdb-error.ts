@@ -24,7 +24,8 @@ const PREFIX = /^([a-z]+(?: [a-z]+){0,5}) Error: /i;
 /** The line of the statement that DuckDB quotes. Ours contains local paths, and the user knows the statement. */
 const QUOTED_LINE = /\nLINE \d+: /;
 /** The failed cast by which a bounded function refuses its arguments (`shared/sql/bounded-functions.ts`). */
-const REFUSED_CALL = new RegExp(`^Could not convert string '${REFUSAL}([^']*)' to INT32`);
+const REFUSED_CALL = `Could not convert string '${REFUSAL}`;
+const REFUSED_END = "' to INT32";
 const ADVICE = /\n(?:Possible solutions|See also|Use "SET |This error signals)/;
 /** A quoted local path: up to the next quote, or to the end of a text that was cut. */
 const FILE_PATH = /(["'])(?:file:)?(?:[a-z]:)?[\\/]([^"'\n]*)(["']|$)/gi;
@@ -53,8 +54,7 @@ function readReport(text: string, type: string | undefined, position: number | u
   const json = rest.startsWith('{"exception_type"') ? readJson(rest) : undefined;
   const offset = position ?? (json?.['position'] === undefined ? undefined : Number(json['position']));
   const message = before(before(json?.['exception_message'] ?? rest, QUOTED_LINE), ADVICE).trim();
-  const refusal = REFUSED_CALL.exec(message)?.[1];
-  const own = refusal ?? (message.startsWith(RAISED) ? message.slice(RAISED.length) : undefined);
+  const own = ownMessage(message);
   // The position would be one in the text of the function that stands in for DuckDB's.
   if (own !== undefined)
     return { type: 'raised', message: own, shape: '', position: undefined, subtype: '', object: '' };
@@ -66,6 +66,13 @@ function readReport(text: string, type: string | undefined, position: number | u
     subtype: json?.['error_subtype'] ?? '',
     object: json?.['type'] ?? '',
   };
+}
+
+/** The message of an error that a macro of ours, or the statement itself, has raised; undefined for any other. */
+function ownMessage(message: string): string | undefined {
+  if (message.startsWith(RAISED)) return message.slice(RAISED.length);
+  const end = message.indexOf(REFUSED_END);
+  return end >= 0 && message.startsWith(REFUSED_CALL) ? message.slice(REFUSED_CALL.length, end) : undefined;
 }
 
 /** Quotes of both kinds count as one, because a value may hold either. */

@@ -18,4 +18,4 @@ const DISABLED_OPTIMIZERS = [
 
 /** The list of the optimizers that are off while this statement's plan is made, as DuckDB's setting has it. */
 export const disabledOptimizers = (sql: string): string =>
-  [...new Set([...DISABLED_OPTIMIZERS, ...unsoundOptimizers(sql)])].join(',');
+  [...new Set([...DISABLED_OPTIMIZERS, ...unsoundOptimizers(sql, 'planner')])].join(',');

@@ -43,7 +43,7 @@ let plans: readonly JsonObject[];
 
 async function plansOf(connection: DuckDBConnection, sql: string): Promise<JsonObject[]> {
   const text = `WITH l AS (SELECT i AS k, i * 2 AS t, i % 3 AS u FROM range(20) s(i)), r AS (SELECT i % 5 AS k, i AS t, i % 2 AS u FROM range(9) s(i)) ${sql.replace(/^WITH (RECURSIVE )?/, ', ')}`;
-  const whole = /^WITH RECURSIVE/.test(sql) ? text.replace('WITH', 'WITH RECURSIVE') : text;
+  const whole = sql.startsWith('WITH RECURSIVE') ? text.replace('WITH', 'WITH RECURSIVE') : text;
   const statement = whole.replace(') ,', '),');
   await connection.run(`SET disabled_optimizers = '${disabledOptimizers(statement)}'`);
   const found: JsonObject[] = [];
@@ -126,7 +126,7 @@ test('a member that is not known, anywhere in a plan, is refused', () => {
 test('a member that is listed as read is read', () => {
   const [found, read] = [new Set<string>(), new Set<string>()];
   for (const plan of plans.filter(isTaken)) {
-    for (const [kind, node] of [...listed(plan)]) {
+    for (const [kind, node] of listed(plan)) {
       // The scan is copied whole before it is read.
       if (kind === 'LOGICAL_GET') continue;
       for (const name of MEMBERS[kind]?.read ?? []) {

@@ -6,12 +6,13 @@ import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import { blankContext, contextSetupSql, contextVariablesSql } from '#shared/sql/statement-context.ts';
+import { contextSetupSql } from '#shared/sql/statement-context.ts';
 import { differentColumn, differentMeaning } from '../dialect/check-meaning.ts';
 import { dialectOf } from '../dialect/dialect.ts';
 import { findReferences } from '../resolver/find-references.ts';
 import type { PendingTravel, QueryReferences, TimeTravel } from '../resolver/query-references.ts';
 import { boundOperators } from './bound-operators.ts';
+import { boundText } from './bound-text.ts';
 import { decodePlan } from './decode-plan.ts';
 import { disabledOptimizers } from './disabled-optimizers.ts';
 import { parseDuckDbJson } from './duckdb-json.ts';
@@ -35,6 +36,7 @@ import type {
   PlanRequest,
   PrintedText,
 } from './planner.ts';
+import { SessionSettings } from './session-settings.ts';
 import { printSqlType, type SqlField, type SqlType } from './sql-type.ts';
 import { textOf } from './json-node.ts';
 
@@ -51,10 +53,8 @@ export class PlannerSession {
   readonly #parse: duckdb.DuckDBPreparedStatement;
   readonly #plan: duckdb.DuckDBPreparedStatement;
   readonly #planUnoptimized: duckdb.DuckDBPreparedStatement;
+  readonly #settings: SessionSettings;
   #isSpoilt = false;
-  #context: readonly string[] = [];
-  /** The optimizers that are off on the connection. */
-  #disabled = '';
   #scans: readonly PlannerScan[] = [];
 
   private constructor(
@@ -65,6 +65,7 @@ export class PlannerSession {
     this.#instance = instance;
     this.#connection = must(connections[0], 'a connection');
     this.#binder = must(connections[1], 'a second connection');
+    this.#settings = new SessionSettings(this.#connection, this.#binder);
     this.#parse = must(prepared[0], 'a statement that parses');
     this.#plan = must(prepared[1], 'a statement that plans');
     this.#planUnoptimized = must(prepared[2], 'a statement that binds');
@@ -116,7 +117,7 @@ export class PlannerSession {
 
   async plan(request: PlanRequest): Promise<PlanReply> {
     await this.#setContext(request.context, request.contextual);
-    await this.#disableOptimizers(disabledOptimizers(request.sql));
+    await this.#guard(() => this.#settings.disableOptimizers(disabledOptimizers(request.sql)));
     this.#scans = request.scans;
     const columns = await this.#namedColumns(request);
     checkResult(columns);
@@ -192,14 +193,10 @@ export class PlannerSession {
   }
 
   /** Returns the reason why DuckDB does not bind a text, or binds it to other types than its readers expect; else null. */
-  async #refusal({ sql, inputs, gives }: PrintedText): Promise<string | null> {
-    const text = sql.map((part) => {
-      if (typeof part === 'string') return part;
-      if ('scan' in part) return `skein_scan('${part.scan}')`;
-      return inputOf(must(inputs[part.input], 'a text names its inputs'));
-    });
+  async #refusal(printed: PrintedText): Promise<string | null> {
+    const { gives } = printed;
     try {
-      const whole = text.join('');
+      const whole = boundText(printed);
       if (whole.includes('\0')) return 'it holds a NUL character';
       const types = (await this.#columns(whole)).map(({ type }) => printSqlType(type));
       const isExpected = types.length === gives.length && types.every((type, i) => type === gives[i]);
@@ -362,23 +359,8 @@ export class PlannerSession {
     throw planningError(message, type, position);
   }
 
-  /** Applies the settings that differ from the last statement's, which may have been another tenant's: none of its context remains. */
-  async #disableOptimizers(wanted: string): Promise<void> {
-    if (wanted === this.#disabled) return;
-    await this.#guard(() => this.#connection.run(`SET disabled_optimizers = '${wanted}'`));
-    this.#disabled = wanted;
-  }
-
   async #setContext(context: StatementContext, contextual: boolean): Promise<void> {
-    const wanted = contextVariablesSql(contextual ? context : blankContext(context.timeZone));
-    const changed = wanted.filter((sql, i) => sql !== this.#context[i]);
-    if (changed.length === 0) return;
-    // If a SET below fails, the connection's settings are unknown.
-    this.#context = [];
-    const sql = changed.join('; ');
-    await this.#guard(() => this.#connection.run(sql));
-    await this.#guard(() => this.#binder.run(sql));
-    this.#context = wanted;
+    await this.#guard(() => this.#settings.setContext(context, contextual));
   }
 
   async #guard<T>(work: () => Promise<T>): Promise<T> {
@@ -414,7 +396,3 @@ function checked(columns: SqlField[]): SqlField[] {
 }
 
 const VALUE_ERRORS: ReadonlySet<ErrorCode> = new Set(['INVALID_CAST', 'NUMERIC_OVERFLOW', 'INVALID_ARGUMENT']);
-
-/** Makes a subquery with columns of these types in place of an input: DuckDB does not treat its values as constant. */
-const inputOf = (types: readonly string[]): string =>
-  `(SELECT ${types.map((type, i) => `CAST(NULL AS ${type}) AS c${i}`).join(', ')})`;

@@ -4,6 +4,8 @@ type UnsoundOptimizer = {
   readonly name: string;
   /** Whether it may harm a statement: true for every text that it harms, and for few others, because without it a statement is slower. */
   readonly mayHarm: (sql: string) => boolean;
+  /** It is wrong only where files are read, which planners do not. */
+  readonly isOfFiles?: true;
 };
 
 const always = (): boolean => true;
@@ -27,13 +29,12 @@ const UNSOUND_OPTIMIZERS: readonly UnsoundOptimizer[] = [
   { name: 'common_subexpressions', mayHarm: mentions(/\btry\b/i) },
   // It drops a column that only a further condition of an as-of join reads: an internal error.
   { name: 'column_lifetime', mayHarm: mentions(/\basof\b/i) },
-  { name: 'expression_rewriter', mayHarm: (sql) => comparesInfinity(sql) || mayLoseNulls(sql) },
+  // A cast of an infinite timestamp to a date fails when it is compared: #24306.
+  { name: 'expression_rewriter', mayHarm: mentions(/\binfinity\b/i) },
+  { name: 'expression_rewriter', mayHarm: mayLoseNulls, isOfFiles: true },
   // A subquery of EXISTS with a derived table that has columns of the outer query: #22267.
   { name: 'deliminator', mayHarm: existsOverDerived },
 ];
-
-/** A cast of an infinite timestamp to a date fails when it is compared: #24306. */
-const comparesInfinity = mentions(/\binfinity\b/i);
 
 /** A comparison of two columns, as every printed fragment spells one: it is not pushed into a scan. */
 const TWO_COLUMNS = /\b\w+\.\w+ is (?:not )?distinct from \w+\.\w+/gi;
@@ -53,6 +54,11 @@ function existsOverDerived(sql: string): boolean {
   return exists >= 0 && /\bfrom\s*\(\s*(?:select|with|values)\b/i.test(sql.slice(exists));
 }
 
-/** The names of the optimizers that are off for a statement. */
-export const unsoundOptimizers = (sql: string): readonly string[] =>
-  UNSOUND_OPTIMIZERS.filter(({ mayHarm }) => mayHarm(sql)).map(({ name }) => name);
+/** The names of the optimizers that are off for a statement, on a worker or on a planner. */
+export const unsoundOptimizers = (sql: string, process: 'worker' | 'planner'): readonly string[] => [
+  ...new Set(
+    UNSOUND_OPTIMIZERS.filter(
+      ({ isOfFiles, mayHarm }) => !(isOfFiles === true && process === 'planner') && mayHarm(sql),
+    ).map(({ name }) => name),
+  ),
+];

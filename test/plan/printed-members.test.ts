@@ -32,7 +32,7 @@ const SILENT: Readonly<Record<string, string>> = {
 type Json = Readonly<Record<string, unknown>>;
 
 /** What a member may be instead: something of the same kind that means something else. */
-function* others(value: unknown): Generator<unknown> {
+function* others(value: unknown): Generator {
   if (typeof value === 'boolean') yield !value;
   else if (typeof value === 'number') yield value + 1;
   else if (typeof value === 'bigint') yield value + 1n;

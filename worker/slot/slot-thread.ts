@@ -255,7 +255,7 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
         context,
         profile: load !== undefined && profile === 'none' ? 'operators' : profile,
         keepJoinOrder,
-        unsound: unsoundOptimizers(texts.map((part) => (typeof part === 'string' ? part : ' ')).join('')),
+        unsound: unsoundOptimizers(texts.map((part) => (typeof part === 'string' ? part : ' ')).join(''), 'worker'),
         bounds,
       });
       return openInputs(instance, job, threads);

@@ -8,6 +8,7 @@ import { Random } from '#test/fuzz/random.ts';
 import { fixedSeed } from '#test/support/seed.ts';
 import { threadCpuMs } from '#test/support/thread-cpu.ts';
 import { DUCKDB_TEXT_BYTES_MAX, duckDbError } from './duckdb-error.ts';
+import { boundSql, unboundSql } from './sql/bounded-functions.ts';
 import { ERROR_MESSAGE_BYTES_MAX, SkeinError, type ErrorCode } from './error.ts';
 
 const CASES: readonly (readonly [sql: string, code: ErrorCode, position?: number])[] = [
@@ -127,6 +128,82 @@ describe('duckDbError', () => {
     }
   });
 
+  /** Texts that DuckDB writes about other errors: as a client's own they change no code. */
+  const BORROWED = [
+    'Failed to read the file',
+    'No magic bytes found at end of file',
+    'Parquet file is',
+    'report.parquet',
+    'thrift',
+    'division by zero',
+    'overflow',
+    'value out of range',
+    'is out of range for',
+    'cannot cast',
+    'cannot compare',
+    'Unimplemented type for cast',
+    'More than one row returned by a subquery',
+    'Max expression depth limit',
+    'ambiguous',
+    'not yet supported',
+    'nesting depth',
+    'does not exist because schema "s" does not exist.',
+    'type mismatch',
+    'No space left on device',
+    'CSV Error on Line: 1\n',
+  ];
+  const LATE = `FROM (SELECT 'x' || v AS v, v AS plain FROM (VALUES ($v)) t(v))`;
+  const FORMS: readonly (readonly [sql: string, code: ErrorCode])[] = [
+    [`SELECT error(plain) ${LATE}`, 'INVALID_ARGUMENT'],
+    [`SELECT plain::INT ${LATE}`, 'INVALID_CAST'],
+    [`SELECT plain::DATE ${LATE}`, 'INVALID_CAST'],
+    [`SELECT plain::DECIMAL(9, 2) ${LATE}`, 'INVALID_CAST'],
+    [`SELECT plain::INT[] ${LATE}`, 'INVALID_CAST'],
+    [`SELECT plain::STRUCT("overflow" INT) ${LATE}`, 'INVALID_CAST'],
+    [`SELECT strptime(plain, '%Y') ${LATE}`, 'INVALID_ARGUMENT'],
+    [`SELECT strptime('2020', plain) ${LATE}`, 'INVALID_ARGUMENT'],
+    [`SELECT json(plain) ${LATE}`, 'INVALID_ARGUMENT'],
+    [`SELECT regexp_matches(v, '(' || plain) ${LATE}`, 'INVALID_ARGUMENT'],
+    [`SELECT * FROM "$n x"`, 'TABLE_NOT_FOUND'],
+    [`SELECT "$n" FROM t`, 'COLUMN_NOT_FOUND'],
+    [`SELECT t."$n" FROM t`, 'COLUMN_NOT_FOUND'],
+    [`SELECT "$n"(1)`, 'FUNCTION_NOT_FOUND'],
+    [`SELECT 1::"$n"`, 'NOT_SUPPORTED'],
+  ];
+
+  test.each(FORMS.map(([sql, code]) => ({ sql, code })))(
+    'the text of a client does not change the code of $sql',
+    async ({ sql, code }) => {
+      await connection.run('set errors_as_json = true');
+      for (const macro of boundSql('raise')) await connection.run(macro);
+      try {
+        for (const borrowed of BORROWED) {
+          for (const text of [borrowed, `'${borrowed}`, `" ${borrowed} "`]) {
+            const whole = sql
+              .replace('$v', () => `'${text.replaceAll("'", "''")}'`)
+              .replace('$n', () => text.replaceAll('"', '""'));
+            const error = await errorOf(whole);
+            // Some of these texts are JSON.
+            if (error !== '') expect(duckDbError(error).code, whole).toBe(code);
+          }
+        }
+      } finally {
+        for (const macro of unboundSql('raise')) await connection.run(macro);
+      }
+    },
+  );
+
+  test.each([
+    ["SELECT strptime('report.parquet', '%Y')", 'INVALID_ARGUMENT'],
+    ["SELECT json('x.parquet')", 'INVALID_ARGUMENT'],
+    ["SELECT 'overflow'::INT", 'INVALID_CAST'],
+    ["SELECT 'cannot cast'::INT", 'INVALID_CAST'],
+    ["SELECT 'skein refuses: x'::INT", 'INVALID_CAST'],
+  ] as const)('%s', async (sql, code) => {
+    await connection.run('set errors_as_json = true');
+    expect(duckDbError(await errorOf(sql)).code).toBe(code);
+  });
+
   test.each([
     'Invalid Error: Page size mismatch',
     'Invalid Error: Decode bit width too large',
@@ -233,7 +310,11 @@ describe('duckDbError', () => {
 
   test.each([
     ['INTERRUPT Error: Interrupted!', 'QUERY_CANCELLED', 'the query was cancelled'],
-    ['INTERNAL Error: Attempted to dereference at /build/x.cpp', 'INTERNAL_ERROR', 'internal error'],
+    [
+      'INTERNAL Error: Attempted to dereference at /build/x.cpp',
+      'ENGINE_FAULT',
+      'DuckDB cannot run the statement: it ends with an internal error of DuckDB, which is a fault of DuckDB',
+    ],
     [
       'IO Error: Cannot open file "/data/a/b.parquet": No such file or directory',
       'STORAGE_ERROR',

@@ -1,5 +1,6 @@
 import { cutText } from '#shared/cut-text.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
+import { RAISED, REFUSAL } from '#shared/sql/bounded-functions.ts';
 
 /** Maximum size of a DuckDB text that is passed on. It contains values, names and whole statements, which may all be a client's. */
 export const DUCKDB_TEXT_BYTES_MAX = 4 * 1024;
@@ -9,6 +10,8 @@ type Report = {
   /** `binder`, `out of range`, ...: lower case, without "Error". */
   readonly type: string;
   readonly message: string;
+  /** The message from the first quote to the last left out: a client's values stand between quotes. */
+  readonly shape: string;
   /** Byte offset in the statement that DuckDB was given. */
   readonly position: number | undefined;
   readonly subtype: string;
@@ -21,7 +24,8 @@ const PREFIX = /^([a-z]+(?: [a-z]+){0,5}) Error: /i;
 /** The line of the statement that DuckDB quotes. Ours contains local paths, and the user knows the statement. */
 const QUOTED_LINE = /\nLINE \d+: /;
 /** The failed cast by which a bounded function refuses its arguments (`shared/sql/bounded-functions.ts`). */
-const REFUSED_CALL = /^Could not convert string 'skein refuses: ([^']*)' to INT32/;
+const REFUSED_CALL = `Could not convert string '${REFUSAL}`;
+const REFUSED_END = "' to INT32";
 const ADVICE = /\n(?:Possible solutions|See also|Use "SET |This error signals)/;
 /** A quoted local path: up to the next quote, or to the end of a text that was cut. */
 const FILE_PATH = /(["'])(?:file:)?(?:[a-z]:)?[\\/]([^"'\n]*)(["']|$)/gi;
@@ -41,23 +45,41 @@ export function duckDbError(text: string, type?: string, position?: number): Ske
   });
 }
 
+/** Whether the statement has raised the error itself, with `error(message)`: its message says nothing of DuckDB's. */
+export const isRaised = ({ cause }: SkeinError): boolean => cause instanceof Error && cause.message.includes(RAISED);
+
 function readReport(text: string, type: string | undefined, position: number | undefined): Report {
   const prefix = PREFIX.exec(text);
   const rest = prefix === null ? text : text.slice(prefix[0].length);
   const json = rest.startsWith('{"exception_type"') ? readJson(rest) : undefined;
   const offset = position ?? (json?.['position'] === undefined ? undefined : Number(json['position']));
   const message = before(before(json?.['exception_message'] ?? rest, QUOTED_LINE), ADVICE).trim();
-  const refusal = REFUSED_CALL.exec(message)?.[1];
+  const own = ownMessage(message);
   // The position would be one in the text of the function that stands in for DuckDB's.
-  if (refusal !== undefined)
-    return { type: 'invalid input', message: refusal, position: undefined, subtype: '', object: '' };
+  if (own !== undefined)
+    return { type: 'raised', message: own, shape: '', position: undefined, subtype: '', object: '' };
   return {
     type: (type ?? json?.['exception_type'] ?? prefix?.[1] ?? '').toLowerCase().replace(/ error$/, ''),
     message,
+    shape: shapeOf(message),
     position: offset !== undefined && Number.isSafeInteger(offset) && offset >= 0 ? offset : undefined,
     subtype: json?.['error_subtype'] ?? '',
     object: json?.['type'] ?? '',
   };
+}
+
+/** The message of an error that a macro of ours, or the statement itself, has raised; undefined for any other. */
+function ownMessage(message: string): string | undefined {
+  if (message.startsWith(RAISED)) return message.slice(RAISED.length);
+  const end = message.indexOf(REFUSED_END);
+  return end >= 0 && message.startsWith(REFUSED_CALL) ? message.slice(REFUSED_CALL.length, end) : undefined;
+}
+
+/** Quotes of both kinds count as one, because a value may hold either. */
+function shapeOf(message: string): string {
+  const first = message.search(/["']/);
+  const last = Math.max(message.lastIndexOf('"'), message.lastIndexOf("'"));
+  return first < 0 ? message : message.slice(0, first) + message.slice(last + 1);
 }
 
 /** Returns the part of a text before the first match of a pattern. */
@@ -91,16 +113,34 @@ function readMembers(text: string): Record<string, string> {
 }
 
 const OVERFLOW = /(?<!field value )out of range|overflow/i;
-const isOverflow = (message: string): boolean =>
-  OVERFLOW.test(message) || (/could not cast value /i.test(message) && / to decimal/i.test(message));
-const NO_SUCH_CAST = /unimplemented type for cast|no implicit cast|cannot cast|cannot compare/i;
-const FILE_DATA =
-  /\.parquet|magic bytes|parquet (?:file|reader|footer|schema)|thrift|^\w+ converted type can only be set/i;
+/** Of `can't be cast`; the type behind it may have fields of any name. */
+const NOT_CAST = 't be cast ';
+function isOverflow({ shape }: Report): boolean {
+  if (shape.startsWith('Could not convert string')) return false;
+  const at = shape.indexOf(NOT_CAST);
+  if (at >= 0) return shape.startsWith('because the value is out of range', at + NOT_CAST.length);
+  return OVERFLOW.test(shape) || (/^could not cast value /i.test(shape) && / to decimal/i.test(shape));
+}
+const NO_SUCH_CAST = /^(?:unimplemented type for cast|no implicit cast|cannot cast|cannot compare)/i;
+/** Texts about a file, in the messages of a failure to read or write one: no expression fails so. */
+const FILE_DATA = /\.parquet|magic bytes|parquet (?:file|reader|footer|schema)|thrift/i;
 /**
  * Beginnings of DuckDB's messages about a Parquet page that does not match its header, or a footer that contradicts itself. They name
  * neither the file nor its format, and some are plain C++ exceptions ("Invalid Error"). Source: `extension/parquet` of DuckDB 1.5.5.
  */
 const PAGE_DATA: readonly string[] = [
+  'No magic bytes found',
+  'Malformed Parquet schema',
+  'Root element of Parquet',
+  'Invalid JSON found in Parquet',
+  'Unrecognized Parquet type',
+  'Unimplemented type for Parquet',
+  'Unsupported geometry',
+  'Unsupported ParquetColumnSchemaType',
+  'Parquet footer',
+  'Parquet schema',
+  'Parquet reader',
+  'The parquet file',
   'Out of buffer',
   'Failed to decompress',
   'Failed to read',
@@ -156,7 +196,13 @@ const PAGE_DATA: readonly string[] = [
   'Geoparquet ',
 ];
 
-const isPageData = ({ message }: Report): boolean => PAGE_DATA.some((start) => message.startsWith(start));
+/** Messages about a file that do not begin with a text of their own. */
+const OTHER_PAGE_DATA = /^\w+ converted type can only be set|^File '[^]*' too small to be a Parquet file/;
+/**
+ * Whether a scan has failed. Only the message of `error()` may begin as a client wants, and that is marked.
+ */
+const isPageData = ({ message }: Report): boolean =>
+  PAGE_DATA.some((start) => message.startsWith(start)) || OTHER_PAGE_DATA.test(message);
 /** What the operating system says when there is no space to write: as `strerror` prints ENOSPC, EDQUOT and EFBIG. */
 const FULL = /\b(?:No space left on device|Disk quota exceeded|File too large)$/;
 const isFull = ({ message }: Report): boolean => FULL.test(message);
@@ -177,7 +223,8 @@ const CODE_OF_TYPE: Readonly<Record<string, (report: Report) => ErrorCode>> = {
   'out of range': () => 'NUMERIC_OVERFLOW',
   'divide by zero': () => 'DIVISION_BY_ZERO',
   conversion: (r) =>
-    NO_SUCH_CAST.test(r.message) ? 'TYPE_MISMATCH' : isOverflow(r.message) ? 'NUMERIC_OVERFLOW' : 'INVALID_CAST',
+    NO_SUCH_CAST.test(r.shape) ? 'TYPE_MISMATCH' : isOverflow(r) ? 'NUMERIC_OVERFLOW' : 'INVALID_CAST',
+  raised: () => 'INVALID_ARGUMENT',
   'invalid input': invalidInputCode,
   'invalid argument': invalidInputCode,
   constraint: () => 'INVALID_ARGUMENT',
@@ -199,7 +246,9 @@ const CODE_OF_TYPE: Readonly<Record<string, (report: Report) => ErrorCode>> = {
         ? 'INVALID_TABLE_DATA'
         : 'STORAGE_ERROR',
   // Thrown by C++ code that does not use DuckDB's errors.
-  invalid: (r) => (isPageData(r) ? 'INVALID_TABLE_DATA' : 'INTERNAL_ERROR'),
+  invalid: (r) => (isPageData(r) ? 'INVALID_TABLE_DATA' : 'ENGINE_FAULT'),
+  internal: () => 'ENGINE_FAULT',
+  fatal: () => 'ENGINE_FAULT',
   http: () => 'STORAGE_ERROR',
   network: () => 'STORAGE_ERROR',
   serialization: () => 'INVALID_TABLE_DATA',
@@ -226,29 +275,39 @@ function codeOf(report: Report): ErrorCode {
 }
 
 /**
- * Error codes of the binder's messages; the first rule whose patterns all match applies. Rules match the beginning of a message wherever
- * possible, because a long name cuts off its end.
+ * Error codes of the binder's messages, by their shape; the first rule whose patterns all match applies. Rules match the beginning of a
+ * message wherever possible, because a long name cuts off its end; those of names that DuckDB does not quote come first.
  */
 const BINDING_RULES: readonly (readonly [ErrorCode, ...RegExp[]])[] = [
-  ['AMBIGUOUS_COLUMN', /\bambiguous\b/i],
   ['FUNCTION_NOT_FOUND', /^no function matches/i],
   ['FUNCTION_NOT_FOUND', /^(?:\w+ ){0,2}function with name /i],
-  ['SCHEMA_NOT_FOUND', /does not exist because schema/i],
   ['SCHEMA_NOT_FOUND', /^schema with name/i],
-  ['CATALOG_NOT_FOUND', /^catalog "/i, /" does not exist/i],
+  ['CATALOG_NOT_FOUND', /^catalog /i, / does not exist/i],
   ['TABLE_NOT_FOUND', /^(?:table|view) with name/i],
   ['TABLE_NOT_FOUND', /^referenced table /i],
-  ['COLUMN_NOT_FOUND', /^referenced column|does not have a column named/i],
-  ['COLUMN_NOT_FOUND', /^column "/i, /" does not exist| list not found/i],
+  ['NOT_SUPPORTED', /^type with name /i],
+  ['NOT_SUPPORTED', /^collation with name/i],
+  ['AMBIGUOUS_COLUMN', /\bambiguous\b/i],
+  ['COLUMN_NOT_FOUND', /^referenced column/i],
+  ['COLUMN_NOT_FOUND', /^column /i, / does not exist| list not found/i],
   ['COLUMN_NOT_FOUND', /^could not find key/i],
   ['COLUMN_NOT_FOUND', /^column /i, / referenced that exists in the select clause/i],
   ['STATEMENT_TOO_COMPLEX', /\bnesting depth|max(?:imum)? expression depth|recursion\b/i],
-  ['NOT_SUPPORTED', /^type with name /i],
-  ['NOT_SUPPORTED', /collation with name|configuration parameter|not (?:yet )?(?:supported|implemented)/i],
+  ['NOT_SUPPORTED', /configuration parameter|not (?:yet )?(?:supported|implemented)/i],
   ['TYPE_MISMATCH', /cannot (?:compare|mix|cast|combine|convert|deduce)/i],
   ['TYPE_MISMATCH', /type mismatch|can only be applied to|must be of type/i],
   ['TYPE_MISMATCH', /requires? an? /i, / (?:type|argument)/i],
   ['CARDINALITY_VIOLATION', /more than one row returned/i],
+];
+
+/** It names the table, and then the column. */
+const NO_COLUMN_OF_TABLE = /^[a-z ]{1,40}"[^]*" does not have a column named "/i;
+
+/** It names the table in its schema, and ends with a full stop. */
+const NO_SCHEMA_OF_TABLE: readonly RegExp[] = [
+  /^(?:table|view) with name "/i,
+  / because schema "/i,
+  /" does not exist\.$/i,
 ];
 
 /**
@@ -259,18 +318,29 @@ function bindingCode(report: Report): ErrorCode {
   if (report.subtype === 'COLUMN_NOT_FOUND') return 'COLUMN_NOT_FOUND';
   if (report.subtype === 'NO_MATCHING_FUNCTION') return 'FUNCTION_NOT_FOUND';
   if (report.subtype === 'MISSING_ENTRY' && /function/i.test(report.object)) return 'FUNCTION_NOT_FOUND';
-  const rule = BINDING_RULES.find(([, ...patterns]) => patterns.every((pattern) => pattern.test(report.message)));
+  if (NO_COLUMN_OF_TABLE.test(report.message)) return 'COLUMN_NOT_FOUND';
+  if (NO_SCHEMA_OF_TABLE.every((pattern) => pattern.test(report.message))) return 'SCHEMA_NOT_FOUND';
+  const rule = BINDING_RULES.find(([, ...patterns]) => patterns.every((pattern) => pattern.test(report.shape)));
   return rule?.[0] ?? 'SYNTAX_ERROR';
 }
 
+/** The code of an error in a value, by the beginning of DuckDB's message. */
 function invalidInputCode(report: Report): ErrorCode {
   const { message } = report;
-  if (/more than one row returned by a subquery/i.test(message)) return 'CARDINALITY_VIOLATION';
-  if (/ is out of range for /.test(message)) return 'NUMERIC_OVERFLOW';
-  if (/division by zero|divide by zero/i.test(message)) return 'DIVISION_BY_ZERO';
-  if (isFileData(report)) return 'INVALID_TABLE_DATA';
-  if (/expected \d+ parameters|values were not provided/i.test(message)) return 'INVALID_REQUEST';
-  if (/max(?:imum)? expression depth|recursion depth/i.test(message)) return 'STATEMENT_TOO_COMPLEX';
+  if (/^more than one row returned by a subquery/i.test(message)) return 'CARDINALITY_VIOLATION';
+  if (/^an INTERVAL of more than \d+ hours is out of range/.test(message)) return 'NUMERIC_OVERFLOW';
+  if (/^(?:hugeint )?(?:division|divide) by zero/i.test(message)) return 'DIVISION_BY_ZERO';
+  if (isPageData(report)) return 'INVALID_TABLE_DATA';
+  if (
+    /^(?:parameter count mismatch|parameter\/argument count|expected \d+ parameters|values were not provided)/i.test(
+      message,
+    )
+  ) {
+    return 'INVALID_REQUEST';
+  }
+  if (/^(?:max(?:imum)? expression depth|geometry (?:string )?exceeds maximum recursion depth)/i.test(message)) {
+    return 'STATEMENT_TOO_COMPLEX';
+  }
   return 'INVALID_ARGUMENT';
 }
 
@@ -283,6 +353,8 @@ function memoryCode({ message }: Report): ErrorCode {
 /** Changes to messages by code. An internal error shows no details: its text is the cause, for the log. */
 const MESSAGES: Partial<Record<ErrorCode, (message: string) => string>> = {
   INTERNAL_ERROR: () => 'internal error',
+  ENGINE_FAULT: () =>
+    'DuckDB cannot run the statement: it ends with an internal error of DuckDB, which is a fault of DuckDB',
   QUERY_CANCELLED: () => 'the query was cancelled',
   OUT_OF_MEMORY: (text) => `the query needs more memory than its limit: ${shortPaths(text)}`,
   MEMORY_EXHAUSTED: (text) => `the worker has no more memory for the query: ${shortPaths(text)}`,

@@ -124,6 +124,7 @@ export const ERRORS = {
   ),
   INVALID_ARGUMENT: entry('user', '22023', 400, 3, 'A function argument is not valid.'),
   NOT_SUPPORTED: entry('user', '0A000', 400, 12, 'The statement or function is not served.'),
+  ENGINE_FAULT: entry('internal', '0A000', 400, 12, 'DuckDB ends the statement with an internal error of its own.'),
   INVALID_INPUT_FILE: entry('user', '58030', 400, 3, 'An input file is missing, corrupt or of another schema.'),
   INVALID_CONFIGURATION: entry('user', 'F0000', 400, 9, 'The configuration is not valid.'),
   TRANSACTION_FAILED: entry('user', '25P02', 400, 9, 'A statement of the transaction failed: it takes ROLLBACK only.'),

@@ -33,5 +33,10 @@ export const PARTS: readonly Part[] = [
     what: 'ten minutes of strange bytes and texts for every reader of them, from a new seed',
     scripts: ['fuzz -- --minutes 10'],
   },
+  {
+    name: 'reports',
+    what: 'every public report of a wrong result of DuckDB that `docs/duckdb.md` lists, here and in DuckDB alone',
+    scripts: ['test:run -- test/slt/duckdb-reports.test.ts', 'test:full -- test/slt/duckdb-reports'],
+  },
   { name: 'bench', what: 'every benchmark, against its targets', scripts: ['bench -- all'] },
 ];

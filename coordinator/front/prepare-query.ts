@@ -356,7 +356,7 @@ async function plan(
     uses: usesIn(reply, bound),
     features: featuresOf(reply, bound),
     contextual,
-    bounds: references.bounds,
+    bounds: [...references.bounds, ...reply.bounds],
   };
 }
 

@@ -6,12 +6,15 @@ import { decodeConstant } from './decode-constant.ts';
 import { decodeType } from './decode-type.ts';
 import type { AggregateCall, Expression, Lambda, Order, WindowCall } from './expression.ts';
 import { textOf } from './json-node.ts';
+import { checkMembers } from './plan-members.ts';
 
 /** Bound expressions of DuckDB's plan printer, release 1.5. @throws Error for a class that is not known: the plan is not used then. */
 export function decodeExpression(json: Json | undefined): Expression {
   const node = json as JsonObject;
-  const decode = EXPRESSIONS[textOf(node['expression_class'])];
-  if (decode === undefined) throw new Error(`unknown expression ${textOf(node['expression_class'])}`);
+  const kind = textOf(node['expression_class']);
+  const decode = EXPRESSIONS[kind];
+  if (decode === undefined) throw new Error(`unknown expression ${kind}`);
+  checkMembers(node, kind);
   return decode(node);
 }
 
@@ -19,11 +22,21 @@ export const decodeExpressions = (json: Json | undefined): Expression[] =>
   ((json ?? []) as readonly Json[]).map((one) => decodeExpression(one));
 
 export const decodeOrders = (json: Json | undefined): Order[] =>
-  ((json ?? []) as readonly JsonObject[]).map((order) => ({
-    expression: decodeExpression(order['expression']),
-    descending: order['type'] === 'DESCENDING',
-    nullsFirst: order['null_order'] === 'NULLS FIRST',
-  }));
+  ((json ?? []) as readonly JsonObject[]).map((order) => {
+    checkMembers(order, 'order');
+    return {
+      expression: decodeExpression(order['expression']),
+      descending: order['type'] === 'DESCENDING',
+      nullsFirst: order['null_order'] === 'NULLS FIRST',
+    };
+  });
+
+/** Decodes the ORDER BY of an aggregate or of DISTINCT ON, which may be absent. */
+export function decodeOrderBy(json: Json | undefined): Order[] {
+  const node = (json ?? {}) as JsonObject;
+  checkMembers(node, 'orders');
+  return decodeOrders(node['orders']);
+}
 
 export function decodeComparison(type: Json | undefined): CompareOp | 'distinct' | 'notDistinct' {
   return must(COMPARISONS[textOf(type)], `a comparison ${textOf(type)}`);
@@ -87,10 +100,10 @@ const EXPRESSIONS: Readonly<Record<string, (node: JsonObject) => Expression>> = 
   }),
   BOUND_CASE: (node) => ({
     kind: 'case',
-    branches: (node['case_checks'] as readonly JsonObject[]).map((check) => ({
-      when: decodeExpression(check['when_expr']),
-      result: decodeExpression(check['then_expr']),
-    })),
+    branches: (node['case_checks'] as readonly JsonObject[]).map((check) => {
+      checkMembers(check, 'case');
+      return { when: decodeExpression(check['when_expr']), result: decodeExpression(check['then_expr']) };
+    }),
     otherwise: decodeExpression(node['else_expr']),
     type: typeOf(node),
   }),
@@ -150,18 +163,20 @@ function decodeOperator(node: JsonObject): Expression {
 
 /** @throws Error when the expression is no aggregate. */
 export function decodeAggregate(node: JsonObject): AggregateCall {
+  checkMembers(node, 'BOUND_AGGREGATE');
   return {
     name: textOf(node['name']),
     children: decodeExpressions(node['children']),
     distinct: node['aggregate_type'] === 'DISTINCT',
     filter: node['filter'] === undefined ? null : decodeExpression(node['filter']),
-    orders: decodeOrders((node['order_bys'] as JsonObject | undefined)?.['orders']),
+    orders: decodeOrderBy(node['order_bys']),
     type: typeOf(node),
     ...erasedOf(node),
   };
 }
 
 export function decodeWindow(node: JsonObject): WindowCall {
+  checkMembers(node, 'BOUND_WINDOW');
   const optional = (key: string): Expression | null => (node[key] === undefined ? null : decodeExpression(node[key]));
   return {
     name: textOf(node['name'] ?? node['type'])

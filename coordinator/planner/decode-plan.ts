@@ -5,6 +5,7 @@ import {
   decodeComparison,
   decodeExpression,
   decodeExpressions,
+  decodeOrderBy,
   decodeOrders,
   decodeWindow,
 } from './decode-expression.ts';
@@ -12,17 +13,20 @@ import { decodeConstant } from './decode-constant.ts';
 import { decodeType, decodeValue } from './decode-type.ts';
 import type { JoinPlan, JoinType, Limit, Plan, PlanColumn } from './plan.ts';
 import { textOf } from './json-node.ts';
+import { checkMembers } from './plan-members.ts';
 import { resolveColumnRefs } from './resolve-column-refs.ts';
 
 /**
  * Decodes the output of `json_serialize_plan`, release 1.5, as a typed plan. Only this file knows the operators' JSON form, which changes
  * with releases of DuckDB.
- * @throws Error for an operator that is not known: the query runs whole then.
+ * @throws Error for an operator, or a member of one, that is not known: the query runs whole then.
  */
 export function decodePlan(json: Json | undefined): Plan {
   const node = json as JsonObject;
-  const decode = OPERATORS[textOf(node['type'])];
-  if (decode === undefined) throw new Error(`unknown operator ${textOf(node['type'])}`);
+  const type = textOf(node['type']);
+  const decode = OPERATORS[type];
+  if (decode === undefined) throw new Error(`unknown operator ${type}`);
+  checkMembers(node, type);
   return decode(node);
 }
 
@@ -69,7 +73,7 @@ const OPERATORS: Readonly<Record<string, (node: JsonObject) => Plan>> = {
     kind: 'distinct',
     child: child(node),
     on: decodeExpressions(node['distinct_targets']),
-    orders: decodeOrders((node['order_by'] as JsonObject | undefined)?.['orders']),
+    orders: decodeOrderBy(node['order_by']),
     isOn: node['distinct_type'] === 'DISTINCT_ON',
   }),
   LOGICAL_ORDER_BY: (node) => ({
@@ -113,11 +117,7 @@ const OPERATORS: Readonly<Record<string, (node: JsonObject) => Plan>> = {
       ? { isKeyed: true }
       : {}),
   }),
-  LOGICAL_CTE_REF: (node) => ({
-    kind: 'cteScan',
-    index: Number(node['cte_index'] ?? 0),
-    columns: columnsOf(node['chunk_types'], node['bound_columns'] as readonly string[]),
-  }),
+  LOGICAL_CTE_REF: decodeCteRef,
   LOGICAL_EXPRESSION_GET: (node) => ({
     kind: 'values',
     child: child(node),
@@ -128,6 +128,15 @@ const OPERATORS: Readonly<Record<string, (node: JsonObject) => Plan>> = {
   LOGICAL_DUMMY_SCAN: () => ({ kind: 'oneRow' }),
   LOGICAL_EMPTY_RESULT: (node) => ({ kind: 'empty', columns: columnsOf(node['return_types']) }),
 };
+
+function decodeCteRef(node: JsonObject): Plan {
+  if (node['is_recurring'] === true) throw new Error('a step that reads all rows of its recursive CTE');
+  return {
+    kind: 'cteScan',
+    index: Number(node['cte_index'] ?? 0),
+    columns: columnsOf(node['chunk_types'], node['bound_columns'] as readonly string[]),
+  };
+}
 
 function decodeGet(printed: JsonObject): Plan {
   const node: JsonObject = {
@@ -146,9 +155,7 @@ function decodeGet(printed: JsonObject): Plan {
   const kept = positions(node['projection_ids']);
   const columns = kept === null ? all : kept.map((at) => must(all[at], 'a column of the scan'));
   const parameters = (node['parameters'] ?? []) as readonly JsonObject[];
-  const filters = ((node['table_filters'] as JsonObject | undefined)?.['filters'] ?? []) as readonly Json[];
-  // Our scans take no filters; a release that pushes some into them must not lose them unseen.
-  if (filters.length > 0) throw new Error('a scan with pushed filters');
+  checkNoFilters(node);
   if (node['name'] === 'skein_scan') {
     return { kind: 'scan', scan: Number(decodeValue(parameters[0])), columns };
   }
@@ -168,6 +175,18 @@ function decodeGet(printed: JsonObject): Plan {
     child: input ?? null,
     inputColumns: (node['projected_input'] ?? []) as readonly number[],
   };
+}
+
+/** Our scans take no filters; a release that pushes some into them must not lose them unseen. */
+function checkNoFilters(node: JsonObject): void {
+  const pushed = (node['table_filters'] ?? {}) as JsonObject;
+  checkMembers(pushed, 'filters');
+  const extra = (node['extra_info'] ?? {}) as JsonObject;
+  const filters = [
+    ...((pushed['filters'] ?? []) as readonly Json[]),
+    ...(textOf(extra['file_filters']) === '' ? [] : [extra]),
+  ];
+  if (filters.length > 0) throw new Error('a scan with pushed filters');
 }
 
 /** Constants in columns; the printer puts them column by column. */
@@ -198,6 +217,9 @@ const JOIN_TYPES: Readonly<Record<string, JoinType>> = {
 function decodeJoin(node: JsonObject, asof: boolean): JoinPlan {
   const delim = (node['duplicate_eliminated_columns'] ?? []) as readonly Json[];
   const conditions = (node['conditions'] ?? []) as readonly JsonObject[];
+  for (const condition of conditions) checkMembers(condition, 'condition');
+  // Of a join by comparisons the member is `predicate`, of one by any condition `condition`.
+  const residual = node['predicate'] ?? node['condition'];
   return {
     kind: 'join',
     type: must(JOIN_TYPES[textOf(node['join_type'])], `a join type ${textOf(node['join_type'])}`),
@@ -208,7 +230,7 @@ function decodeJoin(node: JsonObject, asof: boolean): JoinPlan {
       left: decodeExpression(condition['left']),
       right: decodeExpression(condition['right']),
     })),
-    residual: node['condition'] === undefined ? null : decodeExpression(node['condition']),
+    residual: residual === undefined ? null : decodeExpression(residual),
     asof,
     distribution: null,
     delim: node['type'] === 'LOGICAL_DELIM_JOIN' ? decodeExpressions(delim) : null,
@@ -233,6 +255,7 @@ const columnsOf = (types: Json | undefined, names: readonly string[] = []): Plan
 
 function decodeLimit(json: Json | undefined): Limit {
   const node = json as JsonObject;
+  checkMembers(node, 'limit');
   switch (textOf(node['type'])) {
     case 'UNSET':
       return { kind: 'none' };

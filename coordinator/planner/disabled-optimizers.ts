@@ -1,4 +1,4 @@
-import { COMMON_SUBEXPRESSIONS, mayCallTry } from '#shared/sql/call-of-try.ts';
+import { unsoundOptimizers } from '#shared/sql/unsound-optimizers.ts';
 
 /**
  * Optimisers that are off while a plan is printed. `column_lifetime` makes the printer fail on a quarter of the plans; the others add
@@ -12,12 +12,10 @@ const DISABLED_OPTIMIZERS = [
   'join_filter_pushdown',
   'late_materialization',
   'top_n',
-  'common_subplan',
-  'window_self_join',
   'in_clause',
   'regex_range',
 ];
 
 /** The list of the optimizers that are off while this statement's plan is made, as DuckDB's setting has it. */
 export const disabledOptimizers = (sql: string): string =>
-  [...DISABLED_OPTIMIZERS, ...(mayCallTry(sql) ? [COMMON_SUBEXPRESSIONS] : [])].join(',');
+  [...new Set([...DISABLED_OPTIMIZERS, ...unsoundOptimizers(sql, 'planner')])].join(',');

@@ -16,11 +16,21 @@ socket.on('error', () => undefined);
 // Signals reach the whole group of processes; the coordinator decides when this one ends.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
 
-const session = await PlannerSession.open(options.memoryLimitBytes);
+let session = await PlannerSession.open(options.memoryLimitBytes);
 const coordinator = new MessageSocket<PlannerReply>(socket, (request) => {
-  void answer(request as PlannerRequest).then((reply) => coordinator.send(reply));
+  void answerSoundly(request as PlannerRequest).then((reply) => coordinator.send(reply));
 });
 coordinator.send({ kind: 'ready', planner: options.planner });
+
+/** Answers; the next request, which may be another tenant's, meets a DuckDB without an internal error. */
+async function answerSoundly(message: PlannerRequest): Promise<PlannerReply> {
+  const reply = await answer(message);
+  if (session.isSpoilt) {
+    session.close();
+    session = await PlannerSession.open(options.memoryLimitBytes);
+  }
+  return reply;
+}
 
 async function answer(message: PlannerRequest): Promise<PlannerReply> {
   try {

@@ -16,3 +16,50 @@ test('a statement that takes more memory than a planner has is too complex, whic
   const plain = { sql: 'SELECT 1', scans: [], context, contextual: false };
   expect((await session.plan(plain)).columns).toHaveLength(1);
 });
+
+const LATERAL = `WITH t AS (SELECT 'a' AS sid, DATE '2020-01-01' AS d)
+  SELECT o.sid, x.h FROM t o, LATERAL (WITH scope AS (SELECT sid, d FROM t WHERE sid = o.sid)
+    SELECT EXISTS (SELECT 1 FROM scope i WHERE i.sid = c.sid AND i.d <= c.d) AS h FROM scope c) x`;
+
+test('an internal error of DuckDB is said to be one, and the session is given up', async () => {
+  const session = await PlannerSession.open(MEMORY_BYTES);
+  expect(session.isSpoilt).toBe(false);
+  await expect(session.plan({ sql: LATERAL, scans: [], context, contextual: false })).rejects.toMatchObject({
+    code: 'ENGINE_FAULT',
+    message: expect.stringContaining('internal error of DuckDB') as string,
+  });
+  expect(session.isSpoilt).toBe(true);
+  session.close();
+});
+
+const TIMES = `(SELECT TIMESTAMP '2020-01-01' + to_days(i::INT) AS d, i FROM range(9) r(i)) t`;
+
+test.each([
+  ["SELECT date_trunc('month', d), count(*) FROM $t GROUP BY 1", false],
+  ["SELECT d FROM $t WHERE date_trunc('month', d) = '2020-01-01'", false],
+  ["SELECT d FROM $t WHERE date_trunc('month', d) <> DATE '2020-02-01'", false],
+  ["SELECT d FROM $t WHERE date_trunc('month', d) <= TIMESTAMP '2020-01-05 10:00:00'", false],
+  ["SELECT d FROM $t WHERE date_trunc('month', d) = date_trunc('month', TIMESTAMP '2020-01-05')", false],
+  ["SELECT d FROM $t WHERE date_trunc('month', d) <> '2020-01-05'", true],
+  ["SELECT date_trunc('month', d) = TIMESTAMP '2020-01-05' FROM $t", true],
+  ["SELECT m FROM (SELECT datetrunc('week', d) AS m FROM $t) WHERE m <> TIMESTAMP '2020-01-05 01:00:00'", true],
+  ["SELECT d FROM $t WHERE date_trunc('day', d) <= TIMESTAMP 'infinity'", true],
+  ["SELECT d FROM $t WHERE date_trunc('day', d) BETWEEN '2020-01-01' AND 'infinity'", true],
+] as const)(
+  'a comparison of a truncated time that the optimizer would change is left as it is: %s',
+  async (sql, isOpaque) => {
+    const session = await PlannerSession.open(MEMORY_BYTES);
+    const request = { sql: sql.replace('$t', TIMES), scans: [], context, contextual: false };
+    const { bounds, plan } = await session.plan(request);
+    expect(bounds).toEqual(isOpaque ? ['truncation'] : []);
+    expect(
+      JSON.stringify(plan, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}` : value)).includes(
+        '"greatest"',
+      ),
+    ).toBe(isOpaque);
+    // The next statement of the session meets DuckDB's own function.
+    const next = await session.plan({ ...request, sql: "SELECT date_trunc('day', DATE '2020-01-01')" });
+    expect(next.bounds).toEqual([]);
+    session.close();
+  },
+);

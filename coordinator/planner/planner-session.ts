@@ -6,16 +6,18 @@ import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import { blankContext, contextSetupSql, contextVariablesSql } from '#shared/sql/statement-context.ts';
+import { contextSetupSql } from '#shared/sql/statement-context.ts';
 import { differentColumn, differentMeaning } from '../dialect/check-meaning.ts';
 import { dialectOf } from '../dialect/dialect.ts';
 import { findReferences } from '../resolver/find-references.ts';
 import type { PendingTravel, QueryReferences, TimeTravel } from '../resolver/query-references.ts';
 import { boundOperators } from './bound-operators.ts';
+import { boundText } from './bound-text.ts';
 import { decodePlan } from './decode-plan.ts';
 import { disabledOptimizers } from './disabled-optimizers.ts';
 import { parseDuckDbJson } from './duckdb-json.ts';
 import { executeSql, PARAMETER_STATEMENT } from './execute-sql.ts';
+import { mayTruncate, opaqueTruncation } from './opaque-truncation.ts';
 import { planningError } from './planning-error.ts';
 import { columnsOf, isUnresolved, type ParameterTypes } from './prepared-columns.ts';
 import { fromDuckDbType, toDuckDbType } from './duckdb-type-of.ts';
@@ -34,6 +36,7 @@ import type {
   PlanRequest,
   PrintedText,
 } from './planner.ts';
+import { SessionSettings } from './session-settings.ts';
 import { printSqlType, type SqlField, type SqlType } from './sql-type.ts';
 import { textOf } from './json-node.ts';
 
@@ -43,23 +46,26 @@ const PLAN = (optimize: boolean): string =>
 
 /** One DuckDB that parses and plans, a statement at a time. It reads no file and holds no table. */
 export class PlannerSession {
+  readonly #instance: duckdb.DuckDBInstance;
   readonly #connection: duckdb.DuckDBConnection;
   /** Binds without optimising: for the names and types of a result. */
   readonly #binder: duckdb.DuckDBConnection;
   readonly #parse: duckdb.DuckDBPreparedStatement;
   readonly #plan: duckdb.DuckDBPreparedStatement;
   readonly #planUnoptimized: duckdb.DuckDBPreparedStatement;
-  #context: readonly string[] = [];
-  /** The optimizers that are off on the connection. */
-  #disabled = '';
+  readonly #settings: SessionSettings;
+  #isSpoilt = false;
   #scans: readonly PlannerScan[] = [];
 
   private constructor(
+    instance: duckdb.DuckDBInstance,
     connections: readonly duckdb.DuckDBConnection[],
     prepared: readonly duckdb.DuckDBPreparedStatement[],
   ) {
+    this.#instance = instance;
     this.#connection = must(connections[0], 'a connection');
     this.#binder = must(connections[1], 'a second connection');
+    this.#settings = new SessionSettings(this.#connection, this.#binder);
     this.#parse = must(prepared[0], 'a statement that parses');
     this.#plan = must(prepared[1], 'a statement that plans');
     this.#planUnoptimized = must(prepared[2], 'a statement that binds');
@@ -82,9 +88,20 @@ export class PlannerSession {
     await binder.run("PRAGMA disable_optimizer; SET explain_output = 'all'");
     const prepared = [];
     for (const sql of [PARSE, PLAN(true), PLAN(false)]) prepared.push(await connection.prepare(sql));
-    const session = new PlannerSession([connection, binder], prepared);
+    const session = new PlannerSession(instance, [connection, binder], prepared);
     connection.registerTableFunction(session.#scanFunction());
     return session;
+  }
+
+  /** Whether DuckDB has had an internal error: it may take no further statement, and another session has to be opened. */
+  get isSpoilt(): boolean {
+    return this.#isSpoilt;
+  }
+
+  close(): void {
+    this.#connection.closeSync();
+    this.#binder.closeSync();
+    this.#instance.closeSync();
   }
 
   async parse(request: ParseRequest): Promise<QueryReferences> {
@@ -100,13 +117,16 @@ export class PlannerSession {
 
   async plan(request: PlanRequest): Promise<PlanReply> {
     await this.#setContext(request.context, request.contextual);
-    await this.#disableOptimizers(disabledOptimizers(request.sql));
+    await this.#guard(() => this.#settings.disableOptimizers(disabledOptimizers(request.sql)));
     this.#scans = request.scans;
     const columns = await this.#namedColumns(request);
     checkResult(columns);
-    const plan = await this.#tryPlan(request.sql);
+    const opaque = mayTruncate(request.sql)
+      ? await opaqueTruncation(this.#connection, () => this.#decoded(this.#plan, request.sql))
+      : undefined;
+    const plan = opaque ?? (await this.#tryPlan(request.sql));
     const operators = plan === null ? await this.#guard(() => boundOperators(this.#binder, request.sql)) : [];
-    return { plan, large: null, operators, columns };
+    return { plan, large: null, operators, columns, bounds: opaque === undefined ? [] : ['truncation'] };
   }
 
   async bind(request: BindRequest): Promise<readonly (string | null)[]> {
@@ -173,14 +193,10 @@ export class PlannerSession {
   }
 
   /** Returns the reason why DuckDB does not bind a text, or binds it to other types than its readers expect; else null. */
-  async #refusal({ sql, inputs, gives }: PrintedText): Promise<string | null> {
-    const text = sql.map((part) => {
-      if (typeof part === 'string') return part;
-      if ('scan' in part) return `skein_scan('${part.scan}')`;
-      return inputOf(must(inputs[part.input], 'a text names its inputs'));
-    });
+  async #refusal(printed: PrintedText): Promise<string | null> {
+    const { gives } = printed;
     try {
-      const whole = text.join('');
+      const whole = boundText(printed);
       if (whole.includes('\0')) return 'it holds a NUL character';
       const types = (await this.#columns(whole)).map(({ type }) => printSqlType(type));
       const isExpected = types.length === gives.length && types.every((type, i) => type === gives[i]);
@@ -343,30 +359,18 @@ export class PlannerSession {
     throw planningError(message, type, position);
   }
 
-  /** Applies the settings that differ from the last statement's, which may have been another tenant's: none of its context remains. */
-  async #disableOptimizers(wanted: string): Promise<void> {
-    if (wanted === this.#disabled) return;
-    await this.#guard(() => this.#connection.run(`SET disabled_optimizers = '${wanted}'`));
-    this.#disabled = wanted;
-  }
-
   async #setContext(context: StatementContext, contextual: boolean): Promise<void> {
-    const wanted = contextVariablesSql(contextual ? context : blankContext(context.timeZone));
-    const changed = wanted.filter((sql, i) => sql !== this.#context[i]);
-    if (changed.length === 0) return;
-    // If a SET below fails, the connection's settings are unknown.
-    this.#context = [];
-    const sql = changed.join('; ');
-    await this.#guard(() => this.#connection.run(sql));
-    await this.#guard(() => this.#binder.run(sql));
-    this.#context = wanted;
+    await this.#guard(() => this.#settings.setContext(context, contextual));
   }
 
   async #guard<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      throw error instanceof Error ? planningError(error.message) : error;
+      if (!(error instanceof Error)) throw error;
+      const planning = planningError(error.message);
+      this.#isSpoilt ||= planning.code === 'ENGINE_FAULT';
+      throw planning;
     }
   }
 
@@ -392,7 +396,3 @@ function checked(columns: SqlField[]): SqlField[] {
 }
 
 const VALUE_ERRORS: ReadonlySet<ErrorCode> = new Set(['INVALID_CAST', 'NUMERIC_OVERFLOW', 'INVALID_ARGUMENT']);
-
-/** Makes a subquery with columns of these types in place of an input: DuckDB does not treat its values as constant. */
-const inputOf = (types: readonly string[]): string =>
-  `(SELECT ${types.map((type, i) => `CAST(NULL AS ${type}) AS c${i}`).join(', ')})`;

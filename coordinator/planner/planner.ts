@@ -1,6 +1,7 @@
 import type { SqlText } from '#proto/sql-text.ts';
 import type { StatementContext } from '#proto/task.ts';
 import type { Asker } from '#shared/fair/asker.ts';
+import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import type { Dialect } from '../dialect/dialect.ts';
 import type { NameDefaults } from '../resolver/find-references.ts';
 import type { QueryReferences } from '../resolver/query-references.ts';
@@ -126,4 +127,6 @@ export type PlanReply = {
   /** Without a plan and not `large`: the operators that DuckDB bound, each once, as EXPLAIN names them (`boundOperators`). */
   readonly operators: readonly string[];
   readonly columns: readonly SqlField[];
+  /** Functions to be bounded because of what the plan does with them, beside those of `QueryReferences.bounds`. */
+  readonly bounds: readonly BoundedFamily[];
 };

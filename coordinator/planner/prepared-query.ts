@@ -26,7 +26,7 @@ export type PreparedQuery = {
   readonly features: PlanFeatures;
   /** False when only the time zone of the statement's context matters (`QueryReferences.contextual`). */
   readonly contextual: boolean;
-  /** `QueryReferences.bounds` */
+  /** `QueryReferences.bounds` and `PlanReply.bounds` */
   readonly bounds: readonly BoundedFamily[];
 };
 

@@ -34,6 +34,7 @@ test.each([
   ["s AT TIME ZONE 'Europe/Berlin'", []],
   ['range(1, 10, 2)', []],
   ['lower(a)', []],
+  ["date_trunc('month', s)", []],
   ["MAP {'a': i, 'b': i}", []],
   ['MAP([i], [a])', []],
 ])('a call whose arguments say that it is cheap runs as it stands: %s', async (expression, expected) => {
@@ -55,8 +56,21 @@ test.each([
   ['s AT TIME ZONE b', ['zone']],
   ['range(s, s, INTERVAL 1 DAY)', ['series']],
   ['json_structure(a), regexp_extract_all(a, b)', ['json', 'split']],
+  ["regexp_split_to_array(a, b), regexp_split_to_array(a, b, 'i')", ['split']],
+  ["regexp_extract_all(a, b, 0, 'i')", ['split']],
+  ['json_merge_patch(a, a, a, a)', ['json']],
+  ['CASE WHEN i = 7 THEN error(a) END', ['raise']],
 ])('any other is bounded: %s', async (expression, expected) => {
   expect(await bounds(expression)).toEqual(expected);
+});
+
+test('a function of any number of arguments takes as many as its bounded form', async () => {
+  const call = (count: number): string => `json_merge_patch(${Array.from({ length: count }, () => 'a').join(', ')})`;
+  expect(await bounds(call(8))).toEqual(['json']);
+  await expect(bounds(call(9))).rejects.toMatchObject({
+    code: 'NOT_SUPPORTED',
+    message: 'json_merge_patch takes up to 8 arguments',
+  });
 });
 
 test('a function that is bounded is not reached through a schema that has no bounds', async () => {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#shared/json.ts';
-import { boundedFamily, type BoundedFamily } from '#shared/sql/bounded-functions.ts';
+import { ARGUMENTS_MAX, boundedFamily, type BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import { textOf } from '../planner/json-node.ts';
 
 /** A pattern with at most this many wildcards takes DuckDB time linear in the text. */
@@ -18,6 +18,13 @@ export function boundOf(name: string, call: JsonObject): BoundedFamily | undefin
   return family === 'map' && isList(parameters[0]) ? undefined : family;
 }
 
+/** Functions that DuckDB calls with any number of arguments, and that are bounded. */
+const OPEN_FUNCTIONS: ReadonlySet<string> = new Set(['json_merge_patch']);
+
+/** Whether a call has more arguments than its bounded function takes. */
+export const hasTooManyArguments = (name: string, call: JsonObject): boolean =>
+  OPEN_FUNCTIONS.has(name) && ((call['children'] ?? []) as readonly JsonObject[]).length > ARGUMENTS_MAX;
+
 function isCheap(family: BoundedFamily, name: string, constants: readonly (string | number | undefined)[]): boolean {
   const [first, second] = constants;
   switch (family) {
@@ -31,6 +38,10 @@ function isCheap(family: BoundedFamily, name: string, constants: readonly (strin
       return typeof second === 'number' && second <= SHORT_PAD;
     case 'zone':
       return typeof first === 'string';
+    // The planner knows what it is compared with.
+    case 'truncation':
+      return true;
+    case 'raise':
     case 'distance':
     case 'lists':
     case 'map':

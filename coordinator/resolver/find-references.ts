@@ -2,13 +2,13 @@ import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { int64, type Json, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { didYouMean, nearestName } from '#shared/nearest-name.ts';
-import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
+import { ARGUMENTS_MAX, type BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import { checkIdentifier } from '#shared/sql/check-identifier.ts';
 import { isAddressName } from '#shared/iceberg/address-columns.ts';
 import { namedColumns } from './named-columns.ts';
 import { closedStar, markAddresses, type OpenStar } from './open-star.ts';
 import { foldIdentifier, foldKeyword } from '#shared/sql/fold-identifier.ts';
-import { boundOf } from './bounded-calls.ts';
+import { boundOf, hasTooManyArguments } from './bounded-calls.ts';
 import { CONTEXT_FUNCTIONS, isFunctionAllowed, TABLE_FUNCTIONS } from './function-policy.ts';
 import {
   addSource,
@@ -322,6 +322,7 @@ class ReferenceFinder {
     if (!isFunctionAllowed(name)) throw notServed(`the function ${clip(name)} is not served`, location);
     checkSchema(node, name, location);
     if (CONTEXT_FUNCTIONS.has(name)) this.#contextual = true;
+    if (hasTooManyArguments(name, node)) throw notServed(`${name} takes up to ${ARGUMENTS_MAX} arguments`, location);
     const bound = boundOf(name, node);
     if (bound === undefined) return;
     if (foldIdentifier(textOf(node['schema'])) === 'pg_catalog') throw withoutSchema(name, location);

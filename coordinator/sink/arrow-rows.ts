@@ -28,7 +28,7 @@ const INTERVAL_MICROS_MAX = '9223372036854775';
 /** `shared/duckdb-error.ts` makes this a NUMERIC_OVERFLOW. */
 const TOO_LONG =
   'an INTERVAL of more than 2562047 hours is out of range for Arrow, which counts its nanoseconds in 64 bits; cast it to VARCHAR';
-const FAILURE = `CAST(error(${quoteLiteral(TOO_LONG)}) AS BOOLEAN)`;
+const FAILURE = `CAST(system.main.error(${quoteLiteral(TOO_LONG)}) AS BOOLEAN)`;
 
 /** A condition that holds for a value which is or holds an INTERVAL that Arrow cannot hold; null for a type without INTERVAL. */
 function longInterval(type: SqlType, text: string, depth: number): string | null {

@@ -2,7 +2,7 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { beforeAll, expect, test } from 'vitest';
 import { duckDbError } from '../duckdb-error.ts';
 import type { SkeinError } from '../error.ts';
-import { BOUNDED_FAMILIES, boundedFamily, boundSql, unboundSql } from './bounded-functions.ts';
+import { ARGUMENTS_MAX, BOUNDED_FAMILIES, boundedFamily, boundSql, unboundSql } from './bounded-functions.ts';
 
 let plain: DuckDBConnection;
 let bounded: DuckDBConnection;
@@ -48,6 +48,15 @@ test.each([
   `SELECT TRY(i::VARCHAR LIKE i || '_%x%y'), TRY(map([i], ['a'])), TRY(regexp_extract_all('abab', '(a)b', 0)) FROM range(2) t(i)`,
   `SELECT 'POINT(1 2)'::GEOMETRY && 'POINT(1 2)'::GEOMETRY, 'POINT(1 2)'::GEOMETRY && NULL, [1] && NULL, NULL && NULL`,
   `SELECT list_transform(['abc', 'b'], lambda x: levenshtein(x, 'abd')), list_filter(['abc', 'b'], lambda x: x LIKE '%b%_')`,
+  `SELECT regexp_split_to_array(t, ','), regexp_split_to_array(t, 'X', 'i'), str_split_regex(t, 'x', 'i') FROM (VALUES ('axbX,c')) v(t)`,
+  `SELECT string_split_regex(t, '[xX]'), string_split_regex(t, 'X.', 's'), string_split_regex(NULL, 'a', 'i') FROM (VALUES ('axbX,c')) v(t)`,
+  `SELECT regexp_extract_all(t, 'x'), regexp_extract_all(t, '(X)', 1), regexp_extract_all(t, '(X)', 1, 'i') FROM (VALUES ('axbX,c')) v(t)`,
+  `SELECT regexp_extract_all(t, '(?P<q>x)', ['q']), regexp_extract_all(t, '(?P<q>x)', ['q'], 'i'), regexp_extract_all(t, 'b') FROM (VALUES ('axbX,c')) v(t)`,
+  `SELECT json_merge_patch('{"a":1}', '{"b":2}', '{"c":3}', j), json_merge_patch(j, '{"a":null}') FROM (VALUES ('{"d":[4]}')) v(j)`,
+  `SELECT map(), map([k], ['x']), MAP {'x': k} FROM (VALUES (1)) v(k)`,
+  `SELECT range(k), range(1, k), range(1, k, 2), generate_series(k), timezone(TIMESTAMP '2020-01-01') FROM (VALUES (4)) v(k)`,
+  `SELECT date_trunc('month', t), datetrunc('day', t::DATE), date_trunc('hour', t::TIMESTAMPTZ), date_trunc('day', INTERVAL 30 HOUR),
+     date_trunc('week', NULL::TIMESTAMP), date_trunc(p, t) FROM (VALUES (TIMESTAMP '2020-02-03 04:05:06', 'year'), ('infinity', 'day')) v(t, p)`,
 ])('bounded functions answer as DuckDB does: %s', async (sql) => {
   expect(await rows(bounded, sql)).toEqual(await rows(plain, sql));
 });
@@ -64,6 +73,10 @@ test.each([
   `map(range(3000000 + i), range(3000000 + i))`,
   `lpad('a', 500000000 + i::INT, 'b')`,
   `string_split_regex(repeat('ab', 15000000 + i::INT), 'b')`,
+  `regexp_split_to_array(repeat('ab', 15000000 + i::INT), 'B', 'i')`,
+  `regexp_extract_all(repeat('ab', 15000000 + i::INT), '(b)', 1, 'i')`,
+  `regexp_extract_all(repeat('ab', 15000000 + i::INT), '(?P<q>b)', ['q'])`,
+  `json_merge_patch('{}', '{}', '{}', repeat('[', 900000 + i::INT) || repeat(']', 900000 + i::INT))`,
   `regexp_matches(repeat('a', 3000000 + i::INT), '(a?){0,900}b')`,
   `timezone(repeat('ab', 15000000 + i::INT), TIMESTAMP '2020-01-01')`,
 ])('what would take minutes, or the process, is a clear error, and NULL within TRY: %s', async (call) => {
@@ -73,6 +86,31 @@ test.each([
   expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', position: undefined });
   expect((error as SkeinError).message).not.toMatch(/convert|skein/);
   expect(await rows(bounded, `SELECT TRY(${call}) FROM range(1) t(i)`)).toEqual([[null]]);
+});
+
+test('every number of arguments that a bounded function takes has a body', async () => {
+  const takes = await rows(
+    plain,
+    `SELECT function_name, len(parameters), max(varargs IS NOT NULL) FROM duckdb_functions()
+     WHERE function_type = 'scalar' GROUP BY ALL ORDER BY ALL`,
+  );
+  const missing = (takes as readonly (readonly [string, string, boolean])[]).filter(([name, count, isOpen]) => {
+    const isBounded = Array.from({ length: ARGUMENTS_MAX }, (_, i) => i).some(
+      (n) => boundedFamily(name, n) !== undefined,
+    );
+    const last = isOpen ? ARGUMENTS_MAX : Number(count);
+    return isBounded && [Number(count), last].some((n) => boundedFamily(name, n) === undefined);
+  });
+  expect(missing).toEqual([]);
+});
+
+test('an error of the statement’s own is told from all others', async () => {
+  for (const text of ['Failed to read the file', 'division by zero', `it's {"exception_type":"x"}`]) {
+    const sql = `SELECT error(v) FROM (VALUES ('${text.replaceAll("'", "''")}')) t(v)`;
+    const error = await rows(bounded, sql).catch((thrown: unknown) => duckDbError((thrown as Error).message));
+    expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', message: text });
+  }
+  expect(await rows(bounded, 'SELECT error(NULL)')).toEqual([[null]]);
 });
 
 test('a long text is matched in a time that grows with it', async () => {

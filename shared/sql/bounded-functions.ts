@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
+
 /**
- * Functions whose cost is unbounded, or that crash on some arguments, each with a macro of the same name that limits it. A worker makes
+ * Functions whose cost is unbounded, that crash on some arguments, or that the optimizer mistakes, each with a macro of the same name in its place. A worker makes
  * only the macros that a statement calls, so a statement without such calls runs unchanged. A macro is expanded when a statement is bound,
  * so constant arguments are still folded. It repeats its arguments, so it is for functions whose calls are not nested in each other.
  *
@@ -31,14 +33,23 @@ const SHORT_TEXT_BYTES = 128;
 const FEW_WILDCARDS = 3;
 const ZONE_BYTES_MAX = 64;
 
+/** A text that no statement can hold, because every thread has another one. */
+const SECRET = randomUUID();
 /** Start of the text whose cast to INTEGER refuses a call. */
-const REFUSAL = 'skein refuses: ';
+export const REFUSAL = `${SECRET} refuses: `;
+/** Start of the message of an error that the statement itself raises, with `error(message)`. */
+export const RAISED = `${SECRET} raises: `;
 
-/** The bodies of a function's macro by the number of its arguments, which are `a`, `b`, `c`. */
+/**
+ * The bodies of a function's macro by the number of its arguments, which are `a`, `b`, `c`, ... A macro hides the function whole, so it has a
+ * body for each number of arguments that the function takes.
+ */
 type Bodies = Readonly<Record<number, string>>;
 type Family = Readonly<Record<string, Bodies>>;
 
-const PARAMETERS = ['a', 'b', 'c'];
+/** Arguments of a bounded function that takes any number of them; a call with more is refused (`hasTooManyArguments`). */
+export const ARGUMENTS_MAX = 8;
+const PARAMETERS = Array.from({ length: ARGUMENTS_MAX }, (_, i) => String.fromCodePoint(97 + i));
 const parametersOf = (count: number): string => PARAMETERS.slice(0, count).join(', ');
 
 const own = (name: string, count: number): string => `system.main."${name}"(${parametersOf(count)})`;
@@ -54,6 +65,12 @@ function failure(message: string, count: number): string {
 /** Calls the function itself, or fails when `condition` holds. */
 const guarded = (name: string, count: number, condition: string, message: string): string =>
   `CASE WHEN ${condition} THEN ${failure(message, count)} ELSE ${own(name, count)} END`;
+/** As `guarded`, for a function whose last argument must be constant: DuckDB takes a macro's parameter for one only within an expression. */
+const guardedWithOptions = (name: string, count: number, condition: string, message: string): string => {
+  const last = PARAMETERS[count - 1] ?? '';
+  const call = `system.main."${name}"(${[...PARAMETERS.slice(0, count - 1), `'' || ${last}`].join(', ')})`;
+  return `CASE WHEN ${condition} THEN ${failure(message, count)} ELSE ${call} END`;
+};
 const each = (names: string, bodies: (name: string) => Bodies): Family =>
   Object.fromEntries(names.split(' ').map((name) => [name, bodies(name)]));
 
@@ -116,6 +133,12 @@ const SPLIT = `a text of up to ${SPLIT_BYTES_MAX} bytes is divided by a regular 
 /** Argument types for which a function of two arguments is another one, which needs no bound. */
 const UNBOUND_TYPES: Readonly<Record<string, string>> = { '&&': 'GEOMETRY' };
 
+/**
+ * Keeps the optimizer from looking through a call: it makes of `date_trunc('month', d) <> DATE '2020-01-05'` TRUE where `d` is NULL, and loses
+ * infinite values (#24303, #24368). The planner finds the statements with such a comparison (`opaque-truncation.ts`).
+ */
+const opaque = (name: string): Bodies => ({ 2: `greatest(${own(name, 2)})` });
+
 /** Families of functions: different names of one function, which a plan may replace by each other. */
 const FAMILIES = {
   // Patterns with an escape and patterns of GLOB are not rewritten, but refused.
@@ -136,18 +159,36 @@ const FAMILIES = {
     `len(a) + len(b) > ${LIST_ELEMENTS_MAX}`,
     `two lists are compared up to ${LIST_ELEMENTS_MAX} elements`,
   ),
-  map: refused('map', [2], `len(a) > ${MAP_KEYS_MAX}`, `a map is made of up to ${MAP_KEYS_MAX} keys`),
+  map: {
+    map: {
+      0: own('map', 0),
+      2: guarded('map', 2, `len(a) > ${MAP_KEYS_MAX}`, `a map is made of up to ${MAP_KEYS_MAX} keys`),
+    },
+  },
   json: {
     ...refused('json_structure json_pretty', [1], isDeep('a'), DEEP),
     ...refused('json_contains', [2], `${isDeep('a')} OR ${isDeep('b')}`, DEEP),
-    ...refused('json_merge_patch', [2, 3], `${isDeep('a')} OR ${isDeep('b')}`, DEEP),
+    json_merge_patch: Object.fromEntries(
+      Array.from({ length: ARGUMENTS_MAX - 1 }, (_, i) => i + 2).map((count) => {
+        // One lambda for all of them: the condition is long, and its text takes DuckDB time to parse.
+        const texts = PARAMETERS.slice(0, count).map((name) => `CAST(${name} AS VARCHAR)`);
+        const isAnyDeep = `len(list_filter([${texts.join(', ')}], lambda deep_text: ${isDeep('deep_text')})) > 0`;
+        return [count, guarded('json_merge_patch', count, isAnyDeep, DEEP)];
+      }),
+    ),
   },
   series: each('generate_series range', series),
   pad: refused('lpad rpad', [3], `b > ${PAD_MAX}`, `a text is padded up to ${PAD_MAX} characters`),
-  // The functions with options take them as a third argument, which must be constant, and a macro's parameter is not.
   split: {
-    ...refused('regexp_split_to_array string_split_regex str_split_regex', [2], isLongToSplit, SPLIT),
-    ...refused('regexp_extract_all', [2, 3], isLongToSplit, SPLIT),
+    ...each('regexp_split_to_array string_split_regex str_split_regex', (name) => ({
+      2: guarded(name, 2, isLongToSplit, SPLIT),
+      3: guardedWithOptions(name, 3, isLongToSplit, SPLIT),
+    })),
+    regexp_extract_all: {
+      2: guarded('regexp_extract_all', 2, isLongToSplit, SPLIT),
+      3: guarded('regexp_extract_all', 3, isLongToSplit, SPLIT),
+      4: guardedWithOptions('regexp_extract_all', 4, isLongToSplit, SPLIT),
+    },
   },
   regexp: refused(
     'regexp_matches regexp_full_match',
@@ -155,6 +196,9 @@ const FAMILIES = {
     `strlen(a) > ${REPEATED_BYTES_MAX} AND contains(b, '{')`,
     `a text of more than ${REPEATED_BYTES_MAX} bytes is not matched with a regular expression that counts`,
   ),
+  truncation: each('date_trunc datetrunc', opaque),
+  // An error of the statement's own is told from all others by its mark (`shared/duckdb-error.ts`).
+  raise: { error: { 1: `system.main."error"('${RAISED}' || a)` } },
   zone: {
     timezone: {
       1: own('timezone', 1),

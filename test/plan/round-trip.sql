@@ -433,3 +433,5 @@ SELECT id, CASE WHEN id > 2 THEN (id, name) END, coalesce((id, name), (1, 'a')),
 SELECT id, (id, name) IN ((1, 'a'), (2, 'b')), CASE WHEN id < 0 THEN (1::TINYINT, name) ELSE (id, name) END FROM employees
 SELECT map([(1, 2)], [(id, 'x')]), {a: (id, 1)}, struct_values({a: id, b: name}), array_zip([id], [name]) FROM employees
 SELECT add(salary::DECIMAL(9, 2), id::DECIMAL(9, 2)), subtract(salary::DECIMAL(9, 2), 1.5), multiply(salary::DECIMAL(9, 2), 1.5), subtract(1.25) FROM employees
+SELECT a.id, a.salary, b.id, b.salary FROM employees a ASOF JOIN employees b ON a.dept = b.dept AND a.id > b.id AND a.salary <> b.salary
+SELECT a.id, a.salary, b.id, b.salary FROM employees a ASOF LEFT JOIN employees b ON a.id > b.id AND (a.dept = 'x' OR a.salary + b.salary > 100)

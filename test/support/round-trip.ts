@@ -47,7 +47,7 @@ export async function roundTrip(
   tools: { readonly connection: DuckDBConnection; readonly planner: Planner; readonly schema: string },
 ): Promise<RoundTrip> {
   const { connection } = tools;
-  const { plan, tables } = await planFor(sql, tools);
+  const { plan, tables } = await planOf(sql, tools);
   if (plan === null) return { kind: 'noPlan', message: 'DuckDB prints no plan', sql: '' };
   let text: string;
   try {
@@ -107,7 +107,7 @@ const printed = (plan: Plan, tables: readonly string[]): string =>
     .map((part) => (typeof part === 'string' ? part : must('scan' in part ? tables[part.scan] : null, 'a table')))
     .join('');
 
-async function planFor(
+export async function planOf(
   sql: string,
   {
     connection,

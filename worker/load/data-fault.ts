@@ -1,4 +1,5 @@
 import type { RecordFault } from '#proto/load-rules.ts';
+import { isRaised } from '#shared/duckdb-error.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 
 /** Errors that the data of a file may cause, by the way in which it is read or in an expression over its values. */
@@ -28,7 +29,8 @@ const CSV_REASON =
 export function dataFault(thrown: unknown): RecordFault {
   const error = SkeinError.of(thrown);
   if (!isOfData(error)) throw error;
-  const isFile = error.code === 'INVALID_TABLE_DATA' || IN_JSON.test(error.message) || IN_CSV.test(error.message);
+  const isOfFile = IN_JSON.test(error.message) || IN_CSV.test(error.message);
+  const isFile = error.code === 'INVALID_TABLE_DATA' || (isOfFile && !isRaised(error));
   const code = isFile ? 'INVALID_INPUT_FILE' : error.code;
   return { code, message: withoutPath(error.message), line: null, column: null, record: null };
 }

@@ -29,7 +29,7 @@ const limits: TaskLimits = {
   profile: 'none',
   bounds: [],
   keepJoinOrder: false,
-  callsTry: false,
+  unsound: [],
   context: { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCatalog: 'c', currentSchema: 's' },
 };
 

@@ -2,7 +2,6 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFoldersSync } from '#shared/storage/make-folders.ts';
 import type { StatementContext } from '#proto/task.ts';
-import { COMMON_SUBEXPRESSIONS } from '#shared/sql/call-of-try.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import { boundSql, unboundSql, type BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import { contextSetupSql, contextVariablesSql } from '#shared/sql/statement-context.ts';
@@ -20,8 +19,8 @@ export type TaskLimits = {
   readonly profile: Profiling;
   /** Runs joins in the order of the text. */
   readonly keepJoinOrder: boolean;
-  /** The task's SQL may call TRY. */
-  readonly callsTry: boolean;
+  /** Optimizers that make wrong answers of the task's SQL (`unsoundOptimizers`). */
+  readonly unsound: readonly string[];
   /** Function families that are replaced with bounded versions. */
   readonly bounds: readonly BoundedFamily[];
 };
@@ -101,8 +100,8 @@ export class TaskInstance implements Disposable {
   }
 
   /** Applies a task's limits before it runs. Unchanged settings are skipped, because each costs as much as a small query. */
-  configure({ memoryBytes, spillBytes, threads, context, profile, keepJoinOrder, callsTry, bounds }: TaskLimits): void {
-    const disabled = [...(keepJoinOrder ? ['join_order'] : []), ...(callsTry ? [COMMON_SUBEXPRESSIONS] : [])];
+  configure({ memoryBytes, spillBytes, threads, context, profile, keepJoinOrder, unsound, bounds }: TaskLimits): void {
+    const disabled = [...(keepJoinOrder ? ['join_order'] : []), ...unsound];
     const wanted = [
       `SET memory_limit = '${memoryBytes}B'`,
       `SET max_temp_directory_size = '${spillBytes}B'`,

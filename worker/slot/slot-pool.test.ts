@@ -85,6 +85,43 @@ test('tasks beyond the places of a slot have them in turn: tenants first, then p
   await Promise.all([...runs.keys()].map(end));
 });
 
+/** DuckDB 1.5.5 ends it with an internal error (duckdb/duckdb#24921). */
+const FAULTY = `WITH t AS (SELECT 'a' AS sid, DATE '2020-01-01' AS d)
+  SELECT o.sid, x.h FROM t o, LATERAL (WITH scope AS (SELECT sid, d FROM t WHERE sid = o.sid)
+    SELECT EXISTS (SELECT 1 FROM scope i WHERE i.sid = c.sid AND i.d <= c.d) AS h FROM scope c) x`;
+
+test('an internal error of DuckDB costs its statement alone: the instance is closed, and tasks beside it and behind it end well', async () => {
+  const spillDir = join(dir, 'faulty');
+  const faulty = makePool(spillDir, 0);
+  const ends: string[] = [];
+  const run = async (sql: string, tenant: string): Promise<SlotRun> =>
+    faulty.run(await startOf(sql, tenant, 'p'), (output) => {
+      if (output.kind === 'finished') ends.push(`${tenant} finished`);
+      if (output.kind === 'failed') ends.push(`${tenant} ${output.error.code}`);
+    });
+  const instances = (): readonly string[] =>
+    readdirSync(spillDir).flatMap((slot) => readdirSync(join(spillDir, slot)).map((name) => `${slot}/${name}`));
+  try {
+    await (
+      await run('SELECT 1', 't')
+    ).ended;
+    const before = instances();
+    const other = await run('SELECT max(hash(n)) FROM range(3000000) AS r(n)', 'other');
+    await (
+      await run(FAULTY, 't')
+    ).ended;
+    // The instance that the tenant's first statement left is the one that the second one took.
+    expect(before.filter((name) => instances().includes(name)).length).toBeLessThan(before.length);
+    await (
+      await run('SELECT 1', 't')
+    ).ended;
+    await other.ended;
+    expect(ends.toSorted()).toEqual(['other finished', 't ENGINE_FAULT', 't finished', 't finished']);
+  } finally {
+    await faulty.close();
+  }
+}, 60_000);
+
 test('threads for a long quantum end after it, the one in reserve too, and leave no DuckDB instance behind', async () => {
   const spillDir = join(dir, 'replaced');
   const replaced = makePool(spillDir, 2, 500);

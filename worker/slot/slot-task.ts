@@ -30,11 +30,12 @@ export type TaskText = {
 
 /**
  * Maps the error of a fragment that has not begun to run. An error of its parser or binder is not the user's, whose own statement was
- * bound before it was planned: it becomes FRAGMENT_REFUSED.
+ * bound before it was planned, and neither is an internal error of DuckDB: both become FRAGMENT_REFUSED, and the query runs whole.
  */
 export function fragmentError(thrown: unknown): unknown {
   const { code, message, cause } = SkeinError.of(thrown);
-  return BINDING_CODES.has(code) ? new SkeinError('FRAGMENT_REFUSED', message, { cause }) : thrown;
+  const isRefused = BINDING_CODES.has(code) || code === 'ENGINE_FAULT';
+  return isRefused ? new SkeinError('FRAGMENT_REFUSED', message, { cause }) : thrown;
 }
 
 /**

@@ -5,7 +5,7 @@ import { decodeTask } from '#proto/task-codec.ts';
 import type { ScanSpec, TaskSpec, WriteSink } from '#proto/task.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
-import { mayCallTry } from '#shared/sql/call-of-try.ts';
+import { unsoundOptimizers } from '#shared/sql/unsound-optimizers.ts';
 import { returnMemoryWhenIdle } from '#shared/thread/idle-memory.ts';
 import type { DeletedPositions } from '../scan/deleted-positions.ts';
 import { dropPositions, loadPositions } from '../scan/load-positions.ts';
@@ -72,6 +72,8 @@ const SPOILS_INSTANCE: ReadonlySet<ErrorCode> = new Set([
   'QUERY_CANCELLED',
   'QUERY_TIMEOUT',
   'INTERNAL_ERROR',
+  // DuckDB takes no further statement in the instance.
+  'ENGINE_FAULT',
 ]);
 
 /** Errors after which the process may hold much freed memory, which is then returned to the system. */
@@ -301,7 +303,7 @@ function configure(
     context,
     profile: load !== undefined && profile === 'none' ? 'operators' : profile,
     keepJoinOrder,
-    callsTry: texts.some((part) => typeof part === 'string' && mayCallTry(part)),
+    unsound: unsoundOptimizers(texts.map((part) => (typeof part === 'string' ? part : ' ')).join(''), 'worker'),
     bounds,
   });
 }

@@ -1,4 +1,5 @@
 import type { TaskSpec } from '#proto/task.ts';
+import { isRaised } from '#shared/duckdb-error.ts';
 import { SkeinError } from '#shared/error.ts';
 import { baseName } from '../scan/plan-file.ts';
 import { linesBefore, type RangeFiles } from './range-files.ts';
@@ -26,7 +27,7 @@ export async function stagedError(
   ranges: Pick<RangeFiles, 'find'>,
 ): Promise<SkeinError> {
   const staged = scans.filter((scan) => scan.staged !== undefined);
-  if (staged.length === 0) return error;
+  if (staged.length === 0 || isRaised(error)) return error;
   const text = error.message;
   const titleOf = (path: string | undefined): string => {
     const scan = staged.find(({ files }) => files.some((file) => file.path.endsWith(path ?? '\n')));

@@ -1,0 +1,35 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { StatementContext } from '#proto/task.ts';
+import { blankContext, contextVariablesSql } from '#shared/sql/statement-context.ts';
+
+/** What a planner sets for a statement. The last statement may have been another tenant's: none of its context remains. */
+export class SessionSettings {
+  readonly #planning: DuckDBConnection;
+  readonly #binder: DuckDBConnection;
+  #context: readonly string[] = [];
+  /** The optimizers that are off on the connection that plans. */
+  #disabled = '';
+
+  constructor(planning: DuckDBConnection, binder: DuckDBConnection) {
+    this.#planning = planning;
+    this.#binder = binder;
+  }
+
+  async disableOptimizers(wanted: string): Promise<void> {
+    if (wanted === this.#disabled) return;
+    await this.#planning.run(`SET disabled_optimizers = '${wanted}'`);
+    this.#disabled = wanted;
+  }
+
+  async setContext(context: StatementContext, contextual: boolean): Promise<void> {
+    const wanted = contextVariablesSql(contextual ? context : blankContext(context.timeZone));
+    const changed = wanted.filter((sql, i) => sql !== this.#context[i]);
+    if (changed.length === 0) return;
+    // If a SET below fails, the connection's settings are unknown.
+    this.#context = [];
+    const sql = changed.join('; ');
+    await this.#planning.run(sql);
+    await this.#binder.run(sql);
+    this.#context = wanted;
+  }
+}

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { unsoundOptimizers } from './unsound-optimizers.ts';
+
+const ALWAYS = ['top_n_window_elimination', 'window_self_join', 'common_subplan'];
+
+test.each([
+  ['SELECT a FROM t WHERE a = 5 OR b > 7', []],
+  ['SELECT TRY(abs(x) + abs(x)) FROM t', ['common_subexpressions']],
+  ['SELECT * FROM a ASOF JOIN b USING (k, t)', ['column_lifetime']],
+  ["SELECT d FROM t WHERE d::DATE = DATE 'infinity'", ['expression_rewriter']],
+  ['SELECT a FROM t WHERE a IS DISTINCT FROM 5 OR a > 7', ['expression_rewriter']],
+  ['SELECT a FROM t WHERE 5 IS NOT DISTINCT FROM a OR a > 7', ['expression_rewriter']],
+  ['SELECT c FROM t WHERE (NOT (c IS TRUE)) OR NOT (c < TRUE)', ['expression_rewriter']],
+  ['SELECT c FROM t WHERE c IS  NOT\nfalse OR c < d', ['expression_rewriter']],
+  ['SELECT a FROM t WHERE a IS DISTINCT FROM 5', []],
+  ['SELECT 1 FROM t0 JOIN t1 ON t0.c0 IS NOT DISTINCT FROM t1.c2 WHERE t0.a = 1 OR t0.a = 3', []],
+  ['SELECT 1 FROM t o WHERE EXISTS (SELECT 1 FROM (SELECT o.a FROM u) s)', ['deliminator']],
+  ['SELECT 1 FROM (SELECT 1 FROM t) o WHERE EXISTS (SELECT 1 FROM u WHERE u.a = o.a)', []],
+])('optimizers that are off on a worker: %s', (sql, expected) => {
+  expect(unsoundOptimizers(sql, 'worker')).toEqual([...ALWAYS, ...expected]);
+});
+
+test('a planner, which reads no files, folds constants beside such a condition', () => {
+  expect(unsoundOptimizers('SELECT a FROM t WHERE a IS DISTINCT FROM 5 OR a > 7', 'planner')).toEqual(ALWAYS);
+});

@@ -16,6 +16,7 @@ const fileOptions = ({ layout, compression }: JsonFormat): readonly string[] => 
   `format = '${JSON_FORMATS[layout]}'`,
   `compression = '${JSON_COMPRESSIONS[compression]}'`,
   `maximum_object_size = ${RECORD_BYTES_MAX}`,
+  'hive_partitioning = false',
 ];
 
 const listOf = (paths: readonly string[]): string => `[${paths.map(quotePath).join(', ')}]`;
@@ -26,7 +27,6 @@ export function readFoundJson(format: JsonFormat, paths: readonly string[], reco
     `records = '${records}'`,
     ...fileOptions(format),
     ...timeOptions(format),
-    'hive_partitioning = false',
     ...(format.layout === 'lines' ? ['ignore_errors = true'] : []),
   ];
   return `read_json(${listOf(paths)}, ${options.join(', ')})`;
@@ -48,13 +48,7 @@ function readMembers(format: JsonFormat, paths: readonly string[], columns: read
     const column = quoteIdentifier(name);
     return read[i]?.type === type ? column : `CAST(${column} AS ${type}) AS ${column}`;
   });
-  const options = [
-    'records = true',
-    `columns = ${structOf(read)}`,
-    ...fileOptions(format),
-    ...timeOptions(format),
-    'hive_partitioning = false',
-  ];
+  const options = ['records = true', `columns = ${structOf(read)}`, ...fileOptions(format), ...timeOptions(format)];
   return `SELECT ${list.join(', ')} FROM read_json(${listOf(paths)}, ${options.join(', ')})`;
 }
 

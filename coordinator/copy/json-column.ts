@@ -6,7 +6,7 @@ import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { unreachable } from '#shared/must.ts';
 import { printSqlType, type LeafType, type SqlField, type SqlType } from '../planner/sql-type.ts';
 
-type Formats = Pick<JsonFormat, 'dateFormat' | 'timestampFormat'>;
+type Formats = Pick<JsonFormat, 'dateFormat' | 'timestampFormat'> & { readonly isMarked: boolean };
 
 /** A column as a query sees it, and as files have it. */
 export type FileColumn = SqlField & {
@@ -25,8 +25,10 @@ export function sourceColumn(
 ): StagedSource['columns'][number] {
   if (format.kind !== 'json') return { name, type: read };
   const whole = { to: type, from: inFile, base: JSON_DOCUMENT, path: '', depth: 0 };
-  const value = isDocument ? valueOf(whole, format) : valueOf({ ...whole, path: pointer(name) }, format);
-  const json = { read: printSqlType(readType(inFile)), value, ...(isDocument ? { isDocument } : {}) };
+  const own = isDocument ? whole : { ...whole, path: pointer(name) };
+  const value = valueOf(own, { ...format, isMarked: false });
+  const marked = valueOf(own, { ...format, isMarked: true });
+  const json = { read: printSqlType(readType(inFile)), value, marked, ...(isDocument ? { isDocument } : {}) };
   return { name, type: read, json };
 }
 
@@ -134,18 +136,18 @@ const withNumbers = (text: string): string =>
 function leafOf(
   type: LeafType,
   { json, text }: { readonly json: string; readonly text: string },
-  { dateFormat, timestampFormat }: Formats,
+  { dateFormat, timestampFormat, isMarked }: Formats,
 ): string {
   const name = printSqlType(type);
   const format = name === 'DATE' ? dateFormat : name === 'TIMESTAMP' ? timestampFormat : null;
   if (format !== null) return `CAST(strptime(${text}, ${quoteLiteral(format)}) AS ${name})`;
+  if (name === 'BLOB') return `CAST(${text} AS BLOB)`;
+  if (!isMarked) return name === 'VARCHAR' ? text : `CAST(${json} AS ${name})`;
   switch (name) {
     case 'VARCHAR':
       return `CASE WHEN starts_with(${text}, ${MARK}) THEN ${number(text)} ELSE ${withNumbers(text)} END`;
     case 'JSON':
       return `CAST(${withNumbers(`CAST(${json} AS VARCHAR)`)} AS JSON)`;
-    case 'BLOB':
-      return `CAST(${text} AS BLOB)`;
     default:
       return `CASE WHEN starts_with(${text}, ${MARK}) THEN CAST(${number(text)} AS ${name}) ELSE CAST(${json} AS ${name}) END`;
   }

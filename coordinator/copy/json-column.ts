@@ -51,8 +51,14 @@ export function spelledAs(type: SqlType, found: SqlType | undefined): SqlType {
       return { ...type, element: spelledAs(type.element, found?.kind === 'list' ? found.element : undefined) };
     case 'map':
       return { ...type, value: spelledAs(type.value, found?.kind === 'map' ? found.value : undefined) };
-    default:
+    case 'array':
+    case 'decimal':
+    case 'enum':
+    case 'scalar':
+    case 'union':
       return type;
+    default:
+      return unreachable(type);
   }
 }
 
@@ -126,7 +132,7 @@ function valueOf(value: Value, formats: Formats): string {
 const isLeaf = (type: SqlType): type is LeafType =>
   type.kind === 'scalar' || type.kind === 'decimal' || type.kind === 'enum';
 
-const MARK = [...NUMBER_MARK].map((sign) => `chr(${sign.charCodeAt(0)})`).join(' || ');
+const MARK = Array.from(NUMBER_MARK, (sign) => `chr(${sign.charCodeAt(0)})`).join(' || ');
 /** The mark and its number within the text of a document. */
 const MARKED = String.raw`"\\u000[Bb]\\f\\u000[Bb]\\f([-+0-9.eE]+)"`;
 const number = (text: string): string => `substr(${text}, ${NUMBER_MARK.length + 1})`;

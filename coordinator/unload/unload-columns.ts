@@ -188,7 +188,7 @@ function finite(type: SqlType, value: string, { column, mark }: Value): string {
 }
 
 const FLOATS: ReadonlySet<string> = new Set(['FLOAT', 'DOUBLE']);
-const FINITE = String.raw`(?s:[^"NI]|"(?:[^"\]|\.)*")*`;
+const FINITE = String.raw`(?s:[^"NI]|"(?:[^"\\]|\\.)*")*`;
 
 /**
  * A value whose text is read as the value again. DuckDB prints the offset of a time zone without its seconds, which zones had in the 19th

@@ -16,8 +16,10 @@ export const OF_DOCUMENT = '';
 export type JsonRead = {
   /** The type that DuckDB's reader gives; a cast makes the column's type of it. */
   readonly read: string;
-  /** The column's value in the document `JSON_DOCUMENT`; in it, marked numbers are numbers again. */
+  /** The column's value in the document `JSON_DOCUMENT`. */
   readonly value: string;
+  /** The same in a document with marked numbers, which are numbers again in it. */
+  readonly marked: string;
   /** The column is the whole document, and no member of it. */
   readonly isDocument?: boolean;
 };

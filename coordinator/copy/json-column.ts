@@ -6,7 +6,7 @@ import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { unreachable } from '#shared/must.ts';
 import { printSqlType, type LeafType, type SqlField, type SqlType } from '../planner/sql-type.ts';
 
-type Formats = Pick<JsonFormat, 'dateFormat' | 'timestampFormat'>;
+type Formats = Pick<JsonFormat, 'dateFormat' | 'timestampFormat'> & { readonly isMarked: boolean };
 
 /** A column as a query sees it, and as files have it. */
 export type FileColumn = SqlField & {
@@ -25,8 +25,10 @@ export function sourceColumn(
 ): StagedSource['columns'][number] {
   if (format.kind !== 'json') return { name, type: read };
   const whole = { to: type, from: inFile, base: JSON_DOCUMENT, path: '', depth: 0 };
-  const value = isDocument ? valueOf(whole, format) : valueOf({ ...whole, path: pointer(name) }, format);
-  const json = { read: printSqlType(readType(inFile)), value, ...(isDocument ? { isDocument } : {}) };
+  const own = isDocument ? whole : { ...whole, path: pointer(name) };
+  const value = valueOf(own, { ...format, isMarked: false });
+  const marked = valueOf(own, { ...format, isMarked: true });
+  const json = { read: printSqlType(readType(inFile)), value, marked, ...(isDocument ? { isDocument } : {}) };
   return { name, type: read, json };
 }
 
@@ -49,8 +51,14 @@ export function spelledAs(type: SqlType, found: SqlType | undefined): SqlType {
       return { ...type, element: spelledAs(type.element, found?.kind === 'list' ? found.element : undefined) };
     case 'map':
       return { ...type, value: spelledAs(type.value, found?.kind === 'map' ? found.value : undefined) };
-    default:
+    case 'array':
+    case 'decimal':
+    case 'enum':
+    case 'scalar':
+    case 'union':
       return type;
+    default:
+      return unreachable(type);
   }
 }
 
@@ -124,7 +132,7 @@ function valueOf(value: Value, formats: Formats): string {
 const isLeaf = (type: SqlType): type is LeafType =>
   type.kind === 'scalar' || type.kind === 'decimal' || type.kind === 'enum';
 
-const MARK = [...NUMBER_MARK].map((sign) => `chr(${sign.charCodeAt(0)})`).join(' || ');
+const MARK = Array.from(NUMBER_MARK, (sign) => `chr(${sign.charCodeAt(0)})`).join(' || ');
 /** The mark and its number within the text of a document. */
 const MARKED = String.raw`"\\u000[Bb]\\f\\u000[Bb]\\f([-+0-9.eE]+)"`;
 const number = (text: string): string => `substr(${text}, ${NUMBER_MARK.length + 1})`;
@@ -134,18 +142,18 @@ const withNumbers = (text: string): string =>
 function leafOf(
   type: LeafType,
   { json, text }: { readonly json: string; readonly text: string },
-  { dateFormat, timestampFormat }: Formats,
+  { dateFormat, timestampFormat, isMarked }: Formats,
 ): string {
   const name = printSqlType(type);
   const format = name === 'DATE' ? dateFormat : name === 'TIMESTAMP' ? timestampFormat : null;
   if (format !== null) return `CAST(strptime(${text}, ${quoteLiteral(format)}) AS ${name})`;
+  if (name === 'BLOB') return `CAST(${text} AS BLOB)`;
+  if (!isMarked) return name === 'VARCHAR' ? text : `CAST(${json} AS ${name})`;
   switch (name) {
     case 'VARCHAR':
       return `CASE WHEN starts_with(${text}, ${MARK}) THEN ${number(text)} ELSE ${withNumbers(text)} END`;
     case 'JSON':
       return `CAST(${withNumbers(`CAST(${json} AS VARCHAR)`)} AS JSON)`;
-    case 'BLOB':
-      return `CAST(${text} AS BLOB)`;
     default:
       return `CASE WHEN starts_with(${text}, ${MARK}) THEN CAST(${number(text)} AS ${name}) ELSE CAST(${json} AS ${name}) END`;
   }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
-import { uploadFolder } from '#shared/stage/stage-folders.ts';
+import { uploadFolder, UPLOADS_FOLDER } from '#shared/stage/stage-folders.ts';
 import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { FileNotFound, type ListedFile, type Storage } from '#shared/storage/storage.ts';
@@ -32,8 +32,8 @@ export async function* listStageFiles(stage: Stage, path: string): Pages<StageFi
   const file = path === '' ? undefined : await storage.fileAt(locationOf(stage, path));
   if (file !== undefined) yield [inStage(stage, file)];
   for await (const page of storage.listFiles(locationOf(stage, path))) {
-    // Files that are being written lie in a folder whose name begins with a dot.
-    const files = page.map((one) => inStage(stage, one)).filter((one) => !one.path.startsWith('.'));
+    // Files that are being written are none of the stage's.
+    const files = page.map((one) => inStage(stage, one)).filter((one) => !one.path.startsWith(`${UPLOADS_FOLDER}/`));
     yield files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
     await nextTurn();
   }

@@ -1,6 +1,6 @@
 import type { SqlText } from '#proto/sql-text.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { CsvUnload, UnloadFormat } from '#shared/stage/file-format.ts';
+import type { CsvUnload, JsonUnload, UnloadFormat } from '#shared/stage/file-format.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import {
@@ -33,7 +33,7 @@ export function unloadColumns(
   const isNamed = format.kind !== 'csv' || format.header;
   if (isNamed) requireNames(columns, format, position);
   for (const { name, type } of columns) {
-    const refused = refusedType(type, REFUSED[format.kind]);
+    const refused = refusedType(type, REFUSED[format.kind]) ?? refusedWithin(type, format);
     if (refused === undefined) continue;
     const message = `${format.kind.toUpperCase()} does not hold the type ${refused} of the column ${name}: convert it, to VARCHAR for example`;
     throw new SkeinError('NOT_SUPPORTED', message, { position });
@@ -58,7 +58,7 @@ export function unloadError(thrown: unknown, columns: readonly SqlField[], mark:
   if (!message.startsWith(`${mark} `)) return thrown;
   const [column = '', ...reason] = message.slice(mark.length + 1).split(' ');
   return new SkeinError(
-    'INVALID_ARGUMENT',
+    'NOT_SUPPORTED',
     `a value of the column ${columns[Number(column)]?.name ?? ''} ${reason.join(' ')}`,
   );
 }
@@ -102,15 +102,33 @@ function refusedType(type: SqlType, refused: ReadonlySet<string>): string | unde
     .find((one) => one !== undefined);
 }
 
+/**
+ * DuckDB's writer of JSON gives the statement's formats to columns alone, and its reader expects them within other types, too, but of no time
+ * with a zone.
+ */
+function refusedWithin(type: SqlType, format: UnloadFormat): string | undefined {
+  if (format.kind !== 'json') return undefined;
+  const formatted = new Set([
+    ...(format.dateFormat === null ? [] : ['DATE']),
+    ...(format.timestampFormat === null ? [] : ['TIMESTAMP', ZONED]),
+  ]);
+  if (isLeaf(type))
+    return isZoned(type) && format.timestampFormat !== null ? `${ZONED} beside TIMESTAMP_FORMAT` : undefined;
+  const found = refusedType(type, formatted);
+  return found === undefined ? undefined : `${found} beside a format for it, within another type`;
+}
+
+const ZONED = 'TIMESTAMP WITH TIME ZONE';
+
 type Value = { readonly column: string; readonly mark: string };
 
 function valueOf(format: UnloadFormat, type: SqlType, value: Value): string {
   if (isNull(type)) return `CAST(NULL AS ${format.kind === 'parquet' ? 'INTEGER' : 'VARCHAR'})`;
   switch (format.kind) {
     case 'csv':
-      return format.quote === null ? plainText(format, value) : value.column;
+      return format.quote === null ? plainText(format, value) : readable(type, format, value);
     case 'json':
-      return converted(finite(type, value), type, jsonLeaf);
+      return converted(finite(type, readable(type, format, value), value), type, jsonLeaf);
     case 'parquet':
       return converted(value.column, type, parquetLeaf);
     default:
@@ -133,6 +151,7 @@ const LARGE_NUMBERS: ReadonlySet<string> = new Set(['HUGEINT', 'UHUGEINT', 'BIGN
 
 /** Readers take a number of more digits for a floating-point number, which loses some: it is written as text. */
 function jsonLeaf(type: LeafType): SqlType {
+  if (isNull(type)) return VARCHAR;
   const isLarge =
     type.kind === 'decimal' ? type.width > EXACT_DIGITS : type.kind === 'scalar' && LARGE_NUMBERS.has(type.name);
   return isLarge ? VARCHAR : type;
@@ -142,6 +161,7 @@ function jsonLeaf(type: LeafType): SqlType {
 const COARSE_TIMES: ReadonlySet<string> = new Set(['TIMESTAMP_S', 'TIMESTAMP_MS']);
 
 function parquetLeaf(type: LeafType): SqlType {
+  if (isNull(type)) return { kind: 'scalar', name: 'INTEGER' };
   if (type.kind === 'enum') return VARCHAR;
   return type.kind === 'scalar' && COARSE_TIMES.has(type.name) ? { kind: 'scalar', name: 'TIMESTAMP' } : type;
 }
@@ -155,11 +175,50 @@ const MAY_BE_INFINITE: ReadonlySet<string> = new Set([
 ]);
 
 /** JSON has neither NaN nor infinity. */
-function finite(type: SqlType, { column, mark }: Value): string {
-  if (type.kind !== 'scalar' || !MAY_BE_INFINITE.has(type.name)) return column;
-  const refusal = `CAST(error(${quoteLiteral(`${mark} is infinite or no number, which JSON does not hold`)}) AS ${type.name})`;
-  return `CASE WHEN NOT isfinite(${column}) THEN ${refusal} ELSE ${column} END`;
+function finite(type: SqlType, value: string, { column, mark }: Value): string {
+  const refusal = `${mark} is infinite or no number, which JSON does not hold`;
+  if (isLeaf(type)) {
+    const isOdd = type.kind === 'scalar' && MAY_BE_INFINITE.has(type.name);
+    return isOdd ? unless(`isfinite(${column})`, value, { type, refusal }) : value;
+  }
+  if (!hasLeaf(type, (leaf) => leaf.kind === 'scalar' && FLOATS.has(leaf.name))) return value;
+  // Outside of texts, no word but those of numbers has these letters.
+  const isFinite = `regexp_full_match(CAST(to_json(${column}) AS VARCHAR), ${quoteLiteral(FINITE)})`;
+  return unless(`${column} IS NULL OR ${isFinite}`, value, { type, refusal });
 }
+
+const FLOATS: ReadonlySet<string> = new Set(['FLOAT', 'DOUBLE']);
+const FINITE = String.raw`(?s:[^"NI]|"(?:[^"\\]|\\.)*")*`;
+
+/**
+ * A value whose text is read as the value again. DuckDB prints the offset of a time zone without its seconds, which zones had in the 19th
+ * century; and the text of a list, a struct or a map may be that of another one.
+ */
+function readable(type: SqlType, format: CsvUnload | JsonUnload, { column, mark }: Value): string {
+  const isDoubtful = (format.kind === 'csv' && !isLeaf(type)) || hasLeaf(type, isZoned);
+  const isFormatted = isLeaf(type) && isZoned(type) && format.timestampFormat !== null;
+  if (!isDoubtful || isFormatted || !hasReader(type)) return column;
+  const again = `TRY(CAST(CAST(${column} AS VARCHAR) AS ${printSqlType(type)}))`;
+  const refusal = `${mark} has a text that is not read as the same value, in the time zone of the session`;
+  return unless(`${again} IS NOT DISTINCT FROM ${column}`, column, { type, refusal });
+}
+
+const isZoned = (leaf: LeafType): boolean => leaf.kind === 'scalar' && leaf.name === ZONED;
+/** Types of which no text is read again. */
+const hasReader = (type: SqlType): boolean => refusedType(type, new Set(['"NULL"', 'JSON'])) === undefined;
+
+const isLeaf = (type: SqlType): type is LeafType =>
+  type.kind === 'scalar' || type.kind === 'decimal' || type.kind === 'enum';
+
+const hasLeaf = (type: SqlType, is: (leaf: LeafType) => boolean): boolean =>
+  isLeaf(type) ? is(type) : innerTypes(type).some((inner) => hasLeaf(inner, is));
+
+const unless = (
+  condition: string,
+  value: string,
+  { type, refusal }: { readonly type: SqlType; readonly refusal: string },
+): string =>
+  `CASE WHEN ${condition} THEN ${value} ELSE CAST(error(${quoteLiteral(refusal)}) AS ${printSqlType(type)}) END`;
 
 /** Without a character that encloses fields, a field has nothing in it that would end it, and is never taken for NULL. */
 function plainText({ delimiter, nullText, emptyIsNull }: CsvUnload, { column, mark }: Value): string {

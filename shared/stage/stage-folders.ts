@@ -5,7 +5,7 @@
  * lies there is a principal's own, or that of those who may read the stage.
  */
 const STAGES_FOLDER = '.stages';
-/** The folder of a stage in which its files are written; no path of a stage reaches it, because its name begins with a dot. */
+/** The folder of a stage in which its files are written; no path of a stage reaches it (`stagePathNames`). */
 export const UPLOADS_FOLDER = '.uploads';
 
 /** The folder of a stage. */

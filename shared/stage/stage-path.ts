@@ -1,4 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
+import { UPLOADS_FOLDER } from './stage-folders.ts';
 
 /** Paths of files in a stage, as clients write them after `@stage/`. Pure. */
 
@@ -8,44 +9,61 @@ const PATH_BYTES_MAX = 1_024;
 const NAME_BYTES_MAX = 200;
 /** Maximum number of names in a path. */
 const DEPTH_MAX = 32;
-
-/** Control characters, and those that clients, URLs and globs read in different ways. */
-const ODD_CHARACTERS = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\\%?#*[\]"<>|:]/u;
+/** Characters of a path in an error. */
+const SHOWN_MAX = 200;
 
 /**
- * Checks the path of a file, or of a folder, and returns its names; none for the stage itself. A slash at the end is left out. The path has
- * one spelling only: nothing in it is decoded, and nothing is taken out of it.
- * @throws INVALID_REQUEST for an absolute path, `.` and `..`, an empty name, odd characters, text that is not Unicode or not in normal form C,
- *   a name that begins with a dot (the stage's own files have such names), and one that is too long or too deep
+ * Control characters, those of writing directions among them, which make a path look like another one; and the backslash, which other systems
+ * take for a slash.
+ */
+const FORBIDDEN = /[\p{Cc}\u202a-\u202e\u2066-\u2069\\]/u;
+
+/**
+ * Checks the path of a file, or of a folder, and returns its names; none for the stage itself. A slash at the end is left out. A path is the
+ * bytes that it is: nothing in it is decoded or normalised, and nothing is taken out of it.
+ * @throws INVALID_REQUEST for an absolute path, `.` and `..`, an empty name, a character of `FORBIDDEN`, text that is not Unicode, the folder
+ *   in which files are while they are written, and a path that is too long or too deep
  */
 export function stagePathNames(path: string): readonly string[] {
   if (path === '') return [];
-  // First, so that no error repeats such a text.
-  if (Buffer.byteLength(path) > PATH_BYTES_MAX) throw invalid(`a path of a stage has at most ${PATH_BYTES_MAX} bytes`);
-  if (!path.isWellFormed()) throw invalid('the path of a stage is no Unicode text');
-  if (path.startsWith('/')) throw invalid('the path of a stage does not begin with a slash');
+  const fail = (what: string): never => {
+    throw new SkeinError('INVALID_REQUEST', `the path ${shown(path)} of a stage ${what}`);
+  };
+  if (!path.isWellFormed()) fail('is no Unicode text');
+  if (Buffer.byteLength(path) > PATH_BYTES_MAX) fail(`has more than ${PATH_BYTES_MAX} bytes`);
+  const forbidden = FORBIDDEN.exec(path)?.[0];
+  if (forbidden !== undefined) fail(`has the character ${named(forbidden)}, which is not allowed`);
+  if (path.startsWith('/')) fail('begins with a slash');
   const names = (path.endsWith('/') ? path.slice(0, -1) : path).split('/');
-  if (names.length > DEPTH_MAX) throw invalid(`a path of a stage has at most ${DEPTH_MAX} names`);
-  for (const name of names) checkName(name);
+  if (names.length > DEPTH_MAX) fail(`has more than ${DEPTH_MAX} names`);
+  for (const name of names) {
+    if (name === '') fail('has an empty name: two slashes follow each other');
+    if (name === '.' || name === '..') fail(`has the name ${name}`);
+    if (Buffer.byteLength(name) > NAME_BYTES_MAX) fail(`has a name of more than ${NAME_BYTES_MAX} bytes`);
+  }
+  // On some systems names have no case.
+  if (names[0]?.toLowerCase() === UPLOADS_FOLDER)
+    fail(`begins with ${UPLOADS_FOLDER}, which is the stage's own folder`);
   return names;
 }
 
 /** `stagePathNames` for the path of a file. @throws INVALID_REQUEST also for no name, and for a slash at the end */
 export function stageFileNames(path: string): readonly string[] {
   const names = stagePathNames(path);
-  if (names.length === 0 || path.endsWith('/')) throw invalid('the path of a file in a stage ends with its name');
-  return names;
+  if (names.length > 0 && !path.endsWith('/')) return names;
+  throw new SkeinError('INVALID_REQUEST', `the path ${shown(path)} of a file in a stage does not end with its name`);
 }
 
-function checkName(name: string): void {
-  if (name === '') throw invalid('a name in the path of a stage is empty');
-  if (ODD_CHARACTERS.test(name)) throw invalid('the path of a stage has a character that is not allowed');
-  if (name.normalize('NFC') !== name) throw invalid('the path of a stage is not in Unicode’s normal form C');
-  if (name.startsWith('.')) throw invalid('a name in the path of a stage begins with a dot');
-  if (name !== name.trim()) throw invalid('a name in the path of a stage begins or ends with a space');
-  if (Buffer.byteLength(name) > NAME_BYTES_MAX) {
-    throw invalid(`a name in the path of a stage has at most ${NAME_BYTES_MAX} bytes`);
-  }
+/** The path in quotes, such that every character of it can be read. */
+function shown(path: string): string {
+  const begin = path.length > SHOWN_MAX ? `${path.slice(0, SHOWN_MAX)}...` : path;
+  const readable = begin
+    .toWellFormed()
+    .replaceAll(new RegExp(FORBIDDEN, 'gu'), (sign) => (sign === '\\' ? sign : `<${codePoint(sign)}>`));
+  return `"${readable}"`;
 }
 
-const invalid = (message: string): SkeinError => new SkeinError('INVALID_REQUEST', message);
+const named = (sign: string): string => (sign === '\\' ? `${sign} (${codePoint(sign)})` : codePoint(sign));
+
+const codePoint = (sign: string): string =>
+  `U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;

@@ -64,7 +64,7 @@ describe('numbers of JSON keep their digits', () => {
       null,
       null,
       null,
-      -0.001_234_567_890_123_456_8,
+      Number('-1.234567890123456789e-3'),
     ],
   ];
   const list = `id::VARCHAR, d::VARCHAR, t, s.d::VARCHAR, s.t, l[1]::VARCHAR, l[2]::VARCHAR, m['${LONG}']::VARCHAR, f`;
@@ -210,6 +210,25 @@ describe('CSV', () => {
       options: `${options} ON_ERROR = CONTINUE`,
     };
     expect(await rowsOf(faults, '*')).toEqual(wanted);
+  });
+
+  test('a text that is no TIMESTAMP WITH TIME ZONE is an error with its line, and no NULL', async () => {
+    const own = 'id INT, a TIMESTAMP WITH TIME ZONE, b TIMESTAMP WITH TIME ZONE[], u UUID';
+    const body = '1,2024-02-29 12:00:00+00,[2024-02-29 12:00:00+00],\n2,x,,\n3,,[x],\n4,,,x\n5,,,\n';
+    await expect(load({ columns: own, name: 'zones/1.csv', body })).rejects.toThrow(
+      /zones\/1.csv of the stage, line 2, column a: /,
+    );
+    const options = 'ON_ERROR = CONTINUE';
+    const noon = '2024-02-29 12:00:00+00';
+    expect(await rowsOf({ columns: own, name: 'zones/2.csv', body, options }, 'id, a::VARCHAR, b[1]::VARCHAR')).toEqual(
+      [
+        [1, noon, noon],
+        [5, null, null],
+      ],
+    );
+    const formatted = "FILE_FORMAT = (TIMESTAMP_FORMAT = 'DD.MM.YYYY HH24:MI')";
+    const file = { columns: own, name: 'zones/3.csv', body: '1,29.02.2024 12:00,,\n', options: formatted };
+    expect(await rowsOf(file, 'a::VARCHAR')).toEqual([[noon]]);
   });
 
   test('ESCAPE beside the default of NULL_IF', async () => {

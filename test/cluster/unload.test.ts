@@ -197,18 +197,28 @@ describe('COPY INTO @stage', () => {
     [`${BOX}/x FROM (SELECT 1 AS a, 2 AS A) FILE_FORMAT = (TYPE = PARQUET)`, 'SYNTAX_ERROR', 'would be called A'],
     [
       `${BOX}/x FROM (SELECT 'a,b' AS c) FILE_FORMAT = (FIELD_OPTIONALLY_ENCLOSED_BY = NONE)`,
-      'INVALID_ARGUMENT',
+      'NOT_SUPPORTED',
       'a value of the column c has the delimiter',
     ],
     [
       `${BOX}/x FROM (SELECT '' AS c) FILE_FORMAT = (FIELD_OPTIONALLY_ENCLOSED_BY = NONE)`,
-      'INVALID_ARGUMENT',
+      'NOT_SUPPORTED',
       'the column c would be read as NULL',
     ],
     [
       `${BOX}/x FROM (SELECT 'nan'::FLOAT AS c) FILE_FORMAT = (TYPE = JSON)`,
-      'INVALID_ARGUMENT',
+      'NOT_SUPPORTED',
       'the column c is infinite or no number',
+    ],
+    [
+      `${BOX}/x FROM (SELECT {'a': ['inf'::DOUBLE]} AS c) FILE_FORMAT = (TYPE = JSON)`,
+      'NOT_SUPPORTED',
+      'the column c is infinite or no number',
+    ],
+    [
+      `${BOX}/x FROM (SELECT [DATE '2024-02-29'] AS c) FILE_FORMAT = (TYPE = JSON DATE_FORMAT = 'DD.MM.YYYY')`,
+      'NOT_SUPPORTED',
+      'the type DATE beside a format for it, within another type of the column c',
     ],
     [`${BOX}/x FROM (SELECT error('mine') AS c)`, 'INVALID_ARGUMENT', 'mine'],
   ])('COPY INTO %s is refused', async (text, code, message) => {

@@ -19,10 +19,11 @@ import { stagedFile } from './staged-file.ts';
 
 const ROWS = 2_000;
 const FAULTS = 1_000;
+const ID_VALUE = `CAST(json_extract(${JSON_DOCUMENT}, '/id') AS INTEGER)`;
 const ID = {
   name: 'id',
   type: 'INTEGER',
-  json: { read: 'INTEGER', value: `CAST(json_extract(${JSON_DOCUMENT}, '/id') AS INTEGER)` },
+  json: { read: 'INTEGER', value: ID_VALUE, marked: ID_VALUE },
 };
 
 let dir: string;

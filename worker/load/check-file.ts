@@ -6,7 +6,8 @@ import type { OpenScanned } from '../scan/readable-path.ts';
 import { linesOfBytes, linesOfCsvRecords } from './csv-records.ts';
 import { dataFault } from './data-fault.ts';
 import { linesOfJsonDocuments } from './json-lines.ts';
-import { REJECTS, type StagedFile } from './staged-file.ts';
+import { REJECTS } from './csv-texts.ts';
+import type { StagedFile } from './staged-file.ts';
 
 /** The result of a look at every record of a file. */
 export type FileCheck = {

@@ -20,7 +20,7 @@ export const isOfData = (error: unknown): boolean => DATA_CODES.has(SkeinError.o
 
 /** DuckDB's messages about a file name the path on the server, and say how to read it in DuckDB. No pattern takes more than linear time. */
 const IN_JSON =
-  /^(Malformed JSON|JSON transform error) in file "[^"\n]+", (?:at byte \d+ )?in (?:line|record\/value) \d+: ([^\n]*)/;
+  /^(Malformed JSON|JSON transform error) in file "[^\n]+?", (?:at byte \d+ )?in (?:line|record\/value) \d+: ([^\n]*)/;
 const IN_CSV = /^CSV Error on Line: \d+\n/;
 const CSV_REASON =
   /\n(Expected Number of Columns: [^\n]*|Error when converting column [^\n]*|Invalid unicode[^\n]*|[^\n]*quote[^\n]*)/;

@@ -1,37 +1,26 @@
 import { JSON_DOCUMENT } from '#proto/json-document.ts';
 import { GUARDED_COLUMNS } from '#proto/load-rules.ts';
 import { type ScanFile, type StagedSource } from '#proto/task.ts';
-import type { CsvFormat, FileFormat, JsonFormat } from '#shared/stage/file-format.ts';
+import type { FileFormat, JsonFormat } from '#shared/stage/file-format.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { readParquet } from '#shared/sql/read-parquet.ts';
 import type { Footer, ReadFooter } from '../scan/footer.ts';
 import { textOf, type FileText } from '../staged/file-text.ts';
-import { newLineOption } from '../staged/even-lines.ts';
 import { readFirstRecord } from '../staged/first-record.ts';
 import { rowBounds } from '../scan/plan-file.ts';
 import { isRead, jsonValue, jsonValues, readDocuments, readJson } from '../staged/json-texts.ts';
 import { markNumbers } from '../staged/long-numbers.ts';
-import {
-  isBeginOf,
-  NO_HEADER,
-  parquetColumns,
-  partGroups,
-  readCsv,
-  UNPACKED,
-  withExtraFields,
-} from '../staged/print-staged.ts';
+import { isBeginOf, NO_HEADER, parquetColumns, partGroups, UNPACKED } from '../staged/print-staged.ts';
 import { linesBefore, type RangeFiles, type ReadyText } from '../staged/range-files.ts';
 import { readyText } from '../staged/ready-text.ts';
-import { nullOf, type Column } from '../staged/staged-column.ts';
+import type { Column } from '../staged/staged-column.ts';
 import { readablePath, type OpenScanned } from '../scan/readable-path.ts';
-import { namesOf } from './csv-records.ts';
+import { csvTexts } from './csv-texts.ts';
+import type { RecordTexts } from './record-texts.ts';
 
-/**
- * The texts that read one file of a stage, for FROM. `guarded` fails for no record: it has the columns `GUARDED_COLUMNS`, too, and NULL
- * for values that cannot be had. `record` is the one at a place that `guarded` gives, and fails if `strict` does.
- */
-export type StagedFile = {
+/** One file of a stage, and the texts that read it. */
+export type StagedFile = RecordTexts & {
   readonly file: ScanFile;
   /** What a part of a text file is read as: only the first has the header. */
   readonly format: FileFormat;
@@ -41,13 +30,7 @@ export type StagedFile = {
   readonly linesBefore: () => Promise<number>;
   /** Rows that `strict` reads, for a part of a Parquet file; null = its scan counts them. */
   readonly rows: number | null;
-  readonly strict: string;
-  readonly guarded: string;
-  readonly record: (place: number) => string;
 };
-
-/** Tables into which DuckDB puts the records of CSV files that it cannot read (`dropRejects`). */
-export const REJECTS = { records: 'skein_rejects', scans: 'skein_reject_scans' } as const;
 
 const PLACE = quoteIdentifier(GUARDED_COLUMNS.place);
 const FAULT = quoteIdentifier(GUARDED_COLUMNS.fault);
@@ -93,67 +76,24 @@ export async function stagedFile(
   return { ...rest, format: own, ...csvTexts({ ...source, format: own }, ready, header) };
 }
 
-type Texts = Pick<StagedFile, 'strict' | 'guarded' | 'record'>;
-
-/** @param header the first record of the file, where it has the names of the columns */
-function csvTexts(
-  source: StagedSource & { readonly format: CsvFormat },
-  { path, newLine, fields }: ReadyText,
-  header: string,
-): Texts {
-  const { format, columns } = source;
-  const byHeader = source.byHeader === true;
-  const all = columns.map(({ name }) => quoteIdentifier(name)).join(', ');
-  const { list, read } = byHeader ? byNames(source, namesOf(header, format)) : { list: all, read: columns };
-  const line = newLine === null ? [] : [newLineOption(newLine)];
-  const text = (more: readonly string[] = []): string =>
-    `${list} FROM ${readCsv(format, [path], withExtraFields(read, fields), [...line, ...more])}`;
-  const rejects = [
-    'store_rejects = true',
-    `rejects_table = ${quoteLiteral(REJECTS.records)}`,
-    `rejects_scan = ${quoteLiteral(REJECTS.scans)}`,
-  ];
-  const guarded = `SELECT row_number() OVER () AS ${PLACE}, CAST(NULL AS VARCHAR) AS ${FAULT}, ${text(rejects)}`;
-  return {
-    strict: `SELECT ${text()}`,
-    guarded,
-    record: (place) => `SELECT * FROM (${guarded}) WHERE ${PLACE} = ${place}`,
-  };
-}
-
-/** The columns of a file whose first line has these names; what is not asked for is read as text. */
-function byNames(
-  { columns, matchesCase }: StagedSource,
-  header: readonly string[],
-): { readonly list: string; readonly read: readonly Column[] } {
-  const key = keyOf(matchesCase);
-  const places = new Map(header.map((name, i) => [key(name), i] as const).toReversed());
-  const wanted = new Map(columns.map((column) => [places.get(key(column.name)), column]));
-  const list = columns.map((column) => {
-    const at = places.get(key(column.name));
-    return at === undefined ? nullOf(column) : `c${at} AS ${quoteIdentifier(column.name)}`;
-  });
-  return {
-    list: list.join(', '),
-    read: header.map((_, i) => ({ name: `c${i}`, type: wanted.get(i)?.type ?? 'VARCHAR' })),
-  };
-}
-
 const keyOf = (matchesCase: boolean | undefined): ((name: string) => string) =>
   matchesCase === true ? (name) => name : foldIdentifier;
 
 function jsonTexts(
   { format, columns }: StagedSource & { readonly format: JsonFormat },
   { path, isLong }: ReadyText,
-): Texts {
+): RecordTexts {
   // Where each line is a document, one that is none gives NULL; in other files nobody knows where the next one begins.
   const read = readDocuments(format, [path], format.layout === 'lines' ? ['ignore_errors = true'] : []);
-  const documents = markNumbers(`SELECT row_number() OVER () AS place, * FROM (${read})`);
-  const tries = `SELECT place, ${JSON_DOCUMENT}, ${tried(columns, jsonValue)} FROM (${documents})`;
+  const placed = `SELECT row_number() OVER () AS place, * FROM (${read})`;
+  const documents = isLong ? markNumbers(placed) : placed;
+  const value = (column: Column): string => jsonValue(column, isLong);
+  const tries = `SELECT place, ${JSON_DOCUMENT}, ${tried(columns, value)} FROM (${documents})`;
   return {
     strict: readJson(format, [path], { columns, isLong }),
     guarded: guardedTexts(columns, faultOf(columns, `NOT (${isRead(columns)})`), tries),
-    record: (place) => `SELECT ${jsonValues(columns)} FROM (SELECT * FROM (${documents}) WHERE place = ${place})`,
+    record: (place) =>
+      `SELECT ${jsonValues(columns, isLong)} FROM (SELECT * FROM (${documents}) WHERE place = ${place})`,
   };
 }
 
@@ -161,7 +101,7 @@ function parquetTexts(
   { columns, matchesCase }: StagedSource,
   path: string,
   { footer, bounds }: { readonly footer: Footer; readonly bounds: readonly string[] },
-): Texts {
+): RecordTexts {
   const key = keyOf(matchesCase);
   const found = parquetColumns(footer, key);
   const value = ({ name, type }: Column): string => `CAST(${found(key(name)) ?? 'NULL'} AS ${type})`;

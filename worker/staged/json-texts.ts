@@ -16,6 +16,7 @@ const fileOptions = ({ layout, compression }: JsonFormat): readonly string[] => 
   `format = '${JSON_FORMATS[layout]}'`,
   `compression = '${JSON_COMPRESSIONS[compression]}'`,
   `maximum_object_size = ${RECORD_BYTES_MAX}`,
+  'hive_partitioning = false',
 ];
 
 const listOf = (paths: readonly string[]): string => `[${paths.map(quotePath).join(', ')}]`;
@@ -26,7 +27,6 @@ export function readFoundJson(format: JsonFormat, paths: readonly string[], reco
     `records = '${records}'`,
     ...fileOptions(format),
     ...timeOptions(format),
-    'hive_partitioning = false',
     ...(format.layout === 'lines' ? ['ignore_errors = true'] : []),
   ];
   return `read_json(${listOf(paths)}, ${options.join(', ')})`;
@@ -39,7 +39,7 @@ export const readJson = (
   { columns, isLong }: { readonly columns: readonly Column[]; readonly isLong: boolean },
 ): string =>
   isLong || columns.some(({ json }) => json?.isDocument === true)
-    ? readDocumentValues(format, paths, columns)
+    ? readDocumentValues(format, paths, { columns, isLong })
     : readMembers(format, paths, columns);
 
 function readMembers(format: JsonFormat, paths: readonly string[], columns: readonly Column[]): string {
@@ -48,22 +48,20 @@ function readMembers(format: JsonFormat, paths: readonly string[], columns: read
     const column = quoteIdentifier(name);
     return read[i]?.type === type ? column : `CAST(${column} AS ${type}) AS ${column}`;
   });
-  const options = [
-    'records = true',
-    `columns = ${structOf(read)}`,
-    ...fileOptions(format),
-    ...timeOptions(format),
-    'hive_partitioning = false',
-  ];
+  const options = ['records = true', `columns = ${structOf(read)}`, ...fileOptions(format), ...timeOptions(format)];
   return `SELECT ${list.join(', ')} FROM read_json(${listOf(paths)}, ${options.join(', ')})`;
 }
 
 /** It takes some times as long as `readMembers`. */
-function readDocumentValues(format: JsonFormat, paths: readonly string[], columns: readonly Column[]): string {
+function readDocumentValues(
+  format: JsonFormat,
+  paths: readonly string[],
+  { columns, isLong }: { readonly columns: readonly Column[]; readonly isLong: boolean },
+): string {
   const isDocument = isRead(columns);
   const documents = `SELECT CASE WHEN ${isDocument} THEN ${JSON_DOCUMENT} ELSE error('a record is no JSON object') END AS ${JSON_DOCUMENT}
     FROM (${readDocuments(format, paths)})`;
-  return `SELECT ${jsonValues(columns)} FROM (${markNumbers(documents)})`;
+  return `SELECT ${jsonValues(columns, isLong)} FROM (${isLong ? markNumbers(documents) : documents})`;
 }
 
 /** Prints a query of the documents in files, as `JSON_DOCUMENT`. */
@@ -76,11 +74,12 @@ export const isRead = (columns: readonly Column[]): string =>
     ? `${JSON_DOCUMENT} IS NOT NULL`
     : `coalesce(json_type(${JSON_DOCUMENT}), '') IN ('OBJECT', 'NULL')`;
 
-/** The columns as a list over documents. */
-export const jsonValues = (columns: readonly Column[]): string =>
-  columns.map((column) => `${jsonValue(column)} AS ${quoteIdentifier(column.name)}`).join(', ');
+/** The columns as a list over documents. @param isMarked numbers are marked in them (`markNumbers`) */
+export const jsonValues = (columns: readonly Column[], isMarked: boolean): string =>
+  columns.map((column) => `${jsonValue(column, isMarked)} AS ${quoteIdentifier(column.name)}`).join(', ');
 
 /** A column's value in a document, converted as `read_json` does it. */
-export const jsonValue = ({ json }: Pick<Column, 'json'>): string => ofJson(json).value;
+export const jsonValue = ({ json }: Pick<Column, 'json'>, isMarked: boolean): string =>
+  isMarked ? ofJson(json).marked : ofJson(json).value;
 
 const ofJson = (json: JsonRead | undefined): JsonRead => must(json, 'a column of JSON says how it is read');

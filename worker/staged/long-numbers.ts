@@ -49,9 +49,11 @@ function hasLongNumber(bytes: Uint8Array): boolean {
 const SIGN = '[0-9.eE+-]';
 /** Texts, and all else but long numbers; then a long number, or the end. */
 const UP_TO_NUMBER = String.raw`((?:[^"0-9.eE+-]|"(?:[^"\\]|\\.)*"|${SIGN}{1,${LONG - 1}}[^0-9.eE+"-])*)(${SIGN}{${LONG},}|$)`;
-const MARKED = String.raw`\1"${[...NUMBER_MARK].map((sign) => (sign === '\v' ? String.raw`\\u000b` : String.raw`\\f`)).join('')}\2"`;
-/** The mark of the end, which holds no number. */
-const END_LENGTH = NUMBER_MARK.split('').reduce((sum, sign) => sum + (sign === '\v' ? 6 : 2), 2);
+/** The mark as a text of JSON spells it. */
+const MARK = JSON.stringify(NUMBER_MARK).slice(1, -1);
+const MARKED = String.raw`\1"${MARK.replaceAll('\\', '\\\\')}\2"`;
+/** The mark of the end, which holds no number, and its quotes. */
+const END_LENGTH = MARK.length + 2;
 
 /** Prints a query over documents, in the column `JSON_DOCUMENT`, such that every long number in them is a text that begins with `NUMBER_MARK`. */
 export function markNumbers(documents: string): string {

@@ -9,9 +9,9 @@ import { openScanned } from '../scan/readable-path.ts';
 const CSV = /^CSV Error on Line: (\d+)\n/;
 const CSV_REASON = /\n(Expected Number of Columns: [^\n]*|Error when converting column [^\n]*|Invalid unicode[^\n]*)/;
 const CSV_FILE = /\n  file = ([^\n]+)\n/;
-const SNIFFED = /^Error when sniffing file "([^"\n]+)"/;
+const SNIFFED = /^Error when sniffing file "([^\n]+?)"\.?\n/;
 const JSON_TEXT =
-  /^(?:Malformed JSON|JSON transform error) in file "([^"\n]+)", (?:at byte \d+ )?in (?:line|record\/value) (\d+): ([^\n]*)/;
+  /^(?:Malformed JSON|JSON transform error) in file "([^\n]+?)", (?:at byte \d+ )?in (?:line|record\/value) (\d+): ([^\n]*)/;
 
 /** Begins the error of a text that reads a column which cannot be read. */
 export const INVALID_FILE = 'invalid file: ';

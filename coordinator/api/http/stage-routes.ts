@@ -137,7 +137,7 @@ function fileRoutes(app: DocumentedApp, { stages, log }: Options): void {
     const { begin, end } = range ?? { begin: 0, end: sizeBytes };
     const transfer = stack.move();
     const chunks = transfers.send(opened.chunks(begin, end), () => reply.raw.destroy());
-    const name = encodeURIComponent(signed.path.split('/').at(-1) ?? '');
+    const name = headerText(signed.path.split('/').at(-1) ?? '');
     void reply
       .code(range === null ? 200 : 206)
       .type('application/octet-stream')
@@ -153,6 +153,10 @@ function fileRoutes(app: DocumentedApp, { stages, log }: Options): void {
     });
   });
 }
+
+/** A text as a parameter of a header has it (RFC 5987), in which fewer characters stand for themselves than in a URL. */
+const headerText = (text: string): string =>
+  encodeURIComponent(text).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /** @param onEnd called once, whatever the end */
 function sendChunks(reply: FastifyReply, chunks: AsyncGenerator<Buffer>, onEnd: () => Promise<void>): FastifyReply {

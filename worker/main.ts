@@ -142,7 +142,7 @@ export async function startWorker(
     machine_cores: machine.cores,
     query_ids: tasks.queries(),
     hung: end.hung,
-    tasks: taskTimes(pool),
+    tasks: tasks.times(),
   });
   const server = createGrpcServer(config, { tasks, security, beat, end, pool });
   const metrics = createMetrics({ pool, copies, memory, spool, store, tasks, name: config['worker.name'] });
@@ -290,10 +290,3 @@ const levelsOf = ({ levels }: SlotPool): Pick<WorkerState, 'level_tasks' | 'leve
   level_tasks: [...levels.tasks],
   level_scheduled_ms: [...levels.scheduledMs],
 });
-
-const taskTimes = ({ runs }: SlotPool): WorkerState['tasks'] =>
-  Array.from(runs, ({ start, scheduledMs }) => ({
-    query_id: start.spec.queryId,
-    task_id: start.spec.taskId,
-    scheduled_ms: scheduledMs,
-  }));

@@ -1,5 +1,6 @@
 import type { ClientDuplexStream, ServiceError } from '@grpc/grpc-js';
 import type { CoordinatorBeatInput } from '#proto/generated/skein/worker/v1/CoordinatorBeat.ts';
+import type { TaskTime as WireTaskTime } from '#proto/generated/skein/worker/v1/TaskTime.ts';
 import type { WorkerClient } from '#proto/generated/skein/worker/v1/Worker.ts';
 import type { WorkerBeat } from '#proto/generated/skein/worker/v1/WorkerBeat.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -39,8 +40,13 @@ export type LinkOptions = {
 /** Scheduled time of a query over the whole cluster, and whether its tasks stay on the top level. */
 type QueryLevel = { readonly queryId: QueryId; readonly scheduledMs: number; readonly isPinned: boolean };
 
-/** The scheduled time so far of a task that runs. */
-type TaskTime = { readonly queryId: QueryId; readonly taskId: TaskId; readonly scheduledMs: number };
+/** What a task that runs has cost so far. `bytesScanned`: of the column chunks that its scans read. */
+export type TaskTime = {
+  readonly queryId: QueryId;
+  readonly taskId: TaskId;
+  readonly scheduledMs: number;
+  readonly bytesScanned: number;
+};
 
 /** A worker's heartbeat: `WorkerBeat` of proto/worker.proto. */
 export type WorkerInfo = {
@@ -357,10 +363,14 @@ const workerInfo = (wire: WorkerBeat): WorkerInfo => ({
   draining: wire.draining,
   machine: { id: wire.machine_id, cores: Math.max(1, wire.machine_cores) },
   queryIds: wire.query_ids.map(queryId),
-  tasks: wire.tasks.map(({ query_id: query, task_id: task, scheduled_ms: scheduledMs }) => ({
-    queryId: queryId(query),
-    taskId: taskId(task),
-    scheduledMs,
-  })),
+  tasks: wire.tasks.map(readTaskTime),
   hung: wire.hung === null ? null : { queryId: queryId(wire.hung.query_id), quantumMs: Number(wire.hung.quantum_ms) },
+});
+
+/** The costs of a task as its worker tells them. */
+export const readTaskTime = (wire: WireTaskTime): TaskTime => ({
+  queryId: queryId(wire.query_id),
+  taskId: taskId(wire.task_id),
+  scheduledMs: wire.scheduled_ms,
+  bytesScanned: wire.bytes_scanned,
 });

@@ -1,4 +1,4 @@
-import { SkeinError } from '#shared/error.ts';
+import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { unreachable } from '#shared/must.ts';
 import type { TaskFragment } from '../distributor/fragment.ts';
 import type { TaskEvent, TaskFailure } from './task-state.ts';
@@ -8,6 +8,9 @@ export const INPUT_LOST = new SkeinError('WORKER_LOST', 'an input of the task wa
 
 /** Stops a task of a stage that was foreseen and does not follow. */
 export const NOT_FORESEEN = new SkeinError('QUERY_CANCELLED', 'the query goes on in another way');
+
+/** Errors of a task that waits for its inputs which are of its worker, or of the connection to it. */
+export const NOT_BY_WAITING: ReadonlySet<ErrorCode> = new Set(['WORKER_LOST', 'CONNECTION_LOST', 'QUEUE_FULL']);
 
 /** Tells tasks that still run that nobody needs their rows. Made once: a stack trace for every query costs too much. */
 export const QUERY_ENDED = new SkeinError('QUERY_CANCELLED', 'the query has ended');

@@ -1,0 +1,37 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+
+/** Times from the end of a client's requests to the first look whether it is still there, and between the next ones. */
+const FIRST_LOOK_MS = 50;
+const LOOK_INTERVAL_MS = 1_000;
+
+/**
+ * Has a server answer clients that close the writing half of their connection behind a request. One that has closed all of it looks the same
+ * until something is sent to it: so while the answer has not begun, it is sent `102 Processing`, which clients of HTTP/1.1 skip, and its
+ * system refuses that. The connection then breaks as that of any client that leaves. An older protocol has no such message, and an answer that
+ * has begun no room for it: there the end of the client's half counts as its leaving.
+ */
+export function answerHalfClosed(server: Server): void {
+  // Without it Node ends a connection whose other half was closed. The type does not declare it.
+  Object.assign(server, { httpAllowHalfOpen: true });
+  server.prependListener('request', watch);
+}
+
+function watch(request: IncomingMessage, response: ServerResponse): void {
+  const { socket } = request;
+  let timer: NodeJS.Timeout | undefined;
+  const look = (afterMs: number): void => {
+    if (response.headersSent) return;
+    response.writeProcessing();
+    timer = setTimeout(() => look(LOOK_INTERVAL_MS), afterMs);
+  };
+  const onEnd = (): void => {
+    if (response.writableEnded) return;
+    if (response.headersSent || request.httpVersion !== '1.1') socket.destroy();
+    else look(FIRST_LOOK_MS);
+  };
+  socket.once('end', onEnd);
+  response.once('close', () => {
+    clearTimeout(timer);
+    socket.off('end', onEnd);
+  });
+}

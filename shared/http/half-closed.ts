@@ -1,8 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
-/** Times from the end of a client's requests to the first look whether it is still there, and between the next ones. */
-const FIRST_LOOK_MS = 50;
-const LOOK_INTERVAL_MS = 1_000;
+/** Times between the looks whether a client that has closed its half is still there; the last one repeats. */
+const LOOKS_MS = [5, 50, 1_000] as const;
 
 /**
  * Has a server answer clients that close the writing half of their connection behind a request. One that has closed all of it looks the same
@@ -19,15 +18,15 @@ export function answerHalfClosed(server: Server): void {
 function watch(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
   let timer: NodeJS.Timeout | undefined;
-  const look = (afterMs: number): void => {
+  const look = (times: number): void => {
     if (response.headersSent) return;
     response.writeProcessing();
-    timer = setTimeout(() => look(LOOK_INTERVAL_MS), afterMs);
+    timer = setTimeout(() => look(times + 1), LOOKS_MS[times] ?? LOOKS_MS[2]);
   };
   const onEnd = (): void => {
     if (response.writableEnded) return;
     if (response.headersSent || request.httpVersion !== '1.1') socket.destroy();
-    else look(FIRST_LOOK_MS);
+    else look(0);
   };
   socket.once('end', onEnd);
   response.once('close', () => {

@@ -299,6 +299,15 @@ export type ErrorData = {
   readonly position?: number;
   /** For INPUT_LOST: the task whose output is lost. */
   readonly lostTask?: string;
+  /** Bytes that the task had scanned which failed so. */
+  readonly bytesScanned?: number;
+};
+
+type ErrorOptions = {
+  readonly position?: number | undefined;
+  readonly lostTask?: string | undefined;
+  readonly bytesScanned?: number | undefined;
+  readonly cause?: unknown;
 };
 
 /** Maximum length of an error's message in bytes of UTF-8: DuckDB's text (`DUCKDB_TEXT_BYTES_MAX`) plus our additions. */
@@ -312,12 +321,9 @@ export class SkeinError extends Error {
   readonly code: ErrorCode;
   readonly position: number | undefined;
   readonly lostTask: string | undefined;
+  readonly bytesScanned: number | undefined;
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    options: { position?: number | undefined; lostTask?: string | undefined; cause?: unknown } = {},
-  ) {
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(
       cutText(message, ERROR_MESSAGE_BYTES_MAX),
       options.cause === undefined ? undefined : { cause: options.cause },
@@ -326,6 +332,7 @@ export class SkeinError extends Error {
     this.code = code;
     this.position = options.position;
     this.lostTask = options.lostTask;
+    this.bytesScanned = options.bytesScanned;
   }
 
   get entry(): Entry {
@@ -338,12 +345,13 @@ export class SkeinError extends Error {
       message: this.message,
       ...(this.position === undefined ? {} : { position: this.position }),
       ...(this.lostTask === undefined ? {} : { lostTask: this.lostTask }),
+      ...(this.bytesScanned === undefined ? {} : { bytesScanned: this.bytesScanned }),
     };
   }
 
   static fromData(data: ErrorData): SkeinError {
-    const { code, message, position, lostTask } = data;
-    return new SkeinError(code, message, { position, lostTask });
+    const { code, message, position, lostTask, bytesScanned } = data;
+    return new SkeinError(code, message, { position, lostTask, bytesScanned });
   }
 
   /** Converts any thrown value to an error of the catalogue. A foreign value becomes INTERNAL_ERROR and is kept only as the cause. */

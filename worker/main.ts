@@ -219,7 +219,7 @@ function heartbeat(config: Config, { pool, tasks, memory, spool, end }: BeatPart
     hung: end.hung,
     asks_to_end: end.asksFor,
     open_slots: pool.openSlots,
-    tasks: taskTimes(pool),
+    tasks: tasks.times(),
   });
 }
 
@@ -339,10 +339,3 @@ const levelsOf = ({ levels }: SlotPool): Pick<WorkerState, 'level_tasks' | 'leve
   level_tasks: [...levels.tasks],
   level_scheduled_ms: [...levels.scheduledMs],
 });
-
-const taskTimes = ({ runs }: SlotPool): WorkerState['tasks'] =>
-  Array.from(runs, ({ start, scheduledMs }) => ({
-    query_id: start.spec.queryId,
-    task_id: start.spec.taskId,
-    scheduled_ms: scheduledMs,
-  }));

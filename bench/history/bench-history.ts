@@ -151,7 +151,6 @@ const newFacts = (): QueryFacts => ({
   source: 'bench',
   resourceGroup: '/root',
   priority: 3,
-  scheduledMs: 1,
   classification: null,
 });
 

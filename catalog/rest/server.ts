@@ -4,6 +4,7 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Action } from '#shared/authorization/action.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { HeldBody } from '#shared/http/body-budget.ts';
+import { answerHalfClosed } from '#shared/http/half-closed.ts';
 import { printJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { TokenClaims } from '#shared/token-claims.ts';
@@ -63,6 +64,7 @@ export function createServer(context: CatalogContext): FastifyInstance {
       return query === -1 ? url.replaceAll('+', '%20') : url.slice(0, query).replaceAll('+', '%20') + url.slice(query);
     },
   });
+  answerHalfClosed(app.server);
   // Every body is taken as bytes: clients send JSON with all sorts of content types.
   app.decorateRequest('bodyHeld', undefined);
   app.removeAllContentTypeParsers();

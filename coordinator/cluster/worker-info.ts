@@ -1,10 +1,16 @@
+import type { TaskTime as WireTaskTime } from '#proto/generated/skein/worker/v1/TaskTime.ts';
 import type { WorkerBeat } from '#proto/generated/skein/worker/v1/WorkerBeat.ts';
 import { queryId, taskId, type QueryId, type TaskId } from '#shared/id.ts';
 import type { Release } from '#shared/release.ts';
 import type { HungRun } from './worker-ending.ts';
 
-/** The scheduled time so far of a task that runs. */
-type TaskTime = { readonly queryId: QueryId; readonly taskId: TaskId; readonly scheduledMs: number };
+/** The costs so far of a task that runs. `bytesScanned`: of the column chunks that its scans read. */
+export type TaskTime = {
+  readonly queryId: QueryId;
+  readonly taskId: TaskId;
+  readonly scheduledMs: number;
+  readonly bytesScanned: number;
+};
 
 /** A worker's heartbeat: `WorkerBeat` of proto/worker.proto. */
 export type WorkerInfo = {
@@ -47,11 +53,7 @@ export const workerInfo = (wire: WorkerBeat): WorkerInfo => ({
   draining: wire.draining,
   machine: { id: wire.machine_id, cores: Math.max(1, wire.machine_cores) },
   queryIds: wire.query_ids.map(queryId),
-  tasks: wire.tasks.map(({ query_id: query, task_id: task, scheduled_ms: scheduledMs }) => ({
-    queryId: queryId(query),
-    taskId: taskId(task),
-    scheduledMs,
-  })),
+  tasks: wire.tasks.map(readTaskTime),
   hung: hungRun(wire.hung),
   asksToEnd: hungRun(wire.asks_to_end),
   openSlots: wire.open_slots,
@@ -59,3 +61,11 @@ export const workerInfo = (wire: WorkerBeat): WorkerInfo => ({
 
 const hungRun = (wire: WorkerBeat['hung']): HungRun | null =>
   wire === null ? null : { queryId: queryId(wire.query_id), quantumMs: Number(wire.quantum_ms) };
+
+/** The costs of a task as its worker tells them. */
+export const readTaskTime = (wire: WireTaskTime): TaskTime => ({
+  queryId: queryId(wire.query_id),
+  taskId: taskId(wire.task_id),
+  scheduledMs: wire.scheduled_ms,
+  bytesScanned: wire.bytes_scanned,
+});

@@ -17,8 +17,6 @@ export type QueryFacts = {
   readonly source: string | null;
   readonly resourceGroup: string;
   readonly priority: number;
-  /** Time of its tasks on cores, in ms. */
-  readonly scheduledMs: number;
   /** The query's class with its reasons; null before it is planned, and for a statement that runs no query. */
   readonly classification: Classification | null;
 };
@@ -75,7 +73,7 @@ export const isOpen = (status: HistoryRow['status']): boolean => status === 'que
 
 export type RecordedBy = {
   readonly epoch: number;
-  /** Compute units that an hour of a core costs. */
+  /** Compute units of an hour of the whole cluster. */
   readonly cuRate: number;
 };
 
@@ -83,7 +81,7 @@ export function historyRow(facts: QueryFacts, state: QueryState, { epoch, cuRate
   const started = state.kind === 'queued' ? null : state.startedAtMs;
   const ended = state.kind === 'queued' || state.kind === 'running' ? null : state.endedAtMs;
   const durationMs = ended === null ? null : started === null ? 0 : Math.round(ended - started);
-  const done = state.kind === 'completed' ? state : undefined;
+  const done = state.kind === 'queued' || state.kind === 'running' ? undefined : state;
   const error = state.kind === 'failed' || state.kind === 'cancelled' ? errorBody(state.error) : undefined;
   return {
     record_id: facts.recordId,
@@ -106,7 +104,7 @@ export function historyRow(facts: QueryFacts, state: QueryState, { epoch, cuRate
     fragments: done?.fragments ?? 0,
     error_code: error?.error ?? null,
     error_message: error === undefined ? null : storable(error.message),
-    cu_consumed: (facts.scheduledMs / MS_PER_HOUR) * cuRate,
+    cu_consumed: ((durationMs ?? 0) / MS_PER_HOUR) * cuRate,
     epoch,
   };
 }

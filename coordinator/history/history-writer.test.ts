@@ -40,7 +40,6 @@ const facts = (id: string): QueryFacts => ({
   source: null,
   resourceGroup: '/root',
   priority: 2,
-  scheduledMs: 0,
   classification: null,
 });
 const BY = { epoch: 1, cuRate: 1 };

@@ -63,7 +63,6 @@ const facts = (): QueryFacts => ({
   source: 'etl',
   resourceGroup: '/root',
   priority: 2,
-  scheduledMs: 36_000,
   classification: null,
 });
 const newWriter = (): HistoryWriter =>
@@ -109,7 +108,8 @@ test('a record follows its statement to the end', async () => {
   writer.record(recordedOf(completed, '{"queries":[]}'));
   // Another statement under the same query id has a record of its own.
   const error = new SkeinError('SYNTAX_ERROR', 'no');
-  const failed = { kind: 'failed', queuedAtMs: 1, startedAtMs: null, endedAtMs: 2, error } as const;
+  const work = { rowsProduced: 7, bytesScanned: 8, fragments: 2 };
+  const failed = { kind: 'failed', queuedAtMs: 1, startedAtMs: null, endedAtMs: 2, error, ...work } as const;
   writer.record(recordedOf(historyRow({ ...same, queryId: one.queryId }, failed, by(epoch))));
   await writer.close();
   expect(await stored(one.recordId)).toMatchObject({
@@ -117,7 +117,8 @@ test('a record follows its statement to the end', async () => {
     sql: "select 'a\uFFFDb'",
     started_at: new Date(2_000),
     duration_ms: '3000',
-    cu_consumed: 0.02,
+    // Two units an hour, for 3 s.
+    cu_consumed: 2 / 1_200,
     rows_produced: String(2 ** 40),
     source: 'etl',
   });
@@ -129,6 +130,10 @@ test('a record follows its statement to the end', async () => {
     duration_ms: '0',
     error_code: 'SYNTAX_ERROR',
     error_message: 'no',
+    rows_produced: '7',
+    bytes_scanned: '8',
+    fragments: 2,
+    cu_consumed: 0,
   });
 });
 
@@ -353,7 +358,7 @@ describe('who sees what', () => {
   test('one record of it, under its id', async () => {
     const [own] = await reader.list(callerOf('acme', 'bob'), ALL_RECORDS);
     const id = own?.queryId ?? '';
-    expect(own).toMatchObject({ queryType: 'insert', durationMs: 100, rowsProduced: 3, cuConsumed: 0.02 });
+    expect(own).toMatchObject({ queryType: 'insert', durationMs: 100, rowsProduced: 3, cuConsumed: 2 / 36_000 });
     expect(await reader.find(callerOf('acme', 'bob'), id)).toEqual(own);
     expect(await reader.find(callerOf('acme', 'ann'), id)).toBeUndefined();
     expect(await reader.find(callerOf('rival', 'bob', true), id)).toBeUndefined();

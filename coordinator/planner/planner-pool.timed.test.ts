@@ -95,14 +95,35 @@ describe('a statement that breaks a planner costs one process', () => {
   });
 });
 
-test('cancelling kills the process and answers at once', async () => {
+test('cancelling answers at once, and soon kills a process that goes on', async () => {
   const abort = new AbortController();
   const work = codeOf(prepared(SLOW, abort.signal));
   await new Promise((resolve) => setTimeout(resolve, 200));
+  const before = pool.pids;
   const started = performance.now();
   abort.abort(new SkeinError('QUERY_CANCELLED', 'enough'));
   expect(await work).toBe('QUERY_CANCELLED');
-  expect(performance.now() - started).toBeLessThan(500);
+  expect(performance.now() - started).toBeLessThan(200);
+  await expect.poll(() => before.every((pid) => pool.pids.includes(pid)), { timeout: 2_000 }).toBe(false);
+});
+
+test('clients that give up cost no process when their statements are short', async () => {
+  // A process that starts takes none.
+  expect(await codeOf(prepared('SELECT a FROM t'))).toBe('accepted');
+  await expect.poll(() => pool.pids.filter((pid) => pid !== undefined).length).toBe(2);
+  const before = pool.pids;
+  // A request takes a few milliseconds, and most are given up meanwhile.
+  const sums = Array.from({ length: 300 }, (_, i) => `a + ${i}`).join();
+  const codes: string[] = [];
+  for (let i = 0; i < 20; i += 1) {
+    const abort = new AbortController();
+    const work = codeOf(prepared(`SELECT ${sums}, ${i} FROM t`, abort.signal));
+    setTimeout(() => abort.abort(new SkeinError('QUERY_CANCELLED', 'enough')), 2 * i);
+    codes.push(await work);
+  }
+  expect(codes.filter((code) => code === 'QUERY_CANCELLED').length).toBeGreaterThan(5);
+  expect(await codeOf(prepared('SELECT a FROM t'))).toBe('accepted');
+  expect(pool.pids).toEqual(before);
 });
 
 test('many at once, each with its own answer', async () => {

@@ -3,6 +3,7 @@ import type { Asker } from '#shared/fair/asker.ts';
 import { Holdings, oneTooMany, withLeast } from '#shared/fair/holdings.ts';
 import { Turns } from '#shared/fair/turns.ts';
 import { parseJson } from '#shared/json.ts';
+import { orAborted } from '#shared/or-aborted.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { QueryReferences } from '../resolver/query-references.ts';
 import { tooComplex, type PlannerChild } from './planner-child.ts';
@@ -38,12 +39,18 @@ export type PlannerPoolOptions = {
 /** Pause before a process that ended without serving anything is replaced. */
 const RESTART_PAUSE_MS = 500;
 const WAITING_MAX = 10_000;
+/**
+ * Time that a request goes on whose caller has given up. Most end within it, and their processes serve on: to start one takes the CPU of a
+ * hundred short requests, so clients that keep giving up would leave the others without planners.
+ */
+const GIVEN_UP_MS = 250;
 /** A request that waits for a process: it is given one, or fails with an error. */
+type Served = { readonly request: PlannerRequest; readonly asker: Asker; readonly signal: AbortSignal };
 type Waiting = Asker & { readonly give: (process: PlannerChild) => void; readonly fail: (error: SkeinError) => void };
 
 /**
- * Planner processes, each serving one request at a time. A process is killed and replaced at once when a request takes too long, takes
- * too much memory or is cancelled: DuckDB folds constants without listening to an interrupt. Because nothing interrupts a request,
+ * Planner processes, each serving one request at a time. A process is killed and replaced at once when a request takes too long or too much
+ * memory, and soon when it is cancelled: DuckDB folds constants without listening to an interrupt. Because nothing interrupts a request,
  *
  * - one tenant never has all of the processes, unless there is only one;
  * - a free one goes to the tenant that has fewest, within it to the principal that has fewest, and of equals to the one that has had
@@ -129,6 +136,12 @@ export class PlannerPool implements Planner {
   async #call(request: PlannerRequest, asker: Asker, signal: AbortSignal): Promise<PlannerReply> {
     if (signal.aborted) throw SkeinError.of(signal.reason);
     const child = await this.#take(asker, signal);
+    // The caller does not wait for the end of what it has given up.
+    return await orAborted(this.#serve(child, { request, asker, signal }), signal);
+  }
+
+  /** Has a process serve a request, and takes the process back. */
+  async #serve(child: PlannerChild, { request, asker, signal }: Served): Promise<PlannerReply> {
     const sinceMs = performance.now();
     try {
       if (signal.aborted) throw SkeinError.of(signal.reason);
@@ -143,7 +156,10 @@ export class PlannerPool implements Planner {
   }
 
   async #ask(child: PlannerChild, request: PlannerRequest, signal: AbortSignal): Promise<PlannerReply> {
-    const cancel = (): void => child.kill(SkeinError.of(signal.reason));
+    let givenUp: NodeJS.Timeout | undefined;
+    const cancel = (): void => {
+      givenUp = setTimeout(() => child.kill(SkeinError.of(signal.reason)), GIVEN_UP_MS);
+    };
     signal.addEventListener('abort', cancel, { once: true });
     const timer = setTimeout(() => child.kill(tooComplex('takes too long to plan')), this.#options.timeoutMs);
     try {
@@ -153,6 +169,7 @@ export class PlannerPool implements Planner {
       throw new SkeinError(reply.error.code, reply.error.message, { position: reply.error.position, cause });
     } finally {
       clearTimeout(timer);
+      clearTimeout(givenUp);
       signal.removeEventListener('abort', cancel);
     }
   }

@@ -20,7 +20,7 @@ import { redactError, redactMessage, type RedactedStatement } from '../statement
 import type { LiveQuery, LiveState } from './live-query.ts';
 import type { LiveStatement, QueryKey } from './query-registry.ts';
 import type { StatementRequest } from './query-service.ts';
-import { next, type QueryEvent, type QueryState } from './query-state.ts';
+import { next, type QueryEvent, type QueryState, type Work } from './query-state.ts';
 import { StatementProfile } from './statement-profile.ts';
 
 /** Takes the record of a statement that has begun, started or ended, and its class; null = it has none yet. */
@@ -37,6 +37,8 @@ type ActiveQueryOptions = {
   readonly record: Recorder;
   readonly onEnded: (row: HistoryRow, workClass: WorkClass | null) => void;
 };
+
+type RunCosts = Omit<Work, 'rowsProduced'>;
 
 /** The error of a statement that was not answered in its time. */
 export const timedOut = (timeoutMs: number): SkeinError =>
@@ -73,8 +75,8 @@ export class ActiveQuery implements LiveStatement, Recorded {
   #runs = 0;
   /** Its record, once it has ended. */
   #lastRow: HistoryRow | null = null;
-  /** Time on cores of runs before the one that is followed, in ms. */
-  #earlierCoreMs = 0;
+  /** Costs of the runs before the one that is followed. */
+  #earlier: RunCosts = { bytesScanned: 0, fragments: 0 };
 
   constructor(options: ActiveQueryOptions) {
     this.#options = options;
@@ -93,7 +95,6 @@ export class ActiveQuery implements LiveStatement, Recorded {
       source: request.source,
       resourceGroup: '/root',
       priority: PRIORITIES.interactive,
-      scheduledMs: 0,
       classification: null,
     };
     this.#state = { kind: 'queued', queuedAtMs };
@@ -154,7 +155,7 @@ export class ActiveQuery implements LiveStatement, Recorded {
   /** Follows a run of the query, which replaces an earlier one; `rows` counts those that it has given to the client. */
   follow(view: RunView, rows: () => number): void {
     this.#runs += 1;
-    this.#earlierCoreMs += this.#view.progress.coreMs;
+    this.#earlier = this.#costs;
     this.#view = view;
     this.#rows = rows;
     this.profile.runs(view);
@@ -171,7 +172,7 @@ export class ActiveQuery implements LiveStatement, Recorded {
   }
 
   live(): LiveQuery {
-    const { recordId: _recordId, scheduledMs: _scheduledMs, ...facts } = this.#facts;
+    const { recordId: _recordId, ...facts } = this.#facts;
     const waiting = this.#waiting();
     return {
       ...facts,
@@ -278,15 +279,31 @@ export class ActiveQuery implements LiveStatement, Recorded {
     this.#apply({ kind: 'started', atMs: this.#options.clock.nowMs() });
   }
 
-  completed(done: { readonly rowsProduced: number; readonly bytesScanned: number; readonly fragments: number }): void {
+  completed(done: Work): void {
     this.#apply({ kind: 'completed', atMs: this.#options.clock.nowMs(), ...done });
   }
 
-  /** Returns the error that the client sees. For a stopped statement it is the reason of the stop, not an error that followed from it. */
-  failed(thrown: unknown): SkeinError {
+  /**
+   * Returns the error that the client sees. For a stopped statement it is the reason of the stop, not an error that followed from it.
+   * @param rowsProduced rows that the client's sink has taken
+   */
+  failed(thrown: unknown, rowsProduced: number): SkeinError {
     const error = SkeinError.of(this.signal.aborted ? this.signal.reason : thrown);
-    if (!this.#endsLater) this.#apply({ kind: 'failed', atMs: this.#options.clock.nowMs(), error });
+    if (!this.#endsLater) this.#fails(error, rowsProduced);
     return error;
+  }
+
+  #fails(error: SkeinError, rowsProduced: number): void {
+    this.#apply({ kind: 'failed', atMs: this.#options.clock.nowMs(), error, rowsProduced, ...this.#costs });
+  }
+
+  /** Costs of its runs so far. */
+  get #costs(): RunCosts {
+    const { progress, stages } = this.#view;
+    return {
+      bytesScanned: this.#earlier.bytesScanned + progress.bytesScanned,
+      fragments: this.#earlier.fragments + stages.length,
+    };
   }
 
   /** The statement is answered with an error before it is known how it ends: it runs, for its record, until `settled`. */
@@ -297,7 +314,7 @@ export class ActiveQuery implements LiveStatement, Recorded {
   /** Ends a statement that was answered before; null = it was completed. */
   settled(error: SkeinError | null): void {
     const atMs = this.#options.clock.nowMs();
-    if (error !== null) this.#apply({ kind: 'failed', atMs, error });
+    if (error !== null) this.#fails(error, 0);
     else this.#apply({ kind: 'completed', atMs, rowsProduced: 1, bytesScanned: 0, fragments: 0 });
   }
 
@@ -326,8 +343,7 @@ export class ActiveQuery implements LiveStatement, Recorded {
 
   row(): HistoryRow {
     if (this.#lastRow !== null) return this.#lastRow;
-    const scheduledMs = this.isOpen ? 0 : this.#earlierCoreMs + this.#view.progress.coreMs;
-    const row = historyRow({ ...this.#facts, scheduledMs }, this.#state, this.#options.recordedBy);
+    const row = historyRow(this.#facts, this.#state, this.#options.recordedBy);
     const masked = row.error_message && redactMessage(row.error_message, this.#redacted);
     const made = masked === row.error_message ? row : { ...row, error_message: masked };
     if (!this.isOpen) this.#lastRow = made;

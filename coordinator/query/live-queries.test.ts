@@ -10,6 +10,8 @@ import type { Caller } from '../auth/authenticate.ts';
 import { ActiveQuery, type Recorder } from './active-query.ts';
 import { cancelQuery, liveQueries } from './live-queries.ts';
 import { QueryRegistry } from './query-registry.ts';
+import { NO_PROGRESS } from '../scheduler/run-progress.ts';
+import type { StageReport } from '../scheduler/stage-report.ts';
 import type { StatementRequest } from './query-service.ts';
 
 const callerOf = (tenant: string, principal: string, actions: readonly Action[] = []): Caller => ({
@@ -83,12 +85,26 @@ test('whoever takes the records of a statement is told its class from the plan o
   const active = statement(ann, ID, { record: (one, workClass) => told.push([one.row().status, workClass]) });
   active.describe({ classification: { workClass: 'medium', reasons: [], estimatedRows: 1, isSet: false } });
   active.started();
-  active.failed(new SkeinError('QUERY_CANCELLED', 'x'));
+  active.failed(new SkeinError('QUERY_CANCELLED', 'x'), 0);
   expect(told).toEqual([
     ['queued', null],
     ['running', 'medium'],
     ['cancelled', 'medium'],
   ]);
+});
+
+test('the record of a statement that failed has the rows that its client got, and the costs of all its runs', () => {
+  const active = statement(ann, ID);
+  active.started();
+  for (const [bytesScanned, fragments] of [
+    [9, 1],
+    [5, 3],
+  ] as const) {
+    const stages = Array.from({ length: fragments }, () => ({}) as StageReport);
+    active.follow({ progress: { ...NO_PROGRESS, bytesScanned }, stages }, () => 42);
+  }
+  active.failed(new SkeinError('DIVISION_BY_ZERO', 'x'), 17);
+  expect(active.row()).toMatchObject({ status: 'failed', rows_produced: 17, bytes_scanned: 14, fragments: 4 });
 });
 
 test('a state is that of the moment', () => {

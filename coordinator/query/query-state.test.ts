@@ -9,6 +9,9 @@ const failed = (code: ErrorCode): QueryEvent => ({
   kind: 'failed',
   atMs: 3,
   error: new SkeinError(code, 'why'),
+  rowsProduced: 6,
+  bytesScanned: 7,
+  fragments: 2,
 });
 const run = (...events: QueryEvent[]): QueryState => events.reduce(next, queued);
 
@@ -43,7 +46,14 @@ test.each<[ErrorCode, 'failed' | 'cancelled']>([
   ['WORKER_LOST', 'failed'],
   ['DIVISION_BY_ZERO', 'failed'],
 ])('%s: the query is %s', (code, kind) => {
-  expect(run(started, failed(code))).toMatchObject({ kind, startedAtMs: 2, error: { code } });
+  expect(run(started, failed(code))).toMatchObject({
+    kind,
+    startedAtMs: 2,
+    error: { code },
+    rowsProduced: 6,
+    bytesScanned: 7,
+    fragments: 2,
+  });
 });
 
 test('a final state does not change', () => {

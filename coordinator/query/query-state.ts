@@ -15,34 +15,28 @@ import { unreachable } from '#shared/must.ts';
 export type QueryState =
   | { readonly kind: 'queued'; readonly queuedAtMs: number }
   | { readonly kind: 'running'; readonly queuedAtMs: number; readonly startedAtMs: number }
-  | {
+  | (Work & {
       readonly kind: 'completed';
       readonly queuedAtMs: number;
       readonly startedAtMs: number;
       readonly endedAtMs: number;
-      readonly rowsProduced: number;
-      readonly bytesScanned: number;
-      readonly fragments: number;
-    }
-  | {
+    })
+  | (Work & {
       readonly kind: 'failed' | 'cancelled';
       readonly queuedAtMs: number;
       /** Null when it never ran. */
       readonly startedAtMs: number | null;
       readonly endedAtMs: number;
       readonly error: SkeinError;
-    };
+    });
+
+/** What was done for a statement, up to its end. */
+export type Work = { readonly rowsProduced: number; readonly bytesScanned: number; readonly fragments: number };
 
 export type QueryEvent =
   | { readonly kind: 'started'; readonly atMs: number }
-  | {
-      readonly kind: 'completed';
-      readonly atMs: number;
-      readonly rowsProduced: number;
-      readonly bytesScanned: number;
-      readonly fragments: number;
-    }
-  | { readonly kind: 'failed'; readonly atMs: number; readonly error: SkeinError };
+  | (Work & { readonly kind: 'completed'; readonly atMs: number })
+  | (Work & { readonly kind: 'failed'; readonly atMs: number; readonly error: SkeinError });
 
 /**
  * Codes of queries that their user, their timeout, one of their own limits or a killer stopped (service specification, Query status;
@@ -79,12 +73,16 @@ export function next(state: QueryState, event: QueryEvent): QueryState {
       };
     }
     case 'failed': {
+      const { rowsProduced, bytesScanned, fragments } = event;
       return {
         kind: CANCELS.has(event.error.code) ? 'cancelled' : 'failed',
         queuedAtMs,
         startedAtMs,
         endedAtMs: event.atMs,
         error: event.error,
+        rowsProduced,
+        bytesScanned,
+        fragments,
       };
     }
     default:

@@ -48,7 +48,7 @@ async function execute(services: RunnerServices, asked: StatementRequest): Promi
   const request = { ...asked, sink };
   const active = new ActiveQuery({
     request,
-    recordedBy: { epoch: services.epoch, cuRate: services.config['coordinator.cu_rate'] },
+    recordedBy: { epoch: services.epoch, cuRate: cuRate(services) },
     profileBytesMax: profileBytesMax(services),
     isTraced: traces !== null,
     clock,
@@ -73,7 +73,7 @@ async function execute(services: RunnerServices, asked: StatementRequest): Promi
   } catch (thrown) {
     if (thrown instanceof MiscountedRows) metrics.rowsMiscounted();
     const placed = withPlace(inSource(SkeinError.of(thrown), request.sql, edits), request.sql);
-    const error = active.failed(placed);
+    const error = active.failed(placed, sink.rows);
     const isOurs = error.entry.kind === 'internal' || error.entry.kind === 'external';
     log[isOurs ? 'error' : 'debug']({ queryId: request.queryId, err: active.redacted(error) }, 'statement failed');
     throw error;
@@ -82,6 +82,12 @@ async function execute(services: RunnerServices, asked: StatementRequest): Promi
     active.end();
   }
   sink.finish({ rowCount: outcome.rowsProduced, elapsedMs: active.elapsedMs() });
+}
+
+/** Compute units of an hour of the cluster as it is now. */
+function cuRate({ config, scheduler }: RunnerServices): number {
+  const rate = config['coordinator.cu_rate'];
+  return rate === 'cores' ? scheduler.pool.live().reduce((sum, { info }) => sum + info.cores, 0) : rate;
 }
 
 const timeoutOf = ({ sessions, config }: RunnerServices, session: SessionKey): number =>

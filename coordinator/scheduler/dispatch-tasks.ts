@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { TaskSpec } from '#proto/task.ts';
-import { SkeinError, type ErrorCode } from '#shared/error.ts';
+import { SkeinError } from '#shared/error.ts';
 import { taskId, type TaskId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import { queryKilled, WorkerEnding } from '../cluster/worker-ending.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
-import { MiscountedRows } from '../sink/miscounted-rows.ts';
 import type { ResultReader } from './result-reader.ts';
+import { RunCosts } from './run-costs.ts';
 import { runProgress, type RunProgress, type RunView } from './run-progress.ts';
 import { runTask } from './run-task.ts';
 import { roomsOf, type Rooms } from './rooms-of.ts';
 import { asksWorker, runningTask, type RunningTask } from './running-task.ts';
 import type { Scheduler, TimedRun } from './scheduler.ts';
-import { endQuery, runSpooledTask } from './spooled-task.ts';
+import { endOnWorkers, runSpooledTask } from './spooled-task.ts';
 import { stageReport, type StageReport } from './stage-report.ts';
 import type { StageRun } from './stage-run.ts';
 import { StarvationWatch } from './starvation-watch.ts';
@@ -21,7 +21,15 @@ import { stageTasks } from './stage-state.ts';
 import { taskTicket, type TaskOwner } from './task-spec.ts';
 import { TaskSpecs, threadsOf, type Place } from './task-specs.ts';
 import { withRun, type TaskEnd } from './task-end.ts';
-import { failureError, FragmentRefused, INPUT_LOST, QUERY_ENDED, sentInPart, StartOver } from './task-errors.ts';
+import {
+  failureError,
+  FragmentRefused,
+  INPUT_LOST,
+  NOT_BY_WAITING,
+  QUERY_ENDED,
+  sentInPart,
+  StartOver,
+} from './task-errors.ts';
 import { isCarried, type TaskEvent, type TaskOutput } from './task-state.ts';
 
 /**
@@ -49,6 +57,7 @@ export class TaskDispatcher implements RunView, TimedRun {
   readonly #stages = new Set<StageRun>();
   readonly #running = new Map<TaskId, RunningTask>();
   readonly #cores = new TakenCores();
+  readonly #costs: RunCosts;
   readonly #used = new Map<string, LiveWorker>();
   readonly #specs: TaskSpecs;
   readonly #stop = new AbortController();
@@ -61,10 +70,10 @@ export class TaskDispatcher implements RunView, TimedRun {
   #mayBeEarly = false;
   /** Whether a worker may hold tasks or output that must be dropped at the end; streamed rows are dropped with their task. */
   #hasSpooled = false;
-  #scheduledMs = 0;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#costs = new RunCosts(options.owner);
     this.#specs = new TaskSpecs(options.scheduler, options.owner);
     const { pool, workerWaitMs } = options.scheduler;
     this.#starvation = new StarvationWatch({ pool, waitMs: workerWaitMs, onStarved: (error) => this.#fail(error) });
@@ -77,29 +86,23 @@ export class TaskDispatcher implements RunView, TimedRun {
 
   /** Total scheduled time of its tasks so far, in ms. */
   get scheduledMs(): number {
-    return this.#scheduledMs;
+    return this.#costs.scheduledMs;
   }
 
   get isPinned(): boolean {
     return this.#options.owner.isPinned();
   }
 
-  timed(id: TaskId, scheduledMs: number): void {
+  timed(id: TaskId, { scheduledMs, bytesScanned }: Parameters<TimedRun['timed']>[1]): void {
     const running = this.#running.get(id);
-    if (running !== undefined) this.#worked(running, { rows: 0, scheduledMs });
-  }
-
-  /** Counts a task's rows, and its time since it was last told; one that begins again in its worker has less, and its time before counts. */
-  #worked(task: RunningTask, { rows, scheduledMs }: { readonly rows: number; readonly scheduledMs: number }): void {
-    const moreMs = Math.max(0, scheduledMs - task.timedMs);
-    task.timedMs = Math.max(task.timedMs, scheduledMs);
-    this.#scheduledMs += moreMs;
-    if (rows > 0 || moreMs > 0) this.#options.owner.onWork({ rows, scheduledMs: moreMs });
+    if (running === undefined) return;
+    this.#costs.worked(running, { rows: 0, scheduledMs });
+    this.#costs.scanned(id, bytesScanned);
   }
 
   /** Progress of the stages that were started so far. */
   get progress(): RunProgress {
-    return runProgress([...this.#stages], [...this.#running.values()]);
+    return { ...runProgress([...this.#stages], [...this.#running.values()]), bytesScanned: this.#costs.bytesScanned };
   }
 
   get stages(): readonly StageReport[] {
@@ -135,13 +138,13 @@ export class TaskDispatcher implements RunView, TimedRun {
     this.#fail(QUERY_ENDED);
     this.#unwatch();
     this.#options.signal.removeEventListener('abort', this.#onAbort);
-    await Promise.all([...[...this.#running.values()].map(({ ended }) => ended.promise), ...this.#endOnWorkers()]);
+    const ending = [...this.#running.values()].map(({ ended }) => ended.promise);
+    await Promise.all(this.#hasSpooled ? [...ending, this.#endOnWorkers()] : ending);
   }
 
-  #endOnWorkers(): readonly Promise<boolean>[] {
-    if (!this.#hasSpooled) return [];
-    const alive = [...this.#used.values()].filter(({ lost }) => !lost.aborted);
-    return alive.map(({ link }) => endQuery(link.calls, this.#options.owner.queryId));
+  async #endOnWorkers(): Promise<void> {
+    const ended = await endOnWorkers(this.#used.values(), this.#options.owner.queryId);
+    for (const { taskId: id, bytesScanned } of ended) this.#costs.scanned(id, bytesScanned);
   }
 
   #fail(error: Error): void {
@@ -243,7 +246,12 @@ export class TaskDispatcher implements RunView, TimedRun {
   #start(stage: StageRun, task: number, { worker, room, isEarly }: Place & { readonly isEarly: boolean }): void {
     const id = taskId(randomUUID());
     const { info, link } = worker;
-    const spec = this.#specs.make(stage, task, { worker, room }, { id, scheduledMs: Math.round(this.#scheduledMs) });
+    const spec = this.#specs.make(
+      stage,
+      task,
+      { worker, room },
+      { id, scheduledMs: Math.round(this.#costs.scheduledMs) },
+    );
     const running = runningTask({ stage, worker, spec, isEarly });
     stage.applyTask(task, { kind: 'placed', taskId: id, worker: { id: info.id, address: link.address } });
     for (const producer of stage.producers) producer.isRead = true;
@@ -257,6 +265,7 @@ export class TaskDispatcher implements RunView, TimedRun {
       const end = await this.#execute(running, spec, worker);
       const event = withRun(end, { worker: info.name, threads: spec.threads, sentAtMs, endedAtMs: Date.now() });
       noteEnd(event);
+      if (event.kind === 'finished') this.#costs.scanned(id, event.report.bytesScanned);
       this.#running.delete(id);
       this.#cores.remove(running);
       running.ended.resolve();
@@ -274,12 +283,7 @@ export class TaskDispatcher implements RunView, TimedRun {
     if (event.kind === 'finished') {
       const { scheduledMs, rows } = event.report;
       // Rows of the result are counted as they come.
-      this.#worked(running, { rows: stage.result === null ? rows : 0, scheduledMs });
-      const arrived = stage.result?.rowsOf(id) ?? rows;
-      if (arrived !== rows) {
-        this.#fail(new MiscountedRows({ given: rows, arrived }));
-        return;
-      }
+      this.#costs.worked(running, { rows: stage.result === null ? rows : 0, scheduledMs });
     }
     stage.applyTask(task, event);
     // Readers that wait for its end would wait forever.
@@ -322,9 +326,9 @@ export class TaskDispatcher implements RunView, TimedRun {
         signal: stop.signal,
       };
       if (result !== null) {
-        const onMessage = result.reader(spec.taskId);
-        const { keyring } = scheduler;
-        return { kind: 'finished', report: await runTask({ ...task, keyring, onMessage }) };
+        const onStopped = (bytes: number): void => this.#costs.scanned(spec.taskId, bytes);
+        const run = { ...task, keyring: scheduler.keyring, onMessage: result.reader(spec.taskId), onStopped };
+        return { kind: 'finished', report: result.checked(await runTask(run)) };
       }
       const end = await runSpooledTask(task);
       if (end.kind === 'finished') return end;
@@ -332,6 +336,7 @@ export class TaskDispatcher implements RunView, TimedRun {
       if (!running.isEarly) this.#inputLost(stage, end.producer);
       return { kind: 'inputLost' };
     } catch (thrown) {
+      this.#costs.scanned(spec.taskId, SkeinError.of(thrown).bytesScanned ?? 0);
       return await this.#eventOf(thrown, running);
     } finally {
       worker.lost.removeEventListener('abort', onLost);
@@ -373,6 +378,3 @@ export class TaskDispatcher implements RunView, TimedRun {
     }
   }
 }
-
-/** Errors of a task that waits for its inputs which are of its worker, or of the connection to it. */
-const NOT_BY_WAITING: ReadonlySet<ErrorCode> = new Set(['WORKER_LOST', 'CONNECTION_LOST', 'QUEUE_FULL']);

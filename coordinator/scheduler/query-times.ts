@@ -15,7 +15,7 @@ export function queryTimes(
   const end = endUnknown(options);
   return {
     onBeat: (link, info) => {
-      for (const { queryId, taskId, scheduledMs } of info.tasks) running.get(queryId)?.timed(taskId, scheduledMs);
+      for (const { queryId, taskId, ...costs } of info.tasks) running.get(queryId)?.timed(taskId, costs);
       end(link, info);
     },
     levels: (queryIds) =>

@@ -1,5 +1,7 @@
+import type { TaskReport } from '#proto/task.ts';
 import type { TaskId } from '#shared/id.ts';
 import type { FlightData } from '#shared/flight/flight-data.ts';
+import { MiscountedRows } from '../sink/miscounted-rows.ts';
 import type { BatchReader, ResultBatch } from '../sink/result-sink.ts';
 
 type Options = {
@@ -64,6 +66,13 @@ export class ResultReader {
   /** Rows of the task that are part of the result. */
   rowsOf(task: TaskId): number {
     return this.#delivered.get(task) ?? 0;
+  }
+
+  /** The report of a task that has ended. @throws MiscountedRows when other rows of it have arrived than it says that it gave */
+  checked(report: TaskReport): TaskReport {
+    const arrived = this.rowsOf(report.taskId);
+    if (arrived !== report.rows) throw new MiscountedRows({ given: report.rows, arrived });
+    return report;
   }
 
   restart(): boolean {

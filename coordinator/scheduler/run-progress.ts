@@ -8,7 +8,7 @@ export type RunProgress = {
   readonly tasks: number;
   readonly tasksDone: number;
   readonly tasksRunning: number;
-  /** Bytes that the tasks that are done have read from storage. */
+  /** Bytes that its tasks have read from storage, as far as it is known, whether they run, ended well, or were given up. */
   readonly bytesScanned: number;
   /** Time that they have had on cores, and those that run as far as it is known, in ms. */
   readonly coreMs: number;
@@ -46,14 +46,13 @@ type Running = {
   readonly timedMs: number;
 };
 
-export function runProgress(stages: readonly Stage[], running: readonly Running[]): RunProgress {
+export function runProgress(stages: readonly Stage[], running: readonly Running[]): Omit<RunProgress, 'bytesScanned'> {
   const tasks = stages.flatMap(({ state }) => stageTasks(state));
   const done = tasks.flatMap((task) => (task.kind === 'done' ? [task.output.report] : []));
   return {
     tasks: tasks.length,
     tasksDone: done.length,
     tasksRunning: running.length,
-    bytesScanned: done.reduce((sum, report) => sum + report.bytesScanned, 0),
     coreMs:
       done.reduce((sum, report) => sum + coreMs(report), 0) +
       running.reduce((sum, { timedMs, threads }) => sum + timedMs * threads, 0),

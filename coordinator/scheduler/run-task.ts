@@ -13,6 +13,8 @@ export type TaskRun = TaskStart & {
   readonly keyring: Keyring;
   /** Takes one message. The next is requested when it resolves, so a slow reader slows the worker. */
   readonly onMessage: (message: FlightData<Buffer>) => Promise<void> | void;
+  /** Called with the bytes that the task has scanned when it is stopped. */
+  readonly onStopped: (bytesScanned: number) => void;
 };
 
 /** Deadline for a worker to confirm that a task has stopped. */
@@ -102,11 +104,12 @@ const isServiceError = (error: unknown): error is ServiceError =>
   error instanceof Error && typeof (error as Partial<ServiceError>).code === 'number';
 
 /** Tells the worker to stop the task; resolves when it has confirmed, or cannot. A lost worker is not told. */
-async function cancelTask({ calls, spec }: TaskRun, failure: SkeinError): Promise<void> {
+async function cancelTask({ calls, spec, onStopped }: TaskRun, failure: SkeinError): Promise<void> {
   if (failure.code === 'WORKER_LOST') return;
   const request = { task_id: spec.taskId, code: failure.code, reason: failure.message };
   // A client that is closed throws: this life of the worker is over, and with it the task.
-  await calls.call('CancelTask', request, { timeoutMs: CANCEL_TIMEOUT_MS }).catch(() => undefined);
+  const reply = await calls.call('CancelTask', request, { timeoutMs: CANCEL_TIMEOUT_MS }).catch(() => undefined);
+  if (reply !== undefined) onStopped(reply.bytes_scanned);
 }
 
 /**

@@ -22,6 +22,7 @@ import { CountedSink } from '../sink/counted-sink.ts';
 import type { WholeFragment } from '../distributor/fragment.ts';
 import { NARROW_MEMORY_BYTES } from './choose-width.ts';
 import { runWhole, type WholeQuery } from './run-whole.ts';
+import { NOT_RUN, type RunView } from './run-progress.ts';
 import type { Scheduler } from './scheduler.ts';
 
 const closers: (() => void)[] = [];
@@ -350,6 +351,24 @@ test('a query for which a worker ends itself is not tried again', async () => {
   for (const worker of workers) worker.endFor(runId);
   await expect(run).rejects.toMatchObject({ code: 'QUERY_KILLED' });
   expect(retries).toBe(0);
+});
+
+test('a run tells what its task has read that failed, and one that was stopped', async () => {
+  let view: RunView = NOT_RUN;
+  const onRun: WholeQuery['onRun'] = (_id, run) => void (view = run);
+  // eslint-disable-next-line require-yield
+  const failing = await cluster(async function* () {
+    throw new SkeinError('DIVISION_BY_ZERO', 'no', { bytesScanned: 1_234 });
+  });
+  await expect(runWhole(failing.scheduler, query({ onRun }))).rejects.toMatchObject({ code: 'DIVISION_BY_ZERO' });
+  expect([view.progress.bytesScanned, view.stages.length]).toEqual([1_234, 1]);
+  const stopped = await clusterOf([{ secret: 's', output: endless, bytesScanned: 56 }]);
+  const abort = new AbortController();
+  const onBatch = (): void => abort.abort(new SkeinError('QUERY_CANCELLED', 'enough'));
+  const { signal } = abort;
+  const run = runWhole(stopped.scheduler, query({ onRun, onBatch: () => void onBatch(), signal }));
+  await expect(run).rejects.toMatchObject({ code: 'QUERY_CANCELLED' });
+  expect(view.progress.bytesScanned).toBe(56);
 });
 
 test('a task that no worker would take is refused before it is sent', async () => {

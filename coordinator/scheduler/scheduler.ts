@@ -1,5 +1,6 @@
 import type { QueryId, TaskId } from '#shared/id.ts';
 import type { Keyring } from '#shared/keyring.ts';
+import type { TaskTime } from '../cluster/worker-info.ts';
 import type { LiveWorker, WorkerPool } from '../cluster/worker-pool.ts';
 import type { ClusterFacts } from '../distributor/fragment.ts';
 
@@ -9,8 +10,8 @@ export interface TimedRun {
   readonly scheduledMs: number;
   /** Whether its tasks stay on the top level of the slots. */
   readonly isPinned: boolean;
-  /** A task that runs has had so much scheduled time by now. */
-  timed(task: TaskId, scheduledMs: number): void;
+  /** A task that runs has cost so much by now. */
+  timed(task: TaskId, costs: Pick<TaskTime, 'scheduledMs' | 'bytesScanned'>): void;
 }
 
 /** The services and limits that all queries of a coordinator share. */

@@ -2,6 +2,8 @@ import type { WorkerClient } from '#proto/generated/skein/worker/v1/Worker.ts';
 import type { TaskReport } from '#proto/task.ts';
 import type { CallStream } from '#shared/grpc/call-stream.ts';
 import { taskId, type QueryId, type TaskId } from '#shared/id.ts';
+import { readTaskTime, type TaskTime } from '../cluster/worker-info.ts';
+import type { LiveWorker } from '../cluster/worker-pool.ts';
 import { startTask, type TaskStart } from './start-task.ts';
 
 /** The outcome of a task with spooled output. `inputLost` names the task whose output it could not read. */
@@ -16,15 +18,24 @@ export async function runSpooledTask(task: TaskStart): Promise<SpooledEnd> {
   return { kind: 'finished', report: JSON.parse(reply.report.toString()) as TaskReport };
 }
 
+/** Ends a query on those of its workers that are not lost; returns what `endQuery` returns of each. */
+export async function endOnWorkers(workers: Iterable<LiveWorker>, queryId: QueryId): Promise<readonly TaskTime[]> {
+  const alive = [...workers].filter(({ lost }) => !lost.aborted);
+  return (await Promise.all(alive.map(({ link }) => endQuery(link.calls, queryId)))).flat();
+}
+
 /** Deadline for a worker to confirm that a query's tasks have stopped and their output is deleted. */
 const END_TIMEOUT_MS = 5_000;
 
-/** Ends a query's tasks on a worker and deletes their output; false when the worker did not confirm in time. Never throws. */
-export async function endQuery(calls: CallStream<WorkerClient>, queryId: QueryId): Promise<boolean> {
+/**
+ * Ends a query's tasks on a worker and deletes their output. Returns what those have cost that had not ended; nothing when the worker did
+ * not confirm in time. Never throws.
+ */
+export async function endQuery(calls: CallStream<WorkerClient>, queryId: QueryId): Promise<readonly TaskTime[]> {
   try {
-    await calls.call('EndQuery', { query_id: queryId }, { timeoutMs: END_TIMEOUT_MS });
-    return true;
+    const { tasks } = await calls.call('EndQuery', { query_id: queryId }, { timeoutMs: END_TIMEOUT_MS });
+    return tasks.map(readTaskTime);
   } catch {
-    return false;
+    return [];
   }
 }

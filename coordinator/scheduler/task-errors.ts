@@ -1,10 +1,13 @@
-import { SkeinError } from '#shared/error.ts';
+import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { unreachable } from '#shared/must.ts';
 import type { TaskFragment } from '../distributor/fragment.ts';
 import type { TaskEvent, TaskFailure } from './task-state.ts';
 
 /** Stops a task whose input was lost: it may wait for that input forever. */
 export const INPUT_LOST = new SkeinError('WORKER_LOST', 'an input of the task was lost');
+
+/** Errors of a task that waits for its inputs which are of its worker, or of the connection to it. */
+export const NOT_BY_WAITING: ReadonlySet<ErrorCode> = new Set(['WORKER_LOST', 'CONNECTION_LOST', 'QUEUE_FULL']);
 
 /** Tells tasks that still run that nobody needs their rows. Made once: a stack trace for every query costs too much. */
 export const QUERY_ENDED = new SkeinError('QUERY_CANCELLED', 'the query has ended');

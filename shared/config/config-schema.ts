@@ -111,6 +111,12 @@ const decimal = (value: number, min: number, max: number, doc: string): Key<numb
     return n >= min && n <= max ? n : invalid(`a number from ${min} to ${max}`, t);
   },
 });
+/** A number; or `cores`, which stands for that of the live workers. */
+const rate = (doc: string): Key<number | 'cores'> => ({
+  ...string('cores', doc),
+  default: 'cores',
+  parse: (t) => (t.trim() === 'cores' ? 'cores' : decimal(0, 0, 1_000_000, doc).parse(t)),
+});
 const choice = <T extends string>(value: T, others: readonly T[], doc: string): Key<T> => ({
   type: 'string',
   default: value,
@@ -398,7 +404,9 @@ export const CONFIG = {
     2 * GIB,
     'Room of all profiles in Postgres, over which the oldest are dropped, an eighth of it at once',
   ),
-  'coordinator.cu_rate': decimal(1, 0, 1_000_000, 'Compute units that an hour of a core costs, as history counts them'),
+  'coordinator.cu_rate': rate(
+    'Compute units of an hour of the whole cluster, as history counts them; cores = as many as the workers have cores that are live when a statement begins',
+  ),
   'coordinator.metadata_cache_bytes': bytes(256 * MIB, 'Cache of table metadata and manifests'),
   'coordinator.file_list_bytes_max': bytes(64 * MIB, 'Longest list of the files of one scan'),
   'coordinator.file_lists_bytes_max': bytes(

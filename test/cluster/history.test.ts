@@ -270,6 +270,58 @@ test('a query over its memory limit that cannot spill is cancelled, with the rea
   });
 });
 
+describe('a query that did not come to its end records what was done up to then', () => {
+  const CROSS = 'SELECT max(hash(a.l_comment, b.l_comment)) FROM lake.tpch.lineitem AS a, lake.tpch.lineitem AS b';
+
+  test.each<[string, string, string, object, object]>([
+    [
+      'fails',
+      'single',
+      'SELECT max(CAST(l_comment AS INTEGER)) FROM lake.tpch.lineitem',
+      {},
+      { status: 'failed', fragments: 1 },
+    ],
+    [
+      'fails',
+      'force',
+      'SELECT l_tax, max(CAST(l_comment AS INTEGER)) FROM lake.tpch.lineitem GROUP BY 1',
+      {},
+      { status: 'failed' },
+    ],
+    ['is cancelled', 'single', CROSS, { timeoutMs: 700 }, { status: 'cancelled', fragments: 1 }],
+    ['is cancelled', 'force', CROSS, { timeoutMs: 1_500 }, { status: 'cancelled' }],
+  ])('%s, %s: %s', async (_how, distribution, sql, request, expected) => {
+    const [queryId, sessionId] = [randomUUID(), randomUUID()];
+    await cluster.sql(`SET skein.distribution = '${distribution}'`, { sessionId });
+    await cluster.query(sql, { ...request, queryId, sessionId });
+    const row = await record(queryId);
+    expect(row).toMatchObject({ ...expected, rows_produced: '0' });
+    for (const field of ['bytes_scanned', 'fragments', 'cu_consumed']) {
+      expect(Number(row[field]), field).toBeGreaterThan(0);
+    }
+    const cores = await liveCores();
+    expect(row['cu_consumed']).toBeCloseTo((cores * Number(row['duration_ms'])) / 3_600_000, 12);
+  });
+
+  test('rows that its client got before it failed', async () => {
+    const queryId = randomUUID();
+    const sql = "SELECT CASE WHEN n = 9000000 THEN error('late') ELSE n END FROM range(9000001) AS r(n)";
+    await cluster.query(sql, { queryId }).catch(() => undefined);
+    const { status, rows_produced: rows } = await record(queryId);
+    expect(status).toBe('failed');
+    expect(Number(rows)).toBeGreaterThan(0);
+  });
+});
+
+/** Cores of the workers that are live. */
+async function liveCores(): Promise<number> {
+  const headers = { authorization: `Bearer ${await cluster.token()}` };
+  const body = (await (await fetch(`${cluster.queryUrl}/api/cluster`, { headers })).json()) as {
+    readonly workers: readonly { readonly slots: number }[];
+  };
+  return body.workers.reduce((sum, { slots }) => sum + slots, 0);
+}
+
 test('literals of a statement that does not parse and speaks of secrets are masked', async () => {
   const kept = {
     "CREATE USER x PASSWORD = 'hunter2' NONSENSE '": 'CREATE USER x PASSWORD ***',

@@ -57,12 +57,17 @@ export function controlHandlers(options: ControlOptions): WorkerHandlers {
     RunTask: ofCoordinator(runTaskHandler(options)),
     ReadPartition: unary(security, READERS, readPartitionHandler(options)),
     EndQuery: ofCoordinator<EndQueryRequest, EndQueryReplyInput>(async (request) => {
-      await tasks.endQuery(queryId(request.query_id));
-      return {};
+      const ended = queryId(request.query_id);
+      const times = tasks.times((task) => task.queryId === ended);
+      await tasks.endQuery(ended);
+      return { tasks: times };
     }),
-    CancelTask: ofCoordinator<CancelTaskRequest, CancelTaskReplyInput>(async (request) => ({
-      found: await tasks.cancel(taskId(request.task_id), new SkeinError(errorCode(request.code), request.reason)),
-    })),
+    CancelTask: ofCoordinator<CancelTaskRequest, CancelTaskReplyInput>(async (request) => {
+      const ended = taskId(request.task_id);
+      const [time] = tasks.times((task) => task.taskId === ended);
+      const found = await tasks.cancel(ended, new SkeinError(errorCode(request.code), request.reason));
+      return { found, bytes_scanned: time?.bytes_scanned ?? 0 };
+    }),
   };
   return {
     ...carried,

@@ -65,6 +65,11 @@ export class Attempt {
     return this.#control.scheduledMs;
   }
 
+  /** Bytes of the column chunks that the attempt reads. */
+  get bytesScanned(): number {
+    return this.#control.bytesScanned;
+  }
+
   /** CPU time of the attempt so far, in ms. */
   get cpuMs(): number {
     return this.#control.cpuMs(this.#threadCpuMs);

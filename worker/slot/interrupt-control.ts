@@ -9,7 +9,8 @@ import { interruptConnection } from '../duckdb/instance.ts';
  * IDLE --open--> RUNNING --interrupt--> BUSY --> RUNNING
  *   ^----close----'
  * ```
- * It also holds whether the attempt was withdrawn, whether it has work to do, whether it is held, its scheduled time, and its CPU time.
+ * It also holds whether the attempt was withdrawn, whether it has work to do, whether it is held, its scheduled time, its CPU time, and the
+ * bytes that it scans.
  */
 const STATE = 0;
 const WITHDRAWN = 1;
@@ -20,7 +21,8 @@ const RUNNING = 1;
 const BUSY = 2;
 const ADDRESS_OFFSET = 8;
 const CPU_OFFSET = 24;
-const BYTES = 48;
+const SCANNED_OFFSET = 48;
+const BYTES = 56;
 /** In microseconds: CPU time of the quanta that have ended, that of the thread at the begin of the present one (0 between quanta), time of all quanta. */
 const USED = 0;
 const BEGAN = 1;
@@ -31,12 +33,14 @@ export class InterruptControl {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #address: BigUint64Array<SharedArrayBuffer>;
   readonly #cpu: BigInt64Array<SharedArrayBuffer>;
+  readonly #scanned: BigInt64Array<SharedArrayBuffer>;
 
   constructor(buffer: SharedArrayBuffer) {
     this.buffer = buffer;
     this.#words = new Int32Array(buffer);
     this.#address = new BigUint64Array(buffer, ADDRESS_OFFSET, 1);
     this.#cpu = new BigInt64Array(buffer, CPU_OFFSET, 3);
+    this.#scanned = new BigInt64Array(buffer, SCANNED_OFFSET, 1);
   }
 
   /** Main thread: of an attempt that has work to do, as soon as its slot gets to it. */
@@ -119,6 +123,16 @@ export class InterruptControl {
   /** Thread time so far, in ms: the work that is lost when the attempt is withdrawn. */
   get scheduledMs(): number {
     return Number(Atomics.load(this.#cpu, SCHEDULED)) / 1_000;
+  }
+
+  /** Slot: the attempt begins to read column chunks of so many bytes. */
+  scans(bytes: number): void {
+    Atomics.store(this.#scanned, 0, BigInt(Math.round(bytes)));
+  }
+
+  /** Bytes of the column chunks that the attempt reads; 0 before it begins to. */
+  get bytesScanned(): number {
+    return Number(Atomics.load(this.#scanned, 0));
   }
 }
 

@@ -109,6 +109,11 @@ export class SlotRun implements Asker {
     return this.#state.kind === 'running' ? this.#state.attempt.scheduledMs : 0;
   }
 
+  /** Bytes of the column chunks that it reads: those of the last attempt that has begun to. */
+  get bytesScanned(): number {
+    return this.#attempts.findLast(({ bytesScanned }) => bytesScanned > 0)?.bytesScanned ?? 0;
+  }
+
   /** Its query has had this time by now, over the whole cluster. */
   setTime(time: QueryTime): void {
     this.#time = time;

@@ -3,7 +3,7 @@ import { parentPort, threadId } from 'node:worker_threads';
 import { workerData } from 'piscina';
 import { decodeTask } from '#proto/task-codec.ts';
 import type { ScanSpec, TaskSpec, WriteSink } from '#proto/task.ts';
-import { SkeinError, type ErrorCode } from '#shared/error.ts';
+import { SkeinError, type ErrorCode, type ErrorData } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
 import { unsoundOptimizers } from '#shared/sql/unsound-optimizers.ts';
 import { returnMemoryWhenIdle } from '#shared/thread/idle-memory.ts';
@@ -33,7 +33,7 @@ import { SlotScheduler, type BusyTasks } from './slot-scheduler.ts';
 import { fragmentError, SlotTask, type TaskText } from './slot-task.ts';
 import { TaskInputs } from './task-inputs.ts';
 import { TaskOutput } from './task-output.ts';
-import { readBytes, reportOf, type TaskDone } from './task-report.ts';
+import { bytesOf, readBytes, reportOf, type TaskDone } from './task-report.ts';
 import { addRuns, NO_RUN, type TaskRun } from './task-run.ts';
 import { currentThread, restorePriority } from './thread-priority.ts';
 import { keepsOrderOfFiles, loadRules, writeFiles, type OpenLocation } from './write-files.ts';
@@ -164,7 +164,7 @@ export async function runTask(job: SlotJob): Promise<void> {
     });
     if (done !== undefined) output.finish(reportOf(job, output, done));
   } catch (error) {
-    output.fail(describe(abort.signal.aborted ? abort.signal.reason : error).toData());
+    output.fail(failureOf(abort.signal.aborted ? abort.signal.reason : error, control));
   } finally {
     try {
       await ranges?.[Symbol.asyncDispose]();
@@ -210,6 +210,7 @@ async function prepareAndRun(
   copies?.tellReads();
   const preparingMs = performance.now() - beganMs;
   if (control.isWithdrawn) return undefined;
+  control.scans(bytesOf(prepared));
   try {
     const run = await runInInstance({ ...parts, prepared, copies }, started);
     return { run, scans: prepared.reports, preparingMs };
@@ -407,8 +408,8 @@ async function runStatement({ job, spec, control, output }: Running, at: InInsta
   }
 }
 
-/** Drops the error's position in the text: positions in a fragment's SQL mean nothing to the user. */
-function describe(thrown: unknown): SkeinError {
-  const error = SkeinError.of(thrown);
-  return new SkeinError(error.code, error.message, { cause: error.cause });
+/** The error without its position in the text, because positions in a fragment's SQL mean nothing to the user. */
+function failureOf(thrown: unknown, { bytesScanned }: InterruptControl): ErrorData {
+  const { code, message } = SkeinError.of(thrown);
+  return { code, message, ...(bytesScanned === 0 ? {} : { bytesScanned }) };
 }

@@ -4,12 +4,15 @@ import type { SlotJob } from './slot-messages.ts';
 import type { TaskOutput } from './task-output.ts';
 import type { TaskRun } from './task-run.ts';
 
+/** Bytes of the column chunks that a task reads from storage. */
+export const bytesOf = ({ reports }: Pick<PreparedSql, 'reports'>): number =>
+  reports.reduce((sum, scan) => sum + scan.bytes, 0);
+
 /**
  * Bytes that a task reads. The coordinator knows only file sizes; the worker knows the bytes that are left after row groups are pruned.
  */
-export function readBytes({ inputs }: TaskSpec, { reports }: PreparedSql): number {
-  const scanned = reports.reduce((sum, scan) => sum + scan.bytes, 0);
-  return inputs.reduce((sum, { sources }) => sources.reduce((all, one) => all + one.bytes, sum), scanned);
+export function readBytes({ inputs }: TaskSpec, prepared: PreparedSql): number {
+  return inputs.reduce((sum, { sources }) => sources.reduce((all, one) => all + one.bytes, sum), bytesOf(prepared));
 }
 
 /** A task that has ended well. */
@@ -35,7 +38,7 @@ export function reportOf(
     quanta: run.times.quanta,
     spilledBytes: run.peak.spilledBytes,
     peakMemoryBytes: run.peak.memoryBytes,
-    bytesScanned: scans.reduce((sum, scan) => sum + scan.bytes, 0),
+    bytesScanned: bytesOf({ reports: scans }),
     scans,
     // The spool fills in the partitions of a spooled output.
     partitions: [],

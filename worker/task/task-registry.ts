@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { TaskTime } from '#proto/generated/skein/worker/v1/TaskTime.ts';
 import { PARTITIONS_MAX, type InputSource, type SentTask, type TaskReport } from '#proto/task.ts';
 import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -85,6 +86,14 @@ export class TaskRegistry {
   /** The queries that have a task or spooled output here. */
   queries(): readonly QueryId[] {
     return [...new Set([...this.#tasks.values()].map(({ spec }) => spec.queryId))];
+  }
+
+  /** What tasks have cost that have not ended: all of them, or those that are meant. */
+  times(isMeant: (spec: SentTask) => boolean = () => true): readonly TaskTime[] {
+    return [...this.#options.pool.runs].flatMap(({ start: { spec }, scheduledMs, bytesScanned }) => {
+      const { queryId: query_id, taskId: task_id } = spec;
+      return isMeant(spec) ? [{ query_id, task_id, scheduled_ms: scheduledMs, bytes_scanned: bytesScanned }] : [];
+    });
   }
 
   /** Tasks that have not left their slot. */

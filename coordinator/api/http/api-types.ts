@@ -128,7 +128,7 @@ const HistoryRecord = record({
   bytesScanned: integer('Bytes read from storage'),
   fragments: integer('Fragments that ran'),
   errorMessage: orNull(Type.String(), 'Why it failed or was cancelled'),
-  cuConsumed: Type.Number({ description: 'Compute units: hours of cores by coordinator.cu_rate' }),
+  cuConsumed: Type.Number({ description: 'Compute units: coordinator.cu_rate for an hour of durationMs' }),
 });
 
 export type ResourceGroupEntry = Static<typeof ResourceGroup>;

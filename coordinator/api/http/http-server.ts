@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { Action } from '#shared/authorization/action.ts';
 import { errorBody, SkeinError } from '#shared/error.ts';
 import { BodyBudget, type HeldBody } from '#shared/http/body-budget.ts';
+import { answerHalfClosed } from '#shared/http/half-closed.ts';
 import type { QueryId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { metricsAccess } from '#shared/metrics-access.ts';
@@ -130,6 +131,7 @@ export function httpApp(options: HttpOptions): DocumentedApp {
     },
     clientErrorHandler: answerBrokenHttp,
   });
+  answerHalfClosed(app.server);
   app.addHook('onRequest', cutSlowBodies(options.requestTimeoutMs, answerBrokenHttp));
   // Handlers parse their bodies themselves: a long one in a thread.
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));

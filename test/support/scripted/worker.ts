@@ -43,6 +43,8 @@ export type WorkerScript = {
   readonly cancel?: () => Promise<void>;
   readonly cores?: number;
   readonly openSlots?: number;
+  /** Bytes that its tasks have scanned when they are stopped. */
+  readonly bytesScanned?: number;
 };
 /** A report, or whose output could not be read. */
 export type SpooledAnswer =
@@ -116,7 +118,8 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
       const { task_id: taskId, code } = call.request;
       cancelled.push({ taskId, code });
       streams.get(taskId)?.abort.abort();
-      const answer = (): void => callback(null, { found: streams.delete(taskId) });
+      const bytes = script.bytesScanned ?? 0;
+      const answer = (): void => callback(null, { found: streams.delete(taskId), bytes_scanned: bytes });
       if (script.cancel === undefined) answer();
       else void script.cancel().then(answer);
     },

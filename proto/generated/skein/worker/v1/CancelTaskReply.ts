@@ -3,8 +3,10 @@
 
 export interface CancelTaskReplyInput {
   readonly found?: (boolean);
+  readonly bytes_scanned?: (number | string);
 }
 
 export interface CancelTaskReply {
   readonly found: (boolean);
+  readonly bytes_scanned: (number);
 }

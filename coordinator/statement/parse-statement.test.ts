@@ -46,7 +46,12 @@ describe('DELETE, UPDATE and MERGE', () => {
       command: 'merge',
       input: {
         alias: null,
-        source: { kind: 'query', query: inMerged("SELECT ')' AS a"), alias: 's', columns: [{ text: 'b' }] },
+        source: {
+          kind: 'query',
+          query: inMerged("SELECT ')' AS a"),
+          alias: 's',
+          columns: [{ name: 'b', position: merged.indexOf('b) ON') }],
+        },
         on: inMerged('CASE WHEN t.a THEN s.b END'),
         branches: [{ when: 'matched', condition: inMerged('s.b = 1'), action: { kind: 'delete' } }],
       },

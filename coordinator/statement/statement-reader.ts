@@ -211,10 +211,18 @@ export class StatementReader {
     }
   }
 
-  /** Returns the rest of the statement as text. */
+  /** Returns the rest of the statement as text, and takes none of it. */
   rest(): TextSpan {
     const { start } = this.#peek(0);
     return { text: this.#span.text.slice(start), offset: this.#span.offset + start };
+  }
+
+  /** Takes the rest of the statement as text. */
+  takeRest(): TextSpan {
+    const rest = this.rest();
+    this.#ahead.length = 0;
+    this.#tokenizer.end();
+    return rest;
   }
 
   /** Takes everything. @returns the place of the last of these words outside of brackets that neither follows a dot nor AS; null = none */

@@ -5,10 +5,13 @@ import type { Field } from '#shared/iceberg/type.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { Description } from '../command/description.ts';
-import type { Merge, MergeBranch, MergeSource, WriteOutcome, WriteTarget } from '../command/command.ts';
+import type * as command from '../command/row-write.ts';
+import type { WriteOutcome, WriteTarget } from '../command/command.ts';
 import { printSqlType } from '../planner/sql-type.ts';
 import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
-import { DerivedText } from '../statement/derived-text.ts';
+import type { DerivedText } from '../statement/derived-text.ts';
+import type { AsProven, Proven } from '../statement/proven.ts';
+import { SplicedText } from '../statement/spliced-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { Assignment } from './assign-columns.ts';
 import { readName, tableText } from './target-name.ts';
@@ -17,6 +20,10 @@ import { addressedTarget, readTarget, withRestarts, type RowServices } from './r
 import { planReturning } from './returned-rows.ts';
 import { rewriteQuery } from './rewrite-query.ts';
 import { writeNewRows } from './write-new-rows.ts';
+
+type Merge = command.Merge<AsProven>;
+type MergeBranch = command.MergeBranch<AsProven>;
+type MergeSource = command.MergeSource<AsProven>;
 
 /** Names that nobody writes: the number of the branch that a row takes, and the sign of a row of the source. */
 const BRANCH = '"skein branch"';
@@ -62,7 +69,7 @@ async function mergeOnce(input: Merge, services: RowServices): Promise<WriteOutc
 }
 
 /** The value of a column in a row that a branch writes: a part of the statement, or a text of our own. */
-type Value = TextSpan | string;
+type Value = Proven<'expression'> | string;
 type Branch = {
   readonly branch: MergeBranch;
   /** By field; a column of the table that is absent stays as it is. Null = the branch writes no row. */
@@ -77,16 +84,14 @@ const sourceName = ({ alias }: MergeSource): string => quoteIdentifier(alias);
 
 /** The names of the source's columns. */
 async function sourceColumns({ source, rest }: Merge, { queries }: RowServices): Promise<readonly string[]> {
-  const { kind, query, columns } = source;
   // The text of our own has no place in the statement.
-  const own = { text: `SELECT * FROM ${query.text}`, offset: rest.offset + rest.text.length };
-  const found = await queries.columns(kind === 'query' ? query : own);
-  const names = columns.map(({ text }) => identifierOf(text));
-  return found.map(({ name }, i) => names[i] ?? name);
+  const found = await queries.columns(
+    source.kind === 'query'
+      ? source.query
+      : { text: `SELECT * FROM ${source.table.text}`, offset: rest.offset + rest.text.length },
+  );
+  return found.map(({ name }, i) => source.columns[i]?.name ?? name);
 }
-
-/** An identifier as it was written, without its quotes. */
-const identifierOf = (text: string): string => (text.startsWith('"') ? text.slice(1, -1).replaceAll('""', '"') : text);
 
 type BranchContext = { readonly input: Merge; readonly target: WriteTarget; readonly source: readonly string[] };
 
@@ -96,7 +101,7 @@ function valuesOf(branch: MergeBranch, { input, target, source }: BranchContext)
   if (action.kind === 'delete' || action.kind === 'nothing') return { branch, values: null };
   const { fields } = target.schema;
   const values = new Map<Field, Value>();
-  const put = (name: string, position: number, value: TextSpan | null | string): void => {
+  const put = (name: string, position: number, value: Value | null): void => {
     const field = fields.find((one) => foldIdentifier(one.name) === foldIdentifier(name));
     if (field === undefined) throw missingColumn(fields, name, position);
     if (values.has(field)) throw new SkeinError('SYNTAX_ERROR', `column ${name} is given twice`, { position });
@@ -136,13 +141,8 @@ type Rows = { readonly input: Merge; readonly branches: readonly Branch[]; reado
 function newRows(target: WriteTarget, { input, branches, fields }: Rows): DerivedText {
   const { source, on, rest } = input;
   const [t, s] = [targetName(input, target), sourceName(source)];
-  const text = new DerivedText(rest.text);
-  const copy = (part: Value): DerivedText => {
-    if (typeof part === 'string') return text.insert(part);
-    const start = part.offset - rest.offset;
-    // A part may end in a comment.
-    return text.slice(start, start + part.text.length, new Map()).insert('\n');
-  };
+  const text = new SplicedText(rest);
+  const copy = (part: Value): SplicedText => (typeof part === 'string' ? text.insert(part) : text.splice(part));
   const choose = (kind: MergeBranch['when']): void => {
     text.insert('CASE WHEN false THEN 0');
     for (const [i, { branch }] of branches.entries()) {
@@ -179,7 +179,7 @@ function newRows(target: WriteTarget, { input, branches, fields }: Rows): Derive
   const written = ['-1', ...branches.flatMap(({ values }, i) => (values === null ? [] : [i]))];
   const joined = `${tableText(readName(target))} AS ${t} ${joinOf(branches)} JOIN (SELECT *, true AS ${IS_SOURCE} FROM `;
   text.insert(`${t}._file, ${t}._pos, ${BRANCH} IN (${written.join(', ')}) FROM ${joined}`);
-  printSource(source, copy);
+  printSource(text, source);
   text.insert(`) AS ${s} ON (`);
   copy(on);
   if (!isNested) return text.insert(`) WHERE ${BRANCH} IS NOT NULL`);
@@ -193,14 +193,11 @@ const mayHaveQuery = (condition: TextSpan | null): boolean =>
   condition !== null && QUERY_WORDS.test(foldIdentifier(condition.text));
 
 /** The source in FROM, under its alias. */
-function printSource({ kind, query, alias, columns }: MergeSource, copy: (part: Value) => DerivedText): void {
-  if (kind === 'query') copy('(');
-  copy(query).insert(`${kind === 'query' ? ')' : ''} AS ${quoteIdentifier(alias)}`);
-  for (const [i, column] of columns.entries()) {
-    copy(i === 0 ? '(' : ', ');
-    copy(column);
-  }
-  if (columns.length > 0) copy(')');
+function printSource(text: SplicedText, source: MergeSource): void {
+  if (source.kind === 'query') text.insert('(').splice(source.query).insert(')');
+  else text.splice(source.table);
+  const names = source.columns.map(({ name }) => quoteIdentifier(name)).join(', ');
+  text.insert(` AS ${quoteIdentifier(source.alias)}${names === '' ? '' : `(${names})`}`);
 }
 
 /** The join that keeps the rows which a branch may take. */

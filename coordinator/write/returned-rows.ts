@@ -12,14 +12,16 @@ import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import type { Description } from '../command/description.ts';
 import type { Queries, ReturnedFiles, Returning, WriteTarget } from '../command/command.ts';
-import { DerivedText } from '../statement/derived-text.ts';
+import type { DerivedText } from '../statement/derived-text.ts';
+import type { Proven } from '../statement/proven.ts';
+import { SplicedText } from '../statement/spliced-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { readName, tableText } from './target-name.ts';
 
 /** A statement that may have RETURNING. */
 type ReturningStatement = {
   readonly alias?: string | null;
-  readonly returning: TextSpan | null;
+  readonly returning: Proven<'list'> | null;
   /** A part of the statement's text that has RETURNING in it. */
   readonly rest: TextSpan;
 };
@@ -47,11 +49,10 @@ export async function describeReturning(
   return returning === null ? null : queries.describe(returning, returningQuery(returning, statement, target));
 }
 
-function returningQuery(list: TextSpan, { alias }: ReturningStatement, target: WriteTarget): DerivedText {
+function returningQuery(list: Proven<'list'>, { alias }: ReturningStatement, target: WriteTarget): DerivedText {
   const name = readName(target);
   const from = `FROM ${tableText(name)} AS ${quoteIdentifier(alias ?? name.table)}`;
-  // The list may end in a comment.
-  return new DerivedText(list.text).insert('SELECT ').slice(0, list.text.length, new Map()).insert(`\n${from}`);
+  return new SplicedText(list).insert('SELECT ').splice(list).insert(from);
 }
 
 /** New files of a table as a scan reads them. */

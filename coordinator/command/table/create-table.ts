@@ -95,7 +95,7 @@ const BEFORE_QUERY: ReadonlySet<string> = new Set(['AS', 'PARTITIONED', 'SORTED'
 function takeQuery(reader: StatementReader): { readonly query: TextSpan } {
   if (!reader.takeWord('AS')) throw reader.expected('AS and a query');
   if (!startsQuery(reader) && reader.peekWord() !== 'TABLE') throw reader.expected('a query');
-  return { query: reader.rest() };
+  return { query: reader.takeRest() };
 }
 
 type CreateAs = Omit<CreateTable, 'shape'> & { readonly query: TextSpan };

@@ -32,7 +32,7 @@ export function takeViewQuery(reader: StatementReader): ViewQuery {
   const comment = takeComment(reader);
   if (!reader.takeWord('AS')) throw reader.expected('AS and a query');
   if (!startsQuery(reader) && reader.peekWord() !== 'TABLE') throw reader.expected('a query');
-  return { columns, comment, query: reader.rest() };
+  return { columns, comment, query: reader.takeRest() };
 }
 
 function takeViewColumns(reader: StatementReader): readonly ViewColumn[] {

@@ -50,7 +50,7 @@ function takeSource(reader: StatementReader): MergeSource {
   }
   const { parts } = reader.name('a table', 3);
   const table = { text: from.text.slice(0, reader.position - from.offset).trimEnd(), offset: from.offset };
-  return { kind: 'table', table, alias: takeAlias(reader) ?? parts.at(-1) ?? '', columns: [] };
+  return { kind: 'table', table, parts, alias: takeAlias(reader) };
 }
 
 function takeBranch(reader: StatementReader): MergeBranch {

@@ -50,14 +50,21 @@ export type Merge<Parts extends AsWritten = AsWritten> = {
   readonly rest: TextSpan;
 };
 /** The name of a table, or a query in brackets, without them. */
-export type MergeSource<Parts extends AsWritten = AsWritten> = {
-  readonly alias: string;
-  /** The names that the statement gives the columns of a query. */
-  readonly columns: readonly ColumnName[];
-} & (
-  | { readonly kind: 'table'; readonly table: Parts['tables'] }
-  | { readonly kind: 'query'; readonly query: Parts['query'] }
-);
+export type MergeSource<Parts extends AsWritten = AsWritten> =
+  | {
+      readonly kind: 'table';
+      readonly table: Parts['tables'];
+      /** The table's name. */
+      readonly parts: readonly string[];
+      readonly alias: string | null;
+    }
+  | {
+      readonly kind: 'query';
+      readonly query: Parts['query'];
+      readonly alias: string;
+      /** The names that the statement gives the columns. */
+      readonly columns: readonly ColumnName[];
+    };
 export type MergeBranch<Parts extends AsWritten = AsWritten> = {
   readonly when: 'matched' | 'not-matched' | 'not-matched-by-source';
   readonly condition: Parts['expression'] | null;

@@ -1,8 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { PositionSet } from '#shared/iceberg/position-set.ts';
 import { printPositions } from '#shared/iceberg/print-positions.ts';
-import { quoteIdentifier } from '#shared/sql/quote.ts';
-import { readName, tableText } from './target-name.ts';
+import { targetSource } from './target-name.ts';
 import type { TextRows, WriteTarget } from '../command/command.ts';
 import type { MatchingRows } from '../command/row-write.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
@@ -20,21 +19,20 @@ export function matchQuery(
   target: Pick<WriteTarget, 'name' | 'branch'>,
   matching: Omit<MatchingRows<AsProven>, 'table'>,
 ): DerivedText {
-  const name = readName(target);
-  const t = quoteIdentifier(matching.alias ?? name.table);
+  const { qualifier: t } = targetSource(target, matching.alias);
   const [before, after] = printPositions({ file: `${t}._file`, pos: `${t}._pos`, isReplaced: 'false' });
   const text = new SplicedText(matching.rest).insert(before);
-  printMatching(text, name, matching);
+  printMatching(text, target, matching);
   return text.insert(after);
 }
 
 /** Prints FROM and WHERE. @param text of the statement's `rest` */
 export function printMatching(
   text: SplicedText,
-  name: WriteTarget['name'],
+  target: Pick<WriteTarget, 'name' | 'branch'>,
   { alias, from, where }: Pick<MatchingRows<AsProven>, 'alias' | 'from' | 'where'>,
 ): void {
-  text.insert(`FROM ${tableText(name)} AS ${quoteIdentifier(alias ?? name.table)}`);
+  text.insert(`FROM ${targetSource(target, alias).source}`);
   if (from !== null) text.insert(', ').splice(from);
   if (where !== null) text.insert(' WHERE (').splice(where).insert(')');
 }

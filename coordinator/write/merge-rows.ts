@@ -14,7 +14,8 @@ import type { AsProven, Proven } from '../statement/proven.ts';
 import { SplicedText } from '../statement/spliced-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { Assignment } from './assign-columns.ts';
-import { readName, tableText } from './target-name.ts';
+import { sourceText } from './merge-source.ts';
+import { targetSource } from './target-name.ts';
 import { missingColumn } from './missing-column.ts';
 import { addressedTarget, readTarget, withRestarts, type RowServices } from './replace-rows.ts';
 import { planReturning } from './returned-rows.ts';
@@ -23,11 +24,9 @@ import { writeNewRows } from './write-new-rows.ts';
 
 type Merge = command.Merge<AsProven>;
 type MergeBranch = command.MergeBranch<AsProven>;
-type MergeSource = command.MergeSource<AsProven>;
 
-/** Names that nobody writes: the number of the branch that a row takes, and the sign of a row of the source. */
+/** A name that nobody writes: the number of the branch that a row takes. */
 const BRANCH = '"skein branch"';
-const IS_SOURCE = '"skein source"';
 
 /**
  * Merges a source into a table, in one snapshot:
@@ -79,18 +78,15 @@ type Branch = {
 const isStar = ({ action }: MergeBranch): boolean =>
   (action.kind === 'update' && action.set === null) || (action.kind === 'insert' && action.values === null);
 
-const targetName = ({ alias }: Merge, target: WriteTarget): string => quoteIdentifier(alias ?? readName(target).table);
-const sourceName = ({ alias }: MergeSource): string => quoteIdentifier(alias);
-
 /** The names of the source's columns. */
 async function sourceColumns({ source, rest }: Merge, { queries }: RowServices): Promise<readonly string[]> {
+  if (source.kind === 'query') {
+    const found = await queries.columns(source.query);
+    return found.map(({ name }, i) => source.columns[i]?.name ?? name);
+  }
   // The text of our own has no place in the statement.
-  const found = await queries.columns(
-    source.kind === 'query'
-      ? source.query
-      : { text: `SELECT * FROM ${source.table.text}`, offset: rest.offset + rest.text.length },
-  );
-  return found.map(({ name }, i) => source.columns[i]?.name ?? name);
+  const own = { text: `SELECT * FROM ${source.table.text}`, offset: rest.offset + rest.text.length };
+  return (await queries.columns(own)).map(({ name }) => name);
 }
 
 type BranchContext = { readonly input: Merge; readonly target: WriteTarget; readonly source: readonly string[] };
@@ -109,7 +105,7 @@ function valuesOf(branch: MergeBranch, { input, target, source }: BranchContext)
   };
   const { position } = input.table;
   const star = (): void => {
-    for (const name of source) put(name, position, `${sourceName(input.source)}.${quoteIdentifier(name)}`);
+    for (const name of source) put(name, position, `${sourceText(input, target).qualifier}.${quoteIdentifier(name)}`);
   };
   if (action.kind === 'update') {
     if (action.set === null) star();
@@ -139,8 +135,9 @@ type Rows = { readonly input: Merge; readonly branches: readonly Branch[]; reado
  * An alias cannot stand for an expression with a subquery; the number is then found by a LATERAL one.
  */
 function newRows(target: WriteTarget, { input, branches, fields }: Rows): DerivedText {
-  const { source, on, rest } = input;
-  const [t, s] = [targetName(input, target), sourceName(source)];
+  const { on, rest } = input;
+  const { source: table, qualifier: t } = targetSource(target, input.alias);
+  const source = sourceText(input, target);
   const text = new SplicedText(rest);
   const copy = (part: Value): SplicedText => (typeof part === 'string' ? text.insert(part) : text.splice(part));
   const choose = (kind: MergeBranch['when']): void => {
@@ -153,9 +150,9 @@ function newRows(target: WriteTarget, { input, branches, fields }: Rows): Derive
     text.insert(' END');
   };
   const printBranch = (): void => {
-    text.insert(`CASE WHEN ${t}._pos IS NOT NULL AND ${s}.${IS_SOURCE} THEN `);
+    text.insert(`CASE WHEN ${t}._pos IS NOT NULL AND ${source.isThere} THEN `);
     choose('matched');
-    text.insert(` WHEN ${s}.${IS_SOURCE} THEN `);
+    text.insert(` WHEN ${source.isThere} THEN `);
     choose('not-matched');
     text.insert(' ELSE ');
     choose('not-matched-by-source');
@@ -177,10 +174,9 @@ function newRows(target: WriteTarget, { input, branches, fields }: Rows): Derive
     text.insert(' END, ');
   }
   const written = ['-1', ...branches.flatMap(({ values }, i) => (values === null ? [] : [i]))];
-  const joined = `${tableText(readName(target))} AS ${t} ${joinOf(branches)} JOIN (SELECT *, true AS ${IS_SOURCE} FROM `;
-  text.insert(`${t}._file, ${t}._pos, ${BRANCH} IN (${written.join(', ')}) FROM ${joined}`);
-  printSource(text, source);
-  text.insert(`) AS ${s} ON (`);
+  text.insert(`${t}._file, ${t}._pos, ${BRANCH} IN (${written.join(', ')}) FROM ${table} ${joinOf(branches)} JOIN `);
+  source.print(text);
+  text.insert(' ON (');
   copy(on);
   if (!isNested) return text.insert(`) WHERE ${BRANCH} IS NOT NULL`);
   text.insert('), LATERAL (SELECT ');
@@ -191,14 +187,6 @@ function newRows(target: WriteTarget, { input, branches, fields }: Rows): Derive
 const QUERY_WORDS = /\b(?:select|from|values|table|with)\b/;
 const mayHaveQuery = (condition: TextSpan | null): boolean =>
   condition !== null && QUERY_WORDS.test(foldIdentifier(condition.text));
-
-/** The source in FROM, under its alias. */
-function printSource(text: SplicedText, source: MergeSource): void {
-  if (source.kind === 'query') text.insert('(').splice(source.query).insert(')');
-  else text.splice(source.table);
-  const names = source.columns.map(({ name }) => quoteIdentifier(name)).join(', ');
-  text.insert(` AS ${quoteIdentifier(source.alias)}${names === '' ? '' : `(${names})`}`);
-}
 
 /** The join that keeps the rows which a branch may take. */
 function joinOf(branches: readonly Branch[]): string {

@@ -8,7 +8,6 @@ import { encodeVectors } from '#shared/iceberg/write/puffin.ts';
 import { partitionTypes } from '#shared/iceberg/write/write-manifest.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import type { Description } from '../command/description.ts';
 import type { Queries, ReturnedFiles, Returning, WriteTarget } from '../command/command.ts';
@@ -16,7 +15,7 @@ import type { DerivedText } from '../statement/derived-text.ts';
 import type { Proven } from '../statement/proven.ts';
 import { SplicedText } from '../statement/spliced-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
-import { readName, tableText } from './target-name.ts';
+import { targetSource } from './target-name.ts';
 
 /** A statement that may have RETURNING. */
 type ReturningStatement = {
@@ -50,9 +49,8 @@ export async function describeReturning(
 }
 
 function returningQuery(list: Proven<'list'>, { alias }: ReturningStatement, target: WriteTarget): DerivedText {
-  const name = readName(target);
-  const from = `FROM ${tableText(name)} AS ${quoteIdentifier(alias ?? name.table)}`;
-  return new SplicedText(list).insert('SELECT ').splice(list).insert(from);
+  const { source } = targetSource(target, alias ?? null);
+  return new SplicedText(list).insert('SELECT ').splice(list).insert(`FROM ${source}`);
 }
 
 /** New files of a table as a scan reads them. */

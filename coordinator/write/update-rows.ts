@@ -12,7 +12,7 @@ import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
 import type { AsProven, Proven } from '../statement/proven.ts';
 import { SplicedText } from '../statement/spliced-text.ts';
-import { readName } from './target-name.ts';
+import { targetSource } from './target-name.ts';
 import { requireAssignable, type Assignment } from './assign-columns.ts';
 import { printMatching } from './matched-rows.ts';
 import { missingColumn } from './missing-column.ts';
@@ -97,9 +97,8 @@ function newRows(
   target: WriteTarget,
   { columns, ...matching }: Update<AsProven> & { readonly columns: readonly NewColumn[] },
 ): DerivedText {
-  const name = readName(target);
   const { alias, rest } = matching;
-  const t = quoteIdentifier(alias ?? name.table);
+  const { qualifier: t } = targetSource(target, alias);
   const text = new SplicedText(rest).insert('SELECT ');
   for (const { field, value } of inOrder(columns)) {
     if (value === null) text.insert(`${t}.${quoteIdentifier(field.name)}`);
@@ -113,7 +112,7 @@ function newRows(
     text.insert(', ');
   }
   text.insert(`${t}._file, ${t}._pos, true `);
-  printMatching(text, name, matching);
+  printMatching(text, target, matching);
   return text;
 }
 

@@ -269,7 +269,7 @@ export interface Writes {
   explain(write: RowWrite, options: ExplainOptions): Promise<readonly string[]>;
   /** Tells what the write that follows does. */
   observe(): ObservedWrite;
-  /** Makes a table of a query; `targetOf` is called once, with the query's columns, before anything runs. @throws as `insert`, TABLE_EXISTS */
+  /** Makes a table of a query; `targetOf` is called once, with the query's columns, before anything runs. @throws as `insert`, TABLE_EXISTS, ALREADY_EXISTS */
   createAs(query: TextSpan, targetOf: (columns: readonly SqlField[]) => Promise<WriteTarget>): Promise<WriteOutcome>;
   /** Writes the rows of a materialized view. @returns how many @throws as `createAs` */
   refresh(refresh: Refresh<WriteTarget>): Promise<WriteOutcome>;

@@ -70,7 +70,7 @@ export const ERRORS = {
   PLAN_TASK_NOT_FOUND: entry('user', '02000', 404, 5, 'No such task of a scan plan, or it has expired.'),
   NOT_POPULATED: entry('user', '55000', 400, 9, 'The materialized view has no rows yet: REFRESH it first.'),
   INVALID_VIEW: entry('user', '42P17', 400, 3, 'The parts of a view do not fit together.'),
-  TABLE_EXISTS: entry('user', '42P07', 400, 6, 'The table exists already.'),
+  TABLE_EXISTS: entry('user', '42P07', 400, 6, 'A table, view or materialized view of this name exists already.'),
   SCHEMA_EXISTS: entry('user', '42P06', 400, 6, 'The schema (namespace) exists already.'),
   RESERVED_NAME: entry(
     'user',

@@ -9,7 +9,7 @@ import {
 } from '@duckdb/node-api';
 import { SkeinError } from '#shared/error.ts';
 import type { FieldIds } from '#shared/iceberg/field-ids.ts';
-import { primitiveOfSql } from '#shared/iceberg/type-names.ts';
+import { tableTypeOfSql } from '#shared/iceberg/type-names.ts';
 import type { Field, IcebergType } from '#shared/iceberg/type.ts';
 
 /**
@@ -19,7 +19,8 @@ import type { Field, IcebergType } from '#shared/iceberg/type.ts';
 function primitiveOf({ typeId }: DuckDBType): IcebergType | undefined {
   if (typeId === DuckDBTypeId.ENUM) return { kind: 'string' };
   if (typeId === DuckDBTypeId.TIMESTAMP_NS) return { kind: 'timestamp' };
-  return primitiveOfSql(typeId === DuckDBTypeId.TIMESTAMP_TZ ? 'TIMESTAMPTZ' : DuckDBTypeId[typeId]);
+  const found = tableTypeOfSql(typeId === DuckDBTypeId.TIMESTAMP_TZ ? 'TIMESTAMPTZ' : DuckDBTypeId[typeId]);
+  return found !== undefined && 'type' in found ? found.type : undefined;
 }
 
 /** @throws NOT_SUPPORTED naming the column when its type has no form in Iceberg. */
@@ -55,7 +56,6 @@ function icebergType(type: DuckDBType, ids: FieldIds, path: string, isNested: bo
     if (key !== undefined && value !== undefined) return { kind: 'map', key: { ...key, required: true }, value };
   }
   if (type instanceof DuckDBDecimalType) return { kind: 'decimal', precision: type.width, scale: type.scale };
-  if (type.typeId === DuckDBTypeId.UBIGINT) return { kind: 'decimal', precision: 20, scale: 0 };
   const primitive = primitiveOf(type);
   if (type.typeId === DuckDBTypeId.TIMESTAMP_NS && isNested) throw refuse(type, path);
   if (primitive !== undefined) return primitive;

@@ -32,12 +32,13 @@ import type { StatementReader } from '../statement/statement-reader.ts';
 import type { PreparedStatement, QueryColumn } from '../session/prepared-statement.ts';
 import type { Constant } from '../statement/parameters.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
+import type { Proven, TakePart } from '../statement/proven.ts';
 import type { ObjectName, TextSpan } from '../statement/statement.ts';
 import type { Unload, Unloaded, UnloadQueries } from '../unload/unload.ts';
-import type { TargetColumns } from '../write/assign-columns.ts';
 import type { Answer, PagedAnswer } from './answer.ts';
 import type { Optimize, Optimized } from './optimize-request.ts';
 import type { QueryScope, Refresh } from './refresh-request.ts';
+import type { Delete, Insert, Merge, RowWrite, Update } from './row-write.ts';
 import type { SessionTransactions } from './session-transactions.ts';
 
 /**
@@ -152,10 +153,15 @@ export interface Queries extends UnloadQueries {
   /** Binds the query, or a text that was made of it, with its parameters in place, before they have values. */
   describe(query: TextSpan, text?: DerivedText): Promise<Description>;
   /**
+   * Proves the parts of the statement that are put into other texts. @returns what `read` makes of them
+   * @throws SYNTAX_ERROR for a part that is not of its kind, with its place
+   */
+  prove<T>(read: (take: TakePart) => T): Promise<T>;
+  /**
    * Evaluates constant expressions, which are parts of the statement. @returns each value as an SQL literal of its type
    * @throws INVALID_ARGUMENT for an expression that is not constant, with its place; what its evaluation throws
    */
-  constants(expressions: readonly TextSpan[]): Promise<readonly string[]>;
+  constants(expressions: readonly Proven<'expression'>[]): Promise<readonly string[]>;
   /**
    * Runs a text that was made of the query, and whose one column is text without NULL, for the statement itself.
    * @returns what it has cost
@@ -262,7 +268,7 @@ export interface Writes {
   explain(write: RowWrite, options: ExplainOptions): Promise<readonly string[]>;
   /** Tells what the write that follows does. */
   observe(): ObservedWrite;
-  /** Makes a table of a query; `targetOf` is called once, with the query's columns, before anything runs. @throws as `insert`, TABLE_EXISTS */
+  /** Makes a table of a query; `targetOf` is called once, with the query's columns, before anything runs. @throws as `insert`, TABLE_EXISTS, ALREADY_EXISTS */
   createAs(query: TextSpan, targetOf: (columns: readonly SqlField[]) => Promise<WriteTarget>): Promise<WriteOutcome>;
   /** Writes the rows of a materialized view. @returns how many @throws as `createAs` */
   refresh(refresh: Refresh<WriteTarget>): Promise<WriteOutcome>;
@@ -286,75 +292,6 @@ export interface ObservedWrite {
   json(): JsonObject;
 }
 
-export type Insert = {
-  /** `overwrite`: the rows of the partitions that get rows go; in a table without partitions all of them. */
-  readonly mode: 'append' | 'overwrite';
-  readonly table: ObjectName;
-  readonly target: TargetColumns;
-  readonly query: TextSpan;
-  /** The values of a VALUES list, row by row: each is converted to its column's type by itself, and may be DEFAULT. */
-  readonly values: readonly (readonly TextSpan[])[] | null;
-  /** The list of RETURNING; null = the number of rows is returned. */
-  readonly returning: TextSpan | null;
-  /** The query and what is behind it. */
-  readonly rest: TextSpan;
-};
-/** A statement that writes rows of a table which is there. */
-export type RowWrite =
-  | { readonly kind: 'insert'; readonly input: Insert }
-  | { readonly kind: 'delete'; readonly input: Delete }
-  | { readonly kind: 'update'; readonly input: Update }
-  | { readonly kind: 'merge'; readonly input: Merge };
-/** Rows of a table for which a condition holds. */
-export type MatchingRows = {
-  readonly table: ObjectName;
-  /** The name by which the condition calls the table. */
-  readonly alias: string | null;
-  /** The other tables, as FROM has them. */
-  readonly from: TextSpan | null;
-  /** Null = every row. */
-  readonly where: TextSpan | null;
-  readonly returning: TextSpan | null;
-  /** The statement's text behind the name of the table, of which all others are parts. */
-  readonly rest: TextSpan;
-};
-export type Delete = MatchingRows;
-export type Update = MatchingRows & { readonly set: readonly SetColumn[] };
-export type Merge = {
-  readonly table: ObjectName;
-  readonly alias: string | null;
-  readonly source: MergeSource;
-  readonly on: TextSpan;
-  /** The first that fits a row decides. */
-  readonly branches: readonly MergeBranch[];
-  readonly returning: TextSpan | null;
-  /** The statement's text behind the name of the table, of which all others are parts. */
-  readonly rest: TextSpan;
-};
-/** `query` is the name of a table, or a query in brackets, without them. */
-export type MergeSource = {
-  readonly kind: 'table' | 'query';
-  readonly query: TextSpan;
-  readonly alias: string;
-  readonly columns: readonly TextSpan[];
-};
-export type MergeBranch = {
-  readonly when: 'matched' | 'not-matched' | 'not-matched-by-source';
-  readonly condition: TextSpan | null;
-  readonly action: MergeAction;
-};
-/** `set` and `values` null: `*`, the source's columns by their names; a value null: DEFAULT. */
-export type MergeAction =
-  | { readonly kind: 'nothing' }
-  | { readonly kind: 'delete' }
-  | { readonly kind: 'update'; readonly set: readonly SetColumn[] | null }
-  | {
-      readonly kind: 'insert';
-      readonly columns: readonly { readonly name: string; readonly position: number }[] | null;
-      readonly values: readonly (TextSpan | null)[] | null;
-    };
-/** `value` null = the column's default. */
-export type SetColumn = { readonly name: string; readonly position: number; readonly value: TextSpan | null };
 /** A table that is written, as it will be. */
 export type WriteTarget = Omit<TableWrite, 'writeId' | 'change'> & {
   readonly allowedRoots: readonly string[];

@@ -13,10 +13,10 @@ import { qualify } from './qualify.ts';
 /** The columns of a table or view. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, TABLE_NOT_FOUND */
 export async function describeTable(name: ObjectName, context: CommandContext): Promise<Answer> {
   const table = await qualify(name, context);
-  const fields = await atName(name, fieldsOf(table, context));
+  const { fields, intervals } = await atName(name, columnsFor(table, context));
   const rows = fields.map((field) => [
     field.name,
-    sqlTypeName(field.type),
+    intervals.includes(field.name) ? 'INTERVAL' : sqlTypeName(field.type),
     field.required ? 'NO' : 'YES',
     defaultText(field.writeDefault),
   ]);
@@ -24,12 +24,17 @@ export async function describeTable(name: ObjectName, context: CommandContext): 
 }
 
 /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, TABLE_NOT_FOUND, FORBIDDEN */
-async function fieldsOf(name: TableName, { tables, signal }: CommandContext): Promise<readonly Field[]> {
+async function columnsFor(name: TableName, { tables, signal }: CommandContext): Promise<Columns> {
   const [loaded] = await tables.loadTables([name], signal);
-  if (loaded?.kind !== 'view') return columnsOf((await loadOneTable(tables, name, signal)).metadata);
+  if (loaded?.kind !== 'view') {
+    return { fields: columnsOf((await loadOneTable(tables, name, signal)).metadata), intervals: [] };
+  }
   requireTableAction(loaded, 'table.describe');
-  return schemaOf(loaded.view).fields;
+  const { view } = loaded;
+  return { fields: schemaOf(view).fields, intervals: view.intervals };
 }
+
+type Columns = { readonly fields: readonly Field[]; readonly intervals: readonly string[] };
 
 /** `[name, type, 'YES' | 'NO', default]` for each column. */
 export const describeResult = (rows: readonly (readonly Json[])[]): Answer =>

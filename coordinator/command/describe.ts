@@ -13,7 +13,7 @@ export const describe = rowsCommand<Describe>({
   timeout: 'session',
   parse(reader) {
     reader.word();
-    if (startsQuery(reader)) return { query: reader.rest() };
+    if (startsQuery(reader)) return { query: reader.takeRest() };
     const second = reader.peekWord();
     if ((second === 'USER' || second === 'VIEW') && !reader.atEnd(1) && !reader.peekSymbol('.', 1)) {
       throw reader.error('NOT_SUPPORTED', `DESCRIBE ${second} is not served`);

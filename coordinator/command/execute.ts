@@ -28,7 +28,7 @@ function readArgument(span: TextSpan): Argument {
   reader.takeSymbol(':');
   reader.takeSymbol('=');
   if (reader.atEnd()) throw reader.expected('a value');
-  return { name: foldIdentifier(name), ...valueOf(reader.rest()) };
+  return { name: foldIdentifier(name), ...valueOf(reader.takeRest()) };
 }
 
 type Value = Omit<Argument, 'name'>;

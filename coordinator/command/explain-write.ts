@@ -66,7 +66,8 @@ export async function explainWrite(
   if (write.kind === 'optimizeTable') {
     const { name, call } = write.input;
     const table = await atName(name, qualify(name, context));
-    const done = context.writes.optimize({ table, where: call.where, thresholdBytes: THRESHOLD_BYTES, dryRun: true });
+    const where = await context.queries.prove((take) => take('expression', call.where));
+    const done = context.writes.optimize({ table, where, thresholdBytes: THRESHOLD_BYTES, dryRun: true });
     const { rewrittenFiles, removedDeleteFiles, addedFiles } = await atName(name, done);
     const sink = [table.catalog, ...table.namespace, table.table].join('.');
     if (options.format === 'json') {

@@ -39,7 +39,7 @@ export const explain: Command<Explain> = {
     const write = takeWrite(reader);
     if (write !== null) return { analyze, type, format, write };
     if (!startsQuery(reader) && reader.peekWord() !== 'TABLE') return reader.refuse(reader.peekWord());
-    return { analyze, type, format, query: reader.rest() };
+    return { analyze, type, format, query: reader.takeRest() };
   },
   action: (input) => ('write' in input ? input.write.action : 'table.select'),
   async describe(input, context) {

@@ -2,8 +2,9 @@ import type { ColumnName, TargetColumns } from '../write/assign-columns.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { StatementReader } from '../statement/statement-reader.ts';
 import { answerWrite } from './answer-write.ts';
-import { splitReturning, takeReturning } from './clause/row-clauses.ts';
-import type { Command, Insert } from './command.ts';
+import { notDefault, splitReturning, takeReturning } from './clause/row-clauses.ts';
+import type { Command } from './command.ts';
+import type { Insert } from './row-write.ts';
 import { startsQuery } from './query-words.ts';
 import { takeColumnNames } from './clause/column-names.ts';
 
@@ -34,9 +35,10 @@ export const insert: Command<Insert> = {
     }
     const target = takeTarget(reader, list);
     if (!startsQuery(reader) && reader.peekWord() !== 'TABLE') throw reader.expected('a query');
-    const rest = reader.rest();
+    const isValues = reader.peekWord() === 'VALUES';
+    const rest = reader.takeRest();
     const [query, returning] = splitReturning(rest);
-    const values = reader.peekWord() === 'VALUES' ? takeValues(new StatementReader(query)) : null;
+    const values = isValues ? takeValues(new StatementReader(query)) : null;
     return { mode, table, target, query, values, returning, rest };
   },
   action: () => 'table.commit',
@@ -52,10 +54,10 @@ function takeTarget(reader: StatementReader, list: readonly ColumnName[] | null)
 }
 
 /** The values of each row; null when something follows them, such as ORDER BY: they are then a query like any other. */
-function takeValues(reader: StatementReader): readonly (readonly TextSpan[])[] | null {
+function takeValues(reader: StatementReader): Insert['values'] {
   reader.word();
-  const rows: (readonly TextSpan[])[] = [];
-  do rows.push(reader.list('a value'));
+  const rows: (readonly (TextSpan | null)[])[] = [];
+  do rows.push(reader.list('a value').map(notDefault));
   while (reader.takeSymbol(','));
   return reader.atEnd() ? rows : null;
 }

@@ -2,7 +2,8 @@ import { answerWrite } from './answer-write.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { StatementReader } from '../statement/statement-reader.ts';
 import { notDefault, takeAlias, takeReturning, takeSet } from './clause/row-clauses.ts';
-import type { Command, Merge, MergeAction, MergeBranch, MergeSource } from './command.ts';
+import type { Command } from './command.ts';
+import type { Merge, MergeAction, MergeBranch, MergeSource } from './row-write.ts';
 import { takeColumnNames } from './clause/column-names.ts';
 
 /**
@@ -44,12 +45,12 @@ function takeSource(reader: StatementReader): MergeSource {
     reader.takeSymbol(')');
     const alias = takeAlias(reader);
     if (alias === null) throw reader.expected('an alias');
-    const columns = reader.peekSymbol('(') ? reader.list('a column') : [];
+    const columns = reader.peekSymbol('(') ? takeColumnNames(reader) : [];
     return { kind: 'query', query, alias, columns };
   }
   const { parts } = reader.name('a table', 3);
-  const query = { text: from.text.slice(0, reader.position - from.offset).trimEnd(), offset: from.offset };
-  return { kind: 'table', query, alias: takeAlias(reader) ?? parts.at(-1) ?? '', columns: [] };
+  const table = { text: from.text.slice(0, reader.position - from.offset).trimEnd(), offset: from.offset };
+  return { kind: 'table', table, parts, alias: takeAlias(reader) };
 }
 
 function takeBranch(reader: StatementReader): MergeBranch {

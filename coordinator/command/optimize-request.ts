@@ -1,10 +1,10 @@
 import type { TableName } from '../resolver/table-source.ts';
-import type { TextSpan } from '../statement/statement.ts';
+import type { Proven } from '../statement/proven.ts';
 
 export type Optimize = {
   readonly table: TableName;
   /** Only files that may hold a row for which this holds; null = all. */
-  readonly where: TextSpan | null;
+  readonly where: Proven<'expression'> | null;
   /** Files below this size are written anew. */
   readonly thresholdBytes: number;
   /** Nothing is written. */

@@ -17,7 +17,7 @@ export const prepare: Command<Definition> = {
       name: foldIdentifier(parts.join('')),
       position,
       types: types.map(({ text }) => text),
-      statement: reader.rest(),
+      statement: reader.takeRest(),
     };
   },
   action: () => null,

@@ -7,7 +7,7 @@ export const query: Command<{ readonly query: TextSpan }> = {
   words: QUERY_WORDS,
   queryType: 'select',
   timeout: 'session',
-  parse: (reader) => ({ query: reader.rest() }),
+  parse: (reader) => ({ query: reader.takeRest() }),
   action: () => 'table.select',
   describe: ({ query: text }, { queries }) => queries.describe(text),
   run: ({ query: text }, { queries }) => queries.run(text),

@@ -12,7 +12,7 @@ export const summarize: Command<{ readonly query: TextSpan }> = {
   timeout: 'session',
   parse(reader) {
     reader.word();
-    if (startsQuery(reader)) return { query: reader.rest() };
+    if (startsQuery(reader)) return { query: reader.takeRest() };
     reader.takeWord('TABLE');
     const name = reader.rest();
     reader.name('a table', 3);

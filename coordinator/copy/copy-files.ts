@@ -11,6 +11,7 @@ import type { ExplainOptions } from '../command/explain-options.ts';
 import type { CommandContext, Outcome, WriteTarget } from '../command/command.ts';
 import { openStage } from '../stage/open-stage.ts';
 import { removeUnchanged, type StageFile } from '../stage/stage-files.ts';
+import type { AsProven } from '../statement/proven.ts';
 import { assignColumns } from '../write/assign-columns.ts';
 import { printTarget, targetJson } from '../write/explain-write.ts';
 import type { RowServices } from '../write/replace-rows.ts';
@@ -39,7 +40,8 @@ const NOTHING: Outcome = { rowsProduced: 0, bytesScanned: 0, fragments: 0 };
  * files ─▶ without those that were loaded ─▶ tasks write their rows ─▶ one commit, which names the files ─▶ PURGE ─▶ a row for each file
  * ```
  */
-export async function copyFiles(copy: CopyInto, services: CopyServices): Promise<Copied> {
+export async function copyFiles(written: CopyInto, services: CopyServices): Promise<Copied> {
+  const copy = await proveCopy(written, services);
   for (let restarts = 0; ; restarts += 1) {
     try {
       return await copyOnce(copy, services);
@@ -50,7 +52,14 @@ export async function copyFiles(copy: CopyInto, services: CopyServices): Promise
   }
 }
 
-async function copyOnce(copy: CopyInto, services: CopyServices): Promise<Copied> {
+const proveCopy = (copy: CopyInto, { queries }: CopyServices): Promise<CopyInto<AsProven>> =>
+  queries.prove((take) => {
+    const { select } = copy;
+    const expressions = select?.expressions.map((one) => take('expression', one)) ?? [];
+    return { ...copy, select: select === null ? null : { ...select, expressions } };
+  });
+
+async function copyOnce(copy: CopyInto<AsProven>, services: CopyServices): Promise<Copied> {
   const { validation, purge } = copy.options;
   const target = await services.target(copy.table);
   requireColumns(copy, target);
@@ -129,7 +138,7 @@ function requireFewBytes(files: readonly StageFile[], position: number): void {
 }
 
 type Loading = {
-  readonly copy: CopyInto;
+  readonly copy: CopyInto<AsProven>;
   readonly target: WriteTarget;
   readonly found: Found;
   readonly source: CopySource;
@@ -190,10 +199,11 @@ function loadedFiles(
 
 /** The query that a statement becomes, the files, the table and the commit. */
 export async function explainCopy(
-  copy: CopyInto,
+  written: CopyInto,
   options: ExplainOptions,
   services: CopyServices,
 ): Promise<readonly string[]> {
+  const copy = await proveCopy(written, services);
   const target = await services.target(copy.table);
   requireColumns(copy, target);
   const found = await filesToLoad(copy, target, services);

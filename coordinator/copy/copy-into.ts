@@ -1,23 +1,27 @@
 import type { OnError } from '#proto/load-rules.ts';
 import type { FileFormat } from '#shared/stage/file-format.ts';
 import type { StageReference } from '../stage/stage-reference.ts';
+import type { AsWritten } from '../statement/proven.ts';
 import type { ObjectName, TextSpan } from '../statement/statement.ts';
 import type { ColumnName } from '../write/assign-columns.ts';
 
 /** `COPY INTO table FROM @stage` as its command has read it; plain data. */
-export type CopyInto = {
+export type CopyInto<Parts extends AsWritten = AsWritten> = {
   readonly table: ObjectName;
   /** The columns that are filled; null = all. */
   readonly columns: readonly ColumnName[] | null;
   readonly stage: StageReference;
   /** The expressions over each record; null = its values as they are. */
-  readonly select: CopySelect | null;
+  readonly select: CopySelect<Parts> | null;
   readonly options: CopyOptions;
   /** The statement's text behind the name of the table, of which all others are parts. */
   readonly rest: TextSpan;
 };
 
-export type CopySelect = { readonly expressions: readonly TextSpan[]; readonly alias: string | null };
+export type CopySelect<Parts extends AsWritten = AsWritten> = {
+  readonly expressions: readonly Parts['expression'][];
+  readonly alias: string | null;
+};
 
 export type CopyOptions = {
   readonly format: FileFormat;

@@ -5,7 +5,9 @@ import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { must } from '#shared/must.ts';
 import { printSqlType } from '../planner/sql-type.ts';
 import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
-import { DerivedText } from '../statement/derived-text.ts';
+import type { DerivedText } from '../statement/derived-text.ts';
+import type { AsProven } from '../statement/proven.ts';
+import { SplicedText } from '../statement/spliced-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { Assignment } from '../write/assign-columns.ts';
 import { missingValues } from '../write/missing-values.ts';
@@ -15,14 +17,14 @@ import type { CopySelect } from './copy-into.ts';
 export type RecordTexts = {
   /** The statement's text that the expressions of a SELECT are parts of. */
   readonly rest: TextSpan;
-  readonly select: CopySelect | null;
+  readonly select: CopySelect<AsProven> | null;
   /** The names of the columns of the files that are read as they are, without a SELECT. */
   readonly columns: readonly string[];
 };
 
 /** `SELECT expression, ... FROM name AS alias` */
 export function strictText(texts: RecordTexts, name: string): DerivedText {
-  const text = new DerivedText(texts.rest.text).insert('SELECT ');
+  const text = new SplicedText(texts.rest).insert('SELECT ');
   for (let i = 0; i < countOf(texts); i += 1) {
     if (i > 0) text.insert(', ');
     insertExpression(text, texts, i);
@@ -39,7 +41,7 @@ export function guardedText(texts: RecordTexts, name: string, assignments: reado
   const fields = fieldsOf(texts, assignments);
   const { place, fault } = GUARDED_COLUMNS;
   const tried = fields.map((_, i) => `r${i}`);
-  const text = new DerivedText(texts.rest.text)
+  const text = new SplicedText(texts.rest)
     .insert(`SELECT ${['p', `${faultSql(assignments)} AS fault`, ...tried].join(', ')} FROM (SELECT `)
     .insert(`${quoteIdentifier(place)} AS p, ${quoteIdentifier(fault)} AS f`);
   for (const [i, { type }] of fields.entries()) {
@@ -83,19 +85,14 @@ function faultSql(assignments: readonly Assignment[]): string {
   return `CASE ${cases.join(' ')} END`;
 }
 
-function insertExpression(text: DerivedText, { rest, select, columns }: RecordTexts, i: number): void {
+function insertExpression(text: SplicedText, { select, columns }: RecordTexts, i: number): void {
   const expression = select?.expressions[i];
   if (expression === undefined) {
     text.insert(quoteIdentifier(must(columns[i], 'a column of the files')));
     return;
   }
-  const start = expression.offset - rest.offset;
-  // An expression may end in a comment.
-  text
-    .insert('(')
-    .slice(start, start + expression.text.length, new Map())
-    .insert('\n)');
+  text.insert('(').splice(expression).insert(')');
 }
 
-const insertSource = (text: DerivedText, { select }: RecordTexts, name: string): DerivedText =>
+const insertSource = (text: SplicedText, { select }: RecordTexts, name: string): DerivedText =>
   text.insert(` FROM ${name}${select === null || select.alias === null ? '' : ` AS ${quoteIdentifier(select.alias)}`}`);

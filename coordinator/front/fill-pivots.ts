@@ -1,7 +1,8 @@
 import { SkeinError } from '#shared/error.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import type { TextSpan } from '../statement/statement.ts';
-import { DerivedText, wholeText } from '../statement/derived-text.ts';
+import { wholeText, type DerivedText } from '../statement/derived-text.ts';
+import { EditedText } from '../statement/edited-text.ts';
 import { findPivots, type OpenPivot, type Range } from './find-pivots.ts';
 
 /** Columns that the values of a PIVOT may make, its aggregates not counted: what DuckDB calls `pivot_limit`. */
@@ -43,7 +44,7 @@ export async function fillPivots(query: TextSpan, values: ReadValues): Promise<D
       lists.set(expression.end, ` IN (${found.map(quoteLiteral).join(', ')})`);
     }
   }
-  return new DerivedText(query.text).slice(0, query.text.length, lists);
+  return new EditedText(query.text).slice(0, query.text.length, lists);
 }
 
 type ValuesOf = { readonly pivot: OpenPivot; readonly expression: Range; readonly lists: ReadonlyMap<number, string> };
@@ -51,7 +52,7 @@ type ValuesOf = { readonly pivot: OpenPivot; readonly expression: Range; readonl
 /** The distinct values of an expression over the pivot's source, with the common tables that it may name. */
 function valuesQuery(text: string, { pivot, expression, lists }: ValuesOf): DerivedText {
   const { withs, source } = pivot;
-  const query = new DerivedText(text).insert('SELECT * FROM (');
+  const query = new EditedText(text).insert('SELECT * FROM (');
   for (const one of withs) query.slice(one.start, one.end, lists).insert(' SELECT * FROM (');
   query.insert('SELECT DISTINCT CAST((').slice(expression.start, expression.end, lists);
   query.insert(') AS VARCHAR) FROM ').slice(source.start, source.end, lists);

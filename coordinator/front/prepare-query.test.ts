@@ -352,6 +352,7 @@ describe('refusals say where', () => {
     ['SELECT nofun(a) FROM t', 'FUNCTION_NOT_FOUND', 'nofun'],
     ['SELECT a FROM t GROUP BY', 'SYNTAX_ERROR', undefined],
     ['SELECT a FRM t x y', 'SYNTAX_ERROR', 't'],
+    ["SELECT 'é😀' FRM t x y", 'SYNTAX_ERROR', 't'],
     ['SELECT rowid FROM t', 'COLUMN_NOT_FOUND', 'rowid'],
     ['SELECT filename FROM t', 'COLUMN_NOT_FOUND', 'filename'],
     [`SELECT ${'1 + '.repeat(5_000)}1`, 'STATEMENT_TOO_COMPLEX', undefined],

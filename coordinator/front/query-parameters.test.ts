@@ -2,6 +2,7 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import { SCRIPTED_ASKER, scriptedTables } from '#test/support/scripted/tables.ts';
+import type { PartText } from '../planner/check-part.ts';
 import type { DescribeReply, Planner } from '../planner/planner.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import { printSqlType } from '../planner/sql-type.ts';
@@ -9,6 +10,8 @@ import { sessionPlanner } from '#test/support/session-planner.ts';
 import { applyEdits, bindParameters, valuePlaces } from '../statement/bind-parameters.ts';
 import type { Constant, Parameters } from '../statement/parameters.ts';
 import { constantsOf, constantsQuery } from '../query/constants-query.ts';
+import { prove } from '../statement/proven.ts';
+import { checkParts } from './check-parts.ts';
 import { describeQuery, queryPreparer } from './prepare-query.ts';
 
 const tables = scriptedTables({ 'lake.tpch.t': { columns: 'a int, b string' } });
@@ -136,9 +139,15 @@ describe('a query whose parameters have no values yet', () => {
 describe('constant expressions', () => {
   const evaluated = async (...expressions: readonly string[]) => {
     const sql = `EXECUTE p(${expressions.join(', ')})`;
-    const spans = expressions.map((text) => ({ text, offset: sql.indexOf(text) }));
-    const { query, text, values } = constantsQuery(spans);
+    const written = expressions.map((text) => ({ text, offset: sql.indexOf(text) }));
     const signal = AbortSignal.timeout(20_000);
+    const ask = (texts: readonly PartText[]) => planner.checkParts(texts, SCRIPTED_ASKER, signal);
+    const spans = await prove(
+      (take) => written.map((one) => take('expression', one)),
+      (parts) => checkParts(parts, ask),
+    ).catch((thrown: unknown) => SkeinError.of(thrown));
+    if (spans instanceof SkeinError) return [spans.code, sql.slice(spans.position)];
+    const { query, text, values } = constantsQuery(spans);
     try {
       const request = { sql: text.text, offset: 0, values, context, asker: SCRIPTED_ASKER, tables, planner, signal };
       return constantsOf(spans, await prepare(request));
@@ -176,8 +185,16 @@ describe('constant expressions', () => {
       ['1', '(SELECT max(a) FROM t)'],
       ['INVALID_ARGUMENT', '1, (SELECT max(a) FROM t))'],
     ],
-    [['unnest([1, 2])'], ['INVALID_ARGUMENT', 'unnest([1, 2]))']],
-    [['1) FROM t --'], ['INVALID_ARGUMENT']],
+    [['unnest([1, 2])'], ['SYNTAX_ERROR', 'unnest([1, 2]))']],
+    [['1) FROM t --'], ['SYNTAX_ERROR', ') FROM t --']],
+    [
+      ['1', '*'],
+      ['SYNTAX_ERROR', '*)'],
+    ],
+    [
+      ['1', '2 + 3 x'],
+      ['SYNTAX_ERROR', 'x)'],
+    ],
     [["read_text('/etc/passwd')"], ['NOT_SUPPORTED', "read_text('/etc/passwd'))"]],
   ])('%j', async (expressions, expected) => {
     const found = await evaluated(...expressions);

@@ -1,5 +1,6 @@
 import type { ErrorData } from '#shared/error.ts';
 import type { QueryReferences } from '../resolver/query-references.ts';
+import type { PartRefusal, PartText } from './check-part.ts';
 import type {
   BindRequest,
   CompareReply,
@@ -17,7 +18,8 @@ export type PlannerRequest =
   | { readonly kind: 'describe'; readonly request: PlanRequest }
   | { readonly kind: 'bind'; readonly request: BindRequest }
   | { readonly kind: 'translate'; readonly request: TranslateRequest }
-  | { readonly kind: 'compare'; readonly request: CompareRequest };
+  | { readonly kind: 'compare'; readonly request: CompareRequest }
+  | { readonly kind: 'parts'; readonly texts: readonly PartText[] };
 
 export type PlannerReply =
   /** The first message of a connection; `planner` is the number that the process was started with. */
@@ -29,6 +31,7 @@ export type PlannerReply =
   | { readonly kind: 'bound'; readonly refusals: readonly (string | null)[] }
   | { readonly kind: 'translated'; readonly sql: string }
   | { readonly kind: 'compared'; readonly reply: CompareReply }
+  | { readonly kind: 'parts'; readonly refusals: readonly (PartRefusal | null)[] }
   | { readonly kind: 'failed'; readonly error: ErrorData; readonly detail: string };
 
 /** The options of a planner process, passed as JSON in its only argument. */

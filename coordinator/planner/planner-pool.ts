@@ -6,6 +6,7 @@ import { parseJson } from '#shared/json.ts';
 import { orAborted } from '#shared/or-aborted.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { QueryReferences } from '../resolver/query-references.ts';
+import type { PartRefusal, PartText } from './check-part.ts';
 import { tooComplex, type PlannerChild } from './planner-child.ts';
 import { PlannerHost } from './planner-host.ts';
 import type { PlannerReply, PlannerRequest } from './planner-message.ts';
@@ -119,6 +120,16 @@ export class PlannerPool implements Planner {
     const reply = await this.#call({ kind: 'describe', request }, asker, signal);
     if (reply.kind === 'described') return reply.reply;
     throw new Error(`invariant: a planner answers describe with ${reply.kind}`);
+  }
+
+  async checkParts(
+    texts: readonly PartText[],
+    asker: Asker,
+    signal: AbortSignal,
+  ): Promise<readonly (PartRefusal | null)[]> {
+    const reply = await this.#call({ kind: 'parts', texts }, asker, signal);
+    if (reply.kind === 'parts') return reply.refusals;
+    throw new Error(`invariant: a planner answers parts with ${reply.kind}`);
   }
 
   close(): Promise<void> {

@@ -1,7 +1,5 @@
 import * as duckdb from '@duckdb/node-api';
 import type { StatementContext } from '#proto/task.ts';
-import { cutText } from '#shared/cut-text.ts';
-import { DUCKDB_TEXT_BYTES_MAX } from '#shared/duckdb-error.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
@@ -19,6 +17,8 @@ import { parseDuckDbJson } from './duckdb-json.ts';
 import { executeSql, PARAMETER_STATEMENT } from './execute-sql.ts';
 import { mayTruncate, opaqueTruncation } from './opaque-truncation.ts';
 import { planningError } from './planning-error.ts';
+import { reportedError } from './reported-error.ts';
+import { partRefusal, type PartRefusal, type PartText } from './check-part.ts';
 import { columnsOf, isUnresolved, type ParameterTypes } from './prepared-columns.ts';
 import { fromDuckDbType, toDuckDbType } from './duckdb-type-of.ts';
 import { checkReferences, checkResult } from './plan-text.ts';
@@ -38,7 +38,6 @@ import type {
 } from './planner.ts';
 import { SessionSettings } from './session-settings.ts';
 import { printSqlType, type SqlField, type SqlType } from './sql-type.ts';
-import { textOf } from './json-node.ts';
 
 const PARSE = 'SELECT json_serialize_sql($1::VARCHAR, skip_null := false, skip_empty := false)';
 const PLAN = (optimize: boolean): string =>
@@ -134,6 +133,19 @@ export class PlannerSession {
     this.#scans = request.scans.map((columns) => ({ columns, fields: [], rowCount: null }));
     const refusals = [];
     for (const text of request.texts) refusals.push(await this.#refusal(text));
+    return refusals;
+  }
+
+  async checkParts(texts: readonly PartText[]): Promise<readonly (PartRefusal | null)[]> {
+    const refusals: (PartRefusal | null)[] = [];
+    for (const text of texts) {
+      try {
+        refusals.push(partRefusal(text, await this.#serialize(this.#parse, text.sql)));
+      } catch (thrown) {
+        if (thrown instanceof RangeError) throw thrown;
+        refusals.push({ error: SkeinError.of(thrown).toData(), part: null });
+      }
+    }
     return refusals;
   }
 
@@ -329,8 +341,14 @@ export class PlannerSession {
 
   /** The first row of a query that gives texts. */
   async #texts(sql: string, values: string[]): Promise<readonly (string | null)[]> {
-    const reader = await this.#guard(() => this.#connection.runAndReadAll(sql, values));
-    return (reader.getRows()[0] ?? []).map((value) => (typeof value === 'string' ? value : null));
+    const prepared = await this.#guard(() => this.#connection.prepare(sql));
+    try {
+      values.forEach((value, i) => prepared.bindVarchar(i + 1, value));
+      const reader = await this.#guard(() => prepared.runAndReadAll());
+      return (reader.getRows()[0] ?? []).map((value) => (typeof value === 'string' ? value : null));
+    } finally {
+      prepared.destroySync();
+    }
   }
 
   /** @throws the error that the serializer reports, as one of the catalogue. */
@@ -340,23 +358,7 @@ export class PlannerSession {
     const json = parseDuckDbJson(String(reader.getRows()[0]?.[0]));
     const report = json as JsonObject;
     if (report['error'] !== true) return json;
-    const message = cutText(textOf(report['error_message']), DUCKDB_TEXT_BYTES_MAX);
-    const type = textOf(report['error_type']);
-    const position = report['position'] === undefined ? undefined : Number(report['position']);
-    if (/expression depth/i.test(message)) {
-      throw new SkeinError('STATEMENT_TOO_COMPLEX', 'the statement is nested too deeply', { position });
-    }
-    if (type === 'not implemented' && message.startsWith('Only SELECT')) {
-      throw new SkeinError(
-        'NOT_SUPPORTED',
-        'only queries are served here; a PIVOT of a long query, or with a query after IN, lists its values: ON x IN (...)',
-      );
-    }
-    if (message.startsWith('NameListToString')) {
-      throw new SkeinError('SYNTAX_ERROR', 'a table name has at most three parts; quote a nested schema: lake."a.b".t');
-    }
-    if (type === 'parser' && position === undefined) throw new SkeinError('SYNTAX_ERROR', message);
-    throw planningError(message, type, position);
+    throw reportedError(report, sql);
   }
 
   async #setContext(context: StatementContext, contextual: boolean): Promise<void> {

@@ -6,6 +6,7 @@ import type { Dialect } from '../dialect/dialect.ts';
 import type { NameDefaults } from '../resolver/find-references.ts';
 import type { QueryReferences } from '../resolver/query-references.ts';
 import type { Field } from '#shared/iceberg/type.ts';
+import type { PartRefusal, PartText } from './check-part.ts';
 import type { LargePlan } from './large-plan.ts';
 import type { Plan } from './plan.ts';
 import type { SqlField, SqlType } from './sql-type.ts';
@@ -36,6 +37,11 @@ export interface Planner {
   compare(request: CompareRequest, asker: Asker, signal: AbortSignal): Promise<CompareReply>;
   /** Binds a query with its parameters in place. @throws as `plan`; values are NULL, cast to a parameter's declared type. */
   describe(request: PlanRequest, asker: Asker, signal: AbortSignal): Promise<DescribeReply>;
+  /**
+   * Parses texts that show parts of a statement, before these are put into texts of our own.
+   * @returns for each text why a part of it is refused, or null. @throws STATEMENT_TOO_COMPLEX, QUERY_CANCELLED.
+   */
+  checkParts(texts: readonly PartText[], asker: Asker, signal: AbortSignal): Promise<readonly (PartRefusal | null)[]>;
   close(): Promise<void>;
 }
 

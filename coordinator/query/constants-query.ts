@@ -4,7 +4,9 @@ import { printSqlLiteral } from '../distributor/print/print-sql-literal.ts';
 import type { Expression } from '../planner/expression.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import { printSqlType } from '../planner/sql-type.ts';
-import { DerivedText } from '../statement/derived-text.ts';
+import type { DerivedText } from '../statement/derived-text.ts';
+import type { Proven } from '../statement/proven.ts';
+import { SplicedText } from '../statement/spliced-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { ValuePlace } from '../statement/value-place.ts';
 
@@ -14,22 +16,24 @@ type ConstantsQuery = { readonly query: TextSpan; readonly text: DerivedText; re
  * The query that gives expressions, as parts of the statement, in columns. They stand there like values of parameters: DuckDB evaluates them as
  * the values of its own EXECUTE, which shows those that it cannot convert.
  */
-export function constantsQuery(expressions: readonly TextSpan[]): ConstantsQuery {
+export function constantsQuery(expressions: readonly Proven<'expression'>[]): ConstantsQuery {
   const first = must(expressions[0], 'an expression').offset;
   const source = spread(expressions, first);
   const query = { text: source, offset: first };
-  const text = new DerivedText(source);
+  const text = new SplicedText(query);
   const values: ValuePlace[] = [];
   let at = 0;
   const insert = (part: string): void => {
     text.insert(part);
     at += part.length;
   };
-  expressions.forEach(({ text: value, offset }, i) => {
+  expressions.forEach((expression, i) => {
+    const { text: value } = expression;
     insert(i === 0 ? 'SELECT (' : '), (');
-    text.slice(offset - first, offset - first + value.length, new Map());
+    text.splice(expression);
     values.push({ start: at, end: at + value.length, name: String(i + 1), spelled: String(i + 1), text: value });
-    at += value.length;
+    // A line break follows it.
+    at += value.length + 1;
   });
   insert(')');
   return { query, text, values };

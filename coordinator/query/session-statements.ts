@@ -171,7 +171,9 @@ class SessionStatements implements PreparedStatements {
     const expressions = given.flatMap(({ constant, expression }) => (constant === undefined ? [expression] : []));
     if (expressions.length === 0) return given.map(({ constant }) => constant ?? null);
     const { queries } = commandContext(services, request, { active, edits, prepared: this });
-    const literals = [...(await queries.constants(expressions))];
+    const literals = [
+      ...(await queries.constants(await queries.prove((take) => expressions.map((one) => take('expression', one))))),
+    ];
     return given.map(({ constant }) =>
       constant === undefined ? { literal: must(literals.shift(), 'a value for each expression') } : constant,
     );

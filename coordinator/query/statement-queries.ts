@@ -25,7 +25,9 @@ import { plannedFiles, planScans } from '../scheduler/plan-scans.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { BoundedValues } from './bounded-values.ts';
 import { constantsOf, constantsQuery } from './constants-query.ts';
-import { DerivedText, wholeText } from '../statement/derived-text.ts';
+import { wholeText, type DerivedText } from '../statement/derived-text.ts';
+import { prove, type Proven, type TakePart } from '../statement/proven.ts';
+import { checkParts } from '../front/check-parts.ts';
 import type { UnloadDestinationOf, UnloadedQuery } from '../unload/unload.ts';
 import { placesIn } from '../statement/value-place.ts';
 import { executeQuery, type FilesDestination, type QueryExecution, type QueryOutcome } from './execute-query.ts';
@@ -81,7 +83,15 @@ export class StatementQueries implements Queries {
     return describeText(this.#parts, query, text, await this.#context());
   }
 
-  async constants(expressions: readonly TextSpan[]): Promise<readonly string[]> {
+  prove<T>(read: (take: TakePart) => T): Promise<T> {
+    const { services, request, active } = this.#parts;
+    const { tenant, sub: principal } = request.caller.claims;
+    return prove(read, (parts) =>
+      checkParts(parts, (texts) => services.front.planner.checkParts(texts, { tenant, principal }, active.signal)),
+    );
+  }
+
+  async constants(expressions: readonly Proven<'expression'>[]): Promise<readonly string[]> {
     const { query, text, values } = constantsQuery(expressions);
     const context = await this.#context();
     const work = this.#parts.services.front.prepareQuery;

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
 import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import { DerivedText, wholeText } from '../statement/derived-text.ts';
+import { wholeText, type DerivedText } from '../statement/derived-text.ts';
+import { EditedText } from '../statement/edited-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { findStages, type TextRange as Range } from '../statement/stage-references.ts';
 import { Tokenizer, type Token } from '../statement/tokenizer.ts';
@@ -50,7 +51,7 @@ export function nameStatements(sql: string): NamedStatements {
   ].toSorted((a, b) => a.start - b.start);
   if (rewrites.length === 0) return { text: wholeText(whole), statements: new Map() };
   const digest = createHash('sha256').update(sql).digest('hex').slice(0, 16);
-  const text = new DerivedText(sql);
+  const text = new EditedText(sql);
   const statements = new Map<string, TextSpan>();
   let at = 0;
   for (const rewrite of rewrites) {
@@ -72,7 +73,7 @@ export function nameStatements(sql: string): NamedStatements {
 type Rewrite = Range &
   ({ readonly kind: 'statement' | 'stage' | 'column' } | { readonly kind: 'travel'; readonly travel: TravelClause });
 
-function insertTravel(text: DerivedText, { unit, value, alias }: TravelClause): void {
+function insertTravel(text: EditedText, { unit, value, alias }: TravelClause): void {
   if (alias !== null) text.slice(alias.start, alias.end, NOTHING).insert(' ');
   text.insert(`AT (${unit} => `).slice(value.start, value.end, NOTHING).insert(')');
 }

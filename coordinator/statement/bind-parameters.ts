@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import { DerivedText } from './derived-text.ts';
+import type { DerivedText } from './derived-text.ts';
+import { EditedText } from './edited-text.ts';
 import { findStages } from './stage-references.ts';
 import type { ValuePlace } from './value-place.ts';
 import { printParameter, type Parameters } from './parameters.ts';
@@ -72,7 +73,7 @@ export function bindParameters(sql: string, parameters: Parameters, bytesMax: nu
 
 /** Puts the edits into the text; they stand in its order. */
 export function applyEdits(sql: string, edits: readonly Edit[]): DerivedText {
-  const derived = new DerivedText(sql);
+  const derived = new EditedText(sql);
   let at = 0;
   for (const { start, end, text } of edits) {
     derived.slice(at, start, NOTHING).insert(text);

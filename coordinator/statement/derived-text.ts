@@ -4,9 +4,12 @@ import type { TextSpan } from './statement.ts';
 type Part = { readonly start: number; readonly end: number } | { readonly inserted: string };
 
 /**
- * A text made of parts of a query's text, in their order, and of texts of our own. A position in it can be mapped to the query:
+ * A text made of parts of a query's text and of texts of our own. A position in it can be mapped to the query:
  *
  *     SELECT DISTINCT a FROM t          <- inserted, a, inserted, t
+ *
+ * `EditedText` is a client's query with changes, which DuckDB then parses as a whole. A `SplicedText` is a text of our own with parts of a
+ * client's statement in it, each of which is proven (`proven.ts`).
  */
 export class DerivedText {
   readonly #source: string;
@@ -16,13 +19,17 @@ export class DerivedText {
     this.#source = source;
   }
 
+  static whole(text: string): DerivedText {
+    return new DerivedText(text).slice(0, text.length, new Map());
+  }
+
   insert(text: string): this {
     this.#parts.push({ inserted: text });
     return this;
   }
 
   /** A part of the query's text, with what is to be inserted into it. */
-  slice(start: number, end: number, insertions: ReadonlyMap<number, string>): this {
+  protected slice(start: number, end: number, insertions: ReadonlyMap<number, string>): this {
     let at = start;
     for (const [position, text] of [...insertions].toSorted(([a], [b]) => a - b)) {
       if (position <= start || position > end) continue;
@@ -86,4 +93,4 @@ function firstFrom(ranges: readonly { readonly start: number }[], position: numb
 }
 
 /** The query's text itself. */
-export const wholeText = ({ text }: TextSpan): DerivedText => new DerivedText(text).slice(0, text.length, new Map());
+export const wholeText = ({ text }: TextSpan): DerivedText => DerivedText.whole(text);

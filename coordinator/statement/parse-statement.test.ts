@@ -45,7 +45,12 @@ describe('DELETE, UPDATE and MERGE', () => {
       command: 'merge',
       input: {
         alias: null,
-        source: { kind: 'query', query: inMerged("SELECT ')' AS a"), alias: 's', columns: [{ text: 'b' }] },
+        source: {
+          kind: 'query',
+          query: inMerged("SELECT ')' AS a"),
+          alias: 's',
+          columns: [{ name: 'b', position: merged.indexOf('b) ON') }],
+        },
         on: inMerged('CASE WHEN t.a THEN s.b END'),
         branches: [{ when: 'matched', condition: inMerged('s.b = 1'), action: { kind: 'delete' } }],
       },
@@ -267,11 +272,38 @@ describe('our own statements', () => {
 
 describe('refusals', () => {
   test.each([
+    ['CREATE MACRO a() AS 1', 'CREATE MACRO is not served'],
+    ['create or replace temp macro a() AS 1', 'CREATE OR REPLACE TEMP MACRO is not served'],
+    ['DROP SEQUENCE s', 'DROP SEQUENCE is not served'],
+    ['CREATE', 'CREATE is not served'],
+    ['VACUUM t', 'VACUUM is not served'],
+    ['DELETE t WHERE a = 1', 'expected FROM where "t" stands'],
+    ['INSERT t VALUES (1)', 'expected INTO or OVERWRITE where "t" stands'],
+    ["CREATE TABLE t (a ENUM('x', 'y'))", 'column a cannot have the type ENUM: use VARCHAR'],
+    ['CREATE TABLE t (a INT, b UNION(c INT)[])', 'column b cannot have the type UNION: use STRUCT'],
+  ])('%s: %s', (text, message) => {
+    expect(() => parse(text)).toThrow(message);
+  });
+
+  test.each([
     ["COPY t TO '/tmp/x'", 'NOT_SUPPORTED'],
     ["ATTACH 'x.db'", 'NOT_SUPPORTED'],
     ['PRAGMA version', 'NOT_SUPPORTED'],
     ['CREATE MACRO a() AS 1', 'NOT_SUPPORTED'],
-    ['CREATE TABLE t (a INT, b HUGEINT)', 'NOT_SUPPORTED'],
+    ['CREATE TABLE t (a INT, b UHUGEINT)', 'NOT_SUPPORTED'],
+    ["CREATE TABLE t (a ENUM('x', 'y'))", 'NOT_SUPPORTED'],
+    ['CREATE TABLE t (a STRUCT(b UNION(c INT, d DATE)))', 'NOT_SUPPORTED'],
+    ['DELETE t WHERE a = 1', 'SYNTAX_ERROR'],
+    ['DELETE', 'SYNTAX_ERROR'],
+    ['EXPLAIN DELETE t', 'SYNTAX_ERROR'],
+    ['INSERT t VALUES (1)', 'SYNTAX_ERROR'],
+    ['MERGE t USING s ON true WHEN MATCHED THEN DELETE', 'SYNTAX_ERROR'],
+    ['OPTIMIZE t JUNK', 'SYNTAX_ERROR'],
+    ['OPTIMIZE t WITH (dry_run = true)', 'SYNTAX_ERROR'],
+    ['OPTIMIZE t WHERE a) OR (b', 'SYNTAX_ERROR'],
+    ['ALTER TABLE t EXECUTE optimize WHERE a, b', 'SYNTAX_ERROR'],
+    ['DELETE FROM t LIMIT', 'SYNTAX_ERROR'],
+    ['UPDATE t AS order SET a = 1', 'SYNTAX_ERROR'],
     ['CREATE TABLE t (a INT REFERENCES b (c))', 'SYNTAX_ERROR'],
     ['CREATE TABLE t (a STRUCT(b INT, B INT))', 'COLUMN_EXISTS'],
     ['CREATE TABLE t ()', 'SYNTAX_ERROR'],

@@ -17,7 +17,9 @@ export function parseCommand(span: TextSpan): Statement {
   const phrases = PHRASES.get(reader.peekWord()) ?? SYMBOLS;
   const command = phrases.find(({ phrase }) => reader.peekPhrase(phrase))?.command;
   if (command === undefined) return reader.refuse(reader.peekWord());
-  return { command, input: COMMANDS[command].parse(reader) } as Statement;
+  const input = COMMANDS[command].parse(reader);
+  reader.end();
+  return { command, input } as Statement;
 }
 
 type Beginning = { readonly phrase: string; readonly command: CommandName };

@@ -11,6 +11,18 @@ const KNOWN_STATEMENTS: ReadonlySet<string> = new Set(
   REINDEX RELEASE REPLACE REVOKE SAVEPOINT TRUNCATE UNDROP UNLISTEN UPDATE UPSERT VACUUM`.split(/\s+/),
 );
 
+/** Words that must follow a first word: no other statement begins with it. */
+const MUST_FOLLOW: Readonly<Record<string, string>> = {
+  DELETE: 'FROM',
+  INSERT: 'INTO or OVERWRITE',
+  MERGE: 'INTO',
+};
+/** First words behind which the kind of an object stands, and words between the two. */
+const WITH_OBJECT: ReadonlySet<string> = new Set(['CREATE', 'DROP', 'ALTER', 'COMMENT', 'UNDROP']);
+const BEFORE_OBJECT: ReadonlySet<string> = new Set(
+  'OR REPLACE TEMP TEMPORARY PERSISTENT UNIQUE LOCAL GLOBAL EXTERNAL FOREIGN UNLOGGED RECURSIVE ON'.split(' '),
+);
+
 const OPEN: ReadonlySet<string> = new Set(['(', '[', '{']);
 const CLOSE: ReadonlySet<string> = new Set([')', ']', '}']);
 
@@ -211,10 +223,18 @@ export class StatementReader {
     }
   }
 
-  /** Returns the rest of the statement as text. */
+  /** Returns the rest of the statement as text, and takes none of it. */
   rest(): TextSpan {
     const { start } = this.#peek(0);
     return { text: this.#span.text.slice(start), offset: this.#span.offset + start };
+  }
+
+  /** Takes the rest of the statement as text. */
+  takeRest(): TextSpan {
+    const rest = this.rest();
+    this.#ahead.length = 0;
+    this.#tokenizer.end();
+    return rest;
   }
 
   /** Takes everything. @returns the place of the last of these words outside of brackets that neither follows a dot nor AS; null = none */
@@ -249,9 +269,25 @@ export class StatementReader {
 
   /** Refuses a statement that begins with `word` and matches no rule of the grammar. */
   refuse(word: string): never {
-    if (KNOWN_STATEMENTS.has(word)) throw this.error('NOT_SUPPORTED', `${word} is not served`);
+    const next = MUST_FOLLOW[word];
+    if (next !== undefined) {
+      this.word();
+      throw this.expected(next);
+    }
+    if (KNOWN_STATEMENTS.has(word)) throw this.error('NOT_SUPPORTED', `${this.#firstWords(word)} is not served`);
     const found = this.#text(this.#peek(0));
     throw this.error('SYNTAX_ERROR', found === '' ? 'a query is missing' : `syntax error at "${clip(found)}"`);
+  }
+
+  /** The first word, and where it needs an object the words up to that: `CREATE OR REPLACE MACRO`. */
+  #firstWords(word: string): string {
+    if (!WITH_OBJECT.has(word)) return word;
+    const words = [word];
+    for (let i = 1; this.peekWord(i) !== ''; i += 1) {
+      words.push(clip(this.peekWord(i)));
+      if (!BEFORE_OBJECT.has(this.peekWord(i))) break;
+    }
+    return words.join(' ');
   }
 
   #take(kind: Token['kind']): Token | null {

@@ -46,6 +46,11 @@ export class Tokenizer {
     return token;
   }
 
+  /** Goes to the end of the text. */
+  end(): void {
+    this.#offset = this.text.length;
+  }
+
   #read(start: number): Token {
     const { text } = this;
     const char = text.charAt(start);

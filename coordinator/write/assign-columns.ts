@@ -5,7 +5,9 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { must } from '#shared/must.ts';
 import { printSqlType, type SqlField, type SqlType } from '../planner/sql-type.ts';
 import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
-import { DerivedText, wholeText } from '../statement/derived-text.ts';
+import { wholeText, type DerivedText } from '../statement/derived-text.ts';
+import type { Proven } from '../statement/proven.ts';
+import { SplicedText } from '../statement/spliced-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { missingColumn } from './missing-column.ts';
 import { isAssignable } from './is-assignable.ts';
@@ -73,10 +75,13 @@ export function insertedRows({ query, values, target }: InsertedRows, fields: re
   return typedValues(query, values, filledFields({ fields, target }));
 }
 
+/** Null = DEFAULT. */
+type ProvenRows = readonly (readonly (Proven<'expression'> | null)[])[];
+
 type InsertedRows = {
   readonly query: TextSpan;
   /** The values of each row of a VALUES list; null for another query. */
-  readonly values: readonly (readonly TextSpan[])[] | null;
+  readonly values: ProvenRows | null;
   readonly target: TargetColumns;
 };
 
@@ -85,26 +90,24 @@ type InsertedRows = {
  * @param fields the columns that the values are for
  * @throws SYNTAX_ERROR for a row of another number of values
  */
-function typedValues(query: TextSpan, values: readonly (readonly TextSpan[])[], fields: readonly Field[]): DerivedText {
-  const text = new DerivedText(query.text);
+function typedValues(query: TextSpan, values: ProvenRows, fields: readonly Field[]): DerivedText {
+  const text = new SplicedText(query);
   const casts = fields.map(({ type }) => `) AS ${printSqlType(icebergSqlType(type))})`);
   text.insert('VALUES ');
   for (const [i, row] of values.entries()) {
-    requireCount(fields.length, row.length, row[0]?.offset ?? query.offset);
+    requireCount(fields.length, row.length, row.find((value) => value !== null)?.offset ?? query.offset);
     text.insert(i === 0 ? '(' : ', (');
-    for (const [column, { text: value, offset }] of row.entries()) {
+    for (const [column, value] of row.entries()) {
       const field = must(fields[column], 'a column for each value');
       if (column > 0) text.insert(', ');
-      if (foldIdentifier(value) === 'default') {
+      if (value === null) {
         text.insert(printValue(field.type, field.writeDefault ?? null));
         continue;
       }
-      const start = offset - query.offset;
-      // A value may end in a comment.
       text
         .insert('CAST((')
-        .slice(start, start + value.length, new Map())
-        .insert(`\n${casts[column] ?? ''}`);
+        .splice(value)
+        .insert(casts[column] ?? '');
     }
     text.insert(')');
   }

@@ -2,8 +2,10 @@ import type { DeletesOf } from '#shared/iceberg/write/change-rows.ts';
 import type { ScanFile } from '#proto/task.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Description } from '../command/description.ts';
-import type { Delete, Returning, WriteOutcome } from '../command/command.ts';
+import type { Returning, WriteOutcome } from '../command/command.ts';
+import type { Delete } from '../command/row-write.ts';
 import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
+import type { AsProven } from '../statement/proven.ts';
 import { MatchedRows, matchQuery } from './matched-rows.ts';
 import { liveRows, planChanges } from './plan-changes.ts';
 import {
@@ -27,19 +29,19 @@ import { rewriteQuery } from './rewrite-query.ts';
  * ```
  * The condition is evaluated once, and not at all when there is none.
  */
-export const deleteRows = (input: Delete, services: RowServices): Promise<WriteOutcome> =>
+export const deleteRows = (input: Delete<AsProven>, services: RowServices): Promise<WriteOutcome> =>
   withRestarts(services, () => deleteOnce(input, services));
 
 /** The types of the parameters. */
 export async function describeDelete(
-  input: Delete,
+  input: Delete<AsProven>,
   { target, queries }: RowServices,
 ): Promise<Description['parameters']> {
   const text = matchQuery(await addressedTarget(input.table, target), input);
   return (await queries.describe(input.rest, text)).parameters;
 }
 
-async function deleteOnce(input: Delete, services: RowServices): Promise<WriteOutcome> {
+async function deleteOnce(input: Delete<AsProven>, services: RowServices): Promise<WriteOutcome> {
   const { target, all } = await readTarget(input.table, services);
   const returning = await planReturning(input, target, { queries: services.queries, of: 'deleted' });
   const rows = input.where === null && input.from === null ? sumOf(all.map(liveRows)) : null;

@@ -1,16 +1,19 @@
 import { unreachable } from '#shared/must.ts';
 import type { Description } from '../command/description.ts';
-import type { RowWrite } from '../command/command.ts';
+import type { RowWrite } from '../command/row-write.ts';
 import { COUNT_COLUMNS } from '../sink/count-batch.ts';
+import type { AsProven } from '../statement/proven.ts';
 import { describeDelete } from './delete-rows.ts';
 import { describeInsert } from './insert-rows.ts';
 import { describeMerge } from './merge-rows.ts';
+import { proveWrite } from './prove-write.ts';
 import type { RowServices } from './replace-rows.ts';
 import { describeReturning } from './returned-rows.ts';
 import { describeUpdate } from './update-rows.ts';
 
 /** The columns that a statement answers, and its parameters. */
-export async function describeWrite(write: RowWrite, services: RowServices): Promise<Description> {
+export async function describeWrite(written: RowWrite, services: RowServices): Promise<Description> {
+  const write = await proveWrite(written, services.queries);
   const parameters = await parametersOf(write, services);
   const { input } = write;
   if (input.returning === null) return { columns: COUNT_COLUMNS, parameters };
@@ -21,7 +24,7 @@ export async function describeWrite(write: RowWrite, services: RowServices): Pro
   };
 }
 
-function parametersOf({ kind, input }: RowWrite, services: RowServices): Promise<Description['parameters']> {
+function parametersOf({ kind, input }: RowWrite<AsProven>, services: RowServices): Promise<Description['parameters']> {
   switch (kind) {
     case 'insert':
       return describeInsert(input, services);

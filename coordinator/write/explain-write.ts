@@ -2,12 +2,15 @@ import { printTransform } from '#shared/iceberg/transform.ts';
 import { parseJson, printJson, type JsonObject } from '#shared/json.ts';
 import { unreachable } from '#shared/must.ts';
 import type { ExplainOptions } from '../command/explain-options.ts';
-import type { RowWrite, WriteTarget } from '../command/command.ts';
+import type { WriteTarget } from '../command/command.ts';
+import type { RowWrite } from '../command/row-write.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
+import type { AsProven } from '../statement/proven.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { insertedRows } from './assign-columns.ts';
 import { matchQuery } from './matched-rows.ts';
 import { mergeQuery } from './merge-rows.ts';
+import { proveWrite } from './prove-write.ts';
 import { addressedTarget, modeOf, type RowServices } from './replace-rows.ts';
 import { updateQuery } from './update-rows.ts';
 import { readName } from './target-name.ts';
@@ -25,7 +28,7 @@ export async function explainWrite(
   options: ExplainOptions,
   services: RowServices,
 ): Promise<readonly string[]> {
-  const { target, query, commit } = await writeQuery(write, services);
+  const { target, query, commit } = await writeQuery(await proveWrite(write, services.queries), services);
   const plan = query === null ? null : await services.queries.explain(query.span, options, query.text);
   if (options.format === 'json') {
     const document = plan === null ? {} : (parseJson(plan.join('\n')) as JsonObject);
@@ -40,7 +43,7 @@ export async function explainWrite(
   ];
 }
 
-async function writeQuery({ kind, input }: RowWrite, services: RowServices): Promise<WriteQuery> {
+async function writeQuery({ kind, input }: RowWrite<AsProven>, services: RowServices): Promise<WriteQuery> {
   switch (kind) {
     case 'insert': {
       const target = await services.target(input.table);

@@ -1,13 +1,15 @@
 import { appendFiles } from '#shared/iceberg/write/append-files.ts';
 import type { Description } from '../command/description.ts';
-import type { Insert, WriteOutcome } from '../command/command.ts';
+import type { WriteOutcome } from '../command/command.ts';
+import type { Insert } from '../command/row-write.ts';
+import type { AsProven } from '../statement/proven.ts';
 import { assignColumns, insertedRows } from './assign-columns.ts';
 import { overwriteRows } from './overwrite-rows.ts';
 import type { RowServices } from './replace-rows.ts';
 import { planReturning, rowsOf, writtenFiles } from './returned-rows.ts';
 
 /** Adds the rows of a query to a table, or puts them in the place of others. */
-export async function insertRows(insert: Insert, services: RowServices): Promise<WriteOutcome> {
+export async function insertRows(insert: Insert<AsProven>, services: RowServices): Promise<WriteOutcome> {
   if (insert.mode === 'overwrite') return overwriteRows(insert, services);
   const { queries } = services;
   const { table: name, target: into, query } = insert;
@@ -29,7 +31,7 @@ export async function insertRows(insert: Insert, services: RowServices): Promise
 
 /** The types of the parameters. */
 export async function describeInsert(
-  insert: Insert,
+  insert: Insert<AsProven>,
   { target, queries }: RowServices,
 ): Promise<Description['parameters']> {
   const { table: name, target: into, query } = insert;

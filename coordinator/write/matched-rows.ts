@@ -1,11 +1,12 @@
 import { SkeinError } from '#shared/error.ts';
 import { PositionSet } from '#shared/iceberg/position-set.ts';
 import { printPositions } from '#shared/iceberg/print-positions.ts';
-import { quoteIdentifier } from '#shared/sql/quote.ts';
-import { readName, tableText } from './target-name.ts';
-import type { MatchingRows, TextRows, WriteTarget } from '../command/command.ts';
-import { DerivedText } from '../statement/derived-text.ts';
-import type { TextSpan } from '../statement/statement.ts';
+import { targetSource } from './target-name.ts';
+import type { TextRows, WriteTarget } from '../command/command.ts';
+import type { MatchingRows } from '../command/row-write.ts';
+import type { DerivedText } from '../statement/derived-text.ts';
+import type { AsProven } from '../statement/proven.ts';
+import { SplicedText } from '../statement/spliced-text.ts';
 
 /** Largest answer: the positions of more than 600 million rows that lie together, of 700,000 that lie far apart. */
 const ANSWER_BYTES_MAX = 128 * 2 ** 20;
@@ -16,36 +17,24 @@ const ANSWER_BYTES_MAX = 128 * 2 ** 20;
  */
 export function matchQuery(
   target: Pick<WriteTarget, 'name' | 'branch'>,
-  matching: Omit<MatchingRows, 'table'>,
+  matching: Omit<MatchingRows<AsProven>, 'table'>,
 ): DerivedText {
-  const name = readName(target);
-  const t = quoteIdentifier(matching.alias ?? name.table);
+  const { qualifier: t } = targetSource(target, matching.alias);
   const [before, after] = printPositions({ file: `${t}._file`, pos: `${t}._pos`, isReplaced: 'false' });
-  const text = new DerivedText(matching.rest.text).insert(before);
-  printMatching(text, name, matching);
+  const text = new SplicedText(matching.rest).insert(before);
+  printMatching(text, target, matching);
   return text.insert(after);
 }
 
-/** Prints FROM and WHERE. @param text of `rest` */
+/** Prints FROM and WHERE. @param text of the statement's `rest` */
 export function printMatching(
-  text: DerivedText,
-  name: WriteTarget['name'],
-  { alias, from, where, rest }: Omit<MatchingRows, 'table'>,
+  text: SplicedText,
+  target: Pick<WriteTarget, 'name' | 'branch'>,
+  { alias, from, where }: Pick<MatchingRows<AsProven>, 'alias' | 'from' | 'where'>,
 ): void {
-  const copy = (part: TextSpan): void => {
-    const start = part.offset - rest.offset;
-    // A part may end in a comment.
-    text.slice(start, start + part.text.length, new Map()).insert('\n');
-  };
-  text.insert(`FROM ${tableText(name)} AS ${quoteIdentifier(alias ?? name.table)}`);
-  if (from !== null) {
-    text.insert(', ');
-    copy(from);
-  }
-  if (where === null) return;
-  text.insert(' WHERE (');
-  copy(where);
-  text.insert(')');
+  text.insert(`FROM ${targetSource(target, alias).source}`);
+  if (from !== null) text.insert(', ').splice(from);
+  if (where !== null) text.insert(' WHERE (').splice(where).insert(')');
 }
 
 /** The rows that were found: positions by the path of their file. */

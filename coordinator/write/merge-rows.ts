@@ -5,22 +5,28 @@ import type { Field } from '#shared/iceberg/type.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { Description } from '../command/description.ts';
-import type { Merge, MergeBranch, MergeSource, WriteOutcome, WriteTarget } from '../command/command.ts';
+import type * as command from '../command/row-write.ts';
+import type { WriteOutcome, WriteTarget } from '../command/command.ts';
 import { printSqlType } from '../planner/sql-type.ts';
 import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
-import { DerivedText } from '../statement/derived-text.ts';
+import type { DerivedText } from '../statement/derived-text.ts';
+import type { AsProven, Proven } from '../statement/proven.ts';
+import { SplicedText } from '../statement/spliced-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { Assignment } from './assign-columns.ts';
-import { readName, tableText } from './target-name.ts';
+import { sourceText } from './merge-source.ts';
+import { targetSource } from './target-name.ts';
 import { missingColumn } from './missing-column.ts';
 import { addressedTarget, readTarget, withRestarts, type RowServices } from './replace-rows.ts';
 import { planReturning } from './returned-rows.ts';
 import { rewriteQuery } from './rewrite-query.ts';
 import { writeNewRows } from './write-new-rows.ts';
 
-/** Names that nobody writes: the number of the branch that a row takes, and the sign of a row of the source. */
+type Merge = command.Merge<AsProven>;
+type MergeBranch = command.MergeBranch<AsProven>;
+
+/** A name that nobody writes: the number of the branch that a row takes. */
 const BRANCH = '"skein branch"';
-const IS_SOURCE = '"skein source"';
 
 /**
  * Merges a source into a table, in one snapshot:
@@ -62,7 +68,7 @@ async function mergeOnce(input: Merge, services: RowServices): Promise<WriteOutc
 }
 
 /** The value of a column in a row that a branch writes: a part of the statement, or a text of our own. */
-type Value = TextSpan | string;
+type Value = Proven<'expression'> | string;
 type Branch = {
   readonly branch: MergeBranch;
   /** By field; a column of the table that is absent stays as it is. Null = the branch writes no row. */
@@ -72,21 +78,16 @@ type Branch = {
 const isStar = ({ action }: MergeBranch): boolean =>
   (action.kind === 'update' && action.set === null) || (action.kind === 'insert' && action.values === null);
 
-const targetName = ({ alias }: Merge, target: WriteTarget): string => quoteIdentifier(alias ?? readName(target).table);
-const sourceName = ({ alias }: MergeSource): string => quoteIdentifier(alias);
-
 /** The names of the source's columns. */
 async function sourceColumns({ source, rest }: Merge, { queries }: RowServices): Promise<readonly string[]> {
-  const { kind, query, columns } = source;
+  if (source.kind === 'query') {
+    const found = await queries.columns(source.query);
+    return found.map(({ name }, i) => source.columns[i]?.name ?? name);
+  }
   // The text of our own has no place in the statement.
-  const own = { text: `SELECT * FROM ${query.text}`, offset: rest.offset + rest.text.length };
-  const found = await queries.columns(kind === 'query' ? query : own);
-  const names = columns.map(({ text }) => identifierOf(text));
-  return found.map(({ name }, i) => names[i] ?? name);
+  const own = { text: `SELECT * FROM ${source.table.text}`, offset: rest.offset + rest.text.length };
+  return (await queries.columns(own)).map(({ name }) => name);
 }
-
-/** An identifier as it was written, without its quotes. */
-const identifierOf = (text: string): string => (text.startsWith('"') ? text.slice(1, -1).replaceAll('""', '"') : text);
 
 type BranchContext = { readonly input: Merge; readonly target: WriteTarget; readonly source: readonly string[] };
 
@@ -96,7 +97,7 @@ function valuesOf(branch: MergeBranch, { input, target, source }: BranchContext)
   if (action.kind === 'delete' || action.kind === 'nothing') return { branch, values: null };
   const { fields } = target.schema;
   const values = new Map<Field, Value>();
-  const put = (name: string, position: number, value: TextSpan | null | string): void => {
+  const put = (name: string, position: number, value: Value | null): void => {
     const field = fields.find((one) => foldIdentifier(one.name) === foldIdentifier(name));
     if (field === undefined) throw missingColumn(fields, name, position);
     if (values.has(field)) throw new SkeinError('SYNTAX_ERROR', `column ${name} is given twice`, { position });
@@ -104,7 +105,7 @@ function valuesOf(branch: MergeBranch, { input, target, source }: BranchContext)
   };
   const { position } = input.table;
   const star = (): void => {
-    for (const name of source) put(name, position, `${sourceName(input.source)}.${quoteIdentifier(name)}`);
+    for (const name of source) put(name, position, `${sourceText(input, target).qualifier}.${quoteIdentifier(name)}`);
   };
   if (action.kind === 'update') {
     if (action.set === null) star();
@@ -134,15 +135,11 @@ type Rows = { readonly input: Merge; readonly branches: readonly Branch[]; reado
  * An alias cannot stand for an expression with a subquery; the number is then found by a LATERAL one.
  */
 function newRows(target: WriteTarget, { input, branches, fields }: Rows): DerivedText {
-  const { source, on, rest } = input;
-  const [t, s] = [targetName(input, target), sourceName(source)];
-  const text = new DerivedText(rest.text);
-  const copy = (part: Value): DerivedText => {
-    if (typeof part === 'string') return text.insert(part);
-    const start = part.offset - rest.offset;
-    // A part may end in a comment.
-    return text.slice(start, start + part.text.length, new Map()).insert('\n');
-  };
+  const { on, rest } = input;
+  const { source: table, qualifier: t } = targetSource(target, input.alias);
+  const source = sourceText(input, target);
+  const text = new SplicedText(rest);
+  const copy = (part: Value): SplicedText => (typeof part === 'string' ? text.insert(part) : text.splice(part));
   const choose = (kind: MergeBranch['when']): void => {
     text.insert('CASE WHEN false THEN 0');
     for (const [i, { branch }] of branches.entries()) {
@@ -153,9 +150,9 @@ function newRows(target: WriteTarget, { input, branches, fields }: Rows): Derive
     text.insert(' END');
   };
   const printBranch = (): void => {
-    text.insert(`CASE WHEN ${t}._pos IS NOT NULL AND ${s}.${IS_SOURCE} THEN `);
+    text.insert(`CASE WHEN ${t}._pos IS NOT NULL AND ${source.isThere} THEN `);
     choose('matched');
-    text.insert(` WHEN ${s}.${IS_SOURCE} THEN `);
+    text.insert(` WHEN ${source.isThere} THEN `);
     choose('not-matched');
     text.insert(' ELSE ');
     choose('not-matched-by-source');
@@ -177,10 +174,9 @@ function newRows(target: WriteTarget, { input, branches, fields }: Rows): Derive
     text.insert(' END, ');
   }
   const written = ['-1', ...branches.flatMap(({ values }, i) => (values === null ? [] : [i]))];
-  const joined = `${tableText(readName(target))} AS ${t} ${joinOf(branches)} JOIN (SELECT *, true AS ${IS_SOURCE} FROM `;
-  text.insert(`${t}._file, ${t}._pos, ${BRANCH} IN (${written.join(', ')}) FROM ${joined}`);
-  printSource(source, copy);
-  text.insert(`) AS ${s} ON (`);
+  text.insert(`${t}._file, ${t}._pos, ${BRANCH} IN (${written.join(', ')}) FROM ${table} ${joinOf(branches)} JOIN `);
+  source.print(text);
+  text.insert(' ON (');
   copy(on);
   if (!isNested) return text.insert(`) WHERE ${BRANCH} IS NOT NULL`);
   text.insert('), LATERAL (SELECT ');
@@ -191,17 +187,6 @@ function newRows(target: WriteTarget, { input, branches, fields }: Rows): Derive
 const QUERY_WORDS = /\b(?:select|from|values|table|with)\b/;
 const mayHaveQuery = (condition: TextSpan | null): boolean =>
   condition !== null && QUERY_WORDS.test(foldIdentifier(condition.text));
-
-/** The source in FROM, under its alias. */
-function printSource({ kind, query, alias, columns }: MergeSource, copy: (part: Value) => DerivedText): void {
-  if (kind === 'query') copy('(');
-  copy(query).insert(`${kind === 'query' ? ')' : ''} AS ${quoteIdentifier(alias)}`);
-  for (const [i, column] of columns.entries()) {
-    copy(i === 0 ? '(' : ', ');
-    copy(column);
-  }
-  if (columns.length > 0) copy(')');
-}
 
 /** The join that keeps the rows which a branch may take. */
 function joinOf(branches: readonly Branch[]): string {

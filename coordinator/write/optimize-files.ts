@@ -2,7 +2,9 @@ import { replaceFiles } from '#shared/iceberg/write/replace-files.ts';
 import { must } from '#shared/must.ts';
 import type { WriteTarget } from '../command/command.ts';
 import type { Optimize, Optimized } from '../command/optimize-request.ts';
-import { DerivedText, wholeText } from '../statement/derived-text.ts';
+import { wholeText, type DerivedText } from '../statement/derived-text.ts';
+import type { Proven } from '../statement/proven.ts';
+import { SplicedText } from '../statement/spliced-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { chooseFiles, droppedDeletes } from './choose-files.ts';
 import type { RowServices } from './replace-rows.ts';
@@ -52,5 +54,5 @@ const ownQuery = (text: string): [TextSpan, DerivedText] => {
 };
 
 /** A query with a condition that the user has written. */
-const withCondition = (query: string, where: TextSpan): DerivedText =>
-  new DerivedText(where.text).insert(`${query} WHERE (`).slice(0, where.text.length, new Map()).insert('\n)');
+const withCondition = (query: string, where: Proven<'expression'>): DerivedText =>
+  new SplicedText(where).insert(`${query} WHERE (`).splice(where).insert(')');

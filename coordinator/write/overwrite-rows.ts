@@ -4,7 +4,9 @@ import { partitionJson } from '#shared/iceberg/address-facts.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
 import { partitionTypes } from '#shared/iceberg/write/write-manifest.ts';
 import { printJson } from '#shared/json.ts';
-import type { Insert, WriteOutcome, WriteTarget } from '../command/command.ts';
+import type { WriteOutcome, WriteTarget } from '../command/command.ts';
+import type { Insert } from '../command/row-write.ts';
+import type { AsProven } from '../statement/proven.ts';
 import { assignColumns, insertedRows } from './assign-columns.ts';
 import { planReturning, rowsOf, writtenFiles } from './returned-rows.ts';
 import { changeOf, requireSame, snapshotFiles, withRestarts, type RowServices } from './replace-rows.ts';
@@ -16,10 +18,10 @@ import { changeOf, requireSame, snapshotFiles, withRestarts, type RowServices } 
  * ```
  * In a table without partitions all files go, also when the query has no row. It is serializable, as a DELETE of these partitions.
  */
-export const overwriteRows = (insert: Insert, services: RowServices): Promise<WriteOutcome> =>
+export const overwriteRows = (insert: Insert<AsProven>, services: RowServices): Promise<WriteOutcome> =>
   withRestarts(services, () => overwriteOnce(insert, services));
 
-async function overwriteOnce(insert: Insert, services: RowServices): Promise<WriteOutcome> {
+async function overwriteOnce(insert: Insert<AsProven>, services: RowServices): Promise<WriteOutcome> {
   const { queries, write } = services;
   const { table: name, target: into, query } = insert;
   const target = await services.target(name);

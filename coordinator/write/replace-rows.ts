@@ -27,6 +27,7 @@ export type RowServices = {
   readonly queries: Pick<
     Queries,
     | 'describe'
+    | 'prove'
     | 'explain'
     | 'returning'
     | 'texts'

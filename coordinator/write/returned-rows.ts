@@ -8,18 +8,19 @@ import { encodeVectors } from '#shared/iceberg/write/puffin.ts';
 import { partitionTypes } from '#shared/iceberg/write/write-manifest.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import type { Description } from '../command/description.ts';
 import type { Queries, ReturnedFiles, Returning, WriteTarget } from '../command/command.ts';
-import { DerivedText } from '../statement/derived-text.ts';
+import type { DerivedText } from '../statement/derived-text.ts';
+import type { Proven } from '../statement/proven.ts';
+import { SplicedText } from '../statement/spliced-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
-import { readName, tableText } from './target-name.ts';
+import { targetSource } from './target-name.ts';
 
 /** A statement that may have RETURNING. */
 type ReturningStatement = {
   readonly alias?: string | null;
-  readonly returning: TextSpan | null;
+  readonly returning: Proven<'list'> | null;
   /** A part of the statement's text that has RETURNING in it. */
   readonly rest: TextSpan;
 };
@@ -47,11 +48,9 @@ export async function describeReturning(
   return returning === null ? null : queries.describe(returning, returningQuery(returning, statement, target));
 }
 
-function returningQuery(list: TextSpan, { alias }: ReturningStatement, target: WriteTarget): DerivedText {
-  const name = readName(target);
-  const from = `FROM ${tableText(name)} AS ${quoteIdentifier(alias ?? name.table)}`;
-  // The list may end in a comment.
-  return new DerivedText(list.text).insert('SELECT ').slice(0, list.text.length, new Map()).insert(`\n${from}`);
+function returningQuery(list: Proven<'list'>, { alias }: ReturningStatement, target: WriteTarget): DerivedText {
+  const { source } = targetSource(target, alias ?? null);
+  return new SplicedText(list).insert('SELECT ').splice(list).insert(`FROM ${source}`);
 }
 
 /** New files of a table as a scan reads them. */

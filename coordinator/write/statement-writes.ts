@@ -29,17 +29,13 @@ import type {
   Analyze,
   Analyzed,
   CommandContext,
-  Delete,
-  Insert,
-  Merge,
   ObservedWrite,
   Outcome,
-  RowWrite,
-  Update,
   WriteOutcome,
   Writes,
   WriteTarget,
 } from '../command/command.ts';
+import type { Delete, Insert, Merge, RowWrite, Update } from '../command/row-write.ts';
 import type { Optimize, Optimized } from '../command/optimize-request.ts';
 import { copyFiles, explainCopy } from '../copy/copy-files.ts';
 import type { CopyInto } from '../copy/copy-into.ts';
@@ -63,6 +59,7 @@ import { mergeRows } from './merge-rows.ts';
 import type { RowServices } from './replace-rows.ts';
 import type { Assigned, RowsOf } from './rows-of.ts';
 import type { Refresh } from '../command/refresh-request.ts';
+import { proveDelete, proveInsert, proveMerge, proveUpdate } from './prove-write.ts';
 import { principalOf } from './principal-of.ts';
 import { refreshRows } from './refresh-rows.ts';
 import { rowsOf } from './returned-rows.ts';
@@ -107,8 +104,9 @@ export class StatementWrites implements Writes {
     this.#context = context;
   }
 
-  insert(input: Insert): Promise<WriteOutcome> {
-    return insertRows(input, this.#rowServices());
+  async insert(input: Insert): Promise<WriteOutcome> {
+    const services = this.#rowServices();
+    return insertRows(await proveInsert(input, services.queries), services);
   }
 
   copy(input: CopyInto): Promise<Outcome & { readonly answer: Answer | null }> {
@@ -123,16 +121,19 @@ export class StatementWrites implements Writes {
     return describeWrite(write, this.#rowServices());
   }
 
-  delete(input: Delete): Promise<WriteOutcome> {
-    return deleteRows(input, this.#rowServices());
+  async delete(input: Delete): Promise<WriteOutcome> {
+    const services = this.#rowServices();
+    return deleteRows(await proveDelete(input, services.queries), services);
   }
 
-  update(input: Update): Promise<WriteOutcome> {
-    return updateRows(input, this.#rowServices());
+  async update(input: Update): Promise<WriteOutcome> {
+    const services = this.#rowServices();
+    return updateRows(await proveUpdate(input, services.queries), services);
   }
 
-  merge(input: Merge): Promise<WriteOutcome> {
-    return mergeRows(input, this.#rowServices());
+  async merge(input: Merge): Promise<WriteOutcome> {
+    const services = this.#rowServices();
+    return mergeRows(await proveMerge(input, services.queries), services);
   }
 
   #rowServices(): RowServices {

@@ -7,6 +7,20 @@ import type { TableName } from '../resolver/table-source.ts';
 export const readName = ({ name, branch }: Pick<WriteTarget, 'name' | 'branch'>): TableName =>
   branch === undefined ? name : { ...name, table: `${name.table}@${branch}` };
 
+/**
+ * The table of a statement in FROM, and the name by which columns refer to it. Without an alias it stands as in a query, so that columns may
+ * name its schema and catalog, too.
+ */
+export function targetSource(
+  target: Pick<WriteTarget, 'name' | 'branch'>,
+  alias: string | null,
+): { readonly source: string; readonly qualifier: string } {
+  const table = tableText(readName(target));
+  if (alias === null) return { source: table, qualifier: table };
+  const qualifier = quoteIdentifier(alias);
+  return { source: `${table} AS ${qualifier}`, qualifier };
+}
+
 /** The name of a table in SQL. */
 export const tableText = ({ catalog, namespace, table }: TableName): string =>
   [catalog, schemaName(namespace), table].map(quoteIdentifier).join('.');

@@ -5,12 +5,14 @@ import { must } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { Description } from '../command/description.ts';
-import type { SetColumn, Update, WriteOutcome, WriteTarget } from '../command/command.ts';
+import type { WriteOutcome, WriteTarget } from '../command/command.ts';
+import type { Update } from '../command/row-write.ts';
 import { printSqlType, type SqlField } from '../planner/sql-type.ts';
 import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
-import { DerivedText } from '../statement/derived-text.ts';
-import type { TextSpan } from '../statement/statement.ts';
-import { readName } from './target-name.ts';
+import type { DerivedText } from '../statement/derived-text.ts';
+import type { AsProven, Proven } from '../statement/proven.ts';
+import { SplicedText } from '../statement/spliced-text.ts';
+import { targetSource } from './target-name.ts';
 import { requireAssignable, type Assignment } from './assign-columns.ts';
 import { printMatching } from './matched-rows.ts';
 import { missingColumn } from './missing-column.ts';
@@ -29,16 +31,16 @@ const LAST_UPDATED = ADDRESS_IDS._last_updated_sequence_number;
  * ```
  * Values and condition are evaluated once.
  */
-export const updateRows = (input: Update, services: RowServices): Promise<WriteOutcome> =>
+export const updateRows = (input: Update<AsProven>, services: RowServices): Promise<WriteOutcome> =>
   withRestarts(services, () => updateOnce(input, services));
 
 /** The query of the new rows, and of the addresses of the old ones. */
-export const updateQuery = (input: Update, target: WriteTarget): DerivedText =>
+export const updateQuery = (input: Update<AsProven>, target: WriteTarget): DerivedText =>
   newRows(target, { ...input, columns: newColumns(input.set, target) });
 
 /** The types of the parameters. */
 export async function describeUpdate(
-  input: Update,
+  input: Update<AsProven>,
   { target: targetOf, queries }: RowServices,
 ): Promise<Description['parameters']> {
   const target = await addressedTarget(input.table, targetOf);
@@ -48,7 +50,7 @@ export async function describeUpdate(
   return parameters;
 }
 
-async function updateOnce(input: Update, services: RowServices): Promise<WriteOutcome> {
+async function updateOnce(input: Update<AsProven>, services: RowServices): Promise<WriteOutcome> {
   const table = await readTarget(input.table, services);
   const returning = await planReturning(input, table.target, { queries: services.queries, of: 'written' });
   const columns = newColumns(input.set, table.target);
@@ -68,13 +70,13 @@ async function updateOnce(input: Update, services: RowServices): Promise<WriteOu
 }
 
 /** What a query of new rows gives a column; `source` is its column. */
-type NewColumn = Assignment & { readonly value: TextSpan | null };
+type NewColumn = Assignment & { readonly value: Proven<'expression'> | null };
 
 /**
  * The columns of the new rows: those that are set come first, in the order of the statement. Of the lineage a row keeps its id.
  * @throws COLUMN_NOT_FOUND, SYNTAX_ERROR for one that is set twice
  */
-function newColumns(set: readonly SetColumn[], target: WriteTarget): readonly NewColumn[] {
+function newColumns(set: Update<AsProven>['set'], target: WriteTarget): readonly NewColumn[] {
   const { fields } = rewriteQuery(target).schema;
   const own = new Map(target.schema.fields.map((field) => [foldIdentifier(field.name), field]));
   const columns = new Map<Field, NewColumn>();
@@ -93,29 +95,24 @@ function newColumns(set: readonly SetColumn[], target: WriteTarget): readonly Ne
 /** The new rows, with the addresses of the old ones. */
 function newRows(
   target: WriteTarget,
-  { columns, ...matching }: Update & { readonly columns: readonly NewColumn[] },
+  { columns, ...matching }: Update<AsProven> & { readonly columns: readonly NewColumn[] },
 ): DerivedText {
-  const name = readName(target);
   const { alias, rest } = matching;
-  const t = quoteIdentifier(alias ?? name.table);
-  const text = new DerivedText(rest.text);
-  const copy = ({ text: part, offset }: TextSpan): DerivedText => {
-    const start = offset - rest.offset;
-    // A part may end in a comment.
-    return text.slice(start, start + part.length, new Map()).insert('\n');
-  };
-  text.insert('SELECT ');
+  const { qualifier: t } = targetSource(target, alias);
+  const text = new SplicedText(rest).insert('SELECT ');
   for (const { field, value } of inOrder(columns)) {
     if (value === null) text.insert(`${t}.${quoteIdentifier(field.name)}`);
     else if (foldIdentifier(value.text) === 'null') {
       // So is a parameter that has no value yet: it takes the column's type.
-      text.insert('CAST(');
-      copy(value).insert(` AS ${printSqlType(icebergSqlType(field.type))})`);
-    } else copy(value);
+      text
+        .insert('CAST(')
+        .splice(value)
+        .insert(` AS ${printSqlType(icebergSqlType(field.type))})`);
+    } else text.splice(value);
     text.insert(', ');
   }
   text.insert(`${t}._file, ${t}._pos, true `);
-  printMatching(text, name, matching);
+  printMatching(text, target, matching);
   return text;
 }
 

@@ -83,9 +83,53 @@ const BY_NAME: ReadonlyMap<string, Name> = new Map(
 );
 
 /** The primitive type of a name in SQL, words separated by one space; undefined when it has none. */
-export function primitiveOfSql(name: string): { readonly kind: PrimitiveName } | undefined {
+function primitiveOfSql(name: string): { readonly kind: PrimitiveName } | undefined {
   const kind = BY_NAME.get(foldKeyword(name));
   return kind === undefined ? undefined : { kind };
+}
+
+const INT128 = { kind: 'decimal', precision: 38, scale: 0 } as const;
+const UINT64 = { kind: 'decimal', precision: 20, scale: 0 } as const;
+
+/**
+ * Types of DuckDB that Iceberg does not have, by all of their names: the type that a column of a table gets instead. Its values are converted;
+ * one that does not fit is NUMERIC_OVERFLOW.
+ */
+const STAND_INS: Readonly<Record<string, IcebergType>> = {
+  HUGEINT: INT128,
+  INT128: INT128,
+  UBIGINT: UINT64,
+  UINT64: UINT64,
+  JSON: { kind: 'string' },
+};
+
+/** Types of DuckDB whose values no column of a table can hold: what may be used instead. */
+const REFUSED: Readonly<Record<string, string>> = {
+  UHUGEINT: 'use DECIMAL(38, 0)',
+  UINT128: 'use DECIMAL(38, 0)',
+  BIGNUM: 'use DECIMAL(38, 0)',
+  INTERVAL: 'use BIGINT for its microseconds',
+  'TIME WITH TIME ZONE': 'use TIME or TIMESTAMP WITH TIME ZONE',
+  TIMETZ: 'use TIME or TIMESTAMP WITH TIME ZONE',
+  TIME_NS: 'use TIME',
+  ENUM: 'use VARCHAR',
+  BIT: 'use VARCHAR or BLOB',
+  BITSTRING: 'use VARCHAR or BLOB',
+  UNION: 'use STRUCT',
+};
+
+/** The type of a table's column, or the reason why no column can have it. */
+type TableType = { readonly type: IcebergType } | { readonly hint: string };
+
+/**
+ * The type that a column gets of a name in SQL, be it declared or that of a query's column: the one table of such types.
+ * @returns undefined for a name of no type
+ */
+export function tableTypeOfSql(name: string): TableType | undefined {
+  const key = foldKeyword(name);
+  if (Object.hasOwn(REFUSED, key)) return { hint: REFUSED[key] ?? '' };
+  const type = Object.hasOwn(STAND_INS, key) ? STAND_INS[key] : primitiveOfSql(key);
+  return type === undefined ? undefined : { type };
 }
 
 /** The first format version that has the type itself, without its parts. */

@@ -101,6 +101,8 @@ test.each([
     /column regoin does not exist; did you mean region\?.*column 54/,
   ],
   ['DROP TABLE lake.ddl.positoin', /did you mean lake.ddl.position\?.*column 12/],
+  ['CREATE VIEW lake.ddl.position AS SELECT 1 AS a', /table lake.ddl.position exists already.*column 13/],
+  ['CREATE TABLE lake.ddl.position AS SELECT 1 AS a', /table lake.ddl.position exists already.*column 14/],
   ['ALTER TABLE lake.ddl.position DROP COLUMN an_colum', /did you mean a_column\?.*column 43/],
 ])('%s says where and what', async (sql, message) => {
   await cluster.sql('CREATE TABLE IF NOT EXISTS lake.ddl.position (a_column INT, b INT)');

@@ -7,6 +7,16 @@ export const readSqlDocs = (): Promise<string> => readFile(join(projectRoot, 'do
 /** The SQL statements of a section of `docs/sql.md`. @param title of a `##` section */
 export async function docsStatements(title: string): Promise<readonly string[]> {
   const [, section = ''] = (await readSqlDocs()).split(`\n## ${title}\n`);
-  const blocks = section.split('\n## ')[0]?.matchAll(/^```sql\n([^]*?)^```$/gm) ?? [];
-  return [...blocks].flatMap(([, block = '']) => block.split(/;[^\n;]*$/m)).filter((sql) => sql.trim() !== '');
+  return statementsIn(section.split('\n## ')[0] ?? '');
 }
+
+/** The SQL statements of all sections of `docs/sql.md`, each once. */
+export async function allDocsStatements(): Promise<readonly string[]> {
+  return [...new Set(statementsIn(await readSqlDocs()))];
+}
+
+/** The statements of the blocks of SQL in a text. */
+const statementsIn = (text: string): readonly string[] =>
+  [...text.matchAll(/^```sql\n([^]*?)^```$/gm)]
+    .flatMap(([, block = '']) => block.split(/;[^\n;]*$/m))
+    .filter((sql) => sql.trim() !== '');

@@ -39,7 +39,7 @@ export const alterTable: Command<AlterTable> = {
     }
     if (reader.takeWord('EXECUTE')) {
       const call = takeProcedure(reader);
-      if (call.where === null) reader.end();
+      reader.end();
       return { ifExists, name, action: { kind: 'execute', call } };
     }
     if (reader.takeWords('RENAME', 'TO')) {

@@ -5,6 +5,7 @@ import { requireTableAction, type TableName } from '../../resolver/table-source.
 import type { ObjectName } from '../../statement/statement.ts';
 import { atName } from '../at-name.ts';
 import type { CommandContext } from '../command.ts';
+import { nameTaken, underName } from '../name-taken.ts';
 import { printTableName, tablePlace } from '../table/table-place.ts';
 
 /** Renames a table, also into another schema of its catalog; a new name of one part stays in the table's schema. */
@@ -15,13 +16,13 @@ export async function renameTable(from: TableName, newName: ObjectName, context:
   const { parts, position } = newName;
   const inCatalog =
     parts.length === 3 ? parts : [catalog, ...(parts.length === 2 ? [] : [schemaName(namespace)]), ...parts];
-  const { name, existing } = await atName(newName, tablePlace({ parts: inCatalog, position }, context));
+  const { name, existing, view } = await atName(newName, tablePlace({ parts: inCatalog, position }, context));
   if (name.catalog !== catalog) throw new SkeinError('NOT_SUPPORTED', 'a table stays in its catalog', { position });
-  const isOther = existing !== undefined && printTableName(existing.name) !== printTableName(source.name);
-  if (isOther) {
-    throw new SkeinError('TABLE_EXISTS', `table ${printTableName(existing.name)} exists already`, { position });
+  const taken = existing ?? view;
+  if (taken !== undefined && printTableName(taken.name) !== printTableName(source.name)) {
+    throw nameTaken(taken, newName);
   }
   const body = { source: { namespace, name: table }, destination: { namespace: name.namespace, name: name.table } };
   const operation = { id: 'renameTable', params: { prefix: catalog }, body };
-  await changeCatalog(context, operation);
+  await underName(newName, changeCatalog(context, operation));
 }

@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import { primitiveOfSql, UNWRITABLE } from '#shared/iceberg/type-names.ts';
+import { tableTypeOfSql, UNWRITABLE } from '#shared/iceberg/type-names.ts';
 import { DECIMAL_DIGITS_MAX, type Field, type IcebergType } from '#shared/iceberg/type.ts';
 import { foldIdentifier, foldKeyword } from '#shared/sql/fold-identifier.ts';
 import type { StatementReader } from '../../statement/statement-reader.ts';
@@ -15,22 +15,6 @@ const DECIMAL_DEFAULT = { precision: 18, scale: 3 };
 /** Fraction digits of a timestamp in microseconds, and in nanoseconds. */
 const MICROS_DIGITS = 6;
 const NANOS_DIGITS = 9;
-
-/** Types of DuckDB and others that no Iceberg table can hold, with what may be used instead. */
-const REFUSED: Readonly<Record<string, string>> = {
-  HUGEINT: 'use DECIMAL(38, 0)',
-  UHUGEINT: 'use DECIMAL(38, 0)',
-  BIGNUM: 'use DECIMAL(38, 0)',
-  INTERVAL: 'use BIGINT for its microseconds',
-  'TIME WITH TIME ZONE': 'use TIME or TIMESTAMP WITH TIME ZONE',
-  TIMETZ: 'use TIME or TIMESTAMP WITH TIME ZONE',
-  TIME_NS: 'use TIME',
-  JSON: 'use VARCHAR',
-  ENUM: 'use VARCHAR',
-  BIT: 'use VARCHAR or BLOB',
-  BITSTRING: 'use VARCHAR or BLOB',
-  UNION: 'use STRUCT',
-};
 
 /**
  * Reads a type in DuckDB's spelling (`STRUCT(a INTEGER)`, `BIGINT[]`, `MAP(VARCHAR, DATE)`) or in that of DESCRIBE (`STRUCT<a: INT>`,
@@ -152,16 +136,18 @@ function takeScalar(reader: StatementReader, column: string): IcebergType {
     reader.takeWord('VARYING');
     name = 'VARCHAR';
   }
+  const early = tableTypeOfSql(name);
+  // The members of ENUM and UNION are no number.
+  if (early !== undefined && 'hint' in early) return refuse(early.hint);
   const digits = reader.takeSymbol('(') ? takeInteger(reader) : undefined;
   if (digits !== undefined) expectSymbol(reader, ')');
   for (const words of ['WITH', 'WITHOUT']) if (reader.takeWords(words, 'TIME', 'ZONE')) name += ` ${words} TIME ZONE`;
-  const type = primitiveOfSql(name);
-  const hint = Object.hasOwn(REFUSED, name) ? REFUSED[name] : undefined;
-  if (hint !== undefined) return refuse(hint);
-  if (name === 'UBIGINT' || name === 'UINT64') return { kind: 'decimal', precision: 20, scale: 0 };
-  if (type === undefined) {
+  const found = tableTypeOfSql(name);
+  if (found === undefined) {
     throw new SkeinError('SYNTAX_ERROR', `column ${column}: there is no type ${name.slice(0, 100)}`, { position });
   }
+  if ('hint' in found) return refuse(found.hint);
+  const { type } = found;
   if (UNWRITABLE.has(type.kind)) return refuse('its values cannot be written');
   if (digits === undefined || type.kind === 'string') return type;
   if (type.kind === 'binary') return refuse('binary values of one length cannot be written: use BLOB');

@@ -1,16 +1,16 @@
+import { RESERVED_WORDS } from '#shared/sql/reserved-words.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { TextSpan } from '../../statement/statement.ts';
 import { StatementReader } from '../../statement/statement-reader.ts';
-import type { SetColumn } from '../command.ts';
+import type { SetColumn } from '../row-write.ts';
 
-/** Words that may follow the name of the table, and are no alias unless they are quoted. */
-const CLAUSES: ReadonlySet<string> = new Set(['SET', 'USING', 'ON', 'WHERE', 'RETURNING']);
-
-/** `[AS] alias`; null when there is none. @throws SYNTAX_ERROR */
+/** `[AS] alias`; null when there is none. A word that DuckDB reserves is none unless it is quoted. @throws SYNTAX_ERROR */
 export function takeAlias(reader: StatementReader): string | null {
   const isNamed = reader.takeWord('AS');
-  if (!isNamed && CLAUSES.has(reader.peekWord())) return null;
-  const alias = reader.takeName();
+  const word = reader.peekWord();
+  // SET is no reserved word.
+  if (!isNamed && (RESERVED_WORDS.has(word) || word === 'SET')) return null;
+  const alias = RESERVED_WORDS.has(word) ? null : reader.takeName();
   if (alias === null && isNamed) throw reader.expected('an alias');
   return alias;
 }

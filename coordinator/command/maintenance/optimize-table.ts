@@ -15,7 +15,9 @@ export const optimizeTable: Command<OptimizeTable> = {
     const { position } = reader;
     reader.words(1);
     const name = reader.name('a table', 3);
-    return { name, call: { procedure: 'optimize', values: [], where: takeCondition(reader), position } };
+    const where = takeCondition(reader);
+    reader.end();
+    return { name, call: { procedure: 'optimize', values: [], where, position } };
   },
   action: () => 'table.commit',
   async run({ name, call }, context) {

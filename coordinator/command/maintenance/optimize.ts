@@ -13,7 +13,12 @@ export const optimize: Procedure = {
   takesCondition: true,
   async run(table, values, { context, dryRun, where, spent }) {
     const thresholdBytes = sizeValue(values, 'file_size_threshold') ?? THRESHOLD_BYTES;
-    const done = await context.writes.optimize({ table, where, thresholdBytes, dryRun });
+    const done = await context.writes.optimize({
+      table,
+      where: await context.queries.prove((take) => take('expression', where)),
+      thresholdBytes,
+      dryRun,
+    });
     spent(done.cost);
     return [
       ['rewritten_data_files_count', String(done.rewrittenFiles)],

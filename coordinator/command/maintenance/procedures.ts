@@ -34,7 +34,7 @@ export type ProcedureClause = {
   readonly position: number;
 };
 
-/** `name[(value | parameter => value, ...)] [WHERE condition]`, to the end of the statement. @throws SYNTAX_ERROR, NOT_SUPPORTED for another procedure */
+/** `name[(value | parameter => value, ...)] [WHERE condition]` @throws SYNTAX_ERROR, NOT_SUPPORTED for another procedure */
 export function takeProcedure(reader: StatementReader): ProcedureClause {
   const { position } = reader;
   const name = foldIdentifier(reader.takeName() ?? '');
@@ -57,12 +57,9 @@ export function takeProcedure(reader: StatementReader): ProcedureClause {
   return { procedure, values: [...values], where: takesCondition === true ? takeCondition(reader) : null, position };
 }
 
-/** `WHERE condition`, to the end of the statement; null when there is none. */
-export function takeCondition(reader: StatementReader): TextSpan | null {
-  if (!reader.takeWord('WHERE')) return null;
-  if (reader.atEnd()) throw reader.expected('a condition');
-  return reader.rest();
-}
+/** `WHERE condition`; null when there is none. @throws SYNTAX_ERROR */
+export const takeCondition = (reader: StatementReader): TextSpan | null =>
+  reader.takeWord('WHERE') ? reader.expression('a condition') : null;
 
 function takeParameter(reader: StatementReader, parameters: readonly string[], place: number): string {
   const isNamed = reader.peekSymbol('=', 1) && reader.peekSymbol('>', 2);

@@ -10,7 +10,7 @@ import { atName } from '../at-name.ts';
 import { takeIfNotExists } from '../clause/exists.ts';
 import { takeWithData } from '../clause/with-data.ts';
 import type { Command, CommandContext, WriteOutcome } from '../command.ts';
-import { printTableName } from '../table/table-place.ts';
+import { isTaken, nameTaken, otherKind, underName } from '../name-taken.ts';
 import {
   createViewOperation,
   newVersion,
@@ -19,8 +19,7 @@ import {
   versionAs,
   type ViewQuery,
 } from '../view/new-version.ts';
-import { isTable, viewPlace } from '../view/view-place.ts';
-import { isPlainView } from './load-materialized-view.ts';
+import { viewPlace } from '../view/view-place.ts';
 import { planRefresh, refresh } from './refresh.ts';
 
 type CreateMaterializedView = ViewQuery & {
@@ -58,17 +57,17 @@ export const createMaterializedView: Command<CreateMaterializedView> = {
   async run(input, context) {
     const { name, ifNotExists, orReplace } = input;
     const { name: wanted, loaded } = await atName(name, viewPlace(name, context));
-    if (loaded.kind === 'found') throw at(isTable(loaded.name), name);
+    if (loaded.kind === 'found') throw orReplace ? otherKind(loaded, 'view', name) : nameTaken(loaded, name);
     if (loaded.kind === 'view' && !orReplace) {
-      if (!ifNotExists) throw at(exists(wanted), name);
+      if (!ifNotExists) throw nameTaken(loaded, name);
       return context.answerCount(0);
     }
-    if (loaded.kind === 'view' && loaded.view.storageTable === null) throw at(isPlainView(loaded.name), name);
+    if (loaded.kind === 'view' && loaded.view.storageTable === null) {
+      throw otherKind(loaded, 'materialized view', name);
+    }
     const made = loaded.kind === 'view' ? replace(input, loaded, context) : create(input, wanted, context);
-    const { count, ...outcome } = await made.catch((thrown: unknown) => {
-      const error = SkeinError.of(thrown);
-      if (error.code !== 'ALREADY_EXISTS') throw error;
-      if (!ifNotExists) throw at(exists(wanted), name);
+    const { count, ...outcome } = await underName(name, made).catch((error: unknown) => {
+      if (!ifNotExists || !isTaken(error)) throw error;
       return NOTHING_WRITTEN;
     });
     return { ...(await context.answerCount(count)), ...outcome };
@@ -77,10 +76,10 @@ export const createMaterializedView: Command<CreateMaterializedView> = {
 
 const NOTHING_WRITTEN: WriteOutcome = { count: 0, bytesScanned: 0, fragments: 0 };
 
-/** Makes the view with its rows. @throws ALREADY_EXISTS when there is one of this name by now */
+/** Makes the view with its rows. @throws ALREADY_EXISTS, TABLE_EXISTS when the name is taken by now */
 async function create(input: CreateMaterializedView, name: TableName, context: CommandContext): Promise<WriteOutcome> {
   const storage = { namespace: name.namespace, name: `${name.table}_storage_${randomUUID().slice(0, 8)}` };
-  const version = { ...(await newVersion(input, context)), 'storage-table': storage };
+  const version = { ...(await newVersion(input, 'materialized', context)), 'storage-table': storage };
   const operation = createViewOperation(name, version, input.comment);
   if (!input.withData) {
     await changeCatalog(context, operation);
@@ -98,7 +97,7 @@ async function replace(
   { name, view }: LoadedView,
   context: CommandContext,
 ): Promise<WriteOutcome> {
-  const made = await newVersion(input, context);
+  const made = await newVersion(input, 'materialized', context);
   // Without something of its own the version could be an earlier one, under that one's id.
   const summary = { 'engine-name': 'skein', 'replaced-by': randomUUID() };
   const version = { ...made, summary, 'storage-table': view.storageTable };
@@ -115,9 +114,3 @@ async function withRows(
   const { offset } = input.query;
   return refresh({ ...(await planRefresh(view, context, offset)), viewChange }, context, offset);
 }
-
-const exists = (name: TableName): SkeinError =>
-  new SkeinError('ALREADY_EXISTS', `view ${printTableName(name)} exists already`);
-
-const at = (error: SkeinError, { position }: ObjectName): SkeinError =>
-  new SkeinError(error.code, error.message, { position });

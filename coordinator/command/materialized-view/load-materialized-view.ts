@@ -16,5 +16,5 @@ export async function loadMaterializedView(name: ObjectName, context: CommandCon
   throw new SkeinError(code, message, { position: name.position });
 }
 
-export const isPlainView = (name: TableName): SkeinError =>
+const isPlainView = (name: TableName): SkeinError =>
   new SkeinError('WRONG_OBJECT_TYPE', `${printTableName(name)} is a view, not a materialized view`);

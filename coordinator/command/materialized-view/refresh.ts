@@ -173,7 +173,7 @@ function replacing(planned: PlannedRefresh, context: CommandContext): Pick<Refre
       targetOf: (columns) => {
         const table = newTable(queryColumns(columns, 0), {}, version);
         return stored === null
-          ? createdTarget({ name: storageName(view), existing: undefined }, table, context)
+          ? createdTarget({ name: storageName(view) }, table, context)
           : replacedTarget(stored.name, table, context);
       },
     },

@@ -11,6 +11,7 @@ import { takeColumns, type ColumnsClause } from '../clause/columns.ts';
 import { takeIfNotExists } from '../clause/exists.ts';
 import { takeTableClauses, type TableClauses } from '../clause/table-clauses.ts';
 import type { Command, CommandContext, Outcome } from '../command.ts';
+import { nameTaken, otherKind, underName } from '../name-taken.ts';
 import { qualify } from '../qualify.ts';
 import { startsQuery } from '../query-words.ts';
 import { changeTable } from './change-table.ts';
@@ -27,7 +28,7 @@ import {
 import { createdTarget, replacedTarget } from './new-target.ts';
 import { queryColumns } from './query-columns.ts';
 import { replaceTable } from './replace-table.ts';
-import { printTableName, tableParams, tablePlace, type TablePlace } from './table-place.ts';
+import { tableParams, tablePlace, type TablePlace } from './table-place.ts';
 
 type CreateTable = {
   readonly orReplace: boolean;
@@ -66,19 +67,20 @@ export const createTable: Command<CreateTable> = {
   action: () => 'table.create',
   async run({ name, shape, clauses, orReplace, ifNotExists }, context) {
     const place = await atName(name, tablePlace(name, context));
+    if (place.view !== undefined) throw orReplace ? otherKind(place.view, 'table', name) : nameTaken(place.view, name);
     if ('query' in shape)
       return createAs({ name, clauses, orReplace, ifNotExists, query: shape.query }, place, context);
     const define = await definition(shape, clauses, context);
     const status = statusResult(hasKey(shape) ? WITH_KEY : 'CREATE TABLE');
     if (place.existing !== undefined && !orReplace) {
-      if (!ifNotExists) throw exists(name, place);
+      if (!ifNotExists) throw nameTaken(place.existing, name);
       return context.answer(status);
     }
     if (place.existing === undefined) {
       const isMade = await create(place, define(null), context).catch((error: unknown) => {
-        if (SkeinError.of(error).code !== 'TABLE_EXISTS') throw error;
-        if (!ifNotExists && !orReplace) throw exists(name, place);
-        return ifNotExists;
+        const { code } = SkeinError.of(error);
+        if (code === 'TABLE_EXISTS' && (ifNotExists || orReplace)) return ifNotExists;
+        return underName(name, Promise.reject(error));
       });
       if (isMade) return context.answer(status);
     }
@@ -95,7 +97,7 @@ const BEFORE_QUERY: ReadonlySet<string> = new Set(['AS', 'PARTITIONED', 'SORTED'
 function takeQuery(reader: StatementReader): { readonly query: TextSpan } {
   if (!reader.takeWord('AS')) throw reader.expected('AS and a query');
   if (!startsQuery(reader) && reader.peekWord() !== 'TABLE') throw reader.expected('a query');
-  return { query: reader.rest() };
+  return { query: reader.takeRest() };
 }
 
 type CreateAs = Omit<CreateTable, 'shape'> & { readonly query: TextSpan };
@@ -107,7 +109,7 @@ async function createAs(
 ): Promise<Outcome> {
   const { existing } = place;
   if (existing !== undefined && !orReplace) {
-    if (!ifNotExists) throw exists(name, place);
+    if (!ifNotExists) throw nameTaken(existing, name);
     return context.answerCount(0);
   }
   if (clauses.sortedBy !== undefined) {
@@ -117,12 +119,13 @@ async function createAs(
     );
   }
   const version = formatVersionOf(clauses, existing?.metadata.formatVersion === 3 ? 3 : FORMAT_VERSION_DEFAULT);
-  const { count, ...outcome } = await context.writes.createAs(query, (columns) => {
+  const made = context.writes.createAs(query, (columns) => {
     const table = newTable(queryColumns(columns, query.offset), clauses, version);
     return existing === undefined
       ? createdTarget(place, table, context)
       : replacedTarget(existing.name, table, context);
   });
+  const { count, ...outcome } = await underName(name, made);
   return { ...(await context.answerCount(count)), ...outcome };
 }
 
@@ -160,9 +163,6 @@ async function create({ name }: TablePlace, table: NewTable, context: CommandCon
   await changeCatalog(context, operation);
   return true;
 }
-
-const exists = ({ position }: ObjectName, { name, existing }: TablePlace): SkeinError =>
-  new SkeinError('TABLE_EXISTS', `table ${printTableName(existing?.name ?? name)} exists already`, { position });
 
 const hasKey = (shape: Columns): boolean =>
   'columns' in shape && (shape.key.length > 0 || shape.columns.some(({ isKey }) => isKey));

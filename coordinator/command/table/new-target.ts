@@ -12,7 +12,7 @@ import { tableParams, type TablePlace } from './table-place.ts';
 
 /** The table that a CREATE TABLE AS writes: the catalog stages it, and nothing is there until the commit. */
 export async function createdTarget(
-  { name }: TablePlace,
+  { name }: Pick<TablePlace, 'name'>,
   table: NewTable,
   context: CommandContext,
 ): Promise<WriteTarget> {

@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { FieldIds, withFreshIds } from '#shared/iceberg/field-ids.ts';
-import { primitiveOfSql } from '#shared/iceberg/type-names.ts';
+import { tableTypeOfSql } from '#shared/iceberg/type-names.ts';
 import type { Field, IcebergType } from '#shared/iceberg/type.ts';
 import { checkIdentifier } from '#shared/sql/check-identifier.ts';
 import { unreachable } from '#shared/must.ts';
@@ -38,8 +38,9 @@ function typeOf(type: SqlType, place: Place): IcebergType {
     case 'scalar': {
       // DuckDB, too, makes a column of integers of one that is NULL in every row.
       if (type.name === '"NULL"') return { kind: 'int' };
-      const found = type.name === 'JSON' ? { kind: 'string' as const } : primitiveOfSql(type.name);
-      if (found !== undefined) return found;
+      const found = tableTypeOfSql(type.name);
+      if (found !== undefined && 'type' in found) return found.type;
+      if (found !== undefined) throw refused(place, type, `: ${found.hint}`);
       break;
     }
     case 'decimal':
@@ -61,6 +62,8 @@ function typeOf(type: SqlType, place: Place): IcebergType {
     default:
       return unreachable(type);
   }
-  const { column, position } = place;
-  throw new SkeinError('NOT_SUPPORTED', `column ${column}: a table has no type ${printSqlType(type)}`, { position });
+  throw refused(place, type, '');
 }
+
+const refused = ({ column, position }: Place, type: SqlType, hint: string): SkeinError =>
+  new SkeinError('NOT_SUPPORTED', `column ${column}: a table has no type ${printSqlType(type)}${hint}`, { position });

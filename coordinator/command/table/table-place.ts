@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import type { LoadedTable, TableName } from '../../resolver/table-source.ts';
+import type { LoadedTable, LoadedView, TableName } from '../../resolver/table-source.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { schemaName } from '../../catalog-client/catalog-browser.ts';
 import { namespaceParam } from '../schema/schema-place.ts';
@@ -8,10 +8,11 @@ import { qualify } from '../qualify.ts';
 import { requireSchema } from '../require-schema.ts';
 import { must } from '#shared/must.ts';
 
-/** A place for a table: the name with catalog and schema as they are stored, and the table that stands there. */
+/** A place for a table: the name with catalog and schema as they are stored, and the table or view that stands there. */
 export type TablePlace = {
   readonly name: TableName;
   readonly existing: Extract<LoadedTable, { kind: 'found' }> | undefined;
+  readonly view: LoadedView | undefined;
 };
 
 /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
@@ -24,7 +25,11 @@ export async function tablePlace(object: ObjectName, context: CommandContext): P
   const name = { catalog, namespace, table: wanted.table };
   const [loaded] = await context.catalog.tablesFor(caller.claims).loadTables([name], signal);
   const found = must(loaded, 'one answer for one name');
-  return { name, existing: found.kind === 'found' ? found : undefined };
+  return {
+    name,
+    existing: found.kind === 'found' ? found : undefined,
+    view: found.kind === 'view' ? found : undefined,
+  };
 }
 
 /** The path of a REST operation on a table. */

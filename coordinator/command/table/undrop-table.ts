@@ -3,7 +3,8 @@ import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../answer.ts';
 import { atName } from '../at-name.ts';
 import type { Command } from '../command.ts';
-import { printTableName, tableParams, tablePlace } from './table-place.ts';
+import { nameTaken, underName } from '../name-taken.ts';
+import { tableParams, tablePlace } from './table-place.ts';
 import { SkeinError } from '#shared/error.ts';
 
 type UndropTable = { readonly name: ObjectName; readonly newName: ObjectName | null };
@@ -25,11 +26,8 @@ export const undropTable: Command<UndropTable> = {
     const from = await atName(name, tablePlace(name, context));
     const target = newName ?? name;
     const to = newName === null ? from : await atName(newName, tablePlace(newName, context));
-    if (to.existing !== undefined) {
-      throw new SkeinError('TABLE_EXISTS', `table ${printTableName(to.existing.name)} exists already`, {
-        position: target.position,
-      });
-    }
+    const taken = to.existing ?? to.view;
+    if (taken !== undefined) throw nameTaken(taken, target);
     if (to.name.catalog !== from.name.catalog) {
       throw new SkeinError('NOT_SUPPORTED', 'a table stays in its catalog', { position: target.position });
     }
@@ -39,7 +37,7 @@ export const undropTable: Command<UndropTable> = {
       params: tableParams(from.name),
       body: { destination: { namespace, name: table } },
     };
-    await atName(name, changeCatalog(context, operation));
+    await underName(target, atName(name, changeCatalog(context, operation)));
     return context.answer(statusResult('UNDROP TABLE'));
   },
 };

@@ -8,6 +8,7 @@ import { atName } from '../at-name.ts';
 import { takeIfExists } from '../clause/exists.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { loadMaterializedView } from '../materialized-view/load-materialized-view.ts';
+import { nameTaken, underName } from '../name-taken.ts';
 import { qualify } from '../qualify.ts';
 import { checkIdentifier } from '#shared/sql/check-identifier.ts';
 import { printTableName } from '../table/table-place.ts';
@@ -59,8 +60,8 @@ async function rename(from: TableName, newName: ObjectName, context: CommandCont
   const { name, loaded } = await atName(newName, viewPlace({ parts: inCatalog, position }, context));
   if (name.catalog !== catalog) throw new SkeinError('NOT_SUPPORTED', 'a view stays in its catalog', { position });
   if (loaded.kind !== 'missing' && printTableName(loaded.name) !== printTableName(from)) {
-    throw new SkeinError('ALREADY_EXISTS', `${printTableName(loaded.name)} exists already`, { position });
+    throw nameTaken(loaded, newName);
   }
   const body = { source: { namespace, name: table }, destination: { namespace: name.namespace, name: name.table } };
-  await changeCatalog(context, { id: 'renameView', params: { prefix: catalog }, body });
+  await underName(newName, changeCatalog(context, { id: 'renameView', params: { prefix: catalog }, body }));
 }

@@ -2,6 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import { requireTableAction, type LoadedView } from '../../resolver/table-source.ts';
+import { printIntervals } from '../../resolver/view/interval-columns.ts';
 import { schemaOf, type ViewDefinition } from '../../resolver/view/view-definition.ts';
 import type { CommandContext } from '../command.ts';
 import { schemaJson } from '../table/new-table.ts';
@@ -41,11 +42,11 @@ export async function commentOnViewColumn(
 }
 
 /** The view's current version, as one to add. */
-function versionOf({ defaultCatalog, defaultNamespace, representations, storageTable }: ViewDefinition) {
+function versionOf({ defaultCatalog, defaultNamespace, representations, storageTable, intervals }: ViewDefinition) {
   return {
     'version-id': 1,
     'timestamp-ms': Date.now(),
-    summary: { 'engine-name': 'skein' },
+    summary: { 'engine-name': 'skein', ...printIntervals(intervals) },
     ...(defaultCatalog === null ? {} : { 'default-catalog': defaultCatalog }),
     'default-namespace': defaultNamespace,
     representations,

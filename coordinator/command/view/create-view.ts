@@ -1,4 +1,3 @@
-import { SkeinError } from '#shared/error.ts';
 import { checkIdentifier } from '#shared/sql/check-identifier.ts';
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import type { ObjectName } from '../../statement/statement.ts';
@@ -6,9 +5,9 @@ import { statusResult } from '../answer.ts';
 import { atName } from '../at-name.ts';
 import { takeIfNotExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
-import { printTableName } from '../table/table-place.ts';
+import { isTaken, nameTaken, otherKind, underName } from '../name-taken.ts';
 import { createViewOperation, newVersion, replaceViewBody, takeViewQuery, type ViewQuery } from './new-version.ts';
-import { isTable, loadPlainView, viewParams, viewPlace, type ViewPlace } from './view-place.ts';
+import { loadPlainView, viewParams, viewPlace } from './view-place.ts';
 
 type CreateView = ViewQuery & {
   readonly orReplace: boolean;
@@ -36,29 +35,22 @@ export const createView: Command<CreateView> = {
     const done = statusResult('CREATE VIEW');
     const place = await atName(name, viewPlace(name, context));
     const { loaded } = place;
-    if (loaded.kind === 'found') throw at(isTable(loaded.name), name);
+    if (loaded.kind === 'found') throw orReplace ? otherKind(loaded, 'view', name) : nameTaken(loaded, name);
     if (loaded.kind === 'view' && !orReplace) {
-      if (!ifNotExists) throw exists(place, name);
+      if (!ifNotExists) throw nameTaken(loaded, name);
       return context.answer(done);
     }
     if (loaded.kind === 'view') await atName(name, loadPlainView(context.tables, loaded.name, context.signal));
-    const version = await newVersion(input, context);
+    const version = await newVersion(input, 'plain', context);
     if (loaded.kind === 'view') {
       const body = replaceViewBody(loaded.view, version, input.comment);
       await changeCatalog(context, { id: 'replaceView', params: viewParams(loaded.name), body });
       return context.answer(done);
     }
     const operation = createViewOperation(place.name, version, input.comment);
-    await changeCatalog(context, operation).catch((error: unknown) => {
-      if (SkeinError.of(error).code !== 'ALREADY_EXISTS') throw error;
-      if (!ifNotExists) throw exists(place, name);
+    await underName(name, changeCatalog(context, operation)).catch((error: unknown) => {
+      if (!ifNotExists || !isTaken(error)) throw error;
     });
     return context.answer(done);
   },
 };
-
-const exists = ({ name }: ViewPlace, object: ObjectName): SkeinError =>
-  at(new SkeinError('ALREADY_EXISTS', `view ${printTableName(name)} exists already`), object);
-
-const at = (error: SkeinError, { position }: ObjectName): SkeinError =>
-  new SkeinError(error.code, error.message, { position });

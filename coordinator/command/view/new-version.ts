@@ -3,6 +3,8 @@ import type { JsonObject } from '#shared/json.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { CatalogOperation } from '../../catalog-client/catalog-client.ts';
 import type { LoadedView, TableName } from '../../resolver/table-source.ts';
+import type { SqlField } from '../../planner/sql-type.ts';
+import { printIntervals } from '../../resolver/view/interval-columns.ts';
 import { DIALECT, isOwnDialect, readViewDefinition, type ViewDefinition } from '../../resolver/view/view-definition.ts';
 import type { TextSpan } from '../../statement/statement.ts';
 import type { StatementReader } from '../../statement/statement-reader.ts';
@@ -32,7 +34,7 @@ export function takeViewQuery(reader: StatementReader): ViewQuery {
   const comment = takeComment(reader);
   if (!reader.takeWord('AS')) throw reader.expected('AS and a query');
   if (!startsQuery(reader) && reader.peekWord() !== 'TABLE') throw reader.expected('a query');
-  return { columns, comment, query: reader.rest() };
+  return { columns, comment, query: reader.takeRest() };
 }
 
 function takeViewColumns(reader: StatementReader): readonly ViewColumn[] {
@@ -52,15 +54,29 @@ function takeViewColumns(reader: StatementReader): readonly ViewColumn[] {
 
 export type NewVersion = JsonObject & { readonly schema: JsonObject };
 
-/** The version of the view, with its schema; its query gives the columns under their names. */
-export async function newVersion({ columns, query }: ViewQuery, context: CommandContext): Promise<NewVersion> {
+const VARCHAR = { kind: 'scalar', name: 'VARCHAR' } as const;
+const isInterval = ({ type }: SqlField): boolean => type.kind === 'scalar' && type.name === 'INTERVAL';
+
+/**
+ * The version of the view, with its schema; its query gives the columns under their names.
+ * @param kind a view may have columns that no table can hold, a materialized one not
+ */
+export async function newVersion(
+  { columns, query }: ViewQuery,
+  kind: 'plain' | 'materialized',
+  context: CommandContext,
+): Promise<NewVersion> {
   const found = await context.queries.columns(query);
   if (columns !== null && columns.length !== found.length) {
     const message = `the view names ${columns.length} columns, and its query has ${found.length}`;
     throw new SkeinError('SYNTAX_ERROR', message, { position: query.offset });
   }
   const named = found.map((column, i) => ({ ...column, name: columns?.[i]?.name ?? column.name }));
-  const { fields } = queryColumns(named, query.offset);
+  const intervals = kind === 'plain' ? named.filter(isInterval).map(({ name }) => name) : [];
+  const stored = named.map((column) =>
+    kind === 'plain' && isInterval(column) ? { ...column, type: VARCHAR } : column,
+  );
+  const { fields } = queryColumns(stored, query.offset);
   const withComments = fields.map((field, i) => {
     const comment = columns?.[i]?.comment ?? null;
     return comment === null ? field : { ...field, doc: comment };
@@ -72,7 +88,7 @@ export async function newVersion({ columns, query }: ViewQuery, context: Command
     schema: schemaJson({ fields: withComments, identifierFieldIds: [] }),
     'version-id': 1,
     'timestamp-ms': Date.now(),
-    summary: { 'engine-name': 'skein' },
+    summary: { 'engine-name': 'skein', ...printIntervals(intervals) },
     ...(catalog === '' ? {} : { 'default-catalog': catalog }),
     'default-namespace': schema,
     representations: [

@@ -43,7 +43,7 @@ export async function loadPlainView(...place: Parameters<typeof loadView>): Prom
   throw new SkeinError('WRONG_OBJECT_TYPE', `${printTableName(loaded.name)} is a materialized view`);
 }
 
-export const isTable = (name: TableName): SkeinError =>
+const isTable = (name: TableName): SkeinError =>
   new SkeinError('WRONG_OBJECT_TYPE', `${printTableName(name)} is a table, not a view`);
 
 /** The errors of `loadView` that IF EXISTS takes for an answer. */

@@ -2,7 +2,8 @@ import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { checkShape } from '../../statement/check-shape.ts';
-import { DerivedText } from '../../statement/derived-text.ts';
+import type { DerivedText } from '../../statement/derived-text.ts';
+import { EditedText } from '../../statement/edited-text.ts';
 import { namesOf } from '../bind-tables.ts';
 import type { NameDefaults } from '../find-references.ts';
 import type { QueryReferences, TableReference, TimeTravel } from '../query-references.ts';
@@ -57,7 +58,7 @@ type Source = { readonly text: string; readonly names: number; readonly view: st
 export async function expandViews(query: NamedText, context: ViewContext): Promise<ExpandedQuery> {
   const expansion = new Expansion(context);
   const sources = await expansion.sources(query, []);
-  const text = new DerivedText(query.sql);
+  const text = new EditedText(query.sql);
   const regions: { readonly start: number; readonly end: number; readonly view: string }[] = [];
   let length = 0;
   const { pieces } = spliceTables(query.sql, { ...query.references, stars: [] });

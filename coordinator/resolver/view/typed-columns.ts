@@ -7,10 +7,11 @@ import { schemaOf, type ViewDefinition } from './view-definition.ts';
  * The rows of `source`, which is what may stand in FROM, under the names and types of a view's columns. A value of another type is
  * converted as the view says; a column that is not there any more is an error.
  */
-export function typedColumns(view: Pick<ViewDefinition, 'schema'>, source: string): string {
+export function typedColumns(view: Pick<ViewDefinition, 'schema' | 'intervals'>, source: string): string {
   const columns = schemaOf(view).fields.map((field) => {
     const column = quoteIdentifier(field.name);
-    return `CAST("v".${column} AS ${printSqlType(fieldType(field).type)}) AS ${column}`;
+    const type = view.intervals.includes(field.name) ? 'INTERVAL' : printSqlType(fieldType(field).type);
+    return `CAST("v".${column} AS ${type}) AS ${column}`;
   });
   return `SELECT ${columns.join(', ')} FROM ${source} AS "v"`;
 }

@@ -3,6 +3,7 @@ import { parseSchema, type Schema } from '#shared/iceberg/schema.ts';
 import { isObject } from '#shared/iceberg/type.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
+import { readIntervals } from './interval-columns.ts';
 
 /** The current version of an Iceberg view (view specification, format version 1). */
 export type ViewDefinition = {
@@ -12,6 +13,8 @@ export type ViewDefinition = {
   readonly lastVersionId: number;
   /** The error of columns that cannot be read: such a view can still be dropped, renamed and replaced. */
   readonly schema: Schema | SkeinError;
+  /** The names of columns that are INTERVAL; the schema calls them texts. */
+  readonly intervals: readonly string[];
   /** Null = the catalog that has the view. */
   readonly defaultCatalog: string | null;
   readonly defaultNamespace: readonly string[];
@@ -59,6 +62,7 @@ export function readViewDefinition(json: Json): ViewDefinition {
     versionId: Number(currentId),
     lastVersionId: Math.max(...listOf(object['versions']).map((one) => Number(objectOf(one)['version-id']))),
     schema: readSchema(schema),
+    intervals: readIntervals(version['summary']),
     defaultCatalog: typeof catalog === 'string' && catalog !== '' ? catalog : null,
     defaultNamespace: listOf(version['default-namespace']).map(textOf),
     representations: listOf(version['representations']).map((one) => {

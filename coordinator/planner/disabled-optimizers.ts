@@ -12,10 +12,11 @@ const DISABLED_OPTIMIZERS = [
   'join_filter_pushdown',
   'late_materialization',
   'top_n',
+  'common_subplan',
   'in_clause',
   'regex_range',
 ];
 
 /** The list of the optimizers that are off while this statement's plan is made, as DuckDB's setting has it. */
 export const disabledOptimizers = (sql: string): string =>
-  [...new Set([...DISABLED_OPTIMIZERS, ...unsoundOptimizers(sql, 'planner')])].join(',');
+  [...new Set([...DISABLED_OPTIMIZERS, ...unsoundOptimizers({ sql, process: 'planner', mentions: 0 })])].join(',');

@@ -42,7 +42,17 @@ const TABLES = ['empty_t', 'one_t', 'nulls_t', 'small_t', 'skewed_t', 'wide_t'] 
 type Table = (typeof TABLES)[number];
 const FILLED_TABLES: readonly Table[] = ['small_t', 'skewed_t', 'wide_t'];
 const COLUMNS = ['k', 'b', 's', 'd', 'm', 'f'] as const;
-const JOINS = ['JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN', 'SEMI JOIN', 'ANTI JOIN', 'CROSS JOIN'] as const;
+const JOINS = [
+  'JOIN',
+  'LEFT JOIN',
+  'RIGHT JOIN',
+  'FULL JOIN',
+  'SEMI JOIN',
+  'ANTI JOIN',
+  'CROSS JOIN',
+  'ASOF JOIN',
+  'ASOF LEFT JOIN',
+] as const;
 const SETS = ['plain', 'rollup', 'cube'] as const;
 const SET_OPERATORS = ['UNION', 'UNION ALL', 'INTERSECT', 'INTERSECT ALL', 'EXCEPT', 'EXCEPT ALL'] as const;
 type Column = (typeof COLUMNS)[number];
@@ -321,6 +331,7 @@ function printJoin({ type, left, right, on }: Extract<Source, { kind: 'join' }>)
   const sides = `${printSource(left, 'l')} ${type} ${printSource(right, 'r')}`;
   if (type === 'CROSS JOIN')
     return `SELECT l.k, r.b, l.s, r.d, l.m, r.f FROM (SELECT * FROM ${printSource(left, 'l0')} WHERE b % 100 < 3) AS l CROSS JOIN (SELECT * FROM ${printSource(right, 'r0')} WHERE b % 50 < 2) AS r`;
+  if (type === 'ASOF JOIN' || type === 'ASOF LEFT JOIN') return printAsof(sides, on);
   const equals = on.columns.map((name) => `l.${name} ${on.nullSafe ? 'IS NOT DISTINCT FROM' : '='} r.${name}`);
   // Few matches for each row, or the skewed table against itself gives millions.
   const close = ['l.b % 40 = r.b % 40', ...(on.residual ? ['l.m < r.m'] : [])];
@@ -328,6 +339,13 @@ function printJoin({ type, left, right, on }: Extract<Source, { kind: 'join' }>)
   const columns =
     type === 'SEMI JOIN' || type === 'ANTI JOIN' ? 'l.*' : 'l.k, r.b, coalesce(l.s, r.s) AS s, r.d, l.m, r.f';
   return `SELECT ${columns} FROM ${sides} ON ${condition}`;
+}
+
+/** Of the right side only the value is given by which the row was chosen: several rows may have it. */
+function printAsof(sides: string, { columns, residual }: JoinOn): string {
+  const equals = columns.map((name) => `l.${name} = r.${name}`);
+  const condition = [...equals, 'l.b >= r.b', ...(residual ? ['l.b % 7 <> r.b % 5'] : [])].join(' AND ');
+  return `SELECT l.k, r.b, l.s, l.d, l.m, l.f FROM ${sides} ON ${condition}`;
 }
 
 function printCondition(condition: Condition): string {

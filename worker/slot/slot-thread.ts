@@ -5,7 +5,6 @@ import { decodeTask } from '#proto/task-codec.ts';
 import type { ScanSpec, TaskSpec, WriteSink } from '#proto/task.ts';
 import { SkeinError, type ErrorCode, type ErrorData } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
-import { unsoundOptimizers } from '#shared/sql/unsound-optimizers.ts';
 import { returnMemoryWhenIdle } from '#shared/thread/idle-memory.ts';
 import type { DeletedPositions } from '../scan/deleted-positions.ts';
 import { dropPositions, loadPositions } from '../scan/load-positions.ts';
@@ -37,6 +36,7 @@ import { bytesOf, readBytes, reportOf, type TaskDone } from './task-report.ts';
 import { addRuns, NO_RUN, type TaskRun } from './task-run.ts';
 import { currentThread, restorePriority } from './thread-priority.ts';
 import { keepsOrderOfFiles, loadRules, writeFiles, type OpenLocation } from './write-files.ts';
+import { unsoundFor } from './unsound-for.ts';
 import { chunkTaker, type RunStatement } from './write-table.ts';
 
 /** The program of a slot's thread: several tasks at a time, each in an instance of its own. */
@@ -304,7 +304,7 @@ function configure(
     context,
     profile: load !== undefined && profile === 'none' ? 'operators' : profile,
     keepJoinOrder,
-    unsound: unsoundOptimizers(texts.map((part) => (typeof part === 'string' ? part : ' ')).join(''), 'worker'),
+    unsound: unsoundFor(texts, spec.scans),
     bounds,
   });
 }

@@ -9,18 +9,17 @@ import { mayCallTry } from '#shared/sql/call-of-try.ts';
 import { returnMemoryWhenIdle } from '#shared/thread/idle-memory.ts';
 import type { DeletedPositions } from '../scan/deleted-positions.ts';
 import { dropPositions, loadPositions } from '../scan/load-positions.ts';
-import { FooterCache, type ReadFooter } from '../scan/footer.ts';
-import { nameBadFile } from '../scan/name-bad-file.ts';
+import { FooterCache } from '../scan/footer.ts';
+import { footersOf } from '../scan/footers-of.ts';
 import { RangeFiles } from '../staged/range-files.ts';
-import { stagedError } from '../staged/staged-error.ts';
 import { prepareSql, type PreparedSql } from '../scan/prepare-sql.ts';
 import { openScanned, readablePath } from '../scan/readable-path.ts';
-import { unreadStorage } from '../scan/unread-storage.ts';
 import { returnFreedMemory } from '../duckdb/library.ts';
 import { CachedScans } from '../row-cache/cached-scans.ts';
 import { RowCache } from '../row-cache/row-cache.ts';
 import { readProfile } from '../duckdb/profile.ts';
 import { CopyReader, type CopiedFiles } from '../disk-cache/copied-files.ts';
+import { explainFailure } from './explain-failure.ts';
 import { InstancePool, type TaskInstance } from './instance-pool.ts';
 import { InterruptControl } from './interrupt-control.ts';
 import { LevelSpec } from './level-spec.ts';
@@ -36,7 +35,7 @@ import { TaskOutput } from './task-output.ts';
 import { readBytes, reportOf, type TaskDone } from './task-report.ts';
 import { addRuns, NO_RUN, type TaskRun } from './task-run.ts';
 import { currentThread, restorePriority } from './thread-priority.ts';
-import { keepsOrderOfFiles, loadRules, writeFiles, type OpenLocation } from './write-files.ts';
+import { keepsOrderOfFiles, loadRules, writeFiles } from './write-files.ts';
 import { chunkTaker, type RunStatement } from './write-table.ts';
 
 /** The program of a slot's thread: several tasks at a time, each in an instance of its own. */
@@ -289,14 +288,10 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
       if (TAKES_MUCH.has(code)) returnFreedMemory();
     });
     if (hasMissed) return runInInstance({ ...running, mayCache: false }, started);
-    const named = nameBadFile(SkeinError.of(error), prepared.files);
-    const explained = await unreadStorage(named, spec.scans, (scan) => footersOf(running, scan, openScanned(scan)));
-    throw await stagedError(explained, spec, ranges);
+    const footersOfScan = footersOf(footers, running.signal, spec.tenant);
+    throw await explainFailure(error, { spec, files: prepared.files, footersOf: footersOfScan, ranges });
   }
 }
-
-const footersOf = ({ signal, spec }: Running, { tableUuid }: ScanSpec, open: OpenLocation): ReadFooter =>
-  footers.of(signal, { tenant: spec.tenant, tableUuid, open });
 
 /** The folders below which DuckDB finds the files of a scan. */
 function readableFolders(scan: ScanSpec): readonly string[] {
@@ -367,14 +362,14 @@ async function runWrite(
     runs.push(done);
     loading = [].values();
   };
-  const within = { connection, run, signal: running.signal, operators: () => operators };
-  const { spec, ranges } = running;
-  const readFooter = (scan: ScanSpec, open: OpenLocation): ReadFooter => footersOf(running, scan, open);
-  const { rows, bytes, written } = await writeFiles(text.sql, to, { spec, within, readFooter, ranges });
+  const { spec, ranges, signal } = running;
+  const within = { connection, run, signal, operators: () => operators };
+  const tools = { spec, within, readFooter: footersOf(footers, signal, spec.tenant), ranges };
+  const { rows, bytes, written } = await writeFiles(text.sql, to, tools);
   running.output.rows = rows;
   running.output.bytes = bytes;
   const all = runs.length === 0 ? NO_RUN : runs.reduce(addRuns);
-  return { ...all, profile: running.spec.profile === 'none' ? null : all.profile, written };
+  return { ...all, profile: spec.profile === 'none' ? null : all.profile, written };
 }
 
 async function runStatement({ job, spec, control, output }: Running, at: InInstance<TaskText>): Promise<TaskRun> {

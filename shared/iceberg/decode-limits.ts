@@ -64,3 +64,15 @@ export const limitsApart = (fileBytes: number): DecodeLimits => ({
   rowsMax: 5_000_000,
   steps: new Steps(10_000_000_000),
 });
+
+/** A manifest with more bytes (compressed or not) or more rows is not held whole. */
+const WHOLE_BYTES_MAX = 8 * 2 ** 20;
+const WHOLE_ROWS_MAX = 10_000;
+
+/** The limits of a manifest that is held whole. */
+export const withinWhole = (limits: DecodeLimits): DecodeLimits => ({
+  ...limits,
+  blockBytesMax: Math.min(limits.blockBytesMax, WHOLE_BYTES_MAX),
+  decodedBytesMax: Math.min(limits.decodedBytesMax, WHOLE_BYTES_MAX),
+  rowsMax: Math.min(limits.rowsMax, WHOLE_ROWS_MAX),
+});

@@ -6,7 +6,7 @@ import { must } from '#shared/must.ts';
 import type { FileReader } from '#shared/storage/storage.ts';
 import { addressFacts } from './address-facts.ts';
 import { requireWithin } from './allowed-roots.ts';
-import type { DecodeLimits } from './decode-limits.ts';
+import { withinWhole, type DecodeLimits } from './decode-limits.ts';
 import { DeleteIndex } from './delete-index.ts';
 import { manifestKey, readingKey, tableKey, type ManifestCache } from './manifest-cache.ts';
 import { pruningStats, statsSteps, type DataFile, type ManifestEntry, type ManifestFile } from './manifest.ts';
@@ -75,9 +75,6 @@ export const EMPTY_REPORT: PlanReport = {
 
 /** Number of manifests that are read at the same time, unless they are large. */
 const MANIFESTS_AT_ONCE = 8;
-/** A manifest with more bytes (compressed or not) or more rows is not held whole. */
-const WHOLE_BYTES_MAX = 8 * 2 ** 20;
-const WHOLE_ROWS_MAX = 10_000;
 /** Bytes that the cache counts for the entry which says that a manifest is too large. */
 const LARGE_MARK_BYTES = 1_000;
 const FILES_MAX_DEFAULT = 2_000_000;
@@ -392,13 +389,6 @@ type SpecFilter = {
 };
 
 const NO_CONSTANTS: JsonObject = {};
-
-const withinWhole = (limits: DecodeLimits): DecodeLimits => ({
-  ...limits,
-  blockBytesMax: Math.min(limits.blockBytesMax, WHOLE_BYTES_MAX),
-  decodedBytesMax: Math.min(limits.decodedBytesMax, WHOLE_BYTES_MAX),
-  rowsMax: Math.min(limits.rowsMax, WHOLE_ROWS_MAX),
-});
 
 const hasColumn = (one: ScanDelete, fieldId: number): boolean =>
   one.kind === 'equality' && one.columns.some((column) => column.fieldId === fieldId);

@@ -8,18 +8,17 @@ import type { Json } from '#shared/json.ts';
 import { returnMemoryWhenIdle } from '#shared/thread/idle-memory.ts';
 import type { DeletedPositions } from '../scan/deleted-positions.ts';
 import { dropPositions, loadPositions } from '../scan/load-positions.ts';
-import { FooterCache, type ReadFooter } from '../scan/footer.ts';
-import { nameBadFile } from '../scan/name-bad-file.ts';
+import { FooterCache } from '../scan/footer.ts';
+import { footersOf } from '../scan/footers-of.ts';
 import { RangeFiles } from '../staged/range-files.ts';
-import { stagedError } from '../staged/staged-error.ts';
 import { prepareSql, type PreparedSql } from '../scan/prepare-sql.ts';
 import { openScanned, readablePath } from '../scan/readable-path.ts';
-import { unreadStorage } from '../scan/unread-storage.ts';
 import { returnFreedMemory } from '../duckdb/library.ts';
 import { CachedScans } from '../row-cache/cached-scans.ts';
 import { RowCache } from '../row-cache/row-cache.ts';
 import { readProfile } from '../duckdb/profile.ts';
 import { CopyReader, type CopiedFiles } from '../disk-cache/copied-files.ts';
+import { explainFailure } from './explain-failure.ts';
 import { InstancePool, type TaskInstance } from './instance-pool.ts';
 import { InterruptControl } from './interrupt-control.ts';
 import { LevelSpec } from './level-spec.ts';
@@ -35,7 +34,7 @@ import { TaskOutput } from './task-output.ts';
 import { bytesOf, readBytes, reportOf, type TaskDone } from './task-report.ts';
 import { addRuns, NO_RUN, type TaskRun } from './task-run.ts';
 import { currentThread, restorePriority } from './thread-priority.ts';
-import { keepsOrderOfFiles, loadRules, writeFiles, type OpenLocation } from './write-files.ts';
+import { keepsOrderOfFiles, loadRules, writeFiles } from './write-files.ts';
 import { unsoundFor } from './unsound-for.ts';
 import { chunkTaker, type RunStatement } from './write-table.ts';
 
@@ -279,14 +278,10 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
       if (TAKES_MUCH.has(code)) returnFreedMemory();
     });
     if (hasMissed && running.output.restart()) return runInInstance({ ...running, mayCache: false }, started);
-    const named = nameBadFile(SkeinError.of(error), prepared.files);
-    const explained = await unreadStorage(named, spec.scans, (scan) => footersOf(running, scan, openScanned(scan)));
-    throw await stagedError(explained, spec, ranges);
+    const footersOfScan = footersOf(footers, running.signal, spec.tenant);
+    throw await explainFailure(error, { spec, files: prepared.files, footersOf: footersOfScan, ranges });
   }
 }
-
-const footersOf = ({ signal, spec }: Running, { tableUuid }: ScanSpec, open: OpenLocation): ReadFooter =>
-  footers.of(signal, { tenant: spec.tenant, tableUuid, open });
 
 /** Prepares an instance for the text of a task. */
 function configure(
@@ -378,14 +373,14 @@ async function runWrite(
     runs.push(done);
     loading = [].values();
   };
-  const within = { connection, run, signal: running.signal, operators: () => operators };
-  const { spec, ranges } = running;
-  const readFooter = (scan: ScanSpec, open: OpenLocation): ReadFooter => footersOf(running, scan, open);
-  const { rows, bytes, written } = await writeFiles(text.sql, to, { spec, within, readFooter, ranges });
+  const { spec, ranges, signal } = running;
+  const within = { connection, run, signal, operators: () => operators };
+  const tools = { spec, within, readFooter: footersOf(footers, signal, spec.tenant), ranges };
+  const { rows, bytes, written } = await writeFiles(text.sql, to, tools);
   running.output.rows = rows;
   running.output.bytes = bytes;
   const all = runs.length === 0 ? NO_RUN : runs.reduce(addRuns);
-  return { ...all, profile: running.spec.profile === 'none' ? null : all.profile, written };
+  return { ...all, profile: spec.profile === 'none' ? null : all.profile, written };
 }
 
 async function runStatement({ job, spec, control, output }: Running, at: InInstance<TaskText>): Promise<TaskRun> {

@@ -22,7 +22,7 @@ type Writing = {
   readonly ranges: RangeFiles;
 };
 
-export type OpenLocation = ReturnType<typeof openScanned>;
+type OpenLocation = ReturnType<typeof openScanned>;
 
 type WrittenFiles = { readonly rows: number; readonly bytes: number; readonly written: TaskRun['written'] };
 

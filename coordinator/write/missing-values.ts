@@ -17,26 +17,21 @@ export function missingValues(field: Field, value: string): readonly MissingValu
 type Place = { readonly value: string; readonly path: string; readonly depth: number };
 
 function within(type: IcebergType, { value, path, depth }: Place): readonly MissingValue[] {
-  switch (type.kind) {
-    case 'struct':
-      return type.fields.flatMap((part) => {
-        const inside = { value: `struct_extract(${value}, ${quoteLiteral(part.name)})`, path: `${path}.${part.name}` };
-        const own = part.required
-          ? [{ path: inside.path, sql: `(${value} IS NOT NULL AND ${inside.value} IS NULL)` }]
-          : [];
-        return [...own, ...within(part.type, { ...inside, depth })];
-      });
-    case 'list':
-      return inAny(type.element, { value, path, depth });
-    case 'map':
-      return [
-        // DuckDB has no map with a NULL key.
-        ...inAny({ ...type.key, required: false }, { value: `map_keys(${value})`, path, depth }),
-        ...inAny(type.value, { value: `map_values(${value})`, path, depth }),
-      ];
-    default:
-      return [];
+  if (type.kind === 'struct') {
+    return type.fields.flatMap((part) => {
+      const inside = { value: `struct_extract(${value}, ${quoteLiteral(part.name)})`, path: `${path}.${part.name}` };
+      const isMissing = `(${value} IS NOT NULL AND ${inside.value} IS NULL)`;
+      const own = part.required ? [{ path: inside.path, sql: isMissing }] : [];
+      return [...own, ...within(part.type, { ...inside, depth })];
+    });
   }
+  if (type.kind === 'list') return inAny(type.element, { value, path, depth });
+  if (type.kind !== 'map') return [];
+  return [
+    // DuckDB has no map with a NULL key.
+    ...inAny({ ...type.key, required: false }, { value: `map_keys(${value})`, path, depth }),
+    ...inAny(type.value, { value: `map_values(${value})`, path, depth }),
+  ];
 }
 
 /** The places in an element of a list: one of its elements has no value there. */

@@ -109,12 +109,13 @@ async function writeTables(folder: string, random: readonly RandomTable[]): Prom
       `SELECT table_name, estimated_size, list(column_name ORDER BY column_index) FROM duckdb_tables() JOIN duckdb_columns()
         USING (table_name) GROUP BY ALL`,
     );
-    const tables = listed.getRowsJson().map(([name, rows, columns]) => {
+    const listedTables = listed.getRowsJson() as [string, string, string[]][];
+    const tables = listedTables.map(([name, rows, columns]) => {
       const files = Array.from({ length: Number(rows) < FILE_ROWS_MIN ? 1 : FILES }, (_, part) =>
-        join(folder, `${String(name)}-${part}.parquet`),
+        join(folder, `${name}-${part}.parquet`),
       );
-      const oneFile = join(folder, `${String(name)}-all.parquet`);
-      return { name: String(name), files, oneFile, columns: columns as readonly string[] };
+      const oneFile = join(folder, `${name}-all.parquet`);
+      return { name, files, oneFile, columns };
     });
     for (const { name, files, oneFile } of tables) {
       await connection.run(`COPY ${name} TO '${oneFile}'`);

@@ -15,11 +15,11 @@ const FILES_MAX = 1_000;
  * @param footersOf reads the footers of a scan's files, which the scan has read before
  */
 export async function unreadStorage(
-  error: SkeinError,
+  failure: SkeinError,
   scans: readonly ScanSpec[],
   footersOf: (scan: ScanSpec) => ReadFooter,
 ): Promise<SkeinError> {
-  if (!FILE_CODES.has(error.code)) return error;
+  if (!FILE_CODES.has(failure.code)) return failure;
   let left = FILES_MAX;
   for (const scan of scans) {
     if (scan.staged !== undefined && scan.staged.format.kind !== 'parquet') continue;
@@ -29,10 +29,10 @@ export async function unreadStorage(
       const found = await unreadOf(scan, file, footersOf(scan)).catch(() => undefined);
       if (found === undefined) continue;
       const message = `column ${JSON.stringify(found.column)} of ${baseName(file.path)} has ${found.storage}, which is not supported`;
-      return new SkeinError('NOT_SUPPORTED', message, { cause: error.cause ?? error });
+      return new SkeinError('NOT_SUPPORTED', message, { cause: failure.cause ?? failure });
     }
   }
-  return error;
+  return failure;
 }
 
 type Unread = { readonly column: string; readonly storage: string };

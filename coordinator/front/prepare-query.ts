@@ -22,7 +22,8 @@ import type { RowsBinding, StagedBinding } from '../resolver/statement-binding.t
 import type { TextSpan } from '../statement/statement.ts';
 import type { ValuePlace } from '../statement/value-place.ts';
 import { checkOperators, checkPlan, checkSources } from '../planner/check-plan.ts';
-import { statementMemory, type Memory } from './statement-memory.ts';
+import type { Memory } from './memory.ts';
+import { statementMemory } from './statement-memory.ts';
 import { featuresOf, plannerScan, usesIn } from './plan-facts.ts';
 import type { PlannedQuery } from './planned-query.ts';
 import { newPlanMemory } from '../planner/plan-memory.ts';

@@ -4,7 +4,7 @@ import type { Plan } from '../planner/plan.ts';
 import type { PlannedQuery } from './planned-query.ts';
 import type { ComparedLiteral } from './query-template.ts';
 import { newPlanMemory } from '../planner/plan-memory.ts';
-import type { Memory } from './statement-memory.ts';
+import type { Memory } from './memory.ts';
 
 type Literals = readonly ComparedLiteral[];
 

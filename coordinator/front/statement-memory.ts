@@ -2,6 +2,7 @@ import { unreachable } from '#shared/must.ts';
 import type { CompareReply } from '../planner/planner.ts';
 import type { QueryReferences } from '../resolver/query-references.ts';
 import { FairCache, type CacheBounds } from './fair-cache.ts';
+import type { Memory } from './memory.ts';
 import { parsedBytes, plannedBytes, type PlannedQuery } from './planned-query.ts';
 import type { ConfirmedPlan } from './shared-plans.ts';
 
@@ -16,12 +17,6 @@ type Kinds = {
   readonly comparison: CompareReply;
 };
 type Remembered = { readonly [Kind in keyof Kinds]: { readonly kind: Kind; readonly value: Kinds[Kind] } }[keyof Kinds];
-
-/** The values of one kind. A value belongs to the owner who set it. */
-export type Memory<Value> = {
-  readonly get: (key: string) => Value | undefined;
-  readonly set: (owner: string, key: string, value: Value) => void;
-};
 
 /**
  * Everything that is remembered of earlier statements, within one bound of entries and bytes (`FairCache`): whoever fills it pushes out

@@ -1,5 +1,6 @@
 import type { CompareReply, TranslateRequest } from '../planner/planner.ts';
-import type { Memory, StatementMemory } from './statement-memory.ts';
+import type { Memory } from './memory.ts';
+import type { StatementMemory } from './statement-memory.ts';
 
 /** Answers of planners about the queries of other engines' views. Each entry belongs to one user. */
 export class ViewAnswers {

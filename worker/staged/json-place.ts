@@ -2,7 +2,7 @@
 const IN_FILE = /^(Malformed JSON|JSON transform error) in file "([^\n]*)/;
 const PLACE = /^(?:at byte \d+ )?in (?:line|record\/value) (\d+): ([^\n]*)/;
 
-/** What a message about JSON says; the name of a file may have quotes of its own. */
+/** The parts of a message about JSON; the name of a file may have quotes of its own. */
 export type JsonPlace = {
   readonly kind: string;
   readonly path: string;

@@ -106,7 +106,7 @@ const leftToTasks =
   ({ select, options }: CopyInto) =>
   (error: unknown): readonly FileColumn[] => {
     const { code, entry } = SkeinError.of(error);
-    // Of JSON the names alone are of use: documents may have some that no query has.
+    // JSON needs the names alone, and documents may have some that no query has.
     const isOfFile = code === 'INVALID_INPUT_FILE' || (options.format.kind === 'json' && entry.kind === 'user');
     if (select === null && isOfFile) return [];
     throw error;

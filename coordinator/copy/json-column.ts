@@ -95,7 +95,7 @@ type Value = {
   readonly from: SqlType;
   readonly base: string;
   readonly path: string;
-  /** Of the lists and maps around it. */
+  /** The number of lists and maps around it. */
   readonly depth: number;
 };
 

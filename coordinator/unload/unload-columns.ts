@@ -179,7 +179,7 @@ function finite(type: SqlType, value: string, { column, mark }: Value): string {
   const refusal = `${mark} is infinite or no number, which JSON does not hold`;
   if (isLeaf(type)) {
     const isOdd = type.kind === 'scalar' && MAY_BE_INFINITE.has(type.name);
-    return isOdd ? unless(`isfinite(${column})`, value, { type, refusal }) : value;
+    return isOdd ? unless(`${column} IS NULL OR isfinite(${column})`, value, { type, refusal }) : value;
   }
   if (!hasLeaf(type, (leaf) => leaf.kind === 'scalar' && FLOATS.has(leaf.name))) return value;
   // Outside of texts, no word but those of numbers has these letters.

@@ -16,7 +16,7 @@ const SHOWN_MAX = 200;
  * Control characters, those of writing directions among them, which make a path look like another one; and the backslash, which other systems
  * take for a slash.
  */
-const FORBIDDEN = /[\p{Cc}\u202a-\u202e\u2066-\u2069\\]/u;
+const FORBIDDEN = /[\p{Cc}\u202a-\u202e\u2066-\u2069\\]/gu;
 
 /**
  * Checks the path of a file, or of a folder, and returns its names; none for the stage itself. A slash at the end is left out. A path is the
@@ -31,7 +31,7 @@ export function stagePathNames(path: string): readonly string[] {
   };
   if (!path.isWellFormed()) fail('is no Unicode text');
   if (Buffer.byteLength(path) > PATH_BYTES_MAX) fail(`has more than ${PATH_BYTES_MAX} bytes`);
-  const forbidden = FORBIDDEN.exec(path)?.[0];
+  const forbidden = path.match(FORBIDDEN)?.[0];
   if (forbidden !== undefined) fail(`has the character ${named(forbidden)}, which is not allowed`);
   if (path.startsWith('/')) fail('begins with a slash');
   const names = (path.endsWith('/') ? path.slice(0, -1) : path).split('/');
@@ -59,7 +59,7 @@ function shown(path: string): string {
   const begin = path.length > SHOWN_MAX ? `${path.slice(0, SHOWN_MAX)}...` : path;
   const readable = begin
     .toWellFormed()
-    .replaceAll(new RegExp(FORBIDDEN, 'gu'), (sign) => (sign === '\\' ? sign : `<${codePoint(sign)}>`));
+    .replaceAll(FORBIDDEN, (sign) => (sign === '\\' ? sign : `<${codePoint(sign)}>`));
   return `"${readable}"`;
 }
 

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Cluster } from '#test/support/cluster.ts';
@@ -69,9 +70,12 @@ describe('numbers of JSON keep their digits', () => {
   ];
   const list = `id::VARCHAR, d::VARCHAR, t, s.d::VARCHAR, s.t, l[1]::VARCHAR, l[2]::VARCHAR, m['${LONG}']::VARCHAR, f`;
 
-  test.each(['plain.json', 'compressed.json'])('in a table: %s', async (name) => {
+  test.each([
+    ['plain.json', body],
+    ['compressed.json.gz', gzipSync(body)],
+  ])('in a table: %s', async (name, bytes) => {
     const options = JSON_FILE;
-    expect(await rowsOf({ columns, name: `digits/${name}`, body, options }, list)).toEqual(rows);
+    expect(await rowsOf({ columns, name: `digits/${name}`, body: bytes, options }, list)).toEqual(rows);
   });
 
   test('in a record beside one that cannot be loaded', async () => {
@@ -185,6 +189,11 @@ describe('CSV', () => {
     expect(await rowsOf({ columns, name: `ends/${name}.csv`, body, options }, '*')).toEqual(rows);
     const read = `FROM '@${STAGE}/ends/${name}.csv' (FILE_FORMAT => (PARSE_HEADER = TRUE))`;
     expect(await cluster.sql(`SELECT "i\rd"::INT AS id, "a\nb", b ${read} ORDER BY 1`)).toEqual(rows);
+  });
+
+  test('a compressed file of them', async () => {
+    const body = gzipSync('1,"x\ry",u\r2,"x\ny",v\n3,"x\r\ny",w\r\n');
+    expect(await rowsOf({ columns, name: 'ends/all.csv.gz', body }, '*')).toEqual(rows);
   });
 
   test('an error in such a file has its line', async () => {

@@ -180,10 +180,10 @@ describe('COPY INTO @stage', () => {
     [`${BOX}/x FROM lake.unload.absent`, 'TABLE_NOT_FOUND', 'column 35'],
     [`${BOX}/x FROM (SELECT nothing FROM lake.unload.t)`, 'COLUMN_NOT_FOUND', 'column 43'],
     ['@lake.unload.nobox/x FROM lake.unload.t', 'STAGE_NOT_FOUND', 'column 11'],
-    [`${BOX}/../x FROM lake.unload.t`, 'INVALID_REQUEST', 'begins with a dot'],
+    [`${BOX}/../x FROM lake.unload.t`, 'INVALID_REQUEST', 'has the name ..'],
     [`${BOX}/table FROM lake.unload.t SINGLE = TRUE`, 'INVALID_REQUEST', 'table is in the way of the files'],
     [`${BOX}/table/data_0_0_0.csv.gz/ FROM lake.unload.t`, 'INVALID_REQUEST', 'is in the way of the files'],
-    [`${BOX}/${'x'.repeat(190)} FROM lake.unload.t`, 'INVALID_REQUEST', 'at most 200 bytes'],
+    [`${BOX}/${'x'.repeat(190)} FROM lake.unload.t`, 'INVALID_REQUEST', 'more than 200 bytes'],
     [
       `${BOX}/x FROM (SELECT 1::HUGEINT AS h) FILE_FORMAT = (TYPE = PARQUET)`,
       'NOT_SUPPORTED',

@@ -1,6 +1,7 @@
 import type { RecordFault } from '#proto/load-rules.ts';
 import { isRaised } from '#shared/duckdb-error.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
+import { placeOfJson } from '../staged/json-place.ts';
 
 /** Errors that the data of a file may cause, by the way in which it is read or in an expression over its values. */
 const DATA_CODES: ReadonlySet<ErrorCode> = new Set([
@@ -19,8 +20,6 @@ const DATA_CODES: ReadonlySet<ErrorCode> = new Set([
 export const isOfData = (error: unknown): boolean => DATA_CODES.has(SkeinError.of(error).code);
 
 /** DuckDB's messages about a file name the path on the server, and say how to read it in DuckDB. No pattern takes more than linear time. */
-const IN_JSON =
-  /^(Malformed JSON|JSON transform error) in file "[^\n]+?", (?:at byte \d+ )?in (?:line|record\/value) \d+: ([^\n]*)/;
 const IN_CSV = /^CSV Error on Line: \d+\n/;
 const CSV_REASON =
   /\n(Expected Number of Columns: [^\n]*|Error when converting column [^\n]*|Invalid unicode[^\n]*|[^\n]*quote[^\n]*)/;
@@ -29,15 +28,15 @@ const CSV_REASON =
 export function dataFault(thrown: unknown): RecordFault {
   const error = SkeinError.of(thrown);
   if (!isOfData(error)) throw error;
-  const isOfFile = IN_JSON.test(error.message) || IN_CSV.test(error.message);
+  const isOfFile = placeOfJson(error.message) !== undefined || IN_CSV.test(error.message);
   const isFile = error.code === 'INVALID_TABLE_DATA' || (isOfFile && !isRaised(error));
   const code = isFile ? 'INVALID_INPUT_FILE' : error.code;
   return { code, message: withoutPath(error.message), line: null, column: null, record: null };
 }
 
 function withoutPath(message: string): string {
-  const [, kind, reason = ''] = IN_JSON.exec(message) ?? [];
-  if (kind !== undefined) return kind === 'Malformed JSON' ? `${kind}: ${reason}` : reason;
+  const place = placeOfJson(message);
+  if (place !== undefined) return place.kind === 'Malformed JSON' ? `${place.kind}: ${place.reason}` : place.reason;
   if (IN_CSV.test(message)) return CSV_REASON.exec(message)?.[1] ?? 'it is no CSV file as its format says';
   // The lines that follow repeat the value.
   return message.slice(0, MESSAGE_CHARACTERS_MAX).split('\n', 1)[0] ?? '';

@@ -3,7 +3,8 @@ import type { CsvFormat } from '#shared/stage/file-format.ts';
 const [NEWLINE, RETURN, SPACE] = [0x0a, 0x0d, 0x20];
 
 /** At the begin of a text; it belongs to the first record, and to none of its fields. */
-const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+export const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+export const isMarked = (bytes: Uint8Array): boolean => BYTE_ORDER_MARK.every((byte, i) => bytes[i] === byte);
 
 /** Where the next byte stands in its field. */
 const [BEGIN, BEHIND_SPACE, IN_FIELD, BEHIND_QUOTE] = [0, 1, 2, 3];
@@ -67,9 +68,9 @@ export class CsvWalk {
 
   /** Takes the bytes that follow; false when no more are wanted. */
   take(bytes: Uint8Array): boolean {
-    const isMarked = this.#at === 0 && BYTE_ORDER_MARK.every((byte, i) => bytes[i] === byte);
-    if (isMarked) this.#at = BYTE_ORDER_MARK.length;
-    const chunk = isMarked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
+    const hasMark = this.#at === 0 && isMarked(bytes);
+    if (hasMark) this.#at = BYTE_ORDER_MARK.length;
+    const chunk = hasMark ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
     if (chunk.length === 0) return true;
     if (!this.#takeReturn(chunk[0])) return false;
     const hasQuote = this.#quote !== -1 && chunk.includes(this.#quote);

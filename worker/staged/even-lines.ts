@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { CsvFormat } from '#shared/stage/file-format.ts';
-import { CsvWalk, type CsvRecord, type NewLine } from './csv-walk.ts';
-import { RECORD_BYTES_MAX } from './first-record.ts';
+import { BYTE_ORDER_MARK, CsvWalk, isMarked, type CsvRecord, type NewLine } from './csv-walk.ts';
+import { readFirstRecord, RECORD_BYTES_MAX } from './first-record.ts';
 
 /**
  * DuckDB's reader of CSV knows one end of a line for a whole file, and takes the first that it meets, also within quotes. A file in which
@@ -68,7 +68,7 @@ async function count(
   return { feeds, returns, pairs };
 }
 
-/** The text with a line feed behind each record. @param change makes other bytes of a record's @throws INVALID_INPUT_FILE */
+/** The text with a line feed behind each record, and without a byte-order mark. @param change makes other bytes of a record's @throws INVALID_INPUT_FILE */
 export async function* evenLines(
   text: AsyncIterable<Uint8Array>,
   format: CsvFormat,
@@ -83,7 +83,10 @@ export async function* evenLines(
     return true;
   });
   const take = (): Uint8Array => {
-    const pieces = records.flatMap(({ start, end }) => [change(rest.subarray(start - base, end - base)), LINE_FEED]);
+    const pieces = records.flatMap(({ start, end }) => [
+      change(withoutMark(start, rest.subarray(start - base, end - base))),
+      LINE_FEED,
+    ]);
     const { end = base, newLine = null } = records.at(-1) ?? {};
     const done = end + (newLine ?? '').length - base;
     base += done;
@@ -99,6 +102,20 @@ export async function* evenLines(
   }
   walk.finish();
   if (records.length > 0) yield take();
+}
+
+const withoutMark = (start: number, record: Uint8Array): Uint8Array =>
+  start === 0 && isMarked(record) ? record.subarray(BYTE_ORDER_MARK.length) : record;
+
+/**
+ * Whether a text begins with a byte-order mark and a record that has line ends in quotes: DuckDB's reader ends it at the first of them where it
+ * skips it as the header.
+ */
+export async function hasMarkedHeader(text: Text, format: CsvFormat): Promise<boolean> {
+  const isSkipped = format.header.kind === 'names' || format.header.count > 0;
+  if (!isSkipped || format.quote === null) return false;
+  for await (const chunk of text()) return isMarked(chunk) && /[\r\n]/.test(await readFirstRecord(text(), format));
+  return false;
 }
 
 const LINE_FEED = Buffer.from([NEWLINE]);

@@ -19,10 +19,7 @@ const SIGNS = Uint8Array.from({ length: 256 }, (_, byte) => {
   return /[+-]/.test(sign) ? PLUS_OR_MINUS : 0;
 });
 
-/**
- * Whether documents of JSON may have a number that loses digits; also for one within a text, such as an address of the network. One pass
- * over the text, as far as the first.
- */
+/** Whether documents of JSON may have a number that loses digits. One pass over the text, as far as the first. */
 export async function hasLongNumbers(signal: AbortSignal, open: OpenScanned, text: FileText): Promise<boolean> {
   let before: Uint8Array = Buffer.alloc(0);
   for await (const chunk of textOf(signal, open, text)) {
@@ -34,16 +31,29 @@ export async function hasLongNumbers(signal: AbortSignal, open: OpenScanned, tex
 }
 
 /** Looks at every seventeenth byte, and at those around it where it is a sign: more than a gigabyte in a second. */
-function hasLongNumber(bytes: Uint8Array): boolean {
+function hasLongNumber(bytes: Buffer): boolean {
   const signAt = (at: number): number => SIGNS[bytes[at] ?? 0] ?? 0;
   for (let at = LONG - 1; at < bytes.length; at += LONG) {
     if (signAt(at) === 0) continue;
     let [start, signs] = [at, signAt(at)];
     for (; start > 0 && signAt(start - 1) !== 0; start -= 1) signs |= signAt(start - 1);
     for (; at + 1 < bytes.length && signAt(at + 1) !== 0; at += 1) signs |= signAt(at + 1);
-    if (at - start + 1 >= LONG && (signs & DIGIT) !== 0 && (signs & POINT) !== 0) return true;
+    const isLong = at - start + 1 >= LONG && (signs & POINT) !== 0;
+    if (isLong && isNumber(bytes, start, at + 1)) return true;
   }
   return false;
+}
+
+/**
+ * Whether signs are a number rather than a part of a text, such as the digest of a file. Signs at the end of what is read at once come again
+ * with the next bytes, unless there are too many of them.
+ */
+function isNumber(bytes: Buffer, start: number, end: number): boolean {
+  if (end === bytes.length) return end - start >= OVERLAP;
+  const around = bytes.toString('latin1', Math.max(0, start - 1), start) + bytes.toString('latin1', end, end + 1);
+  return (
+    /^[:,[\s][\],}\s]$/.test(around) && /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(bytes.toString('latin1', start, end))
+  );
 }
 
 const SIGN = '[0-9.eE+-]';

@@ -4,7 +4,7 @@ import { SkeinError } from '#shared/error.ts';
 import { readablePath, type OpenScanned } from '../scan/readable-path.ts';
 import { CsvWalk } from './csv-walk.ts';
 import { escapedNulls, signNulls } from './escaped-nulls.ts';
-import { evenLines, lineEnds } from './even-lines.ts';
+import { evenLines, hasMarkedHeader, lineEnds } from './even-lines.ts';
 import { textOf } from './file-text.ts';
 import { RECORD_BYTES_MAX } from './first-record.ts';
 import { hasLongNumbers } from './long-numbers.ts';
@@ -42,12 +42,12 @@ async function makeReady(
   const nulls = escapedNulls(format);
   const found = await unlessBroken(signal, async () => ({
     newLine: await lineEnds(read, format),
-    hasNull: nulls.length > 0 && (await includesOne(read(), nulls)),
+    isMisread: (nulls.length > 0 && (await includesOne(read(), nulls))) || (await hasMarkedHeader(read, format)),
     fields: format.countsFields ? 0 : await mostFields(read(), format),
   }));
   if (found === null) return { ...ready, newLine: null, fields: 0, isLong: false };
-  const { newLine, hasNull, fields } = found;
-  if (newLine !== 'uneven' && !hasNull) return { ...ready, newLine, fields, isLong: false };
+  const { newLine, isMisread, fields } = found;
+  if (newLine !== 'uneven' && !isMisread) return { ...ready, newLine, fields, isLong: false };
   const bytes = part?.bytes ?? { start: 0, end: file.sizeBytes };
   const even = evenLines(read(), format, (record) => signNulls(record, format, nulls));
   const copy = await ranges.write(signal, { file, bytes }, even);

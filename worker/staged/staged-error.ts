@@ -2,16 +2,15 @@ import type { TaskSpec } from '#proto/task.ts';
 import { isRaised } from '#shared/duckdb-error.ts';
 import { SkeinError } from '#shared/error.ts';
 import { baseName } from '../scan/plan-file.ts';
+import { placeOfJson } from './json-place.ts';
 import { linesBefore, type RangeFiles } from './range-files.ts';
 import { openScanned } from '../scan/readable-path.ts';
 
-// DuckDB 1.5's messages about files of text. They hold parts of the file: no pattern takes more than linear time.
+// DuckDB 1.5's messages about files of CSV. They hold parts of the file: no pattern takes more than linear time.
 const CSV = /^CSV Error on Line: (\d+)\n/;
 const CSV_REASON = /\n(Expected Number of Columns: [^\n]*|Error when converting column [^\n]*|Invalid unicode[^\n]*)/;
 const CSV_FILE = /\n  file = ([^\n]+)\n/;
-const SNIFFED = /^Error when sniffing file "([^\n]+?)"\.?\n/;
-const JSON_TEXT =
-  /^(?:Malformed JSON|JSON transform error) in file "([^\n]+?)", (?:at byte \d+ )?in (?:line|record\/value) (\d+): ([^\n]*)/;
+const SNIFFED = /^Error when sniffing file "([^\n]*)/;
 
 /** Begins the error of a text that reads a column which cannot be read. */
 export const INVALID_FILE = 'invalid file: ';
@@ -50,11 +49,12 @@ export async function stagedError(
     const path = CSV_FILE.exec(text)?.[1];
     return refusal(`${titleOf(path)}, record ${await lineOf(path, record)}: ${reason}`);
   }
-  const [, document, line, reason = ''] = JSON_TEXT.exec(text) ?? [];
+  const document = placeOfJson(text);
   if (document !== undefined) {
-    return refusal(`${titleOf(document)}, near line ${await lineOf(document, line)}: ${reason}`);
+    const { path, line, reason } = document;
+    return refusal(`${titleOf(path)}, near line ${await lineOf(path, line)}: ${reason}`);
   }
-  const sniffed = SNIFFED.exec(text)?.[1];
+  const sniffed = SNIFFED.exec(text)?.[1]?.replace(/"\.?$/, '');
   if (sniffed !== undefined) return refusal(`${titleOf(sniffed)} is no CSV file as its format says`);
   return error.code === 'INVALID_TABLE_DATA' ? refusal(text) : error;
 }

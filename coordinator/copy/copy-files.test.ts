@@ -7,6 +7,7 @@ import type { Action } from '#shared/authorization/action.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { CommandContext } from '../command/command.ts';
 import { takeCopy } from '../command/copy/take-copy.ts';
+import { prove, type TakePart } from '../statement/proven.ts';
 import { StatementReader } from '../statement/statement-reader.ts';
 import { copyFiles } from './copy-files.ts';
 
@@ -47,7 +48,10 @@ function copy(options: string, ...allowed: readonly Action[]): ReturnType<typeof
   const fields = [{ id: 1, name: 'i', required: false, type: { kind: 'int' } }];
   const services = {
     context,
-    queries: { forget: () => undefined },
+    queries: {
+      forget: () => undefined,
+      prove: <T>(read: (take: TakePart) => T) => prove(read, () => Promise.resolve()),
+    },
     target: () => Promise.resolve({ name: { table: 't' }, schema: { fields } }),
     write: () => {
       writes += 1;

@@ -6,7 +6,7 @@ import { runProcedure, takeCondition, type ProcedureClause } from './procedures.
 
 type OptimizeTable = { readonly name: ObjectName; readonly call: ProcedureClause };
 
-/** `OPTIMIZE table [WHERE condition]`: short for `ALTER TABLE table EXECUTE optimize`. */
+/** `OPTIMIZE [TABLE] table [WHERE condition]`: short for `ALTER TABLE table EXECUTE optimize`. */
 export const optimizeTable: Command<OptimizeTable> = {
   words: ['OPTIMIZE'],
   queryType: 'maintenance',
@@ -14,6 +14,7 @@ export const optimizeTable: Command<OptimizeTable> = {
   parse(reader) {
     const { position } = reader;
     reader.words(1);
+    reader.takeWord('TABLE');
     const name = reader.name('a table', 3);
     const where = takeCondition(reader);
     reader.end();

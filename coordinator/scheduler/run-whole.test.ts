@@ -367,9 +367,11 @@ test('a run tells what its task has read that failed, and one that was stopped',
   expect([view.progress.bytesScanned, view.stages.length]).toEqual([1_234, 1]);
   const stopped = await clusterOf([{ secret: 's', output: endless, bytesScanned: 56 }]);
   const abort = new AbortController();
-  const onBatch = (): void => abort.abort(new SkeinError('QUERY_CANCELLED', 'enough'));
+  const onBatch = (): undefined => {
+    abort.abort(new SkeinError('QUERY_CANCELLED', 'enough'));
+  };
   const { signal } = abort;
-  const run = runWhole(stopped.scheduler, query({ onRun, onBatch: () => void onBatch(), signal }));
+  const run = runWhole(stopped.scheduler, query({ onRun, onBatch, signal }));
   await expect(run).rejects.toMatchObject({ code: 'QUERY_CANCELLED' });
   expect(view.progress.bytesScanned).toBe(56);
 });

@@ -183,7 +183,7 @@ describe('a worker', () => {
 
   test('a task that was cancelled before it came does not run', async () => {
     const spec = makeTask('SELECT 1');
-    expect(await coordinator.call('CancelTask', { task_id: spec.taskId })).toEqual({ found: false });
+    expect(await coordinator.call('CancelTask', { task_id: spec.taskId })).toMatchObject({ found: false });
     await expect(coordinator.run(spec)).rejects.toMatchObject({ code: 'QUERY_CANCELLED' });
   });
 

@@ -89,9 +89,9 @@ test('many calls share one stream, and each gets its own answer in whatever orde
   using calls = open();
   const waiting = Array.from({ length: 50 }, (_, i) => cancel(calls, `held ${i}`));
   await vi.waitFor(() => expect(held.size).toBe(50));
-  expect(await cancel(calls, 'yes')).toEqual({ found: true });
+  expect(await cancel(calls, 'yes')).toMatchObject({ found: true });
   for (const [id, callback] of [...held].toReversed()) callback(null, { found: Number(id.slice(5)) % 3 === 0 });
-  expect(await Promise.all(waiting)).toEqual(waiting.map((_, i) => ({ found: i % 3 === 0 })));
+  expect(await Promise.all(waiting)).toMatchObject(waiting.map((_, i) => ({ found: i % 3 === 0 })));
   expect([wires.length, ownCalls]).toEqual([1, 0]);
 });
 
@@ -105,7 +105,7 @@ test.each([
   await expect(cancel(calls, task, {}, 'why')).rejects.toMatchObject(error);
   await vi.waitFor(() => expect(held.size).toBe(1));
   held.get('held')?.(null, { found: true });
-  expect(await other).toEqual({ found: true });
+  expect(await other).toMatchObject({ found: true });
 });
 
 test('a method that is not carried is refused', async () => {
@@ -126,8 +126,8 @@ test('a call that its caller leaves is cancelled at the service, and no other is
   await vi.waitFor(() => expect(cancelled).toEqual(['held, left', 'held, late']));
   // Their answers come too late.
   for (const callback of held.values()) callback(null, { found: true });
-  expect(await other).toEqual({ found: true });
-  expect(await cancel(calls, 'no')).toEqual({ found: false });
+  expect(await other).toMatchObject({ found: true });
+  expect(await cancel(calls, 'no')).toMatchObject({ found: false });
   await expect(cancel(calls, 'yes', { signal: stop.signal })).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' });
 });
 
@@ -142,13 +142,13 @@ test('when the connection breaks, what waits on it is lost and cancelled, and th
     'CONNECTION_LOST',
   ]);
   await vi.waitFor(() => expect(cancelled).toHaveLength(2));
-  await vi.waitFor(async () => expect(await cancel(calls, 'yes')).toEqual({ found: true }));
+  await vi.waitFor(async () => expect(await cancel(calls, 'yes')).toMatchObject({ found: true }));
   expect(wires.length).toBeGreaterThan(1);
 });
 
 test('a long request and a long reply go by calls of their own', async () => {
   using calls = open();
-  expect(await cancel(calls, 'yes', {}, 'x'.repeat(CARRIED_BYTES_MAX))).toEqual({ found: true });
+  expect(await cancel(calls, 'yes', {}, 'x'.repeat(CARRIED_BYTES_MAX))).toMatchObject({ found: true });
   expect([wires.length, ownCalls]).toEqual([0, 1]);
   const { report } = await calls.call('RunTask', { spec: Buffer.alloc(0), ticket: '' });
   expect(report).toHaveLength(2 * CARRIED_BYTES_MAX);
@@ -167,13 +167,13 @@ test('when the secret changes, calls take a stream with the new one, and those o
   const left = cancel(calls, 'held 2', { signal: stop.signal });
   await vi.waitFor(() => expect(held.size).toBe(2));
   keyring.current = 'two';
-  expect(await cancel(calls, 'yes')).toEqual({ found: true });
+  expect(await cancel(calls, 'yes')).toMatchObject({ found: true });
   stop.abort(new SkeinError('QUERY_TIMEOUT', 'enough'));
   await expect(left).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' });
   await vi.waitFor(() => expect(cancelled).toEqual(['held 2']));
   expect(wires[0]?.readableEnded).toBe(false);
   held.get('held 1')?.(null, { found: true });
-  expect(await before).toEqual({ found: true });
+  expect(await before).toMatchObject({ found: true });
   await vi.waitFor(() => expect(wires[0]?.readableEnded).toBe(true));
   expect(wires.map(({ metadata }) => metadata.get('authorization'))).toEqual([['Bearer one'], ['Bearer two']]);
 });

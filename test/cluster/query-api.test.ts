@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -381,6 +383,23 @@ describe('a PIVOT whose columns depend on the data', () => {
 });
 
 describe('POST /api/query', () => {
+  test('answers a client that has closed its writing half', async () => {
+    const { hostname, port } = new URL(cluster.queryUrl);
+    const body = JSON.stringify({ sql: 'SELECT max(hash(n)) > 0 AS half FROM range(20000000) AS r(n)' });
+    const head = [
+      'POST /api/query HTTP/1.1',
+      'host: h',
+      'content-type: application/json',
+      `authorization: Bearer ${await cluster.token()}`,
+      `content-length: ${body.length}`,
+    ];
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    expect(await text(socket)).toMatch(
+      /HTTP\/1\.1 200 OK[^{]*\{"columns":\["half"\],.*"rows":\[\[true\]\],"row_count":1/s,
+    );
+  });
+
   test('answers columns, types, rows, row_count and elapsed_ms, and nothing else', async () => {
     const { status, body } = await post(
       "SELECT 1 AS n, 1.50::DECIMAL(10, 2) AS price, 'x' AS s, DATE '2024-02-29' AS d, [1] AS l",

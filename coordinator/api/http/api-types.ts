@@ -76,7 +76,7 @@ const LiveQuery = record({
   started_at: Type.Union([TIME, Type.Null()], { description: 'null while it waits' }),
   elapsed_ms: integer('Milliseconds since its request arrived'),
   rows_produced: integer('Rows sent so far'),
-  bytes_scanned: integer('Bytes that its finished tasks have read'),
+  bytes_scanned: integer('Bytes that its tasks have read from storage, as far as it is known'),
   tasks: integer('Tasks that are known by now: later stages add more'),
   tasks_running: integer('Tasks on workers now'),
   tasks_done: integer('Tasks that have finished'),

@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ERRORS, SkeinError } from '#shared/error.ts';
@@ -486,63 +485,6 @@ test('a client that leaves before the first row ends the statement', async () =>
   leave.abort();
   await expect(answer).rejects.toMatchObject({ name: 'AbortError' });
   await vi.waitFor(() => expect(reason).toMatchObject({ code: 'QUERY_CANCELLED' }));
-});
-
-describe('a client that closes its writing half behind its request', () => {
-  /** Sends a query over a connection of its own; `body` is all that came back once the server has closed it. */
-  const sendRaw = (version: string) => {
-    const { hostname, port } = new URL(url);
-    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
-    const body = JSON.stringify({ sql: 'x' });
-    const lines = Object.entries({ ...headers, host: 'h', 'content-length': String(body.length) });
-    socket.write(`POST /api/query HTTP/${version}\r\n${lines.map(([k, v]) => `${k}: ${v}\r\n`).join('')}\r\n${body}`);
-    return { socket, answer: text(socket) };
-  };
-
-  test('is answered, however long that takes', async () => {
-    run = async ({ sink, clientGone }) => {
-      await sleep(1_200);
-      clientGone.throwIfAborted();
-      sink.start({ columns: [], timeZone: 'UTC' });
-      for (let i = 0; i < 10; i += 1) await sink.batch(jsonBatch(Buffer.alloc(60_000, 'x')));
-      sink.finish({ rowCount: 10, elapsedMs: 1 });
-    };
-    const { socket, answer } = sendRaw('1.1');
-    socket.end();
-    const got = await answer;
-    // What asks whether the client is there comes before the answer, and is none.
-    const lines = got.match(/^HTTP\/1\.1 \d+/gm) ?? [];
-    expect(lines.at(-1)).toBe('HTTP/1.1 200');
-    expect([lines.length > 2, ...new Set(lines.slice(0, -1))]).toEqual([true, 'HTTP/1.1 102']);
-    expect(got.replaceAll(/[^x]/g, '').length).toBeGreaterThanOrEqual(600_000);
-  });
-
-  test.each([
-    ['and then the other one', '1.1', 200],
-    ['which is all that a client of HTTP/1.0 can say', '1.0', 0],
-  ])('%s ends its statement', async (_what, version, afterMs) => {
-    let reason: unknown;
-    const ended = Promise.withResolvers<void>();
-    run = ({ clientGone }) =>
-      new Promise((_resolve, reject) => {
-        clientGone.addEventListener('abort', () => {
-          reason = clientGone.reason;
-          reject(clientGone.reason);
-          ended.resolve();
-        });
-      });
-    const { socket, answer } = sendRaw(version);
-    answer.catch(() => undefined);
-    await vi.waitFor(() => expect(requests).toHaveLength(1));
-    socket.end();
-    if (afterMs > 0) {
-      await sleep(afterMs);
-      expect(reason).toBeUndefined();
-      socket.destroy();
-    }
-    await ended.promise;
-    expect(reason).toMatchObject({ code: 'QUERY_CANCELLED' });
-  });
 });
 
 test('DELETE answers 204 or 404', async () => {

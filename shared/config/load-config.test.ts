@@ -99,6 +99,10 @@ test('numbers of a file are read as they are written', () => {
   expect(config['worker.port']).toBe(8090);
   expect(config['cluster.workers']).toEqual(['a:1', 'b:2']);
   expect(config['cluster.lease_ttl']).toBe(7_000);
+  expect(config['coordinator.cu_rate']).toBe('cores');
+  file('coordinator: {cu_rate: 2.5}\n');
+  expect(load().config['coordinator.cu_rate']).toBe(2.5);
+  expect(refusal(() => load({ SKEIN_COORDINATOR_CU_RATE: 'cpus' }))).toContain('coordinator.cu_rate');
 });
 
 test('names that other software uses; ours win; an empty variable is none', () => {

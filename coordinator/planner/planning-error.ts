@@ -6,10 +6,13 @@ const MEMORY_ERRORS: ReadonlySet<ErrorCode> = new Set(['OUT_OF_MEMORY', 'MEMORY_
 
 /**
  * Turns an error of DuckDB's planning into one of the catalogue. Out of memory is STATEMENT_TOO_COMPLEX here: users cannot set a planner's
- * memory limit, and a planner cannot spill.
+ * memory limit, and a planner cannot spill. A planner reads no file, so an error about one is the text of an argument: `range(error('...'))`.
  */
 export function planningError(...report: Parameters<typeof duckDbError>): SkeinError {
   const error = duckDbError(...report);
+  if (error.code === 'INVALID_TABLE_DATA') {
+    return new SkeinError('INVALID_ARGUMENT', error.message, { position: error.position, cause: error.cause });
+  }
   if (!MEMORY_ERRORS.has(error.code)) return withServedHint(error);
   return new SkeinError('STATEMENT_TOO_COMPLEX', 'the statement needs too much memory to plan', { cause: error });
 }

@@ -51,6 +51,8 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
     'SELECT l.id, r.id FROM l LEFT JOIN r ON l.v < r.w AND r.g = 99',
     'SELECT l.id, max(r.w) FROM l ASOF JOIN r ON l.g = r.g AND l.v >= r.w GROUP BY 1',
     'SELECT l.id, r.w FROM l ASOF LEFT JOIN r ON l.v >= r.w',
+    'SELECT l.id, l.k, r.w, r.k FROM l ASOF JOIN r ON l.g = r.g AND l.v >= r.w AND l.k <> r.k',
+    'SELECT l.id, l.k, l.v, r.w, r.k FROM l ASOF LEFT JOIN r ON l.g = r.g AND l.v >= r.w AND (l.k + r.k < 20 OR l.v = 4)',
     'SELECT a.k, b.k FROM l a JOIN l b ON a.id = b.id + 1 JOIN l c ON c.id = a.id',
   ],
   'alternatives over both sides': ['', 'LEFT', 'RIGHT', 'FULL', 'ASOF', 'ASOF LEFT'].flatMap((type) => [

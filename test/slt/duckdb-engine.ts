@@ -1,6 +1,7 @@
 import {
   DuckDBBitValue,
   DuckDBBlobValue,
+  DuckDBDateValue,
   DuckDBDecimalValue,
   DuckDBListValue,
   DuckDBArrayValue,
@@ -62,6 +63,8 @@ export function apiValue(value: DuckDBValue, type: DuckDBType | undefined): Json
   if (value instanceof DuckDBStructValue) return struct(value, type);
   if (value instanceof DuckDBMapValue) return map(value, type);
   if (value instanceof DuckDBUnionValue) return apiValue(value.value, member(type, value.tag));
+  // The library prints an infinite date as a day.
+  if (value instanceof DuckDBDateValue && !value.isFinite) return value.days > 0 ? 'infinity' : '-infinity';
   return value.toString();
 }
 

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { SCOPES } from '#shared/token-claims.ts';
+import { SCOPES } from '#shared/authorization/token-claims.ts';
 import { AdminClients } from '#test/support/admin-clients.ts';
 import type { Cluster } from '#test/support/cluster.ts';
 import { sharedCluster } from '#test/support/resources.ts';

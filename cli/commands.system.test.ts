@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SCOPES } from '#shared/token-claims.ts';
+import { SCOPES } from '#shared/authorization/token-claims.ts';
 import { projectRoot, skein, startCluster, type StartedCluster } from '#test/support/cluster.ts';
 import { startEtcd } from '#test/support/etcd.ts';
 import { startOwnCluster } from '#test/support/resources.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
-import { QUERY_TYPES } from '#coordinator/history/query-type.ts';
+import { QUERY_TYPES } from '#coordinator/statement/query-type.ts';
 import { readWorkload } from '#coordinator/workload/read-workload.ts';
 import { route } from '#coordinator/workload/route.ts';
 import { DEFAULT_WORKLOAD, type GroupSpec, type Workload } from '#coordinator/workload/workload.ts';

@@ -15,7 +15,7 @@ import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
 import { internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { silentLogger } from '#shared/log/logger.ts';
-import { SCOPES } from '#shared/token-claims.ts';
+import { SCOPES } from '#shared/authorization/token-claims.ts';
 import { forgedTokens } from '#test/support/forged-tokens.ts';
 import { SKEIN_RELEASE } from '#shared/release.ts';
 import { SCHEMA, setMain } from '#test/support/catalog-requests.ts';

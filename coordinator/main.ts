@@ -39,7 +39,7 @@ import type { QueryService } from './query/query-service.ts';
 import { NameFinder } from './session/current-names.ts';
 import type { SessionServices } from './session/session-services.ts';
 import { SessionStore } from './session/session-store.ts';
-import { startFront } from './front/start-front.ts';
+import { startFront } from './prepare/start-front.ts';
 import { StageService } from './stage/stage-service.ts';
 import { StageUploads } from './stage/stage-uploads.ts';
 import { Transfers } from './stage/transfers.ts';

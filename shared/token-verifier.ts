@@ -10,7 +10,7 @@ import {
   TOKEN_AUDIENCE,
   TOKEN_ISSUER,
   type TokenClaims,
-} from './token-claims.ts';
+} from './authorization/token-claims.ts';
 
 /** Maximum number of verified tokens in the cache: a client's next request then costs a hash instead of a signature check. */
 const VERIFIED_MAX = 10_000;

@@ -35,6 +35,26 @@ const MAY_IMPORT: Readonly<Record<(typeof TOP_FOLDERS)[number], readonly string[
   bench: ['shared', 'proto', 'catalog', 'coordinator', 'worker', 'cli', 'test'],
   test: ['shared', 'proto', 'catalog', 'coordinator', 'worker', 'cli', 'bench'],
 };
+/**
+ * The rooms of each service, and of `shared`, from the bottom up: a folder (or a file of the top level) imports only what stands before it.
+ * The README of a service lists its folders in the same order.
+ */
+const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker', string>> = {
+  shared: `
+    must cut-text nearest-name at-most byte-budget uuid-v7 id clock json error check-json or-aborted default-catalog rfc3339 print-count process-usage
+    release mlfq-spec native fair sql duckdb-error log watched-files config thread http authorization keyring signed-text sealed-text grpc token-verifier storage
+    ticket stage iceberg database flight membership metrics-access turn-metrics`,
+  catalog: `
+    metadata lease store authorization storage token principal planning idempotency observe context commit purge stage bootstrap rest
+    internal expiry main`,
+  coordinator: `
+    plan statement binding catalog-client auth cluster dialect resolver sink planner distributor scheduler workload history session stage
+    operation refresh profile write unload command copy prepare quarantine transaction client-texts query observe api texts-in-thread
+    start-term main`,
+  worker: `
+    this-machine temporary-folders memory process-limit duckdb batch spool disk-cache scan staged row-cache write load slot ordered-end
+    exchange task flight metrics main`,
+};
 /** Vitest loads it by its default export. */
 const REPORTER = 'test/support/run/slowest-files.ts';
 /** A worker for tests of the coordinator. */
@@ -46,13 +66,14 @@ const LINES_MAX = 400;
 const TEST_LINES_MAX = 800;
 /** In these folders names and keywords of SQL must be folded as DuckDB folds them. */
 const SQL_FOLDERS =
-  /^(coordinator\/(statement|command|resolver|planner|session)|catalog\/(store|internal)|shared\/sql)\//;
+  /^(coordinator\/(plan|statement|binding|resolver|planner|session|operation|command|prepare)|catalog\/(store|internal)|shared\/sql)\//;
 /** Files of these folders that change the case of other texts: ids, our own words, names of types and functions. */
 const FOLDS_OTHER_TEXTS = new Set([
   'shared/sql/fold-identifier.ts',
+  'coordinator/binding/metadata-rows.ts',
   'coordinator/planner/decode-expression.ts',
   'coordinator/planner/explain-plan.ts',
-  'coordinator/planner/print-expression.ts',
+  'coordinator/plan/print-expression.ts',
   'coordinator/session/session-store.ts',
   'coordinator/session/sql-type-name.ts',
 ]);
@@ -64,6 +85,8 @@ const importsOf = (source: string): readonly string[] =>
     ...source.matchAll(/\bimport\(\s*['"]([^'"]+)['"]/g),
   ].map((match) => match[1] ?? '');
 const topOf = (path: string): string => path.split('/')[0] ?? '';
+/** Tests, and what only tests import, may look up. */
+const isTestOnly = (path: string): boolean => /\.test\.ts$|^(?:scripted|test)-/.test(basename(path));
 
 describe('files', () => {
   test('every source file has a kebab-case name and none is called index.ts', () => {
@@ -152,6 +175,35 @@ describe('imports', () => {
     });
     expect(wrong).toEqual([]);
   });
+
+  test.each(Object.entries(ORDER))('within %s a folder imports only those below it', (top, rooms) => {
+    const order = rooms.trim().split(/\s+/);
+    const roomOf = (path: string): string => basename(path.split('/')[1] ?? '', '.ts');
+    const files = SOURCES.filter((path) => topOf(path) === top && !isTestOnly(path));
+    expect([...new Set(files.map(roomOf))].toSorted()).toEqual(order.toSorted());
+    const wrong = files.flatMap((path) =>
+      importsOf(read(path))
+        .filter((from) => /^[#.]/.test(from))
+        .map((from) => (from.startsWith('#') ? from.slice(1) : normalize(join(dirname(path), from))))
+        .filter((to) => topOf(to) === top && order.indexOf(roomOf(to)) > order.indexOf(roomOf(path)))
+        .map((to) => `${path} imports ${to}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test.each(['catalog', 'coordinator', 'worker'] as const)(
+    'the README of %s lists its folders from the bottom up',
+    (top) => {
+      const folders = ORDER[top]
+        .trim()
+        .split(/\s+/)
+        .filter((room) => existsSync(join(ROOT, top, room)));
+      const listed = [...read(`${top}/README.md`).matchAll(/^- \*\*([\w-]+)(?:\/[\w-]+)?\*\* – /gm)].map(
+        (match) => match[1],
+      );
+      expect(listed).toEqual(folders);
+    },
+  );
 
   test('a relative import never leaves its top-level folder', () => {
     const wrong = SOURCES.flatMap((path) =>

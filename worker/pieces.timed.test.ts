@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { InputCallbacks, inputName } from './duckdb/input-functions.ts';
 import { Instance, type Connection } from './duckdb/instance.ts';
 import { destroyChunk, PreparedStatement, Statement } from './duckdb/statement.ts';
-import { TaskInstance } from './slot/instance-pool.ts';
+import { TaskInstance } from './duckdb/instance-pool.ts';
 import { TaskInputs } from './slot/task-inputs.ts';
 
 /** Gives many rows at first, so that the result is ready, and then hardly any. */

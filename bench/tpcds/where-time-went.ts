@@ -1,4 +1,4 @@
-import type { QueryRunProfile } from '#coordinator/api/http/profile-types.ts';
+import type { QueryRunProfile } from '#coordinator/profile/profile-types.ts';
 import type { Cluster } from '#test/support/cluster.ts';
 
 type Profile = { readonly queries?: readonly QueryRunProfile[] };

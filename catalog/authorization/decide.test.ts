@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { principalId, tenantId } from '#shared/id.ts';
-import { SCOPES, type Scope } from '#shared/token-claims.ts';
+import { SCOPES, type Scope } from '#shared/authorization/token-claims.ts';
 import { allowedActions, requireAction } from './decide.ts';
 
 const principal = (changed: Partial<Principal>): Principal => ({

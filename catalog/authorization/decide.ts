@@ -1,7 +1,7 @@
 import { ALL_ACTIONS, type Action, type Decision } from '#shared/authorization/action.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
-import { scopesOf, type Scope } from '#shared/token-claims.ts';
+import { scopesOf, type Scope } from '#shared/authorization/token-claims.ts';
 import { TENANT_ADMIN } from '../store/postgres/principal-store.ts';
 
 /**

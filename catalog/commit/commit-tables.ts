@@ -2,23 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
-import type { LoadsChange } from '#shared/stage/stage-loads.ts';
+import type { LoadsChange } from '#shared/iceberg/stage-loads.ts';
 import type { CatalogContext } from '../context.ts';
 import { requireCatalog, type CatalogRow } from '../store/postgres/catalog-store.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
+import { displayIdent } from '../metadata/object-name.ts';
 import {
-  displayIdent,
   findTable,
   findTableHead,
   requireTable,
   requireTableHead,
   type TableRow,
 } from '../store/postgres/table-store.ts';
-import { aboutSource, type CommitSource } from './commit-source.ts';
+import { aboutSource, type CommitSource } from '../metadata/commit-source.ts';
 import { CREATED_METADATA, type CreateInput } from './created-metadata.ts';
 import { newCreation, type CommittedTable, type TableTarget } from './creation.ts';
-import { runDocumentTask, type DocumentOwner } from './document-task.ts';
-import type { Creation } from './new-table.ts';
+import { runDocumentTask, type DocumentOwner } from '../metadata/document-task.ts';
+import type { Creation } from '../metadata/new-table.ts';
 import { runSteps, type Step, type Written } from './run-steps.ts';
 import { CHECK_REQUIREMENTS, SWAP_METADATA } from './swap-metadata.ts';
 import type { UnitOfWork } from '../store/postgres/transact.ts';

@@ -1,12 +1,12 @@
 import { normalizeLocation } from '#shared/storage/location.ts';
 import { checkLocations, metadataLocation, ownFolders } from '../storage/table-location.ts';
-import type { CommitRequest } from './commit-metadata.ts';
-import { commitOf, createOf, type Source } from './commit-source.ts';
-import { documentTask } from './document-task.ts';
-import { metadataOfUpdates, newTableMetadata, type CreateTableRequest, type Creation } from './new-table.ts';
+import type { CommitRequest } from '../metadata/commit-metadata.ts';
+import { commitOf, createOf, type Source } from '../metadata/commit-source.ts';
+import { documentTask } from '../metadata/document-task.ts';
+import { metadataOfUpdates, newTableMetadata, type CreateTableRequest, type Creation } from '../metadata/new-table.ts';
 import type { Written } from './run-steps.ts';
 import { expiryOf, printMetadata } from './swap-metadata.ts';
-import type { TableMetadata } from './table-metadata.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
 
 /** The input of a new table's metadata; `uuid` becomes part of the metadata file's name. */
 export type CreateInput<Request> = {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { TokenClaims } from '#shared/token-claims.ts';
+import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import type { CatalogContext } from '../context.ts';
 import { newTableLocation, plainLocation, requireBelowRoot, spareTableLocation } from '../storage/table-location.ts';
 import type { CatalogRow } from '../store/postgres/catalog-store.ts';
 import { isFree } from '../store/postgres/folder-claims.ts';
-import type { TableIdent } from '../store/postgres/table-store.ts';
-import type { Creation } from './new-table.ts';
+import type { TableIdent } from '../metadata/object-name.ts';
+import type { Creation } from '../metadata/new-table.ts';
 
 /** A table as it stands after a create, a load or a commit. */
 export type CommittedTable = {

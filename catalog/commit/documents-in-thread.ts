@@ -1,9 +1,9 @@
 import { inThread } from '#shared/thread/work.ts';
-import { parseBodyOfFew } from '../rest/body.ts';
+import { parseBodyOfFew } from '../metadata/body.ts';
 import { READ_TRANSACTION } from './transaction.ts';
-import { COMMIT_CREATES, CREATE_HEAD } from './commit-source.ts';
+import { COMMIT_CREATES, CREATE_HEAD } from '../metadata/commit-source.ts';
 import { CREATED_METADATA, NEW_METADATA } from './created-metadata.ts';
-import { IS_PROTECTED } from './protected-property.ts';
+import { IS_PROTECTED } from '../metadata/protected-property.ts';
 import { registerMetadata as register, type Registered, type RegisterInput } from './register-metadata.ts';
 import { CHECK_REQUIREMENTS, REFERENCED_ONLY, SWAP_METADATA } from './swap-metadata.ts';
 import { ownStorage } from '../storage/own-storage.ts';

@@ -4,10 +4,10 @@ import { SkeinError } from '#shared/error.ts';
 import { parseJson, type Json, type JsonObject } from '#shared/json.ts';
 import { NESTED_SCHEMA } from '#test/support/nested-schema.ts';
 import { checkLocations, ownFolders } from '../storage/table-location.ts';
-import { commitMetadata, isCreate, parseCommit } from './commit-metadata.ts';
-import { metadataOfUpdates, newTableMetadata, parseCreateTable } from './new-table.ts';
-import { parseTableMetadata } from './parse-table-metadata.ts';
-import { metadataText } from './print-metadata.ts';
+import { commitMetadata, isCreate, parseCommit } from '../metadata/commit-metadata.ts';
+import { metadataOfUpdates, newTableMetadata, parseCreateTable } from '../metadata/new-table.ts';
+import { parseTableMetadata } from '../metadata/parse-table-metadata.ts';
+import { metadataText } from '../metadata/print-metadata.ts';
 
 /** Requests that are nearly valid: each is refused as a bad request or a conflict, or makes metadata that can be read back. */
 

@@ -1,10 +1,9 @@
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
-import { displayPath, type NamespacePath } from '../store/postgres/namespace-store.ts';
-import { displayIdent, type TableIdent } from '../store/postgres/table-store.ts';
-import { runDocumentTask } from './document-task.ts';
-import { IS_PROTECTED, isProtected, PROTECTED_PROPERTY } from './protected-property.ts';
-import type { Properties } from './table-metadata.ts';
+import { displayPath, type NamespacePath, displayIdent, type TableIdent } from '../metadata/object-name.ts';
+import { runDocumentTask } from '../metadata/document-task.ts';
+import { IS_PROTECTED, isProtected, PROTECTED_PROPERTY } from '../metadata/protected-property.ts';
+import type { Properties } from '../metadata/table-metadata.ts';
 
 /** @throws PROTECTED */
 export async function requireUnprotected(

@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import type { LoadsChange } from '#shared/stage/stage-loads.ts';
+import type { LoadsChange } from '#shared/iceberg/stage-loads.ts';
 import { FileNotFound } from '#shared/storage/storage.ts';
 import type { CatalogContext } from '../context.ts';
 import { inTheWay } from '../storage/table-location.ts';

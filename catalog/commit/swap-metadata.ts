@@ -4,14 +4,14 @@ import { readTableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { parseJson } from '#shared/json.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
 import { checkLocations, isBelow, metadataLocation, ownFolders } from '../storage/table-location.ts';
-import { checkFields, checkMembers } from './check-counts.ts';
-import { commitMetadata } from './commit-metadata.ts';
-import { commitOf, type CommitSource } from './commit-source.ts';
-import { documentTask } from './document-task.ts';
-import { metadataText } from './print-metadata.ts';
-import { checkRequirement } from './requirement.ts';
+import { checkFields, checkMembers } from '../metadata/check-counts.ts';
+import { commitMetadata } from '../metadata/commit-metadata.ts';
+import { commitOf, type CommitSource } from '../metadata/commit-source.ts';
+import { documentTask } from '../metadata/document-task.ts';
+import { metadataText } from '../metadata/print-metadata.ts';
+import { checkRequirement } from '../metadata/requirement.ts';
 import type { Written } from './run-steps.ts';
-import type { TableMetadata } from './table-metadata.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
 
 /** Pure functions of commits over metadata documents: text in, text out. */
 

@@ -1,16 +1,16 @@
 import { SkeinError } from '#shared/error.ts';
 import { printJson, type Json } from '#shared/json.ts';
-import { parseCommit } from './commit-metadata.ts';
-import { sourceOfCommit, type CommitSource } from './commit-source.ts';
-import { readLoads, type LoadsChange } from '#shared/stage/stage-loads.ts';
+import { parseCommit } from '../metadata/commit-metadata.ts';
+import { sourceOfCommit, type CommitSource } from '../metadata/commit-source.ts';
+import { readLoads, type LoadsChange } from '#shared/iceberg/stage-loads.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { TableChange } from './commit-tables.ts';
 import type { Caller } from './creation.ts';
-import { BODY_BYTES_HERE, documentTask } from './document-task.ts';
-import { asObject, get, optionalString, requiredArray } from './json-reader.ts';
-import { displayIdent, type TableIdent } from '../store/postgres/table-store.ts';
-import { parseBody } from '../rest/body.ts';
-import { identOfJson } from '../rest/names.ts';
+import { BODY_BYTES_HERE, documentTask } from '../metadata/document-task.ts';
+import { asObject, get, optionalString, requiredArray } from '../metadata/json-reader.ts';
+import { displayIdent, type TableIdent } from '../metadata/object-name.ts';
+import { parseBody } from '../metadata/body.ts';
+import { identOfJson } from '../metadata/check-name.ts';
 import { readViewChange, type ViewChange } from './view/view-change.ts';
 
 /** Maximum number of tables of one transaction. */

@@ -1,7 +1,7 @@
 import type { CatalogContext } from '../context.ts';
 import { requireSmallTable, requireTable, type TableRow } from '../store/postgres/table-store.ts';
 import type { TableTarget } from './creation.ts';
-import { LARGE_DOCUMENT_BYTES } from './large-documents.ts';
+import { LARGE_DOCUMENT_BYTES } from '../metadata/large-documents.ts';
 
 /**
  * Gives `work` a table that must exist, with its document. A large document is read in a turn, which lasts until `work` ends.

@@ -12,14 +12,15 @@ import type { TableReader } from '#shared/iceberg/table-reader.ts';
 import { parseJson, printJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
-import { parseCommit } from '../commit/commit-metadata.ts';
+import { parseCommit } from '../metadata/commit-metadata.ts';
 import { commitTables } from '../commit/commit-tables.ts';
-import { sourceOfCommit } from '../commit/commit-source.ts';
+import { sourceOfCommit } from '../metadata/commit-source.ts';
 import type { CatalogContext } from '../context.ts';
 import { removeOwnFiles } from '../purge/own-files.ts';
 import { setExpiry, type ExpiringTable } from '../store/postgres/expiry-store.ts';
 import { listClaims } from '../store/postgres/folder-claims.ts';
-import { displayIdent, readDocument } from '../store/postgres/table-store.ts';
+import { displayIdent } from '../metadata/object-name.ts';
+import { readDocument } from '../store/postgres/table-store.ts';
 import { plainUnit } from '../store/postgres/transact.ts';
 
 /** Files that are removed between two looks at the signal. */

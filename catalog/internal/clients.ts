@@ -6,7 +6,7 @@ import type { DropClientRequest } from '#proto/generated/skein/catalog/v1/DropCl
 import type { ListClientsRequest } from '#proto/generated/skein/catalog/v1/ListClientsRequest.ts';
 import type { RotateClientRequest } from '#proto/generated/skein/catalog/v1/RotateClientRequest.ts';
 import { SkeinError } from '#shared/error.ts';
-import { SCOPES } from '#shared/token-claims.ts';
+import { SCOPES } from '#shared/authorization/token-claims.ts';
 import type { CatalogContext } from '../context.ts';
 import { requireTenant } from '../store/postgres/catalog-store.ts';
 import {

@@ -9,7 +9,7 @@ import { commitTables as commit } from '../commit/commit-tables.ts';
 import { tableChanges, transactionOfBytes } from '../commit/transaction.ts';
 import { viewUnit } from '../commit/view/view-change.ts';
 import type { CatalogContext } from '../context.ts';
-import { runOnce } from '../idempotency/run-once.ts';
+import { runOnce } from '../rest/run-once.ts';
 import type { Answer } from '../rest/operation.ts';
 import { findUse, insertUse, type KeyUse } from '../store/postgres/idempotency-store.ts';
 import { transact, type UnitOfWork } from '../store/postgres/transact.ts';

@@ -6,7 +6,8 @@ import type { TableListInput } from '#proto/generated/skein/catalog/v1/TableList
 import type { Principal } from '#shared/authorization/principal.ts';
 import type { CatalogContext } from '../context.ts';
 import { listCatalogs as catalogsOf, requireCatalog } from '../store/postgres/catalog-store.ts';
-import { joinPath, listAllNamespaces, requireNamespace } from '../store/postgres/namespace-store.ts';
+import { joinPath } from '../metadata/object-name.ts';
+import { listAllNamespaces, requireNamespace } from '../store/postgres/namespace-store.ts';
 import type { Page } from '../store/postgres/page.ts';
 import { listTables as tablesOf, listTablesAndViews } from '../store/postgres/table-store.ts';
 

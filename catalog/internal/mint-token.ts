@@ -1,7 +1,7 @@
 import type { MintTokenReply } from '#proto/generated/skein/catalog/v1/MintTokenReply.ts';
 import type { MintTokenRequest } from '#proto/generated/skein/catalog/v1/MintTokenRequest.ts';
 import { SkeinError } from '#shared/error.ts';
-import { SCOPES } from '#shared/token-claims.ts';
+import { SCOPES } from '#shared/authorization/token-claims.ts';
 import type { CatalogContext } from '../context.ts';
 import { requireTenant } from '../store/postgres/catalog-store.ts';
 import { requirePrincipal } from '../store/postgres/principal-store.ts';

@@ -7,9 +7,9 @@ import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { allowedActions } from '../authorization/decide.ts';
 import { NO_POLICIES } from '../authorization/policies.ts';
-import { LARGE_DOCUMENT_BYTES } from '../commit/large-documents.ts';
+import { LARGE_DOCUMENT_BYTES } from '../metadata/large-documents.ts';
 import type { CatalogContext } from '../context.ts';
-import { LEVEL_SEPARATOR } from '../store/postgres/namespace-store.ts';
+import { LEVEL_SEPARATOR } from '../metadata/object-name.ts';
 import { tablesAtMoment } from './table-at-moment.ts';
 
 type FoundRow = {

@@ -3,7 +3,7 @@ import { limitsApart } from '#shared/iceberg/decode-limits.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
 import { inThread, type WorkSettings } from '#shared/thread/work.ts';
 import { ownStorage } from '../storage/own-storage.ts';
-import type { PlannedScan } from './plan-request.ts';
+import type { PlannedScan } from '../metadata/plan-request.ts';
 import { planPortions, resolveText, type Portions, type PortionsInput, type ResolveInput } from './plan-portions.ts';
 
 /** Entry point of the worker threads that plan scans of large tables. */

@@ -6,7 +6,7 @@ import type { PlanFilesOptions } from '#shared/iceberg/planning.ts';
 import type { ReadingPlace } from '#shared/iceberg/scan-request.ts';
 import { parseTableMetadata, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { printJson, type Json } from '#shared/json.ts';
-import { predicateOf, resolveScan, type PlannedScan } from './plan-request.ts';
+import { predicateOf, resolveScan, type PlannedScan } from '../metadata/plan-request.ts';
 import { scanTasksJson } from './scan-tasks-json.ts';
 
 /** Makes scan plans from texts, so that a worker thread can run it. */

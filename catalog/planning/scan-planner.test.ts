@@ -7,7 +7,7 @@ import { printJson } from '#shared/json.ts';
 import type { FileReader } from '#shared/storage/storage.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import { resolveText } from './plan-portions.ts';
-import type { PlannedScan } from './plan-request.ts';
+import type { PlannedScan } from '../metadata/plan-request.ts';
 import { ScanPlanner, type ScannedTable } from './scan-planner.ts';
 
 const SNAPSHOT = {

@@ -10,9 +10,9 @@ import type { FileReader } from '#shared/storage/storage.ts';
 import { SmallFirst } from '#shared/thread/small-first.ts';
 import type { WorkCall, WorkPool } from '#shared/thread/work-pool.ts';
 import { work } from '#shared/thread/work.ts';
-import { DOCUMENT_BYTES_HERE } from '../commit/document-task.ts';
+import { DOCUMENT_BYTES_HERE } from '../metadata/document-task.ts';
 import { planPortions, resolveText, type Portions, type PortionsInput, type ResolveInput } from './plan-portions.ts';
-import type { PlannedScan } from './plan-request.ts';
+import type { PlannedScan } from '../metadata/plan-request.ts';
 
 /** The table that is scanned. */
 export type ScannedTable = {

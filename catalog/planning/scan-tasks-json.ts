@@ -5,7 +5,7 @@ import { literalToJson } from '#shared/iceberg/single-value.ts';
 import { specById, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { resultType } from '#shared/iceberg/transform.ts';
 import { printJson, type Json, type JsonObject } from '#shared/json.ts';
-import type { PlannedScan } from './plan-request.ts';
+import type { PlannedScan } from '../metadata/plan-request.ts';
 
 /** Maximum length of a filter that is repeated as the residual of every file. Without a residual a client applies its own filter. */
 const RESIDUAL_LENGTH_MAX = 16 * 1024;

@@ -3,7 +3,7 @@ import { limitsHere, tooComplex } from '#shared/iceberg/decode-limits.ts';
 import { SmallFirst } from '#shared/thread/small-first.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import { work } from '#shared/thread/work.ts';
-import { runDocumentTask, type DocumentTask } from '../commit/document-task.ts';
+import { runDocumentTask, type DocumentTask } from '../metadata/document-task.ts';
 import { ownStorage } from '../storage/own-storage.ts';
 import { isBelow } from '../storage/table-location.ts';
 import { readPaths, readReached, unpackPaths, type PackedPaths, type PathsInput, type Reached } from './read-paths.ts';

@@ -2,7 +2,7 @@ import type { DecodeLimits } from '#shared/iceberg/decode-limits.ts';
 import { readManifestList, readManifestPaths } from '#shared/iceberg/read-manifest.ts';
 import { parseJson } from '#shared/json.ts';
 import type { FileReader } from '#shared/storage/storage.ts';
-import type { TableMetadata } from '../commit/table-metadata.ts';
+import type { TableMetadata } from '../metadata/table-metadata.ts';
 
 /** Reads the many paths that a table's files name, as one byte array that a thread can hand over without a copy. */
 

@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { BodyBudget, type HeldBody } from '#shared/http/body-budget.ts';
 import { Turns } from '#shared/thread/turns.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
-import { BODY_BYTES_HERE, documentTask } from '../commit/document-task.ts';
-import { isPacked, parseBody, parseBodyOfFew, unpackBody } from './body.ts';
+import { BODY_BYTES_HERE, documentTask } from '../metadata/document-task.ts';
+import { isPacked, parseBody, parseBodyOfFew, unpackBody } from '../metadata/body.ts';
 import type { RestRequest } from './operation.ts';
 
 /** Maximum number of bodies that are decompressed at once: the threads that Node has for it. */

@@ -3,7 +3,7 @@ import type { Action } from '#shared/authorization/action.ts';
 import type { SkeinError } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
-import type { DocumentOwner } from '../commit/document-task.ts';
+import type { DocumentOwner } from '../metadata/document-task.ts';
 import type { CatalogContext } from '../context.ts';
 import type { UnitOfWork } from '../store/postgres/transact.ts';
 

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { makeDataDir, makePrivateFolder } from '#shared/storage/private-folder.ts';
-import type { CatalogContext } from '../context.ts';
 import { ownStorage } from './own-storage.ts';
 
 /**
@@ -23,7 +22,7 @@ export function prepareDataDir(config: Config, log: Logger): void {
  * Creates the roots of a catalog, accessible to the services' account only. An existing folder belongs to the operator and stays as it is.
  * A root that cannot be created is only logged: creating a table there reports it to the client.
  */
-export async function makeRoots({ log }: Pick<CatalogContext, 'log'>, roots: readonly string[]): Promise<void> {
+export async function makeRoots({ log }: { readonly log: Logger }, roots: readonly string[]): Promise<void> {
   for (const root of roots) {
     try {
       await ownStorage(root).makeFolder(root, 'private');

@@ -2,9 +2,8 @@ import { SkeinError } from '#shared/error.ts';
 import { metadataFolder } from '#shared/iceberg/table-folders.ts';
 import { isOfStages } from '#shared/stage/stage-folders.ts';
 import { isWithin, normalizeLocation, withoutTrailingSlash } from '#shared/storage/location.ts';
-import type { Properties, TableMetadata } from '../commit/table-metadata.ts';
-import type { NamespacePath } from '../store/postgres/namespace-store.ts';
-import type { TableIdent } from '../store/postgres/table-store.ts';
+import type { Properties, TableMetadata } from '../metadata/table-metadata.ts';
+import type { NamespacePath, TableIdent } from '../metadata/object-name.ts';
 
 /** Locations of tables and their metadata. Pure. */
 

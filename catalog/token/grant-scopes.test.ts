@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SCOPES } from '#shared/token-claims.ts';
+import { SCOPES } from '#shared/authorization/token-claims.ts';
 import { grantScopes, requestedScopes } from './grant-scopes.ts';
 
 const ALLOWED = ['table:write', 'table:read', 'namespace:read'];

@@ -1,4 +1,4 @@
-import { SCOPES, type Scope } from '#shared/token-claims.ts';
+import { SCOPES, type Scope } from '#shared/authorization/token-claims.ts';
 
 /**
  * Words that clients put into `scope` by default, whoever their user is. They ask for nothing here and are ignored: `catalog` (Java, Spark,

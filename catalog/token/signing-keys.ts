@@ -3,7 +3,7 @@ import { errors, exportJWK, generateKeyPair, importJWK, type CryptoKey, type JWK
 import { sql } from 'kysely';
 import type { Clock } from '#shared/clock.ts';
 import { must } from '#shared/must.ts';
-import { TOKEN_ALGORITHM } from '#shared/token-claims.ts';
+import { TOKEN_ALGORITHM } from '#shared/authorization/token-claims.ts';
 import { deleteKeys, insertKey, listKeys, type StoredKey } from '../store/postgres/key-store.ts';
 import type { Database } from '../store/postgres/tables.ts';
 import { transact } from '../store/postgres/transact.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import type { Clock } from '#shared/clock.ts';
 import { tenantId, type PrincipalId } from '#shared/id.ts';
-import { TOKEN_ALGORITHM, TOKEN_AUDIENCE, TOKEN_ISSUER, type TokenClaims } from '#shared/token-claims.ts';
+import { TOKEN_ALGORITHM, TOKEN_AUDIENCE, TOKEN_ISSUER, type TokenClaims } from '#shared/authorization/token-claims.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 /** The principal that a token is for, and how it signed in. */

@@ -10,7 +10,7 @@ import { COMMIT_OUTCOMES, type CommitOutcome, type WriteCatalog } from '#shared/
 import type { TableName } from '#shared/iceberg/write/table-write.ts';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import type { TokenClaims } from '#shared/token-claims.ts';
+import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import { printTableName } from './load-arguments.ts';
 
 /** Time for one request. */

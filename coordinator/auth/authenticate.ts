@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
 import type { Action, Decision } from '#shared/authorization/action.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { TokenClaims } from '#shared/token-claims.ts';
+import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import type { TokenVerifier } from '#shared/token-verifier.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 

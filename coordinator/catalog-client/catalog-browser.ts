@@ -4,14 +4,14 @@ import { currentSchema, type Snapshot, type TableMetadata } from '#shared/iceber
 import type { PartitionField } from '#shared/iceberg/partition-spec.ts';
 import { printTransform } from '#shared/iceberg/transform.ts';
 import { must } from '#shared/must.ts';
-import { missingTable } from '../resolver/missing-table.ts';
+import { missingTable } from '../binding/missing-table.ts';
 import {
   requireTable,
   requireTableAction,
   type LoadedTable,
   type TableName,
   type TableSource,
-} from '../resolver/table-source.ts';
+} from '../binding/table-source.ts';
 import type { CatalogClient } from './catalog-client.ts';
 import type { Pages } from './pages.ts';
 

@@ -12,7 +12,7 @@ import { COMMIT_OUTCOMES, type CommitOutcome } from '#shared/iceberg/write/commi
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
-import type { TableLoader, TableName } from '../resolver/table-source.ts';
+import type { TableLoader, TableName } from '../binding/table-source.ts';
 import { answerLease } from './lease-wire.ts';
 import { LoadedTables, type FoundTable } from './loaded-tables.ts';
 import { pages, type Pages } from './pages.ts';

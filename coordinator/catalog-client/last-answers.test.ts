@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { Principal } from '#shared/authorization/principal.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
-import type { LoadedTable, TableName } from '../resolver/table-source.ts';
-import type { ViewDefinition } from '../resolver/view/view-definition.ts';
+import type { LoadedTable, TableName } from '../binding/table-source.ts';
+import type { ViewDefinition } from '../binding/view-definition.ts';
 import { LastAnswers } from './last-answers.ts';
 
 const name = (table: string): TableName => ({ catalog: 'lake', namespace: ['s'], table });

@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache';
 import type { Principal } from '#shared/authorization/principal.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { must } from '#shared/must.ts';
-import { tableKey, type LoadedTable, type LoadedView, type TableName } from '../resolver/table-source.ts';
+import { tableKey, type LoadedTable, type LoadedView, type TableName } from '../binding/table-source.ts';
 import type { AnswerLease, AskedAt } from './answer-lease.ts';
-import type { ViewDefinition } from '../resolver/view/view-definition.ts';
+import type { ViewDefinition } from '../binding/view-definition.ts';
 
 type FoundTable = Extract<LoadedTable, { kind: 'found' }>;
 /** A table or view without its document, which the catalog client keeps by its version. */

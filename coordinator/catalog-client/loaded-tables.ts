@@ -16,8 +16,8 @@ import {
   type MissingCode,
   type TableLoader,
   type TableName,
-} from '../resolver/table-source.ts';
-import { readViewDefinition, type ViewDefinition } from '../resolver/view/view-definition.ts';
+} from '../binding/table-source.ts';
+import { readViewDefinition, type ViewDefinition } from '../binding/view-definition.ts';
 import type { AnswerLease } from './answer-lease.ts';
 import { LastAnswers } from './last-answers.ts';
 

@@ -5,8 +5,8 @@ import type { Action } from '#shared/authorization/action.ts';
 import { toPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
 import type { ReplyOf, RequestOf, UnaryMethod } from '#shared/grpc/call-unary.ts';
 import { must } from '#shared/must.ts';
-import type { StageLoads } from '#shared/stage/stage-loads.ts';
-import type { TableName } from '../resolver/table-source.ts';
+import type { StageLoads } from '#shared/iceberg/stage-loads.ts';
+import type { TableName } from '../binding/table-source.ts';
 import { pages, type Pages } from './pages.ts';
 
 /** A stage, and where it lies. */

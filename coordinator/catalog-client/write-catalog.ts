@@ -1,14 +1,14 @@
 import type { Principal } from '#shared/authorization/principal.ts';
 import type { WriteCatalog } from '#shared/iceberg/write/commit-writes.ts';
 import { must } from '#shared/must.ts';
-import { missingTable } from '../resolver/missing-table.ts';
+import { missingTable } from '../binding/missing-table.ts';
 import {
   requireTable,
   requireTableAction,
   type LoadedTable,
   type TableName,
   type TableSource,
-} from '../resolver/table-source.ts';
+} from '../binding/table-source.ts';
 import type { CatalogClient } from './catalog-client.ts';
 
 /** The catalog as a write of a principal uses it: tables as they are now, and commits. */

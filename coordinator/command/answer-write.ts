@@ -1,4 +1,5 @@
-import type { CommandContext, Outcome, WriteOutcome } from './command.ts';
+import type { CommandContext, Outcome } from '../operation/command-context.ts';
+import type { WriteOutcome } from '../operation/writes.ts';
 
 /** Answers a statement that has written rows: with their number, or with the rows of RETURNING, which have waited for the commit. */
 export async function answerWrite(

@@ -1,5 +1,5 @@
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import { statusResult } from './answer.ts';
+import { statusResult } from '../operation/answer.ts';
 import type { Command } from './command.ts';
 
 /** `name` null for ALL. */

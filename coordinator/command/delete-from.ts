@@ -1,7 +1,7 @@
 import { answerWrite } from './answer-write.ts';
 import { takeAlias, takeReturning, takeWhere } from './clause/row-clauses.ts';
 import type { Command } from './command.ts';
-import type { Delete } from './row-write.ts';
+import type { Delete } from '../operation/row-write.ts';
 
 /** `DELETE FROM [catalog.][schema.]table [[AS] alias] [USING tables] [WHERE condition] [RETURNING ...]` */
 export const deleteFrom: Command<Delete> = {

@@ -1,14 +1,14 @@
 import type { Json } from '#shared/json.ts';
 import type { Field } from '#shared/iceberg/type.ts';
-import { requireTableAction, type TableName } from '../resolver/table-source.ts';
+import { requireTableAction, type TableName } from '../binding/table-source.ts';
 import { columnsOf, loadOneTable } from '../catalog-client/catalog-browser.ts';
-import { schemaOf } from '../resolver/view/view-definition.ts';
+import { schemaOf } from '../binding/view-definition.ts';
 import { sqlTypeName } from '../session/sql-type-name.ts';
 import type { ObjectName } from '../statement/statement.ts';
-import { textResult, type Answer } from './answer.ts';
-import { atName } from './at-name.ts';
-import type { CommandContext } from './command.ts';
-import { qualify } from './qualify.ts';
+import { textResult, type Answer } from '../operation/answer.ts';
+import { atName } from '../operation/at-name.ts';
+import type { CommandContext } from '../operation/command-context.ts';
+import { qualify } from '../operation/qualify.ts';
 
 /** The columns of a table or view. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, TABLE_NOT_FOUND */
 export async function describeTable(name: ObjectName, context: CommandContext): Promise<Answer> {

@@ -1,5 +1,5 @@
 import type { ObjectName, TextSpan } from '../statement/statement.ts';
-import { paged } from './answer.ts';
+import { paged } from '../operation/answer.ts';
 import { describeResult, describeTable } from './describe-table.ts';
 import { startsQuery } from './query-words.ts';
 import { rowsCommand } from './rows-command.ts';

@@ -2,7 +2,8 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { StatementReader } from '../statement/statement-reader.ts';
 import type { Constant } from '../statement/parameters.ts';
 import type { TextSpan } from '../statement/statement.ts';
-import type { Argument, Command, Execution } from './command.ts';
+import type { Argument, Execution } from '../operation/prepared-statements.ts';
+import type { Command } from './command.ts';
 
 /** `EXECUTE name [(value, ...) | (name := value, ...)]` */
 export const execute: Command<Execution> = {

@@ -1,19 +1,20 @@
 import type { Action } from '#shared/authorization/action.ts';
 import { parseJson, printJson, type JsonObject } from '#shared/json.ts';
 import type { StatementReader } from '../statement/statement-reader.ts';
-import { atName } from './at-name.ts';
+import { atName } from '../operation/at-name.ts';
 import { printStage } from '../stage/stage-reference.ts';
-import type { Unload } from '../unload/unload.ts';
-import type { ExplainFormat, ExplainOptions } from './explain-options.ts';
-import type { Description } from './description.ts';
-import type { Command, CommandContext, Outcome } from './command.ts';
+import type { Unload } from '../operation/unload.ts';
+import type { ExplainFormat, ExplainOptions } from '../operation/explain-options.ts';
+import type { Description } from '../operation/description.ts';
+import type { Command } from './command.ts';
+import type { CommandContext, Outcome } from '../operation/command-context.ts';
 import { copyInto } from './copy/copy-into.ts';
 import { deleteFrom } from './delete-from.ts';
 import { insert } from './insert.ts';
 import { THRESHOLD_BYTES } from './maintenance/optimize.ts';
 import { optimizeTable } from './maintenance/optimize-table.ts';
 import { merge } from './merge.ts';
-import { qualify } from './qualify.ts';
+import { qualify } from '../operation/qualify.ts';
 import { createTable } from './table/create-table.ts';
 import { update } from './update.ts';
 

@@ -1,8 +1,8 @@
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { StatementReader } from '../statement/statement-reader.ts';
 import type { TextSpan } from '../statement/statement.ts';
-import { textResult } from './answer.ts';
-import type { ExplainFormat, ExplainOptions } from './explain-options.ts';
+import { textResult } from '../operation/answer.ts';
+import type { ExplainFormat, ExplainOptions } from '../operation/explain-options.ts';
 import type { Command } from './command.ts';
 import { analyzeWrite, describeWrite, explainWrite, takeWrite, type ExplainedWrite } from './explain-write.ts';
 import { startsQuery } from './query-words.ts';

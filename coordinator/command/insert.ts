@@ -1,10 +1,10 @@
-import type { ColumnName, TargetColumns } from '../write/assign-columns.ts';
+import type { ColumnName, TargetColumns } from '../operation/target-columns.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { StatementReader } from '../statement/statement-reader.ts';
 import { answerWrite } from './answer-write.ts';
 import { notDefault, splitReturning, takeReturning } from './clause/row-clauses.ts';
 import type { Command } from './command.ts';
-import type { Insert } from './row-write.ts';
+import type { Insert } from '../operation/row-write.ts';
 import { startsQuery } from './query-words.ts';
 import { takeColumnNames } from './clause/column-names.ts';
 

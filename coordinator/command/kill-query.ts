@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { isUuid, queryId, type QueryId } from '#shared/id.ts';
-import { statusResult } from './answer.ts';
+import { statusResult } from '../operation/answer.ts';
 import type { Command } from './command.ts';
 
 type Kill = { readonly queryId: QueryId; readonly position: number };

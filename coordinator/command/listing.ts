@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Pages } from '../catalog-client/pages.ts';
-import { pagedTextResult, type PagedAnswer } from './answer.ts';
+import { pagedTextResult, type PagedAnswer } from '../operation/answer.ts';
 import { matchesLike } from './like.ts';
 
 /** Time for which names are compared with a pattern before others have a turn: one name may take milliseconds. */

@@ -3,7 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { StatementReader } from '../statement/statement-reader.ts';
 import { notDefault, takeAlias, takeReturning, takeSet } from './clause/row-clauses.ts';
 import type { Command } from './command.ts';
-import type { Merge, MergeAction, MergeBranch, MergeSource } from './row-write.ts';
+import type { Merge, MergeAction, MergeBranch, MergeSource } from '../operation/row-write.ts';
 import { takeColumnNames } from './clause/column-names.ts';
 
 /**

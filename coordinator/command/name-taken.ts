@@ -1,5 +1,5 @@
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
-import type { LoadedTable } from '../resolver/table-source.ts';
+import type { LoadedTable } from '../binding/table-source.ts';
 import type { ObjectName } from '../statement/statement.ts';
 import { printTableName } from './table/table-place.ts';
 

@@ -1,6 +1,7 @@
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import { statusResult } from './answer.ts';
-import type { Command, Definition } from './command.ts';
+import { statusResult } from '../operation/answer.ts';
+import type { Command } from './command.ts';
+import type { Definition } from '../operation/prepared-statements.ts';
 
 /** `PREPARE name [(types)] AS statement`. Parameters of the statement are its own: they get their values from EXECUTE. */
 export const prepare: Command<Definition> = {

@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { didYouMean } from '#shared/nearest-name.ts';
-import type { CommandContext } from './command.ts';
+import type { CommandContext } from '../operation/command-context.ts';
 
 /** The levels of a schema as they are stored. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
 export async function requireSchema(

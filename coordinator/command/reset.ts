@@ -1,5 +1,5 @@
 import { withoutSetting } from '../session/session.ts';
-import { statusResult } from './answer.ts';
+import { statusResult } from '../operation/answer.ts';
 import type { Command } from './command.ts';
 import { takeSettingName } from './setting-name.ts';
 

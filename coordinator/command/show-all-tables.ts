@@ -1,6 +1,6 @@
 import { listAllTables, type TableEntry } from '../catalog-client/catalog-browser.ts';
 import type { Pages } from '../catalog-client/pages.ts';
-import { pagedTextResult } from './answer.ts';
+import { pagedTextResult } from '../operation/answer.ts';
 import { rowsCommand } from './rows-command.ts';
 
 /** `SHOW ALL TABLES`: the tables of every catalog. DuckDB's columns `column_names`, `column_types` and `temporary` are not there. */

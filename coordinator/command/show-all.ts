@@ -1,6 +1,6 @@
 import { setting } from '../session/session.ts';
 import { SETTINGS, type SettingName } from '../session/settings.ts';
-import { paged, textResult } from './answer.ts';
+import { paged, textResult } from '../operation/answer.ts';
 import { rowsCommand } from './rows-command.ts';
 
 /** `SHOW ALL`: every setting with its value. */

@@ -1,5 +1,5 @@
 import type { ObjectName } from '../statement/statement.ts';
-import { paged } from './answer.ts';
+import { paged } from '../operation/answer.ts';
 import { describeTable } from './describe-table.ts';
 import { rowsCommand } from './rows-command.ts';
 

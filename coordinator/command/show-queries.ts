@@ -1,7 +1,7 @@
 import { onePage } from '../catalog-client/pages.ts';
 import { RECORDS_MAX } from '../history/history-request.ts';
-import type { LiveQuery } from '../query/live-query.ts';
-import { pagedTextResult } from './answer.ts';
+import type { LiveQuery } from '../operation/live-query.ts';
+import { pagedTextResult } from '../operation/answer.ts';
 import { rowsCommand } from './rows-command.ts';
 
 /** `SHOW QUERIES`: the statements that wait, and why, or run now and that the caller may see, the oldest first; this one is among them. */

@@ -1,7 +1,7 @@
 import type { StatementReader } from '../statement/statement-reader.ts';
 import type { Pages } from '../catalog-client/pages.ts';
 import { ALL_RECORDS, RECORDS_DEFAULT, SHOWN_RECORDS_MAX, type HistoryEntry } from '../history/history-request.ts';
-import { pagedTextResult } from './answer.ts';
+import { pagedTextResult } from '../operation/answer.ts';
 import { takeLike } from './like.ts';
 import { rowsCommand } from './rows-command.ts';
 

@@ -1,6 +1,6 @@
 import { inPages } from '../catalog-client/pages.ts';
 import type { GroupSnapshot } from '../workload/group-snapshot.ts';
-import { pagedTextResult } from './answer.ts';
+import { pagedTextResult } from '../operation/answer.ts';
 import { rowsCommand } from './rows-command.ts';
 
 /** Rows that are made in one turn: a group made from a template stands there for each of thousands of users. */

@@ -4,8 +4,8 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { setting } from '../session/session.ts';
 import { isSetting, settingName, SETTINGS } from '../session/settings.ts';
 import type { ObjectName } from '../statement/statement.ts';
-import { paged, textResult, type Answer } from './answer.ts';
-import type { CommandContext } from './command.ts';
+import { paged, textResult, type Answer } from '../operation/answer.ts';
+import type { CommandContext } from '../operation/command-context.ts';
 import { describeTable } from './describe-table.ts';
 import { rowsCommand } from './rows-command.ts';
 

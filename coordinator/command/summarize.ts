@@ -1,5 +1,5 @@
 import { quoteLiteral } from '#shared/sql/quote.ts';
-import type { SqlType } from '../planner/sql-type.ts';
+import type { SqlType } from '../plan/sql-type.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { QueryColumn } from '../session/prepared-statement.ts';
 import type { Command } from './command.ts';

@@ -1,6 +1,6 @@
 import { unreachable } from '#shared/must.ts';
 import type { StatementReader } from '../statement/statement-reader.ts';
-import { statusResult } from './answer.ts';
+import { statusResult } from '../operation/answer.ts';
 import type { Command } from './command.ts';
 
 type TransactionStatement =

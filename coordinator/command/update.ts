@@ -1,7 +1,7 @@
 import { answerWrite } from './answer-write.ts';
 import { takeAlias, takeSet, takeReturning, takeWhere } from './clause/row-clauses.ts';
 import type { Command } from './command.ts';
-import type { Update } from './row-write.ts';
+import type { Update } from '../operation/row-write.ts';
 
 /** `UPDATE [catalog.][schema.]table [[AS] alias] SET column = value | DEFAULT, ... [FROM tables] [WHERE condition] [RETURNING ...]` */
 export const update: Command<Update> = {

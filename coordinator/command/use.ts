@@ -1,7 +1,8 @@
 import type { SessionState } from '../session/session.ts';
 import type { ObjectName } from '../statement/statement.ts';
-import { statusResult } from './answer.ts';
-import type { Command, CommandContext } from './command.ts';
+import { statusResult } from '../operation/answer.ts';
+import type { Command } from './command.ts';
+import type { CommandContext } from '../operation/command-context.ts';
 import { noSchema, requireSchema } from './require-schema.ts';
 
 /** `USE x` or `USE x.y` (the session decides what one part names), `USE CATALOG x`. */

@@ -1,6 +1,6 @@
 import type { FileLoad, RecordFault } from '#proto/load-rules.ts';
 import { ERRORS } from '#shared/error.ts';
-import { textResult, type Answer } from '../command/answer.ts';
+import { textResult, type Answer } from '../operation/answer.ts';
 import type { StageFile } from '../stage/stage-files.ts';
 
 /** How a file went. */

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Action } from '#shared/authorization/action.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { CommandContext } from '../command/command.ts';
+import type { CommandContext } from '../operation/command-context.ts';
 import { takeCopy } from '../command/copy/take-copy.ts';
 import { prove, type TakePart } from '../statement/proven.ts';
 import { StatementReader } from '../statement/statement-reader.ts';

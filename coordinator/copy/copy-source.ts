@@ -5,19 +5,20 @@ import { SkeinError } from '#shared/error.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { Stage } from '../catalog-client/stage-catalog.ts';
-import type { CommandContext, WriteTarget } from '../command/command.ts';
-import { printSqlType } from '../planner/sql-type.ts';
-import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
-import { NO_POLICIES } from '../resolver/table-policies.ts';
+import type { CommandContext } from '../operation/command-context.ts';
+import type { WriteTarget } from '../operation/writes.ts';
+import { printSqlType } from '../plan/sql-type.ts';
+import { icebergSqlType } from '../plan/iceberg-sql-type.ts';
+import { NO_POLICIES } from '../binding/table-policies.ts';
 import { requireStageFile, type StageFile } from '../stage/stage-files.ts';
 import { printStage } from '../stage/stage-reference.ts';
 import { requireReadable } from '../write/assign-columns.ts';
 import { missingColumn } from '../write/missing-column.ts';
-import type { CopyInto } from './copy-into.ts';
+import type { CopyInto } from '../operation/copy-into.ts';
 import { sourceColumn, spelledAs, type FileColumn } from './json-column.ts';
 import { matchPattern } from './match-pattern.ts';
 import { columnsOf, listFiles, tableOf } from './open-staged-table.ts';
-import type { StagedTable } from './staged-table.ts';
+import type { StagedTable } from '../binding/staged-table.ts';
 
 /** Files that are looked for at once. */
 const FILES_AT_ONCE = 16;

@@ -3,15 +3,15 @@ import { printValue } from '#shared/iceberg/print-value.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { must } from '#shared/must.ts';
-import { printSqlType } from '../planner/sql-type.ts';
-import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
+import { printSqlType } from '../plan/sql-type.ts';
+import { icebergSqlType } from '../plan/iceberg-sql-type.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
 import type { AsProven } from '../statement/proven.ts';
 import { SplicedText } from '../statement/spliced-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { Assignment } from '../write/assign-columns.ts';
 import { missingValues } from '../write/missing-values.ts';
-import type { CopySelect } from './copy-into.ts';
+import type { CopySelect } from '../operation/copy-into.ts';
 
 /** The texts of a load: what is made of each record, in the order of the columns that are filled. */
 export type RecordTexts = {

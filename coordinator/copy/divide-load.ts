@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { ScanFile, StagedSource } from '#proto/task.ts';
 import { must } from '#shared/must.ts';
-import type { Queries } from '../command/command.ts';
+import type { Queries } from '../operation/queries.ts';
 import { clusterCores, oneHasEveryCore } from '../distributor/estimate/cluster-cores.ts';
 import type { ClusterFacts } from '../distributor/fragment.ts';
-import { BoundedValues } from '../query/bounded-values.ts';
-import { NO_POLICIES } from '../resolver/table-policies.ts';
+import { BoundedValues } from '../operation/bounded-values.ts';
+import { NO_POLICIES } from '../binding/table-policies.ts';
 import { cutEvery, cutFile } from '../scheduler/cut-file.ts';
 import { divisionOf } from '../scheduler/divide-staged.ts';
 import { wholeText } from '../statement/derived-text.ts';
 import { partBytes, partsOf } from './load-parts.ts';
 import { scanColumns } from './open-staged-table.ts';
-import type { StageLoad } from './stage-load.ts';
+import type { StageLoad } from '../operation/stage-load.ts';
 
 /** Tasks for each worker, below which large files are divided: so few may leave one without work. */
 const PARTS_PER_WORKER = 2;

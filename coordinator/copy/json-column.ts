@@ -4,7 +4,7 @@ import type { FileFormat, JsonFormat } from '#shared/stage/file-format.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { unreachable } from '#shared/must.ts';
-import { printSqlType, type LeafType, type SqlField, type SqlType } from '../planner/sql-type.ts';
+import { printSqlType, type LeafType, type SqlField, type SqlType } from '../plan/sql-type.ts';
 
 type Formats = Pick<JsonFormat, 'dateFormat' | 'timestampFormat'> & { readonly isMarked: boolean };
 

@@ -2,11 +2,11 @@ import { scannedBytes } from '#proto/scanned-bytes.ts';
 import type { ScanFile } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { EMPTY_REPORT } from '#shared/iceberg/planning.ts';
-import type { PreparedQuery } from '../planner/prepared-query.ts';
-import { walkPlan } from '../planner/plan-tree.ts';
+import type { PreparedQuery } from '../binding/prepared-query.ts';
+import { walkPlan } from '../plan/plan-tree.ts';
 import type { PlannedScan } from '../scheduler/plan-scans.ts';
 import type { TextSpan } from '../statement/statement.ts';
-import type { StagedTable } from './staged-table.ts';
+import type { StagedTable } from '../binding/staged-table.ts';
 
 /** Files of one task, at most: the text of a task has a branch for each. */
 const PART_FILES_MAX = 64;

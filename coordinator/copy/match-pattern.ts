@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
-import type { Queries } from '../command/command.ts';
-import { BoundedValues } from '../query/bounded-values.ts';
-import { NO_POLICIES } from '../resolver/table-policies.ts';
-import { encodeRows } from '../rows/encode-rows.ts';
+import type { Queries } from '../operation/queries.ts';
+import { BoundedValues } from '../operation/bounded-values.ts';
+import { NO_POLICIES } from '../binding/table-policies.ts';
+import { encodeRows } from '../binding/encode-rows.ts';
 import { wholeText } from '../statement/derived-text.ts';
 import type { StageFile } from '../stage/stage-files.ts';
-import type { Pattern } from './copy-into.ts';
-import type { MadeRows } from './made-rows.ts';
+import type { Pattern } from '../operation/copy-into.ts';
+import type { MadeRows } from '../binding/made-rows.ts';
 
 /**
  * The files whose path in the stage matches a regular expression as a whole. A worker matches them, in linear time (RE2).

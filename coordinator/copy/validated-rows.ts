@@ -1,10 +1,12 @@
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
-import type { Outcome, Queries, WriteTarget } from '../command/command.ts';
-import { printSqlType } from '../planner/sql-type.ts';
-import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
+import type { Outcome } from '../operation/command-context.ts';
+import type { Queries } from '../operation/queries.ts';
+import type { WriteTarget } from '../operation/writes.ts';
+import { printSqlType } from '../plan/sql-type.ts';
+import { icebergSqlType } from '../plan/iceberg-sql-type.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { missingValues } from '../write/missing-values.ts';
-import type { CopyInto } from './copy-into.ts';
+import type { CopyInto } from '../operation/copy-into.ts';
 import type { CopySource } from './copy-source.ts';
 
 /** VALIDATION_MODE = RETURN_n_ROWS: the first rows as they would be loaded are the statement's result; the first error ends it. */

@@ -1,10 +1,10 @@
 import { unreachable } from '#shared/must.ts';
-import { expressionsOf, walkExpression } from '../planner/expression-tree.ts';
-import type { AggregateCall, Expression, WindowCall } from '../planner/expression.ts';
-import { expressionType, outputFields } from '../planner/plan-schema.ts';
-import { walkPlan } from '../planner/plan-tree.ts';
-import type { Plan } from '../planner/plan.ts';
-import { printSqlType, type SqlField, type SqlType } from '../planner/sql-type.ts';
+import { expressionsOf, walkExpression } from '../plan/expression-tree.ts';
+import type { AggregateCall, Expression, WindowCall } from '../plan/expression.ts';
+import { expressionType, outputFields } from '../plan/plan-schema.ts';
+import { walkPlan } from '../plan/plan-tree.ts';
+import type { Plan } from '../plan/plan.ts';
+import { printSqlType, type SqlField, type SqlType } from '../plan/sql-type.ts';
 import type { Dialect } from './dialect.ts';
 
 /**

@@ -1,13 +1,14 @@
 import type { ErrorCode } from '#shared/error.ts';
 import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import type { DialectName } from '../binding/planner.ts';
 
 /** How a function of another engine is written here. `concat` becomes `||`: DuckDB's own `concat` leaves NULLs out. */
 export type Spelling = { readonly kind: 'name'; readonly name: string } | { readonly kind: 'concat' | 'substring' };
 
 /** A dialect whose queries are translated when they mean the same here. */
 export type Dialect = {
-  readonly name: 'spark' | 'trino';
+  readonly name: DialectName;
   /** Character around names. */
   readonly quote: '`' | '"';
   /**

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import { sessionPlanner } from '#test/support/session-planner.ts';
-import type { Planner, PlannerScan } from '../planner/planner.ts';
-import type { SqlField, SqlType } from '../planner/sql-type.ts';
+import type { Planner, PlannerScan } from '../binding/planner.ts';
+import type { SqlField, SqlType } from '../plan/sql-type.ts';
 import { translateForeign } from './translate-foreign.ts';
 
 type Name = Parameters<typeof translateForeign>[1];

@@ -1,5 +1,5 @@
-import { mapChildren } from '../planner/plan-tree.ts';
-import type { Plan } from '../planner/plan.ts';
+import { mapChildren } from '../plan/plan-tree.ts';
+import type { Plan } from '../plan/plan.ts';
 import type { DistributedPlan } from './fragment.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { scriptedPlans, type ScriptedPlans } from '#test/support/scripted/plans.ts';
-import type { AggregateCall, Expression } from '../planner/expression.ts';
-import { outputFields } from '../planner/plan-schema.ts';
-import type { Plan } from '../planner/plan.ts';
-import type { SqlType } from '../planner/sql-type.ts';
+import type { AggregateCall, Expression } from '../plan/expression.ts';
+import { outputFields } from '../plan/plan-schema.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { SqlType } from '../plan/sql-type.ts';
 import { canChain, chainSets } from './chain-sets.ts';
 
 let plans: ScriptedPlans;

@@ -1,10 +1,10 @@
 import { must } from '#shared/must.ts';
-import { expressionKey } from '../planner/expression-tree.ts';
-import type { AggregateCall, Expression } from '../planner/expression.ts';
-import { outputFields } from '../planner/plan-schema.ts';
-import { freeCteIndex, mapChildren } from '../planner/plan-tree.ts';
-import type { Plan } from '../planner/plan.ts';
-import type { SqlField } from '../planner/sql-type.ts';
+import { expressionKey } from '../plan/expression-tree.ts';
+import type { AggregateCall, Expression } from '../plan/expression.ts';
+import { outputFields } from '../plan/plan-schema.ts';
+import { freeCteIndex, mapChildren } from '../plan/plan-tree.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { SqlField } from '../plan/sql-type.ts';
 import { BIGINT, columnRef, constant, type SplitCall } from './place/aggregate-calls.ts';
 import { splitCall } from './place/aggregate-splits.ts';
 

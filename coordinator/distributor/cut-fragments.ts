@@ -1,8 +1,8 @@
 import { must } from '#shared/must.ts';
-import { outputFields } from '../planner/plan-schema.ts';
-import { COLLECTED_ROWS_MAX, isSelective } from '../planner/plan-features.ts';
-import { children, mapChildren, walkPlan } from '../planner/plan-tree.ts';
-import type { Partitioning, Plan } from '../planner/plan.ts';
+import { outputFields } from '../plan/plan-schema.ts';
+import { COLLECTED_ROWS_MAX, isSelective } from '../plan/plan-features.ts';
+import { children, mapChildren, walkPlan } from '../plan/plan-tree.ts';
+import type { Partitioning, Plan } from '../plan/plan.ts';
 import type { Estimator } from './estimate/estimate.ts';
 import { bytesOf, type Estimate } from './estimate/row-estimate.ts';
 import { chainSets } from './chain-sets.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
-import { walkPlan } from '../planner/plan-tree.ts';
+import { walkPlan } from '../plan/plan-tree.ts';
 import { advance } from './advance.ts';
 import { distribute } from './distribute.ts';
 import type { DistributedPlan, DistributionSettings, ScanFacts, StageFacts, WholePlan } from './fragment.ts';

@@ -1,7 +1,7 @@
-import { walkExpression, expressionsOf } from '../planner/expression-tree.ts';
-import { checkColumns } from '../planner/check-plan.ts';
-import { walkPlan } from '../planner/plan-tree.ts';
-import type { Plan } from '../planner/plan.ts';
+import { walkExpression, expressionsOf } from '../plan/expression-tree.ts';
+import { checkColumns } from '../binding/check-plan.ts';
+import { walkPlan } from '../plan/plan-tree.ts';
+import type { Plan } from '../plan/plan.ts';
 import { oneHasEveryCore } from './estimate/cluster-cores.ts';
 import { cutFragments } from './cut-fragments.ts';
 import { endEmpty } from './shape/end-empty.ts';

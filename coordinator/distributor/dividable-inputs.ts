@@ -1,4 +1,4 @@
-import type { Plan } from '../planner/plan.ts';
+import type { Plan } from '../plan/plan.ts';
 import { joinRules } from './place/join-rules.ts';
 
 /**

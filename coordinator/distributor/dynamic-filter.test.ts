@@ -1,9 +1,9 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, test } from 'vitest';
 import type { Fragment, ScanFacts, StageFacts } from './fragment.ts';
-import type { Expression } from '../planner/expression.ts';
-import { outputFields } from '../planner/plan-schema.ts';
-import type { JoinPlan, Plan } from '../planner/plan.ts';
+import type { Expression } from '../plan/expression.ts';
+import { outputFields } from '../plan/plan-schema.ts';
+import type { JoinPlan, Plan } from '../plan/plan.ts';
 import {
   describeKeys,
   findDynamicFilters,

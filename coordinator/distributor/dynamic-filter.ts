@@ -2,11 +2,11 @@ import type { SqlText } from '#proto/sql-text.ts';
 import { parseJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { Fragment, ScanFacts, StageFacts } from './fragment.ts';
-import type { Expression } from '../planner/expression.ts';
-import type { JoinPlan, Plan } from '../planner/plan.ts';
-import { mapChildren, walkPlan } from '../planner/plan-tree.ts';
-import { outputFields } from '../planner/plan-schema.ts';
-import type { SqlType } from '../planner/sql-type.ts';
+import type { Expression } from '../plan/expression.ts';
+import type { JoinPlan, Plan } from '../plan/plan.ts';
+import { mapChildren, walkPlan } from '../plan/plan-tree.ts';
+import { outputFields } from '../plan/plan-schema.ts';
+import type { SqlType } from '../plan/sql-type.ts';
 
 /** The keys of a build side that has run, and the scan of the probe side that they can narrow before it runs. */
 export type DynamicFilter = {

@@ -2,9 +2,9 @@ import { printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { unreachable } from '#shared/must.ts';
 import { printCount } from '#shared/print-count.ts';
 import { jsonNode, textNode, type ExplainContext } from '../planner/explain-plan.ts';
-import type { Partitioning } from '../planner/plan.ts';
-import { printList } from '../planner/print-expression.ts';
-import { bindingName, type TableBinding } from '../resolver/table-binding.ts';
+import type { Partitioning } from '../plan/plan.ts';
+import { printList } from '../plan/print-expression.ts';
+import { bindingName, type TableBinding } from '../binding/table-binding.ts';
 import type { DistributedPlan, Fragment, TaskShape, WholePlan } from './fragment.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { SqlText } from '#proto/sql-text.ts';
-import type { Partitioning, Plan } from '../planner/plan.ts';
-import type { SqlField } from '../planner/sql-type.ts';
+import type { Partitioning, Plan } from '../plan/plan.ts';
+import type { SqlField } from '../plan/sql-type.ts';
 
 /** Cores of a task: at most so many, all of its worker's, or a share of them by which a stage uses every core once (`stageRooms`). */
 export type TaskWidth = number | 'worker' | 'share';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { printJson } from '#shared/json.ts';
-import type { Expression } from '../planner/expression.ts';
-import type { JoinPlan, Plan } from '../planner/plan.ts';
+import type { Expression } from '../plan/expression.ts';
+import type { JoinPlan, Plan } from '../plan/plan.ts';
 import { keyedInputs } from './keyed-inputs.ts';
 import { scriptedPlans, type ScriptedPlans } from '#test/support/scripted/plans.ts';
 

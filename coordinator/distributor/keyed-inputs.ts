@@ -1,6 +1,6 @@
-import type { Expression } from '../planner/expression.ts';
-import { mapChildren, walkPlan } from '../planner/plan-tree.ts';
-import type { JoinPlan, Plan } from '../planner/plan.ts';
+import type { Expression } from '../plan/expression.ts';
+import { mapChildren, walkPlan } from '../plan/plan-tree.ts';
+import type { JoinPlan, Plan } from '../plan/plan.ts';
 
 /**
  * ```

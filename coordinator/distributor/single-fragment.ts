@@ -1,4 +1,4 @@
-import type { PreparedQuery } from '../planner/prepared-query.ts';
+import type { PreparedQuery } from '../binding/prepared-query.ts';
 import type { TaskWidth, WholeFragment } from './fragment.ts';
 
 /** The whole query as the one fragment of one task: what a cluster of one, a small query and a query without a plan run as. */

@@ -33,7 +33,7 @@ export type HistoryDatabase = {
 export type StoredRow = HistoryRow & { readonly profile_batch: string | null };
 
 /**
- * How statements' queries ran, as JSON (`coordinator/query/statement-profile.ts`): those of a batch of records (`profile-batch.ts`), under its
+ * How statements' queries ran, as JSON (`coordinator/profile/statement-profile.ts`): those of a batch of records (`profile-batch.ts`), under its
  * id, or, stored by an earlier release, that of one record, under the record's.
  */
 type ProfileRow = {

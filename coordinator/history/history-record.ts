@@ -1,7 +1,7 @@
 import { errorBody } from '#shared/error.ts';
 import type { PrincipalId, QueryId, TenantId } from '#shared/id.ts';
 import type { Classification } from '../workload/classify.ts';
-import type { QueryState } from '../query/query-state.ts';
+import type { QueryState } from './query-state.ts';
 
 /** The fields that stay the same over a statement's life. */
 export type QueryFacts = {
@@ -57,7 +57,7 @@ export interface Recorded {
   /** Its record as it is now. */
   row(): HistoryRow;
   /**
-   * Returns what makes the JSON that tells how its queries ran (`coordinator/query/statement-profile.ts`); null = it has planned none, or goes
+   * Returns what makes the JSON that tells how its queries ran (`coordinator/profile/statement-profile.ts`); null = it has planned none, or goes
    * on. The profiles of many statements, made one after the other, take a fraction of the time that each takes between other work.
    */
   profileLater(): MakeProfile | null;

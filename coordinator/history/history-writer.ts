@@ -3,7 +3,7 @@ import { atMost } from '#shared/at-most.ts';
 import { must } from '#shared/must.ts';
 import type { HistoryJournal } from './history-journal.ts';
 import type { MakeProfile, Recorded } from './history-record.ts';
-import { onlyReads } from './query-type.ts';
+import { onlyReads } from '../statement/query-type.ts';
 import { printRecord, readRecord, recordLine, type PrintedRecord } from './record-line.ts';
 import type { StoreRecords } from './store-records.ts';
 

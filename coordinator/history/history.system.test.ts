@@ -23,7 +23,7 @@ import {
 import { historyRow, type HistoryRow, type QueryFacts, type Recorded } from './history-record.ts';
 import { HistoryWriter } from './history-writer.ts';
 import { HistoryJournal } from './history-journal.ts';
-import type { TokenClaims } from '#shared/token-claims.ts';
+import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import type { Caller } from '../auth/authenticate.ts';
 import { ALL_RECORDS, type HistoryRequest } from './history-request.ts';
 import { HistoryReader } from './read-history.ts';

@@ -1,6 +1,6 @@
 import { cutText } from '#shared/cut-text.ts';
 import type { HistoryRow } from '../history/history-record.ts';
-import type { LiveQuery } from '../query/live-query.ts';
+import type { LiveQuery } from '../operation/live-query.ts';
 import type { GroupSnapshot } from '../workload/group-snapshot.ts';
 import type { ClusterState, FeedbackQueue, WorkerView } from './cluster-view.ts';
 

@@ -4,7 +4,7 @@ import { queryId } from '#shared/id.ts';
 import { callerOf, historyRow, liveQuery, recordedOf, view } from '#test/support/api-fixtures.ts';
 import { allowing } from '#test/support/decisions.ts';
 import type { Caller } from '../auth/authenticate.ts';
-import type { LiveQuery } from '../query/live-query.ts';
+import type { LiveQuery } from '../operation/live-query.ts';
 import { QueryRegistry } from '../query/query-registry.ts';
 import { GroupAdmission } from '../workload/admission.ts';
 import { readWorkload } from '../workload/read-workload.ts';

@@ -22,7 +22,7 @@ import { atMost } from '#shared/at-most.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { SKEIN_RELEASE } from '#shared/release.ts';
 import { statementSpans, type StatementSpan } from './statement-spans.ts';
-import type { Traces } from './traces.ts';
+import type { Traces } from '../query/traces.ts';
 
 /** Spans that wait for the collector; more are dropped. */
 const WAITING_MAX = 8_192;

@@ -4,9 +4,8 @@ import { silentLogger } from '#shared/log/logger.ts';
 import { must } from '#shared/must.ts';
 import { historyRow } from '#test/support/api-fixtures.ts';
 import { attributesOf, startOtlpReceiver, type OtlpReceiver, type OtlpSpan } from '#test/support/otlp-receiver.ts';
-import type { EndedStatement } from './statement-spans.ts';
+import type { EndedStatement, Traces } from '../query/traces.ts';
 import { openTraces } from './open-traces.ts';
-import type { Traces } from './traces.ts';
 
 const T0 = Date.parse('2026-01-01T00:00:00.001Z');
 const statement = (changes: Partial<EndedStatement['row']> = {}): EndedStatement => ({

@@ -1,6 +1,6 @@
 import type { Config } from '#shared/config/config-schema.ts';
 import type { Logger } from '#shared/log/logger.ts';
-import type { Traces } from './traces.ts';
+import type { Traces } from '../query/traces.ts';
 
 /** Opens the export to `traces.otlp_endpoint`; null when there is none, and then none of the packages for it is loaded. */
 export async function openTraces(config: Config, coordinatorId: string, log: Logger): Promise<Traces | null> {

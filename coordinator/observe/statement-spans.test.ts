@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { historyRow } from '#test/support/api-fixtures.ts';
-import type { QueryRunProfile, StageProfile, TaskProfile } from '../api/http/profile-types.ts';
+import type { QueryRunProfile, StageProfile, TaskProfile } from '../profile/profile-types.ts';
 import { statementSpans, type StatementSpan } from './statement-spans.ts';
 
 const T0 = Date.parse('2026-01-01T00:00:00Z');

@@ -1,13 +1,5 @@
-import type { HistoryRow } from '../history/history-record.ts';
-import type { QueryRunProfile, StageProfile, TaskProfile } from '../api/http/profile-types.ts';
-import type { WorkClass } from '../workload/work-class.ts';
-
-/** A statement that has ended, and how its queries ran. */
-export type EndedStatement = {
-  readonly row: HistoryRow;
-  readonly workClass: WorkClass | null;
-  readonly queries: readonly QueryRunProfile[];
-};
+import type { QueryRunProfile, StageProfile, TaskProfile } from '../profile/profile-types.ts';
+import type { EndedStatement } from '../query/traces.ts';
 
 /** A part of a statement's time. Times are in ms since 1970. */
 export type StatementSpan = {

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { parseJson, type Json, type JsonObject } from '#shared/json.ts';
-import { textOf } from './json-node.ts';
+import { textOf } from '../plan/json-node.ts';
 
 /** EXPLAIN's name for the plan before optimisation. */
 const BOUND_PLAN = 'logical_plan';

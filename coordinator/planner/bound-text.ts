@@ -1,5 +1,5 @@
 import { must } from '#shared/must.ts';
-import type { PrintedText } from './planner.ts';
+import type { PrintedText } from '../binding/planner.ts';
 
 /** Returns the text that a planner binds in the place of a printed one: it has scans of ours, and subqueries instead of other tasks' rows. */
 export const boundText = ({ sql, inputs }: Pick<PrintedText, 'sql' | 'inputs'>): string =>

@@ -1,27 +1,8 @@
-import { SkeinError, type ErrorData } from '#shared/error.ts';
+import { SkeinError } from '#shared/error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import { textOf } from './json-node.ts';
-
-/**
- * A text that shows DuckDB's parser parts of a statement:
- * - `expressions`: `VALUES (part), (part)`, in which neither an alias nor a second value can stand
- * - `tables`: `SELECT NULL FROM part WHERE NULL`
- * - `list`: `SELECT part FROM "skein parts"`
- * - `query`: the part alone
- */
-export type PartText = {
-  readonly kind: 'expressions' | 'tables' | 'list' | 'query';
-  readonly sql: string;
-  /** The number of parts in it. */
-  readonly count: number;
-};
-
-/** The name of the table that a list is read from. */
-export const LIST_SOURCE = 'skein parts';
-
-/** Why a text of parts is refused: its position is a byte offset in the text, and `part` the number of the part; null where one is not known. */
-export type PartRefusal = { readonly error: ErrorData; readonly part: number | null };
+import { textOf } from '../plan/json-node.ts';
+import { type PartText, LIST_SOURCE, type PartRefusal } from '../binding/part-text.ts';
 
 /** Checks that the parts of a text are what they stand for. @param tree the text's syntax tree by `json_serialize_sql` */
 export function partRefusal({ kind, count }: PartText, tree: Json): PartRefusal | null {

@@ -1,11 +1,11 @@
 import { FLIPPED, type CompareOp } from '#shared/iceberg/predicate.ts';
 import { int64, type Json } from '#shared/json.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import { columnsRead, conjuncts } from './expression-tree.ts';
-import type { Expression } from './expression.ts';
-import type { Plan } from './plan.ts';
-import { mapChildren, walkPlan } from './plan-tree.ts';
-import type { SqlType } from './sql-type.ts';
+import { columnsRead, conjuncts } from '../plan/expression-tree.ts';
+import type { Expression } from '../plan/expression.ts';
+import type { Plan } from '../plan/plan.ts';
+import { mapChildren, walkPlan } from '../plan/plan-tree.ts';
+import type { SqlType } from '../plan/sql-type.ts';
 
 /** A literal of a query's text that a column is compared with; the name is folded. */
 export type ColumnLiteral = { readonly column: string; readonly op: CompareOp; readonly value: bigint | string };

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#shared/json.ts';
 import { decodeConstant } from './decode-constant.ts';
-import type { Expression } from './expression.ts';
-import { textOf } from './json-node.ts';
+import type { Expression } from '../plan/expression.ts';
+import { textOf } from '../plan/json-node.ts';
 
 /**
  * The arguments that DuckDB's binder takes out of a call and keeps in the function's own data: constants such as a separator or the

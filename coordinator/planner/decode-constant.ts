@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '#shared/json.ts';
-import { decodeType, decodeValue } from './decode-type.ts';
-import type { Expression } from './expression.ts';
+import { decodeType, decodeValue } from '../plan/decode-type.ts';
+import type { Expression } from '../plan/expression.ts';
 
 /** Decodes a value with its type. */
 export const decodeConstant = (value: Json | undefined): Expression => ({

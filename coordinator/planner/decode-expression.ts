@@ -3,9 +3,9 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { decodeErased, decodeListAggregate } from './decode-bound.ts';
 import { decodeConstant } from './decode-constant.ts';
-import { decodeType } from './decode-type.ts';
-import type { AggregateCall, Expression, Lambda, Order, WindowCall } from './expression.ts';
-import { textOf } from './json-node.ts';
+import { decodeType } from '../plan/decode-type.ts';
+import type { AggregateCall, Expression, Lambda, Order, WindowCall } from '../plan/expression.ts';
+import { textOf } from '../plan/json-node.ts';
 import { checkMembers } from './plan-members.ts';
 
 /** Bound expressions of DuckDB's plan printer, release 1.5. @throws Error for a class that is not known: the plan is not used then. */

@@ -10,9 +10,9 @@ import {
   decodeWindow,
 } from './decode-expression.ts';
 import { decodeConstant } from './decode-constant.ts';
-import { decodeType, decodeValue } from './decode-type.ts';
-import type { JoinPlan, JoinType, Limit, Plan, PlanColumn } from './plan.ts';
-import { textOf } from './json-node.ts';
+import { decodeType, decodeValue } from '../plan/decode-type.ts';
+import type { JoinPlan, JoinType, Limit, Plan, PlanColumn } from '../plan/plan.ts';
+import { textOf } from '../plan/json-node.ts';
 import { checkMembers } from './plan-members.ts';
 import { resolveColumnRefs } from './resolve-column-refs.ts';
 

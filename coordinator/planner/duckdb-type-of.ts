@@ -1,6 +1,6 @@
 import * as duckdb from '@duckdb/node-api';
 import { unreachable } from '#shared/must.ts';
-import type { SqlField, SqlType } from './sql-type.ts';
+import type { SqlField, SqlType } from '../plan/sql-type.ts';
 
 /** Converts between DuckDB's type objects, which exist in the planner's process only, and types as data. */
 

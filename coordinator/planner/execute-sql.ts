@@ -1,6 +1,6 @@
 import { must } from '#shared/must.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import type { ParameterValue } from './planner.ts';
+import type { ParameterValue } from '../binding/planner.ts';
 
 /** Name of the temporary prepared statement of a query with parameters. */
 export const PARAMETER_STATEMENT = 'skein_parameters';

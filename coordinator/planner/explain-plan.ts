@@ -3,11 +3,11 @@ import { printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { unreachable } from '#shared/must.ts';
 import { printCount } from '#shared/print-count.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
-import { bindingName, bindingRows, type TableBinding } from '../resolver/table-binding.ts';
-import { estimateRows } from './estimate-rows.ts';
-import type { JoinPlan, Limit, Plan } from './plan.ts';
-import { children } from './plan-tree.ts';
-import type { PreparedQuery } from './prepared-query.ts';
+import { bindingName, bindingRows, type TableBinding } from '../binding/table-binding.ts';
+import { estimateRows } from '../plan/estimate-rows.ts';
+import type { JoinPlan, Limit, Plan } from '../plan/plan.ts';
+import { children } from '../plan/plan-tree.ts';
+import type { PreparedQuery } from '../binding/prepared-query.ts';
 import {
   operatorText,
   printAggregate,
@@ -15,7 +15,7 @@ import {
   printList,
   printOrders,
   printWindow,
-} from './print-expression.ts';
+} from '../plan/print-expression.ts';
 
 /** EXPLAIN (TYPE LOGICAL): the text is a line per node and detail, the JSON one document. */
 export function explainPlan(query: PreparedQuery, format: 'text' | 'json'): readonly string[] {

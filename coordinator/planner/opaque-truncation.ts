@@ -1,9 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { boundSql, unboundSql } from '#shared/sql/bounded-functions.ts';
-import { expressionsOf, walkExpression } from './expression-tree.ts';
-import type { Expression } from './expression.ts';
-import { walkPlan } from './plan-tree.ts';
-import type { Plan } from './plan.ts';
+import { expressionsOf, walkExpression } from '../plan/expression-tree.ts';
+import type { Expression } from '../plan/expression.ts';
+import { walkPlan } from '../plan/plan-tree.ts';
+import type { Plan } from '../plan/plan.ts';
 
 /** Whether a statement may call `date_trunc`, under either of its names. */
 export const mayTruncate = (sql: string): boolean => /\bdate_?trunc\b/i.test(sql);

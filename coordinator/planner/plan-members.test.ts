@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import { decodePlan } from './decode-plan.ts';
 import { disabledOptimizers } from './disabled-optimizers.ts';
 import { parseDuckDbJson } from './duckdb-json.ts';
-import { textOf } from './json-node.ts';
+import { textOf } from '../plan/json-node.ts';
 import { checkMembers, MEMBERS } from './plan-members.ts';
 
 /** Statements with every operator and expression that the decoder knows, but for those that only tables of values have. */

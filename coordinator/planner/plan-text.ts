@@ -1,10 +1,10 @@
 import { SkeinError } from '#shared/error.ts';
 import { printJson } from '#shared/json.ts';
 import { jsonRows } from '../sink/json-rows.ts';
-import type { FoundReferences } from '../resolver/find-references.ts';
-import { PLAN_TEXT_MAX, sumUp } from './large-plan.ts';
-import type { PlanReply, PlanRequest } from './planner.ts';
-import type { SqlField } from './sql-type.ts';
+import type { FoundReferences } from '../binding/query-references.ts';
+import { PLAN_TEXT_MAX, sumUp } from '../binding/large-plan.ts';
+import type { PlanReply, PlanRequest } from '../binding/planner.ts';
+import type { SqlField } from '../plan/sql-type.ts';
 
 /** Tables, and columns with the name of a table, that a query names: each is resolved by the coordinator. */
 const TABLES_MAX = 1_000;

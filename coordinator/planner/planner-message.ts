@@ -1,6 +1,6 @@
 import type { ErrorData } from '#shared/error.ts';
-import type { QueryReferences } from '../resolver/query-references.ts';
-import type { PartRefusal, PartText } from './check-part.ts';
+import type { QueryReferences } from '../binding/query-references.ts';
+import type { PartRefusal, PartText } from '../binding/part-text.ts';
 import type {
   BindRequest,
   CompareReply,
@@ -9,7 +9,7 @@ import type {
   ParseRequest,
   PlanRequest,
   TranslateRequest,
-} from './planner.ts';
+} from '../binding/planner.ts';
 
 /** Between the coordinator and a planner process, over a socket (`MessageSocket`): one request at a time, one reply each. */
 export type PlannerRequest =

@@ -7,8 +7,8 @@ import { silentLogger } from '#shared/log/logger.ts';
 import { must } from '#shared/must.ts';
 import { SCRIPTED_ASKER, scriptedTables } from '#test/support/scripted/tables.ts';
 import { PlannerPool, type PlannerPoolOptions } from './planner-pool.ts';
-import { queryPreparer } from '../front/prepare-query.ts';
-import type { PreparedQuery } from './prepared-query.ts';
+import { queryPreparer } from '../prepare/prepare-query.ts';
+import type { PreparedQuery } from '../binding/prepared-query.ts';
 
 const context = { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCatalog: 'lake', currentSchema: 's' };
 const tables = scriptedTables({ 'lake.s.t': { columns: 'a int, b string' } });

@@ -5,8 +5,8 @@ import { Turns } from '#shared/fair/turns.ts';
 import { parseJson } from '#shared/json.ts';
 import { orAborted } from '#shared/or-aborted.ts';
 import type { Logger } from '#shared/log/logger.ts';
-import type { QueryReferences } from '../resolver/query-references.ts';
-import type { PartRefusal, PartText } from './check-part.ts';
+import type { QueryReferences } from '../binding/query-references.ts';
+import type { PartRefusal, PartText } from '../binding/part-text.ts';
 import { tooComplex, type PlannerChild } from './planner-child.ts';
 import { PlannerHost } from './planner-host.ts';
 import type { PlannerReply, PlannerRequest } from './planner-message.ts';
@@ -20,7 +20,7 @@ import type {
   PlanReply,
   PlanRequest,
   TranslateRequest,
-} from './planner.ts';
+} from '../binding/planner.ts';
 
 export type PlannerPoolOptions = {
   /** `planner.processes` */

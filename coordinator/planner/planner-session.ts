@@ -8,7 +8,7 @@ import { contextSetupSql } from '#shared/sql/statement-context.ts';
 import { differentColumn, differentMeaning } from '../dialect/check-meaning.ts';
 import { dialectOf } from '../dialect/dialect.ts';
 import { findReferences } from '../resolver/find-references.ts';
-import type { PendingTravel, QueryReferences, TimeTravel } from '../resolver/query-references.ts';
+import type { PendingTravel, QueryReferences, TimeTravel } from '../binding/query-references.ts';
 import { boundOperators } from './bound-operators.ts';
 import { boundText } from './bound-text.ts';
 import { decodePlan } from './decode-plan.ts';
@@ -18,11 +18,13 @@ import { executeSql, PARAMETER_STATEMENT } from './execute-sql.ts';
 import { mayTruncate, opaqueTruncation } from './opaque-truncation.ts';
 import { planningError } from './planning-error.ts';
 import { reportedError } from './reported-error.ts';
-import { partRefusal, type PartRefusal, type PartText } from './check-part.ts';
+import { scanFunction } from './scan-function.ts';
+import { partRefusal } from './check-part.ts';
+import type { PartRefusal, PartText } from '../binding/part-text.ts';
 import { columnsOf, isUnresolved, type ParameterTypes } from './prepared-columns.ts';
-import { fromDuckDbType, toDuckDbType } from './duckdb-type-of.ts';
+import { fromDuckDbType } from './duckdb-type-of.ts';
 import { checkReferences, checkResult } from './plan-text.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from '../plan/plan.ts';
 import type {
   BindRequest,
   CompareReply,
@@ -35,9 +37,9 @@ import type {
   PlanReply,
   PlanRequest,
   PrintedText,
-} from './planner.ts';
+} from '../binding/planner.ts';
 import { SessionSettings } from './session-settings.ts';
-import { printSqlType, type SqlField, type SqlType } from './sql-type.ts';
+import { printSqlType, type SqlField, type SqlType } from '../plan/sql-type.ts';
 
 const PARSE = 'SELECT json_serialize_sql($1::VARCHAR, skip_null := false, skip_empty := false)';
 const PLAN = (optimize: boolean): string =>
@@ -88,7 +90,7 @@ export class PlannerSession {
     const prepared = [];
     for (const sql of [PARSE, PLAN(true), PLAN(false)]) prepared.push(await connection.prepare(sql));
     const session = new PlannerSession(instance, [connection, binder], prepared);
-    connection.registerTableFunction(session.#scanFunction());
+    connection.registerTableFunction(scanFunction((number) => session.#scans[number]));
     return session;
   }
 
@@ -374,21 +376,6 @@ export class PlannerSession {
       this.#isSpoilt ||= planning.code === 'ENGINE_FAULT';
       throw planning;
     }
-  }
-
-  #scanFunction(): duckdb.DuckDBTableFunction {
-    return duckdb.DuckDBTableFunction.create({
-      name: 'skein_scan',
-      parameterTypes: [duckdb.VARCHAR],
-      supportsProjectionPushdown: true,
-      bindFunction: (info) => {
-        const scan = must(this.#scans[Number(info.getParameter(0))], 'a scan of the request');
-        for (const { name, type } of scan.columns) info.addResultColumn(name, toDuckDbType(type));
-        if (scan.rowCount !== null) info.setCardinality(scan.rowCount, true);
-      },
-      initFunction: (info) => info.setError('a scan is planned, never run'),
-      mainFunction: (info) => info.setError('a scan is planned, never run'),
-    });
   }
 }
 

@@ -1,6 +1,6 @@
 import { duckDbError } from '#shared/duckdb-error.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
-import { isFunctionAllowed } from '../resolver/function-policy.ts';
+import { isFunctionAllowed } from '../binding/function-policy.ts';
 
 const MEMORY_ERRORS: ReadonlySet<ErrorCode> = new Set(['OUT_OF_MEMORY', 'MEMORY_EXHAUSTED', 'SPILL_LIMIT']);
 

@@ -1,6 +1,6 @@
 import * as duckdb from '@duckdb/node-api';
 import { fromDuckDbType } from './duckdb-type-of.ts';
-import type { SqlField, SqlType } from './sql-type.ts';
+import type { SqlField, SqlType } from '../plan/sql-type.ts';
 
 export type ParameterTypes = {
   readonly found: Map<string, SqlType>;

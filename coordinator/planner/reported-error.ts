@@ -2,7 +2,7 @@ import { cutText } from '#shared/cut-text.ts';
 import { DUCKDB_TEXT_BYTES_MAX } from '#shared/duckdb-error.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { textOf } from './json-node.ts';
+import { textOf } from '../plan/json-node.ts';
 import { planningError } from './planning-error.ts';
 
 /** The error that `json_serialize_sql` reports of a text, as one of the catalogue. Its position is a byte offset. */

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '#shared/json.ts';
-import { textOf } from './json-node.ts';
+import { textOf } from '../plan/json-node.ts';
 
 /**
  * Below a table function that takes rows, DuckDB's plan printer leaves columns as they were bound (`BOUND_COLUMN_REF`: a table index and a

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { principalId, queryId, tenantId } from '#shared/id.ts';
-import type { TokenClaims } from '#shared/token-claims.ts';
+import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import { collectGarbage } from '#test/support/collect-garbage.ts';
 import { RecentRuns } from './recent-runs.ts';
 import { statementShape } from './statement-shape.ts';

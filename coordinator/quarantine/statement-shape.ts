@@ -1,4 +1,4 @@
-import type { TokenClaims } from '#shared/token-claims.ts';
+import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { StatementShape } from './quarantine.ts';
 

@@ -5,7 +5,7 @@ import { newUuidV7 } from '#shared/uuid-v7.ts';
 import { PRIORITIES, type WorkClass } from '../workload/work-class.ts';
 import type { Destination, QueuePlace } from '../workload/admission.ts';
 import { classOfType, plansQueries, type Classification } from '../workload/classify.ts';
-import type { QueryType } from '../history/query-type.ts';
+import type { QueryType } from '../statement/query-type.ts';
 import {
   historyRow,
   isOpen,
@@ -17,11 +17,11 @@ import {
 } from '../history/history-record.ts';
 import { NOT_RUN, type RunView } from '../scheduler/run-progress.ts';
 import { redactError, redactMessage, type RedactedStatement } from '../statement/redact-statement.ts';
-import type { LiveQuery, LiveState } from './live-query.ts';
+import type { LiveQuery, LiveState } from '../operation/live-query.ts';
 import type { LiveStatement, QueryKey } from './query-registry.ts';
 import type { StatementRequest } from './query-service.ts';
-import { next, type QueryEvent, type QueryState, type Work } from './query-state.ts';
-import { StatementProfile } from './statement-profile.ts';
+import { next, type QueryEvent, type QueryState, type Work } from '../history/query-state.ts';
+import { StatementProfile } from '../profile/statement-profile.ts';
 
 /** Takes the record of a statement that has begun, started or ended, and its class; null = it has none yet. */
 export type Recorder = (statement: Recorded & Pick<LiveStatement, 'key'>, workClass: WorkClass | null) => void;

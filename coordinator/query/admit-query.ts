@@ -1,6 +1,6 @@
 import { parseBytes } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { PreparedQuery } from '../planner/prepared-query.ts';
+import type { PreparedQuery } from '../binding/prepared-query.ts';
 import type { QueryRun } from '../scheduler/one-run.ts';
 import { setting, type SessionState } from '../session/session.ts';
 import type { AdmissionRequest, Place } from '../workload/admission.ts';

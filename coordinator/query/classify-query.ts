@@ -1,8 +1,8 @@
 import type { ScanNumbers } from '#shared/iceberg/planning.ts';
 import { classify, type Classification, type ClassifyOptions } from '../workload/classify.ts';
-import { planFeatures } from '../planner/plan-features.ts';
-import type { PreparedQuery } from '../planner/prepared-query.ts';
-import type { TableBinding } from '../resolver/table-binding.ts';
+import { planFeatures } from '../plan/plan-features.ts';
+import type { PreparedQuery } from '../binding/prepared-query.ts';
+import type { TableBinding } from '../binding/table-binding.ts';
 import { readCall, scanRequest, type ScanContext } from '../scheduler/plan-scans.ts';
 
 /**

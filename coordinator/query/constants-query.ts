@@ -1,9 +1,9 @@
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { printSqlLiteral } from '../distributor/print/print-sql-literal.ts';
-import type { Expression } from '../planner/expression.ts';
-import type { PreparedQuery } from '../planner/prepared-query.ts';
-import { printSqlType } from '../planner/sql-type.ts';
+import type { Expression } from '../plan/expression.ts';
+import type { PreparedQuery } from '../binding/prepared-query.ts';
+import { printSqlType } from '../plan/sql-type.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
 import type { Proven } from '../statement/proven.ts';
 import { SplicedText } from '../statement/spliced-text.ts';

@@ -1,9 +1,9 @@
-import { estimateRows } from '../planner/estimate-rows.ts';
+import { estimateRows } from '../plan/estimate-rows.ts';
 import { explainPlan, outlinePlan } from '../planner/explain-plan.ts';
-import type { PreparedQuery } from '../planner/prepared-query.ts';
-import { bindingRows } from '../resolver/table-binding.ts';
+import type { PreparedQuery } from '../binding/prepared-query.ts';
+import { bindingRows } from '../binding/table-binding.ts';
 import type { ActiveQuery } from './active-query.ts';
-import type { PlanText } from './statement-profile.ts';
+import type { PlanText } from '../profile/statement-profile.ts';
 
 /** The plan of a query as its profile shows it. Values that history does not keep with the statement's text are not in it, either. */
 export const describePlan =

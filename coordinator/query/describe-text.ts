@@ -1,8 +1,8 @@
 import type { StatementContext } from '#proto/task.ts';
-import type { Description } from '../command/description.ts';
-import { findPivots } from '../front/find-pivots.ts';
-import { describeQuery } from '../front/prepare-query.ts';
-import { printSqlType } from '../planner/sql-type.ts';
+import type { Description } from '../operation/description.ts';
+import { findPivots } from '../prepare/find-pivots.ts';
+import { describeQuery } from '../prepare/prepare-query.ts';
+import { printSqlType } from '../plan/sql-type.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { placesIn, type ValuePlace } from '../statement/value-place.ts';

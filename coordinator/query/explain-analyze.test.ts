@@ -4,7 +4,7 @@ import { taskId } from '#shared/id.ts';
 import type { PlannedScan } from '../scheduler/plan-scans.ts';
 import type { Fragment } from '../distributor/fragment.ts';
 import type { StageReport } from '../scheduler/stage-report.ts';
-import type { QueryStages } from './distribute-query.ts';
+import type { QueryStages } from '../scheduler/distribute-query.ts';
 import type { QueryOutcome } from './execute-query.ts';
 import type { Classification } from '../workload/classify.ts';
 import { explainAnalyze } from './explain-analyze.ts';

@@ -3,8 +3,14 @@ import type { Fragment } from '../distributor/fragment.ts';
 import type { StageReport } from '../scheduler/stage-report.ts';
 import { classJson, printClass, type Classification } from '../workload/classify.ts';
 import type { QueryOutcome } from './execute-query.ts';
-import { mergeOperators, operatorJson, operatorLines, readOperators, type Operator } from './operator-profile.ts';
-import { scanFigures, stageFigures, taskFigures, type Figures, type ScanFigures } from './run-figures.ts';
+import {
+  mergeOperators,
+  operatorJson,
+  operatorLines,
+  readOperators,
+  type Operator,
+} from '../profile/operator-profile.ts';
+import { scanFigures, stageFigures, taskFigures, type Figures, type ScanFigures } from '../profile/run-figures.ts';
 
 type Run = {
   /** Lines of the plan, printed first. */

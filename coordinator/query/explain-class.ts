@@ -1,6 +1,6 @@
 import { parseJson, printJson, type JsonObject } from '#shared/json.ts';
-import type { ExplainFormat } from '../command/explain-options.ts';
-import type { PreparedQuery } from '../planner/prepared-query.ts';
+import type { ExplainFormat } from '../operation/explain-options.ts';
+import type { PreparedQuery } from '../binding/prepared-query.ts';
 import { setting, type SessionState } from '../session/session.ts';
 import type { ActiveQuery } from './active-query.ts';
 import { classifyQuery } from './classify-query.ts';

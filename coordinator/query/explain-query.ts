@@ -1,12 +1,12 @@
 import type { StatementContext } from '#proto/task.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
-import type { ExplainFormat, ExplainOptions } from '../command/explain-options.ts';
+import type { ExplainFormat, ExplainOptions } from '../operation/explain-options.ts';
 import { explainDistributed } from '../distributor/explain-distributed.ts';
-import type { PreparedQuery } from '../planner/prepared-query.ts';
+import type { PreparedQuery } from '../binding/prepared-query.ts';
 import { planScans } from '../scheduler/plan-scans.ts';
 import type { SessionState } from '../session/session.ts';
 import type { ActiveQuery } from './active-query.ts';
-import { distributeQuery } from './distribute-query.ts';
+import { distributeQuery } from '../scheduler/distribute-query.ts';
 import { distributionSettings, type QueryOutcome } from './execute-query.ts';
 import { explainAnalyze } from './explain-analyze.ts';
 import { classOf, withClass } from './explain-class.ts';

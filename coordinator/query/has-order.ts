@@ -1,4 +1,4 @@
-import type { Plan } from '../planner/plan.ts';
+import type { Plan } from '../plan/plan.ts';
 
 /** Whether the rows of a query come in an order that it asks for; without a plan they may. */
 export function hasOrder(plan: Plan | null): boolean {

@@ -1,5 +1,5 @@
-import type { PreparedQuery } from '../planner/prepared-query.ts';
-import type { QueryScope } from '../command/refresh-request.ts';
+import type { PreparedQuery } from '../binding/prepared-query.ts';
+import type { QueryScope } from '../operation/refresh-request.ts';
 
 /** The query with those files of its tables that the scope has. */
 export function inScope(query: PreparedQuery, scope: QueryScope | undefined): PreparedQuery {

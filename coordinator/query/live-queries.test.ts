@@ -5,7 +5,7 @@ import { systemClock } from '#shared/clock.ts';
 import type { Action } from '#shared/authorization/action.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, queryId, tenantId, type PrincipalId } from '#shared/id.ts';
-import type { TokenClaims } from '#shared/token-claims.ts';
+import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import type { Caller } from '../auth/authenticate.ts';
 import { ActiveQuery, type Recorder } from './active-query.ts';
 import { cancelQuery, liveQueries } from './live-queries.ts';

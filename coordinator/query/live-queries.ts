@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { principalId, type PrincipalId, type QueryId } from '#shared/id.ts';
 import { mayDo, type Caller } from '../auth/authenticate.ts';
-import type { LiveQuery, LiveState } from './live-query.ts';
+import type { LiveQuery, LiveState } from '../operation/live-query.ts';
 import type { LiveList, QueryRegistry } from './query-registry.ts';
 
 /** The filters of a list; null = no filter: every query that the caller may see. */

@@ -1,7 +1,7 @@
 import type { StatementContext } from '#proto/task.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
-import type { QueryScope } from '../command/refresh-request.ts';
-import type { NameDefaults } from '../resolver/find-references.ts';
+import type { QueryScope } from '../operation/refresh-request.ts';
+import type { NameDefaults } from '../binding/query-references.ts';
 import { setting, type SessionState } from '../session/session.ts';
 import type { StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';

@@ -1,10 +1,10 @@
 import type { ScanFile } from '#proto/task.ts';
-import type { DestinationOf, LoadedFiles, Queries, WrittenRows } from '../command/command.ts';
+import type { DestinationOf, LoadedFiles, Queries, WrittenRows } from '../operation/queries.ts';
 import { dividedLoad } from '../copy/divide-load.ts';
 import { requireRecords, stagedScan } from '../copy/load-parts.ts';
-import type { StageLoad } from '../copy/stage-load.ts';
+import type { StageLoad } from '../operation/stage-load.ts';
 import { clusterCores } from '../distributor/estimate/cluster-cores.ts';
-import type { PreparedQuery } from '../planner/prepared-query.ts';
+import type { PreparedQuery } from '../binding/prepared-query.ts';
 import { clusterFacts } from '../scheduler/scheduler.ts';
 import { wholeText, type DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';

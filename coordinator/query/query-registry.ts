@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
 import type { PrincipalId, QueryId, TenantId } from '#shared/id.ts';
-import type { LiveQuery, LiveState } from './live-query.ts';
+import type { LiveQuery, LiveState } from '../operation/live-query.ts';
 
 /** Poll interval of `empty`, which is called at the end of a term only. */
 const EMPTY_POLL_MS = 10;

@@ -3,7 +3,7 @@ import type { Caller } from '../auth/authenticate.ts';
 import type { SessionKey } from '../session/session-store.ts';
 import type { Kill } from '../quarantine/quarantine.ts';
 import type { LiveRequest } from './live-queries.ts';
-import type { LiveQuery } from './live-query.ts';
+import type { LiveQuery } from '../operation/live-query.ts';
 import type { LiveList } from './query-registry.ts';
 import type { Parameters } from '../statement/parameters.ts';
 import type { ResultSink } from '../sink/result-sink.ts';

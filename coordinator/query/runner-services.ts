@@ -3,13 +3,9 @@ import type { ByteBudget } from '#shared/byte-budget.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { TableReader } from '#shared/iceberg/table-reader.ts';
 import type { Logger } from '#shared/log/logger.ts';
-
-import type { PrepareQuery } from '../front/prepare-query.ts';
 import type { ClientTexts } from '../client-texts.ts';
 import type { HistoryReader } from '../history/read-history.ts';
-import type { Traces } from '../observe/traces.ts';
-import type { Planner } from '../planner/planner.ts';
-import type { PreparedQuery } from '../planner/prepared-query.ts';
+import type { Traces } from './traces.ts';
 import type { Quarantine } from '../quarantine/quarantine.ts';
 import type { RecentRuns } from '../quarantine/recent-runs.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
@@ -21,20 +17,9 @@ import type { CommitQueue } from '../write/commit-queue.ts';
 import type { TableCommit } from '../write/table-commit.ts';
 import type { WriteJournal } from '../write/write-journal.ts';
 import type { Recorder } from './active-query.ts';
-import type { FragmentChecker } from './check-fragments.ts';
-import type { DistributorPasses } from './distribute-query.ts';
 import type { QueryMetrics } from './query-metrics.ts';
 import type { LiveStatement, QueryRegistry } from './query-registry.ts';
-
-/** The steps that turn a query's text into the work of the workers. */
-export type Front = {
-  readonly planner: Planner;
-  readonly prepareQuery: PrepareQuery;
-  readonly distributor: DistributorPasses;
-  readonly checker: FragmentChecker;
-  /** The plan's lines. */
-  readonly explain: (query: PreparedQuery, format: 'text' | 'json') => readonly string[];
-};
+import type { Front } from '../prepare/front.ts';
 
 export type RunnerServices = {
   readonly config: Config;

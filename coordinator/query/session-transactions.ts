@@ -1,4 +1,4 @@
-import type { SessionTransactions } from '../command/session-transactions.ts';
+import type { SessionTransactions } from '../operation/session-transactions.ts';
 import { callersTables } from '../session/callers-tables.ts';
 import { commitTransaction } from '../transaction/commit-transaction.ts';
 import { commitManifests } from '../write/commit-manifests.ts';

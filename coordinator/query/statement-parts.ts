@@ -1,6 +1,6 @@
-import type { QueryScope } from '../command/refresh-request.ts';
-import type { StatementRows, TableSource } from '../resolver/table-source.ts';
-import type { MetadataRows } from '../rows/metadata-rows.ts';
+import type { QueryScope } from '../operation/refresh-request.ts';
+import type { StatementRows, TableSource } from '../binding/table-source.ts';
+import type { MetadataRows } from '../binding/metadata-rows.ts';
 import type { QueryColumn } from '../session/prepared-statement.ts';
 import type { SessionState } from '../session/session.ts';
 import type { ValuePlace } from '../statement/value-place.ts';

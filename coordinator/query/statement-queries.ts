@@ -3,47 +3,47 @@ import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { must } from '#shared/must.ts';
 import { blankContext } from '#shared/sql/statement-context.ts';
 import type { Place } from '../workload/admission.ts';
-import type { ExplainFormat, ExplainOptions } from '../command/explain-options.ts';
-import type { Description } from '../command/description.ts';
+import type { ExplainFormat, ExplainOptions } from '../operation/explain-options.ts';
+import type { Description } from '../operation/description.ts';
 import type {
   DestinationOf,
   LoadedFiles,
-  Outcome,
   Queries,
   ReturnedFiles,
   Returning,
   TextRows,
   WrittenRows,
-} from '../command/command.ts';
+} from '../operation/queries.ts';
+import type { Outcome } from '../operation/command-context.ts';
 import type { QueryColumn } from '../session/prepared-statement.ts';
-import type { PreparedQuery } from '../planner/prepared-query.ts';
+import type { PreparedQuery } from '../binding/prepared-query.ts';
 import type { StatementShape } from '../quarantine/quarantine.ts';
 import { statementShape } from '../quarantine/statement-shape.ts';
-import { walkPlan } from '../planner/plan-tree.ts';
+import { walkPlan } from '../plan/plan-tree.ts';
 import { stillReadable } from '../resolver/still-readable.ts';
 import { plannedFiles, planScans } from '../scheduler/plan-scans.ts';
 import type { TextSpan } from '../statement/statement.ts';
-import { BoundedValues } from './bounded-values.ts';
+import { BoundedValues } from '../operation/bounded-values.ts';
 import { constantsOf, constantsQuery } from './constants-query.ts';
 import { wholeText, type DerivedText } from '../statement/derived-text.ts';
 import { prove, type Proven, type TakePart } from '../statement/proven.ts';
-import { checkParts } from '../front/check-parts.ts';
-import type { UnloadDestinationOf, UnloadedQuery } from '../unload/unload.ts';
+import { checkParts } from '../prepare/check-parts.ts';
+import type { UnloadDestinationOf, UnloadedQuery } from '../operation/unload.ts';
 import { placesIn } from '../statement/value-place.ts';
 import { executeQuery, type FilesDestination, type QueryExecution, type QueryOutcome } from './execute-query.ts';
 import { onlyTable } from './execute-parts.ts';
-import type { MadeRows } from '../copy/made-rows.ts';
-import type { StageLoad } from '../copy/stage-load.ts';
+import type { MadeRows } from '../binding/made-rows.ts';
+import type { StageLoad } from '../operation/stage-load.ts';
 import { explainAnalyze } from './explain-analyze.ts';
 import { explainQuery, QueryProfiles } from './explain-query.ts';
-import { fillPivots } from '../front/fill-pivots.ts';
-import type { PrepareRequest } from '../front/prepare-query.ts';
+import { fillPivots } from '../prepare/fill-pivots.ts';
+import type { PrepareRequest } from '../prepare/prepare-query.ts';
 import { describeText } from './describe-text.ts';
 import { hasOrder } from './has-order.ts';
 import { inStatement } from './in-statement.ts';
 import { newContext } from './new-context.ts';
 import { inScope } from './in-scope.ts';
-import type { QueryScope } from '../command/refresh-request.ts';
+import type { QueryScope } from '../operation/refresh-request.ts';
 import type { StatementParts } from './statement-parts.ts';
 import { returningRows } from './returning-rows.ts';
 import { leasedTables } from './statement-tables.ts';

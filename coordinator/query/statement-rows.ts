@@ -1,16 +1,17 @@
 import { SkeinError } from '#shared/error.ts';
 import { requireAction } from '../auth/authenticate.ts';
 import type { Pages } from '../catalog-client/pages.ts';
-import type { Command, CommandContext } from '../command/command.ts';
+import type { Command } from '../command/command.ts';
+import type { CommandContext } from '../operation/command-context.ts';
 import { COMMANDS } from '../command/commands.ts';
-import type { StatementRows } from '../resolver/table-source.ts';
-import { encodeRows, rowsBudget, type TakeBytes } from '../rows/encode-rows.ts';
-import type { RowsBinding, StagedBinding } from '../resolver/statement-binding.ts';
-import { NO_POLICIES } from '../resolver/table-policies.ts';
-import type { MadeRows } from '../copy/made-rows.ts';
+import type { StatementRows } from '../binding/table-source.ts';
+import { encodeRows, rowsBudget, type TakeBytes } from '../binding/encode-rows.ts';
+import type { RowsBinding, StagedBinding } from '../binding/statement-binding.ts';
+import { NO_POLICIES } from '../binding/table-policies.ts';
+import type { MadeRows } from '../binding/made-rows.ts';
 import { isStageText, openStagedTable } from '../copy/open-staged-table.ts';
-import type { TextRow } from '../rows/text-record-batch.ts';
-import { parseCommand } from '../statement/parse-statement.ts';
+import type { TextRow } from '../binding/text-record-batch.ts';
+import { parseCommand } from '../prepare/parse-statement.ts';
 import type { TextSpan } from '../statement/statement.ts';
 
 /** Longest title, in characters, of rows. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LoadedTable, TableName, TableSource } from '../resolver/table-source.ts';
+import type { LoadedTable, TableName, TableSource } from '../binding/table-source.ts';
 import { leasedTables, statementTables } from './statement-tables.ts';
 
 const name = (table: string): TableName => ({ catalog: 'lake', namespace: ['s'], table });

@@ -1,5 +1,5 @@
 import { must } from '#shared/must.ts';
-import { tableKey, type LoadedTable, type TableLoader, type TableSource } from '../resolver/table-source.ts';
+import { tableKey, type LoadedTable, type TableLoader, type TableSource } from '../binding/table-source.ts';
 
 export interface StatementTables extends TableSource {
   /** Has every table loaded again, because a snapshot has expired. */

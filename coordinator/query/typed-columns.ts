@@ -1,5 +1,5 @@
-import type { PreparedQuery } from '../planner/prepared-query.ts';
-import type { SqlField, SqlType } from '../planner/sql-type.ts';
+import type { PreparedQuery } from '../binding/prepared-query.ts';
+import type { SqlField, SqlType } from '../plan/sql-type.ts';
 
 /** The columns of a query; one that is NULL in every row, which DuckDB gives the type INTEGER, has the type of NULL. */
 export const typedColumns = ({ columns, plan }: PreparedQuery): readonly SqlField[] =>

@@ -1,9 +1,9 @@
 import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import type { Queries } from '../command/command.ts';
-import type { PreparedQuery } from '../planner/prepared-query.ts';
-import { printSqlType } from '../planner/sql-type.ts';
-import { ownQuery, type ViewDefinition } from '../resolver/view/view-definition.ts';
+import type { Queries } from '../operation/queries.ts';
+import type { PreparedQuery } from '../binding/prepared-query.ts';
+import { printSqlType } from '../plan/sql-type.ts';
+import { ownQuery, type ViewDefinition } from '../binding/view-definition.ts';
 import { columnsOfView, keptAverages, keptColumns, type KeptAverage } from './kept-averages.ts';
 import { refreshShape } from './refresh-shape.ts';
 import type { Averages } from './refresh-way.ts';

@@ -1,8 +1,8 @@
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import { printSqlType } from '../planner/sql-type.ts';
-import { fieldType } from '../resolver/iceberg-sql-type.ts';
-import { schemaOf, type ViewDefinition } from '../resolver/view/view-definition.ts';
+import { printSqlType } from '../plan/sql-type.ts';
+import { fieldType } from '../plan/iceberg-sql-type.ts';
+import { schemaOf, type ViewDefinition } from '../binding/view-definition.ts';
 import type { MergedColumn } from './refresh-shape.ts';
 
 /** An average of a materialized view, by the view's column, with the columns of its table that have the sum and the number of the values. */

@@ -2,8 +2,8 @@ import { beforeAll, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import { SCRIPTED_ASKER, scriptedTables } from '#test/support/scripted/tables.ts';
 import { sessionPlanner } from '#test/support/session-planner.ts';
-import { queryPreparer } from '../front/prepare-query.ts';
-import type { Planner } from '../planner/planner.ts';
+import { queryPreparer } from '../prepare/prepare-query.ts';
+import type { Planner } from '../binding/planner.ts';
 import { refreshShape, type MergedColumn } from './refresh-shape.ts';
 
 const tables = scriptedTables({

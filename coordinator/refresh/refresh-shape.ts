@@ -1,8 +1,8 @@
-import type { AggregateCall, Expression } from '../planner/expression.ts';
-import type { Plan } from '../planner/plan.ts';
-import { expressionType } from '../planner/plan-schema.ts';
-import { walkPlan } from '../planner/plan-tree.ts';
-import { printSqlType, type SqlType } from '../planner/sql-type.ts';
+import type { AggregateCall, Expression } from '../plan/expression.ts';
+import type { Plan } from '../plan/plan.ts';
+import { expressionType } from '../plan/plan-schema.ts';
+import { walkPlan } from '../plan/plan-tree.ts';
+import { printSqlType, type SqlType } from '../plan/sql-type.ts';
 
 /**
  * How the rows of a query follow new rows of one of its tables. `append`: new rows give further rows. `merge`: they give further groups,

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#shared/json.ts';
 import { parseJson, printJson } from '#shared/json.ts';
 import { isObject } from '#shared/iceberg/type.ts';
-import type { TableBinding } from '../resolver/table-binding.ts';
+import type { TableBinding } from '../binding/table-binding.ts';
 
 /** What the rows of a materialized view were computed from: the view's version, the session's time zone, and its tables. */
 export type RefreshState = {

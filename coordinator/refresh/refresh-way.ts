@@ -1,6 +1,6 @@
-import type { PreparedQuery } from '../planner/prepared-query.ts';
-import type { ScanBinding } from '../resolver/scan-binding.ts';
-import type { ViewDefinition } from '../resolver/view/view-definition.ts';
+import type { PreparedQuery } from '../binding/prepared-query.ts';
+import type { ScanBinding } from '../binding/scan-binding.ts';
+import type { ViewDefinition } from '../binding/view-definition.ts';
 import { columnsOfView, keptColumns, type KeptAverage } from './kept-averages.ts';
 import { refreshShape, type RefreshShape } from './refresh-shape.ts';
 import { sourcesOf, type RefreshState } from './refresh-state.ts';

@@ -1,5 +1,5 @@
 import type { Snapshot } from '#shared/iceberg/table-metadata.ts';
-import type { ScanBinding } from '../resolver/scan-binding.ts';
+import type { ScanBinding } from '../binding/scan-binding.ts';
 import type { SourceState } from './refresh-state.ts';
 
 /** What has become of a table since it was read. `afterSequenceNumber`: files above it are those that were appended. */

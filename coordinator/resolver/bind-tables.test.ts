@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { scriptedTables } from '#test/support/scripted/tables.ts';
-import type { MetadataRowsRequest } from '../rows/metadata-rows.ts';
+import type { MetadataRowsRequest } from '../binding/metadata-rows.ts';
 import { bindTables } from './bind-tables.ts';
-import type { LoadedTable } from './table-source.ts';
+import type { LoadedTable } from '../binding/table-source.ts';
 
 type Found = Extract<LoadedTable, { kind: 'found' }>;
 

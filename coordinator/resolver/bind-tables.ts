@@ -7,15 +7,15 @@ import { scanColumn } from '#shared/iceberg/scan-column.ts';
 import { must } from '#shared/must.ts';
 import { isReservedSchema } from '#shared/sql/reserved-schemas.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import type { SqlField } from '../planner/sql-type.ts';
-import { fieldType } from './iceberg-sql-type.ts';
-import type { MetadataRows } from '../rows/metadata-rows.ts';
-import type { MetadataTable } from '../rows/metadata-table.ts';
-import { missingTable } from './missing-table.ts';
-import type { TableReference, TimeTravel } from './query-references.ts';
-import type { ScanBinding } from './scan-binding.ts';
-import type { RowsBinding, StagedBinding } from './statement-binding.ts';
-import { NO_POLICIES } from './table-policies.ts';
+import type { SqlField } from '../plan/sql-type.ts';
+import { fieldType } from '../plan/iceberg-sql-type.ts';
+import type { MetadataRows } from '../binding/metadata-rows.ts';
+import type { MetadataTable } from '../binding/metadata-table.ts';
+import { missingTable } from '../binding/missing-table.ts';
+import type { TableReference, TimeTravel } from '../binding/query-references.ts';
+import type { ScanBinding } from '../binding/scan-binding.ts';
+import type { RowsBinding, StagedBinding } from '../binding/statement-binding.ts';
+import { NO_POLICIES } from '../binding/table-policies.ts';
 import { suffixedName, type SuffixedName } from './table-suffix.ts';
 import {
   requireTable,
@@ -24,7 +24,7 @@ import {
   type LoadedTable,
   type TableName,
   type TableSource,
-} from './table-source.ts';
+} from '../binding/table-source.ts';
 import { travelTo } from './travel-to.ts';
 
 type FoundTable = Extract<LoadedTable, { kind: 'found' }>;

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/json.ts';
 import { ARGUMENTS_MAX, boundedFamily, type BoundedFamily } from '#shared/sql/bounded-functions.ts';
-import { textOf } from '../planner/json-node.ts';
+import { textOf } from '../plan/json-node.ts';
 
 /** A pattern with at most this many wildcards takes DuckDB time linear in the text. */
 const FEW_WILDCARDS = 2;

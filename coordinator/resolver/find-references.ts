@@ -9,7 +9,7 @@ import { namedColumns } from './named-columns.ts';
 import { closedStar, markAddresses, type OpenStar } from './open-star.ts';
 import { foldIdentifier, foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { boundOf, hasTooManyArguments } from './bounded-calls.ts';
-import { CONTEXT_FUNCTIONS, isFunctionAllowed, TABLE_FUNCTIONS } from './function-policy.ts';
+import { CONTEXT_FUNCTIONS, isFunctionAllowed, TABLE_FUNCTIONS } from '../binding/function-policy.ts';
 import {
   addSource,
   addTable,
@@ -27,20 +27,12 @@ import {
 import type {
   PendingTravel,
   QualifiedColumn,
-  QueryReferences,
-  TableReference,
   TimeTravel,
-} from './query-references.ts';
-import { textOf } from '../planner/json-node.ts';
+  NameDefaults,
+  FoundReferences,
+} from '../binding/query-references.ts';
+import { textOf } from '../plan/json-node.ts';
 import { EXPRESSION_CLASSES, OTHER_NODES, QUERY_NODES, TABLE_NODES } from './syntax-nodes.ts';
-
-/** The catalog and schema of unqualified names. */
-export type NameDefaults = { readonly catalog: string; readonly schema: string };
-
-/** A query's references before the values of `AT (...)` are computed. */
-export type FoundReferences = Omit<QueryReferences, 'tables'> & {
-  readonly tables: readonly (Omit<TableReference, 'at'> & { readonly at: TimeTravel | PendingTravel | null })[];
-};
 
 /**
  * Walks the whole syntax tree of `json_serialize_sql` with the scopes of its CTEs; a node of a kind that it does not know is refused.
@@ -388,5 +380,6 @@ const clip = (name: string): string => (name.length > 100 ? `${name.slice(0, 100
 
 const refusal = (code: ErrorCode, message: string, position: number | undefined): SkeinError =>
   new SkeinError(code, message, { position });
+
 const notServed = (message: string, position: number | undefined): SkeinError =>
   refusal('NOT_SUPPORTED', message, position);

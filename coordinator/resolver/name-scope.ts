@@ -1,6 +1,6 @@
 import type { AddressName } from '#shared/iceberg/address-columns.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import type { PendingTravel, TimeTravel } from './query-references.ts';
+import type { PendingTravel, TimeTravel } from '../binding/query-references.ts';
 
 /** A table of FROM, before all other sources of its name are known. */
 export type OpenTable = {

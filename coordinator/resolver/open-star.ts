@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { isAddressName } from '#shared/iceberg/address-columns.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { OpenTable, Scope } from './name-scope.ts';
-import type { StarReference } from './query-references.ts';
+import type { StarReference } from '../binding/query-references.ts';
 
 /** A place where all columns of a FROM are meant. */
 export type OpenStar = {

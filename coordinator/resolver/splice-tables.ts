@@ -3,11 +3,11 @@ import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
-import type { ParameterQuery, ParameterValue } from '../planner/planner.ts';
+import type { ParameterQuery, ParameterValue } from '../binding/planner.ts';
 import { identifierText, Tokenizer, type Token } from '../statement/tokenizer.ts';
 import { parameterSql, type ValuePlace } from '../statement/value-place.ts';
 import { ByteOffsets } from './byte-offsets.ts';
-import type { QueryReferences, TableReference } from './query-references.ts';
+import type { QueryReferences, TableReference } from '../binding/query-references.ts';
 
 /**
  * A query whose table names have become scans. The rest of the text stays as the user wrote it, so an error's position can be taken

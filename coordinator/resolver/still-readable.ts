@@ -1,6 +1,6 @@
-import type { TableBinding } from './table-binding.ts';
-import type { LoadedTable, TableLoader } from './table-source.ts';
-import type { ScanBinding } from './scan-binding.ts';
+import type { TableBinding } from '../binding/table-binding.ts';
+import type { LoadedTable, TableLoader } from '../binding/table-source.ts';
+import type { ScanBinding } from '../binding/scan-binding.ts';
 import { must } from '#shared/must.ts';
 
 /**

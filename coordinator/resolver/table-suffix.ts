@@ -1,6 +1,6 @@
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import { METADATA_TABLES, type MetadataTable } from '../rows/metadata-table.ts';
-import type { TimeTravel } from './query-references.ts';
+import { METADATA_TABLES, type MetadataTable } from '../binding/metadata-table.ts';
+import type { TimeTravel } from '../binding/query-references.ts';
 
 /** The table, and what its name asks for: a branch or tag, a metadata table, or a metadata table of a branch or tag. */
 export type SuffixedName = {

@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { Schema } from '#shared/iceberg/schema.ts';
 import { currentSchema, schemaById, type Snapshot, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { unreachable } from '#shared/must.ts';
-import type { TimeTravel } from './query-references.ts';
+import type { TimeTravel } from '../binding/query-references.ts';
 
 /** A snapshot of a table, and the schema that it is read with. */
 export type TableState = { readonly snapshot: Snapshot | null; readonly schema: Schema };

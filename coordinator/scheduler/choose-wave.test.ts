@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DistributedPlan, Fragment, JoinSide, JoinSides } from '../distributor/fragment.ts';
-import type { Plan } from '../planner/plan.ts';
+import type { Plan } from '../plan/plan.ts';
 import { chooseWave, isLastKnown } from './choose-wave.ts';
 
 const MIB = 2 ** 20;

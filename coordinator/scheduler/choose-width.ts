@@ -1,5 +1,5 @@
 import type { TaskWidth } from '../distributor/fragment.ts';
-import type { PlanFeatures } from '../planner/plan-features.ts';
+import type { PlanFeatures } from '../plan/plan-features.ts';
 import type { PlannedScan } from './plan-scans.ts';
 
 /** One core finishes scans of at most this many compressed bytes and rows before a second core would help. */

@@ -4,10 +4,10 @@ import { EMPTY_REPORT, type PlanReport } from '#shared/iceberg/planning.ts';
 import type { TenantId } from '#shared/id.ts';
 import type { ScanRequest } from '#shared/iceberg/scan-request.ts';
 import type { PlannedFiles, ReadCall, TableReader } from '#shared/iceberg/table-reader.ts';
-import type { ScanBinding } from '../resolver/scan-binding.ts';
-import type { StagedBinding } from '../resolver/statement-binding.ts';
-import type { TableBinding } from '../resolver/table-binding.ts';
-import type { TableRows } from '../rows/table-rows.ts';
+import type { ScanBinding } from '../binding/scan-binding.ts';
+import type { StagedBinding } from '../binding/statement-binding.ts';
+import type { TableBinding } from '../binding/table-binding.ts';
+import type { TableRows } from '../binding/table-rows.ts';
 
 /** The part of a table that a task reads: files, of an Iceberg table or of a stage, or rows that travel with the task. */
 export type TaskTable =

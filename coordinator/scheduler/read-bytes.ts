@@ -1,7 +1,7 @@
 import type { ScanFile } from '#proto/task.ts';
 import { must } from '#shared/must.ts';
 import type { TaskFragment } from '../distributor/fragment.ts';
-import type { Plan } from '../planner/plan.ts';
+import type { Plan } from '../plan/plan.ts';
 import type { PlannedScan } from './plan-scans.ts';
 
 /** Returns the share of columns that is read, over the scans that are divided. `planned`: the fragment's scans. */

@@ -10,8 +10,8 @@ import type {
   TaskFragment,
   WholePlan,
 } from '../distributor/fragment.ts';
-import type { Plan } from '../planner/plan.ts';
-import { walkPlan } from '../planner/plan-tree.ts';
+import type { Plan } from '../plan/plan.ts';
+import { walkPlan } from '../plan/plan-tree.ts';
 import { stageRooms } from '../distributor/estimate/cluster-cores.ts';
 import type { AppliedFilter } from './applied-filter.ts';
 import { chooseWave, isLastKnown } from './choose-wave.ts';

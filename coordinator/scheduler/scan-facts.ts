@@ -1,8 +1,8 @@
 import type { ColumnFacts, ScanFacts } from '../distributor/fragment.ts';
 import { distinctCountsOf } from '#shared/iceberg/table-metadata.ts';
 import { must } from '#shared/must.ts';
-import type { ScanBinding } from '../resolver/scan-binding.ts';
-import type { TableBinding } from '../resolver/table-binding.ts';
+import type { ScanBinding } from '../binding/scan-binding.ts';
+import type { TableBinding } from '../binding/table-binding.ts';
 import { plannedFiles, readCall, scanRequest, type PlannedScan, type ScanContext } from './plan-scans.ts';
 
 /** A scan of more files than this gets no column statistics. */

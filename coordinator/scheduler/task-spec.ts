@@ -6,8 +6,8 @@ import type { Keyring } from '#shared/keyring.ts';
 import { must } from '#shared/must.ts';
 import type { StorageGrant } from '#shared/storage/credential.ts';
 import { grantsOf, signTicket } from '#shared/ticket.ts';
-import { printSqlType, type SqlField } from '../planner/sql-type.ts';
-import type { TableRows } from '../rows/table-rows.ts';
+import { printSqlType, type SqlField } from '../plan/sql-type.ts';
+import type { TableRows } from '../binding/table-rows.ts';
 import type { TaskTable } from './plan-scans.ts';
 
 /** The fields that all tasks of one run of a query share. */

@@ -6,7 +6,7 @@ import { allowing } from '#test/support/decisions.ts';
 import type { Caller } from '../auth/authenticate.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import { onePage } from '../catalog-client/pages.ts';
-import type { MissingCode } from '../resolver/table-source.ts';
+import type { MissingCode } from '../binding/table-source.ts';
 import { callersTables } from './callers-tables.ts';
 
 const SCHEMAS: Readonly<Record<string, readonly string[]>> = {

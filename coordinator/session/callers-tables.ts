@@ -7,7 +7,7 @@ import { mayDo, type Caller } from '../auth/authenticate.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import { firstOf } from '../catalog-client/pages.ts';
-import type { MissingCode, TableName, TableSource } from '../resolver/table-source.ts';
+import type { MissingCode, TableName, TableSource } from '../binding/table-source.ts';
 
 /** The tables that a caller may read. */
 export const callersTables = (client: CatalogClient, caller: Caller): TableSource => ({

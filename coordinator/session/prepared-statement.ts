@@ -1,4 +1,4 @@
-import type { SqlType } from '../planner/sql-type.ts';
+import type { SqlType } from '../plan/sql-type.ts';
 
 /** A column of a query's result. */
 export type QueryColumn = { readonly name: string; readonly typeName: string; readonly type: SqlType };

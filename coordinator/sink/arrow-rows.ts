@@ -1,7 +1,7 @@
 import type { SqlText } from '#proto/sql-text.ts';
 import { unreachable } from '#shared/must.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
-import { printSqlType, type SqlType } from '../planner/sql-type.ts';
+import { printSqlType, type SqlType } from '../plan/sql-type.ts';
 import { plainType } from './plain-type.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { Decimal, Field, FixedSizeList, List, Map_, Schema, SparseUnion, Struct, type DataType } from 'apache-arrow';
 import { must, unreachable } from '#shared/must.ts';
-import type { SqlField, SqlType } from '../planner/sql-type.ts';
+import type { SqlField, SqlType } from '../plan/sql-type.ts';
 import { ARROW_SCALARS } from './arrow-scalars.ts';
 import { plainType } from './plain-type.ts';
 import type { ResultShape } from './result-sink.ts';

@@ -1,7 +1,7 @@
 import type { SqlText } from '#proto/sql-text.ts';
 import { unreachable } from '#shared/must.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
-import type { SqlType } from '../planner/sql-type.ts';
+import type { SqlType } from '../plan/sql-type.ts';
 
 /**
  * Wraps a query so that DuckDB prints each row as the JSON text of the HTTP result, in its one column `json` of type VARCHAR: a comma

@@ -1,4 +1,4 @@
-import { mapLeaves, type LeafType, type SqlType } from '../planner/sql-type.ts';
+import { mapLeaves, type LeafType, type SqlType } from '../plan/sql-type.ts';
 import { ARROW_SCALARS } from './arrow-scalars.ts';
 
 const TEXT: SqlType = { kind: 'scalar', name: 'VARCHAR' };

@@ -1,5 +1,5 @@
 import type { FlightData } from '#shared/flight/flight-data.ts';
-import type { SqlType } from '../planner/sql-type.ts';
+import type { SqlType } from '../plan/sql-type.ts';
 
 /** The form of rows on their way to the client: JSON text that DuckDB prints, or Arrow record batches as they are. */
 export type Encoding = 'json' | 'arrow';

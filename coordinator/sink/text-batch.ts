@@ -1,5 +1,5 @@
 import { printJson, type Json } from '#shared/json.ts';
-import { textRecordBatch } from '../rows/text-record-batch.ts';
+import { textRecordBatch } from '../binding/text-record-batch.ts';
 import type { Encoding, ResultBatch } from './result-sink.ts';
 
 /** Encodes rows that the coordinator answers by itself; in Arrow every column is text. */

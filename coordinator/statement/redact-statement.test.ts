@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import type { Parameters } from './parameters.ts';
 import { beginsPrivately, isPrivateKind } from './private-statement.ts';
-import { readStatement } from './read-statement.ts';
+import { readStatement } from '../prepare/read-statement.ts';
 import { redactError, redactMessage, redactStatement, type RedactedStatement } from './redact-statement.ts';
 
 const LIMITS = { bytesMax: 1e6, depthMax: 100 };

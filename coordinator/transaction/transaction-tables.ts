@@ -7,13 +7,7 @@ import { printJson, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
-import {
-  requireTable,
-  tableKey,
-  type LoadedTable,
-  type TableLoader,
-  type TableName,
-} from '../resolver/table-source.ts';
+import { requireTable, tableKey, type LoadedTable, type TableLoader, type TableName } from '../binding/table-source.ts';
 import type { TableCommit } from '../write/table-commit.ts';
 
 type FoundTable = Extract<LoadedTable, { kind: 'found' }>;

@@ -3,14 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { CsvUnload, JsonUnload, UnloadFormat } from '#shared/stage/file-format.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
-import {
-  innerTypes,
-  mapLeaves,
-  printSqlType,
-  type LeafType,
-  type SqlField,
-  type SqlType,
-} from '../planner/sql-type.ts';
+import { innerTypes, mapLeaves, printSqlType, type LeafType, type SqlField, type SqlType } from '../plan/sql-type.ts';
 
 /** How the rows of a query become those of files. */
 type UnloadedColumns = {

@@ -8,9 +8,9 @@ import {
   refused,
   requireEncoding,
   timesOf,
-} from '../copy/file-format-options.ts';
-import { OptionReader } from '../copy/option-reader.ts';
-import type { Option } from '../copy/take-options.ts';
+} from '../stage/file-format-options.ts';
+import { OptionReader } from '../stage/option-reader.ts';
+import type { Option } from '../stage/take-options.ts';
 
 type Around = {
   /** HEADER, where the statement has it. */

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { UnloadFormat } from '#shared/stage/file-format.ts';
 import { stageFileNames } from '#shared/stage/stage-path.ts';
-import type { Unload } from './unload.ts';
+import type { Unload } from '../operation/unload.ts';
 
 /** The names of unloaded files: `data_<task>_0_<number>.csv.gz`, as Snowflake has them. */
 export type UnloadNames = {

@@ -5,22 +5,21 @@ import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 import { isUnknown } from '#shared/iceberg/write/commit-writes.ts';
 import type { UnloadedRows } from '#proto/task.ts';
 import type { Stage } from '../catalog-client/stage-catalog.ts';
-import type { CommandContext } from '../command/command.ts';
-import type { SqlField } from '../planner/sql-type.ts';
-import type { ActiveQuery } from '../query/active-query.ts';
+import type { CommandContext } from '../operation/command-context.ts';
+import type { SqlField } from '../plan/sql-type.ts';
 import { openStage } from '../stage/open-stage.ts';
 import { fileExists, listStageFiles } from '../stage/stage-files.ts';
 import { principalOf } from '../write/principal-of.ts';
-import { endLater } from '../write/write-journal.ts';
+import { endLater, type EndingStatement } from '../write/write-journal.ts';
 import { unloadColumns, unloadError } from './unload-columns.ts';
 import type { UnloadName } from './unload-intents.ts';
 import type { OpenUnload, UnloadJournal } from './unload-journal.ts';
 import { unloadNames, type UnloadNames } from './unload-names.ts';
-import type { Unload, Unloaded } from './unload.ts';
+import type { Unload, Unloaded } from '../operation/unload.ts';
 
 export type UnloadServices = {
   readonly journal: Pick<UnloadJournal, 'begin'>;
-  readonly statement: Pick<ActiveQuery, 'recordId' | 'endLater' | 'settled'>;
+  readonly statement: EndingStatement & { readonly recordId: string };
 };
 
 /** Files of one unload. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { QUERY_TYPES } from '../history/query-type.ts';
+import { QUERY_TYPES } from '../statement/query-type.ts';
 import { classify, classOfType, printClass, reclassify } from './classify.ts';
 
 const NOTHING = { joins: 0, windows: 0, aggregates: 0, scans: 1, estimatedRows: 1_000 };

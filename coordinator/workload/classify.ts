@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/json.ts';
 import { printCount } from '#shared/print-count.ts';
-import type { PlanFeatures } from '../planner/plan-features.ts';
-import type { QueryType } from '../history/query-type.ts';
+import type { PlanFeatures } from '../plan/plan-features.ts';
+import type { QueryType } from '../statement/query-type.ts';
 import { WORK_CLASSES, type WorkClass } from './work-class.ts';
 
 /** The class of a query, and why. */

@@ -3,7 +3,7 @@ import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Node, type YAM
 import { parseBytes, parseDuration } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { didYouMean, nearestName } from '#shared/nearest-name.ts';
-import { QUERY_TYPES } from '../history/query-type.ts';
+import { QUERY_TYPES } from '../statement/query-type.ts';
 import { PRIORITY_MAX, WORK_CLASSES } from './work-class.ts';
 import {
   DEFAULT_WORKLOAD,

@@ -6,9 +6,10 @@ import { blobMetadata, encodePuffin, type PuffinBlob } from '#shared/iceberg/wri
 import { must } from '#shared/must.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
-import type { Analyze, Analyzed, Queries, TextRows, WriteTarget } from '../command/command.ts';
-import { findColumn } from '../command/table/find-column.ts';
-import type { MetadataChange } from '../command/table/change-table.ts';
+import type { Analyze, Analyzed, WriteTarget } from '../operation/writes.ts';
+import type { Queries, TextRows } from '../operation/queries.ts';
+import { findColumn } from '../operation/find-column.ts';
+import type { MetadataChange } from '../operation/change-table.ts';
 import { wholeText } from '../statement/derived-text.ts';
 import type { ObjectName } from '../statement/statement.ts';
 import { readName, tableText } from './target-name.ts';

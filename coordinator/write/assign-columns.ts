@@ -3,27 +3,18 @@ import { printValue } from '#shared/iceberg/print-value.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { must } from '#shared/must.ts';
-import { printSqlType, type SqlField, type SqlType } from '../planner/sql-type.ts';
-import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
+import { printSqlType, type SqlField, type SqlType } from '../plan/sql-type.ts';
+import { icebergSqlType } from '../plan/iceberg-sql-type.ts';
 import { wholeText, type DerivedText } from '../statement/derived-text.ts';
 import type { Proven } from '../statement/proven.ts';
 import { SplicedText } from '../statement/spliced-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { missingColumn } from './missing-column.ts';
 import { isAssignable } from './is-assignable.ts';
+import type { TargetColumns, ColumnName } from '../operation/target-columns.ts';
 
 /** A column of a table and the column of a query that gives its values; null = its default. */
 export type Assignment = { readonly field: Field; readonly source: number | null };
-
-/** How the columns of an INSERT's query find theirs of the table. */
-export type TargetColumns =
-  | { readonly kind: 'position' }
-  | { readonly kind: 'list'; readonly names: readonly ColumnName[] }
-  | { readonly kind: 'name' }
-  /** DEFAULT VALUES: no column of the query is used. */
-  | { readonly kind: 'defaults' };
-
-export type ColumnName = { readonly name: string; readonly position: number };
 
 type Insert = {
   /** The table's columns. */

@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { MAIN_BRANCH } from '#shared/iceberg/write/table-write.ts';
-import type { WriteTarget } from '../command/command.ts';
+import type { WriteTarget } from '../operation/writes.ts';
 
 /** The table at one of its branches: what is written becomes the branch's snapshot. @throws SNAPSHOT_NOT_FOUND, NOT_SUPPORTED for a tag */
 export function atBranch(target: WriteTarget, branch: string): WriteTarget {

@@ -1,11 +1,7 @@
 import type { TenantId } from '#shared/id.ts';
 import type { ManifestReader } from '#shared/iceberg/rewrite-manifests.ts';
 import type { TableReader } from '#shared/iceberg/table-reader.ts';
-import type { StorageCredential } from '#shared/storage/credential.ts';
-import type { TableName } from '../resolver/table-source.ts';
-
-/** The table of a commit, with the right to read its files. */
-export type CommittedTable = { readonly name: TableName; readonly credential: StorageCredential };
+import type { CommittedTable } from '../operation/command-context.ts';
 
 /** Reads the manifests of a table that a commit changes: small ones here, others in a thread. */
 export function commitManifests(

@@ -1,10 +1,11 @@
 import type { DeletesOf } from '#shared/iceberg/write/change-rows.ts';
 import type { ScanFile } from '#proto/task.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
-import type { Description } from '../command/description.ts';
-import type { Returning, WriteOutcome } from '../command/command.ts';
-import type { Delete } from '../command/row-write.ts';
-import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
+import type { Description } from '../operation/description.ts';
+import type { Returning } from '../operation/queries.ts';
+import type { WriteOutcome } from '../operation/writes.ts';
+import type { Delete } from '../operation/row-write.ts';
+import { icebergSqlType } from '../plan/iceberg-sql-type.ts';
 import type { AsProven } from '../statement/proven.ts';
 import { MatchedRows, matchQuery } from './matched-rows.ts';
 import { liveRows, planChanges } from './plan-changes.ts';

@@ -1,6 +1,6 @@
 import { unreachable } from '#shared/must.ts';
-import type { Description } from '../command/description.ts';
-import type { RowWrite } from '../command/row-write.ts';
+import type { Description } from '../operation/description.ts';
+import type { RowWrite } from '../operation/row-write.ts';
 import { COUNT_COLUMNS } from '../sink/count-batch.ts';
 import type { AsProven } from '../statement/proven.ts';
 import { describeDelete } from './delete-rows.ts';

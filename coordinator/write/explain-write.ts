@@ -1,9 +1,9 @@
 import { printTransform } from '#shared/iceberg/transform.ts';
 import { parseJson, printJson, type JsonObject } from '#shared/json.ts';
 import { unreachable } from '#shared/must.ts';
-import type { ExplainOptions } from '../command/explain-options.ts';
-import type { WriteTarget } from '../command/command.ts';
-import type { RowWrite } from '../command/row-write.ts';
+import type { ExplainOptions } from '../operation/explain-options.ts';
+import type { WriteTarget } from '../operation/writes.ts';
+import type { RowWrite } from '../operation/row-write.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
 import type { AsProven } from '../statement/proven.ts';
 import type { TextSpan } from '../statement/statement.ts';

@@ -1,7 +1,7 @@
 import { appendFiles } from '#shared/iceberg/write/append-files.ts';
-import type { Description } from '../command/description.ts';
-import type { WriteOutcome } from '../command/command.ts';
-import type { Insert } from '../command/row-write.ts';
+import type { Description } from '../operation/description.ts';
+import type { WriteOutcome } from '../operation/writes.ts';
+import type { Insert } from '../operation/row-write.ts';
 import type { AsProven } from '../statement/proven.ts';
 import { assignColumns, insertedRows } from './assign-columns.ts';
 import { overwriteRows } from './overwrite-rows.ts';

@@ -1,6 +1,6 @@
 import { unreachable } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import type { SqlType } from '../planner/sql-type.ts';
+import type { SqlType } from '../plan/sql-type.ts';
 
 /**
  * Whether values of one type can be stored in a column of another, as DuckDB's own INSERT does it: by a cast, which may refuse single

@@ -1,7 +1,7 @@
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import type { WriteTarget } from '../command/command.ts';
-import type { Merge } from '../command/row-write.ts';
+import type { WriteTarget } from '../operation/writes.ts';
+import type { Merge } from '../operation/row-write.ts';
 import type { AsProven } from '../statement/proven.ts';
 import type { SplicedText } from '../statement/spliced-text.ts';
 import { identifierText, Tokenizer } from '../statement/tokenizer.ts';

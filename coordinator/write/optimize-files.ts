@@ -1,7 +1,7 @@
 import { replaceFiles } from '#shared/iceberg/write/replace-files.ts';
 import { must } from '#shared/must.ts';
-import type { WriteTarget } from '../command/command.ts';
-import type { Optimize, Optimized } from '../command/optimize-request.ts';
+import type { WriteTarget } from '../operation/writes.ts';
+import type { Optimize, Optimized } from '../operation/optimize-request.ts';
 import { wholeText, type DerivedText } from '../statement/derived-text.ts';
 import type { Proven } from '../statement/proven.ts';
 import { SplicedText } from '../statement/spliced-text.ts';

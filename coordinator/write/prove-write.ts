@@ -1,5 +1,5 @@
 import { unreachable } from '#shared/must.ts';
-import type { Queries } from '../command/command.ts';
+import type { Queries } from '../operation/queries.ts';
 import type {
   Delete,
   Insert,
@@ -10,7 +10,7 @@ import type {
   RowWrite,
   SetColumn,
   Update,
-} from '../command/row-write.ts';
+} from '../operation/row-write.ts';
 import type { AsProven, TakePart } from '../statement/proven.ts';
 
 type Prover = Pick<Queries, 'prove'>;

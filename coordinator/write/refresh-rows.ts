@@ -1,10 +1,10 @@
 import { appendFiles } from '#shared/iceberg/write/append-files.ts';
 import { requireWritable } from '#shared/iceberg/write/require-writable.ts';
 import { must } from '#shared/must.ts';
-import type { WriteOutcome, WriteTarget } from '../command/command.ts';
-import type { Refresh } from '../command/refresh-request.ts';
-import type { TableBinding } from '../resolver/table-binding.ts';
-import type { TableName } from '../resolver/table-source.ts';
+import type { WriteOutcome, WriteTarget } from '../operation/writes.ts';
+import type { Refresh } from '../operation/refresh-request.ts';
+import type { TableBinding } from '../binding/table-binding.ts';
+import type { TableName } from '../binding/table-source.ts';
 import { wholeText } from '../statement/derived-text.ts';
 import type { RowServices } from './replace-rows.ts';
 

@@ -7,7 +7,7 @@ import type { Transform } from '#shared/iceberg/transform.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import type { WriteTarget } from '../command/command.ts';
+import type { WriteTarget } from '../operation/writes.ts';
 import { readName, tableText } from './target-name.ts';
 
 /** The rows of a table as they are written into other files of it. */

@@ -1,10 +1,11 @@
 import type { Schema } from '#shared/iceberg/schema.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
-import type { StageLoads } from '#shared/stage/stage-loads.ts';
+import type { StageLoads } from '#shared/iceberg/stage-loads.ts';
 import type { SnapshotChange } from '#shared/iceberg/write/snapshot-change.ts';
-import type { DestinationOf, WriteTarget, WrittenRows } from '../command/command.ts';
-import type { SqlField } from '../planner/sql-type.ts';
+import type { DestinationOf, WrittenRows } from '../operation/queries.ts';
+import type { WriteTarget } from '../operation/writes.ts';
+import type { SqlField } from '../plan/sql-type.ts';
 import type { Assignment } from './assign-columns.ts';
 
 /** A query whose rows go to the target. */

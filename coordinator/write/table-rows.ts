@@ -4,8 +4,8 @@ import { SkeinError } from '#shared/error.ts';
 import { printValue } from '#shared/iceberg/print-value.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
-import { printSqlType, type SqlField, type SqlType } from '../planner/sql-type.ts';
-import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
+import { printSqlType, type SqlField, type SqlType } from '../plan/sql-type.ts';
+import { icebergSqlType } from '../plan/iceberg-sql-type.ts';
 import type { Assignment } from './assign-columns.ts';
 import { missingValues } from './missing-values.ts';
 

@@ -1,7 +1,7 @@
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
-import type { WriteTarget } from '../command/command.ts';
-import type { TableName } from '../resolver/table-source.ts';
+import type { WriteTarget } from '../operation/writes.ts';
+import type { TableName } from '../binding/table-source.ts';
 
 /** The name under which queries read what is there before a write: that of the table, at its branch. */
 export const readName = ({ name, branch }: Pick<WriteTarget, 'name' | 'branch'>): TableName =>

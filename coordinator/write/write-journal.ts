@@ -209,11 +209,14 @@ function unusedKey(writes: readonly OpenWrite[]): string | undefined {
   return writes.find(({ intent, isNew }) => isNew && (timeOfUuidV7(intent.key) ?? 0) > youngMs)?.intent.key;
 }
 
+/** A statement that answers before the catalog has said how its commit ended; its record ends when it has. */
+export interface EndingStatement {
+  endLater(): void;
+  settled(error: SkeinError | null): void;
+}
+
 /** Ends the history record of a statement when the catalog has said how its commit ended. */
-export function endLater(
-  statement: { endLater(): void; settled(error: SkeinError | null): void },
-  open: Pick<OpenWrite, 'settle'>,
-): void {
+export function endLater(statement: EndingStatement, open: Pick<OpenWrite, 'settle'>): void {
   statement.endLater();
   open.settle().then(
     (outcome) => statement.settled(failureOf(outcome)),

@@ -2,8 +2,8 @@ import type { SnapshotChange } from '#shared/iceberg/write/snapshot-change.ts';
 import type { NewSnapshot } from '#shared/iceberg/write/commit-writes.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
 import type { JsonObject } from '#shared/json.ts';
-import type { ObservedWrite, WriteTarget } from '../command/command.ts';
-import { inTenths } from '../query/run-figures.ts';
+import type { ObservedWrite, WriteTarget } from '../operation/writes.ts';
+import { inTenths } from '../profile/run-figures.ts';
 import { printTarget, targetJson } from './explain-write.ts';
 import { rowsOf } from './returned-rows.ts';
 

@@ -1,7 +1,7 @@
 import type { Principal as PrincipalMessage } from '#proto/generated/skein/catalog/v1/Principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
-import type { TokenClaims } from '#shared/token-claims.ts';
+import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 
 /** The principal of a call: those claims of its token that the catalog reads. */
 export type Principal = Pick<

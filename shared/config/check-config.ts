@@ -3,7 +3,7 @@ import type { Config, ConfigKey } from './config-schema.ts';
 import { machineMemory, WORKER_MEMORY_MIN } from './machine-memory.ts';
 import type { LoadedConfig } from './loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
-import { isLoopback } from '#shared/grpc/loopback.ts';
+import { isLoopback } from '#shared/config/loopback.ts';
 
 /** The longest time that a timer of Node takes; it fires at once when it is given more. */
 const TIMER_MS_MAX = 2 ** 31 - 1;

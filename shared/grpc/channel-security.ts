@@ -13,7 +13,7 @@ import { openKeyring, type Keyring } from '#shared/keyring.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { rolesOf, type ClusterRole } from './cluster-role.ts';
 import { requireSecret } from './internal-auth.ts';
-import { hostOf, isLoopback } from './loopback.ts';
+import { hostOf, isLoopback } from '../config/loopback.ts';
 import { ProvenCredentials, roleCredentials } from './proven-credentials.ts';
 import { TlsFiles } from './tls-files.ts';
 

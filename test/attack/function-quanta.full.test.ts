@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
-import { isFunctionAllowed } from '#coordinator/resolver/function-policy.ts';
+import { isFunctionAllowed } from '#coordinator/binding/function-policy.ts';
 import { must } from '#shared/must.ts';
 import { cpuMs } from '#test/support/worker-process.ts';
 import { largeCalls, type Signature } from './large-arguments.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { HistoryEntry } from '#coordinator/history/history-request.ts';
-import type { QueryRunProfile } from '#coordinator/api/http/profile-types.ts';
+import type { QueryRunProfile } from '#coordinator/profile/profile-types.ts';
 import { AdminClients } from '#test/support/admin-clients.ts';
 import { must } from '#shared/must.ts';
 import { ApiDocument } from '#test/support/api-document.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
-import type { QueryRunProfile, StageProfile } from '#coordinator/api/http/profile-types.ts';
+import type { QueryRunProfile, StageProfile } from '#coordinator/profile/profile-types.ts';
 import { ApiDocument } from '#test/support/api-document.ts';
 import type { Cluster, QueryRequest } from '#test/support/cluster.ts';
 import { sharedCluster } from '#test/support/resources.ts';

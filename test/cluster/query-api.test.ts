@@ -9,7 +9,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { printJson, type Json } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { SCOPES } from '#shared/token-claims.ts';
+import { SCOPES } from '#shared/authorization/token-claims.ts';
 import { ApiDocument } from '#test/support/api-document.ts';
 import type { Cluster } from '#test/support/cluster.ts';
 import { TYPES } from '#test/support/duckdb-types.ts';

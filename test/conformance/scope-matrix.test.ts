@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OPERATIONS } from '#catalog/rest/operations.ts';
 import type { Action } from '#shared/authorization/action.ts';
 import { must } from '#shared/must.ts';
-import { SCOPES } from '#shared/token-claims.ts';
+import { SCOPES } from '#shared/authorization/token-claims.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
 import { CATALOG, makeFixture, requestOf, SCHEMA, type Prepared } from './matrix-requests.ts';
 import { SCOPE_MATRIX } from './scope-matrix.ts';

@@ -1,4 +1,4 @@
-import type { Scope } from '#shared/token-claims.ts';
+import type { Scope } from '#shared/authorization/token-claims.ts';
 
 /**
  * Operation, the scope that it needs (null: not even a token), and the status of a good request with that scope alone and with every scope

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { CONTEXT_FUNCTIONS, isFunctionAllowed } from '#coordinator/resolver/function-policy.ts';
+import { CONTEXT_FUNCTIONS, isFunctionAllowed } from '#coordinator/binding/function-policy.ts';
 import { ANY_ELEMENTS, ANY_TYPES, valueOf, type Stored } from './argument-types.ts';
 import { CONSTANTS, CONTEXT_CALLS, WHOLE_CALLS } from './call-texts.ts';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exchangeType, fromExchange, toExchange } from '#coordinator/distributor/print/exchange-form.ts';
 import { travels } from '#coordinator/distributor/place/travels.ts';
 import { fromDuckDbType } from '#coordinator/planner/duckdb-type-of.ts';
-import { printSqlType, type SqlType } from '#coordinator/planner/sql-type.ts';
+import { printSqlType, type SqlType } from '#coordinator/plan/sql-type.ts';
 import { must } from '#shared/must.ts';
 import { queryArrow } from '#test/support/duckdb-ipc.ts';
 import { LONG_INTERVALS, TYPES } from '#test/support/duckdb-types.ts';

@@ -1,6 +1,6 @@
 import { must } from '#shared/must.ts';
 import type { ColumnFacts, ScanFacts } from '#coordinator/distributor/fragment.ts';
-import type { ScanBinding } from '#coordinator/resolver/scan-binding.ts';
+import type { ScanBinding } from '#coordinator/binding/scan-binding.ts';
 
 /** Statistics of the two benchmarks at a scale, as manifests would have them: rows of each table, bounds of keys, numbers and dates. */
 

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sessionPlanner } from '#test/support/session-planner.ts';
-import type { Planner } from '#coordinator/planner/planner.ts';
+import type { Planner } from '#coordinator/binding/planner.ts';
 import { TPCH_TABLES, tpchFiles } from '#cli/load/tpch.ts';
 import { openFixture } from '#test/slt/fixture.ts';
 import { parseSlt } from '#test/slt/slt-file.ts';

@@ -3,7 +3,7 @@ import type { HistoryEntry } from '#coordinator/history/history-request.ts';
 import { isOpen, type HistoryRow, type Recorded } from '#coordinator/history/history-record.ts';
 import type { ClusterView } from '#coordinator/observe/cluster-view.ts';
 import { EventHub } from '#coordinator/observe/event-hub.ts';
-import type { LiveQuery } from '#coordinator/query/live-query.ts';
+import type { LiveQuery } from '#coordinator/operation/live-query.ts';
 import { QueryRegistry, type LiveStatement } from '#coordinator/query/query-registry.ts';
 import { GroupTree } from '#coordinator/workload/group-tree.ts';
 import { DEFAULT_WORKLOAD } from '#coordinator/workload/workload.ts';

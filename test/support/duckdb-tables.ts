@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { fieldsOf } from '#cli/load/column-type.ts';
 import { FieldIds } from '#shared/iceberg/field-ids.ts';
-import type { LoadedTable, TableSource } from '#coordinator/resolver/table-source.ts';
+import type { LoadedTable, TableSource } from '#coordinator/binding/table-source.ts';
 import { printField } from '#shared/iceberg/type.ts';
 import { readTableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';

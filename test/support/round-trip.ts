@@ -3,12 +3,12 @@ import { spliceTables, plannerSql } from '#coordinator/resolver/splice-tables.ts
 import { SCRIPTED_ASKER } from './scripted/tables.ts';
 import { NotPrintable } from '#coordinator/distributor/print/not-printable.ts';
 import { printPlan } from '#coordinator/distributor/print/print-plan.ts';
-import type { Plan } from '#coordinator/planner/plan.ts';
-import type { Planner, PlannerScan } from '#coordinator/planner/planner.ts';
+import type { Plan } from '#coordinator/plan/plan.ts';
+import type { Planner, PlannerScan } from '#coordinator/binding/planner.ts';
 import { fromDuckDbType } from '#coordinator/planner/duckdb-type-of.ts';
-import { outputFields } from '#coordinator/planner/plan-schema.ts';
-import { walkPlan } from '#coordinator/planner/plan-tree.ts';
-import { printSqlType } from '#coordinator/planner/sql-type.ts';
+import { outputFields } from '#coordinator/plan/plan-schema.ts';
+import { walkPlan } from '#coordinator/plan/plan-tree.ts';
+import { printSqlType } from '#coordinator/plan/sql-type.ts';
 import { must } from '#shared/must.ts';
 import { printJson, type Json } from '#shared/json.ts';
 import { contextSetupSql, contextVariablesSql } from '#shared/sql/statement-context.ts';

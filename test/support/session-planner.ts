@@ -2,7 +2,7 @@ import { parseJson } from '#shared/json.ts';
 import { translateForeign } from '#coordinator/dialect/translate-foreign.ts';
 import { printReply } from '#coordinator/planner/plan-text.ts';
 import { PlannerSession } from '#coordinator/planner/planner-session.ts';
-import type { Planner, PlanReply } from '#coordinator/planner/planner.ts';
+import type { Planner, PlanReply } from '#coordinator/binding/planner.ts';
 
 /** A planner in this process: the same session that a planner process runs, without its limits. */
 export async function sessionPlanner(): Promise<Planner> {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sessionPlanner } from '#test/support/session-planner.ts';
-import type { Planner } from '#coordinator/planner/planner.ts';
+import type { Planner } from '#coordinator/binding/planner.ts';
 import { roundTrip, setRoundTripContext } from '#test/support/round-trip.ts';
 import { TPCDS_TABLES, tpcdsData, tpcdsQueries } from './tpcds.ts';
 

@@ -1,7 +1,7 @@
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodeFlightData, headerOf } from '#shared/flight/flight-data.ts';
-import { encodeArrowMessage, encodeNative, freeMessage, type NativeMessage } from '../flight/arrow-message.ts';
+import { encodeArrowMessage, encodeNative, freeMessage, type NativeMessage } from '../batch/arrow-message.ts';
 import { arrowBuffer } from './arrow-buffer.ts';
 import { ArrowInput, type ArrowRows } from './arrow-in.ts';
 import { ArrowForm, schemaMessage } from './arrow-out.ts';

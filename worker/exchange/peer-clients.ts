@@ -10,7 +10,7 @@ import { fromServiceError, internalMetadata, isAnswer } from '#shared/grpc/inter
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { brokenMessage } from '../duckdb/check-message.ts';
 import { readMessage } from '../duckdb/ipc-message.ts';
-import { plainMessage } from '../flight/compress-message.ts';
+import { plainMessage } from '../batch/compress-message.ts';
 import { decodeFlightData } from '#shared/flight/flight-data.ts';
 import { miscounted, type SpooledOutput } from '../spool/spooled-output.ts';
 

@@ -10,7 +10,7 @@ import { verifyTicket } from '#shared/ticket.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { TaskSpool } from '../spool/spool.ts';
 import { encodeAppMetadata } from '#shared/flight/flight-data.ts';
-import { LentMessage } from './arrow-message.ts';
+import { LentMessage } from '../batch/arrow-message.ts';
 import { parseTicket } from './flight-ticket.ts';
 import { sendPartition } from './send-partition.ts';
 import { SendWindow, type FlightCall } from './send-window.ts';

@@ -8,7 +8,7 @@ import type { ReadFooter } from '../scan/footer.ts';
 import { inBatches } from '../scan/in-batches.ts';
 import { checkFile as requireUnchanged } from '../staged/print-staged.ts';
 import type { RangeFiles } from '../staged/range-files.ts';
-import type { WrittenTable } from '../slot/write-table.ts';
+import type { WrittenTable } from '../write/write-table.ts';
 import { checkFile, dropRejects, type CheckTools, type FileCheck } from './check-file.ts';
 import { dataFault, isOfData } from './data-fault.ts';
 import { stagedFile, type StagedFile } from './staged-file.ts';

@@ -12,7 +12,7 @@ import { FooterCache } from '../scan/footer.ts';
 import { printScan, type PrintedScan } from '../scan/print-scan.ts';
 import { openScanned } from '../scan/readable-path.ts';
 import { LATE_FALSE } from '../duckdb/statement.ts';
-import { InstancePool, type TaskInstance } from '../slot/instance-pool.ts';
+import { InstancePool, type TaskInstance } from '../duckdb/instance-pool.ts';
 import { CachedScans } from './cached-scans.ts';
 import { RowCache } from './row-cache.ts';
 

@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { inputCall } from '../duckdb/input-functions.ts';
 import type { CacheableScan } from '../scan/cacheable-scan.ts';
 import type { PrintedScan } from '../scan/print-scan.ts';
-import type { TaskInstance } from '../slot/instance-pool.ts';
+import type { TaskInstance } from '../duckdb/instance-pool.ts';
 import { CachedRows } from './cached-rows.ts';
 import { fillColumns } from './fill-columns.ts';
 import { columnKey, type RowCache } from './row-cache.ts';

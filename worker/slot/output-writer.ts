@@ -1,16 +1,10 @@
 import type { OutputSpec, WriteSink } from '#proto/task.ts';
 import { ArrowForm, ArrowWriter, schemaMessage } from '../duckdb/arrow-out.ts';
 import type { Instance } from '../duckdb/instance.ts';
-import type { Address, ResultWords } from '../duckdb/library.ts';
+import type { ResultWords } from '../duckdb/library.ts';
 import { PartitionWriter } from '../duckdb/partition-writer.ts';
 import type { TaskOutput } from './task-output.ts';
-
-/** Collects the chunks of a result into batches and passes them to the task's output. */
-export interface OutputWriter extends Disposable {
-  append(chunk: Address): void;
-  /** Passes on the last, incomplete batches. */
-  finish(): void;
-}
+import type { OutputWriter } from '../duckdb/chunk-writer.ts';
 
 /** An output of rows; files are written by DuckDB. */
 export type RowsOutput = Exclude<OutputSpec, WriteSink>;

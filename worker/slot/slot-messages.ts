@@ -1,8 +1,8 @@
 import type { ErrorData } from '#shared/error.ts';
 import type { InputSpec, TaskQueueing, TaskReport, SentTask } from '#proto/task.ts';
 import type { MessagePort } from 'node:worker_threads';
-import type { NativeMessage } from '../flight/arrow-message.ts';
-import type { IdleLimits } from './instance-pool.ts';
+import type { NativeMessage } from '../batch/arrow-message.ts';
+import type { IdleLimits } from '../duckdb/instance-pool.ts';
 import type { CopySettings } from '../disk-cache/copied-files.ts';
 import type { StoredBatch } from '../spool/spooled-output.ts';
 

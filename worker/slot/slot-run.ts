@@ -1,7 +1,7 @@
 import type { KillRank } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Asker } from '#shared/fair/asker.ts';
-import { freeMessage } from '../flight/arrow-message.ts';
+import { freeMessage } from '../batch/arrow-message.ts';
 import type { Attempt } from './attempt.ts';
 import type { Slot } from './slot.ts';
 import type { QueryTime, SlotOutput, SlotStart } from './slot-messages.ts';

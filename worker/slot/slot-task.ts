@@ -1,10 +1,10 @@
 import { BINDING_CODES } from '#shared/duckdb-error.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { OutputWriter } from './output-writer.ts';
+import type { OutputWriter } from '../duckdb/chunk-writer.ts';
 import { interruptConnection } from '../duckdb/instance.ts';
 import type { ResultWords } from '../duckdb/library.ts';
 import { destroyChunk, PreparedStatement, Statement, type StatementKind } from '../duckdb/statement.ts';
-import type { MemoryUse, TaskInstance } from './instance-pool.ts';
+import type { MemoryUse, TaskInstance } from '../duckdb/instance-pool.ts';
 import type { InterruptControl } from './interrupt-control.ts';
 import type { TaskOutput } from './task-output.ts';
 

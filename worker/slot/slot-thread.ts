@@ -11,7 +11,7 @@ import { dropPositions, loadPositions } from '../scan/load-positions.ts';
 import { FooterCache } from '../scan/footer.ts';
 import { footersOf } from '../scan/footers-of.ts';
 import { RangeFiles } from '../staged/range-files.ts';
-import { prepareSql, type PreparedSql } from '../scan/prepare-sql.ts';
+import { prepareSql, type PreparedSql } from './prepare-sql.ts';
 import { openScanned, readablePath } from '../scan/readable-path.ts';
 import { returnFreedMemory } from '../duckdb/library.ts';
 import { CachedScans } from '../row-cache/cached-scans.ts';
@@ -19,7 +19,7 @@ import { RowCache } from '../row-cache/row-cache.ts';
 import { readProfile } from '../duckdb/profile.ts';
 import { CopyReader, type CopiedFiles } from '../disk-cache/copied-files.ts';
 import { explainFailure } from './explain-failure.ts';
-import { InstancePool, type TaskInstance } from './instance-pool.ts';
+import { InstancePool, type TaskInstance } from '../duckdb/instance-pool.ts';
 import { InterruptControl } from './interrupt-control.ts';
 import { LevelSpec } from './level-spec.ts';
 import { LevelStats } from './level-stats.ts';
@@ -35,8 +35,8 @@ import { bytesOf, readBytes, reportOf, type TaskDone } from './task-report.ts';
 import { addRuns, NO_RUN, type TaskRun } from './task-run.ts';
 import { currentThread, restorePriority } from './thread-priority.ts';
 import { keepsOrderOfFiles, loadRules, writeFiles } from './write-files.ts';
-import { unsoundFor } from './unsound-for.ts';
-import { chunkTaker, type RunStatement } from './write-table.ts';
+import { configureInstance } from './configure-instance.ts';
+import { chunkTaker, type RunStatement } from '../write/write-table.ts';
 
 /** The program of a slot's thread: several tasks at a time, each in an instance of its own. */
 const settings = workerData as SlotSettings;
@@ -246,7 +246,7 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
   let inputs: TaskInputs | undefined;
   try {
     inputs = stamp.during(job.job, () => {
-      configure(instance, spec, { memoryBytes, threads });
+      configureInstance(instance, spec, { memoryBytes, threads });
       return openInputs(instance, job, threads);
     });
     const { texts } = inputs;
@@ -281,27 +281,6 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
     const footersOfScan = footersOf(footers, running.signal, spec.tenant);
     throw await explainFailure(error, { spec, files: prepared.files, footersOf: footersOfScan, ranges });
   }
-}
-
-/** Prepares an instance for the text of a task. */
-function configure(
-  instance: TaskInstance,
-  spec: TaskSpec,
-  { memoryBytes, threads }: { readonly memoryBytes: number; readonly threads: number },
-): void {
-  const { spillLimitBytes: spillBytes, context, profile, keepJoinOrder, bounds } = spec;
-  const load = loadRules(spec);
-  const texts = load === undefined ? spec.sql : load.guarded;
-  instance.configure({
-    memoryBytes,
-    spillBytes,
-    threads,
-    context,
-    profile: load !== undefined && profile === 'none' ? 'operators' : profile,
-    keepJoinOrder,
-    unsound: unsoundFor(texts, spec.scans),
-    bounds,
-  });
 }
 
 /** The folders below which DuckDB finds the files of a scan. */

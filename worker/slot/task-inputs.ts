@@ -8,7 +8,7 @@ import { readBatch, readSchema } from '../duckdb/ipc-message.ts';
 import { addressOf, readBytes } from '../duckdb/memory.ts';
 import { decodeFlightData, headerOf } from '#shared/flight/flight-data.ts';
 import type { StoredBatch } from '../spool/spooled-output.ts';
-import type { TaskInstance } from './instance-pool.ts';
+import type { TaskInstance } from '../duckdb/instance-pool.ts';
 import type { JobInput } from './slot-messages.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { ErrorData } from '#shared/error.ts';
 import type { TaskReport } from '#proto/task.ts';
-import { encodeArrowMessage, encodeNative } from '../flight/arrow-message.ts';
+import { encodeArrowMessage, encodeNative } from '../batch/arrow-message.ts';
 import type { ArrowMessage } from '../duckdb/arrow-out.ts';
 import type { ThreadChannel } from './slot-channel.ts';
 import type { QueryTime, SlotInput, SlotOutput } from './slot-messages.ts';

@@ -1,5 +1,5 @@
 import type { TaskReport, TaskSpec } from '#proto/task.ts';
-import type { PreparedSql } from '../scan/prepare-sql.ts';
+import type { PreparedSql } from './prepare-sql.ts';
 import type { SlotJob } from './slot-messages.ts';
 import type { TaskOutput } from './task-output.ts';
 import type { TaskRun } from './task-run.ts';

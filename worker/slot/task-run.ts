@@ -1,6 +1,6 @@
 import type { TaskReport } from '#proto/task.ts';
 import type { Json } from '#shared/json.ts';
-import type { MemoryUse } from './instance-pool.ts';
+import type { MemoryUse } from '../duckdb/instance-pool.ts';
 import type { TaskTimes } from './slot-scheduler.ts';
 
 /** Measurements of a task that succeeded. */

@@ -4,12 +4,12 @@ import type { Json } from '#shared/json.ts';
 import { must, unreachable } from '#shared/must.ts';
 import { loadFiles, type LoadTask } from '../load/load-files.ts';
 import type { ReadFooter } from '../scan/footer.ts';
-import { printSql } from '../scan/prepare-sql.ts';
+import { printSql } from './prepare-sql.ts';
 import type { RangeFiles } from '../staged/range-files.ts';
 import { openScanned } from '../scan/readable-path.ts';
 import type { TaskRun } from './task-run.ts';
 import { writeStage } from './write-stage.ts';
-import { readChunkTexts, writeTable, type WriteTools, type WrittenTable } from './write-table.ts';
+import { readChunkTexts, writeTable, type WriteTools, type WrittenTable } from '../write/write-table.ts';
 
 /** `operators`: DuckDB's operators of the last COPY, with the rows of each, for a task that loads files. */
 type LoadTools = WriteTools & { readonly operators: () => Json };

@@ -11,7 +11,7 @@ import type { ListedFile, Storage } from '#shared/storage/storage.ts';
 import { duckdb } from '../duckdb/library.ts';
 import { readCounts, readTexts } from '../duckdb/read-values.ts';
 import { fileNumber, printUnload } from '../write/print-unload.ts';
-import { TASK_FILES_MAX, type WriteTools } from './write-table.ts';
+import { TASK_FILES_MAX, type WriteTools } from '../write/write-table.ts';
 
 /**
  * Writes the rows of a task's text as files for a stage, into a folder of the upload; what is reported is on the disk. After a failure the

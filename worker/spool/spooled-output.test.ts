@@ -14,7 +14,7 @@ import {
   LentMessage,
   messageBytes,
   type NativeMessage,
-} from '../flight/arrow-message.ts';
+} from '../batch/arrow-message.ts';
 import { Spool } from './spool.ts';
 import { SpoolStore, type SpooledOutput } from './spooled-output.ts';
 

@@ -6,7 +6,7 @@ import type { QueryId } from '#shared/id.ts';
 import type { PartitionReport } from '#proto/task.ts';
 import type { Address } from '../duckdb/library.ts';
 import { readBytes } from '../duckdb/memory.ts';
-import { freeMessage, LentMessage, messageBytes, type NativeMessage } from '../flight/arrow-message.ts';
+import { freeMessage, LentMessage, messageBytes, type NativeMessage } from '../batch/arrow-message.ts';
 import type { Spool } from './spool.ts';
 
 /** A batch of a partition: one FlightData message, in native memory or in a file; its body begins at `bodyOffset` of the message. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { TaskReport } from '#proto/task.ts';
 import { queryId } from '#shared/id.ts';
 import { arrowBuffer } from '../duckdb/arrow-buffer.ts';
-import { encodeNative } from '../flight/arrow-message.ts';
+import { encodeNative } from '../batch/arrow-message.ts';
 import { Spool } from '../spool/spool.ts';
 import { SpoolStore } from '../spool/spooled-output.ts';
 import { PartitionedOutput } from './partitioned-output.ts';

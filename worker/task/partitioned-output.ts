@@ -4,7 +4,7 @@ import type { SlotOutput } from '../slot/slot-messages.ts';
 import { miscounted, type SpooledOutput } from '../spool/spooled-output.ts';
 import type { TaskEnd } from './execute-task.ts';
 import type { HeldOutput } from './held-output.ts';
-import { freeMessage } from '../flight/arrow-message.ts';
+import { freeMessage } from '../batch/arrow-message.ts';
 
 /** The output of a task that keeps its rows in partitions until its query ends. */
 export class PartitionedOutput implements HeldOutput {

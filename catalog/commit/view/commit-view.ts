@@ -24,10 +24,10 @@ import {
 } from '../../store/postgres/view-store.ts';
 import { commitFailure } from '../commit-tables.ts';
 import type { TableTarget } from '../creation.ts';
-import { commitViewMetadata, newViewMetadata } from './apply-view-updates.ts';
+import { commitViewMetadata, newViewMetadata } from '../../metadata/view/apply-view-updates.ts';
 import { storagePlace } from './storage-place.ts';
-import type { ViewMetadata } from './view-metadata.ts';
-import type { CreateViewRequest, ViewCommit } from './view-request.ts';
+import type { ViewMetadata } from '../../metadata/view/view-metadata.ts';
+import type { CreateViewRequest, ViewCommit } from '../../metadata/view/view-request.ts';
 import type { Tx } from '../../store/postgres/tables.ts';
 import type { UnitOfWork } from '../../store/postgres/transact.ts';
 import { ownStorage } from '../../storage/own-storage.ts';

@@ -2,7 +2,7 @@ import { requireNamespace } from '../../store/postgres/namespace-store.ts';
 import { hasTable } from '../../store/postgres/table-store.ts';
 import type { Tx } from '../../store/postgres/tables.ts';
 import { storageTaken, type StoragePlace } from '../../store/postgres/view-store.ts';
-import { currentVersion, type StorageTable, type ViewMetadata } from './view-metadata.ts';
+import { currentVersion, type StorageTable, type ViewMetadata } from '../../metadata/view/view-metadata.ts';
 
 /**
  * The place of a materialized view's rows; null for another view. A table that is there already cannot become a view's: it would vanish

@@ -3,15 +3,20 @@ import { SkeinError } from '#shared/error.ts';
 import { parseJson, type Json } from '#shared/json.ts';
 import { requireAction } from '../../authorization/decide.ts';
 import type { CatalogContext } from '../../context.ts';
-import { identOfJson } from '../../rest/names.ts';
+import { identOfJson } from '../../metadata/check-name.ts';
 import { findView, lockView, type ViewRow } from '../../store/postgres/view-store.ts';
-import type { TableIdent } from '../../store/postgres/table-store.ts';
+import type { TableIdent } from '../../metadata/object-name.ts';
 import type { UnitOfWork } from '../../store/postgres/transact.ts';
 import type { TableTarget } from '../creation.ts';
-import { asObject, get, requiredInt, requiredString } from '../json-reader.ts';
+import { asObject, get, requiredInt, requiredString } from '../../metadata/json-reader.ts';
 import { LostRace, planNewView, planNextView, type PlannedView } from './commit-view.ts';
-import type { ViewMetadata } from './view-metadata.ts';
-import { parseCreateView, parseViewCommit, type CreateViewRequest, type ViewCommit } from './view-request.ts';
+import type { ViewMetadata } from '../../metadata/view/view-metadata.ts';
+import {
+  parseCreateView,
+  parseViewCommit,
+  type CreateViewRequest,
+  type ViewCommit,
+} from '../../metadata/view/view-request.ts';
 
 /**
  * The change that a commit makes to the materialized view of the table that it writes, in the same transaction. `create`: the view comes with its rows;

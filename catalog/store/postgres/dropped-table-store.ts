@@ -5,13 +5,14 @@ import { isForeignKeyViolation, isUniqueViolation, nameTakenBy } from './errors.
 import { releaseClaims } from './folder-claims.ts';
 import {
   LEVEL_SEPARATOR,
-  requireNamespace,
-  requireNotReserved,
   splitPath,
   type NamespacePath,
-} from './namespace-store.ts';
+  displayIdent,
+  type TableIdent,
+} from '../../metadata/object-name.ts';
+import { requireNamespace, requireNotReserved } from './namespace-store.ts';
 import type { Page } from './page.ts';
-import { displayIdent, tableExists, type DeletedTable, type TableIdent } from './table-store.ts';
+import { tableExists, type DeletedTable } from './table-store.ts';
 import type { Database, Tx } from './tables.ts';
 
 /**

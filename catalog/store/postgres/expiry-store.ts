@@ -1,7 +1,7 @@
 import { CompiledQuery } from 'kysely';
 import type { TenantId } from '#shared/id.ts';
-import { LEVEL_SEPARATOR } from './namespace-store.ts';
-import type { TableIdent } from './table-store.ts';
+import { LEVEL_SEPARATOR } from '../../metadata/object-name.ts';
+import type { TableIdent } from '../../metadata/object-name.ts';
 import type { Database, Tx } from './tables.ts';
 
 /** A table of which something has expired. */

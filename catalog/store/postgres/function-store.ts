@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { isForeignKeyViolation, isUniqueViolation } from './errors.ts';
 import { namespaceNotFound, requireNotReserved } from './namespace-store.ts';
 import type { Page } from './page.ts';
-import { displayIdent, type TableIdent } from './table-store.ts';
+import { displayIdent, type TableIdent } from '../../metadata/object-name.ts';
 import type { Database, Tx } from './tables.ts';
 
 /** User-defined functions. Their names are independent of those of tables and views. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
-import type { LoadsChange, StagedFile, StageLoads } from '#shared/stage/stage-loads.ts';
+import type { LoadsChange, StagedFile, StageLoads } from '#shared/iceberg/stage-loads.ts';
 import type { Database, Tx } from './tables.ts';
 
 /** Remembers which files of stages were loaded into which tables. */

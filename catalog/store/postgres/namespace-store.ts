@@ -2,21 +2,15 @@ import { sql } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { isReservedSchema } from '#shared/sql/reserved-schemas.ts';
-import type { Properties } from '../../commit/table-metadata.ts';
+import type { Properties } from '../../metadata/table-metadata.ts';
 import { isForeignKeyViolation, isUniqueViolation } from './errors.ts';
 import type { Page } from './page.ts';
 import type { Database, Tx } from './tables.ts';
+import { LEVEL_SEPARATOR, type NamespacePath, splitPath, displayPath } from '../../metadata/object-name.ts';
 
-/** Namespaces: a tree per catalog. `path` is the levels joined by the unit separator; people read them joined by dots. */
-
-export const LEVEL_SEPARATOR = '\u001F';
-export type NamespacePath = readonly string[];
 export type NamespaceRow = { readonly id: string; readonly properties: Properties };
 
 const joined = (path: NamespacePath): string => path.join(LEVEL_SEPARATOR);
-export const splitPath = (text: string): NamespacePath => text.split(LEVEL_SEPARATOR);
-export const joinPath = (path: NamespacePath): string => path.join(LEVEL_SEPARATOR);
-export const displayPath = (path: NamespacePath): string => path.join('.');
 
 export function namespaceNotFound(path: NamespacePath): never {
   throw new SkeinError('SCHEMA_NOT_FOUND', `Namespace does not exist: ${displayPath(path)}`);

@@ -1,5 +1,5 @@
 import { parseJson, printJson } from '#shared/json.ts';
-import type { PlannedScan } from '../../planning/plan-request.ts';
+import type { PlannedScan } from '../../metadata/plan-request.ts';
 import type { Database, Tx } from './tables.ts';
 
 /** Scan plans that clients may fetch later: the resolved request, with all that is needed to plan it again. */

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import type { Properties } from '../../commit/table-metadata.ts';
+import type { Properties } from '../../metadata/table-metadata.ts';
 import { stageFolder } from '#shared/stage/stage-folders.ts';
 import type { CatalogRow } from './catalog-store.ts';
 import { isForeignKeyViolation, isUniqueViolation } from './errors.ts';
-import { namespaceNotFound, requireNotReserved, splitPath, type NamespacePath } from './namespace-store.ts';
+import { namespaceNotFound, requireNotReserved } from './namespace-store.ts';
+import { splitPath, type NamespacePath, displayIdent, type TableIdent } from '../../metadata/object-name.ts';
 import type { Page } from './page.ts';
-import { displayIdent, type TableIdent } from './table-store.ts';
 import type { Database, Tx } from './tables.ts';
 
 /** Stages. Names are compared without case. */

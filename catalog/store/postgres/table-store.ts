@@ -3,21 +3,11 @@ import { SkeinError } from '#shared/error.ts';
 import type { TenantId } from '#shared/id.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { isForeignKeyViolation, isUniqueViolation, nameTakenBy } from './errors.ts';
-import {
-  displayPath,
-  LEVEL_SEPARATOR,
-  namespaceNotFound,
-  requireNotReserved,
-  type NamespacePath,
-} from './namespace-store.ts';
+import { LEVEL_SEPARATOR, type NamespacePath, type TableIdent, displayIdent } from '../../metadata/object-name.ts';
+import { namespaceNotFound, requireNotReserved } from './namespace-store.ts';
 import { catalogNotFound } from './catalog-store.ts';
 import type { Page } from './page.ts';
 import type { Database, Tx } from './tables.ts';
-
-/** Iceberg tables: the pointer to the current metadata, and the metadata. */
-
-export type TableIdent = { readonly namespace: NamespacePath; readonly name: string };
-export const displayIdent = ({ namespace, name }: TableIdent): string => `${displayPath(namespace)}.${name}`;
 
 /** A table without its document, which may have many megabytes. */
 export type TableHead = {
@@ -31,11 +21,13 @@ export type TableHead = {
   readonly metadataBytes: number;
   readonly version: number;
 };
+
 export type TableRow = TableHead & { readonly metadata: string };
 
 export function tableNotFound(ident: TableIdent): never {
   throw new SkeinError('TABLE_NOT_FOUND', `Table does not exist: ${displayIdent(ident)}`);
 }
+
 export const tableExists = (ident: TableIdent): SkeinError =>
   new SkeinError('TABLE_EXISTS', `Table already exists: ${displayIdent(ident)}`);
 
@@ -88,8 +80,11 @@ const lookUp = (document: string): string => `
   left join catalog.namespace n on n.catalog_id = c.id and n.path = $3
   left join catalog.iceberg_table t on t.namespace_id = n.id and t.name = $4
   where o.name = $1 and c.name = $2`;
+
 const HEAD = lookUp('');
+
 const WHOLE = lookUp(', t.metadata');
+
 /** Postgres knows the size of a text without unpacking it. */
 const SMALL = lookUp(', case when octet_length(t.metadata) <= $5 then t.metadata end as metadata');
 

@@ -3,9 +3,10 @@ import type { TenantId } from '#shared/id.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { catalogNotFound } from './catalog-store.ts';
 import { isForeignKeyViolation, isUniqueViolation, nameTakenBy } from './errors.ts';
-import { LEVEL_SEPARATOR, namespaceNotFound, requireNotReserved, splitPath } from './namespace-store.ts';
+import { LEVEL_SEPARATOR, splitPath, displayIdent, type TableIdent } from '../../metadata/object-name.ts';
+import { namespaceNotFound, requireNotReserved } from './namespace-store.ts';
 import type { Page } from './page.ts';
-import { displayIdent, viewWithSameName, type TableIdent } from './table-store.ts';
+import { viewWithSameName } from './table-store.ts';
 import type { Database, Tx } from './tables.ts';
 
 /** Iceberg views. A trigger of Postgres keeps their names apart from those of tables (migration `0002_views`). */

@@ -1,13 +1,13 @@
 import { Type, type Static, type TSchema } from 'typebox';
 import { ERRORS, type ErrorCode } from '#shared/error.ts';
 import { LEVELS } from '#shared/mlfq-spec.ts';
-import { QUERY_TYPES, type QueryType } from '../../history/query-type.ts';
+import { QUERY_TYPES, type QueryType } from '../../statement/query-type.ts';
 import { PARAMETERS_MAX } from '../../statement/parameters.ts';
-import { LIVE_STATES, type LiveState as State } from '../../query/live-query.ts';
+import { LIVE_STATES, type LiveState as State } from '../../operation/live-query.ts';
 import { WORKER_STATES, type WorkerView } from '../../observe/cluster-view.ts';
 import { SCHEDULING_POLICIES, type SchedulingPolicy } from '../../workload/workload.ts';
-import { PROFILE } from './profile-types.ts';
-import { integer, orNull, record, text, TIME, UUID } from './schema-parts.ts';
+import { PROFILE } from '../../profile/profile-types.ts';
+import { integer, orNull, record, text, TIME, UUID } from '../../profile/schema-parts.ts';
 
 /**
  * The bodies of the query HTTP API. Each is a schema that the OpenAPI document names, that requests are checked against, and whose

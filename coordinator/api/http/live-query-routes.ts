@@ -3,7 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import { queryId as toQueryId, type QueryId } from '#shared/id.ts';
 import type { Action } from '#shared/authorization/action.ts';
 import type { Caller } from '../../auth/authenticate.ts';
-import type { LiveQuery } from '../../query/live-query.ts';
+import type { LiveQuery } from '../../operation/live-query.ts';
 import type { QueryService } from '../../query/query-service.ts';
 import type { LiveQueryEntry, QueryStateEntry } from './api-types.ts';
 import type { DocumentedApp } from './documented-app.ts';

@@ -1,7 +1,7 @@
 import { Type, type TSchema } from 'typebox';
 import { ERRORS, type ErrorCode } from '#shared/error.ts';
 import { ref } from './api-types.ts';
-import { UUID } from './schema-parts.ts';
+import { UUID } from '../../profile/schema-parts.ts';
 
 type Answer = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@ import { Type, type TSchema } from 'typebox';
 import type { ErrorCode } from '#shared/error.ts';
 import { ARROW_STREAM } from './arrow-result.ts';
 import { RECORDS_DEFAULT, RECORDS_MAX } from '../../history/history-request.ts';
-import { QUERY_TYPES } from '../../history/query-type.ts';
+import { QUERY_TYPES } from '../../statement/query-type.ts';
 import {
   HistoryList,
   LiveQueryList,
@@ -16,7 +16,7 @@ import {
   TableList,
 } from './api-types.ts';
 import { byId, errors, json } from './operation-parts.ts';
-import { UUID } from './schema-parts.ts';
+import { UUID } from '../../profile/schema-parts.ts';
 
 /**
  * The operations of the query HTTP API as fastify schemas, by which requests are checked and the OpenAPI document is printed. Statuses and

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { ErrorCode } from '#shared/error.ts';
 import { PART_BYTES_MIN, PARTS_MAX } from '../../stage/stage-urls.ts';
 import { errors, json } from './operation-parts.ts';
-import { record, UUID } from './schema-parts.ts';
+import { record, UUID } from '../../profile/schema-parts.ts';
 
 /** The operations on files of stages (service specification, `/v1/stages`). */
 

@@ -3,7 +3,7 @@ import type { Field } from '#shared/iceberg/type.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import type { StatementReader } from '../../statement/statement-reader.ts';
 import { COLUMN_PARTS_MAX } from '../clause/transform.ts';
-import { fieldNamed } from '../table/find-column.ts';
+import { fieldNamed } from '../../operation/find-column.ts';
 
 /** A place among the fields of one struct or table. */
 export type ColumnPlace = { readonly after: ObjectName | null };

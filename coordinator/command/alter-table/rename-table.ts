@@ -1,10 +1,10 @@
 import { SkeinError } from '#shared/error.ts';
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import { loadOneTable, schemaName } from '../../catalog-client/catalog-browser.ts';
-import { requireTableAction, type TableName } from '../../resolver/table-source.ts';
+import { requireTableAction, type TableName } from '../../binding/table-source.ts';
 import type { ObjectName } from '../../statement/statement.ts';
-import { atName } from '../at-name.ts';
-import type { CommandContext } from '../command.ts';
+import { atName } from '../../operation/at-name.ts';
+import type { CommandContext } from '../../operation/command-context.ts';
 import { nameTaken, underName } from '../name-taken.ts';
 import { printTableName, tablePlace } from '../table/table-place.ts';
 

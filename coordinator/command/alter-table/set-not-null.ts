@@ -2,13 +2,13 @@ import { SkeinError } from '#shared/error.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { schemaName } from '../../catalog-client/catalog-browser.ts';
-import type { TableName } from '../../resolver/table-source.ts';
+import type { TableName } from '../../binding/table-source.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import type { StatementReader } from '../../statement/statement-reader.ts';
 import { COLUMN_PARTS_MAX } from '../clause/transform.ts';
-import type { CommandContext } from '../command.ts';
-import type { MetadataChange } from '../table/change-table.ts';
-import { findColumn } from '../table/find-column.ts';
+import type { CommandContext } from '../../operation/command-context.ts';
+import type { MetadataChange } from '../../operation/change-table.ts';
+import { findColumn } from '../../operation/find-column.ts';
 import { changeField } from './change-fields.ts';
 import { changeOf, draftOf } from './table-draft.ts';
 

@@ -3,7 +3,7 @@ import type { SortField } from '#shared/iceberg/sort-order.ts';
 import { currentSchema, specById, type SnapshotRef, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import type { JsonObject } from '#shared/json.ts';
-import type { MetadataChange } from '../table/change-table.ts';
+import type { MetadataChange } from '../../operation/change-table.ts';
 import type { NewPartitionField } from '../table/bind-transforms.ts';
 import { partitionsJson, schemaJson, sortOrderJson } from '../table/new-table.ts';
 

@@ -1,5 +1,5 @@
 import type { StatementReader } from '../../statement/statement-reader.ts';
-import type { ColumnName } from '../../write/assign-columns.ts';
+import type { ColumnName } from '../../operation/target-columns.ts';
 
 /** Takes `(column, ...)`, whose first bracket is the next token. @throws SYNTAX_ERROR */
 export function takeColumnNames(reader: StatementReader): readonly ColumnName[] {

@@ -4,7 +4,7 @@ import { DECIMAL_DIGITS_MAX, type Field, type IcebergType } from '#shared/iceber
 import { foldIdentifier, foldKeyword } from '#shared/sql/fold-identifier.ts';
 import type { StatementReader } from '../../statement/statement-reader.ts';
 import { defaultValue } from '../table/default-value.ts';
-import { columnExists } from '../table/find-column.ts';
+import { columnExists } from '../../operation/find-column.ts';
 import { takeComment } from './comment.ts';
 import { takeLiteral } from './literal.ts';
 

@@ -2,7 +2,7 @@ import { RESERVED_WORDS } from '#shared/sql/reserved-words.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { TextSpan } from '../../statement/statement.ts';
 import { StatementReader } from '../../statement/statement-reader.ts';
-import type { SetColumn } from '../row-write.ts';
+import type { SetColumn } from '../../operation/row-write.ts';
 
 /** `[AS] alias`; null when there is none. A word that DuckDB reserves is none unless it is quoted. @throws SYNTAX_ERROR */
 export function takeAlias(reader: StatementReader): string | null {

@@ -1,8 +1,9 @@
 import { SkeinError } from '#shared/error.ts';
-import type { CopyInto } from '../../copy/copy-into.ts';
+import type { CopyInto } from '../../operation/copy-into.ts';
 import { numberColumns } from '../../sink/count-batch.ts';
-import type { Unload } from '../../unload/unload.ts';
-import type { Command, CommandContext, Outcome } from '../command.ts';
+import type { Unload } from '../../operation/unload.ts';
+import type { Command } from '../command.ts';
+import type { CommandContext, Outcome } from '../../operation/command-context.ts';
 import { takeCopy } from './take-copy.ts';
 import { takeUnload } from './take-unload.ts';
 

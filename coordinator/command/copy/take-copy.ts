@@ -1,6 +1,6 @@
-import type { CopyInto, CopySelect } from '../../copy/copy-into.ts';
-import { copyOptionsOf } from '../../copy/copy-options.ts';
-import { takeOptions } from '../../copy/take-options.ts';
+import type { CopyInto, CopySelect } from '../../operation/copy-into.ts';
+import { copyOptionsOf } from './copy-options.ts';
+import { takeOptions } from '../../stage/take-options.ts';
 import type { StageReference } from '../../stage/stage-reference.ts';
 import type { StatementReader } from '../../statement/statement-reader.ts';
 import type { TextSpan } from '../../statement/statement.ts';

@@ -1,12 +1,12 @@
 import { SkeinError } from '#shared/error.ts';
-import { OptionReader } from '../../copy/option-reader.ts';
-import { takeOptions } from '../../copy/take-options.ts';
+import { OptionReader } from '../../stage/option-reader.ts';
+import { takeOptions } from '../../stage/take-options.ts';
 import { parseStageReference } from '../../stage/stage-reference.ts';
 import type { StatementReader } from '../../statement/statement-reader.ts';
 import type { TextSpan } from '../../statement/statement.ts';
 import { takeTableQuery } from '../../unload/take-table-query.ts';
 import { unloadFormatOf } from '../../unload/unload-format.ts';
-import type { Unload } from '../../unload/unload.ts';
+import type { Unload } from '../../operation/unload.ts';
 
 /** Size of a file: of text as Snowflake has it. A file of Parquet is larger, because each end of a file cuts a group of rows short. */
 const FILE_BYTES = { csv: 16 * 2 ** 20, json: 16 * 2 ** 20, parquet: 128 * 2 ** 20 } as const;

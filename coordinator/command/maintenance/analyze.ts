@@ -1,6 +1,7 @@
 import type { ObjectName } from '../../statement/statement.ts';
-import { textResult } from '../answer.ts';
-import type { Analyze, Command } from '../command.ts';
+import { textResult } from '../../operation/answer.ts';
+import type { Analyze } from '../../operation/writes.ts';
+import type { Command } from '../command.ts';
 
 /** `ANALYZE [TABLE] table [(column, ...)]`: distinct counts of columns, kept beside the current snapshot, which estimates use. */
 export const analyze: Command<Analyze> = {

@@ -2,10 +2,10 @@ import { expiredFiles, expiredSnapshots, expiryChange, expiryDefaults } from '#s
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { loadForWrite } from '../../catalog-client/write-catalog.ts';
-import type { TableName } from '../../resolver/table-source.ts';
+import type { TableName } from '../../binding/table-source.ts';
 import { callersTables } from '../../session/callers-tables.ts';
-import type { CommandContext } from '../command.ts';
-import { changeTable } from '../table/change-table.ts';
+import type { CommandContext } from '../../operation/command-context.ts';
+import { changeTable } from '../../operation/change-table.ts';
 import { requireCollectable } from './collectable.ts';
 import type { Procedure } from './procedure.ts';
 import { durationValue } from './values.ts';

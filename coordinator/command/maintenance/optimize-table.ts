@@ -1,7 +1,7 @@
 import type { ObjectName } from '../../statement/statement.ts';
-import { atName } from '../at-name.ts';
+import { atName } from '../../operation/at-name.ts';
 import type { Command } from '../command.ts';
-import { qualify } from '../qualify.ts';
+import { qualify } from '../../operation/qualify.ts';
 import { runProcedure, takeCondition, type ProcedureClause } from './procedures.ts';
 
 type OptimizeTable = { readonly name: ObjectName; readonly call: ProcedureClause };

@@ -1,7 +1,7 @@
-import type { TableName } from '../../resolver/table-source.ts';
+import type { TableName } from '../../binding/table-source.ts';
 import type { LiteralClause } from '../clause/literal.ts';
 import type { TextSpan } from '../../statement/statement.ts';
-import type { CommandContext, Outcome } from '../command.ts';
+import type { CommandContext, Outcome } from '../../operation/command-context.ts';
 
 /** A metric of what a procedure did, or would do. */
 type Metric = readonly [name: string, value: string];

@@ -1,12 +1,12 @@
 import { SkeinError } from '#shared/error.ts';
 import { didYouMean, nearestName } from '#shared/nearest-name.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import type { TableName } from '../../resolver/table-source.ts';
+import type { TableName } from '../../binding/table-source.ts';
 import type { TextSpan } from '../../statement/statement.ts';
 import type { StatementReader } from '../../statement/statement-reader.ts';
-import { textResult, type Answer } from '../answer.ts';
+import { textResult, type Answer } from '../../operation/answer.ts';
 import { takeLiteral, type LiteralClause } from '../clause/literal.ts';
-import type { CommandContext } from '../command.ts';
+import type { CommandContext } from '../../operation/command-context.ts';
 import { expireSnapshots } from './expire-snapshots.ts';
 import { optimize } from './optimize.ts';
 import { optimizeManifests } from './optimize-manifests.ts';

@@ -6,9 +6,9 @@ import { fileName, isWithin, normalizeLocation, withoutTrailingSlash } from '#sh
 import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import { loadForWrite } from '../../catalog-client/write-catalog.ts';
-import type { TableName } from '../../resolver/table-source.ts';
+import type { TableName } from '../../binding/table-source.ts';
 import { callersTables } from '../../session/callers-tables.ts';
-import type { CommandContext } from '../command.ts';
+import type { CommandContext } from '../../operation/command-context.ts';
 import { requireCollectable } from './collectable.ts';
 import type { Procedure } from './procedure.ts';
 import { durationValue } from './values.ts';

@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { loadForWrite } from '../../catalog-client/write-catalog.ts';
-import { changeTable } from '../table/change-table.ts';
+import { changeTable } from '../../operation/change-table.ts';
 import type { Procedure } from './procedure.ts';
 import { integerValue } from './values.ts';
 

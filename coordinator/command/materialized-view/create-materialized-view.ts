@@ -4,12 +4,14 @@ import type { JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { checkIdentifier } from '#shared/sql/check-identifier.ts';
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
-import type { LoadedView, TableName } from '../../resolver/table-source.ts';
+import type { LoadedView, TableName } from '../../binding/table-source.ts';
 import type { ObjectName } from '../../statement/statement.ts';
-import { atName } from '../at-name.ts';
+import { atName } from '../../operation/at-name.ts';
 import { takeIfNotExists } from '../clause/exists.ts';
 import { takeWithData } from '../clause/with-data.ts';
-import type { Command, CommandContext, WriteOutcome } from '../command.ts';
+import type { Command } from '../command.ts';
+import type { CommandContext } from '../../operation/command-context.ts';
+import type { WriteOutcome } from '../../operation/writes.ts';
 import { isTaken, nameTaken, otherKind, underName } from '../name-taken.ts';
 import {
   createViewOperation,

@@ -1,6 +1,6 @@
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import type { ObjectName } from '../../statement/statement.ts';
-import { statusResult } from '../answer.ts';
+import { statusResult } from '../../operation/answer.ts';
 import { takeIfExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
 import { isAbsent, viewParams } from '../view/view-place.ts';

@@ -1,6 +1,6 @@
 import type { RefreshWay } from '../../refresh/refresh-way.ts';
 import type { ObjectName } from '../../statement/statement.ts';
-import { paged, textResult } from '../answer.ts';
+import { paged, textResult } from '../../operation/answer.ts';
 import { rowsCommand } from '../rows-command.ts';
 import { printTableName } from '../table/table-place.ts';
 import { loadMaterializedView } from './load-materialized-view.ts';

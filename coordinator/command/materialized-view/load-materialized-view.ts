@@ -1,9 +1,9 @@
 import { SkeinError } from '#shared/error.ts';
-import type { LoadedView, TableName } from '../../resolver/table-source.ts';
+import type { LoadedView, TableName } from '../../binding/table-source.ts';
 import type { ObjectName } from '../../statement/statement.ts';
-import { atName } from '../at-name.ts';
-import type { CommandContext } from '../command.ts';
-import { qualify } from '../qualify.ts';
+import { atName } from '../../operation/at-name.ts';
+import type { CommandContext } from '../../operation/command-context.ts';
+import { qualify } from '../../operation/qualify.ts';
 import { printTableName } from '../table/table-place.ts';
 import { loadView } from '../view/view-place.ts';
 

@@ -1,6 +1,6 @@
-import { requireTableAction } from '../../resolver/table-source.ts';
+import { requireTableAction } from '../../binding/table-source.ts';
 import type { ObjectName } from '../../statement/statement.ts';
-import { paged, textResult } from '../answer.ts';
+import { paged, textResult } from '../../operation/answer.ts';
 import { rowsCommand } from '../rows-command.ts';
 import { printCreateView } from '../view/print-create-view.ts';
 import { loadMaterializedView } from './load-materialized-view.ts';

@@ -1,8 +1,8 @@
 import { SkeinError } from '#shared/error.ts';
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import type { ObjectName } from '../../statement/statement.ts';
-import { statusResult } from '../answer.ts';
-import { atName } from '../at-name.ts';
+import { statusResult } from '../../operation/answer.ts';
+import { atName } from '../../operation/at-name.ts';
 import { takeIfExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
 import { requireSchema } from '../require-schema.ts';

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { ObjectName } from '../../statement/statement.ts';
-import { atName } from '../at-name.ts';
-import type { CommandContext } from '../command.ts';
+import { atName } from '../../operation/at-name.ts';
+import type { CommandContext } from '../../operation/command-context.ts';
 
 /** The catalog as it is stored, and the schema's name as it is written: `a.b` has the levels a and b. */
 export type SchemaPlace = { readonly catalog: string; readonly schema: string };

@@ -2,7 +2,7 @@ import type { Pages } from '../../catalog-client/pages.ts';
 import { openStage } from '../../stage/open-stage.ts';
 import { listStageFiles, type StageFile } from '../../stage/stage-files.ts';
 import type { StageReference } from '../../stage/stage-reference.ts';
-import { pagedTextResult } from '../answer.ts';
+import { pagedTextResult } from '../../operation/answer.ts';
 import { rowsCommand } from '../rows-command.ts';
 import { takeStage } from './take-stage.ts';
 

@@ -2,8 +2,8 @@ import type { Pages } from '../../catalog-client/pages.ts';
 import type { Stage } from '../../catalog-client/stage-catalog.ts';
 import { stageName } from '../../stage/open-stage.ts';
 import type { ObjectName } from '../../statement/statement.ts';
-import { pagedTextResult } from '../answer.ts';
-import { atName } from '../at-name.ts';
+import { pagedTextResult } from '../../operation/answer.ts';
+import { atName } from '../../operation/at-name.ts';
 import { matchesLike, takeLike } from '../like.ts';
 import { rowsCommand } from '../rows-command.ts';
 

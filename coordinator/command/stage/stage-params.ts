@@ -1,7 +1,7 @@
 import { stageName as nameOf } from '../../stage/open-stage.ts';
 import type { ObjectName } from '../../statement/statement.ts';
-import { atName } from '../at-name.ts';
-import type { CommandContext } from '../command.ts';
+import { atName } from '../../operation/at-name.ts';
+import type { CommandContext } from '../../operation/command-context.ts';
 import { namespaceParam } from '../schema/schema-place.ts';
 
 /** The parameters of a REST operation on a stage's schema, and the stage's name. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */

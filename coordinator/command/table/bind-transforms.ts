@@ -4,7 +4,7 @@ import { isTransformable, printTransform, type Transform } from '#shared/iceberg
 import type { Field } from '#shared/iceberg/type.ts';
 import { sqlTypeName } from '../../session/sql-type-name.ts';
 import type { PartitionClause, SortClause, TransformClause } from '../clause/transform.ts';
-import { findColumn, type FoundColumn } from './find-column.ts';
+import { findColumn, type FoundColumn } from '../../operation/find-column.ts';
 
 /** A partition field of a new spec; the catalog gives it its id. */
 export type NewPartitionField = { readonly name: string; readonly sourceId: number; readonly transform: Transform };

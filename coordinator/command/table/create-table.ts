@@ -5,16 +5,17 @@ import { loadOneTable } from '../../catalog-client/catalog-browser.ts';
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import type { ObjectName, TextSpan } from '../../statement/statement.ts';
 import type { StatementReader } from '../../statement/statement-reader.ts';
-import { statusResult } from '../answer.ts';
-import { atName } from '../at-name.ts';
+import { statusResult } from '../../operation/answer.ts';
+import { atName } from '../../operation/at-name.ts';
 import { takeColumns, type ColumnsClause } from '../clause/columns.ts';
 import { takeIfNotExists } from '../clause/exists.ts';
 import { takeTableClauses, type TableClauses } from '../clause/table-clauses.ts';
-import type { Command, CommandContext, Outcome } from '../command.ts';
+import type { Command } from '../command.ts';
+import type { CommandContext, Outcome } from '../../operation/command-context.ts';
 import { nameTaken, otherKind, underName } from '../name-taken.ts';
-import { qualify } from '../qualify.ts';
+import { qualify } from '../../operation/qualify.ts';
 import { startsQuery } from '../query-words.ts';
-import { changeTable } from './change-table.ts';
+import { changeTable } from '../../operation/change-table.ts';
 import { tableLike } from './like-table.ts';
 import {
   createTableBody,

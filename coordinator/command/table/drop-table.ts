@@ -1,13 +1,13 @@
 import { SkeinError } from '#shared/error.ts';
 import { loadOneTable } from '../../catalog-client/catalog-browser.ts';
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
-import { requireTableAction } from '../../resolver/table-source.ts';
+import { requireTableAction } from '../../binding/table-source.ts';
 import type { ObjectName } from '../../statement/statement.ts';
-import { statusResult } from '../answer.ts';
-import { atName } from '../at-name.ts';
+import { statusResult } from '../../operation/answer.ts';
+import { atName } from '../../operation/at-name.ts';
 import { takeIfExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
-import { qualify } from '../qualify.ts';
+import { qualify } from '../../operation/qualify.ts';
 import { tableParams } from './table-place.ts';
 
 type DropTable = { readonly ifExists: boolean; readonly name: ObjectName; readonly purge: boolean };

@@ -12,7 +12,7 @@ import type { ColumnsClause } from '../clause/columns.ts';
 import type { TableClauses } from '../clause/table-clauses.ts';
 import { bindPartitions, bindSortOrder, type NewPartitionField } from './bind-transforms.ts';
 import { defaultValue } from './default-value.ts';
-import { columnExists, findColumn, requireOwnName } from './find-column.ts';
+import { columnExists, findColumn, requireOwnName } from '../../operation/find-column.ts';
 
 /** A table as a statement describes it. Field ids count from 1. */
 export type NewTable = {

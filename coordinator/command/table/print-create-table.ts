@@ -5,10 +5,10 @@ import type { Field, IcebergType } from '#shared/iceberg/type.ts';
 import { printJson, type Json } from '#shared/json.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { schemaName } from '../../catalog-client/catalog-browser.ts';
-import type { TableName } from '../../resolver/table-source.ts';
+import type { TableName } from '../../binding/table-source.ts';
 import { sqlTypeName } from '../../session/sql-type-name.ts';
 import { partitionName } from './bind-transforms.ts';
-import { innerFields } from './find-column.ts';
+import { innerFields } from '../../operation/find-column.ts';
 import { OWN_PROPERTIES } from './like-table.ts';
 
 /** The CREATE TABLE statement that makes a table of the same shape: columns, key, partitions, order, comment and properties. */

@@ -5,8 +5,8 @@ import type { Field, IcebergType } from '#shared/iceberg/type.ts';
 import { checkIdentifier } from '#shared/sql/check-identifier.ts';
 import { unreachable } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import { printSqlType, type SqlField, type SqlType } from '../../planner/sql-type.ts';
-import { columnExists } from './find-column.ts';
+import { printSqlType, type SqlField, type SqlType } from '../../plan/sql-type.ts';
+import { columnExists } from '../../operation/find-column.ts';
 import type { NewColumns } from './new-table.ts';
 
 /**

@@ -4,7 +4,7 @@ import { FieldIds, withIds } from '#shared/iceberg/field-ids.ts';
 import { currentSchema, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { isNested, type Field } from '#shared/iceberg/type.ts';
 import { must } from '#shared/must.ts';
-import type { MetadataChange } from './change-table.ts';
+import type { MetadataChange } from '../../operation/change-table.ts';
 import { partitionsJson, schemaJson, sortOrderJson, type NewTable } from './new-table.ts';
 
 /** Properties that describe columns of the table as it was. */

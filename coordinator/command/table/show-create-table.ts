@@ -1,8 +1,8 @@
 import { loadOneTable } from '../../catalog-client/catalog-browser.ts';
 import type { ObjectName } from '../../statement/statement.ts';
-import { paged, textResult } from '../answer.ts';
-import { atName } from '../at-name.ts';
-import { qualify } from '../qualify.ts';
+import { paged, textResult } from '../../operation/answer.ts';
+import { atName } from '../../operation/at-name.ts';
+import { qualify } from '../../operation/qualify.ts';
 import { rowsCommand } from '../rows-command.ts';
 import { printCreateTable } from './print-create-table.ts';
 

@@ -1,10 +1,10 @@
 import { SkeinError } from '#shared/error.ts';
-import type { LoadedTable, LoadedView, TableName } from '../../resolver/table-source.ts';
+import type { LoadedTable, LoadedView, TableName } from '../../binding/table-source.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { schemaName } from '../../catalog-client/catalog-browser.ts';
 import { namespaceParam } from '../schema/schema-place.ts';
-import type { CommandContext } from '../command.ts';
-import { qualify } from '../qualify.ts';
+import type { CommandContext } from '../../operation/command-context.ts';
+import { qualify } from '../../operation/qualify.ts';
 import { requireSchema } from '../require-schema.ts';
 import { must } from '#shared/must.ts';
 

@@ -8,10 +8,11 @@ import { SETTLE_MS } from '../../catalog-client/change-catalog.ts';
 import { loadForWrite, writeCatalog } from '../../catalog-client/write-catalog.ts';
 import { callersTables } from '../../session/callers-tables.ts';
 import type { ObjectName } from '../../statement/statement.ts';
-import { statusResult } from '../answer.ts';
-import { atName } from '../at-name.ts';
-import type { Command, CommandContext } from '../command.ts';
-import { qualify } from '../qualify.ts';
+import { statusResult } from '../../operation/answer.ts';
+import { atName } from '../../operation/at-name.ts';
+import type { Command } from '../command.ts';
+import type { CommandContext } from '../../operation/command-context.ts';
+import { qualify } from '../../operation/qualify.ts';
 
 /** `TRUNCATE [TABLE] name`: a snapshot without files; those before it keep theirs */
 export const truncateTable: Command<{ readonly name: ObjectName }> = {

@@ -1,7 +1,7 @@
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import type { ObjectName } from '../../statement/statement.ts';
-import { statusResult } from '../answer.ts';
-import { atName } from '../at-name.ts';
+import { statusResult } from '../../operation/answer.ts';
+import { atName } from '../../operation/at-name.ts';
 import type { Command } from '../command.ts';
 import { nameTaken, underName } from '../name-taken.ts';
 import { tableParams, tablePlace } from './table-place.ts';

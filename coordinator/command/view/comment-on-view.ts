@@ -1,10 +1,10 @@
 import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
-import { requireTableAction, type LoadedView } from '../../resolver/table-source.ts';
-import { printIntervals } from '../../resolver/view/interval-columns.ts';
-import { schemaOf, type ViewDefinition } from '../../resolver/view/view-definition.ts';
-import type { CommandContext } from '../command.ts';
+import { requireTableAction, type LoadedView } from '../../binding/table-source.ts';
+import { printIntervals } from '../../binding/interval-columns.ts';
+import { schemaOf, type ViewDefinition } from '../../binding/view-definition.ts';
+import type { CommandContext } from '../../operation/command-context.ts';
 import { schemaJson } from '../table/new-table.ts';
 import { printTableName } from '../table/table-place.ts';
 import { commentUpdate, versionUpdates } from './new-version.ts';

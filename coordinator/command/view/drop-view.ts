@@ -1,10 +1,10 @@
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import type { ObjectName } from '../../statement/statement.ts';
-import { statusResult } from '../answer.ts';
-import { atName } from '../at-name.ts';
+import { statusResult } from '../../operation/answer.ts';
+import { atName } from '../../operation/at-name.ts';
 import { takeIfExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
-import { qualify } from '../qualify.ts';
+import { qualify } from '../../operation/qualify.ts';
 import { isAbsent, loadPlainView, viewParams } from './view-place.ts';
 
 type DropView = { readonly ifExists: boolean; readonly name: ObjectName };

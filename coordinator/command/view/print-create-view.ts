@@ -1,7 +1,7 @@
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { schemaName } from '../../catalog-client/catalog-browser.ts';
-import type { LoadedView } from '../../resolver/table-source.ts';
-import { ownRepresentation, schemaOf } from '../../resolver/view/view-definition.ts';
+import type { LoadedView } from '../../binding/table-source.ts';
+import { ownRepresentation, schemaOf } from '../../binding/view-definition.ts';
 
 /**
  * The statement that makes a view, when the session's schema is the view's. The query of another engine's view is shown in the first dialect

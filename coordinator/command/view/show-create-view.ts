@@ -1,8 +1,8 @@
-import { requireTableAction } from '../../resolver/table-source.ts';
+import { requireTableAction } from '../../binding/table-source.ts';
 import type { ObjectName } from '../../statement/statement.ts';
-import { paged, textResult } from '../answer.ts';
-import { atName } from '../at-name.ts';
-import { qualify } from '../qualify.ts';
+import { paged, textResult } from '../../operation/answer.ts';
+import { atName } from '../../operation/at-name.ts';
+import { qualify } from '../../operation/qualify.ts';
 import { rowsCommand } from '../rows-command.ts';
 import { printCreateView } from './print-create-view.ts';
 import { loadPlainView } from './view-place.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { walkPlan } from '../../planner/plan-tree.ts';
+import { walkPlan } from '../../plan/plan-tree.ts';
 import { estimator } from './estimate.ts';
 import type { ScanFacts } from '../fragment.ts';
 import { bytesOf } from './row-estimate.ts';

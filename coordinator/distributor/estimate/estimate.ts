@@ -1,9 +1,9 @@
 import { must, unreachable } from '#shared/must.ts';
-import { expressionKey } from '../../planner/expression-tree.ts';
-import type { Expression } from '../../planner/expression.ts';
-import type { JoinPlan, Plan, PlanColumn } from '../../planner/plan.ts';
-import { expressionType, outputFields } from '../../planner/plan-schema.ts';
-import type { SqlField, SqlType } from '../../planner/sql-type.ts';
+import { expressionKey } from '../../plan/expression-tree.ts';
+import type { Expression } from '../../plan/expression.ts';
+import type { JoinPlan, Plan, PlanColumn } from '../../plan/plan.ts';
+import { expressionType, outputFields } from '../../plan/plan-schema.ts';
+import type { SqlField, SqlType } from '../../plan/sql-type.ts';
 import type { DistributionFacts } from '../fragment.ts';
 import type { ColumnEstimate, Estimate } from './row-estimate.ts';
 import { shareOf } from './selectivity.ts';

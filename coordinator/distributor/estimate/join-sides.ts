@@ -1,5 +1,5 @@
-import { children, walkPlan } from '../../planner/plan-tree.ts';
-import type { Plan } from '../../planner/plan.ts';
+import { children, walkPlan } from '../../plan/plan-tree.ts';
+import type { Plan } from '../../plan/plan.ts';
 import type { Estimator } from './estimate.ts';
 import type { JoinSide, JoinSides } from '../fragment.ts';
 import { bytesOf } from './row-estimate.ts';

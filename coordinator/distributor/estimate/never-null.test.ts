@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { JoinPlan, Plan } from '../../planner/plan.ts';
-import type { Expression } from '../../planner/expression.ts';
+import type { JoinPlan, Plan } from '../../plan/plan.ts';
+import type { Expression } from '../../plan/expression.ts';
 import type { ScanFacts } from '../fragment.ts';
 import { isNeverNull, neverNullColumns } from './never-null.ts';
 

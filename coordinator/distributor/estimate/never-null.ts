@@ -1,8 +1,8 @@
 import { unreachable } from '#shared/must.ts';
-import type { Expression } from '../../planner/expression.ts';
-import type { JoinPlan, Plan } from '../../planner/plan.ts';
-import { expressionType, outputFields } from '../../planner/plan-schema.ts';
-import type { SqlType } from '../../planner/sql-type.ts';
+import type { Expression } from '../../plan/expression.ts';
+import type { JoinPlan, Plan } from '../../plan/plan.ts';
+import { expressionType, outputFields } from '../../plan/plan-schema.ts';
+import type { SqlType } from '../../plan/sql-type.ts';
 import type { ScanFacts } from '../fragment.ts';
 
 /**

@@ -1,6 +1,6 @@
-import type { AggregateCall, Expression } from '../../planner/expression.ts';
-import { printSqlType, type SqlType } from '../../planner/sql-type.ts';
-import { expressionType } from '../../planner/plan-schema.ts';
+import type { AggregateCall, Expression } from '../../plan/expression.ts';
+import { printSqlType, type SqlType } from '../../plan/sql-type.ts';
+import { expressionType } from '../../plan/plan-schema.ts';
 
 /**
  * An aggregate in two steps: `partial` runs over any part of the rows, `merge` over the partial results (columns in `partial`'s order), and

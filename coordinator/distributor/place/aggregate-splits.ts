@@ -1,9 +1,9 @@
 import { must } from '#shared/must.ts';
-import type { AggregateCall, Expression } from '../../planner/expression.ts';
-import { printSqlType, type SqlType } from '../../planner/sql-type.ts';
+import type { AggregateCall, Expression } from '../../plan/expression.ts';
+import { printSqlType, type SqlType } from '../../plan/sql-type.ts';
 import { aggregateCall, BIGINT, castTo, constant, divide, DOUBLE, HUGEINT, type SplitCall } from './aggregate-calls.ts';
 import { MOMENT_SPLITS } from './moment-splits.ts';
-import { expressionType } from '../../planner/plan-schema.ts';
+import { expressionType } from '../../plan/plan-schema.ts';
 
 /** Splits an aggregate into two steps. A string is the reason why it cannot be split; its rows are then exchanged by their group. */
 type Splitter = ((call: AggregateCall) => SplitCall | null) | string;

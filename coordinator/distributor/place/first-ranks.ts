@@ -1,6 +1,6 @@
-import type { Expression } from '../../planner/expression.ts';
-import { outputFields } from '../../planner/plan-schema.ts';
-import type { Plan } from '../../planner/plan.ts';
+import type { Expression } from '../../plan/expression.ts';
+import { outputFields } from '../../plan/plan-schema.ts';
+import type { Plan } from '../../plan/plan.ts';
 
 type FilterPlan = Extract<Plan, { kind: 'filter' }>;
 

@@ -1,5 +1,5 @@
 import { unreachable } from '#shared/must.ts';
-import type { JoinPlan, Plan } from '../../planner/plan.ts';
+import type { JoinPlan, Plan } from '../../plan/plan.ts';
 
 type Side = 'left' | 'right';
 

@@ -1,5 +1,5 @@
 import { must } from '#shared/must.ts';
-import type { AggregateCall, Expression } from '../../planner/expression.ts';
+import type { AggregateCall, Expression } from '../../plan/expression.ts';
 import {
   add,
   aggregateCall,

@@ -1,4 +1,4 @@
-import type { Plan } from '../../planner/plan.ts';
+import type { Plan } from '../../plan/plan.ts';
 
 /**
  * Whether a node may give other rows when the same input comes in another order: such a node is computed in one place, and a task that

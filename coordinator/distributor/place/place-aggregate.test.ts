@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Plan } from '../../planner/plan.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { distribute } from '../distribute.ts';
 import type { AggregatePlan } from './split-aggregate.ts';
 

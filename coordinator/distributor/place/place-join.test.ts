@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { JoinPlan, Partitioning, Plan } from '../../planner/plan.ts';
+import type { JoinPlan, Partitioning, Plan } from '../../plan/plan.ts';
 import { distribute } from '../distribute.ts';
 import type { DistributedPlan, DistributionSettings } from '../fragment.ts';
 

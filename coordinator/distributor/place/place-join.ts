@@ -1,10 +1,10 @@
 import { must } from '#shared/must.ts';
 import { printCount } from '#shared/print-count.ts';
-import { expressionKey, moveColumns } from '../../planner/expression-tree.ts';
-import type { Expression } from '../../planner/expression.ts';
-import { expressionType, outputFields } from '../../planner/plan-schema.ts';
-import type { JoinDistribution, JoinPlan, Plan } from '../../planner/plan.ts';
-import { printSqlType } from '../../planner/sql-type.ts';
+import { expressionKey, moveColumns } from '../../plan/expression-tree.ts';
+import type { Expression } from '../../plan/expression.ts';
+import { expressionType, outputFields } from '../../plan/plan-schema.ts';
+import type { JoinDistribution, JoinPlan, Plan } from '../../plan/plan.ts';
+import { printSqlType } from '../../plan/sql-type.ts';
 import { joinRules } from './join-rules.ts';
 import {
   EVERYWHERE,

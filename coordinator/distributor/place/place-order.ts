@@ -1,6 +1,6 @@
-import { expressionKey } from '../../planner/expression-tree.ts';
-import type { Expression } from '../../planner/expression.ts';
-import type { Plan } from '../../planner/plan.ts';
+import { expressionKey } from '../../plan/expression-tree.ts';
+import type { Expression } from '../../plan/expression.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { isTogether, movedTasks, ONE, placeOf, throughPositions, usefulKeys, type Placed } from './placed.ts';
 import { exchange, gathered, together, type Placing } from './placing.ts';
 

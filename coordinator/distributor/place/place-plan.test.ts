@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
-import type { Partitioning, Plan } from '../../planner/plan.ts';
-import { walkPlan } from '../../planner/plan-tree.ts';
+import type { Partitioning, Plan } from '../../plan/plan.ts';
+import { walkPlan } from '../../plan/plan-tree.ts';
 import { distribute } from '../distribute.ts';
 import type { DistributedPlan, DistributionFacts, DistributionSettings, StageFacts } from '../fragment.ts';
 import { DISTRIBUTION_LIMITS } from '../limits.ts';

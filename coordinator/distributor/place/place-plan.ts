@@ -1,5 +1,5 @@
 import { must, unreachable } from '#shared/must.ts';
-import type { Plan } from '../../planner/plan.ts';
+import type { Plan } from '../../plan/plan.ts';
 import type { StageFacts } from '../fragment.ts';
 import { firstRanks } from './first-ranks.ts';
 import { placeAggregate, placeDistinct } from './place-aggregate.ts';

@@ -1,8 +1,8 @@
 import { must } from '#shared/must.ts';
-import { expressionKey } from '../../planner/expression-tree.ts';
-import type { Expression } from '../../planner/expression.ts';
-import { outputFields } from '../../planner/plan-schema.ts';
-import type { Plan } from '../../planner/plan.ts';
+import { expressionKey } from '../../plan/expression-tree.ts';
+import type { Expression } from '../../plan/expression.ts';
+import { outputFields } from '../../plan/plan-schema.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { placeOf, usefulKeys, EVERYWHERE, ONE, type Keys, type Placed, type Tasks } from './placed.ts';
 import { exchange, gathered, partitionCount, sizeOf, type Placing } from './placing.ts';
 

@@ -1,8 +1,8 @@
 import { must } from '#shared/must.ts';
-import { columnsRead, expressionKey, moveColumns } from '../../planner/expression-tree.ts';
-import type { Expression } from '../../planner/expression.ts';
-import type { Plan } from '../../planner/plan.ts';
-import { expressionType } from '../../planner/plan-schema.ts';
+import { columnsRead, expressionKey, moveColumns } from '../../plan/expression-tree.ts';
+import type { Expression } from '../../plan/expression.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { expressionType } from '../../plan/plan-schema.ts';
 import { isOrderSensitive } from './order-sensitive.ts';
 
 /** A placed node: which of its rows each task of the fragment has. */

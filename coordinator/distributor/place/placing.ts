@@ -1,8 +1,8 @@
 import { PARTITIONS_MAX } from '#proto/task.ts';
-import { outputFields } from '../../planner/plan-schema.ts';
-import { mapChildren, walkPlan } from '../../planner/plan-tree.ts';
-import type { Partitioning, Plan, PlanColumn } from '../../planner/plan.ts';
-import { printSqlType } from '../../planner/sql-type.ts';
+import { outputFields } from '../../plan/plan-schema.ts';
+import { mapChildren, walkPlan } from '../../plan/plan-tree.ts';
+import type { Partitioning, Plan, PlanColumn } from '../../plan/plan.ts';
+import { printSqlType } from '../../plan/sql-type.ts';
 import { stageRooms } from '../estimate/cluster-cores.ts';
 import type { Estimator } from '../estimate/estimate.ts';
 import { bytesOf, type Estimate } from '../estimate/row-estimate.ts';
@@ -10,7 +10,7 @@ import type { DistributionFacts, Replacement } from '../fragment.ts';
 import type { DistributionLimits } from '../limits.ts';
 import { isOrderSensitive } from './order-sensitive.ts';
 import { EVERYWHERE, ONE, usefulKeys, type Placed, type Tasks } from './placed.ts';
-import type { Expression } from '../../planner/expression.ts';
+import type { Expression } from '../../plan/expression.ts';
 import { travels } from './travels.ts';
 
 /** Thrown when a plan cannot be distributed; the query then runs whole. */

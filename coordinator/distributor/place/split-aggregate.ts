@@ -1,8 +1,8 @@
 import { must } from '#shared/must.ts';
-import { expressionKey } from '../../planner/expression-tree.ts';
-import type { AggregateCall, Expression, WindowCall } from '../../planner/expression.ts';
-import { outputFields } from '../../planner/plan-schema.ts';
-import type { Plan } from '../../planner/plan.ts';
+import { expressionKey } from '../../plan/expression-tree.ts';
+import type { AggregateCall, Expression, WindowCall } from '../../plan/expression.ts';
+import { outputFields } from '../../plan/plan-schema.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { isNeverNull } from '../estimate/never-null.ts';
 import { columnRef, DOUBLE, type SplitCall } from './aggregate-calls.ts';
 import { splitCall } from './aggregate-splits.ts';

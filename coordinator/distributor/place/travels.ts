@@ -1,5 +1,5 @@
 import { unreachable } from '#shared/must.ts';
-import type { SqlType } from '../../planner/sql-type.ts';
+import type { SqlType } from '../../plan/sql-type.ts';
 
 /**
  * Whether values of a type can be sent between workers as Arrow: not VARIANT, which has no Arrow form, not ENUM inside other types, and not

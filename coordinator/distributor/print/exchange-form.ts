@@ -1,5 +1,5 @@
 import { unreachable } from '#shared/must.ts';
-import { innerTypes, mapLeaves, type SqlField, type SqlType } from '../../planner/sql-type.ts';
+import { innerTypes, mapLeaves, type SqlField, type SqlType } from '../../plan/sql-type.ts';
 import { NotPrintable } from './not-printable.ts';
 import { castType } from './print-sql-literal.ts';
 import { hasUnnamed, structOf } from './unnamed-structs.ts';

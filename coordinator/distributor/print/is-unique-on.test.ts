@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Plan } from '../../planner/plan.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { isUniqueOn } from './is-unique-on.ts';
 
 const INTEGER = { kind: 'scalar', name: 'INTEGER' } as const;

@@ -1,5 +1,5 @@
 import { unreachable } from '#shared/must.ts';
-import type { Plan } from '../../planner/plan.ts';
+import type { Plan } from '../../plan/plan.ts';
 
 /** Whether no two rows of the plan are equal in all of the columns `keys`. False when unknown. */
 export function isUniqueOn(plan: Plan, keys: ReadonlySet<number>): boolean {

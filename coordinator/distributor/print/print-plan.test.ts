@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Plan } from '../../planner/plan.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { printPlan } from './print-plan.ts';
 
 const INTEGER = { kind: 'scalar', name: 'INTEGER' } as const;

@@ -1,10 +1,10 @@
 import type { SqlText } from '#proto/sql-text.ts';
 import { must, unreachable } from '#shared/must.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import type { Expression } from '../../planner/expression.ts';
-import type { Limit, Plan } from '../../planner/plan.ts';
-import { outputFields } from '../../planner/plan-schema.ts';
-import { printSqlType } from '../../planner/sql-type.ts';
+import type { Expression } from '../../plan/expression.ts';
+import type { Limit, Plan } from '../../plan/plan.ts';
+import { outputFields } from '../../plan/plan-schema.ts';
+import { printSqlType } from '../../plan/sql-type.ts';
 import { checkNesting } from './check-nesting.ts';
 import { changesForm, fromExchange, toExchange } from './exchange-form.ts';
 import { expandDelimJoins } from '../shape/expand-delim-joins.ts';

@@ -1,6 +1,6 @@
 import { must } from '#shared/must.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import type { AggregateCall, Expression, WindowCall } from '../../planner/expression.ts';
+import type { AggregateCall, Expression, WindowCall } from '../../plan/expression.ts';
 import { NotPrintable } from './not-printable.ts';
 import { printSqlExpression, printSqlList, printSqlOrders, type Columns } from './print-sql-expression.ts';
 

@@ -1,9 +1,9 @@
 import { must, unreachable } from '#shared/must.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
-import type { Expression, Lambda, Order } from '../../planner/expression.ts';
-import { operatorText } from '../../planner/print-expression.ts';
-import { expressionType } from '../../planner/plan-schema.ts';
-import { printSqlType, type SqlType } from '../../planner/sql-type.ts';
+import type { Expression, Lambda, Order } from '../../plan/expression.ts';
+import { operatorText } from '../../plan/print-expression.ts';
+import { expressionType } from '../../plan/plan-schema.ts';
+import { printSqlType, type SqlType } from '../../plan/sql-type.ts';
 import { NotPrintable } from './not-printable.ts';
 import { castType, printSqlLiteral } from './print-sql-literal.ts';
 import { hasUnnamed, structOf } from './unnamed-structs.ts';

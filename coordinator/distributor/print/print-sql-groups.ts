@@ -1,7 +1,7 @@
 import type { SqlText } from '#proto/sql-text.ts';
 import { must } from '#shared/must.ts';
-import type { Expression } from '../../planner/expression.ts';
-import type { Plan } from '../../planner/plan.ts';
+import type { Expression } from '../../plan/expression.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { NotPrintable } from './not-printable.ts';
 import { printSqlAggregate } from './print-sql-call.ts';
 import { isColumn, printSqlExpression, printSqlList, printSqlOrders } from './print-sql-expression.ts';

@@ -2,8 +2,8 @@ import type { SqlText } from '#proto/sql-text.ts';
 import { must, unreachable } from '#shared/must.ts';
 import { printSqlExpression } from './print-sql-expression.ts';
 import { NotPrintable } from './not-printable.ts';
-import type { JoinPlan } from '../../planner/plan.ts';
-import { operatorText } from '../../planner/print-expression.ts';
+import type { JoinPlan } from '../../plan/plan.ts';
+import { operatorText } from '../../plan/print-expression.ts';
 import { isUniqueOn } from './is-unique-on.ts';
 import { sql } from './print-sql-parts.ts';
 import {

@@ -1,8 +1,8 @@
 import { int64, printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { must, unreachable } from '#shared/must.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
-import { decodeType, decodeValue } from '../../planner/decode-type.ts';
-import { printSqlType, type SqlType } from '../../planner/sql-type.ts';
+import { decodeType, decodeValue } from '../../plan/decode-type.ts';
+import { printSqlType, type SqlType } from '../../plan/sql-type.ts';
 import { NotPrintable } from './not-printable.ts';
 import { hasUnnamed, structOf } from './unnamed-structs.ts';
 

@@ -1,7 +1,7 @@
 import { printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import { textOf } from '../../planner/json-node.ts';
-import type { Plan } from '../../planner/plan.ts';
+import { textOf } from '../../plan/json-node.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { NotPrintable } from './not-printable.ts';
 import { printSqlExpression, printSqlList } from './print-sql-expression.ts';
 import { printSqlLiteral } from './print-sql-literal.ts';

@@ -1,6 +1,6 @@
 import { must } from '#shared/must.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import { innerTypes, type SqlType } from '../../planner/sql-type.ts';
+import { innerTypes, type SqlType } from '../../plan/sql-type.ts';
 
 /** Whether a type is, or holds, a struct whose fields have no names. */
 export const hasUnnamed = (type: SqlType): boolean =>

@@ -1,7 +1,7 @@
-import type { Expression } from '../../planner/expression.ts';
-import { mapChildren } from '../../planner/plan-tree.ts';
-import type { Plan } from '../../planner/plan.ts';
-import type { SqlType } from '../../planner/sql-type.ts';
+import type { Expression } from '../../plan/expression.ts';
+import { mapChildren } from '../../plan/plan-tree.ts';
+import type { Plan } from '../../plan/plan.ts';
+import type { SqlType } from '../../plan/sql-type.ts';
 
 type Comparison = Extract<Expression, { kind: 'compare' }>;
 

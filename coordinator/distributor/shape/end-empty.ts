@@ -1,8 +1,8 @@
 import { unreachable } from '#shared/must.ts';
-import type { Expression } from '../../planner/expression.ts';
-import { outputFields } from '../../planner/plan-schema.ts';
-import { mapChildren } from '../../planner/plan-tree.ts';
-import type { JoinPlan, Plan } from '../../planner/plan.ts';
+import type { Expression } from '../../plan/expression.ts';
+import { outputFields } from '../../plan/plan-schema.ts';
+import { mapChildren } from '../../plan/plan-tree.ts';
+import type { JoinPlan, Plan } from '../../plan/plan.ts';
 
 /**
  * Removes nodes without rows: those above a stage that gave none, or above a scan whose files are all pruned.

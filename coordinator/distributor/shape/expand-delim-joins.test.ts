@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { JoinPlan, Plan } from '../../planner/plan.ts';
-import { walkPlan } from '../../planner/plan-tree.ts';
+import type { JoinPlan, Plan } from '../../plan/plan.ts';
+import { walkPlan } from '../../plan/plan-tree.ts';
 import { expandDelimJoins } from './expand-delim-joins.ts';
 
 const INTEGER = { kind: 'scalar', name: 'INTEGER' } as const;

@@ -1,7 +1,7 @@
-import type { Expression } from '../../planner/expression.ts';
-import type { JoinPlan, Plan, PlanColumn } from '../../planner/plan.ts';
-import { outputFields } from '../../planner/plan-schema.ts';
-import { freeCteIndex, mapChildren } from '../../planner/plan-tree.ts';
+import type { Expression } from '../../plan/expression.ts';
+import type { JoinPlan, Plan, PlanColumn } from '../../plan/plan.ts';
+import { outputFields } from '../../plan/plan-schema.ts';
+import { freeCteIndex, mapChildren } from '../../plan/plan-tree.ts';
 
 /**
  * Replaces delim joins (DuckDB's correlated subqueries) by ordinary nodes: the side with the correlation columns is computed once, and its

@@ -1,5 +1,5 @@
-import { mapChildren, walkPlan } from '../../planner/plan-tree.ts';
-import type { Plan } from '../../planner/plan.ts';
+import { mapChildren, walkPlan } from '../../plan/plan-tree.ts';
+import type { Plan } from '../../plan/plan.ts';
 
 /**
  * ```

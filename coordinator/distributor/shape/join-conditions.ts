@@ -1,8 +1,8 @@
-import { columnsRead, conjuncts, moveColumns } from '../../planner/expression-tree.ts';
-import type { Expression } from '../../planner/expression.ts';
-import { outputFields } from '../../planner/plan-schema.ts';
-import { mapChildren } from '../../planner/plan-tree.ts';
-import type { JoinPlan, Plan } from '../../planner/plan.ts';
+import { columnsRead, conjuncts, moveColumns } from '../../plan/expression-tree.ts';
+import type { Expression } from '../../plan/expression.ts';
+import { outputFields } from '../../plan/plan-schema.ts';
+import { mapChildren } from '../../plan/plan-tree.ts';
+import type { JoinPlan, Plan } from '../../plan/plan.ts';
 
 /**
  * ```

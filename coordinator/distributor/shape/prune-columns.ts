@@ -1,9 +1,9 @@
 import { must, unreachable } from '#shared/must.ts';
-import { columnsRead, expressionsOf, mapAggregate, mapWindow, moveColumns } from '../../planner/expression-tree.ts';
-import type { Expression, Order } from '../../planner/expression.ts';
-import { outputFields } from '../../planner/plan-schema.ts';
-import { mapChildren } from '../../planner/plan-tree.ts';
-import type { JoinPlan, Plan } from '../../planner/plan.ts';
+import { columnsRead, expressionsOf, mapAggregate, mapWindow, moveColumns } from '../../plan/expression-tree.ts';
+import type { Expression, Order } from '../../plan/expression.ts';
+import { outputFields } from '../../plan/plan-schema.ts';
+import { mapChildren } from '../../plan/plan-tree.ts';
+import type { JoinPlan, Plan } from '../../plan/plan.ts';
 
 /**
  * Removes columns that nothing reads, so that no exchange carries them.

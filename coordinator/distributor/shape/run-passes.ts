@@ -1,5 +1,5 @@
-import { checkColumns } from '../../planner/check-plan.ts';
-import type { Plan } from '../../planner/plan.ts';
+import { checkColumns } from '../../binding/check-plan.ts';
+import type { Plan } from '../../plan/plan.ts';
 
 /** One rewrite of a plan; `reason`: why it is in its place in the list. */
 export type Pass = {

@@ -1,8 +1,8 @@
 import { must } from '#shared/must.ts';
-import { mapChildren } from '../../planner/plan-tree.ts';
-import type { Plan } from '../../planner/plan.ts';
-import { scanUses } from '../../planner/scan-predicates.ts';
-import { icebergFields, type TableBinding } from '../../resolver/table-binding.ts';
+import { mapChildren } from '../../plan/plan-tree.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { scanUses } from '../../plan/scan-predicates.ts';
+import { icebergFields, type TableBinding } from '../../binding/table-binding.ts';
 
 export type SeparateScans = { readonly plan: Plan; readonly scans: readonly TableBinding[] };
 

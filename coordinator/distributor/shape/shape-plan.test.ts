@@ -9,9 +9,9 @@ import { runPasses } from './run-passes.ts';
 import { scriptedPlans, type ScriptedPlans } from '#test/support/scripted/plans.ts';
 import { SHAPE_PASSES } from './shape-plan.ts';
 import { splitWindows } from './split-windows.ts';
-import type { Expression } from '../../planner/expression.ts';
-import { walkPlan } from '../../planner/plan-tree.ts';
-import type { Plan } from '../../planner/plan.ts';
+import type { Expression } from '../../plan/expression.ts';
+import { walkPlan } from '../../plan/plan-tree.ts';
+import type { Plan } from '../../plan/plan.ts';
 
 let plans: ScriptedPlans;
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import type { Plan } from '../../planner/plan.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { dateConditions } from './date-conditions.ts';
 import { expandDelimJoins } from './expand-delim-joins.ts';
 import { inlineCtes } from './inline-ctes.ts';

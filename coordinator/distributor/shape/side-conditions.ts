@@ -1,8 +1,8 @@
-import { columnsRead, conjuncts, expressionKey, moveColumns, walkExpression } from '../../planner/expression-tree.ts';
-import type { Expression } from '../../planner/expression.ts';
-import { outputFields } from '../../planner/plan-schema.ts';
-import { mapChildren } from '../../planner/plan-tree.ts';
-import type { JoinType, Plan } from '../../planner/plan.ts';
+import { columnsRead, conjuncts, expressionKey, moveColumns, walkExpression } from '../../plan/expression-tree.ts';
+import type { Expression } from '../../plan/expression.ts';
+import { outputFields } from '../../plan/plan-schema.ts';
+import { mapChildren } from '../../plan/plan-tree.ts';
+import type { JoinType, Plan } from '../../plan/plan.ts';
 
 type Disjunction = Extract<Expression, { kind: 'and' | 'or' }> & { readonly kind: 'or' };
 type TwoSided = Extract<Plan, { kind: 'join' | 'cross' }>;

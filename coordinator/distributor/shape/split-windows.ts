@@ -1,9 +1,9 @@
 import { must } from '#shared/must.ts';
-import { expressionKey } from '../../planner/expression-tree.ts';
-import type { WindowCall } from '../../planner/expression.ts';
-import { outputFields } from '../../planner/plan-schema.ts';
-import { mapChildren } from '../../planner/plan-tree.ts';
-import type { Plan } from '../../planner/plan.ts';
+import { expressionKey } from '../../plan/expression-tree.ts';
+import type { WindowCall } from '../../plan/expression.ts';
+import { outputFields } from '../../plan/plan-schema.ts';
+import { mapChildren } from '../../plan/plan-tree.ts';
+import type { Plan } from '../../plan/plan.ts';
 
 type WindowPlan = Extract<Plan, { kind: 'window' }>;
 

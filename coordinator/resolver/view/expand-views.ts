@@ -5,10 +5,15 @@ import { checkShape } from '../../statement/check-shape.ts';
 import type { DerivedText } from '../../statement/derived-text.ts';
 import { EditedText } from '../../statement/edited-text.ts';
 import { namesOf } from '../bind-tables.ts';
-import type { NameDefaults } from '../find-references.ts';
-import type { QueryReferences, TableReference, TimeTravel } from '../query-references.ts';
+import type { NameDefaults, QueryReferences, TableReference, TimeTravel } from '../../binding/query-references.ts';
 import { spliceTables } from '../splice-tables.ts';
-import { requireTableAction, tableKey, type LoadedTable, type LoadedView, type TableLoader } from '../table-source.ts';
+import {
+  requireTableAction,
+  tableKey,
+  type LoadedTable,
+  type LoadedView,
+  type TableLoader,
+} from '../../binding/table-source.ts';
 import { checkMeaning, readableQuery, underNames, type ForeignViews } from './foreign-query.ts';
 import { typedColumns, typedNulls } from './typed-columns.ts';
 

@@ -1,9 +1,9 @@
 import { SkeinError } from '#shared/error.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { dialectOf, untranslated, type Dialect } from '../../dialect/dialect.ts';
-import type { CompareReply, CompareRequest, TranslateRequest } from '../../planner/planner.ts';
-import { fieldType } from '../iceberg-sql-type.ts';
-import { noDialect, ownRepresentation, schemaOf, type ViewDefinition } from './view-definition.ts';
+import type { CompareReply, CompareRequest, TranslateRequest } from '../../binding/planner.ts';
+import { fieldType } from '../../plan/iceberg-sql-type.ts';
+import { noDialect, ownRepresentation, schemaOf, type ViewDefinition } from '../../binding/view-definition.ts';
 
 export type ForeignViews = {
   /** As `Planner.translate`. */

@@ -1,7 +1,7 @@
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import { printSqlType } from '../../planner/sql-type.ts';
-import { fieldType } from '../iceberg-sql-type.ts';
-import { schemaOf, type ViewDefinition } from './view-definition.ts';
+import { printSqlType } from '../../plan/sql-type.ts';
+import { fieldType } from '../../plan/iceberg-sql-type.ts';
+import { schemaOf, type ViewDefinition } from '../../binding/view-definition.ts';
 
 /**
  * The rows of `source`, which is what may stand in FROM, under the names and types of a view's columns. A value of another type is

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { printJson, type JsonObject } from '#shared/json.ts';
-import { printLoads } from '#shared/stage/stage-loads.ts';
+import { printLoads } from '#shared/iceberg/stage-loads.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import type { ManifestFile } from '../manifest.ts';
 import type { ManifestReader } from '../rewrite-manifests.ts';

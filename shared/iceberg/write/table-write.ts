@@ -1,7 +1,7 @@
 import type { PartitionSpec } from '../partition-spec.ts';
 import type { Schema } from '../schema.ts';
 import type { TableMetadata } from '../table-metadata.ts';
-import type { LoadsChange } from '#shared/stage/stage-loads.ts';
+import type { LoadsChange } from '#shared/iceberg/stage-loads.ts';
 import type { SnapshotChange } from './snapshot-change.ts';
 
 /** The branch whose snapshot is a table's current one. */

@@ -10,9 +10,9 @@ import { readBatch, readMessage, readSchema } from '#worker/duckdb/ipc-message.t
 import { duckdb, word } from '#worker/duckdb/library.ts';
 import { addressOf } from '#worker/duckdb/memory.ts';
 import { eachMessage } from '../../support/duckdb-ipc.ts';
-import { compressMessage, plainMessage } from '#worker/flight/compress-message.ts';
+import { compressMessage, plainMessage } from '#worker/batch/compress-message.ts';
 import { decodeFlightData, headerOf } from '#shared/flight/flight-data.ts';
-import { encodeArrowMessage, encodeNative, freeMessage, messageBytes } from '#worker/flight/arrow-message.ts';
+import { encodeArrowMessage, encodeNative, freeMessage, messageBytes } from '#worker/batch/arrow-message.ts';
 import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 import type { Decoder } from '../decoder.ts';
 import { mutate } from '../mutate.ts';

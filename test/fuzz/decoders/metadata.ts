@@ -1,7 +1,7 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { registerMetadata } from '#catalog/commit/register-metadata.ts';
-import { parseViewMetadata } from '#catalog/commit/view/view-metadata.ts';
-import { parseBody, unpackBody } from '#catalog/rest/body.ts';
+import { parseViewMetadata } from '#catalog/metadata/view/view-metadata.ts';
+import { parseBody, unpackBody } from '#catalog/metadata/body.ts';
 import { parseExpression } from '#shared/iceberg/expression.ts';
 import { parseTableMetadata } from '#shared/iceberg/table-metadata.ts';
 import type { Json } from '#shared/json.ts';

@@ -1,12 +1,12 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
-import { checkParts } from '#coordinator/front/check-parts.ts';
-import { fillPivots } from '#coordinator/front/fill-pivots.ts';
-import type { Insert, RowWrite } from '#coordinator/command/row-write.ts';
+import { checkParts } from '#coordinator/prepare/check-parts.ts';
+import { fillPivots } from '#coordinator/prepare/fill-pivots.ts';
+import type { Insert, RowWrite } from '#coordinator/operation/row-write.ts';
 import type { CommandName, Statement } from '#coordinator/command/commands.ts';
-import type { Planner } from '#coordinator/planner/planner.ts';
+import type { Planner } from '#coordinator/binding/planner.ts';
 import { nameStatements } from '#coordinator/resolver/name-statements.ts';
-import { parseStatement } from '#coordinator/statement/parse-statement.ts';
-import { readStatement } from '#coordinator/statement/read-statement.ts';
+import { parseStatement } from '#coordinator/prepare/parse-statement.ts';
+import { readStatement } from '#coordinator/prepare/read-statement.ts';
 import { prove, type TakePart } from '#coordinator/statement/proven.ts';
 import type { TextSpan } from '#coordinator/statement/statement.ts';
 import { Tokenizer } from '#coordinator/statement/tokenizer.ts';

@@ -1,9 +1,9 @@
 import { must } from '#shared/must.ts';
 import { textNode } from '#coordinator/planner/explain-plan.ts';
-import { queryPreparer } from '#coordinator/front/prepare-query.ts';
+import { queryPreparer } from '#coordinator/prepare/prepare-query.ts';
 import { sessionPlanner } from '#test/support/session-planner.ts';
-import type { Plan } from '#coordinator/planner/plan.ts';
-import type { ScanBinding } from '#coordinator/resolver/scan-binding.ts';
+import type { Plan } from '#coordinator/plan/plan.ts';
+import type { ScanBinding } from '#coordinator/binding/scan-binding.ts';
 import { icebergScans, SCRIPTED_ASKER, scriptedTables, type TableScript } from './tables.ts';
 import { distribute } from '#coordinator/distributor/distribute.ts';
 import { explainDistributed } from '#coordinator/distributor/explain-distributed.ts';

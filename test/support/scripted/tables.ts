@@ -6,12 +6,12 @@ import type { JsonObject } from '#shared/json.ts';
 import { nearestName } from '#shared/nearest-name.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { onePage } from '#coordinator/catalog-client/pages.ts';
-import type { ScanBinding } from '#coordinator/resolver/scan-binding.ts';
-import type { TableBinding } from '#coordinator/resolver/table-binding.ts';
-import { NO_POLICIES } from '#coordinator/resolver/table-policies.ts';
-import { metadataRows } from '#coordinator/rows/metadata-rows.ts';
-import { encodeRows } from '#coordinator/rows/encode-rows.ts';
-import type { LoadedTable, QueryTables, TableName, TableSource } from '#coordinator/resolver/table-source.ts';
+import type { ScanBinding } from '#coordinator/binding/scan-binding.ts';
+import type { TableBinding } from '#coordinator/binding/table-binding.ts';
+import { NO_POLICIES } from '#coordinator/binding/table-policies.ts';
+import { metadataRows } from '#coordinator/binding/metadata-rows.ts';
+import { encodeRows } from '#coordinator/binding/encode-rows.ts';
+import type { LoadedTable, QueryTables, TableName, TableSource } from '#coordinator/binding/table-source.ts';
 import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 
 /**

@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { fileLocation } from '#shared/storage/location.ts';
 import { catalogLocation } from '../../../bootstrap.ts';
-import { asObject, get, optionalString, requiredString } from '../../../commit/json-reader.ts';
+import { asObject, get, optionalString, requiredString } from '../../../metadata/json-reader.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { makeRoots } from '../../../storage/make-roots.ts';
 import { requireBelowRoot } from '../../../storage/table-location.ts';

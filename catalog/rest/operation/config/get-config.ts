@@ -1,8 +1,8 @@
 import { SkeinError } from '#shared/error.ts';
-import type { TokenClaims } from '#shared/token-claims.ts';
+import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
-import { isoDuration } from '../../../idempotency/idempotency-key.ts';
+import { isoDuration } from '../../idempotency-key.ts';
 import { capabilitiesOf } from '../../capabilities.ts';
 import { ok, type Answer, type OpenRequest } from '../../operation.ts';
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { printJson } from '#shared/json.ts';
-import { newFunctionMetadata, parseCreateFunction } from '../../../commit/function-metadata.ts';
+import { newFunctionMetadata, parseCreateFunction } from '../../../metadata/function-metadata.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { metadataLocation, newTableLocation } from '../../../storage/table-location.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { insertFunction, requireFunction } from '../../../store/postgres/function-store.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
-import { checkName, namespaceOf } from '../../names.ts';
+import { checkName, namespaceOf } from '../../../metadata/check-name.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { loadFunctionAnswer } from './function-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';

@@ -2,7 +2,7 @@ import type { CatalogContext } from '../../../context.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { deleteFunction, functionNotFound } from '../../../store/postgres/function-store.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
-import { functionIdent } from '../../names.ts';
+import { functionIdent } from '../../request-names.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 

@@ -2,7 +2,7 @@ import type { CatalogContext } from '../../../context.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { requireFunction } from '../../../store/postgres/function-store.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
-import { functionIdent } from '../../names.ts';
+import { functionIdent } from '../../request-names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { loadFunctionAnswer } from './function-answer.ts';
 

@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { listReports } from '../../../store/postgres/metrics-report-store.ts';
 import { requireTableHead } from '../../../store/postgres/table-store.ts';
-import { tableTarget } from '../../names.ts';
+import { tableTarget } from '../../request-names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { nextPageToken, pageOf } from '../../paging.ts';
 

@@ -12,7 +12,7 @@ import {
   requiredString,
   stringList,
   stringMap,
-} from '../../../commit/json-reader.ts';
+} from '../../../metadata/json-reader.ts';
 
 /** Maximum size of a report, as JSON. */
 const REPORT_BYTES_MAX = 256 * 1024;

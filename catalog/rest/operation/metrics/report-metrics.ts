@@ -2,7 +2,7 @@ import { isForeignKeyViolation } from '../../../store/postgres/errors.ts';
 import { insertReport } from '../../../store/postgres/metrics-report-store.ts';
 import { requireTableHead, tableNotFound } from '../../../store/postgres/table-store.ts';
 import type { CatalogContext } from '../../../context.ts';
-import { tableTarget } from '../../names.ts';
+import { tableTarget } from '../../request-names.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 import { printReport } from './metrics-report.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';

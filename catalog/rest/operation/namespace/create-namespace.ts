@@ -1,8 +1,8 @@
 import type { CatalogContext } from '../../../context.ts';
-import { asObject, get, stringMap } from '../../../commit/json-reader.ts';
+import { asObject, get, stringMap } from '../../../metadata/json-reader.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { insertNamespace } from '../../../store/postgres/namespace-store.ts';
-import { checkProperties, namespaceOfJson } from '../../names.ts';
+import { checkProperties, namespaceOfJson } from '../../../metadata/check-name.ts';
 import { ok, type Answer, type RestRequest } from '../../operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 

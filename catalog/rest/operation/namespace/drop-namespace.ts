@@ -2,7 +2,7 @@ import type { CatalogContext } from '../../../context.ts';
 import { requireUnprotectedNamespace } from '../../../commit/protection.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { deleteNamespace } from '../../../store/postgres/namespace-store.ts';
-import { namespaceOf } from '../../names.ts';
+import { namespaceOf } from '../../../metadata/check-name.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 

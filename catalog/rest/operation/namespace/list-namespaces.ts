@@ -1,7 +1,8 @@
 import type { CatalogContext } from '../../../context.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
-import { listNamespaces as list, splitPath } from '../../../store/postgres/namespace-store.ts';
-import { namespaceOf } from '../../names.ts';
+import { listNamespaces as list } from '../../../store/postgres/namespace-store.ts';
+import { splitPath } from '../../../metadata/object-name.ts';
+import { namespaceOf } from '../../../metadata/check-name.ts';
 import { ok, type Answer, type RestRequest } from '../../operation.ts';
 import { nextPageToken, pageOf } from '../../paging.ts';
 

@@ -2,7 +2,7 @@ import type { CatalogContext } from '../../../context.ts';
 import { namespaceLocation } from '../../../storage/table-location.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
-import { namespaceOf } from '../../names.ts';
+import { namespaceOf } from '../../../metadata/check-name.ts';
 import { ok, type Answer, type RestRequest } from '../../operation.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../../../context.ts';
-import { asObject, get, optionalArray, stringList, stringMap } from '../../../commit/json-reader.ts';
+import { asObject, get, optionalArray, stringList, stringMap } from '../../../metadata/json-reader.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { updateNamespaceProperties } from '../../../store/postgres/namespace-store.ts';
-import { checkProperties, namespaceOf } from '../../names.ts';
+import { checkProperties, namespaceOf } from '../../../metadata/check-name.ts';
 import { ok, type Answer, type RestRequest } from '../../operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 

@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import { asObject, requiredString } from '../../../commit/json-reader.ts';
+import { asObject, requiredString } from '../../../metadata/json-reader.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { findPlan } from '../../../store/postgres/scan-plan-store.ts';
 import type { Answer, RestRequest } from '../../operation.ts';

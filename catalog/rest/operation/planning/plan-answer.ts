@@ -4,7 +4,7 @@ import { withTable } from '../../../commit/with-table.ts';
 import type { CatalogContext } from '../../../context.ts';
 import type { Portions } from '../../../planning/plan-portions.ts';
 import type { ScannedTable } from '../../../planning/scan-planner.ts';
-import { tableTarget } from '../../names.ts';
+import { tableTarget } from '../../request-names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 
 /**

@@ -1,11 +1,11 @@
-import { asObject, get, requiredString, stringMap } from '../../../commit/json-reader.ts';
+import { asObject, get, requiredString, stringMap } from '../../../metadata/json-reader.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { checkStageProperties } from '../../../stage/stage-properties.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import { insertStage, requireStage } from '../../../store/postgres/stage-store.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
-import { checkName, checkProperties, namespaceOf } from '../../names.ts';
+import { checkName, checkProperties, namespaceOf } from '../../../metadata/check-name.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { stageAnswer } from './stage-answer.ts';
 

@@ -2,9 +2,9 @@ import type { CatalogContext } from '../../../context.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import { dropStage as drop, stageNotFound } from '../../../store/postgres/stage-store.ts';
-import { displayIdent } from '../../../store/postgres/table-store.ts';
+import { displayIdent } from '../../../metadata/object-name.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
-import { checkName, namespaceOf } from '../../names.ts';
+import { checkName, namespaceOf } from '../../../metadata/check-name.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 
 /** `DELETE /v1/{prefix}/namespaces/{namespace}/stages/{stage}`, an extension; the background work deletes its files. */

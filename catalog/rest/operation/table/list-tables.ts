@@ -1,6 +1,6 @@
 import type { CatalogContext } from '../../../context.ts';
 import { listTablesOf } from '../../../store/postgres/table-store.ts';
-import { namespaceOf } from '../../names.ts';
+import { namespaceOf } from '../../../metadata/check-name.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { nextPageToken, pageOf } from '../../paging.ts';
 

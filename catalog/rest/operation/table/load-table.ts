@@ -1,10 +1,10 @@
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { withTable } from '../../../commit/with-table.ts';
-import { runDocumentTask } from '../../../commit/document-task.ts';
+import { runDocumentTask } from '../../../metadata/document-task.ts';
 import { REFERENCED_ONLY } from '../../../commit/swap-metadata.ts';
-import { displayIdent } from '../../../store/postgres/table-store.ts';
-import { tableTarget } from '../../names.ts';
+import { displayIdent } from '../../../metadata/object-name.ts';
+import { tableTarget } from '../../request-names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { etagOf, loadTableAnswer, type SnapshotMode } from './table-answer.ts';
 import { ownStorage } from '../../../storage/own-storage.ts';

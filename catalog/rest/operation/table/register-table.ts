@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import type { CatalogContext } from '../../../context.ts';
-import { asObject, optionalBoolean, requiredString } from '../../../commit/json-reader.ts';
+import { asObject, optionalBoolean, requiredString } from '../../../metadata/json-reader.ts';
 import { requireUnprotected } from '../../../commit/protection.ts';
 import { readRegistered } from '../../../commit/register-metadata.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
@@ -15,7 +15,7 @@ import {
   tableExists,
 } from '../../../store/postgres/table-store.ts';
 import type { Tx } from '../../../store/postgres/tables.ts';
-import { checkName, namespaceOf } from '../../names.ts';
+import { checkName, namespaceOf } from '../../../metadata/check-name.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { loadNamedTable } from './load-table.ts';
 import { loadTableAnswer } from './table-answer.ts';

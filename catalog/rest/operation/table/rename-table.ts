@@ -1,15 +1,10 @@
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../../../context.ts';
-import { asObject, get } from '../../../commit/json-reader.ts';
+import { asObject, get } from '../../../metadata/json-reader.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
-import {
-  displayIdent,
-  moveTable,
-  requireTableHead,
-  tableNotFound,
-  type TableIdent,
-} from '../../../store/postgres/table-store.ts';
-import { identOfJson } from '../../names.ts';
+import { displayIdent, type TableIdent } from '../../../metadata/object-name.ts';
+import { moveTable, requireTableHead, tableNotFound } from '../../../store/postgres/table-store.ts';
+import { identOfJson } from '../../../metadata/check-name.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 

@@ -1,6 +1,6 @@
 import type { CatalogContext } from '../../../context.ts';
 import { requireTableHead } from '../../../store/postgres/table-store.ts';
-import { tableTarget } from '../../names.ts';
+import { tableTarget } from '../../request-names.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 
 /** `HEAD /v1/{prefix}/namespaces/{namespace}/tables/{table}`: 204, or 404 without a body. */

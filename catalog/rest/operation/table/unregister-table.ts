@@ -3,7 +3,7 @@ import type { TableTarget } from '../../../commit/creation.ts';
 import { requireUnprotected } from '../../../commit/protection.ts';
 import { releaseClaims } from '../../../store/postgres/folder-claims.ts';
 import { deleteTable, requireTableHead, tableNotFound } from '../../../store/postgres/table-store.ts';
-import { tableTarget } from '../../names.ts';
+import { tableTarget } from '../../request-names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 

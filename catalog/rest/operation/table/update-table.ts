@@ -1,10 +1,10 @@
 import { must } from '#shared/must.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { commitTables } from '../../../commit/commit-tables.ts';
-import { parseCommit } from '../../../commit/commit-metadata.ts';
-import { COMMIT_CREATES, sourceOfCommit, type CommitSource } from '../../../commit/commit-source.ts';
-import { runDocumentTask } from '../../../commit/document-task.ts';
-import { tableTarget } from '../../names.ts';
+import { parseCommit } from '../../../metadata/commit-metadata.ts';
+import { COMMIT_CREATES, sourceOfCommit, type CommitSource } from '../../../metadata/commit-source.ts';
+import { runDocumentTask } from '../../../metadata/document-task.ts';
+import { tableTarget } from '../../request-names.ts';
 import { largeBody, type Answer, type RestRequest } from '../../operation.ts';
 import { loadTableAnswer } from './table-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';

@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import { scopesOf, type TokenClaims } from '#shared/token-claims.ts';
+import { scopesOf, type TokenClaims } from '#shared/authorization/token-claims.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { findTokenPrincipal } from '../../../store/postgres/principal-store.ts';
 import { grantScopes } from '../../../token/grant-scopes.ts';

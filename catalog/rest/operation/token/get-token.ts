@@ -1,5 +1,5 @@
 import type { CatalogContext } from '../../../context.ts';
-import { addressKey } from '../../rate-limit.ts';
+import { addressKey } from '../../../token/rate-limit.ts';
 import type { Answer, PublicRequest } from '../../operation.ts';
 import { clientCredentialsGrant } from './client-credentials-grant.ts';
 import { exchangeGrant } from './exchange-grant.ts';

@@ -1,5 +1,5 @@
 import type { CatalogContext } from '../../../context.ts';
-import { EXPIRY_TOLERANCE_MS, type TokenClaims } from '#shared/token-claims.ts';
+import { EXPIRY_TOLERANCE_MS, type TokenClaims } from '#shared/authorization/token-claims.ts';
 import type { TokenPrincipal } from '../../../store/postgres/principal-store.ts';
 import type { Json } from '#shared/json.ts';
 import { ok, type Answer } from '../../operation.ts';

@@ -1,4 +1,4 @@
-import { SCOPES } from '#shared/token-claims.ts';
+import { SCOPES } from '#shared/authorization/token-claims.ts';
 import { requestedScopes, type RequestedScopes } from '../../../token/grant-scopes.ts';
 import { OAuthError } from './oauth-error.ts';
 import type { TokenForm } from './token-form.ts';

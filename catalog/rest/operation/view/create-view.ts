@@ -1,9 +1,9 @@
 import type { TableTarget } from '../../../commit/creation.ts';
 import { createView as create } from '../../../commit/view/commit-view.ts';
-import { parseCreateView } from '../../../commit/view/view-request.ts';
+import { parseCreateView } from '../../../metadata/view/view-request.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { requireView } from '../../../store/postgres/view-store.ts';
-import { checkName, namespaceOf } from '../../names.ts';
+import { checkName, namespaceOf } from '../../../metadata/check-name.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { loadViewAnswer } from './view-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';

@@ -1,6 +1,6 @@
 import type { CatalogContext } from '../../../context.ts';
 import { requireView } from '../../../store/postgres/view-store.ts';
-import { viewTarget } from '../../names.ts';
+import { viewTarget } from '../../request-names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { loadViewAnswer } from './view-answer.ts';
 

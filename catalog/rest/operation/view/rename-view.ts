@@ -1,8 +1,8 @@
-import { asObject, get } from '../../../commit/json-reader.ts';
+import { asObject, get } from '../../../metadata/json-reader.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import { moveView, requireView, viewNotFound } from '../../../store/postgres/view-store.ts';
-import { identOfJson } from '../../names.ts';
+import { identOfJson } from '../../../metadata/check-name.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 

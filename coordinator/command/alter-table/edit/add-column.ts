@@ -8,7 +8,7 @@ import { takeDeclaration, type ColumnClause } from '../../clause/columns.ts';
 import { takeIfNotExists } from '../../clause/exists.ts';
 import { COLUMN_PARTS_MAX } from '../../clause/transform.ts';
 import { defaultValue } from '../../table/default-value.ts';
-import { fieldNamed, findColumn, requireFreeName, requireOwnName } from '../../table/find-column.ts';
+import { fieldNamed, findColumn, requireFreeName, requireOwnName } from '../../../operation/find-column.ts';
 import { requireDefaults, requireFormat } from '../../table/new-table.ts';
 import { changeField } from '../change-fields.ts';
 import type { Edit } from '../edit.ts';

@@ -3,7 +3,7 @@ import { walkFields } from '#shared/iceberg/type.ts';
 import type { ObjectName } from '../../../statement/statement.ts';
 import { takeIfExists } from '../../clause/exists.ts';
 import { COLUMN_PARTS_MAX } from '../../clause/transform.ts';
-import { findColumn } from '../../table/find-column.ts';
+import { findColumn } from '../../../operation/find-column.ts';
 import { changeSiblings } from '../change-fields.ts';
 import type { Edit } from '../edit.ts';
 import { requireUnused } from '../require-unused.ts';

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { ObjectName } from '../../../statement/statement.ts';
 import { takeKey } from '../../clause/columns.ts';
-import { findColumn } from '../../table/find-column.ts';
+import { findColumn } from '../../../operation/find-column.ts';
 import { withKey } from '../../table/new-table.ts';
 import type { Edit } from '../edit.ts';
 

@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { checkIdentifier } from '#shared/sql/check-identifier.ts';
 import type { ObjectName } from '../../../statement/statement.ts';
 import { COLUMN_PARTS_MAX } from '../../clause/transform.ts';
-import { findColumn, requireFreeName, requireOwnName } from '../../table/find-column.ts';
+import { findColumn, requireFreeName, requireOwnName } from '../../../operation/find-column.ts';
 import { changeSiblings } from '../change-fields.ts';
 import type { Edit } from '../edit.ts';
 

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { SnapshotRef } from '#shared/iceberg/table-metadata.ts';
 import { checkIdentifier } from '#shared/sql/check-identifier.ts';
-import type { TimeTravel } from '../../../resolver/query-references.ts';
+import type { TimeTravel } from '../../../binding/query-references.ts';
 import { travelTo } from '../../../resolver/travel-to.ts';
 import type { StatementReader } from '../../../statement/statement-reader.ts';
 import { takeIfExists, takeIfNotExists } from '../../clause/exists.ts';

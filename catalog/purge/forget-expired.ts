@@ -1,0 +1,21 @@
+import { EXPIRY_TOLERANCE_MS } from '#shared/authorization/token-claims.ts';
+import type { CatalogContext } from '../context.ts';
+import { deleteExpiredFamilies } from '../store/postgres/refresh-token-store.ts';
+import { forgetDropped } from '../store/postgres/principal-store.ts';
+import { forgetVersions } from '../store/postgres/table-version-store.ts';
+import { transact } from '../store/postgres/transact.ts';
+
+/**
+ * Deletes expired refresh tokens, the records of deleted principals that no living token can name, and those of documents that no
+ * transaction may read any more.
+ */
+export async function forgetExpired(context: Pick<CatalogContext, 'config' | 'clock' | 'store'>): Promise<void> {
+  const { config, clock, store } = context;
+  const nowMs = clock.nowMs();
+  const tokenAgeMaxMs = Math.max(config['catalog.token_ttl_max'], config['catalog.token_ttl']) + EXPIRY_TOLERANCE_MS;
+  await transact(store.db, async (tx) => {
+    await deleteExpiredFamilies(tx, new Date(nowMs));
+    await forgetDropped(tx, new Date(nowMs - tokenAgeMaxMs));
+    await forgetVersions(tx, new Date(nowMs - config['catalog.table_version_lifetime']));
+  });
+}

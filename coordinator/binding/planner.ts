@@ -1,0 +1,139 @@
+import type { SqlText } from '#proto/sql-text.ts';
+import type { StatementContext } from '#proto/task.ts';
+import type { Asker } from '#shared/fair/asker.ts';
+import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
+import type { NameDefaults, QueryReferences } from './query-references.ts';
+import type { Field } from '#shared/iceberg/type.ts';
+import type { PartRefusal, PartText } from './part-text.ts';
+import type { LargePlan } from './large-plan.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { SqlField, SqlType } from '../plan/sql-type.ts';
+
+/**
+ * DuckDB's parser, binder and optimiser, in processes that hold nothing and take turns between `asker`s. Positions of errors are byte
+ * offsets in the text given.
+ */
+export interface Planner {
+  /**
+   * Returns the tables, columns and functions that a query refers to.
+   * @throws SYNTAX_ERROR, NOT_SUPPORTED (no query, or a function that is not served), STATEMENT_TOO_COMPLEX, QUERY_CANCELLED.
+   */
+  parse(request: ParseRequest, asker: Asker, signal: AbortSignal): Promise<QueryReferences>;
+  /** @throws what DuckDB's binder refuses, as an error of the catalogue; STATEMENT_TOO_COMPLEX, QUERY_CANCELLED. */
+  plan(request: PlanRequest, asker: Asker, signal: AbortSignal): Promise<PlanReply>;
+  /**
+   * Binds texts that were printed from a plan, so that none that DuckDB refuses is sent to a worker.
+   * @returns for each text why it is refused, or null. @throws STATEMENT_TOO_COMPLEX, QUERY_CANCELLED.
+   */
+  bind(request: BindRequest, asker: Asker, signal: AbortSignal): Promise<readonly (string | null)[]>;
+  /**
+   * Writes another engine's query in our dialect, where that can be done without a look at its tables.
+   * @throws NOT_SUPPORTED, STATEMENT_TOO_COMPLEX, QUERY_CANCELLED
+   */
+  translate(request: TranslateRequest, asker: Asker, signal: AbortSignal): Promise<string>;
+  /** Binds a query that was translated, and looks for what it would compute otherwise than its engine. @throws as `plan` */
+  compare(request: CompareRequest, asker: Asker, signal: AbortSignal): Promise<CompareReply>;
+  /** Binds a query with its parameters in place. @throws as `plan`; values are NULL, cast to a parameter's declared type. */
+  describe(request: PlanRequest, asker: Asker, signal: AbortSignal): Promise<DescribeReply>;
+  /**
+   * Parses texts that show parts of a statement, before these are put into texts of our own.
+   * @returns for each text why a part of it is refused, or null. @throws STATEMENT_TOO_COMPLEX, QUERY_CANCELLED.
+   */
+  checkParts(texts: readonly PartText[], asker: Asker, signal: AbortSignal): Promise<readonly (PartRefusal | null)[]>;
+  close(): Promise<void>;
+}
+
+export type ParseRequest = {
+  readonly sql: string;
+  readonly defaults: NameDefaults;
+  /** Context in which the values of time travel are evaluated. */
+  readonly context: StatementContext;
+  /** The query's parameters have no values yet: NULL stands for them, and in `AT (...)` for the table's current state. */
+  readonly withoutValues?: boolean;
+};
+
+/** Engines whose views are read: `dialect/` has their grammars. */
+export type DialectName = 'spark' | 'trino';
+
+export type TranslateRequest = { readonly sql: string; readonly dialect: DialectName };
+
+export type CompareRequest = Pick<PlanRequest, 'sql' | 'scans' | 'context' | 'contextual'> & {
+  readonly dialect: DialectName;
+  /** Types that the columns are converted to, by their places. */
+  readonly types: readonly SqlType[];
+};
+
+/** `different` is what another engine computes otherwise; null = nothing. */
+export type CompareReply = { readonly columns: number; readonly different: string | null };
+
+export type PlanRequest = {
+  /** Tables stand as `skein_scan('<n>')`. */
+  readonly sql: string;
+  /** The same query with its parameters in the place of their values; absent or null = it has none. */
+  readonly parameters?: ParameterQuery | null;
+  readonly scans: readonly PlannerScan[];
+  readonly context: StatementContext;
+  /** False when only the time zone of the context matters (`QueryReferences.contextual`). */
+  readonly contextual: boolean;
+};
+
+/** A query with its parameters, and their values: DuckDB names its columns after the parameters. */
+export type ParameterQuery = {
+  /** Tables stand as in `PlanRequest.sql`. */
+  readonly sql: string;
+  readonly values: readonly ParameterValue[];
+};
+
+export type DescribeReply = {
+  /** Null when the query cannot be bound with NULL as values. */
+  readonly columns: readonly SqlField[] | null;
+  /** Types of parameters, where they are declared or DuckDB finds them. */
+  readonly parameters: readonly SqlField[];
+};
+
+export type ParameterValue = {
+  /** Number or name of the parameter. */
+  readonly name: string;
+  /** The value as SQL. */
+  readonly text: string;
+  /** Byte offset of its first place in `PlanRequest.sql`. */
+  readonly location: number;
+};
+
+export type BindRequest = {
+  readonly texts: readonly PrintedText[];
+  /** Columns of the tables that stand as `{ scan }` in the texts. */
+  readonly scans: readonly (readonly SqlField[])[];
+  readonly context: StatementContext;
+  /** See `PlanRequest.contextual`. */
+  readonly contextual: boolean;
+};
+
+export type PrintedText = {
+  readonly sql: SqlText;
+  /** Types of the columns `c0`, `c1`, ... of each `{ input }`, spelled as in a worker's task. */
+  readonly inputs: readonly (readonly string[])[];
+  /** Types of the columns that the text must give, in the same spelling. */
+  readonly gives: readonly string[];
+};
+
+/** The columns and row count that the bind callback returns for scan n. */
+export type PlannerScan = {
+  readonly columns: readonly SqlField[];
+  /** The same columns as Iceberg fields of the table. */
+  readonly fields: readonly Field[];
+  /** Number of rows, for join ordering; null = unknown. */
+  readonly rowCount: number | null;
+};
+
+export type PlanReply = {
+  /** Null when DuckDB cannot print this plan, neither optimised nor as bound, and when it is `large`. */
+  readonly plan: Plan | null;
+  /** Summary of a plan that is too long for the coordinator to process; null otherwise. */
+  readonly large: LargePlan | null;
+  /** Without a plan and not `large`: the operators that DuckDB bound, each once, as EXPLAIN names them (`boundOperators`). */
+  readonly operators: readonly string[];
+  readonly columns: readonly SqlField[];
+  /** Functions to be bounded because of what the plan does with them, beside those of `QueryReferences.bounds`. */
+  readonly bounds: readonly BoundedFamily[];
+};

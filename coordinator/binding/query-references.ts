@@ -1,0 +1,75 @@
+import type { AddressName } from '#shared/iceberg/address-columns.ts';
+import type { JsonObject } from '#shared/json.ts';
+import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
+
+/** The external references of a parsed query. Locations are byte offsets in its text. */
+export type QueryReferences = {
+  /** In the order of the text. */
+  readonly tables: readonly TableReference[];
+  readonly columns: readonly QualifiedColumn[];
+  /** Stars over tables with address columns, which `*` does not mean. */
+  readonly stars: readonly StarReference[];
+  /** Folded names among which are those of all columns that are read; null = any column may be. */
+  readonly named: readonly string[] | null;
+  /** Whether the result depends on the user or the time (`now()`, `current_user`). */
+  readonly contextual: boolean;
+  /** Families of the costly functions that it calls; workers limit their work. */
+  readonly bounds: readonly BoundedFamily[];
+};
+
+export type TableReference = {
+  readonly location: number;
+  /** The name as written: table, schema and table, or catalog, schema and table. */
+  readonly parts: readonly string[];
+  /** The alias to add; null when the query gives one. */
+  readonly alias: string | null;
+  readonly at: TimeTravel | null;
+  /** The name by which columns refer to the table. */
+  readonly qualifier: string;
+  /** Address columns that the query names; a table's own column of the same name comes first. */
+  readonly addresses: readonly AddressName[];
+  /** The SELECT list that gives its rows their types, when the table is bound to rows that need one. */
+  readonly select?: string | undefined;
+};
+
+/** `*` or `t.*`, or the FROM of a query without SELECT; `tables` are those of its query, as indexes into `QueryReferences.tables`. */
+export type StarReference = { readonly location: number; readonly tables: readonly number[] };
+
+/**
+ * The state of a table that `AT (...)` asks for: the snapshot of an id (a decimal int64), that of a branch or tag (a text of digits may also
+ * be an id), or that of an instant in microseconds since 1970. `current` stands for a parameter that has no value yet.
+ */
+export type TimeTravel = (
+  | { readonly kind: 'snapshot'; readonly snapshotId: string }
+  | { readonly kind: 'ref'; readonly ref: string }
+  | { readonly kind: 'timestamp'; readonly micros: string }
+  | { readonly kind: 'current' }
+) & {
+  /** Place of the value. */
+  readonly location: number;
+  /** False for a value that was computed, and may depend on the statement's context. */
+  readonly isLiteral: boolean;
+};
+
+/** A column reference that begins with a table's name, `parts` as written; `alias` stands for that table. */
+export type QualifiedColumn = {
+  readonly location: number;
+  readonly parts: readonly string[];
+  readonly alias: string;
+};
+
+/** The syntax tree of a constant expression that is a version or an instant. */
+export type PendingTravel = {
+  readonly kind: 'expression';
+  readonly unit: 'version' | 'timestamp';
+  readonly expression: JsonObject;
+  readonly location: number;
+};
+
+/** The catalog and schema of unqualified names. */
+export type NameDefaults = { readonly catalog: string; readonly schema: string };
+
+/** A query's references before the values of `AT (...)` are computed. */
+export type FoundReferences = Omit<QueryReferences, 'tables'> & {
+  readonly tables: readonly (Omit<TableReference, 'at'> & { readonly at: TimeTravel | PendingTravel | null })[];
+};

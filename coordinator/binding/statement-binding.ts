@@ -1,0 +1,13 @@
+import type { StagedTable } from './staged-table.ts';
+import type { TableRows } from './table-rows.ts';
+import type { TablePolicies } from './table-policies.ts';
+
+/** The rows of a statement that is read like a table. */
+export type RowsBinding = { readonly kind: 'rows'; readonly rows: TableRows; readonly policies: TablePolicies };
+
+/** The files of a stage. */
+export type StagedBinding = {
+  readonly kind: 'staged';
+  readonly table: StagedTable;
+  readonly policies: TablePolicies;
+};

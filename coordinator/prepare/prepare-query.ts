@@ -1,0 +1,390 @@
+import type { ScanColumn, StatementContext } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
+import { unreachable } from '#shared/must.ts';
+import type { PrincipalId, TenantId } from '#shared/id.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { bindTables, type BoundScan, type BoundTable } from '../resolver/bind-tables.ts';
+import { ByteOffsets } from '../resolver/byte-offsets.ts';
+import type { NameDefaults, QueryReferences } from '../binding/query-references.ts';
+import {
+  parameterQuery,
+  plannerSql,
+  spliceTables,
+  userPosition,
+  workerSql,
+  type SplicedQuery,
+} from '../resolver/splice-tables.ts';
+import { expandViews, viewError } from '../resolver/view/expand-views.ts';
+import { nameStatements } from '../resolver/name-statements.ts';
+import type { QueryTables, StatementRows } from '../binding/table-source.ts';
+import type { RowsBinding, StagedBinding } from '../binding/statement-binding.ts';
+import type { TextSpan } from '../statement/statement.ts';
+import type { ValuePlace } from '../statement/value-place.ts';
+import { checkOperators, checkPlan, checkSources } from '../binding/check-plan.ts';
+import type { Memory } from './memory.ts';
+import { statementMemory } from './statement-memory.ts';
+import { featuresOf, plannerScan, usesIn } from './plan-facts.ts';
+import type { PlannedQuery } from './planned-query.ts';
+import { newPlanMemory } from '../binding/plan-memory.ts';
+import type {
+  CompareReply,
+  CompareRequest,
+  DescribeReply,
+  ParseRequest,
+  Planner,
+  TranslateRequest,
+} from '../binding/planner.ts';
+import type { PreparedQuery } from '../binding/prepared-query.ts';
+import { fromTemplate, queryTemplate, toTemplate, type QueryTemplate } from './query-template.ts';
+import { SharedPlans, type SharedPlan } from './shared-plans.ts';
+import { printSqlType } from '../plan/sql-type.ts';
+import { ViewAnswers } from './view-answers.ts';
+
+export type PrepareRequest = {
+  /** The text of one query; names without a catalog or schema mean the context's. */
+  readonly sql: string;
+  /** Offset of `sql` in the statement, which is added to error positions. */
+  readonly offset: number;
+  /** The values of parameters in it; absent = it has none. */
+  readonly values?: readonly ValuePlace[];
+  readonly context: StatementContext;
+  /** The user who asks: a tenant's plans are its own, and nobody takes all of the cache. */
+  readonly asker: { readonly tenant: TenantId; readonly principal: PrincipalId };
+  readonly tables: QueryTables;
+  readonly planner: Planner;
+  /** Whether a plan will do that was made for other literals (`PreparedQuery.isShared`). */
+  readonly mayShare?: boolean;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Prepares a query's text for admission and the scheduler.
+ * @throws SkeinError with the position, in characters of the statement, where there is one.
+ */
+export type PrepareQuery = (request: PrepareRequest) => Promise<PreparedQuery>;
+
+/** Longest query text, in characters, that is cached. */
+const CACHED_TEXT_MAX = 64 * 1024;
+
+/**
+ * `prepareQuery` with its memory of earlier statements. A parse is kept by the text's template and the current catalog and schema; a plan by its text, its
+ * parameters' names, the tables with their versions, the time zone, and the current catalog and schema, and only when it does not depend on
+ * the user and the time; and, where it can be shared, by its template in place of its text. All are kept for one tenant. Tables are loaded
+ * and authorised every time.
+ */
+export function queryPreparer(options: { readonly cacheEntries: number; readonly cacheBytes: number }): PrepareQuery {
+  const memory = statementMemory({ entriesMax: options.cacheEntries, bytesMax: options.cacheBytes });
+  const caches = { parses: memory.parse, views: new ViewAnswers(memory) };
+  const plans = memory.plan;
+  const sharedPlans = new SharedPlans(memory.sharedPlan);
+  return async (request) => {
+    const { query, references, bound } = await bindNames(request, caches);
+    const { sql, template, mayShare = false } = query;
+    if (references.contextual || sql.length > CACHED_TEXT_MAX)
+      return withTables(await plan(query, references, bound), references, bound);
+    const key = planKey(query, { key: sql, literals: [] }, bound);
+    const known = plans.get(key);
+    if (known !== undefined) return withTables(known, references, bound);
+    const sharedKey = template === null ? '' : planKey(query, template, bound);
+    const shared = template === null || !mayShare ? undefined : sharedPlans.find(sharedKey, template.literals);
+    if (shared !== undefined) return fromShared(shared, { query, references, bound });
+    const planned = await plan(query, references, bound);
+    plans.set(ownerOf(request), key, planned);
+    if (template !== null) sharedPlans.add(ownerOf(request), sharedKey, planned, template.literals);
+    return withTables(planned, references, bound);
+  };
+}
+
+/** Resolves the names of a query, and loads and authorises its tables. */
+async function bindNames(
+  request: PrepareRequest & Pick<ParseRequest, 'withoutValues'>,
+  caches: Caches,
+): Promise<BoundQuery> {
+  const { parses } = caches;
+  const { context, offset, tables: source, signal } = request;
+  const defaults = { catalog: context.currentCatalog, schema: context.currentSchema };
+  const { text, statements } = nameStatements(request.sql);
+  const toStatement = (character: number): number => offset + text.toSource(character);
+  const sql = text.text;
+  const values = text.places(request.values ?? []);
+  const template = templateOf(sql);
+  const query: NamedQuery = { ...request, sql, template, values, toStatement, viewAt: () => undefined };
+  const inQuery = movedErrors((byte) => toStatement(new ByteOffsets(query.sql).toCharacter(byte)));
+  const references = await inQuery(parse(query, defaults, parses));
+  const rows = await movedErrors((character) => offset + character)(rowsOf(statements, source));
+  const bind = ({ tables, named }: QueryReferences) =>
+    bindTables({ references: tables, named, defaults, source, rows, signal });
+  const bound = await inQuery(bind(references));
+  const tables = bound.filter((table) => table.kind !== 'view');
+  if (tables.length === bound.length) return { query, references: boundReferences(references, tables), bound: tables };
+  const expanded = await inQuery(expandQuery(query, references, { defaults, rows, ...caches }));
+  const inExpanded = movedErrors(
+    (byte) => expanded.toStatement(new ByteOffsets(expanded.sql).toCharacter(byte)),
+    (byte) => expanded.viewAt(new ByteOffsets(expanded.sql).toCharacter(byte)),
+  );
+  const names = await inExpanded(parse(expanded, defaults, parses));
+  const all = (await inExpanded(bind(names))).filter((table) => table.kind !== 'view');
+  return { query: expanded, references: boundReferences(names, all), bound: all };
+}
+
+/** The query with the queries of its views in it. */
+async function expandQuery(
+  query: NamedQuery,
+  references: QueryReferences,
+  names: {
+    readonly defaults: NameDefaults;
+    readonly rows: NamedRows;
+  } & Caches,
+): Promise<NamedQuery> {
+  const { defaults, rows, parses, views } = names;
+  const parseView = (sql: string, viewDefaults: NameDefaults): Promise<QueryReferences> =>
+    parse({ ...query, sql, template: templateOf(sql), withoutValues: false }, viewDefaults, parses);
+  const { asker, planner, tables, signal } = query;
+  const context = {
+    parse: parseView,
+    tables,
+    signal,
+    translate: (asked: TranslateRequest) =>
+      views.translated(ownerOf(query), asked, () => planner.translate(asked, asker, signal)),
+    compare: (sql: string, wanted: ComparedWith) =>
+      compareQuery({ ...query, sql, template: null, values: [] }, wanted, names),
+  };
+  const named = { sql: query.sql, references, defaults, rows: new Set(rows.keys()) };
+  const { text, viewAt } = await expandViews(named, context);
+  const sql = text.text;
+  const toStatement = (character: number): number => query.toStatement(text.toSource(character));
+  return { ...query, sql, template: templateOf(sql), values: text.places(query.values), toStatement, viewAt };
+}
+
+type Caches = { readonly parses: Memory<QueryReferences>; readonly views: ViewAnswers };
+type ComparedWith = Pick<CompareRequest, 'dialect' | 'types'>;
+
+/** Binds the query of another engine's view over its tables as they are now. */
+async function compareQuery(
+  query: NamedQuery,
+  wanted: ComparedWith,
+  { defaults, parses, views }: { readonly defaults: NameDefaults } & Caches,
+): Promise<CompareReply> {
+  const { sql, context, asker, planner, tables: source, signal } = query;
+  const { tables, named, ...references } = await parse(query, defaults, parses);
+  const loaded = await bindTables({ references: tables, named, defaults, source, rows: new Map(), signal });
+  const bound = loaded.filter((table) => table.kind !== 'view');
+  const spliced = spliceTables(sql, { ...references, named, tables });
+  const { contextual } = references;
+  const asked = { sql: plannerSql(spliced), scans: bound.map(plannerScan), context, contextual, ...wanted };
+  const key = JSON.stringify([planKey(query, { key: sql, literals: [] }, bound), wanted]);
+  return views.compared(ownerOf(query), key, () => planner.compare(asked, asker, signal));
+}
+
+const templateOf = (sql: string): QueryTemplate | null => (sql.length > CACHED_TEXT_MAX ? null : queryTemplate(sql));
+
+/** The references with those address columns that their tables have, which a star leaves out, and the types of rows. */
+function boundReferences(references: QueryReferences, bound: readonly BoundTable[]): QueryReferences {
+  if (references.stars.length === 0 && !bound.some(({ kind }) => kind === 'rows')) return references;
+  const tables = references.tables.map((table, i) => {
+    const binding = bound[i];
+    const names = new Set(binding?.kind === 'iceberg' ? binding.addresses.map(({ name }) => name) : []);
+    const select = binding?.kind === 'rows' ? binding.rows.select : undefined;
+    return { ...table, addresses: table.addresses.filter((name) => names.has(name)), select };
+  });
+  return { ...references, tables };
+}
+
+/** Binds a query whose parameters have no values yet: `values` are NULL. Nothing is kept. @throws as `PrepareQuery` */
+export async function describeQuery(request: PrepareRequest): Promise<DescribeReply> {
+  const none = statementMemory({ entriesMax: 0, bytesMax: 0 });
+  const { query, references, bound } = await bindNames(
+    { ...request, withoutValues: true },
+    { parses: none.parse, views: new ViewAnswers(none) },
+  );
+  const { sql, values, context, asker, planner, signal } = query;
+  const spliced = spliceTables(sql, references, values);
+  const inQuery = plannerErrors(query, spliced);
+  const scans = bound.map(plannerScan);
+  const { contextual } = references;
+  const texts = { sql: plannerSql(spliced), parameters: parameterQuery(spliced) };
+  return inQuery(planner.describe({ ...texts, scans, context, contextual }, asker, signal));
+}
+
+type BoundQuery = {
+  readonly query: NamedQuery;
+  readonly references: QueryReferences;
+  readonly bound: readonly BoundTable[];
+};
+
+/** A query in which names replace its bracketed statements; `toStatement` maps a position in it to the client's statement. */
+type NamedQuery = PrepareRequest &
+  Pick<ParseRequest, 'withoutValues'> & {
+    readonly template: QueryTemplate | null;
+    readonly values: readonly ValuePlace[];
+    readonly toStatement: (character: number) => number;
+    /** The view whose query stands at a position of `sql`. */
+    readonly viewAt: (character: number) => string | undefined;
+  };
+
+type NamedRows = ReadonlyMap<string, RowsBinding | StagedBinding>;
+
+/** Runs the statements one after the other, because each may ask the catalog for many pages. */
+async function rowsOf(statements: ReadonlyMap<string, TextSpan>, source: StatementRows): Promise<NamedRows> {
+  const rows = new Map<string, RowsBinding | StagedBinding>();
+  for (const [name, statement] of statements) rows.set(name, await source.rows(statement));
+  return rows;
+}
+
+const ownerOf = ({ asker }: PrepareRequest): string => JSON.stringify([asker.tenant, asker.principal]);
+
+async function parse(
+  request: NamedQuery,
+  defaults: NameDefaults,
+  memory: Memory<QueryReferences>,
+): Promise<QueryReferences> {
+  const { sql, template, context, asker, planner, signal, withoutValues = false } = request;
+  const asked = { sql, defaults, context, withoutValues };
+  if (sql.length > CACHED_TEXT_MAX) return planner.parse(asked, asker, signal);
+  const literals = template?.literals ?? [];
+  const key = JSON.stringify([asker.tenant, template?.key ?? sql, defaults.catalog, defaults.schema]);
+  const known = memory.get(key);
+  if (known !== undefined) return moved(known, (position) => fromTemplate(position, literals));
+  const references = await planner.parse(asked, asker, signal);
+  // A computed value of a time travel may depend on the context (`now()`, the time zone).
+  const isFixed = references.tables.every(({ at }) => at === null || at.isLiteral);
+  if (isFixed)
+    memory.set(
+      ownerOf(request),
+      key,
+      moved(references, (position) => toTemplate(position, literals)),
+    );
+  return references;
+}
+
+/** The references with their names at other places. */
+function moved(references: QueryReferences, to: (position: number) => number): QueryReferences {
+  const move = <Name extends { readonly location: number }>(name: Name): Name => ({
+    ...name,
+    location: to(name.location),
+  });
+  const tables = references.tables.map((table) => ({ ...move(table), at: table.at === null ? null : move(table.at) }));
+  return { ...references, tables, columns: references.columns.map(move), stars: references.stars.map(move) };
+}
+
+/** `text` is the query's template, or its text without any literal cut out. */
+function planKey({ values, asker, context }: NamedQuery, text: QueryTemplate, bound: readonly BoundTable[]): string {
+  const { timeZone, currentCatalog, currentSchema } = context;
+  const tables = bound.map((table) => {
+    const { version, policies } = table.policies;
+    const principal = policies.length === 0 ? null : asker.principal;
+    return [...dataKey(table), version, principal];
+  });
+  // Columns are named after parameters, not after their values.
+  const parameters = values.map(({ start, spelled }) => [toTemplate(start, text.literals), spelled]);
+  return JSON.stringify([asker.tenant, text.key, parameters, timeZone, currentCatalog, currentSchema, tables]);
+}
+
+/** What a plan depends on of a table's columns and rows. */
+function dataKey(table: BoundTable): readonly unknown[] {
+  switch (table.kind) {
+    case 'iceberg':
+      return [table.tableName, table.version, table.snapshotId, table.schemaId];
+    case 'staged':
+      return [table.table.columns.map(({ name, type }) => [name, printSqlType(type)]), table.table.rowCount];
+    case 'rows':
+      return [table.rows.rowCount, table.rows.columns.map(({ name }) => name), table.rows.select];
+    default:
+      return unreachable(table);
+  }
+}
+
+/** Combines a planned query with the tables as they were authorised for this statement. */
+function withTables(
+  { uses, ...query }: PlannedQuery,
+  { named }: QueryReferences,
+  bound: readonly BoundTable[],
+): PreparedQuery {
+  const names = named === null ? null : new Set(named);
+  const scans = bound.map((table, i) => {
+    if (table.kind !== 'iceberg') return table;
+    const use = uses[i];
+    const readFieldIds = use?.readFieldIds ?? table.columns.map(({ fieldId }) => fieldId);
+    const read = new Set(readFieldIds);
+    const isNamed = ({ name, fieldId }: ScanColumn): boolean =>
+      read.has(fieldId) || names?.has(foldIdentifier(name)) === true;
+    return {
+      ...bindingOf(table),
+      predicate: use?.predicate ?? { kind: 'true' as const },
+      readFieldIds,
+      namedFieldIds: names === null ? null : table.columns.filter(isNamed).map(({ fieldId }) => fieldId),
+    };
+  });
+  return { ...query, scans };
+}
+
+/** A query whose plan was made for other literals: its text and its predicates are its own. */
+function fromShared(shared: SharedPlan, { query, references, bound }: BoundQuery): PreparedQuery {
+  const { sql } = query;
+  const planned = {
+    ...shared.query,
+    plan: shared.plan,
+    isShared: true,
+    workerSql: workerSql(spliceTables(sql, references)),
+    uses: usesIn({ plan: shared.plan, large: null }, bound),
+  };
+  return withTables(planned, references, bound);
+}
+
+async function plan(
+  query: NamedQuery,
+  references: QueryReferences,
+  bound: readonly BoundTable[],
+): Promise<PlannedQuery> {
+  const { sql, values, context, asker, planner, signal } = query;
+  const spliced = spliceTables(sql, references, values);
+  const scans = bound.map(plannerScan);
+  const inPlan = plannerErrors(query, spliced);
+  const { contextual } = references;
+  const texts = { sql: plannerSql(spliced), parameters: parameterQuery(spliced) };
+  const reply = await inPlan(planner.plan({ ...texts, scans, context, contextual }, asker, signal));
+  if (reply.plan !== null) checkPlan(reply.plan, bound.length);
+  else if (reply.large !== null) checkSources(reply.large.sources, bound.length);
+  else checkOperators(reply.operators);
+  return {
+    columns: reply.columns.map(({ name, type }) => ({ name, type, typeName: printSqlType(type) })),
+    plan: reply.plan,
+    isShared: false,
+    memory: newPlanMemory(),
+    noPlan: reply.large === null ? 'has no printed form' : 'is too long to be divided',
+    workerSql: workerSql(spliced),
+    uses: usesIn(reply, bound),
+    features: featuresOf(reply, bound),
+    contextual,
+    bounds: [...references.bounds, ...reply.bounds],
+  };
+}
+
+function bindingOf({
+  fields: _fields,
+  sqlFields: _sqlFields,
+  ...binding
+}: BoundScan): Omit<BoundScan, 'fields' | 'sqlFields'> {
+  return binding;
+}
+
+const plannerErrors = ({ toStatement, viewAt }: NamedQuery, spliced: SplicedQuery) =>
+  movedErrors(
+    (byte) => toStatement(userPosition(spliced, byte)),
+    (byte) => viewAt(userPosition(spliced, byte)),
+  );
+
+/** Moves the positions of `work`'s errors to characters of the statement; one in the query of a view names the view. */
+const movedErrors =
+  (toStatement: (position: number) => number, viewAt: (position: number) => string | undefined = () => undefined) =>
+  async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (thrown) {
+      const error = SkeinError.of(thrown);
+      if (error.position === undefined) throw error;
+      const view = viewAt(error.position);
+      if (view !== undefined) throw viewError(error, view, toStatement(error.position));
+      throw new SkeinError(error.code, error.message, { position: toStatement(error.position), cause: error.cause });
+    }
+  };

@@ -1,0 +1,25 @@
+import type { TaskSpec } from '#proto/task.ts';
+import type { TaskInstance } from '../duckdb/instance-pool.ts';
+import { unsoundFor } from './unsound-for.ts';
+import { loadRules } from './write-files.ts';
+
+/** Prepares an instance for the text of a task. */
+export function configureInstance(
+  instance: TaskInstance,
+  spec: TaskSpec,
+  { memoryBytes, threads }: { readonly memoryBytes: number; readonly threads: number },
+): void {
+  const { spillLimitBytes: spillBytes, context, profile, keepJoinOrder, bounds } = spec;
+  const load = loadRules(spec);
+  const texts = load === undefined ? spec.sql : load.guarded;
+  instance.configure({
+    memoryBytes,
+    spillBytes,
+    threads,
+    context,
+    profile: load !== undefined && profile === 'none' ? 'operators' : profile,
+    keepJoinOrder,
+    unsound: unsoundFor(texts, spec.scans),
+    bounds,
+  });
+}

@@ -270,7 +270,7 @@ export type ScanFile = {
   readonly partition?: JsonObject;
   /** The partition spec of these values. */
   readonly specId?: number;
-  /** Of a stage's file: it is refused when another one has replaced it. */
+  /** Version of a stage's file: it is refused when another one has replaced it. */
   readonly etag?: string;
   /**
    * The task's part of a stage's file: the lines that begin in bytes `[start, end)`, or the groups of rows of Parquet at this share of all

@@ -113,7 +113,7 @@ function readMembers(text: string): Record<string, string> {
 }
 
 const OVERFLOW = /(?<!field value )out of range|overflow/i;
-/** Of `can't be cast`; the type behind it may have fields of any name. */
+/** The words `can't be cast`; the type behind it may have fields of any name. */
 const NOT_CAST = 't be cast ';
 function isOverflow({ shape }: Report): boolean {
   if (shape.startsWith('Could not convert string')) return false;
@@ -203,7 +203,7 @@ const OTHER_PAGE_DATA = /^\w+ converted type can only be set|^File '[^]*' too sm
  */
 const isPageData = ({ message }: Report): boolean =>
   PAGE_DATA.some((start) => message.startsWith(start)) || OTHER_PAGE_DATA.test(message);
-/** What the operating system says when there is no space to write: as `strerror` prints ENOSPC, EDQUOT and EFBIG. */
+/** Messages of the operating system for a lack of space, as `strerror` prints ENOSPC, EDQUOT and EFBIG. */
 const FULL = /\b(?:No space left on device|Disk quota exceeded|File too large)$/;
 const isFull = ({ message }: Report): boolean => FULL.test(message);
 const isFileData = (report: Report): boolean => FILE_DATA.test(report.message) || isPageData(report);

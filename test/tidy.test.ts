@@ -64,6 +64,7 @@ const ROOT_FILE = 'package.json';
 /** A file may be longer when its first line says why: `// long file: ...`. */
 const LINES_MAX = 400;
 const TEST_LINES_MAX = 800;
+const FUNCTION_LINES_MAX = 70;
 /** In these folders names and keywords of SQL must be folded as DuckDB folds them. */
 const SQL_FOLDERS =
   /^(coordinator\/(plan|statement|binding|resolver|planner|session|operation|command|prepare)|catalog\/(store|internal)|shared\/sql)\//;
@@ -215,6 +216,39 @@ describe('imports', () => {
     );
     expect(wrong).toEqual([]);
   });
+});
+
+describe('comments and functions', () => {
+  test('a comment begins with its subject, not with "Of", "What" or "Who"', () => {
+    const wrong = SOURCES.flatMap((path) =>
+      [...read(path).matchAll(/^[ \t]*(?:\/\*\*(?:\n[ \t]*\*)?|\/\/) (?:Of|What|Who)\b.*$/gm)].map(
+        ([text]) => `${path}: ${text.trim()}`,
+      ),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('a dispatch over all kinds ends in unreachable, which throws', () => {
+    expect(SOURCES.filter((path) => path !== 'test/tidy.test.ts' && /\bsatisfies never;/.test(read(path)))).toEqual([]);
+  });
+
+  test('a function fits a screen', () => {
+    const wrong = SOURCES.filter((path) => topOf(path) !== 'test' && !path.endsWith('.test.ts')).flatMap(longFunctions);
+    expect(wrong).toEqual([]);
+  });
+
+  /** `file: name` of each function that is longer than a screen. */
+  function longFunctions(path: string): readonly string[] {
+    const source = read(path);
+    const { program } = parseSync(path, source);
+    const found: string[] = [];
+    const look = (node: { start: number; end: number; id?: { name: string } | null }): void => {
+      const lines = source.slice(node.start, node.end).split('\n').length;
+      if (lines > FUNCTION_LINES_MAX) found.push(`${path}: ${node.id?.name ?? 'function'}, ${lines} lines`);
+    };
+    new Visitor({ FunctionDeclaration: look, FunctionExpression: look, ArrowFunctionExpression: look }).visit(program);
+    return found;
+  }
 });
 
 describe('patterns', () => {

@@ -95,7 +95,7 @@ async function runRounds(
     const { user, system } = process.cpuUsage(own);
     const after = await clients.cpu();
     const batchAlone = before.slots.batch - beforeAlone.slots.batch;
-    // What the cluster takes beside the slots for a second of batch queries on them.
+    // CPU that the cluster takes beside the slots for a second of batch queries on them.
     const overhead = (before.all - beforeAlone.all - batchAlone) / Math.max(1, batchAlone);
     const batch = (after.slots.batch - before.slots.batch) * (1 + overhead);
     const others = after.all - before.all - batch + (user + system) / 1e6;

@@ -35,7 +35,7 @@ type CopyFigures = {
 const SCHEMA = 'lake.writes';
 const TABLE = `${SCHEMA}.copied`;
 const STAGE = `@${SCHEMA}.unloaded`;
-/** What Skein writes with by default. */
+/** The format that Skein writes by default. */
 const FORMAT = 'FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 122880';
 
 const OF_TABLE = {

@@ -18,7 +18,7 @@ import { deleteAllFiles } from '#shared/iceberg/write/delete-all-files.ts';
 import { replaceFiles } from '#shared/iceberg/write/replace-files.ts';
 import type { SnapshotChange } from '#shared/iceberg/write/snapshot-change.ts';
 import { printJson, type JsonObject } from '#shared/json.ts';
-import { must } from '#shared/must.ts';
+import { must, unreachable } from '#shared/must.ts';
 import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { metadataOf, NS, SCHEMA } from '#test/support/catalog-requests.ts';
@@ -90,7 +90,7 @@ function expected(table: Table, { kind, seen, made: [name, rows], back }: Begun)
       return { ...table, line, files: must(line[0], 'there is a snapshot to go back to').files };
     }
     default:
-      return kind satisfies never;
+      return unreachable(kind);
   }
 }
 

@@ -2,7 +2,7 @@ import { verify } from 'argon2';
 import { expect, test } from 'vitest';
 import { startTestCatalog } from '#test/support/catalog.ts';
 
-/** What is stored of a password: Argon2id with t=3, m=64 MiB, p=1 (service specification, Authentication 5). */
+/** The stored form of a password: Argon2id with t=3, m=64 MiB, p=1 (service specification, Authentication 5). */
 const KIND = 'argon2id';
 const PARAMETERS = ['m=65536', 'p=1', 't=3'];
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { capabilitiesOf } from './capabilities.ts';
 import { ADVERTISED_ENDPOINTS } from './operations.ts';
 
-/** What the catalog serves today; credentials and signing of requests come with the object stores. */
+/** Capabilities that the catalog serves today; credentials and signing of requests come with the object stores. */
 const SERVED = [
   'namespaces',
   'tables',

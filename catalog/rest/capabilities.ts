@@ -1,7 +1,7 @@
 import { FORMAT_VERSION_MAX } from '../metadata/table-metadata.ts';
 
 /**
- * What a deployment can do, by the endpoints that make it so: a client need not know which endpoint belongs to what. Names are never given
+ * The capabilities of a deployment, by the endpoints that make it so: a client need not know which endpoint belongs to what. Names are never given
  * another meaning; one that is missing is not served.
  */
 const NEEDS = {

@@ -26,7 +26,7 @@ export type Stage = {
 export type StageUpload = {
   readonly id: string;
   readonly stage: Stage;
-  /** Of the file, in the stage. */
+  /** Path of the file, in the stage. */
   readonly path: string;
   /** Size of each part but the last; 0 = the file comes in one request. */
   readonly partBytes: number;
@@ -42,7 +42,7 @@ export type StageName = {
 };
 type StageAction = Extract<Action, 'stage.read' | 'stage.write'>;
 
-/** What the coordinator asks the catalog about stages. The catalog checks the principal with every call. */
+/** The coordinator's questions to the catalog about stages. The catalog checks the principal with every call. */
 export interface StageCatalog {
   /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, STAGE_NOT_FOUND */
   open(principal: Principal, action: StageAction, name: StageName): Promise<Stage>;

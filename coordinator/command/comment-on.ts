@@ -17,7 +17,7 @@ import { findColumn } from '../operation/find-column.ts';
 import { commentOnView, commentOnViewColumn } from './view/comment-on-view.ts';
 import { loadPlainView } from './view/view-place.ts';
 
-/** What may have a comment, with the parts of its longest name, and its word for errors. */
+/** Kinds of objects that may have a comment, with the parts of its longest name, and its word for errors. */
 const KINDS = {
   TABLE: { partsMax: 3, what: 'a table' },
   COLUMN: { partsMax: 4, what: 'a column' },

@@ -1,3 +1,4 @@
+import { unreachable } from '#shared/must.ts';
 import { foldIdentifier, foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { dialectTokens, type DialectToken } from './dialect-tokens.ts';
@@ -133,7 +134,7 @@ class Translation {
       case 'symbol':
         return this.#symbol(token.text);
       default:
-        return token.kind satisfies never;
+        return unreachable(token.kind);
     }
   }
 

@@ -21,7 +21,7 @@ export type HistoryRequest = {
   readonly text: string | null;
   /** Pattern of LIKE for the whole text. */
   readonly like: string | null;
-  /** Of `queued_at`: at or after `from`, before `to`. */
+  /** Bounds of `queued_at`: at or after `from`, before `to`. */
   readonly from: Date | null;
   readonly to: Date | null;
 };

@@ -83,7 +83,7 @@ export class HistoryWriter {
     const mayChange = !onlyReads(queryType);
     const before = this.#waiting.get(recordId);
     const begunMs = before === undefined ? undefined : this.#begun.get(before);
-    // What has just begun is printed later, as it is then.
+    // A statement that has just begun is printed later, as it is then.
     if (isOpen && !mayChange && begunMs !== undefined) return;
     if (before !== undefined) this.#drop(before);
     const waiting: Waiting = { recordId, statement, row: null, profile: null, file: null };

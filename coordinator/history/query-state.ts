@@ -30,7 +30,7 @@ export type QueryState =
       readonly error: SkeinError;
     });
 
-/** What was done for a statement, up to its end. */
+/** The work done for a statement, up to its end. */
 export type Work = { readonly rowsProduced: number; readonly bytesScanned: number; readonly fragments: number };
 
 export type QueryEvent =

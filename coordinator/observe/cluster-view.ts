@@ -7,7 +7,7 @@ import { tenantGroups, type GroupSnapshot } from '../workload/group-snapshot.ts'
 import type { Admission } from '../workload/admission.ts';
 import type { WorkloadFile } from '../workload/workload-file.ts';
 
-/** What can be seen of a cluster beside its statements. */
+/** The view of a cluster beside its statements. */
 export interface ClusterView {
   /** The resource groups that statements of the caller's tenant can reach, each before the groups below it. */
   groups(caller: Caller): readonly GroupSnapshot[];

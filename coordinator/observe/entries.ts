@@ -4,7 +4,7 @@ import type { LiveQuery } from '../operation/live-query.ts';
 import type { GroupSnapshot } from '../workload/group-snapshot.ts';
 import type { ClusterState, FeedbackQueue, WorkerView } from './cluster-view.ts';
 
-/** What is seen of the cluster, as the HTTP API prints it; `api-types.ts` describes each. */
+/** The cluster's state, as the HTTP API prints it; `api-types.ts` describes each. */
 
 /** Longest text of a statement in an event, and of its error: a stream has many. */
 const TEXT_BYTES_MAX = 500;

@@ -86,7 +86,7 @@ function open(caller: Caller, request: Partial<EventRequest> = {}): Reader & { r
 
 const look = (): Promise<unknown> => vi.advanceTimersByTimeAsync(1_000);
 
-/** What no stream asks of a statement. */
+/** Fields of a statement that no stream asks for. */
 const OF_OTHERS = { recordId: '', profileNow: () => null, cancel: () => false } as const;
 
 /** A statement that runs; `change` changes how far it is. */

@@ -22,7 +22,7 @@ import {
 import { EventStream, type EventSink, type Sample, type Topic } from './event-stream.ts';
 import { QueryLog } from './query-log.ts';
 
-/** What a reader asks for. */
+/** The request of a reader. */
 export type EventRequest = {
   readonly topics: ReadonlySet<Topic>;
   /** Id of the last event that the reader has; null = it begins. */
@@ -195,7 +195,7 @@ export class EventHub implements Events, Disposable {
     }
   }
 
-  /** What is the same for all tenants. */
+  /** Events that are the same for all tenants. */
   #snapshot(): Snapshot {
     const { view, admission } = this.#parts;
     const cluster = view.cluster();

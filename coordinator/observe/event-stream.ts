@@ -1,7 +1,7 @@
 import { mayDo, type Caller } from '../auth/authenticate.ts';
 import type { QueryEntry } from './entries.ts';
 
-/** What a stream can tell of. */
+/** Kinds of events that a stream can have. */
 export const TOPICS = ['cluster', 'groups', 'queries', 'tasks'] as const;
 export type Topic = (typeof TOPICS)[number];
 

@@ -4,7 +4,7 @@ import type { GroupSnapshot } from '../workload/group-snapshot.ts';
 import { noQueries, WORK_CLASSES } from '../workload/work-class.ts';
 import type { EventHub } from './event-hub.ts';
 
-/** What the metrics read at every scrape. */
+/** Sources that the metrics read at every scrape. */
 export type WorkloadSources = {
   readonly admission: Pick<GroupAdmission, 'describe' | 'countClasses' | 'memory'>;
   readonly events: Pick<EventHub, 'size'>;

@@ -5,11 +5,11 @@ import type { TableBinding } from '../binding/table-binding.ts';
 import type { TableName } from '../binding/table-source.ts';
 import type { TextSpan } from '../statement/statement.ts';
 
-/** What the names of a query mean, and what it reads of a table. */
+/** The scope of a query: the meaning of its names, and the part of a table that it reads. */
 export type QueryScope = {
   /** The catalog and schema of names that leave them out. */
   readonly names: NameDefaults;
-  /** Of this table only files of a higher data sequence number (decimal int64) are read. */
+  /** Limits the query to files of this table that have a higher data sequence number (decimal int64) are read. */
   readonly since?: { readonly tableUuid: string; readonly sequenceNumber: string };
 };
 

@@ -58,7 +58,7 @@ export type Analyzed = Omit<Outcome, 'rowsProduced'> & {
   readonly columns: readonly { readonly name: string; readonly distinct: number }[];
 };
 
-/** What a write has done; empty before. */
+/** The result of a write; empty before. */
 export interface ObservedWrite {
   lines(): readonly string[];
   json(): JsonObject;

@@ -218,7 +218,7 @@ function decodeJoin(node: JsonObject, asof: boolean): JoinPlan {
   const delim = (node['duplicate_eliminated_columns'] ?? []) as readonly Json[];
   const conditions = (node['conditions'] ?? []) as readonly JsonObject[];
   for (const condition of conditions) checkMembers(condition, 'condition');
-  // Of a join by comparisons the member is `predicate`, of one by any condition `condition`.
+  // A join by comparisons has the member `predicate`, one by any condition `condition`.
   const residual = node['predicate'] ?? node['condition'];
   return {
     kind: 'join',

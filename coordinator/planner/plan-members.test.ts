@@ -103,7 +103,7 @@ const KINDS: Readonly<Record<string, string>> = {
   offset_val: 'limit',
   table_filters: 'filters',
 };
-/** What a function keeps for itself is read by its name, and values and types are read whole. */
+/** The data that a function keeps for itself are read by its name, and values and types are read whole. */
 const UNREAD: ReadonlySet<string> = new Set(['function_data', 'value', 'return_type', 'original_arguments']);
 
 test('the statements have nearly everything that is listed', () => {

@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { StatementContext } from '#proto/task.ts';
 import { blankContext, contextVariablesSql } from '#shared/sql/statement-context.ts';
 
-/** What a planner sets for a statement. The last statement may have been another tenant's: none of its context remains. */
+/** The settings of a planner for a statement. The last statement may have been another tenant's: none of its context remains. */
 export class SessionSettings {
   readonly #planning: DuckDBConnection;
   readonly #binder: DuckDBConnection;

@@ -61,7 +61,7 @@ test('memory is shared like places: the owner who holds the most loses values un
   expect(cache.bytes).toBeLessThanOrEqual(100_000);
   expect(Array.from({ length: 10 }, (_none, i) => cache.get(`q${i}`)?.length)).toEqual(Array(10).fill(1_000));
   expect([cache.get('l99')?.length, cache.get('l0')]).toEqual([20_000, undefined]);
-  // What it holds is what it counts.
+  // Its size is the sum of its entries.
   for (let i = 0; i < 100; i++) cache.set('loud', 'l99', 'x'.repeat(i));
   const before = cache.bytes;
   cache.get('l99');

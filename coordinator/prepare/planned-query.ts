@@ -8,7 +8,7 @@ import type { ScanUse } from '../plan/scan-predicates.ts';
  * held them would hold the metadata of every version that was ever read.
  */
 export type PlannedQuery = Omit<PreparedQuery, 'scans'> & {
-  /** What the query reads of each scan; a scan without an entry is read whole. */
+  /** The parts of each scan that the query reads; a scan without an entry is read whole. */
   readonly uses: readonly ScanUse[];
 };
 

@@ -280,7 +280,7 @@ function planKey({ values, asker, context }: NamedQuery, text: QueryTemplate, bo
   return JSON.stringify([asker.tenant, text.key, parameters, timeZone, currentCatalog, currentSchema, tables]);
 }
 
-/** What a plan depends on of a table's columns and rows. */
+/** The facts of a table's columns and rows that a plan depends on. */
 function dataKey(table: BoundTable): readonly unknown[] {
   switch (table.kind) {
     case 'iceberg':

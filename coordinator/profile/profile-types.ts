@@ -5,7 +5,7 @@ import { integer, orNull, record, text } from './schema-parts.ts';
 
 const ms = (description: string) => Type.Number({ description: `${description}, in ms` });
 
-/** What tasks did: of one, or of all that are done together. */
+/** The work of one task, or of several together. */
 const FIGURES = {
   rows: integer('Rows that they gave'),
   batches: integer('Batches of them'),
@@ -140,7 +140,7 @@ const QueryRunProfile = record({
   stages: Type.Array(StageProfile, { description: 'Its stages, in the order in which they began' }),
 });
 
-/** What a profile has beside the times of the record, when the statement has planned a query. */
+/** The part of a profile beside the times of the record, when the statement has planned a query. */
 export const PROFILE = optional({
   workload: record({
     class: orNull(Type.String(), 'interactive, medium or batch; null before it is classified'),

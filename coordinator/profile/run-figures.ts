@@ -16,7 +16,7 @@ export type ScanFigures = {
 };
 
 const sum = <T>(list: readonly T[], of: (one: T) => number): number => list.reduce((total, one) => total + of(one), 0);
-/** What tasks did together; `peakMemoryBytes` is the highest of one task. One pass, because every statement's profile has them twice. */
+/** Sums over tasks; `peakMemoryBytes` is the highest of one task. One pass, because every statement's profile has them twice. */
 export function taskFigures(tasks: readonly TaskReport[]) {
   const all = {
     rows: 0,

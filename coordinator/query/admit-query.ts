@@ -82,7 +82,7 @@ function limitRun({ request, active, state }: AskingQuery, { limits, workClass }
   active.limitRun(limits.timeoutMs, workClass, isDefault);
 }
 
-/** What its place and its class mean for a run of a query. */
+/** The consequences of a query's place and class for its run. */
 export function runLimits(
   asking: AskingQuery,
   place: Place,

@@ -13,7 +13,7 @@ type ContextParts = {
   readonly scope?: QueryScope;
 };
 
-/** What the functions of a statement's queries see: its time, user, catalog and schema. */
+/** The context that functions of a statement's queries see: its time, user, catalog and schema. */
 export async function newContext(parts: ContextParts): Promise<StatementContext> {
   const { services, request, session } = parts;
   const { claims } = request.caller;

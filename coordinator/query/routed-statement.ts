@@ -9,7 +9,7 @@ type Routing = {
   readonly state: SessionState;
 };
 
-/** What routing rules see of a statement of this type. */
+/** The facts of a statement of this type that routing rules see. */
 export const routedStatement = ({ services, request, state }: Routing, queryType: string): RoutedStatement => ({
   tenant: request.caller.claims.tenant,
   principal: request.caller.claims.sub,

@@ -22,7 +22,7 @@ import { statementRows } from './statement-rows.ts';
 import { sessionTransactions } from './session-transactions.ts';
 import { statementTables } from './statement-tables.ts';
 
-/** What differs between a statement and the prepared statement that it runs. */
+/** The differences between a statement and the prepared statement that it runs. */
 type ContextParts = {
   readonly active: ActiveQuery;
   /** The values of parameters in the statement's text. */

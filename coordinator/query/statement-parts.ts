@@ -11,7 +11,7 @@ import type { StatementTables } from './statement-tables.ts';
 
 export type CheckColumns = (columns: readonly QueryColumn[]) => Promise<void>;
 
-/** What the queries of one statement share. */
+/** State that the queries of one statement share. */
 export type StatementParts = {
   readonly services: RunnerServices;
   readonly request: StatementRequest;

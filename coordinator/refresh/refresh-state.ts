@@ -3,7 +3,7 @@ import { parseJson, printJson } from '#shared/json.ts';
 import { isObject } from '#shared/iceberg/type.ts';
 import type { TableBinding } from '../binding/table-binding.ts';
 
-/** What the rows of a materialized view were computed from: the view's version, the session's time zone, and its tables. */
+/** The state that the rows of a materialized view were computed from: the view's version, the session's time zone, and its tables. */
 export type RefreshState = {
   readonly viewUuid: string;
   readonly viewVersionId: number;

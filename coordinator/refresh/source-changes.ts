@@ -2,7 +2,7 @@ import type { Snapshot } from '#shared/iceberg/table-metadata.ts';
 import type { ScanBinding } from '../binding/scan-binding.ts';
 import type { SourceState } from './refresh-state.ts';
 
-/** What has become of a table since it was read. `afterSequenceNumber`: files above it are those that were appended. */
+/** Changes of a table since it was read. `afterSequenceNumber`: files above it are those that were appended. */
 export type SourceChange =
   | { readonly kind: 'same' }
   | { readonly kind: 'appended'; readonly snapshots: number; readonly afterSequenceNumber: bigint }

@@ -48,7 +48,7 @@ export type BindRequest = {
   readonly source: TableSource & MetadataRows;
   /** Columns that the query may read of a metadata table; null = all. */
   readonly named: readonly string[] | null;
-  /** What is read in the place of a table, by the name that replaces its text; it hides tables of the same name. */
+  /** Rows that are read in the place of a table, by the name that replaces its text; it hides tables of the same name. */
   readonly rows: ReadonlyMap<string, RowsBinding | StagedBinding>;
   readonly signal: AbortSignal;
 };
@@ -100,7 +100,7 @@ export async function bindTables(request: BindRequest): Promise<readonly (BoundT
   return bound;
 }
 
-/** What a reference may mean: the table of its whole name, or else what the suffix of the name says of the table `base`. */
+/** The possible meanings of a reference: the table of its whole name, or else what the suffix of the name says of the table `base`. */
 type ReferenceNames = {
   readonly whole: TableName;
   readonly base: TableName | null;

@@ -1,3 +1,4 @@
+import { unreachable } from '#shared/must.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { ARGUMENTS_MAX, boundedFamily, type BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import { textOf } from '../plan/json-node.ts';
@@ -49,7 +50,7 @@ function isCheap(family: BoundedFamily, name: string, constants: readonly (strin
     case 'split':
       return false;
     default:
-      return family satisfies never;
+      return unreachable(family);
   }
 }
 

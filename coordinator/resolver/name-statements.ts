@@ -19,7 +19,7 @@ export type NamedStatements = {
 /** DuckDB reserves these words, so that one of them behind a bracket can only begin a statement. SUMMARIZE is one too, and a query. */
 const WORDS: ReadonlySet<string> = new Set(['SHOW', 'DESCRIBE', 'DESC']);
 
-/** What LIST, which is no reserved word, follows where it begins a statement: `FROM (LIST @stage)`. */
+/** Tokens that LIST, which is no reserved word, follows where it begins a statement: `FROM (LIST @stage)`. */
 const BEFORE_LIST: ReadonlySet<string> = new Set(['FROM', 'JOIN']);
 
 /** Longest query, in characters, that is searched for statements and `FOR VERSION AS OF`. */

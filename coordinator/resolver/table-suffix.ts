@@ -10,7 +10,7 @@ export type SuffixedName = {
 };
 
 /**
- * What a name may mean when no table has all of it as its name; undefined for a name without a suffix.
+ * The meaning of a name when no table has all of it as its name; undefined for a name without a suffix.
  *
  *     orders@june          table orders at its branch or tag june
  *     orders$files         the metadata table `files` of orders

@@ -1,6 +1,6 @@
 import type { TaskReport } from '#proto/task.ts';
 
-/** What a worker reports of a task that succeeded, and where and when it ran. */
+/** A worker's report of a task that succeeded, with the place and time of its run. */
 export type FinishedTask = TaskReport & { readonly ran: TaskRan };
 
 type TaskRan = {

@@ -11,7 +11,7 @@ export type SourceOf = (output: PlacedTask, partition: number) => Pick<InputSour
 
 /** The output of a stage, as its readers see it. */
 export type StageOutput = {
-  /** Of its tasks that are done. */
+  /** Outputs of its tasks that are done. */
   readonly outputs: readonly TaskOutput[];
   /** Its tasks that run, on which a reader waits that is sent early. */
   readonly running: readonly PlacedTask[];

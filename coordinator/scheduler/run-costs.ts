@@ -2,7 +2,7 @@ import type { TaskId } from '#shared/id.ts';
 import type { RunningTask } from './running-task.ts';
 import type { TaskOwner } from './task-spec.ts';
 
-/** What the tasks of a run have cost so far, as far as it is known, whether they run, ended well, or were given up. */
+/** The costs of a run's tasks so far, as far as they are known, whether they run, ended well, or were given up. */
 export class RunCosts {
   readonly #onWork: TaskOwner['onWork'];
   readonly #scannedBy = new Map<TaskId, number>();

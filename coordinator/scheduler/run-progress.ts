@@ -18,7 +18,7 @@ export type RunProgress = {
   readonly workers: readonly string[];
 };
 
-/** What is known of one run of a query, at any time. */
+/** The known state of one run of a query, at any time. */
 export interface RunView {
   readonly progress: RunProgress;
   /** The stages that have begun, in that order. */

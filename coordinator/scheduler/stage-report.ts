@@ -18,7 +18,7 @@ export type StageReport<F extends TaskFragment = TaskFragment> = {
   readonly tasks: readonly FinishedTask[];
   /** Tasks that are known: a stage that divides files makes them as workers ask for more. */
   readonly tasksKnown: number;
-  /** What was sent to workers: more than tasks, when some ran again. */
+  /** Attempts that were sent to workers: more than tasks, when some ran again. */
   readonly attempts: readonly TaskAttempt[];
   /** Tasks that ran again, because a worker or what it held was lost. */
   readonly retries: number;

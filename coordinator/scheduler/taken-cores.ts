@@ -22,7 +22,7 @@ export class TakenCores {
     this.#change(task, -task.threads);
   }
 
-  /** What a task waits for has come: from now on it takes its cores. */
+  /** The inputs of a waiting task have come: from now on it takes its cores. */
   waitsNoMore(task: RunningTask): void {
     if (!task.waits) return;
     this.remove(task);

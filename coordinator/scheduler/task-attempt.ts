@@ -25,7 +25,7 @@ export class TaskAttempts {
     return this.#all;
   }
 
-  /** What the tasks gave that have finished, each by its last attempt. */
+  /** Outputs of the tasks that have finished, each by its last attempt. */
   finished(): readonly FinishedTask[] {
     const ends = this.#all.flatMap(({ task, end }) =>
       end?.event.kind === 'finished' ? [[task, end.event.report] as const] : [],

@@ -20,7 +20,7 @@ type Entry = {
   readonly usedAtMs: number;
 };
 
-/** What the sessions of one principal hold together. */
+/** The memory that the sessions of one principal hold together. */
 type Held = { readonly sessions: number; readonly bytes: number };
 
 type Options = {

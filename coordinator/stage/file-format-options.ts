@@ -1,3 +1,4 @@
+import { unreachable } from '#shared/must.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Compression, CsvFormat, FileFormat, JsonFormat } from '#shared/stage/file-format.ts';
 import { OptionReader } from './option-reader.ts';
@@ -47,7 +48,7 @@ function formatOf(type: 'CSV' | 'JSON' | 'PARQUET', reader: OptionReader): FileF
       reader.word('COMPRESSION', ['AUTO', 'NONE', 'SNAPPY', 'ZSTD', 'GZIP'], 'AUTO');
       return { kind: 'parquet' };
     default:
-      return type satisfies never;
+      return unreachable(type);
   }
 }
 

@@ -6,7 +6,7 @@ import type { NameFinder } from '../session/current-names.ts';
 import type { SessionState } from '../session/session.ts';
 import { printStage, type StageReference } from './stage-reference.ts';
 
-/** Who asks for a stage, and in which session. */
+/** The caller that asks for a stage, and its session. */
 export type StageAsker = {
   readonly caller: Caller;
   readonly session: SessionState;

@@ -9,7 +9,7 @@ const PATTERN_LENGTH_MAX = 1_000;
 export class OptionReader {
   readonly #options: ReadonlyMap<string, Option>;
   readonly #asked = new Set<string>();
-  /** What the options are of, for messages: `TYPE = CSV`. */
+  /** The owner of the options, for messages: `TYPE = CSV`. */
   readonly #of: string;
 
   constructor(options: readonly Option[], of: string) {

@@ -11,7 +11,7 @@ import { openText, sealText } from '#shared/sealed-text.ts';
 export type SignedRequest = {
   readonly method: 'PUT' | 'GET';
   readonly stageId: string;
-  /** Of the file, in the stage. The path of the URL has it, too, so that people can read it. */
+  /** Path of the file, in the stage. The path of the URL has it, too, so that people can read it. */
   readonly path: string;
   readonly principal: Principal;
   readonly expiresAtMs: number;

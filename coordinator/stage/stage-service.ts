@@ -106,7 +106,7 @@ export class StageService {
     await this.#options.uploads.abort(asker.caller.claims, await this.#uploadOf(asker, named));
   }
 
-  /** What a URL allows. @throws URL_NOT_VALID */
+  /** Reads the permission that a URL carries. @throws URL_NOT_VALID */
   verify(signature: string, used: { readonly method: string; readonly path: string }): SignedRequest {
     const { keyring, nowMs } = this.#options;
     return verifyUrl(signature, used, { keyring, nowMs: nowMs() });

@@ -127,7 +127,7 @@ export class StageUploads {
     throw new SkeinError('INVALID_REQUEST', `the upload is for ${upload.path}, or into another stage`);
   }
 
-  /** What cannot be deleted now is deleted by the catalog when the upload's time is over. */
+  /** A part that cannot be deleted now is deleted by the catalog when the upload's time is over. */
   async #end(upload: StageUpload, inParts: boolean): Promise<void> {
     try {
       if (inParts) await this.#catalog.endUpload(upload.id, true);

@@ -100,7 +100,7 @@ export const partUrls = (
     }),
   }));
 
-/** What the catalog reads of a principal, and nothing else of its token. */
+/** The facts of a principal that the catalog reads, and nothing else of its token. */
 const plainPrincipal = ({
   sub,
   tenant,

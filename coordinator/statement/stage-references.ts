@@ -13,7 +13,7 @@ const STAGES_MAX = 16;
 type FoundStages = { readonly references: readonly TextRange[]; readonly columns: readonly TextRange[] };
 const NO_STAGES: FoundStages = { references: [], columns: [] };
 
-/** What a stage follows in a query. */
+/** Tokens that stand before a stage in a query. */
 const BEFORE_STAGE: ReadonlySet<string> = new Set(['FROM', 'JOIN']);
 /** A column of a file by its place. */
 const PLACE = /^\$[0-9]+$/;

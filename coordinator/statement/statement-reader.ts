@@ -116,7 +116,7 @@ export class StatementReader {
   }
 
   /**
-   * What begins with `@`, as it is written, up to a space, a comma, a semicolon or a bracket; or the value of a string that begins so. Null
+   * Takes the text that begins with `@`, as it is written, up to a space, a comma, a semicolon or a bracket; or the value of a string that begins so. Null
    * when neither comes next. @throws SYNTAX_ERROR for a quote or a comment within it
    */
   takeReference(): TextSpan | null {

@@ -50,7 +50,7 @@ export class TransactionTables {
   readonly #memory: ByteBudget;
   #moment: Promise<string> | undefined;
   readonly #changed = new Map<string, ChangedTable>();
-  /** What it has taken of the budget, by tenant. */
+  /** Bytes that it has taken of the budget, by tenant. */
   readonly #taken = new Map<string, number>();
 
   constructor(client: CatalogClient, memory: ByteBudget) {

@@ -11,7 +11,7 @@ import { TransactionTables } from './transaction-tables.ts';
 /** A statement that runs in a transaction. */
 export type InnerStatement = { readonly signal: AbortSignal; cancel(reason: SkeinError): boolean };
 
-/** What the statements of a transaction write with, in place of the coordinator's own. */
+/** The services that statements of a transaction write with, in place of the coordinator's own. */
 export type WriteParts = {
   readonly catalog: CatalogClient;
   readonly journal: Pick<WriteJournal, 'begin' | 'newKey'>;

@@ -21,7 +21,7 @@ type Options = {
   readonly idleMs: number;
 };
 
-/** Of a transaction that has failed before it begins: it holds nothing. */
+/** The state of a transaction that has failed before it begins: it holds nothing. */
 const NO_TENANT = tenantId('');
 
 type Entry = { readonly transaction: Transaction; readonly principal: string; timer: NodeJS.Timeout };
@@ -107,7 +107,7 @@ export class Transactions implements AsyncDisposable {
     await this.#remove(sessionText(session));
   }
 
-  /** What is open is rolled back by the next coordinator. */
+  /** An open transaction is rolled back by the next coordinator. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const { timer } of this.#open.values()) clearTimeout(timer);
     this.#open.clear();

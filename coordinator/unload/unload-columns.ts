@@ -1,3 +1,4 @@
+import { unreachable } from '#shared/must.ts';
 import type { SqlText } from '#proto/sql-text.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { CsvUnload, JsonUnload, UnloadFormat } from '#shared/stage/file-format.ts';
@@ -125,7 +126,7 @@ function valueOf(format: UnloadFormat, type: SqlType, value: Value): string {
     case 'parquet':
       return converted(value.column, type, parquetLeaf);
     default:
-      return format satisfies never;
+      return unreachable(format);
   }
 }
 

@@ -1,3 +1,4 @@
+import { unreachable } from '#shared/must.ts';
 import type { CsvUnload, JsonUnload, ParquetUnload, TextCompression, UnloadFormat } from '#shared/stage/file-format.ts';
 import {
   characterOf,
@@ -38,7 +39,7 @@ function formatOf(type: ReturnType<typeof formatType>, reader: OptionReader, aro
     case 'PARQUET':
       return parquetOf(reader);
     default:
-      return type satisfies never;
+      return unreachable(type);
   }
 }
 

@@ -7,7 +7,7 @@ import { WORK_CLASSES, type WorkClass } from './work-class.ts';
 /** The class of a query, and why. */
 export type Classification = {
   readonly workClass: WorkClass;
-  /** What in the plan, or who, decided: `3 joins`, `about 2,000,000 rows`. */
+  /** The part of the plan, or the person, that decided: `3 joins`, `about 2,000,000 rows`. */
   readonly reasons: readonly string[];
   /** Estimated rows of all scans. */
   readonly estimatedRows: number;
@@ -98,7 +98,7 @@ export const classJson = ({ workClass, reasons, estimatedRows }: Classification)
 const EXPECTED_MS: Readonly<Record<WorkClass, number>> = { interactive: 1_000, medium: 10_000, batch: Infinity };
 const OUTGROWN = 10;
 
-/** What a running query has done so far. */
+/** The work of a running query so far. */
 export type WorkDone = {
   /** Rows that its scans read or its finished stages gave. */
   readonly rows: number;

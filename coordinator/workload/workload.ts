@@ -1,7 +1,7 @@
 import { DEFAULT_MLFQ, type MlfqSpec } from '#shared/mlfq-spec.ts';
 import type { WorkClass } from './work-class.ts';
 
-/** What the operator says of resource groups, routing, classes and levels: the file `coordinator.workload_file`, read and checked. */
+/** The operator's resource groups, routing, classes and levels: the file `coordinator.workload_file`, read and checked. */
 export type Workload = {
   readonly root: GroupSpec;
   readonly rules: readonly RoutingRule[];

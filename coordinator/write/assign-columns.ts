@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { printValue } from '#shared/iceberg/print-value.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import { must } from '#shared/must.ts';
+import { must, unreachable } from '#shared/must.ts';
 import { printSqlType, type SqlField, type SqlType } from '../plan/sql-type.ts';
 import { icebergSqlType } from '../plan/iceberg-sql-type.ts';
 import { wholeText, type DerivedText } from '../statement/derived-text.ts';
@@ -129,7 +129,7 @@ function sourcesOf({ fields, target, columns, position }: Insert): ReadonlyMap<n
         columns.map(({ name }) => ({ name, position })),
       );
     default:
-      return target satisfies never;
+      return unreachable(target);
   }
 }
 

@@ -23,7 +23,7 @@ import { vectorOf, type ChangeMode, type FileChange } from './plan-changes.ts';
 import { rewriteQuery } from './rewrite-query.ts';
 import type { RowsOf } from './rows-of.ts';
 
-/** What the change of a table's rows needs of its statement. */
+/** The services of a statement that the change of a table's rows needs. */
 export type RowServices = {
   readonly queries: Pick<
     Queries,
@@ -118,7 +118,7 @@ export type Replaced = {
   readonly changes: readonly FileChange[];
 };
 
-/** What takes their place: the rows that stay, and the positions of those that go. */
+/** Their replacement: the rows that stay, and the positions of those that go. */
 export type InPlace = WrittenRows & { readonly deletes: readonly DeletesOf[] };
 
 /** Writes the files of a change. A file that is written anew is read with a deletion vector of its rows that go, which nobody else sees. */

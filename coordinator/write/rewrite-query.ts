@@ -20,7 +20,7 @@ export type RewriteQuery = {
   readonly files: string;
 };
 
-/** What a row keeps through a rewrite (Iceberg specification, "Row Lineage"). */
+/** Columns that a row keeps through a rewrite (Iceberg specification, "Row Lineage"). */
 const LINEAGE: readonly AddressName[] = ['_row_id', '_last_updated_sequence_number'];
 
 /** @throws NOT_SUPPORTED for a table whose own columns hide the lineage of its rows */

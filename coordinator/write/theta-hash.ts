@@ -19,7 +19,7 @@ const TWO_64 = '18446744073709551616::UHUGEINT';
 const BLOCK_BYTES = 16;
 const ZEROS = `'${String.raw`\x00`.repeat(BLOCK_BYTES)}'::BLOB`;
 
-// Of 64 bits, without an overflow.
+// The product of 64 bits, without an overflow.
 const multiply = (a: string, b: string): string =>
   `CAST((CAST(${a} AS UHUGEINT) * ${b}::UHUGEINT) & ${LOW_64} AS UBIGINT)`;
 const add = (a: string, b: string): string =>

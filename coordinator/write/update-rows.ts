@@ -69,7 +69,7 @@ async function updateOnce(input: Update<AsProven>, services: RowServices): Promi
   );
 }
 
-/** What a query of new rows gives a column; `source` is its column. */
+/** The source of a column in a query of new rows; `source` is its column. */
 type NewColumn = Assignment & { readonly value: Proven<'expression'> | null };
 
 /**

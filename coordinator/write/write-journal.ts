@@ -1,3 +1,4 @@
+import { unreachable } from '#shared/must.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
 import { STAGED_PREFIX } from '#shared/iceberg/table-folders.ts';
@@ -17,7 +18,7 @@ const SWEEP_AGAIN_MS = 30_000;
 
 /** A write of this coordinator, from before its first file until nothing of it is left open. */
 export interface OpenWrite {
-  /** What is durable of it. */
+  /** Its durable part. */
   readonly intent: WriteIntent;
   /** Whether no attempt to commit has used the intent's key. */
   readonly isNew: boolean;
@@ -235,6 +236,6 @@ export function failureOf(outcome: CommitOutcome): SkeinError | null {
     case 'FORGOTTEN':
       return new SkeinError('COMMIT_STATE_UNKNOWN', 'the catalog no longer knows whether it took the commit');
     default:
-      return outcome satisfies never;
+      return unreachable(outcome);
   }
 }

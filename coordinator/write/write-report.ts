@@ -10,7 +10,7 @@ import { rowsOf } from './returned-rows.ts';
 type Written = { readonly target: WriteTarget; readonly files: readonly NewDataFile[]; readonly elapsedMs: number };
 type Committed = { readonly change: SnapshotChange; readonly made: NewSnapshot; readonly elapsedMs: number };
 
-/** What a statement has written and committed, for EXPLAIN ANALYZE. */
+/** A statement's written files and its commit, for EXPLAIN ANALYZE. */
 export class WriteReport implements ObservedWrite {
   /** Times that the statement has begun: more than one when other commits came first. */
   #rounds = 0;

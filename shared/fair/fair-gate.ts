@@ -12,7 +12,7 @@ export class FairGate {
   readonly #places: Holdings;
   readonly #waiting = new Set<Waiter>();
   readonly #waitingMax: number;
-  /** What is full, for the error. */
+  /** Names the full resource, for the error. */
   readonly #what: string;
 
   constructor(options: { readonly atOnce: number; readonly waitingMax: number; readonly what: string }) {

@@ -8,7 +8,7 @@ import type { IcebergType } from './type.ts';
 
 type Partitioning = { readonly spec: PartitionSpec; readonly types: readonly (IcebergType | undefined)[] };
 
-/** What a scan must know of a data file to give the addresses of its rows. */
+/** Facts of a data file that a scan needs to give the addresses of its rows. */
 export function addressFacts(
   { file, sequenceNumber }: ManifestEntry,
   partitioning: Partitioning,

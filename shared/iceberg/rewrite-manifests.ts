@@ -78,7 +78,7 @@ export interface ManifestReader {
   find(request: SearchRequest): Promise<FoundFiles>;
 }
 
-/** What tells a file of a snapshot from all others: the deletion vectors of one Puffin file differ in their offset. */
+/** A key that tells a file of a snapshot from all others: the deletion vectors of one Puffin file differ in their offset. */
 export const fileKey = ({ path, contentOffset }: Pick<DataFile, 'path' | 'contentOffset'>): string =>
   contentOffset === undefined ? path : `${path}\0${contentOffset}`;
 

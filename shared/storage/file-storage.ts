@@ -83,7 +83,7 @@ export const fileStorage: Storage = {
     try {
       let sizeBytes = 0;
       try {
-        // What the bytes throw is no error of the storage.
+        // An error that the bytes throw is no error of the storage.
         for await (const chunk of chunks) {
           await guard(uri, () => file.writeFile(chunk));
           sizeBytes += chunk.length;

@@ -48,7 +48,7 @@ export const fileName = (location: string): string => location.slice(location.la
 /** Returns the location of a local path. */
 export const fileLocation = (path: string): string => normalizeLocation(path);
 
-/** What the canonical path of a location has not: a doubled or trailing slash, `.`, `..`, NUL. Hardly any location has it. */
+/** Finds parts that a canonical path does not have: a doubled or trailing slash, `.`, `..`, NUL. Hardly any location has it. */
 const UNCLEAN = /\/\.{0,2}(?:\/|$)|\0/;
 
 function cleanPath(path: string): string {

@@ -119,7 +119,7 @@ export class ChaosCluster implements AsyncDisposable {
     }
   }
 
-  /** What the coordinator logged of a statement, cut to a few lines: an answer that should not be is rarely given twice. */
+  /** The coordinator's log of a statement, cut to a few lines: an answer that should not be is rarely given twice. */
   async logged(queryId: string): Promise<string> {
     const log = await readFile(join(this.cluster.dataDir, 'logs', 'coordinator.log'), 'utf8');
     return log

@@ -137,7 +137,7 @@ async function killedTransaction(point: WritePoint, kind: Killed): Promise<boole
   const isMade = await isCompleted(held, id, left);
   expect(await forAll(stateOf)).toEqual(CHANGED.map((name) => (isMade ? CHANGES[name].after : BEFORE)));
   if (answer === 'lost') {
-    // What the client meant for the transaction must not be committed by itself.
+    // A statement that the client meant for the transaction must not be committed by itself.
     expect(await inside('DELETE FROM lake.kills.updated')).toMatchObject({ body: { sql_state: '25P02' } });
     expect(await inside('ROLLBACK')).toMatchObject({ status: 200 });
   } else if (isAnswered(answer)) expect(answer.status === 200).toBe(isMade);

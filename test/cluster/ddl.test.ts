@@ -22,7 +22,7 @@ const metadataOf = async (table: string): Promise<JsonObject> => {
   return (body as JsonObject)['metadata'] as JsonObject;
 };
 
-/** What two tables of one shape have in common. */
+/** The part that two tables of one shape have in common. */
 async function shapeOf(table: string): Promise<object> {
   const metadata = await metadataOf(table);
   const { created_at: _at, 'created-at': _alike, owner: _owner, ...properties } = metadata['properties'] as JsonObject;

@@ -6,13 +6,13 @@ import { ApiDocument } from '#test/support/api-document.ts';
 import type { Cluster } from '#test/support/cluster.ts';
 import { sharedCluster } from '#test/support/resources.ts';
 
-/** What can be seen of a cluster while it works: resource groups and workers, over HTTP and SQL. */
+/** The view of a cluster while it works: resource groups and workers, over HTTP and SQL. */
 const TENANT = 'observed';
 const ADMIN = 'observed_admin';
 
 let cluster: Cluster;
 let document: ApiDocument;
-/** Of the suite's own tenant, in which nobody else runs queries. */
+/** A token of the suite's own tenant, in which nobody else runs queries. */
 let token: string;
 const streams: AbortController[] = [];
 

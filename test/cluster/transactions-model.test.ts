@@ -110,7 +110,7 @@ class Model {
     else await this.#read(session);
   }
 
-  /** What the session sees; its first statement fixes it. */
+  /** The state that the session sees; its first statement fixes it. */
   #seen({ open }: Session): State {
     if (open === null) return this.state;
     open.seen ??= this.state;

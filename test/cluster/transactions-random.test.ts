@@ -77,7 +77,7 @@ async function transfer(run: Session, random: Random, id: string): Promise<Ended
   return 'conflict';
 }
 
-/** What one transaction reads of every table, one after the other. */
+/** The rows that one transaction reads of every table, one after the other. */
 async function totals(run: Session, random: Random): Promise<readonly Json[]> {
   await run('BEGIN READ ONLY');
   const found: Json[] = [];

@@ -341,7 +341,7 @@ function printJoin({ type, left, right, on }: Extract<Source, { kind: 'join' }>)
   return `SELECT ${columns} FROM ${sides} ON ${condition}`;
 }
 
-/** Of the right side only the value is given by which the row was chosen: several rows may have it. */
+/** The right side gives only the value by which the row was chosen: several rows may have it. */
 function printAsof(sides: string, { columns, residual }: JoinOn): string {
   const equals = columns.map((name) => `l.${name} = r.${name}`);
   const condition = [...equals, 'l.b >= r.b', ...(residual ? ['l.b % 7 <> r.b % 5'] : [])].join(' AND ');

@@ -31,7 +31,7 @@ const SILENT: Readonly<Record<string, string>> = {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What a member may be instead: something of the same kind that means something else. */
+/** Replacements of a member: something of the same kind that means something else. */
 function* others(value: unknown): Generator {
   if (typeof value === 'boolean') yield !value;
   else if (typeof value === 'number') yield value + 1;

@@ -6,7 +6,7 @@ import type { GroupSpec, Workload } from '#coordinator/workload/workload.ts';
 import { must } from '#shared/must.ts';
 import { MemoryModel } from './memory-model.ts';
 
-/** What happens in a trace; numbers pick one of what is there, so that a shrunk trace is still one. */
+/** The events of a trace; numbers pick one of what is there, so that a shrunk trace is still one. */
 export type Event =
   | {
       readonly kind: 'submit';

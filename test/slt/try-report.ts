@@ -18,7 +18,7 @@ async function answer(engine: Engine, sql: string): Promise<Answer> {
   return found.kind === 'error' ? 'fails' : found.rows.map((row) => JSON.stringify(row)).toSorted();
 }
 
-/** What DuckDB answers by itself, with all optimizers and with none. Its tables are Parquet files, as those that a worker reads. */
+/** DuckDB's own answers, with all optimizers and with none. Its tables are Parquet files, as those that a worker reads. */
 export async function duckdbAnswers(report: Report): Promise<{ readonly alone: Answer; readonly truth: Answer }> {
   const folder = mkdtempSync(join(tmpdir(), 'skein-report-'));
   try {

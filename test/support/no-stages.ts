@@ -5,7 +5,7 @@ import { Transfers } from '#coordinator/stage/transfers.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 
-/** What `test/cluster/stages.test.ts` compares with the OpenAPI document. */
+/** The operations that `test/cluster/stages.test.ts` compares with the OpenAPI document. */
 export const STAGE_OPERATIONS: readonly string[] = [
   'abortUpload',
   'completeUpload',

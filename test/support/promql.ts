@@ -1,7 +1,7 @@
 /** A time series that a PromQL expression reads, and the labels by which it filters it. */
 export type Selector = { readonly metric: string; readonly labels: readonly string[] };
 
-/** What an expression reads, and the labels by which it groups. */
+/** The metrics that an expression reads, and the labels by which it groups. */
 export type Expression = { readonly selectors: readonly Selector[]; readonly groupedBy: readonly string[] };
 
 const GROUPING = /\b(?:by|without|on|ignoring)\s*\(([^()]*)\)/g;

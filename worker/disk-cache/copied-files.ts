@@ -20,7 +20,7 @@ export type FileRead = {
   readonly sizeBytes: number;
 };
 
-/** What a slot's thread tells the main thread. */
+/** The messages of a slot's thread to the main thread. */
 export type ReadsMessage =
   | { readonly kind: 'reads'; readonly reads: readonly FileRead[] }
   | { readonly kind: 'unreadable'; readonly keys: readonly string[] };
@@ -49,7 +49,7 @@ export class CopyReader {
   }
 }
 
-/** What all tasks of a thread share. `told`: keys of the reads that the main thread was told of. */
+/** State that all tasks of a thread share. `told`: keys of the reads that the main thread was told of. */
 type ThreadParts = Pick<CopySettings, 'folder' | 'fileBytesMin'> & {
   readonly table: CopyTable;
   readonly told: LRUCache<string, true>;

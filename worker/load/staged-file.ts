@@ -22,7 +22,7 @@ import type { RecordTexts } from './record-texts.ts';
 /** One file of a stage, and the texts that read it. */
 export type StagedFile = RecordTexts & {
   readonly file: ScanFile;
-  /** What a part of a text file is read as: only the first has the header. */
+  /** The format by which a part of a text file is read: only the first has the header. */
   readonly format: FileFormat;
   /** The text of CSV and JSON; null for Parquet. */
   readonly text: FileText | null;

@@ -11,7 +11,7 @@ export interface MemoryUser {
   cancel(error: SkeinError): void;
 }
 
-/** What a thread works for. */
+/** The query that a thread works for. */
 export type MemoryWork = {
   /** The task of now; null = none. */
   readonly user: MemoryUser | null;

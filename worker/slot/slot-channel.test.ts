@@ -130,7 +130,7 @@ describe('a thread that dies', () => {
     main.lost(2);
     expect(main.begin(5, nothing)).toBeNull();
     main.post({ job: 4, input: HOLD });
-    // What the first thread had sent still comes: it may hold memory.
+    // Messages of the first thread still come: they may hold memory.
     thread.post({ job: 1, outputs: [], isLast: true }, []);
     await turns();
     expect(got).toEqual([HOLD]);

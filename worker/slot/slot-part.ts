@@ -17,7 +17,7 @@ export function partFor({ tenant, principal }: Asker, tasks: Iterable<Asker>): n
   return 1 / (tenants.size * principals.size * own);
 }
 
-/** What is to be known of a slot to place a task on it. */
+/** The facts of a slot that decide whether a task is placed on it. */
 export interface Placeable {
   readonly isBusy: boolean;
   readonly attempts: { readonly size: number };

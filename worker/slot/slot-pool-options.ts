@@ -6,7 +6,7 @@ import type { SlotSettings } from './slot-messages.ts';
 export type SlotPoolOptions = {
   readonly slots: number;
   readonly tasksPerSlotMax: number;
-  /** Of each slot's thread; `idle.afterMs` also of a thread in reserve. */
+  /** Settings of each slot's thread; `idle.afterMs` also of a thread in reserve. */
   readonly thread: Pick<SlotSettings, 'spillDir' | 'idle' | 'outputBufferBytes' | 'rowCacheBytes' | 'copies'>;
   /** Called with what a slot reads without a copy. */
   readonly onReads: (message: ReadsMessage) => void;

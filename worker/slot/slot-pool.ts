@@ -53,7 +53,7 @@ export class SlotPool {
   /** Decides on the tasks of the express slot, as long as there is one. */
   #lane = this.#newLane();
   #laneTimer: NodeJS.Timeout | undefined;
-  /** Of the slots that have ended. */
+  /** Times of the slots that have ended. */
   #endedLevels = addLevels([]);
 
   constructor(options: SlotPoolOptions) {

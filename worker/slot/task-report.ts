@@ -22,7 +22,7 @@ export type TaskDone = {
   readonly preparingMs: number;
 };
 
-/** What the coordinator learns of a task that has ended well. */
+/** The report to the coordinator of a task that has ended well. */
 export function reportOf(
   { spec, receivedBytes, waits }: SlotJob,
   output: TaskOutput,

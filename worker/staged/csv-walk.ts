@@ -137,10 +137,7 @@ export class CsvWalk {
   /** Takes turns: a loop within quotes, and one outside, all state in variables. To divide it into methods makes it half as fast. */
   #takeQuoted(chunk: Uint8Array): boolean {
     const { length } = chunk;
-    const quote = this.#quote;
-    const escape = this.#escape;
-    const delimiter = this.#delimiter;
-    const base = this.#at;
+    const [quote, escape, delimiter, base] = [this.#quote, this.#escape, this.#delimiter, this.#at];
     let isQuoted = this.#isQuoted;
     let isEscaped = this.#isEscaped;
     let place = this.#place;

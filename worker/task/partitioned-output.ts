@@ -1,3 +1,4 @@
+import { unreachable } from '#shared/must.ts';
 import type { TaskReport } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { SlotOutput } from '../slot/slot-messages.ts';
@@ -43,7 +44,7 @@ export class PartitionedOutput implements HeldOutput {
       case 'data':
         throw new Error('invariant: a spooled task sends batches');
       default:
-        output satisfies never;
+        unreachable(output);
     }
   }
 

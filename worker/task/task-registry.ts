@@ -88,7 +88,7 @@ export class TaskRegistry {
     return [...new Set([...this.#tasks.values()].map(({ spec }) => spec.queryId))];
   }
 
-  /** What tasks have cost that have not ended: all of them, or those that are meant. */
+  /** Costs of tasks that have not ended: all of them, or those that are meant. */
   times(isMeant: (spec: SentTask) => boolean = () => true): readonly TaskTime[] {
     return [...this.#options.pool.runs].flatMap(({ start: { spec }, scheduledMs, bytesScanned }) => {
       const { queryId: query_id, taskId: task_id } = spec;

@@ -1,3 +1,4 @@
+import { unreachable } from '#shared/must.ts';
 import type { StageSink } from '#proto/task.ts';
 import type { UnloadFormat } from '#shared/stage/file-format.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
@@ -41,7 +42,7 @@ function formatOptions({ format, enclosed, rowGroupRows }: StageSink): string[] 
       return ['FORMAT parquet', `COMPRESSION ${codec}`, `ROW_GROUP_SIZE ${rowGroupRows}`];
     }
     default:
-      return format satisfies never;
+      return unreachable(format);
   }
 }
 

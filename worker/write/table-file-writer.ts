@@ -160,7 +160,7 @@ export class TableFileWriter {
     );
   }
 
-  /** What the footers say of the files' row groups, by the path of the file. */
+  /** Facts of the files' row groups from their footers, by the path of the file. */
   async #readFooters(files: readonly CopiedFile[]): Promise<ReadonlyMap<string, FooterFacts>> {
     if (files.length === 0) return new Map();
     const rows = await this.#values(

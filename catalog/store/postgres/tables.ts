@@ -204,7 +204,7 @@ export type Tables = {
   stage_upload: {
     id: string;
     stage_id: string;
-    /** Of the file, in the stage. */
+    /** Path of the file, in the stage. */
     path: string;
     /** Size of a part but the last; 0 = the file comes in one request. Decimal text (int8). */
     part_bytes: ColumnType<string, number, never>;

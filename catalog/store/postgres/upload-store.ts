@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { Database } from './tables.ts';
 
-/** What is being written into stages. */
+/** Uploads that are being written into stages. */
 
 /** Uploads of one stage that are open at once. */
 const OPEN_UPLOADS_MAX = 10_000;

@@ -161,7 +161,7 @@ const ResourceGroup = record({
 const levels = (description: string, item: TSchema) =>
   Type.Unsafe<number[]>(Type.Array(item, { minItems: LEVELS, maxItems: LEVELS, description }));
 export type QosStats = Static<typeof QosStats>;
-/** What the specification's `/api/qos/stats` has. */
+/** The members that the specification gives `/api/qos/stats`. */
 export const QosStats = record({
   resource_groups: Type.Array(
     record({

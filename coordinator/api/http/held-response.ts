@@ -26,7 +26,7 @@ export class HeldResponse {
   #totalBytes = 0;
   #committed = false;
   #isHeld = false;
-  /** What is held behind `#held`. */
+  /** Rows that wait behind `#held`. */
   #spool: SpoolFile | null = null;
 
   constructor(response: ServerResponse, options: Options) {

@@ -46,7 +46,7 @@ export function draftOf(base: TableMetadata): TableDraft {
   };
 }
 
-/** What must be committed to make the table as the draft is. */
+/** The updates that make the table as the draft is. */
 export function changeOf(draft: TableDraft): MetadataChange {
   const { base, partitions, sortOrder, setProperties, removedProperties } = draft;
   const schema = currentSchema(base);

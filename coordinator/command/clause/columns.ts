@@ -73,7 +73,7 @@ function takeColumn(reader: StatementReader): ColumnClause {
   return { name, position, ...takeDeclaration(reader, name) };
 }
 
-/** What stands behind the name of a new column. @throws SYNTAX_ERROR, NOT_SUPPORTED */
+/** Reads the clauses behind the name of a new column. @throws SYNTAX_ERROR, NOT_SUPPORTED */
 export function takeDeclaration(reader: StatementReader, name: string): Omit<ColumnClause, 'name' | 'position'> {
   const declaration: { -readonly [K in 'notNull' | 'isKey' | 'default' | 'comment']: ColumnClause[K] } = {
     notNull: false,

@@ -17,7 +17,7 @@ import { viewParams } from './view-place.ts';
 
 type ViewColumn = { readonly name: string; readonly comment: string | null };
 
-/** What a view shows: the columns of a query, perhaps under other names. */
+/** The columns that a view shows: those of a query, perhaps under other names. */
 export type ViewQuery = {
   /** Null = those of the query. */
   readonly columns: readonly ViewColumn[] | null;

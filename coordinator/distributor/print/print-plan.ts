@@ -183,21 +183,10 @@ function select(plan: Plan, printer: Printer): SqlText {
 /** Prints the node as a relation for FROM. */
 function relationOf(plan: Plan, printer: Printer): Relation {
   switch (plan.kind) {
-    case 'scan': {
-      const name = printer.names.next('t');
-      const columns = plan.columns.map((column) =>
-        column.index < 0 ? EMPTY_COLUMN : `${name}.${quoteIdentifier(column.name)}`,
-      );
-      return { ...tableOf(sql`${{ scan: printer.leaves.scan(plan) }} AS ${name}`), columns };
-    }
-    case 'stage': {
-      const name = printer.names.next('t');
-      const columns = plan.columns.map((column) => `${name}.c${column.index}`);
-      const input: SqlText = [{ input: printer.leaves.stage(plan) }];
-      if (!plan.columns.some(({ type }) => changesForm(type))) return { ...tableOf(sql`${input} AS ${name}`), columns };
-      const list = plan.columns.map(({ type, index }) => `${fromExchange(type, `c${index}`)} AS c${index}`);
-      return { ...tableOf(sql`(SELECT ${list.join(', ')} FROM ${input}) AS ${name}`), columns };
-    }
+    case 'scan':
+      return scanRelation(plan, printer);
+    case 'stage':
+      return stageRelation(plan, printer);
     case 'generator':
       return printSqlGenerator(plan, plan.child === null ? null : relationOf(plan.child, printer), printer.names);
     case 'values': {
@@ -238,15 +227,8 @@ function relationOf(plan: Plan, printer: Printer): Relation {
       return 'query' in printed ? wrapQuery(printed.query, outputFields(plan).length, printer.names) : printed.relation;
     }
     case 'cross':
-    case 'positional': {
-      const left = operand(relationOf(plan.left, printer), printer.names);
-      const right = operand(relationOf(plan.right, printer), printer.names);
-      const word = plan.kind === 'cross' ? 'CROSS' : 'POSITIONAL';
-      return {
-        ...joinOf(sql`${left.from} ${word} JOIN ${rightOf(right)}`),
-        columns: [...left.columns, ...right.columns],
-      };
-    }
+    case 'positional':
+      return besideRelation(plan, printer);
     case 'cte':
       define(plan, printer);
       return relationOf(plan.body, printer);
@@ -272,6 +254,34 @@ function relationOf(plan: Plan, printer: Printer): Relation {
     default:
       return unreachable(plan);
   }
+}
+
+function scanRelation(plan: Node<'scan'>, printer: Printer): Relation {
+  const name = printer.names.next('t');
+  const columns = plan.columns.map((column) =>
+    column.index < 0 ? EMPTY_COLUMN : `${name}.${quoteIdentifier(column.name)}`,
+  );
+  return { ...tableOf(sql`${{ scan: printer.leaves.scan(plan) }} AS ${name}`), columns };
+}
+
+function stageRelation(plan: Node<'stage'>, printer: Printer): Relation {
+  const name = printer.names.next('t');
+  const columns = plan.columns.map((column) => `${name}.c${column.index}`);
+  const input: SqlText = [{ input: printer.leaves.stage(plan) }];
+  if (!plan.columns.some(({ type }) => changesForm(type))) return { ...tableOf(sql`${input} AS ${name}`), columns };
+  const list = plan.columns.map(({ type, index }) => `${fromExchange(type, `c${index}`)} AS c${index}`);
+  return { ...tableOf(sql`(SELECT ${list.join(', ')} FROM ${input}) AS ${name}`), columns };
+}
+
+/** Two relations side by side, without a condition. */
+function besideRelation(plan: Node<'cross' | 'positional'>, printer: Printer): Relation {
+  const left = operand(relationOf(plan.left, printer), printer.names);
+  const right = operand(relationOf(plan.right, printer), printer.names);
+  const word = plan.kind === 'cross' ? 'CROSS' : 'POSITIONAL';
+  return {
+    ...joinOf(sql`${left.from} ${word} JOIN ${rightOf(right)}`),
+    columns: [...left.columns, ...right.columns],
+  };
 }
 
 const queryRelation = (plan: Plan, printer: Printer): Relation =>

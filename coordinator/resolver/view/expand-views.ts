@@ -94,7 +94,7 @@ class Expansion {
     this.#context = context;
   }
 
-  /** What stands in the place of each name. `within` are the views around the query, the outermost first. */
+  /** The text that replaces each name. `within` are the views around the query, the outermost first. */
   async sources({ references, defaults, rows }: NamedText, within: readonly string[]): Promise<readonly Source[]> {
     const sources: Source[] = [];
     const found = await this.#load(references.tables, { defaults, rows });

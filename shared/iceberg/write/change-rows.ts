@@ -6,7 +6,7 @@ import { conflict, hasFiles, refuseNewDeletes } from './replace-files.ts';
 import type { SnapshotChange } from './snapshot-change.ts';
 import { countReplaced, NOTHING_ADDED, type SnapshotCounts } from './snapshot-summary.ts';
 
-/** What a statement does to rows that a table has; files that go are named by `fileKey`. */
+/** The changes of a statement to rows that a table has; files that go are named by `fileKey`. */
 export type RowsChange = {
   /** That of the snapshot; absent = by what it does. */
   readonly operation?: SnapshotChange['operation'];

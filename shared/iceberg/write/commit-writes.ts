@@ -238,7 +238,7 @@ export class SnapshotAttempts implements TableAttempts {
     });
   }
 
-  /** Of the snapshot, on top of the table as last loaded. */
+  /** Sequence number of the snapshot, on top of the table as last loaded. */
   get sequenceNumber(): bigint {
     return this.#base.lastSequenceNumber + 1n;
   }

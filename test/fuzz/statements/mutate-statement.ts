@@ -12,7 +12,7 @@ export type Mutated = {
 /** Whole comments, which may stand between any two tokens. */
 const COMMENTS = [' /* junk */ ', ' -- junk\n', " /* ' -- ( */ ", ' -- /* \' "\n', ' /* a /* b */ ) */ '];
 
-/** What is put between two tokens, or in the place of one. */
+/** Texts that are put between two tokens, or in the place of one. */
 const JUNK = `
   junk|junk junk|AS x|x|*|t.*|COLUMNS(*)|*COLUMNS(*)|, *|, 1|, junk|,
   (|)|[|]|{|}|()|) OR (true|), (1|5|'x'|= 1|OR true|NULL|?|;|; SELECT 1|--|/*|'|"|$$|.|..|::|:=

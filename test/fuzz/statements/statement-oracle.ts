@@ -34,7 +34,7 @@ const TABLES = `
   CREATE TABLE blocked (customer BIGINT, x INT);
   CREATE TABLE t (a INT, d DATE, x INT)`;
 
-/** What DuckDB's binder says of an expression that gives several values. */
+/** The message of DuckDB's binder for an expression that gives several values. */
 const SEVERAL_VALUES = /STAR expression is not supported here|UNNEST/;
 
 /** How a statement was read: its parts as tokens, without their places and without comments; or why it was refused. */

@@ -7,7 +7,7 @@ import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/suppo
 
 let catalog: TestCatalog;
 let passedMs = 0;
-/** What passes between two readings of the clock. */
+/** Time between two readings of the clock. */
 let tickMs = 0;
 const clock: Clock = { nowMs: () => Date.now() + (passedMs += tickMs), monotonicMs: () => performance.now() };
 const HOUR_MS = 3_600_000;

@@ -390,12 +390,8 @@ const newFrame = (opener: Frame['opener'], call: Frame['call']): Frame => ({
   isHaving: false,
 });
 
-function newPart(frame: Frame): void {
-  frame.comparisons = 0;
-  frame.hasSum = false;
-  frame.hasConcat = false;
-  frame.isBetween = false;
-}
+const newPart = (frame: Frame): void =>
+  void Object.assign(frame, { comparisons: 0, hasSum: false, hasConcat: false, isBetween: false });
 
 const isSymbol = (token: DialectToken | undefined, symbol: string): boolean =>
   token?.kind === 'symbol' && token.text === symbol;

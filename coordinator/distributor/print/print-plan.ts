@@ -218,14 +218,8 @@ function relationOf(plan: Plan, printer: Printer): Relation {
       return limit(plan, printer);
     case 'sample':
       return printSqlSample(plan, relationOf(plan.child, printer), printer.names);
-    case 'join': {
-      const printed = printSqlJoin(
-        plan,
-        { left: relationOf(plan.left, printer), right: relationOf(plan.right, printer) },
-        printer.names,
-      );
-      return 'query' in printed ? wrapQuery(printed.query, outputFields(plan).length, printer.names) : printed.relation;
-    }
+    case 'join':
+      return joinRelation(plan, printer);
     case 'cross':
     case 'positional':
       return besideRelation(plan, printer);
@@ -271,6 +265,15 @@ function stageRelation(plan: Node<'stage'>, printer: Printer): Relation {
   if (!plan.columns.some(({ type }) => changesForm(type))) return { ...tableOf(sql`${input} AS ${name}`), columns };
   const list = plan.columns.map(({ type, index }) => `${fromExchange(type, `c${index}`)} AS c${index}`);
   return { ...tableOf(sql`(SELECT ${list.join(', ')} FROM ${input}) AS ${name}`), columns };
+}
+
+function joinRelation(plan: Node<'join'>, printer: Printer): Relation {
+  const printed = printSqlJoin(
+    plan,
+    { left: relationOf(plan.left, printer), right: relationOf(plan.right, printer) },
+    printer.names,
+  );
+  return 'query' in printed ? wrapQuery(printed.query, outputFields(plan).length, printer.names) : printed.relation;
 }
 
 /** Two relations side by side, without a condition. */

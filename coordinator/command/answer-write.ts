@@ -1,4 +1,5 @@
-import type { CommandContext, Outcome } from '../operation/command-context.ts';
+import type { CommandContext } from '../operation/command-context.ts';
+import type { Outcome } from '../operation/outcome.ts';
 import type { WriteOutcome } from '../operation/writes.ts';
 
 /** Answers a statement that has written rows: with their number, or with the rows of RETURNING, which have waited for the commit. */

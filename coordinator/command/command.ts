@@ -3,7 +3,8 @@ import type { QueryType } from '../statement/query-type.ts';
 import type { Description } from '../operation/description.ts';
 import type { StatementReader } from '../statement/statement-reader.ts';
 import type { PagedAnswer } from '../operation/answer.ts';
-import type { Outcome, CommandContext } from '../operation/command-context.ts';
+import type { Outcome } from '../operation/outcome.ts';
+import type { CommandContext } from '../operation/command-context.ts';
 
 /**
  * A statement of the grammar: its words, its parser, who may run it, its name in history, and what it does. `commands.ts` lists them all;

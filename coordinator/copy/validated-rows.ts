@@ -1,5 +1,5 @@
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
-import type { Outcome } from '../operation/command-context.ts';
+import type { Outcome } from '../operation/outcome.ts';
 import type { Queries } from '../operation/queries.ts';
 import type { WriteTarget } from '../operation/writes.ts';
 import { printSqlType } from '../plan/sql-type.ts';

@@ -18,9 +18,7 @@ import type { SessionTransactions } from './session-transactions.ts';
 import type { Queries } from './queries.ts';
 import type { Writes } from './writes.ts';
 import type { PreparedStatements } from './prepared-statements.ts';
-
-/** The outcome of a statement, for history. */
-export type Outcome = { readonly rowsProduced: number; readonly bytesScanned: number; readonly fragments: number };
+import type { Outcome } from './outcome.ts';
 
 /** The services and state that a command runs with. */
 export interface CommandContext {

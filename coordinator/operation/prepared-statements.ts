@@ -1,7 +1,7 @@
 import type { PreparedStatement } from '../session/prepared-statement.ts';
 import type { Constant } from '../statement/parameters.ts';
 import type { TextSpan } from '../statement/statement.ts';
-import type { Outcome } from './command-context.ts';
+import type { Outcome } from './outcome.ts';
 
 /** The prepared statements of the statement's session. Names are folded; `position` is where a name stands in the statement. */
 export interface PreparedStatements {

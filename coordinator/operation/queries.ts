@@ -14,7 +14,7 @@ import type { Proven, TakePart } from '../statement/proven.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { UnloadQueries } from './unload.ts';
 import type { QueryScope } from './refresh-request.ts';
-import type { Outcome } from './command-context.ts';
+import type { Outcome } from './outcome.ts';
 
 /**
  * The operations on queries that a command may use. All queries of a statement read the same snapshot of a table and have the same time.

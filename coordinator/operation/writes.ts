@@ -11,7 +11,7 @@ import type { Answer } from './answer.ts';
 import type { Optimize, Optimized } from './optimize-request.ts';
 import type { Refresh } from './refresh-request.ts';
 import type { Delete, Insert, Merge, RowWrite, Update } from './row-write.ts';
-import type { Outcome } from './command-context.ts';
+import type { Outcome } from './outcome.ts';
 
 /** The operations that write a table: each is one commit, and answers when the catalog has taken it. */
 export interface Writes {

@@ -3,7 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import { ADDRESS_IDS } from '#shared/iceberg/address-columns.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { EMPTY_REPORT } from '#shared/iceberg/planning.ts';
-import type { Outcome } from '../operation/command-context.ts';
+import type { Outcome } from '../operation/outcome.ts';
 import type { ReturnedFiles, Returning } from '../operation/queries.ts';
 import { singleFragment } from '../distributor/single-fragment.ts';
 import type { Plan } from '../plan/plan.ts';

@@ -2,7 +2,7 @@ import { parseDuration } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { requireAction } from '../auth/authenticate.ts';
 import type { Command } from '../command/command.ts';
-import type { Outcome } from '../operation/command-context.ts';
+import type { Outcome } from '../operation/outcome.ts';
 import { COMMANDS, type Statement } from '../command/commands.ts';
 import type { SessionKey } from '../session/session-store.ts';
 import { CountedSink } from '../sink/counted-sink.ts';

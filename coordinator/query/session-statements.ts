@@ -4,7 +4,7 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { requireAction } from '../auth/authenticate.ts';
 import type { Argument, Definition, Execution, PreparedStatements } from '../operation/prepared-statements.ts';
 import type { Command } from '../command/command.ts';
-import type { Outcome } from '../operation/command-context.ts';
+import type { Outcome } from '../operation/outcome.ts';
 import { COMMANDS, type Statement } from '../command/commands.ts';
 import type { PreparedStatement, QueryColumn } from '../session/prepared-statement.ts';
 import type { SessionState } from '../session/session.ts';

@@ -14,7 +14,7 @@ import type {
   TextRows,
   WrittenRows,
 } from '../operation/queries.ts';
-import type { Outcome } from '../operation/command-context.ts';
+import type { Outcome } from '../operation/outcome.ts';
 import type { QueryColumn } from '../session/prepared-statement.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
 import type { StatementShape } from '../quarantine/quarantine.ts';

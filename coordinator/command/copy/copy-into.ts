@@ -3,7 +3,8 @@ import type { CopyInto } from '../../operation/copy-into.ts';
 import { numberColumns } from '../../sink/count-batch.ts';
 import type { Unload } from '../../operation/unload.ts';
 import type { Command } from '../command.ts';
-import type { CommandContext, Outcome } from '../../operation/command-context.ts';
+import type { CommandContext } from '../../operation/command-context.ts';
+import type { Outcome } from '../../operation/outcome.ts';
 import { takeCopy } from './take-copy.ts';
 import { takeUnload } from './take-unload.ts';
 

@@ -1,7 +1,8 @@
 import type { TableName } from '../../binding/table-source.ts';
 import type { LiteralClause } from '../clause/literal.ts';
 import type { TextSpan } from '../../statement/statement.ts';
-import type { CommandContext, Outcome } from '../../operation/command-context.ts';
+import type { CommandContext } from '../../operation/command-context.ts';
+import type { Outcome } from '../../operation/outcome.ts';
 
 /** A metric of what a procedure did, or would do. */
 type Metric = readonly [name: string, value: string];

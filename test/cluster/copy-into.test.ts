@@ -300,7 +300,7 @@ describe('COPY INTO', () => {
     const [id] = (
       await cluster.sql("SELECT query_id FROM (SHOW QUERY HISTORY LIMIT 20) WHERE query_type = 'copy' LIMIT 1")
     ).flat();
-    expect(await get(`/api/query-history/${id as string}/profile`)).toMatch(/"workload":\{"class":"medium"/);
+    expect(await get(`/api/query-history/${id as string}/profile`)).toMatch(/"workload":\{"class":"interactive"/);
     await cluster.sql('BEGIN', session);
     await expect(cluster.sql(copy, session)).rejects.toThrow('IN_TRANSACTION (25001)');
     await cluster.sql('ROLLBACK', session);

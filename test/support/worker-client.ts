@@ -64,6 +64,7 @@ export class TestCoordinator {
   readonly #control: WorkerClient;
   readonly #flight: FlightServiceClient;
   readonly #secret: string;
+  readonly #reports = new Map<string, TaskReport>();
 
   constructor(url: string, secret: string, security: ChannelSecurity = plainSecurity(fixedKeyring(secret))) {
     const options = { 'grpc.max_receive_message_length': -1 };
@@ -99,7 +100,9 @@ export class TestCoordinator {
     const reply = await this.call('RunTask', request, this.#secret, signal);
     if (reply.failure.length > 0) throw decodeError(reply.failure);
     if (reply.lost !== null) return { kind: 'lost', address: reply.lost.address, taskId: reply.lost.task_id };
-    return { kind: 'finished', report: JSON.parse(Buffer.from(reply.report).toString()) as TaskReport };
+    const report = JSON.parse(Buffer.from(reply.report).toString()) as TaskReport;
+    this.#reports.set(spec.taskId, report);
+    return { kind: 'finished', report };
   }
 
   /** The report of a task that must end well. */
@@ -113,10 +116,11 @@ export class TestCoordinator {
     await this.call('EndQuery', { query_id: spec.queryId });
   }
 
-  /** A partition of this worker as an input of another task. */
+  /** A partition of this worker as an input of another task, with as many rows as its task has reported. */
   source(spec: TaskSpec, partition: number, batches: InputSource['batches'] = null): InputSource {
     const ticket = this.ticket(spec, { partition });
-    return { address: this.url, taskId: spec.taskId, partition, ticket, batches, rows: 0, bytes: 0 };
+    const rows = this.#reports.get(spec.taskId)?.partitions[partition]?.rows ?? 0;
+    return { address: this.url, taskId: spec.taskId, partition, ticket, batches, rows, bytes: 0 };
   }
 
   /** Runs a task and yields the messages of its output as they come; leaving the loop early cancels the call that reads it. */

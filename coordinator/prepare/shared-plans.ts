@@ -55,7 +55,7 @@ export class SharedPlans {
     const confirmed = literals.map(
       ({ value }, i) => isAlike && (known.confirmed[i] === true || known.literals[i]?.value !== value),
     );
-    // Its plan is the same for all values of its literals only as far as it tells of sizes: no fragment is printed from it.
+    // Queries with other literals share the number of rows alone: no fragment is printed from a shared plan.
     const memory = { ...newPlanMemory(), lastRows: known?.query.memory.lastRows ?? null };
     this.#plans.set(owner, key, { query: { ...query, memory }, plan, places, literals, confirmed });
   }

@@ -159,7 +159,9 @@ class Cluster {
     if (password !== undefined) {
       this.#voice.event({ event: 'admin_password', user: config['admin.user'], password });
     }
-    this.#voice.tell(`skein is up: query ${ready.query_url}, catalog ${ready.catalog_url}, data ${config.data_dir}`);
+    this.#voice.tell(
+      `skein is up: query ${ready.query_url}, Flight SQL ${ready.flight_sql_url}, catalog ${ready.catalog_url}, data ${config.data_dir}`,
+    );
   }
 
   /** Stops every process; Postgres last, because the services write to it until they end. */
@@ -238,7 +240,7 @@ class Cluster {
       event: 'ready',
       catalog_url: this.#catalogUrl(),
       query_url: this.#queryUrl(),
-      flight_sql_url: null,
+      flight_sql_url: this.#flightSqlUrl(),
       postgres_url: null,
       tenant: config['bootstrap.tenant'],
       catalog: config['bootstrap.catalog'],
@@ -251,6 +253,11 @@ class Cluster {
 
   #catalogUrl(): string {
     return reachableUrl(this.#loaded.config, this.#ports.catalog);
+  }
+
+  /** Flight SQL without TLS is on loopback, whatever `host` says. */
+  #flightSqlUrl(): string {
+    return `grpc+tcp://127.0.0.1:${this.#ports.flight}`;
   }
 
   #queryUrl(): string {
@@ -277,6 +284,7 @@ function clusterConfig({ config, sources }: LoadedConfig, ports: ClusterPorts): 
       'catalog.internal_url': `${config.internal_host}:${ports.catalogInternal}`,
       'catalog.url': reachableUrl(config, ports.catalog),
       'coordinator.http_port': ports.http,
+      'coordinator.flight_port': ports.flight,
       ...memory,
       'worker.query_memory_limit': Math.min(config['worker.query_memory_limit'], workerBytes),
     },

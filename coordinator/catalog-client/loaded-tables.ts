@@ -7,7 +7,7 @@ import { parseLargeMetadata } from '#shared/iceberg/parse-large-metadata.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { parseJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { fileCredential } from '#shared/storage/credential.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import {
   MISSING_CODES,
@@ -158,8 +158,8 @@ const found = (table: LoadedTableMessage, known: Pick<FoundTable, 'name' | 'vers
   actions: new Set(table.actions),
   policies: table.policies,
   policyVersion: table.policy_version,
-  // The storage of every root is `file:`, for which the catalog vends nothing.
-  credential: NO_CREDENTIAL,
+  // The catalog gives no keys yet: every root is a local folder.
+  credential: fileCredential(table.allowed_roots[0] ?? known.metadata.location),
 });
 
 const missingCode = (status: string): MissingCode =>

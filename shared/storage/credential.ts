@@ -7,7 +7,7 @@ import { normalizeLocation } from './location.ts';
  * it (`LoadTables`); no reader or writer makes one up.
  */
 export type StorageCredential =
-  /** Only of `file:` locations: the file system decides by the account of the process. */
+  /** For `file:` locations only: the file system decides by the account of the process. */
   { readonly kind: 'none' } | S3Credential;
 
 /** A key for a bucket, or for some folders of it, and how the bucket is reached. */
@@ -15,7 +15,7 @@ export type S3Credential = {
   readonly kind: 's3';
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Of a temporary key. */
+  /** Goes with a temporary key. */
   readonly sessionToken: string | null;
   /** When the key ends; null = it does not end by itself. */
   readonly expiresAtMs: number | null;

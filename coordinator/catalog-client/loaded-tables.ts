@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { CatalogInternalClient } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
 import type { LoadedTable as LoadedTableMessage } from '#proto/generated/skein/catalog/v1/LoadedTable.ts';
 import { toPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
+import { fromPolicyMessage } from '#shared/authorization/table-policy.ts';
 import type { CallStream } from '#shared/grpc/call-stream.ts';
 import { parseLargeMetadata } from '#shared/iceberg/parse-large-metadata.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
@@ -156,7 +157,7 @@ const found = (table: LoadedTableMessage, known: Pick<FoundTable, 'name' | 'vers
   ...known,
   allowedRoots: table.allowed_roots,
   actions: new Set(table.actions),
-  policies: table.policies,
+  policies: table.policies.map(fromPolicyMessage),
   policyVersion: table.policy_version,
   // The catalog gives no keys yet: every root is a local folder.
   credential: fileCredential(table.allowed_roots[0] ?? known.metadata.location),

@@ -27,6 +27,7 @@ const USAGE = `usage: npm run bench -- tpch [--scale S] [--runs N] [--distribute
        npm run bench -- catalog [--seconds N] [--requests N]
        npm run bench -- mechanisms [--scale S] [--runs N]: what exists for speed alone, off and on
        npm run bench -- attack [--seconds N]
+       npm run bench -- report: the targets of all that was measured, also into docs/performance.md
        npm run bench -- all
 `;
 
@@ -47,6 +48,7 @@ async function main(args: readonly string[]): Promise<number> {
   });
   const [name] = positionals;
   if (name === 'all') return benchAll();
+  if (name === 'report') return reportTargets().then(() => 0);
   const runs = Number(values.runs);
   const withoutCopies = values['without-copies'];
   if (name === 'tpch') await benchTpch({ scale: values.scale, runs, distributed: values.distributed, withoutCopies });

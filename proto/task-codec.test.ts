@@ -3,7 +3,7 @@ import { must } from '#shared/must.ts';
 import { principalId, queryId, taskId, tenantId } from '#shared/id.ts';
 import { decodeTask, decodeTaskHead, encodeTaskSpec } from './task-codec.ts';
 import type { ScanColumn, TaskSpec } from './task.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 
 const column: ScanColumn = { fieldId: 1, name: 'id', type: 'long', required: true, initialDefault: 9007199254740993n };
 
@@ -46,7 +46,7 @@ const spec: TaskSpec = {
         ],
       },
       allowedRoots: ['file:///w'],
-      credential: NO_CREDENTIAL,
+      credential: FILE_CREDENTIAL,
     },
   ],
   inputs: [],

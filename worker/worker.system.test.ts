@@ -11,7 +11,7 @@ import { silentLogger } from '#shared/log/logger.ts';
 import { DUCKDB_RELEASE, SKEIN_RELEASE } from '#shared/release.ts';
 import { startWorker, type RunningWorker } from './main.ts';
 import { makeTask, TestCoordinator } from '#test/support/worker-client.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 
 const SECRET = 'system-test';
 /** DuckDB counts memory per core, up to 32 KiB on each before it adds that to what it holds against its limit (`buffer_pool.cpp`). */
@@ -266,7 +266,7 @@ describe('scans of a worker', () => {
     nameMapping: null,
     predicate: { kind: 'true' },
     allowedRoots,
-    credential: NO_CREDENTIAL,
+    credential: FILE_CREDENTIAL,
   });
   const fileOf = (path: string, deletes: ScanFile['deletes'] = []): ScanFile => ({
     path,
@@ -329,7 +329,7 @@ describe('scans of a worker', () => {
     const { root, path } = await writeTable('ticket');
     const spec = makeTask(['FROM ', { scan: 0 }], { scans: [scanOf([fileOf(path)], [root])] });
     const narrow = coordinator.ticket(spec, {
-      grants: [{ location: `${root}-other`, credential: NO_CREDENTIAL }],
+      grants: [{ location: `${root}-other`, credential: FILE_CREDENTIAL }],
     });
     await expect(coordinator.run(spec, narrow)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   });

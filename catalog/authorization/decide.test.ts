@@ -3,6 +3,7 @@ import type { Principal } from '#shared/authorization/principal.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import { SCOPES, type Scope } from '#shared/authorization/token-claims.ts';
 import { allowedActions, requireAction } from './decide.ts';
+import { THE_TENANT } from './securable.ts';
 
 const principal = (changed: Partial<Principal>): Principal => ({
   sub: principalId('p'),
@@ -54,17 +55,17 @@ const ADDS: Readonly<Record<Scope, readonly string[]>> = {
 };
 
 test.each(Object.keys(SCOPES) as readonly Scope[])('a token of %s alone allows what the scope says', (scope) => {
-  const allowed = allowedActions(principal({ scope }));
+  const allowed = allowedActions(principal({ scope }), THE_TENANT);
   expect(allowed.toSorted()).toEqual([...ALWAYS, ...ADDS[scope]].toSorted());
 });
 
 test('roles allow administration, whatever the scopes; an operator has made its token as well', () => {
   const admin = { roles: ['analyst', 'tenant_admin'] };
   const operator = { auth_method: 'operator' } as const;
-  expect(allowedActions(principal({}))).toEqual(ALWAYS);
-  expect(allowedActions(principal(operator))).toEqual(ALWAYS);
-  expect(allowedActions(principal(admin))).toEqual([...ALWAYS, 'query.list', 'query.cancel']);
-  expect(allowedActions(principal({ ...admin, ...operator }))).toEqual([
+  expect(allowedActions(principal({}), THE_TENANT)).toEqual(ALWAYS);
+  expect(allowedActions(principal(operator), THE_TENANT)).toEqual(ALWAYS);
+  expect(allowedActions(principal(admin), THE_TENANT)).toEqual([...ALWAYS, 'query.list', 'query.cancel']);
+  expect(allowedActions(principal({ ...admin, ...operator }), THE_TENANT)).toEqual([
     ...ALWAYS,
     'query.list',
     'query.cancel',
@@ -75,6 +76,8 @@ test('roles allow administration, whatever the scopes; an operator has made its 
 
 test('words that only look like a scope or a role allow nothing', () => {
   const odd = { scope: 'table:read2 TABLE:READ table:*  ', roles: ['TENANT_ADMIN', 'tenant_admin '] };
-  expect(allowedActions(principal(odd))).toEqual(ALWAYS);
-  expect(() => requireAction(principal(odd), 'table.select')).toThrow('the token lacks the scope table:read');
+  expect(allowedActions(principal(odd), THE_TENANT)).toEqual(ALWAYS);
+  expect(() => requireAction(principal(odd), 'table.select', THE_TENANT)).toThrow(
+    'the token lacks the scope table:read',
+  );
 });

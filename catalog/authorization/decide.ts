@@ -2,6 +2,7 @@ import { ALL_ACTIONS, type Action, type Decision } from '#shared/authorization/a
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import { scopesOf, type Scope } from '#shared/authorization/token-claims.ts';
+import type { Securable } from './securable.ts';
 import { TENANT_ADMIN } from '../store/postgres/principal-store.ts';
 
 /**
@@ -64,8 +65,11 @@ const RULES = {
 
 const ALLOWED: Decision = { allowed: true };
 
-/** Decides whether the principal may do the action. Everything that is allowed or refused anywhere is decided here. */
-export function decide(principal: Principal, action: Action): Decision {
+/**
+ * Decides whether the principal may do the action to the object. Everything that is allowed or refused anywhere is decided here, for each
+ * object by itself. Today's rules are the same for all objects of a tenant.
+ */
+export function decide(principal: Principal, action: Action, _object: Securable): Decision {
   const rule = RULES[action];
   if (rule === 'tenant') return ALLOWED;
   const isAdministrator = principal.roles.includes(TENANT_ADMIN);
@@ -81,11 +85,14 @@ export function decide(principal: Principal, action: Action): Decision {
 }
 
 /** @throws FORBIDDEN */
-export function requireAction(principal: Principal, action: Action): void {
-  const decision = decide(principal, action);
+export function requireAction(principal: Principal, action: Action, object: Securable): void {
+  const decision = decide(principal, action, object);
   if (!decision.allowed) throw new SkeinError('FORBIDDEN', decision.reason);
 }
 
-/** Returns those of the actions that the principal may do. */
-export const allowedActions = (principal: Principal, actions: readonly Action[] = ALL_ACTIONS): readonly Action[] =>
-  actions.filter((action) => decide(principal, action).allowed);
+/** Returns those of the actions that the principal may do to the object. */
+export const allowedActions = (
+  principal: Principal,
+  object: Securable,
+  actions: readonly Action[] = ALL_ACTIONS,
+): readonly Action[] => actions.filter((action) => decide(principal, action, object).allowed);

@@ -1,6 +1,8 @@
+import type { PolicyMessage } from '#shared/authorization/table-policy.ts';
+
 /** The policies of a table, which its readers must apply; the version changes whenever one of them changes. */
 type TablePolicies = {
-  readonly policies: readonly { readonly kind: 'row_access' | 'masking' }[];
+  readonly policies: readonly (PolicyMessage & { readonly kind: 'row_access' | 'masking' })[];
   readonly policy_version: string;
 };
 

@@ -19,7 +19,7 @@ export type CommittedTable = {
 export type TableTarget = { readonly claims: Caller; readonly catalog: string; readonly ident: TableIdent };
 
 /** The caller's claims that a commit needs: the tenant whose tables it finds, and the owner of those that it creates. */
-export type Caller = Pick<TokenClaims, 'tenant' | 'preferred_username'>;
+type Caller = Pick<TokenClaims, 'tenant' | 'preferred_username'>;
 
 /**
  * Returns owner, time, uuid and location of a new table; `chosen` is the location that the client asks for.

@@ -5,7 +5,8 @@ import { sourceOfCommit, type CommitSource } from '../metadata/commit-source.ts'
 import { readLoads, type LoadsChange } from '#shared/iceberg/stage-loads.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { TableChange } from './commit-tables.ts';
-import type { Caller } from './creation.ts';
+import type { Principal } from '#shared/authorization/principal.ts';
+import { requireAction } from '../authorization/decide.ts';
 import { BODY_BYTES_HERE, documentTask } from '../metadata/document-task.ts';
 import { asObject, get, optionalString, requiredArray } from '../metadata/json-reader.ts';
 import { displayIdent, type TableIdent } from '../metadata/object-name.ts';
@@ -88,13 +89,13 @@ export const transactionOfBytes = async (readers: WorkPool, bytes: Uint8Array, o
   bytes.length <= BODY_BYTES_HERE ? readTransaction(parseBody(bytes)) : readTransactionApart(readers, bytes, owner);
 
 /**
- * Returns the changes of a transaction for `commitTables`. The catalog of a table is `prefix`, else what its identifier names, else
+ * Returns the changes of a transaction for `commitTables`, all of which the caller may make. The catalog of a table is `prefix`, else what its identifier names, else
  * `fallback`. @param mayLoad the caller's changes may say which files of stages they load; those of other clients never do.
- * @throws INVALID_REQUEST when a table has no catalog, or is changed twice
+ * @throws INVALID_REQUEST when a table has no catalog, or is changed twice, FORBIDDEN
  */
 export function tableChanges(
   transaction: Transaction,
-  claims: Caller,
+  claims: Principal,
   {
     prefix,
     fallback,
@@ -110,6 +111,7 @@ export function tableChanges(
     if (catalog === undefined) {
       throw new SkeinError('INVALID_REQUEST', `${displayIdent(ident)}: which catalog? Name it by "catalog"`);
     }
+    requireAction(claims, 'table.commit', { kind: 'table', catalog, ...ident });
     return { target: { claims, catalog, ident }, source, ...(mayLoad && loads !== undefined ? { loads } : {}) };
   });
   const names = new Set(changes.map(({ target }) => JSON.stringify([target.catalog, target.ident])));

@@ -11,7 +11,7 @@ import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import type { TableReader } from '#shared/iceberg/table-reader.ts';
 import { parseJson, printJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { fileCredential } from '#shared/storage/credential.ts';
 import { parseCommit } from '../metadata/commit-metadata.ts';
 import { commitTables } from '../commit/commit-tables.ts';
 import { sourceOfCommit } from '../metadata/commit-source.ts';
@@ -81,7 +81,7 @@ async function removeFiles(
   { files, signal }: Removal,
 ): Promise<void> {
   const folders = await listClaims(store.db, id);
-  const request = { ...files, tenant, allowedRoots: roots, credential: NO_CREDENTIAL };
+  const request = { ...files, tenant, allowedRoots: roots, credential: fileCredential(files.table.location) };
   for await (const found of tables.unreachable(request, { tableName: displayIdent(ident), signal })) {
     for (let start = 0; start < found.length; start += FILES_AT_ONCE) {
       signal.throwIfAborted();

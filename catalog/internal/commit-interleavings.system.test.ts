@@ -19,7 +19,7 @@ import { replaceFiles } from '#shared/iceberg/write/replace-files.ts';
 import type { SnapshotChange } from '#shared/iceberg/write/snapshot-change.ts';
 import { printJson, type JsonObject } from '#shared/json.ts';
 import { must, unreachable } from '#shared/must.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { metadataOf, NS, SCHEMA } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
@@ -168,7 +168,7 @@ class Subject {
           readAt: sequenceNumber,
         }),
     };
-    const storage = openStorage(base.location, NO_CREDENTIAL);
+    const storage = openStorage(base.location, FILE_CREDENTIAL);
     const write = {
       writeId: crypto.randomUUID(),
       name: { catalog: 'lake', namespace: ['default'], table: this.#name },
@@ -207,7 +207,7 @@ class Subject {
     const table = await this.load();
     const files: string[] = [];
     const { currentSnapshotId: snapshotId, location } = table;
-    const storage = openStorage(location, NO_CREDENTIAL);
+    const storage = openStorage(location, FILE_CREDENTIAL);
     if (snapshotId !== null) {
       const manifests = await ownManifestReader(storage).list({ table, snapshotId, allowedRoots: [location] });
       for (const manifest of manifests) {

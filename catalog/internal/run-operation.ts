@@ -5,6 +5,7 @@ import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError, type ErrorData } from '#shared/error.ts';
 import { printJson } from '#shared/json.ts';
 import { requireAction } from '../authorization/decide.ts';
+import { securableOfPath } from '../authorization/securable.ts';
 import { BODY_BYTES_HERE } from '../metadata/document-task.ts';
 import type { CatalogContext } from '../context.ts';
 import { idempotencyKeyOf } from '../rest/idempotency-key.ts';
@@ -38,7 +39,7 @@ export async function runOperation(
   const { params, query, body: bytes } = request;
   const operation = CHANGES.get(request.operation);
   if (operation === undefined) throw new SkeinError('NOT_FOUND', 'no operation of this name changes anything');
-  requireAction(principal, operation.action);
+  requireAction(principal, operation.action, securableOfPath(params));
   const key = idempotencyKeyOf({ headers: { 'idempotency-key': request.key } }) ?? '';
   const rest: RestRequest = {
     params,

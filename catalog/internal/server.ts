@@ -1,6 +1,9 @@
 import { Server, type handleUnaryCall, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
 import { isAction, type Action } from '#shared/authorization/action.ts';
 import type { AbandonCommitRequest } from '#proto/generated/skein/catalog/v1/AbandonCommitRequest.ts';
+import type { FindLoadsRequest } from '#proto/generated/skein/catalog/v1/FindLoadsRequest.ts';
+import type { ListTablesRequest } from '#proto/generated/skein/catalog/v1/ListTablesRequest.ts';
+import type { OpenStageRequest } from '#proto/generated/skein/catalog/v1/OpenStageRequest.ts';
 import type { LoadTablesRequest } from '#proto/generated/skein/catalog/v1/LoadTablesRequest.ts';
 import type { Principal as PrincipalMessage } from '#proto/generated/skein/catalog/v1/Principal.ts';
 import { fromPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
@@ -12,6 +15,7 @@ import { loadService } from '#shared/grpc/load-proto.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { requireAction } from '../authorization/decide.ts';
+import { THE_TENANT, type Securable } from '../authorization/securable.ts';
 import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
 import {
@@ -50,8 +54,9 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
   const loader = new TableLoader(context);
   const { definition } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
   const carried = {
-    Authorize: forPrincipal(context, [], authorize),
-    LoadTables: forPrincipal(context, ['table.describe'], (_context, request: LoadTablesRequest, principal) =>
+    Authorize: forPrincipal(context, NO_ACTION, authorize),
+    // It asks for each table by itself.
+    LoadTables: forPrincipal(context, NO_ACTION, (_context, request: LoadTablesRequest, principal) =>
       loader.load(request, principal),
     ),
     GetMoment: unary(context, COORDINATOR, getMoment),
@@ -59,23 +64,27 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
   const handlers: CatalogInternalHandlers = {
     ...carried,
     Calls: answerCalls(definition, carried, (wire) => context.security.admit(wire, COORDINATOR)),
-    StageTable: forPrincipal(context, ['table.commit'], stageTable),
-    ListCatalogs: forPrincipal(context, ['catalog.list', 'catalog.resolve'], listCatalogs),
-    ListNamespaces: forPrincipal(context, ['schema.list', 'schema.resolve'], listNamespaces),
-    ListTables: forPrincipal(context, ['table.list'], listTables),
-    CommitTables: forPrincipal(context, ['table.commit'], commitTables, WRITERS),
+    StageTable: forPrincipal(context, { actions: ['table.commit'] }, stageTable),
+    ListCatalogs: forPrincipal(context, { actions: ['catalog.list', 'catalog.resolve'] }, listCatalogs),
+    ListNamespaces: forPrincipal(
+      context,
+      { actions: ['schema.list', 'schema.resolve'], object: catalogOf },
+      listNamespaces,
+    ),
+    ListTables: forPrincipal(context, { actions: ['table.list'], object: schemaOf }, listTables),
+    CommitTables: forPrincipal(context, { actions: ['table.commit'] }, commitTables, WRITERS),
     // The principal may be gone, and the files that its commit did not take must go all the same.
     AbandonCommit: unary(context, WRITERS, (_context, request: AbandonCommitRequest) =>
       abandonCommit(context, request, fromPrincipalMessage(request.principal)),
     ),
-    FindLoads: forPrincipal(context, ['table.commit'], findLoads),
-    ListStages: forPrincipal(context, ['stage.list'], listStages),
-    OpenStage: forPrincipal(context, ['stage.read', 'stage.write'], openStage),
-    BeginUpload: forPrincipal(context, ['stage.write'], beginUpload),
-    FindUpload: forPrincipal(context, ['stage.write'], findUpload),
+    FindLoads: forPrincipal(context, { actions: ['table.commit'], object: tableOf }, findLoads),
+    ListStages: forPrincipal(context, { actions: ['stage.list'], object: schemaOf }, listStages),
+    OpenStage: forPrincipal(context, { actions: ['stage.read', 'stage.write'], object: stageOf }, openStage),
+    BeginUpload: forPrincipal(context, { actions: ['stage.write'] }, beginUpload),
+    FindUpload: forPrincipal(context, { actions: ['stage.write'] }, findUpload),
     EndUpload: unary(context, COORDINATOR, endUpload),
     // The operation says which action it is.
-    RunOperation: forPrincipal(context, [], runOperation),
+    RunOperation: forPrincipal(context, NO_ACTION, runOperation),
     WatchEpochs: watchEpochs(context),
     HoldAnswers: holdAnswers(context),
     GetSigningKeys: unary(context, COORDINATOR, ({ keys }) =>
@@ -114,20 +123,48 @@ type ForPrincipal = {
   readonly action?: string;
 };
 
+/** The right that a call needs before its work begins: one of the actions, to the object that the request names. */
+type NeededRight<Request> = {
+  readonly actions: readonly Action[];
+  /** Absent for requests that name none, or several: the principal may do the action in its tenant, and the work asks for each object. */
+  readonly object?: (request: Request) => Securable;
+};
+
+const NO_ACTION = { actions: [] };
+
+const catalogOf = ({ catalog }: { readonly catalog: string }): Securable => ({ kind: 'catalog', catalog });
+
+const schemaOf = ({ catalog, namespace }: Pick<ListTablesRequest, 'catalog' | 'namespace'>): Securable => ({
+  kind: 'schema',
+  catalog,
+  namespace,
+});
+
+const tableOf = ({ table }: FindLoadsRequest): Securable =>
+  table === null
+    ? THE_TENANT
+    : { kind: 'table', catalog: table.catalog, namespace: table.namespace, name: table.table };
+
+/** A stage that is found by its id, and the own one, which has no name, belong to the tenant. */
+const stageOf = ({ catalog, namespace, name }: OpenStageRequest): Securable =>
+  name === '' ? THE_TENANT : { kind: 'stage', catalog, namespace, name };
+
 /**
  * A call that is made for a user. The user must be one of the tenant that the call names, and may do the action: the one that
  * the request names of those that the call serves. A call that serves none only asks.
  */
 function forPrincipal<Request extends object, Reply>(
   context: CatalogContext,
-  actions: readonly Action[],
+  { actions, object }: NeededRight<Request>,
   work: (context: CatalogContext, request: Request, principal: Principal) => Promise<Reply>,
   callers = COORDINATOR,
 ): handleUnaryCall<Request & ForPrincipal, Reply> {
   return unary(context, callers, async (_context, request) => {
     const principal = fromPrincipalMessage(request.principal);
     await context.principals.require(principal);
-    if (actions.length > 0) requireAction(principal, wantedAction(actions, request.action));
+    if (actions.length > 0) {
+      requireAction(principal, wantedAction(actions, request.action), object?.(request) ?? THE_TENANT);
+    }
     return work(context, request, principal);
   });
 }

@@ -40,7 +40,7 @@ export async function stageTable(
     allowed_roots: catalog.roots,
     namespace: ident.namespace,
     table: ident.name,
-    actions: allowedActions(principal, TABLE_ACTIONS),
+    actions: allowedActions(principal, { kind: 'table', catalog: catalog.name, ...ident }, TABLE_ACTIONS),
     ...NO_POLICIES,
   };
 }

@@ -4,15 +4,18 @@ import type { TableName } from '#proto/generated/skein/catalog/v1/TableName.ts';
 import { actionsOn, type Action } from '#shared/authorization/action.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
+import { must } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import { allowedActions } from '../authorization/decide.ts';
+import { allowedActions, requireAction } from '../authorization/decide.ts';
 import { NO_POLICIES } from '../authorization/policies.ts';
+import type { Securable } from '../authorization/securable.ts';
 import { LARGE_DOCUMENT_BYTES } from '../metadata/large-documents.ts';
 import type { CatalogContext } from '../context.ts';
-import { LEVEL_SEPARATOR } from '../metadata/object-name.ts';
+import { LEVEL_SEPARATOR, splitPath } from '../metadata/object-name.ts';
 import { tablesAtMoment } from './table-at-moment.ts';
 
 type FoundRow = {
+  readonly catalog: string | null;
   readonly roots: readonly string[] | null;
   readonly path: string | null;
   readonly name: string | null;
@@ -32,14 +35,14 @@ type FoundRow = {
  * the caller already has.
  */
 const RESOLVE = `
-  select c.roots, n.path, u.id is not null as is_view,
+  select c.name as catalog, c.roots, n.path, u.id is not null as is_view,
     coalesce(t.name, u.name) as name, coalesce(t.metadata_location, u.metadata_location) as metadata_location,
     coalesce(t.id, u.id) as id, coalesce(t.version, u.version) as version, t.bytes,
     case when t.id is null then u.metadata when t.bytes <= ${LARGE_DOCUMENT_BYTES} then t.metadata end as metadata
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
     with ordinality as w(tenant, catalog, catalog_folded, path, path_folded, name, name_folded, known, i)
   left join lateral (
-    select k.id, array_prepend(k.location, k.allowed_roots) as roots from catalog.catalog k join catalog.tenant o on o.id = k.tenant_id
+    select k.id, k.name, array_prepend(k.location, k.allowed_roots) as roots from catalog.catalog k join catalog.tenant o on o.id = k.tenant_id
     where o.name = w.tenant and k.name_folded = w.catalog_folded
     order by k.name <> w.catalog, k.name limit 1
   ) c on true
@@ -99,7 +102,7 @@ export class TableLoader {
   /**
    * Returns the tables in the order of the names. A table's files may lie anywhere below its catalog's roots: a catalog belongs to one
    * tenant, and clients may add files from other folders, or move a table.
-   * @throws QUEUE_FULL, and for another moment than now as `tablesAtMoment`
+   * @throws QUEUE_FULL, FORBIDDEN when the principal may not know one of them, and for another moment than now as `tablesAtMoment`
    */
   async load({ names, moment }: LoadTablesRequest, principal: Principal): Promise<{ tables: LoadedTableInput[] }> {
     if (names.length === 0) return { tables: [] };
@@ -109,12 +112,16 @@ export class TableLoader {
       this.#waiting.push({ names, tenant: principal.tenant, resolve, reject });
       this.#pump();
     });
-    const actions = allowedActions(principal, TABLE_ACTIONS);
+    const objects = rows.map((row, i) => objectOf(row, must(names[i], 'a row for each name')));
+    for (const object of objects) requireAction(principal, 'table.describe', object);
     const bytes = rows.reduce((sum, row) => sum + (isLarge(row) ? row.bytes : 0), 0);
     const { tenant } = principal;
     return this.#context.documents.run(tenant, bytes, async () => {
       const tables: LoadedTableInput[] = [];
-      for (const row of rows) tables.push(toLoadedTable(isLarge(row) ? await this.#readLarge(row) : row, actions));
+      for (const [i, row] of rows.entries()) {
+        const actions = allowedActions(principal, must(objects[i], 'an object for each row'), TABLE_ACTIONS);
+        tables.push(toLoadedTable(isLarge(row) ? await this.#readLarge(row) : row, actions));
+      }
       return { tables: moment === '' ? tables : await tablesAtMoment(this.#context, tables, { moment, tenant }) };
     });
   }
@@ -198,6 +205,14 @@ const storable = (name: TableName): TableName => {
     ? name
     : { ...name, catalog: name.catalog.replaceAll('\0', ''), namespace: [], table: '', known_version: '' };
 };
+
+/** The object that a name stands for, by its stored names as far as there are any. */
+const objectOf = (row: FoundRow, asked: TableName): Securable => ({
+  kind: row.is_view ? 'view' : 'table',
+  catalog: row.catalog ?? asked.catalog,
+  namespace: row.path === null ? asked.namespace : splitPath(row.path),
+  name: row.name ?? asked.table,
+});
 
 function toLoadedTable(row: FoundRow, actions: readonly Action[]): LoadedTableInput {
   const { roots, path, name, metadata_location, version, metadata } = row;

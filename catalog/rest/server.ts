@@ -9,6 +9,7 @@ import { printJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import { requireAction } from '../authorization/decide.ts';
+import { securableOfPath } from '../authorization/securable.ts';
 import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
 import { AnswerBudget } from './answer-budget.ts';
@@ -170,20 +171,27 @@ async function answer(
   });
 }
 
-/** Verifies the caller's token, and that it may do the action; returns its claims. @throws UNAUTHENTICATED, FORBIDDEN */
+/**
+ * Verifies the caller's token, and that it may do the action to what the path names; returns its claims. A handler asks again for objects
+ * that only the body names.
+ * @throws UNAUTHENTICATED, FORBIDDEN
+ */
 async function authorise(context: CatalogContext, action: Action, request: FastifyRequest): Promise<TokenClaims> {
   const claims = await context.verifier.verify(request.headers.authorization);
-  requireAction(claims, action);
+  requireAction(claims, action, securableOfPath(pathParams(request)));
   return claims;
 }
 
-const openRequest = (request: FastifyRequest): OpenRequest => ({
-  params: Object.fromEntries(
-    Object.entries(request.params as Readonly<Record<string, string>>).map(([name, value]) => [
+const pathParams = ({ params }: FastifyRequest): OpenRequest['params'] =>
+  Object.fromEntries(
+    Object.entries(params as Readonly<Record<string, string>>).map(([name, value]) => [
       name.replaceAll('_', '-'),
       value,
     ]),
-  ),
+  );
+
+const openRequest = (request: FastifyRequest): OpenRequest => ({
+  params: pathParams(request),
   query: singleValues(request.query as Readonly<Record<string, string | readonly string[]>>),
   headers: request.headers,
   remoteAddress: request.ip,

@@ -7,7 +7,7 @@ import { appendFiles } from '#shared/iceberg/write/append-files.ts';
 import { commitWrites, isUnknown } from '#shared/iceberg/write/commit-writes.ts';
 import type { TableName } from '#shared/iceberg/write/table-write.ts';
 import { must } from '#shared/must.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { fileCredential } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { TableFileWriter } from '#worker/write/table-file-writer.ts';
 import type { LoadMode } from './load-arguments.ts';
@@ -49,7 +49,7 @@ export async function loadTable(context: LoadContext, request: LoadRequest): Pro
   const columns = must(inputs[0], 'there is an input').columns;
   const target = await prepareTarget(catalog, { ...request, columns });
   const { base, schema, spec, shape } = target;
-  const storage = openStorage(base.location, NO_CREDENTIAL);
+  const storage = openStorage(base.location, fileCredential(base.location));
   const writeId = randomUUID();
   const folder = `${dataFolder(base)}/${writeId}`;
   let writer: TableFileWriter | undefined;
@@ -103,7 +103,9 @@ async function undo(
 ): Promise<void> {
   await ignoreErrors(async () => writer?.remove());
   if (shape === 'create') {
-    await ignoreErrors(() => openStorage(base.location, NO_CREDENTIAL).removeEmptyFolders(base.location));
+    await ignoreErrors(() =>
+      openStorage(base.location, fileCredential(base.location)).removeEmptyFolders(base.location),
+    );
   }
   for (const namespace of namespacesMade.toReversed()) await ignoreErrors(() => catalog.dropNamespace(name, namespace));
 }

@@ -1,4 +1,5 @@
 import { ACTIONS, type Action } from '#shared/authorization/action.ts';
+import type { TablePolicy } from '#shared/authorization/table-policy.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { MadeRows } from './made-rows.ts';
 import type { TextSpan } from '../statement/statement.ts';
@@ -34,7 +35,7 @@ export type LoadedTable =
       /** The actions that the principal may perform on the table. */
       readonly actions: ReadonlySet<string>;
       /** Policies that a reader of the rows must apply; the version changes whenever one of them changes. */
-      readonly policies: readonly Policy[];
+      readonly policies: readonly TablePolicy[];
       readonly policyVersion: string;
       /** The right to read the files below these roots. */
       readonly credential: StorageCredential;
@@ -51,9 +52,6 @@ export type LoadedView = {
   readonly view: ViewDefinition;
   readonly actions: ReadonlySet<string>;
 };
-
-/** `Policy` of `proto/catalog.proto`. */
-type Policy = { readonly kind: string };
 
 /** @throws FORBIDDEN unless the principal may do the action with the table. */
 export function requireTableAction(table: Pick<LoadedView, 'actions'>, action: Action): void {

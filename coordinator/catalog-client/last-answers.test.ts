@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Principal } from '#shared/authorization/principal.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 import type { LoadedTable, TableName } from '../binding/table-source.ts';
 import type { ViewDefinition } from '../binding/view-definition.ts';
 import { LastAnswers } from './last-answers.ts';
@@ -21,7 +21,7 @@ const found = (version: string, changes: Partial<Found> = {}): Found => ({
   actions: new Set(['table.select']),
   policies: [],
   policyVersion: '',
-  credential: NO_CREDENTIAL,
+  credential: FILE_CREDENTIAL,
   ...changes,
 });
 const MISSING: LoadedTable = { kind: 'missing', code: 'TABLE_NOT_FOUND' };

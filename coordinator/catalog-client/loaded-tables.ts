@@ -2,12 +2,13 @@ import { LRUCache } from 'lru-cache';
 import type { CatalogInternalClient } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
 import type { LoadedTable as LoadedTableMessage } from '#proto/generated/skein/catalog/v1/LoadedTable.ts';
 import { toPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
+import { fromPolicyMessage } from '#shared/authorization/table-policy.ts';
 import type { CallStream } from '#shared/grpc/call-stream.ts';
 import { parseLargeMetadata } from '#shared/iceberg/parse-large-metadata.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { parseJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { fileCredential } from '#shared/storage/credential.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import {
   MISSING_CODES,
@@ -156,10 +157,10 @@ const found = (table: LoadedTableMessage, known: Pick<FoundTable, 'name' | 'vers
   ...known,
   allowedRoots: table.allowed_roots,
   actions: new Set(table.actions),
-  policies: table.policies,
+  policies: table.policies.map(fromPolicyMessage),
   policyVersion: table.policy_version,
-  // The storage of every root is `file:`, for which the catalog vends nothing.
-  credential: NO_CREDENTIAL,
+  // The catalog gives no keys yet: every root is a local folder.
+  credential: fileCredential(table.allowed_roots[0] ?? known.metadata.location),
 });
 
 const missingCode = (status: string): MissingCode =>

@@ -3,7 +3,7 @@ import { OF_DOCUMENT } from '#proto/json-document.ts';
 import type { ScanFile, ScanSpec, StagedSource } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { FileFormat } from '#shared/stage/file-format.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { fileCredential } from '#shared/storage/credential.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { Stage } from '../catalog-client/stage-catalog.ts';
 import type { CommandContext } from '../operation/command-context.ts';
@@ -108,7 +108,7 @@ export function tableOf(
     nameMapping: null,
     predicate: { kind: 'true' },
     allowedRoots: [stage.location],
-    credential: NO_CREDENTIAL,
+    credential: fileCredential(stage.location),
     staged,
   };
   return { title, columns, spec, rowCount, bytes };

@@ -8,7 +8,7 @@ import type { QueryStages } from '../scheduler/distribute-query.ts';
 import type { QueryOutcome } from './execute-query.ts';
 import type { Classification } from '../workload/classify.ts';
 import { explainAnalyze } from './explain-analyze.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 
 const CLASS: Classification = {
   workClass: 'medium',
@@ -29,7 +29,7 @@ const scan: PlannedScan = {
     nameMapping: null,
     predicate: { kind: 'true' },
     allowedRoots: [],
-    credential: NO_CREDENTIAL,
+    credential: FILE_CREDENTIAL,
   },
   report: {
     manifests: 2,

@@ -25,6 +25,9 @@ const bind = (answer: Partial<Found>, name = 't', source = SCRIPT): ReturnType<t
     signal: new AbortController().signal,
   });
 
+const ROW_ACCESS = { kind: 'row_access', name: 'own', condition: 'a = 1' } as const;
+const MASKING = { kind: 'masking', name: 'masked', fieldId: 1, expression: 'NULL' } as const;
+
 test('a table that the principal may not select from is refused, at its name', async () => {
   expect(await bind({})).toMatchObject([{ tableName: 'lake.default.t' }]);
   await expect(bind({ actions: new Set(['table.describe']) })).rejects.toMatchObject({
@@ -34,10 +37,12 @@ test('a table that the principal may not select from is refused, at its name', a
 });
 
 test('a table with a policy is not read, because nothing applies policies', async () => {
-  await expect(bind({ policies: [{ kind: 'row_access' }], policyVersion: '1' })).rejects.toMatchObject({
-    code: 'NOT_SUPPORTED',
-    position: 14,
-  });
+  for (const policy of [ROW_ACCESS, MASKING, { kind: 'unknown', name: 'p' } as const]) {
+    await expect(bind({ policies: [policy], policyVersion: '1' })).rejects.toMatchObject({
+      code: 'NOT_SUPPORTED',
+      position: 14,
+    });
+  }
 });
 
 test('metadata tables ask for the right to read the table, and show no values of rows that a policy may hide', async () => {
@@ -49,7 +54,7 @@ test('metadata tables ask for the right to read the table, and show no values of
       return SCRIPT.metadataRows({ ...request, what: 'refs' });
     },
   };
-  const policies = { policies: [{ kind: 'row_access' }], policyVersion: '1' };
+  const policies = { policies: [ROW_ACCESS], policyVersion: '1' };
   await expect(bind({ actions: new Set(['table.describe']) }, 't$files')).rejects.toMatchObject({ code: 'FORBIDDEN' });
   await expect(bind(policies, 't$partitions')).rejects.toMatchObject({ code: 'NOT_SUPPORTED', position: 14 });
   await bind(policies, 't$files', source);

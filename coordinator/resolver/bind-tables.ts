@@ -15,7 +15,7 @@ import { missingTable } from '../binding/missing-table.ts';
 import type { TableReference, TimeTravel } from '../binding/query-references.ts';
 import type { ScanBinding } from '../binding/scan-binding.ts';
 import type { RowsBinding, StagedBinding } from '../binding/statement-binding.ts';
-import { NO_POLICIES } from '../binding/table-policies.ts';
+import { hidesValues, NO_POLICIES, requireApplicable } from '../binding/table-policies.ts';
 import { suffixedName, type SuffixedName } from './table-suffix.ts';
 import {
   requireTable,
@@ -147,9 +147,7 @@ const RESERVED = /^(?:sqlite_(?:temp_)?(?:master|schema)|pg_catalog|pg_class|duc
 function bindTable(name: TableName, table: FoundTable, { travel, reference, width }: BindPlace): BoundScan {
   const written = [name.catalog, ...name.namespace, name.table].join('.');
   requireTableAction(table, 'table.select');
-  if (table.policies.length > 0) {
-    throw new SkeinError('NOT_SUPPORTED', `table ${written} has policies that this coordinator cannot apply`);
-  }
+  requireApplicable(table.policies, written);
   const { metadata } = table;
   const { snapshot, schema } = travelTo(metadata, travel, `table ${written}`);
   width.columns += schema.fields.length;
@@ -172,7 +170,7 @@ function bindTable(name: TableName, table: FoundTable, { travel, reference, widt
     columns: fields.map(scanColumn),
     allowedRoots: table.allowedRoots,
     credential: table.credential,
-    policies: { version: table.policyVersion, policies: [] },
+    policies: { version: table.policyVersion, policies: table.policies },
     rowCount: snapshot === null ? 0 : rowCount(snapshot),
     fields,
     sqlFields: fields.map(fieldType),
@@ -197,9 +195,9 @@ async function bindMetadataTable(
 ): Promise<RowsBinding> {
   requireTableAction(table, 'table.select');
   const { metadata, allowedRoots, credential, policies } = table;
-  if (policies.length > 0 && what === 'partitions') {
-    throw new SkeinError('NOT_SUPPORTED', `table ${title} has policies that this coordinator cannot apply`);
-  }
+  const withValues = !policies.some(hidesValues);
+  // Its rows are values of rows.
+  if (what === 'partitions') requireApplicable(policies, title);
   const { snapshot, schema } = travelTo(metadata, travel, `table ${title}`);
   const rows = await source.metadataRows({
     what,
@@ -209,7 +207,7 @@ async function bindMetadataTable(
     schema,
     allowedRoots,
     credential,
-    withValues: policies.length === 0,
+    withValues,
     named: named === null ? null : new Set(named),
     signal,
   });

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
 import { uploadFolder, UPLOADS_FOLDER } from '#shared/stage/stage-folders.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { fileCredential } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { FileNotFound, type ListedFile, type Storage } from '#shared/storage/storage.ts';
 import type { Pages } from '../catalog-client/pages.ts';
@@ -21,7 +21,7 @@ type UploadPlace = Pick<StageUpload, 'id'> & { readonly stage: StagePlace };
 const CHUNK_BYTES = 1024 * 1024;
 
 /** Stages have the storage of their catalog's root. */
-const storageOf = ({ location }: StagePlace): Storage => openStorage(location, NO_CREDENTIAL);
+const storageOf = ({ location }: StagePlace): Storage => openStorage(location, fileCredential(location));
 
 const locationOf = (stage: StagePlace, path: string): string =>
   path === '' ? stage.location : `${stage.location}/${path}`;

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { principalId, tenantId } from '#shared/id.ts';
 import type { CommitOutcome } from '#shared/iceberg/write/commit-writes.ts';
 import { silentLogger } from '#shared/log/logger.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 import { newUuidV7 } from '#shared/uuid-v7.ts';
 import type { WriteIntent, WriteIntents } from './write-intents.ts';
 import { WriteJournal } from './write-journal.ts';
@@ -36,7 +36,7 @@ const intentOf = (): WriteIntent => {
     recordId: 'record',
     principal: { tenant: tenantId('t'), sub: principalId('p') } as WriteIntent['principal'],
     key: newUuidV7(Date.now()),
-    places: { data: place, metadata: place, credential: NO_CREDENTIAL },
+    places: { data: place, metadata: place, credential: FILE_CREDENTIAL },
     files: null,
   };
 };

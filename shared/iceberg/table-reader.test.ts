@@ -18,7 +18,7 @@ import type { Schema } from './schema.ts';
 import { GuardedTableReader, type TableReader } from './table-reader.ts';
 import type { NewDataFile } from './write/data-file.ts';
 import { newManifestFile, writeManifest, writeManifestList } from '#test/support/manifest-files.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 
 const MIB = 2 ** 20;
@@ -131,7 +131,7 @@ async function tableOf(name: string, manifests: readonly (number | Uint8Array)[]
     snapshotId: 1n,
     predicate: { kind: 'true' },
     allowedRoots: [`file://${dir}`],
-    credential: NO_CREDENTIAL,
+    credential: FILE_CREDENTIAL,
     columnsNeeded: new Set(),
   };
 }

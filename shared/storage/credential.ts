@@ -1,12 +1,38 @@
+import { SkeinError } from '#shared/error.ts';
 import { unreachable } from '#shared/must.ts';
+import { normalizeLocation } from './location.ts';
 
 /**
- * The right by which a process accesses a storage. It travels in scans and tickets. With `none`, the file system decides by the account of
- * the process.
+ * The right by which a process accesses a storage. It travels in scans, sinks and tickets as JSON. The owner of a table's catalog gives
+ * it (`LoadTables`); no reader or writer makes one up.
  */
-export type StorageCredential = { readonly kind: 'none' };
+export type StorageCredential =
+  /** For `file:` locations only: the file system decides by the account of the process. */
+  { readonly kind: 'none' } | S3Credential;
 
-export const NO_CREDENTIAL: StorageCredential = { kind: 'none' };
+/** A key for a bucket, or for some folders of it, and how the bucket is reached. */
+export type S3Credential = {
+  readonly kind: 's3';
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** Goes with a temporary key. */
+  readonly sessionToken: string | null;
+  /** When the key ends; null = it does not end by itself. */
+  readonly expiresAtMs: number | null;
+  readonly region: string;
+  /** The address that Skein calls; null = that of AWS for the region. */
+  readonly endpoint: string | null;
+  /** The bucket is the first part of the path, not of the host's name. */
+  readonly pathStyle: boolean;
+};
+
+const NO_CREDENTIAL: StorageCredential = { kind: 'none' };
+
+/** The credential of a `file:` location, which needs none. @throws NOT_SUPPORTED for any other location */
+export function fileCredential(location: string): StorageCredential {
+  if (normalizeLocation(location).startsWith('file:')) return NO_CREDENTIAL;
+  throw new SkeinError('NOT_SUPPORTED', `not a local location: ${location}`);
+}
 
 /** A location below which its bearer may read, and the credential for it. */
 export type StorageGrant = { readonly location: string; readonly credential: StorageCredential };
@@ -15,7 +41,20 @@ export function sameCredential(one: StorageCredential, other: StorageCredential)
   switch (one.kind) {
     case 'none':
       return other.kind === 'none';
+    case 's3':
+      return other.kind === 's3' && S3_FIELDS.every((field) => one[field] === other[field]);
     default:
-      return unreachable(one.kind);
+      return unreachable(one);
   }
 }
+
+const S3_FIELDS = Object.keys({
+  kind: true,
+  accessKeyId: true,
+  secretAccessKey: true,
+  sessionToken: true,
+  expiresAtMs: true,
+  region: true,
+  endpoint: true,
+  pathStyle: true,
+} satisfies Readonly<Record<keyof S3Credential, true>>) as readonly (keyof S3Credential)[];

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { NO_CREDENTIAL } from './credential.ts';
+import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 import { openStorage } from './open-storage.ts';
 import { FileNotFound, FileTooLarge, NotAFile, type Storage } from './storage.ts';
 
@@ -10,7 +10,7 @@ let dir: string;
 let storage: Storage;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'skein-storage-'));
-  storage = openStorage(`file://${dir}`, NO_CREDENTIAL);
+  storage = openStorage(`file://${dir}`, FILE_CREDENTIAL);
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
@@ -60,7 +60,7 @@ describe('file operations', () => {
 });
 
 test.each(['s3://bucket/key', 'gs://bucket/key'])('there is no storage for %s', (location) => {
-  expect(() => openStorage(location, NO_CREDENTIAL)).toThrow(
+  expect(() => openStorage(location, FILE_CREDENTIAL)).toThrow(
     expect.objectContaining({ code: 'NOT_SUPPORTED' }) as Error,
   );
 });

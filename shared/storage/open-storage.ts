@@ -14,7 +14,9 @@ export const openStorage: OpenStorage = (location, credential) => {
     case 'none':
       if (normal.startsWith('file:')) return fileStorage;
       throw new SkeinError('NOT_SUPPORTED', `not a local location: ${location}`);
+    case 's3':
+      throw new SkeinError('NOT_SUPPORTED', `no storage serves ${location}`);
     default:
-      return unreachable(credential.kind);
+      return unreachable(credential);
   }
 };

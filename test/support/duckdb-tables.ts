@@ -5,7 +5,7 @@ import type { LoadedTable, TableSource } from '#coordinator/binding/table-source
 import { printField } from '#shared/iceberg/type.ts';
 import { readTableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 
 /**
  * Tables of a plain DuckDB as tables of catalog `lake`, schema for schema, without files: what a query over them binds to. Types are
@@ -77,6 +77,6 @@ async function loadTable(
     actions: new Set(['table.select', 'table.describe']),
     policies: [],
     policyVersion: '0',
-    credential: NO_CREDENTIAL,
+    credential: FILE_CREDENTIAL,
   };
 }

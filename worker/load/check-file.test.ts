@@ -11,7 +11,7 @@ import { duckDbError } from '#shared/duckdb-error.ts';
 import { SkeinError } from '#shared/error.ts';
 import { tenantId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 import { openScanned, type OpenScanned } from '../scan/readable-path.ts';
 import { RangeFiles } from '../staged/range-files.ts';
 import { checkFile, type CheckTools, type FileCheck } from './check-file.ts';
@@ -54,7 +54,7 @@ async function check(format: FileFormat, content: string, signal = new AbortCont
   const source: StagedSource = { format, what: 'rows', columns: [ID] };
   const ended: Promise<unknown>[] = [];
   let opened = 0;
-  const storage = openScanned({ credential: NO_CREDENTIAL });
+  const storage = openScanned({ credential: FILE_CREDENTIAL });
   const open: OpenScanned = (location) => {
     opened += 1;
     return storage(location);

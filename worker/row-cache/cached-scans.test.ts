@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ScanColumn, ScanSpec } from '#proto/task.ts';
 import { tenantId } from '#shared/id.ts';
 import type { Predicate } from '#shared/iceberg/predicate.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 import { Instance } from '../duckdb/instance.ts';
 import { DeletedPositions } from '../scan/deleted-positions.ts';
 import { FooterCache } from '../scan/footer.ts';
@@ -26,7 +26,7 @@ let pool: InstancePool;
 let instance: TaskInstance;
 let cache: RowCache;
 const footers = new FooterCache();
-const open = openScanned({ credential: NO_CREDENTIAL });
+const open = openScanned({ credential: FILE_CREDENTIAL });
 
 /** Columns of the file: name, table type, and the expression of row `i`. */
 const COLUMNS = [
@@ -116,7 +116,7 @@ async function print({ tenant = 'acme', files = ['one', 'two'], deletes = [], ..
     nameMapping: null,
     predicate: { kind: 'true' },
     allowedRoots: [dir],
-    credential: NO_CREDENTIAL,
+    credential: FILE_CREDENTIAL,
     ...more,
   };
   const { signal } = new AbortController();

@@ -13,7 +13,7 @@ import { fileMetadata, list, parquetFile } from '#test/support/hostile-parquet.t
 import { FooterCache, type ReadFooter } from './footer.ts';
 import { printScan } from './print-scan.ts';
 import { openScanned } from './readable-path.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 
 let dir: string;
 let connection: DuckDBConnection;
@@ -69,11 +69,11 @@ const scanOf = (
   nameMapping: null,
   predicate: { kind: 'true' },
   allowedRoots: [dir],
-  credential: NO_CREDENTIAL,
+  credential: FILE_CREDENTIAL,
   ...more,
 });
 
-const open = openScanned({ credential: NO_CREDENTIAL });
+const open = openScanned({ credential: FILE_CREDENTIAL });
 
 /** Footers as one table reads them, through a cache that holds nothing yet unless one is given. */
 const footersOf = (tenant: string, tableUuid: string, footers = new FooterCache()): ReadFooter =>

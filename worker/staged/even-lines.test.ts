@@ -9,7 +9,7 @@ import { tenantId } from '#shared/id.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import type { CsvFormat } from '#shared/stage/file-format.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 import { openScanned } from '../scan/readable-path.ts';
 import { evenLines, lineEnds } from './even-lines.ts';
 import { printStaged } from './print-staged.ts';
@@ -28,7 +28,7 @@ const FORMAT: CsvFormat = {
   timestampFormat: null,
 };
 const COLUMNS = ['a', 'b', 'c'].map((name) => ({ name, type: 'VARCHAR' }));
-const open = openScanned({ credential: NO_CREDENTIAL });
+const open = openScanned({ credential: FILE_CREDENTIAL });
 const { signal } = new AbortController();
 
 let dir: string;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 import { openScanned } from '../scan/readable-path.ts';
 import { hasLongNumbers } from './long-numbers.ts';
 
@@ -16,7 +16,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 function has(text: string): Promise<boolean> {
   const location = join(dir, 'file.json');
   writeFileSync(location, text);
-  const open = openScanned({ credential: NO_CREDENTIAL });
+  const open = openScanned({ credential: FILE_CREDENTIAL });
   return hasLongNumbers(new AbortController().signal, open, { location, compression: 'none' });
 }
 

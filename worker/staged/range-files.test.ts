@@ -5,12 +5,12 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ScanFile } from '#proto/task.ts';
 import { tenantId } from '#shared/id.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 import { linesBefore, RangeFiles } from './range-files.ts';
 import { openScanned } from '../scan/readable-path.ts';
 
 let dir: string;
-const open = openScanned({ credential: NO_CREDENTIAL });
+const open = openScanned({ credential: FILE_CREDENTIAL });
 const { signal } = new AbortController();
 
 beforeAll(async () => {

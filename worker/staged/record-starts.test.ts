@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ScanFile, StagedSource } from '#proto/task.ts';
 import type { CsvFormat } from '#shared/stage/file-format.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 import { readCsv } from './print-staged.ts';
 import { openScanned } from '../scan/readable-path.ts';
 import { printRecordStarts } from './record-starts.ts';
@@ -23,7 +23,7 @@ const FORMAT: CsvFormat = {
   dateFormat: null,
   timestampFormat: null,
 };
-const open = openScanned({ credential: NO_CREDENTIAL });
+const open = openScanned({ credential: FILE_CREDENTIAL });
 const { signal } = new AbortController();
 
 let dir: string;

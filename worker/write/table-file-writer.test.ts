@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parsePartitionSpec } from '#shared/iceberg/partition-spec.ts';
 import { parseSchema, type Schema } from '#shared/iceberg/schema.ts';
 import type { Json } from '#shared/json.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { TableFileWriter, type CopiedFile } from './table-file-writer.ts';
 
@@ -60,7 +60,7 @@ function makeWriter(before: () => Promise<void> = async () => undefined, schema 
   };
   return new TableFileWriter(
     database,
-    openStorage(location, NO_CREDENTIAL),
+    openStorage(location, FILE_CREDENTIAL),
     { ...TABLE, schema, folder: location },
     FORMAT,
   );

@@ -84,13 +84,13 @@ async function planChange(
   const { catalog, ident } = change;
   const target: TableTarget = { claims, catalog, ident };
   if (change.kind === 'create') {
-    requireAction(claims, 'view.create');
+    requireAction(claims, 'view.create', { kind: 'schema', catalog, namespace: ident.namespace });
     return planNewView(context, target, change.request, change.uuid);
   }
   const row = await findView(context.store.db, claims.tenant, catalog, ident);
   if (row === undefined) throw changed();
   if (change.kind === 'replace') {
-    requireAction(claims, 'view.replace');
+    requireAction(claims, 'view.replace', { kind: 'view', catalog, ...ident });
     return planNextView(context, row, change.commit) ?? NOTHING;
   }
   return { ...NOTHING, run: async (tx) => requireVersion(await lockView(tx, row.id), change) };

@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { currentSchema, readTableMetadata, specById } from '#shared/iceberg/table-metadata.ts';
 import { isObject } from '#shared/iceberg/type.ts';
 import { replacedShape } from '#shared/iceberg/write/replaced-shape.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { fileCredential } from '#shared/storage/credential.ts';
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import { loadForWrite } from '../../catalog-client/write-catalog.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
@@ -26,8 +26,7 @@ export async function createdTarget(
   if (!isObject(metadata)) throw new SkeinError('CATALOG_UNAVAILABLE', 'the catalog answered without table metadata');
   const base = readTableMetadata(metadata);
   const [schema, spec] = [currentSchema(base), specById(base, base.defaultSpecId)];
-  // The storage of every root is `file:`, for which the catalog vends nothing.
-  const right = { allowedRoots: [base.location], credential: NO_CREDENTIAL };
+  const right = { allowedRoots: [base.location], credential: fileCredential(base.location) };
   return { name, shape: 'create', base, schema, spec, properties: {}, ...right };
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import { limitsHere } from '../decode-limits.ts';
@@ -62,7 +62,7 @@ let folder: string;
 let storage: Storage;
 beforeEach(async () => {
   folder = pathToFileURL(await mkdtemp(join(tmpdir(), 'skein-change-'))).href;
-  storage = openStorage(folder, NO_CREDENTIAL);
+  storage = openStorage(folder, FILE_CREDENTIAL);
 });
 afterEach(() => rm(new URL(folder), { recursive: true }));
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import { limitsHere } from '../decode-limits.ts';
@@ -63,7 +63,7 @@ let folder: string;
 let storage: Storage;
 beforeEach(async () => {
   folder = pathToFileURL(await mkdtemp(join(tmpdir(), 'skein-replace-'))).href;
-  storage = openStorage(folder, NO_CREDENTIAL);
+  storage = openStorage(folder, FILE_CREDENTIAL);
 });
 afterEach(() => rm(new URL(folder), { recursive: true }));
 

@@ -13,7 +13,7 @@ import { eachMessage } from '../../support/duckdb-ipc.ts';
 import { compressMessage, plainMessage } from '#worker/batch/compress-message.ts';
 import { decodeFlightData, headerOf } from '#shared/flight/flight-data.ts';
 import { encodeArrowMessage, encodeNative, freeMessage, messageBytes } from '#worker/batch/arrow-message.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 import type { Decoder } from '../decoder.ts';
 import { mutate } from '../mutate.ts';
 import type { Random } from '../random.ts';
@@ -150,7 +150,7 @@ const TASK = Buffer.from(
       taskId: taskId('t'),
       tenant: tenantId('acme'),
       principal: principalId('p'),
-      access: [{ allowedRoots: ['file:///w'], credential: NO_CREDENTIAL }],
+      access: [{ allowedRoots: ['file:///w'], credential: FILE_CREDENTIAL }],
       inputs: [],
     }),
     JSON.stringify({

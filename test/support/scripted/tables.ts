@@ -12,7 +12,7 @@ import { NO_POLICIES } from '#coordinator/binding/table-policies.ts';
 import { metadataRows } from '#coordinator/binding/metadata-rows.ts';
 import { encodeRows } from '#coordinator/binding/encode-rows.ts';
 import type { LoadedTable, QueryTables, TableName, TableSource } from '#coordinator/binding/table-source.ts';
-import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 
 /**
  * Tables for tests, without files: `lake.tpch.orders` -> its columns as `name type, name type`, types in Iceberg's spelling or `struct(f
@@ -157,7 +157,7 @@ function scriptedTable(name: string, { columns, rows = 1_000, columnsBefore }: S
     actions: new Set(['table.select', 'table.describe']),
     policies: [],
     policyVersion: '0',
-    credential: NO_CREDENTIAL,
+    credential: FILE_CREDENTIAL,
   };
 }
 

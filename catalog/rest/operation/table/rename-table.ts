@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { asObject, get } from '../../../metadata/json-reader.ts';
+import { requireAction } from '../../../authorization/decide.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import { displayIdent, type TableIdent } from '../../../metadata/object-name.ts';
 import { moveTable, requireTableHead, tableNotFound } from '../../../store/postgres/table-store.ts';
@@ -10,11 +11,14 @@ import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `POST /v1/{prefix}/tables/rename`: renames a table, also into another namespace of the catalog. Its location stays. */
 export async function renameTable(_context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
+  const { claims, params } = request;
+  const { prefix: catalog = '' } = params;
   const body = asObject(request.body, 'rename table request');
   const source = identOfJson(get(body, 'source'), 'source');
   const destination = identOfJson(get(body, 'destination'), 'destination');
+  requireAction(claims, 'table.rename', { kind: 'table', catalog, ...source });
   await unit.transact(async (tx) => {
-    const row = await requireTableHead(tx, request.claims.tenant, request.params['prefix'] ?? '', source);
+    const row = await requireTableHead(tx, claims.tenant, catalog, source);
     const namespace = await requireNamespace(tx, row.catalogId, destination.namespace);
     const names = { from: source, to: destination };
     const moved = await moveTable(tx, row, namespace.id, names).catch((error: unknown) => {

@@ -28,7 +28,7 @@ import { lockDataDir } from './data-dir-lock.ts';
 import { divideMemory, smallMachine } from './divide-memory.ts';
 import { endLeftovers } from './leftovers.ts';
 import { hasDatabase, POSTGRES_DATABASE, POSTGRES_USER } from './postgres-process.ts';
-import { choosePorts, reachableUrl, type ClusterPorts } from './ports.ts';
+import { choosePorts, flightSqlUrl, reachableUrl, type ClusterPorts } from './ports.ts';
 import { ensureSecret, secretPath } from './secrets.ts';
 import { ServiceLog } from './service-log.ts';
 import { SupervisedChild, type ChildSpec } from './supervised-child.ts';
@@ -240,7 +240,7 @@ class Cluster {
       event: 'ready',
       catalog_url: this.#catalogUrl(),
       query_url: this.#queryUrl(),
-      flight_sql_url: this.#flightSqlUrl(),
+      flight_sql_url: flightSqlUrl(this.#ports.flight),
       postgres_url: null,
       tenant: config['bootstrap.tenant'],
       catalog: config['bootstrap.catalog'],
@@ -253,11 +253,6 @@ class Cluster {
 
   #catalogUrl(): string {
     return reachableUrl(this.#loaded.config, this.#ports.catalog);
-  }
-
-  /** Flight SQL without TLS is on loopback, whatever `host` says. */
-  #flightSqlUrl(): string {
-    return `grpc+tcp://127.0.0.1:${this.#ports.flight}`;
   }
 
   #queryUrl(): string {

@@ -102,3 +102,6 @@ export function reachableUrl(config: Config, port: number): string {
   const name = config['cluster.advertise_host'] || (wildcard ? '127.0.0.1' : host);
   return `http://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${port}`;
 }
+
+/** Flight SQL without TLS is on loopback, whatever `host` says. */
+export const flightSqlUrl = (port: number): string => `grpc+tcp://127.0.0.1:${port}`;

@@ -3,6 +3,7 @@ import type { StatementContext } from '#proto/task.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
+import { boundSql } from '#shared/sql/bounded-functions.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { contextSetupSql } from '#shared/sql/statement-context.ts';
 import { differentColumn, differentMeaning } from '../dialect/check-meaning.ts';
@@ -49,7 +50,7 @@ const PLAN = (optimize: boolean): string =>
 export class PlannerSession {
   readonly #instance: duckdb.DuckDBInstance;
   readonly #connection: duckdb.DuckDBConnection;
-  /** Binds without optimising: for the names and types of a result. */
+  /** Binds without optimising: for the names and types of a result. What a statement raises with `error(message)` meanwhile is marked as its own. */
   readonly #binder: duckdb.DuckDBConnection;
   readonly #parse: duckdb.DuckDBPreparedStatement;
   readonly #plan: duckdb.DuckDBPreparedStatement;
@@ -86,6 +87,7 @@ export class PlannerSession {
     for (const one of [connection, binder]) {
       for (const sql of [...contextSetupSql, 'SET errors_as_json = true']) await one.run(sql);
     }
+    for (const macro of boundSql('raise')) await binder.run(macro);
     await binder.run("PRAGMA disable_optimizer; SET explain_output = 'all'");
     const prepared = [];
     for (const sql of [PARSE, PLAN(true), PLAN(false)]) prepared.push(await connection.prepare(sql));
@@ -343,7 +345,7 @@ export class PlannerSession {
 
   /** The first row of a query that gives texts. */
   async #texts(sql: string, values: string[]): Promise<readonly (string | null)[]> {
-    const prepared = await this.#guard(() => this.#connection.prepare(sql));
+    const prepared = await this.#guard(() => this.#binder.prepare(sql));
     try {
       values.forEach((value, i) => prepared.bindVarchar(i + 1, value));
       const reader = await this.#guard(() => prepared.runAndReadAll());

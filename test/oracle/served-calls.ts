@@ -84,8 +84,8 @@ async function functionRows(connection: DuckDBConnection): Promise<readonly Func
 const signatureTypes = ({ types, varargs }: FunctionRow): readonly string[] =>
   varargs === null ? types : [...types, `${varargs}...`];
 
-function whyLeftOut({ name, stability }: FunctionRow): string | null {
-  if (spellingInstead(row.name, { children: row.types }) !== undefined) return 'DuckDB answers it wrongly';
+function whyLeftOut({ name, stability, types }: FunctionRow): string | null {
+  if (spellingInstead(name, { children: types }) !== undefined) return 'DuckDB answers it wrongly';
   if (stability === 'VOLATILE') return 'DuckDB says that it is volatile';
   if (CONTEXT_FUNCTIONS.has(name) && CONTEXT_CALLS[name] === undefined) return 'its answer is of the session';
   return LEFT_OUT[name] ?? null;

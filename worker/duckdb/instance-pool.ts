@@ -19,7 +19,7 @@ export type TaskLimits = {
   readonly profile: Profiling;
   /** Runs joins in the order of the text. */
   readonly keepJoinOrder: boolean;
-  /** What makes wrong answers of the task's SQL (`shared/sql/unsound-optimizers.ts`): optimizers, and ways of aggregates over windows. */
+  /** Optimizers, and ways of aggregates over windows, that make wrong answers of the task's SQL (`shared/sql/unsound-optimizers.ts`). */
   readonly unsound: { readonly optimizers: readonly string[]; readonly windows: boolean };
   /** Function families that are replaced with bounded versions. */
   readonly bounds: readonly BoundedFamily[];

@@ -21,7 +21,9 @@ import { planningError } from './planning-error.ts';
 import { reportedError } from './reported-error.ts';
 import { scanFunction } from './scan-function.ts';
 import { partRefusal } from './check-part.ts';
-import type { PartRefusal, PartText } from '../binding/part-text.ts';
+import { checkParts } from './check-parts.ts';
+import type { Part } from '../statement/proven.ts';
+import type { PartRefusal, PartText } from './part-text.ts';
 import { columnsOf, isUnresolved, type ParameterTypes } from './prepared-columns.ts';
 import { fromDuckDbType } from './duckdb-type-of.ts';
 import { checkReferences, checkResult } from './plan-text.ts';
@@ -140,17 +142,18 @@ export class PlannerSession {
     return refusals;
   }
 
-  async checkParts(texts: readonly PartText[]): Promise<readonly (PartRefusal | null)[]> {
-    const refusals: (PartRefusal | null)[] = [];
-    for (const text of texts) {
-      try {
-        refusals.push(partRefusal(text, await this.#serialize(this.#parse, text.sql)));
-      } catch (thrown) {
-        if (thrown instanceof RangeError) throw thrown;
-        refusals.push({ error: SkeinError.of(thrown).toData(), part: null });
-      }
+  /** @throws SYNTAX_ERROR for a part that is not one thing of its kind, with the place in its statement */
+  checkParts(parts: readonly Part[]): Promise<void> {
+    return checkParts(parts, (text) => this.#partRefusal(text));
+  }
+
+  async #partRefusal(text: PartText): Promise<PartRefusal | null> {
+    try {
+      return partRefusal(text, await this.#serialize(this.#parse, text.sql));
+    } catch (thrown) {
+      if (thrown instanceof RangeError) throw thrown;
+      return { error: SkeinError.of(thrown).toData(), part: null };
     }
-    return refusals;
   }
 
   async compare({ sql, scans, context, contextual, dialect, types }: CompareRequest): Promise<CompareReply> {

@@ -1,7 +1,8 @@
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join, posix } from 'node:path';
 import { MESSAGES } from '#shared/release.ts';
+import { makeFolders } from '#shared/storage/make-folders.ts';
 import { toJavaScript } from './to-java-script.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -32,7 +33,7 @@ async function makeDist(): Promise<void> {
 
 async function put(path: string): Promise<void> {
   const target = join(DIST, path);
-  await mkdir(dirname(target), { recursive: true });
+  await makeFolders(dirname(target));
   const isSource = path.endsWith('.ts');
   if (!isSource || MESSAGES.includes(path)) await cp(join(ROOT, path), target);
   if (!isSource) return;

@@ -9,7 +9,7 @@ const MODULE = /(\b(?:from |import |import\(|new URL\())'([^'\n]+)\.ts'/g;
  */
 export function toJavaScript(path: string, source: string): string {
   return source.replaceAll(MODULE, (_, before: string, name: string) => {
-    if (name[0] !== '#') return `${before}'${name}.js'`;
+    if (!/^#/.test(name)) return `${before}'${name}.js'`;
     const relative = posix.relative(posix.dirname(path), name.slice(1));
     return `${before}'${relative.startsWith('.') ? relative : `./${relative}`}.js'`;
   });

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 
+const ALIAS = '#';
 /** A module that is named by an import, or by the URL that a thread or a process starts with. */
 const MODULE = /(\b(?:from |import |import\(|new URL\())'([^'\n]+)\.ts'/g;
 
@@ -9,7 +10,7 @@ const MODULE = /(\b(?:from |import |import\(|new URL\())'([^'\n]+)\.ts'/g;
  */
 export function toJavaScript(path: string, source: string): string {
   return source.replaceAll(MODULE, (_, before: string, name: string) => {
-    if (!/^#/.test(name)) return `${before}'${name}.js'`;
+    if (!name.startsWith(ALIAS)) return `${before}'${name}.js'`;
     const relative = posix.relative(posix.dirname(path), name.slice(1));
     return `${before}'${relative.startsWith('.') ? relative : `./${relative}`}.js'`;
   });

@@ -25,7 +25,6 @@ import { transact } from '../store/postgres/transact.ts';
  * creating or rotating call shows.
  */
 
-
 const ROLE = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
 const ROLES_MAX = 100;
 /** Maximum overlap in which the previous secret stays valid after a rotation. */

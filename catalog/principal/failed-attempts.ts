@@ -35,6 +35,9 @@ export class FailedAttempts {
     if (refusedUntilMs > nowMs) return;
     const failures = [...failedAtMs.filter((atMs) => atMs > nowMs - WINDOW_MS), nowMs];
     const isFull = failures.length >= this.#perMinute;
-    this.#keys.set(key, isFull ? { failedAtMs: [], refusedUntilMs: nowMs + WINDOW_MS } : { failedAtMs: failures, refusedUntilMs: 0 });
+    this.#keys.set(
+      key,
+      isFull ? { failedAtMs: [], refusedUntilMs: nowMs + WINDOW_MS } : { failedAtMs: failures, refusedUntilMs: 0 },
+    );
   }
 }

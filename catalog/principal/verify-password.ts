@@ -85,10 +85,7 @@ export class PasswordVerifier {
     this.#ofAddress.failed(addressKey(attempt.address));
   }
 
-  async #inTurn<T>(
-    asker: { readonly tenant: string; readonly principal: string },
-    work: () => Promise<T>,
-  ): Promise<T> {
+  async #inTurn<T>(asker: { readonly tenant: string; readonly principal: string }, work: () => Promise<T>): Promise<T> {
     try {
       return await this.#gate.run(asker, work);
     } catch (error) {

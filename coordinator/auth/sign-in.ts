@@ -39,7 +39,9 @@ export function passwordSignIn(
   nowMs: () => number,
 ): SignIn {
   const key = randomBytes(32);
-  const remembered = new LRUCache<string, { readonly token: string; readonly untilMs: number }>({ max: REMEMBERED_MAX });
+  const remembered = new LRUCache<string, { readonly token: string; readonly untilMs: number }>({
+    max: REMEMBERED_MAX,
+  });
   /** Checks that are under way: who sends many calls at once has one check. */
   const checks = new Map<string, Promise<SignedIn>>();
 
@@ -52,7 +54,9 @@ export function passwordSignIn(
 
   return async (user, password, place) => {
     if (TOKEN.test(password)) return byToken(authenticate, user, password, place);
-    const digest = createHmac('sha256', key).update(JSON.stringify([place.tenant, user, password])).digest('base64');
+    const digest = createHmac('sha256', key)
+      .update(JSON.stringify([place.tenant, user, password]))
+      .digest('base64');
     const known = remembered.get(digest);
     if (known !== undefined && known.untilMs > nowMs()) {
       const caller = await authenticate(`Bearer ${known.token}`).catch(refusedAsNone);

@@ -110,7 +110,7 @@ describe('who is refused', () => {
 
 test('outcomes are counted', async () => {
   const { body } = await catalog.rest('GET', '/metrics');
-  const text = String(body['text']);
+  const text = body['text'] as string;
   for (const labels of [
     'method="password",outcome="granted"',
     'method="client",outcome="refused"',

@@ -5,7 +5,7 @@ import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { Authenticate, Caller } from './authenticate.ts';
 
 /** The place from which somebody signs in. */
-export type SignInPlace = {
+type SignInPlace = {
   /** Address of the client, without its port. */
   readonly address: string;
   /** The tenant that the client names; null = none. */
@@ -13,7 +13,7 @@ export type SignInPlace = {
 };
 
 /** A user who has signed in, with the access token that stands for it from now on. */
-export type SignedIn = { readonly caller: Caller; readonly token: string };
+type SignedIn = { readonly caller: Caller; readonly token: string };
 
 /**
  * Signs in by a user and what it shows as its password, for every door that takes them: the password, an access token of that user, or, with

@@ -89,7 +89,7 @@ export interface CatalogClient {
 }
 
 /** A user and its password, as a client shows them at a door. */
-export type ShownCredentials = {
+type ShownCredentials = {
   readonly user: string;
   readonly password: string;
   /** Empty = the first. */

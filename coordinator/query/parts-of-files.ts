@@ -44,7 +44,7 @@ export async function rewriteParts({ query, parts, destinationOf }: Rewrite, of:
 type Load = {
   readonly load: StageLoad;
   readonly destinationOf: DestinationOf;
-  readonly queries: Pick<Queries, 'texts' | 'made'>;
+  readonly queries: Pick<Queries, 'texts' | 'kept'>;
 };
 
 /** As `Queries.load`. Where there are fewer parts than cores, each is read by all cores of its worker. */

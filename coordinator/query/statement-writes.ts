@@ -21,7 +21,7 @@ import type { LoadsChange } from '#shared/iceberg/stage-loads.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { loadForWrite, writeCatalog } from '../catalog-client/write-catalog.ts';
 import type { Answer } from '../operation/answer.ts';
-import { atName } from '../operation/at-name.ts';
+import { withNamePosition } from '../operation/with-name-position.ts';
 import { changeTable, type MetadataChange } from '../operation/change-table.ts';
 import type { ExplainOptions } from '../operation/explain-options.ts';
 import type { Description } from '../operation/description.ts';
@@ -194,7 +194,7 @@ export class StatementWrites implements Writes {
   /** @throws as a query of the table does, FORBIDDEN, NOT_SUPPORTED for a table that cannot be written */
   #target(name: ObjectName): Promise<WriteTarget> {
     const found = qualify(name, this.#context()).then((table) => this.#namedTarget(table));
-    return atName(name, found);
+    return withNamePosition(name, found);
   }
 
   /** The table of this name, else that of its first part at the branch of the second: `orders@june`. */

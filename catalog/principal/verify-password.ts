@@ -24,12 +24,12 @@ const FAILURES_OF_ADDRESS_MAX = 100;
 const NOBODYS_HASH =
   '$argon2id$v=19$m=65536,p=1,t=3$NlHQMYeJ5pDQxYTM564oHQ$BeAkIsd8HUduBIAbR0+c28n200J65B+xTrq2S3jyEAI';
 
-/** Who shows a password or a secret, and from where: failures are counted by these. */
+/** One try to sign in: failures are counted by its members. */
 export type Attempt = {
   /** Tenant and name as the client spelled them; nobody has to have this name. */
   readonly tenant: string;
   readonly user: string;
-  /** Of the client, without its port. */
+  /** The client's, without its port. */
   readonly address: string;
 };
 

@@ -94,7 +94,7 @@ type ShownCredentials = {
   readonly password: string;
   /** Empty = the first. */
   readonly tenant: string;
-  /** Of the client, without its port. */
+  /** The client's, without its port. */
   readonly address: string;
 };
 

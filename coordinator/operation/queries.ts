@@ -118,7 +118,7 @@ export interface PlannedLoad {
 }
 
 /** `sql` wraps a query's text so that its rows are the table's. */
-export type Destination = { readonly sink: TableSink; readonly sql: (text: SqlText) => SqlText };
+type Destination = { readonly sink: TableSink; readonly sql: (text: SqlText) => SqlText };
 
 export type WrittenRows = Omit<Outcome, 'rowsProduced'> & {
   readonly files: readonly WrittenFile[];
@@ -129,4 +129,4 @@ export type WrittenRows = Omit<Outcome, 'rowsProduced'> & {
 };
 
 /** How the files of a stage went, in any order; parts of one file are apart. */
-export type LoadedFiles = WrittenRows & { readonly loads: readonly FileLoad[] };
+type LoadedFiles = WrittenRows & { readonly loads: readonly FileLoad[] };

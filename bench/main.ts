@@ -5,6 +5,7 @@ import { benchCatalog } from './catalog/bench-catalog.ts';
 import { benchExchange } from './exchange/bench-exchange.ts';
 import { benchHistory } from './history/bench-history.ts';
 import { benchLatency } from './latency/bench-latency.ts';
+import { benchMechanisms } from './mechanisms/bench-mechanisms.ts';
 import { benchTpcds } from './tpcds/bench-tpcds.ts';
 import { benchScale } from './tpch/bench-scale.ts';
 import { benchTpch } from './tpch/bench-tpch.ts';
@@ -24,7 +25,9 @@ const USAGE = `usage: npm run bench -- tpch [--scale S] [--runs N] [--distribute
        npm run bench -- history [--scale S] [--seconds N]
        npm run bench -- exchange [--scale S] [--runs N]
        npm run bench -- catalog [--seconds N] [--requests N]
+       npm run bench -- mechanisms [--scale S] [--runs N]: what exists for speed alone, off and on
        npm run bench -- attack [--seconds N]
+       npm run bench -- report: the targets of all that was measured, also into docs/performance.md
        npm run bench -- all
 `;
 
@@ -45,6 +48,7 @@ async function main(args: readonly string[]): Promise<number> {
   });
   const [name] = positionals;
   if (name === 'all') return benchAll();
+  if (name === 'report') return reportTargets().then(() => 0);
   const runs = Number(values.runs);
   const withoutCopies = values['without-copies'];
   if (name === 'tpch') await benchTpch({ scale: values.scale, runs, distributed: values.distributed, withoutCopies });
@@ -52,6 +56,7 @@ async function main(args: readonly string[]): Promise<number> {
   else if (name === 'scale') await benchScale({ scale: values.scale, runs });
   else if (name === 'latency') await benchLatency({ scale: values.scale, seconds: Number(values.seconds ?? 5) });
   else if (name === 'attack') await benchAttack({ seconds: Number(values.seconds ?? 30) });
+  else if (name === 'mechanisms') await benchMechanisms({ scale: values.scale, runs });
   else if (name === 'exchange') await benchExchange({ scale: values.scale, runs });
   else if (name === 'copy') await benchCopy({ runs });
   else if (name === 'writes') {

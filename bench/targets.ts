@@ -3,12 +3,31 @@ import { must } from '#shared/must.ts';
 /** The target of a benchmark, for a figure of the file that it writes to `bench/results`. */
 export type Target = {
   /** `<result>.json` */
-  readonly result: string;
+  readonly result: ResultName;
   readonly what: string;
   readonly figure: (figures: Figures) => number;
   readonly atMost?: number;
   readonly atLeast?: number;
 };
+
+/** The results that have targets, and the arguments of `npm run bench --` that make them. */
+export const COMMANDS = {
+  'tpch-sf1': 'tpch',
+  'tpch-sf1-distributed': 'tpch --distributed',
+  'tpcds-sf1-whole': 'tpcds',
+  'tpcds-sf10-whole': 'tpcds --scale 10',
+  'tpcds-sf10-forced': 'tpcds --scale 10',
+  'scale-sf1': 'scale',
+  latency: 'latency',
+  writes: 'writes',
+  copy: 'copy',
+  history: 'history',
+  mixed: 'mixed',
+  catalog: 'catalog',
+  attack: 'attack',
+} as const;
+
+export type ResultName = keyof typeof COMMANDS;
 
 /** The parts of the result files that targets read. */
 export type Figures = {
@@ -96,21 +115,31 @@ const insertsOf = ({ inserts }: Figures, index: number) => must(inserts?.[index]
 /** Ratios are to plain DuckDB over the same files and cores, in the same run. */
 export const TARGETS: readonly Target[] = [
   { result: 'tpch-sf1', what: 'TPC-H at scale 1, default settings, to DuckDB', figure: ratio(0), atMost: 1.05 },
-  { result: 'tpch-sf1-distributed', what: 'two workers, default settings', figure: ratio(0), atMost: 1.2 },
-  { result: 'tpch-sf1-distributed', what: 'two workers, distribution forced', figure: ratio(1), atMost: 1.3 },
-  { result: 'tpch-sf1-distributed', what: 'two workers, partitioned joins forced', figure: ratio(2), atMost: 1.7 },
+  {
+    result: 'tpch-sf1-distributed',
+    what: 'TPC-H at scale 1, two workers, default settings, to DuckDB',
+    figure: ratio(0),
+    atMost: 1.2,
+  },
+  { result: 'tpch-sf1-distributed', what: 'the same, distribution forced', figure: ratio(1), atMost: 1.3 },
+  { result: 'tpch-sf1-distributed', what: 'the same, partitioned joins forced', figure: ratio(2), atMost: 1.7 },
   { result: 'tpcds-sf1-whole', what: 'TPC-DS at scale 1, whole, to DuckDB', figure: ratio(0), atMost: 1.1 },
   { result: 'tpcds-sf10-whole', what: 'TPC-DS at scale 10, whole, to DuckDB', figure: ratio(0), atMost: 1.1 },
-  { result: 'tpcds-sf10-forced', what: 'two workers, distribution forced', figure: ratio(0), atMost: 1.5 },
+  {
+    result: 'tpcds-sf10-forced',
+    what: 'TPC-DS at scale 10, two workers, distribution forced',
+    figure: ratio(0),
+    atMost: 1.5,
+  },
   {
     result: 'scale-sf1',
-    what: 'two workers to one',
+    what: 'TPC-H, forced: time of one worker to that of two',
     figure: (figures) => sizeOf(figures, 1, 1).totalMs / sizeOf(figures, 2, 1).totalMs,
     atLeast: 1.3,
   },
   {
     result: 'scale-sf1',
-    what: 'CPU, eight slots a worker to one',
+    what: 'TPC-H, forced: CPU with eight slots a worker to that with one',
     figure: (figures) => sizeOf(figures, 2, 8).totalCpuSeconds / sizeOf(figures, 2, 1).totalCpuSeconds,
     atMost: 1.1,
   },
@@ -159,7 +188,7 @@ export const TARGETS: readonly Target[] = [
   },
   {
     result: 'writes',
-    what: 'reading the table after it',
+    what: 'reading the table after the UPDATE, to DuckDB’s table',
     figure: (all) => changeOf(all, 0).readMs / changeOf(all, 0).readPeersMs,
     atMost: 1,
   },
@@ -171,7 +200,7 @@ export const TARGETS: readonly Target[] = [
   },
   {
     result: 'writes',
-    what: 'reading the table after it',
+    what: 'reading the table after the DELETE, to DuckDB’s table',
     figure: (all) => changeOf(all, 1).readMs / changeOf(all, 1).readPeersMs,
     atMost: 1,
   },
@@ -273,12 +302,23 @@ export const TARGETS: readonly Target[] = [
   },
 ];
 
-/** A line per target: its figure, and whether it is met. Pure. */
-export function judge(results: Readonly<Record<string, Figures>>): readonly (readonly string[])[] {
-  return TARGETS.map(({ result, what, figure, atMost, atLeast }) => {
-    const value = figure(must(results[result], `the result ${result}`));
-    const met = (atMost === undefined || value <= atMost) && (atLeast === undefined || value >= atLeast);
-    const target = atMost === undefined ? `>= ${atLeast}` : `<= ${atMost}`;
-    return [result, what, value.toFixed(2), target, met ? 'met' : 'MISSED'];
+export type Judged = {
+  readonly target: Target;
+  readonly figure: string;
+  readonly isMet: boolean;
+};
+
+/** The goal of a target, as tables print it. */
+export const goalOf = ({ atMost, atLeast }: Target): string =>
+  atMost === undefined ? `>= ${atLeast}` : `<= ${atMost}`;
+
+/** Every target whose result is there, with its figure. Pure. */
+export function judge(results: Partial<Readonly<Record<ResultName, Figures>>>): readonly Judged[] {
+  return TARGETS.flatMap((target) => {
+    const result = results[target.result];
+    if (result === undefined) return [];
+    const value = target.figure(result);
+    const { atMost = Number.POSITIVE_INFINITY, atLeast = Number.NEGATIVE_INFINITY } = target;
+    return [{ target, figure: value.toFixed(2), isMet: value <= atMost && value >= atLeast }];
   });
 }

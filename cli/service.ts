@@ -41,7 +41,10 @@ const START = {
   coordinator: async (config, log) => {
     const { startCoordinator } = await import('#coordinator/main.ts');
     const coordinator = await startCoordinator(config, log);
-    return { said: { url: coordinator.queryUrl }, close: () => coordinator.close() };
+    return {
+      said: { url: coordinator.queryUrl, flight_sql_url: coordinator.flightSqlUrl },
+      close: () => coordinator.close(),
+    };
   },
   worker: async (config, log) => {
     const { startWorker } = await import('#worker/main.ts');

@@ -15,9 +15,10 @@ import { TokenVerifier } from '#shared/token-verifier.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { readerPool } from '#shared/thread/reader-pool.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
+import { openFlightDoor } from './api/flight-sql/open-door.ts';
 import { startHttp } from './api/http/http-server.ts';
 import { tableApi } from './api/http/table-api.ts';
-import { authenticator, catalogKeys } from './auth/authenticate.ts';
+import { authenticator, catalogKeys, type Authenticate } from './auth/authenticate.ts';
 import { EpochWatch } from './auth/epoch-watch.ts';
 import { catalogClient, type CatalogClient } from './catalog-client/catalog-client.ts';
 import {
@@ -47,7 +48,7 @@ import type { StageApi } from './api/http/stage-routes.ts';
 import { WorkloadFile } from './workload/workload-file.ts';
 import { startTerm, type Term, type TermParts } from './start-term.ts';
 
-export type RunningCoordinator = { readonly queryUrl: string; close(): Promise<void> };
+export type RunningCoordinator = { readonly queryUrl: string; readonly flightSqlUrl: string; close(): Promise<void> };
 
 /** Everything that is built first; closed in the reverse order. */
 type Parts = {
@@ -103,7 +104,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
     return active.term.pool.liveCount() > 0 ? undefined : active.term.pool.noWorkers().message;
   };
   const texts = stack.use(new TextThreads(config, log));
-  const http = await startApi(parts, {
+  const served: ApiParts = {
     texts,
     sessions,
     stages: stageApi(parts, security, sessions),
@@ -114,7 +115,8 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
     epochs,
     metrics,
     notReady,
-  });
+  };
+  const doors = await startDoors(parts, served, () => (active.term === undefined ? STANDBY : undefined));
   const process = { config, log, security, coordinatorId, database, history, records, workload, traces };
   const term = { ...process, front, texts, sessions, tables, fileLists, metrics };
   // Closing the election ends the queries, with a reason, before the server closes.
@@ -124,8 +126,8 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   );
   await election.started;
   const running = stack.move();
-  log.info({ url: http.url }, 'coordinator is up');
-  return { queryUrl: http.url, close: () => running.disposeAsync() };
+  log.info(doors, 'coordinator is up');
+  return { ...doors, close: () => running.disposeAsync() };
 }
 
 type MetricParts = {
@@ -296,13 +298,32 @@ type ApiParts = {
   readonly notReady: () => string | undefined;
 };
 
-async function startApi({ config, log, stack }: Parts, api: ApiParts): Promise<{ url: string }> {
-  const { store, names, catalog } = api.sessions;
+/** Starts every door for clients, all of which sign in the same users. */
+async function startDoors(
+  parts: Parts,
+  api: ApiParts,
+  standby: () => string | undefined,
+): Promise<Omit<RunningCoordinator, 'close'>> {
+  const { catalog } = api.sessions;
   const verifier = new TokenVerifier({
     keys: catalogKeys(catalog),
     epochOf: (principal) => api.epochs.current(principal),
     nowMs: () => systemClock.nowMs(),
   });
+  const authenticate = authenticator(verifier, catalog);
+  const http = await startApi(parts, api, authenticate);
+  const { queries, sessions } = api;
+  const flight = await openFlightDoor(parts, { queries, sessions, authenticate, standby });
+  parts.stack.defer(() => flight.close());
+  return { queryUrl: http.url, flightSqlUrl: flight.url };
+}
+
+async function startApi(
+  { config, log, stack }: Parts,
+  api: ApiParts,
+  authenticate: Authenticate,
+): Promise<{ readonly url: string }> {
+  const { store, names, catalog } = api.sessions;
   const http = await startHttp({
     host: config.host,
     port: config['coordinator.http_port'],
@@ -313,7 +334,7 @@ async function startApi({ config, log, stack }: Parts, api: ApiParts): Promise<{
     spoolFolder: join(config.data_dir, 'spool'),
     resultBytesMax: config['coordinator.result_bytes_max'],
     timeoutMsMax: config['coordinator.query_timeout_max'],
-    authenticate: authenticator(verifier, catalog),
+    authenticate,
     texts: api.texts,
     queries: api.queries,
     view: api.view,

@@ -28,7 +28,7 @@ import { lockDataDir } from './data-dir-lock.ts';
 import { divideMemory, smallMachine } from './divide-memory.ts';
 import { endLeftovers } from './leftovers.ts';
 import { hasDatabase, POSTGRES_DATABASE, POSTGRES_USER } from './postgres-process.ts';
-import { choosePorts, reachableUrl, type ClusterPorts } from './ports.ts';
+import { choosePorts, flightSqlUrl, reachableUrl, type ClusterPorts } from './ports.ts';
 import { ensureSecret, secretPath } from './secrets.ts';
 import { ServiceLog } from './service-log.ts';
 import { SupervisedChild, type ChildSpec } from './supervised-child.ts';
@@ -159,7 +159,9 @@ class Cluster {
     if (password !== undefined) {
       this.#voice.event({ event: 'admin_password', user: config['admin.user'], password });
     }
-    this.#voice.tell(`skein is up: query ${ready.query_url}, catalog ${ready.catalog_url}, data ${config.data_dir}`);
+    this.#voice.tell(
+      `skein is up: query ${ready.query_url}, Flight SQL ${ready.flight_sql_url}, catalog ${ready.catalog_url}, data ${config.data_dir}`,
+    );
   }
 
   /** Stops every process; Postgres last, because the services write to it until they end. */
@@ -238,7 +240,7 @@ class Cluster {
       event: 'ready',
       catalog_url: this.#catalogUrl(),
       query_url: this.#queryUrl(),
-      flight_sql_url: null,
+      flight_sql_url: flightSqlUrl(this.#ports.flight),
       postgres_url: null,
       tenant: config['bootstrap.tenant'],
       catalog: config['bootstrap.catalog'],
@@ -277,6 +279,7 @@ function clusterConfig({ config, sources }: LoadedConfig, ports: ClusterPorts): 
       'catalog.internal_url': `${config.internal_host}:${ports.catalogInternal}`,
       'catalog.url': reachableUrl(config, ports.catalog),
       'coordinator.http_port': ports.http,
+      'coordinator.flight_port': ports.flight,
       ...memory,
       'worker.query_memory_limit': Math.min(config['worker.query_memory_limit'], workerBytes),
     },

@@ -3,14 +3,15 @@ import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 
-/** Offsets from `--port-base`; P+2 and P+3 belong to Flight SQL and the Postgres wire. */
-const OFFSET = { catalog: 0, http: 1, workers: 10 } as const;
+/** Offsets from `--port-base`; P+3 belongs to the Postgres wire. */
+const OFFSET = { catalog: 0, http: 1, flight: 2, workers: 10 } as const;
 const PORT_MAX = 65_535;
 
 export type ClusterPorts = {
   readonly catalog: number;
   readonly catalogInternal: number;
   readonly http: number;
+  readonly flight: number;
   readonly postgres: number;
   readonly workers: readonly number[];
   readonly workerMetrics: readonly number[];
@@ -39,9 +40,10 @@ export async function choosePorts(config: Config): Promise<ClusterPorts> {
       catalog: at(0),
       catalogInternal: at(1),
       http: at(2),
-      postgres: at(3),
-      workers: ports.slice(4, 4 + count),
-      workerMetrics: ports.slice(4 + count),
+      flight: at(3),
+      postgres: at(4),
+      workers: ports.slice(5, 5 + count),
+      workerMetrics: ports.slice(5 + count),
     };
   } finally {
     await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))));
@@ -61,6 +63,7 @@ function wishesOf(config: Config, count: number): readonly Wish[] {
     { what: 'catalog', host: config.host, port: port(config['catalog.port'], OFFSET.catalog) },
     { what: 'catalog, internal', host: config.internal_host, port: config['catalog.internal_port'] },
     { what: 'query HTTP', host: config.host, port: port(config['coordinator.http_port'], OFFSET.http) },
+    { what: 'Flight SQL', host: '127.0.0.1', port: port(config['coordinator.flight_port'], OFFSET.flight) },
     { what: 'postgres', host: '127.0.0.1', port: 0 },
     ...names.map((what, i) => ({
       what,
@@ -99,3 +102,6 @@ export function reachableUrl(config: Config, port: number): string {
   const name = config['cluster.advertise_host'] || (wildcard ? '127.0.0.1' : host);
   return `http://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${port}`;
 }
+
+/** Flight SQL without TLS is on loopback, whatever `host` says. */
+export const flightSqlUrl = (port: number): string => `grpc+tcp://127.0.0.1:${port}`;

@@ -115,6 +115,11 @@ export type DistributionSettings = {
   readonly partitions: number | null;
   /** Cores of each task of a stage. */
   readonly stageWidth: TaskWidth;
+  /**
+   * How scans are narrowed by the keys of build sides that have run: `bounds` by the bounds of the keys and by short lists of them, `auto`
+   * (the default) also by stages that hold sets of up to two million keys.
+   */
+  readonly dynamicFilters?: 'auto' | 'bounds' | 'off';
   /** One task gives all rows of the result. */
   readonly inOneTask?: boolean;
 };

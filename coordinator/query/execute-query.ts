@@ -151,6 +151,9 @@ export function distributionSettings(
     distribution: setting(state, 'skein.distribution', config) as DistributionSettings['distribution'],
     joinDistribution: setting(state, 'skein.join_distribution', config) as DistributionSettings['joinDistribution'],
     partitions: partitions === 'auto' ? null : Number(partitions),
+    dynamicFilters: setting(state, 'skein.dynamic_filters', config) as NonNullable<
+      DistributionSettings['dynamicFilters']
+    >,
     stageWidth: must(STAGE_WIDTHS[setting(state, 'skein.task_width', config)], 'a width'),
   };
 }

@@ -207,6 +207,7 @@ class StageLoop {
 
   /** The dynamic filters of a plan that are likely to pay off, and that were not looked at yet. */
   #filtersOf({ plan, source }: DistributedPlan): readonly DynamicFilter[] {
+    if (this.#query.settings.dynamicFilters === 'off') return [];
     return findDynamicFilters(plan, this.#scanFacts, this.#stageFacts()).filter(
       (filter) => !this.#looked.has(JSON.stringify(filter)) && !this.#isOfWholeTable(filter, source),
     );
@@ -276,6 +277,7 @@ class StageLoop {
     const { rows } = build.facts();
     const all = build.planned.reduce((sum, { report }) => sum + report.rows, 0);
     const isWorth = (filter: DynamicFilter): boolean =>
+      this.#query.settings.dynamicFilters !== 'bounds' &&
       isKeySetWorth({ rows, of: all }, this.#probeColumn(distributed.source, filter).facts);
     const inSets = columns.filter((column) => filters.some((filter) => filter.column === column && isWorth(filter)));
     const next = (): number => distributed.nextStage + this.#keyStages.length;

@@ -101,6 +101,12 @@ export const SETTINGS = {
     default: () => 'auto',
     parse: oneOf('skein.join_distribution', ['auto', 'broadcast', 'partitioned']),
   },
+  'skein.dynamic_filters': {
+    type: 'text',
+    doc: 'How scans are narrowed by the keys of join sides that have run: auto, bounds (bounds and short lists of keys only) or off',
+    default: () => 'auto',
+    parse: oneOf('skein.dynamic_filters', ['auto', 'bounds', 'off']),
+  },
   'skein.partitions': {
     type: 'text',
     doc: 'Partitions of an exchange by keys; auto = chosen by size',

@@ -278,6 +278,20 @@ export const CONFIG = {
   'admin.password': secret('Password of the first user; empty = generated and printed once'),
 
   'coordinator.http_port': port(8080, 'Query HTTP port'),
+  'coordinator.flight_port': port(8082, 'Flight SQL port'),
+  'coordinator.flight_message_bytes_max': bytes(16 * MIB, 'Longest message that a Flight SQL client may send'),
+  'coordinator.flight_connections_max': integer(1_000, 1, 100_000, 'Connections of Flight SQL at once'),
+  'coordinator.flight_idle_timeout': duration(1_800_000, 'Time after which a Flight SQL connection without calls ends'),
+  'coordinator.flight_results_per_principal_max': integer(
+    100,
+    1,
+    100_000,
+    'Results of one user that wait to be read over Flight SQL at once',
+  ),
+  'coordinator.result_ttl': duration(
+    60_000,
+    'Time for which a result can be read after its statement has ended, or its last byte was taken',
+  ),
   'coordinator.body_bytes_max': bytes(12 * MIB, 'Largest request body of the query API'),
   'coordinator.bodies_bytes_max': bytes(
     256 * MIB,

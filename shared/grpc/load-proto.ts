@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { loadPackageDefinition } from '@grpc/grpc-js';
-import { loadSync } from '@grpc/proto-loader';
+import { loadSync, type MessageTypeDefinition } from '@grpc/proto-loader';
 import type { ProtoGrpcType as CatalogProto } from '#proto/generated/catalog.ts';
 import type { ProtoGrpcType as FlightProto } from '#proto/generated/flight.ts';
 import type { ProtoGrpcType as WorkerProto } from '#proto/generated/worker.ts';
@@ -21,8 +21,7 @@ export function loadService<Name extends keyof Services>(
   file: string,
   fullName: Name,
 ): { definition: Services[Name]['service']; Client: Services[Name] } {
-  const path = fileURLToPath(new URL(`../../proto/${file}`, import.meta.url));
-  const root: unknown = loadPackageDefinition(loadSync(path, LOADER_OPTIONS));
+  const root: unknown = loadPackageDefinition(loadSync(pathOf(file), LOADER_OPTIONS));
   const found = fullName
     .split('.')
     .reduce<unknown>((node, part) => (node as Record<string, unknown> | undefined)?.[part], root);
@@ -30,3 +29,25 @@ export function loadService<Name extends keyof Services>(
   const Client = found as Services[Name];
   return { definition: Client.service, Client };
 }
+
+/** Encodes and decodes the messages of one type. @throws Error when bytes are no such message */
+export type MessageCodec<Input, Output> = {
+  readonly encode: (message: Input) => Buffer;
+  readonly decode: (bytes: Uint8Array) => Output;
+};
+
+/** Loads the messages of `proto/<file>`, by their full names. */
+export function loadMessages(file: string): (fullName: string) => MessageCodec<object, object> {
+  const root = loadSync(pathOf(file), LOADER_OPTIONS);
+  return (fullName) => {
+    const found = root[fullName] as Partial<MessageTypeDefinition<object, object>> | undefined;
+    const { serialize, deserialize } = found ?? {};
+    if (serialize === undefined || deserialize === undefined) throw new Error(`no message ${fullName} in ${file}`);
+    return {
+      encode: serialize,
+      decode: (bytes) => deserialize(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
+    };
+  };
+}
+
+const pathOf = (file: string): string => fileURLToPath(new URL(`../../proto/${file}`, import.meta.url));

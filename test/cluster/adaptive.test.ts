@@ -72,6 +72,24 @@ test('a whole table is looked at for its keys only when they are fewer than thos
   expect(all).not.toMatch(/dynamic filter|keys of stage/);
 }, 240_000);
 
+/** Lists have at most 1,000 values, so this many are those of a set. */
+const KEY_SET = /dynamic filter: .* \(66667 values\)/;
+
+test('SET skein.dynamic_filters turns filters off, or the sets of many keys alone', async () => {
+  const sql = 'SELECT count(*), sum(v), sum(w) FROM ordered JOIN keys USING (k) WHERE w % 3 = 0';
+  expect(await check(sql)).toMatch(KEY_SET);
+  try {
+    await cluster.sql("SET skein.dynamic_filters = 'bounds'", { sessionId });
+    expect(await check(sql)).not.toMatch(KEY_SET);
+    await cluster.sql("SET skein.dynamic_filters = 'off'", { sessionId });
+    expect(await check('SELECT count(*), sum(v), sum(w) FROM ordered JOIN few USING (k)')).not.toContain(
+      'dynamic filter',
+    );
+  } finally {
+    await cluster.sql('RESET skein.dynamic_filters', { sessionId });
+  }
+}, 240_000);
+
 test('rows that an outer join keeps are not filtered', async () => {
   const text = await check('SELECT count(*), sum(v), sum(w) FROM ordered LEFT JOIN few USING (k)');
   expect(text).not.toContain('dynamic filter');

@@ -12,6 +12,7 @@ import { projectRoot, run } from '#test/support/cluster.ts';
 const ENVIRONMENTS = {
   python: { requirements: 'test/support/python-requirements.txt', folder: '.cache/venv' },
   sketches: { requirements: 'test/support/sketches-requirements.txt', folder: '.cache/venv-sketches' },
+  flight: { requirements: 'test/support/flight-requirements.txt', folder: '.cache/venv-flight' },
   spark: { requirements: 'test/support/spark-requirements.txt', folder: '.cache/venv-spark' },
   trino: { requirements: 'test/support/trino-requirements.txt', folder: '.cache/venv-trino' },
 } as const;

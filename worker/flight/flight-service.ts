@@ -13,7 +13,8 @@ import { encodeAppMetadata } from '#shared/flight/flight-data.ts';
 import { LentMessage } from '../batch/arrow-message.ts';
 import { parseTicket } from './flight-ticket.ts';
 import { sendPartition } from './send-partition.ts';
-import { SendWindow, type FlightCall } from './send-window.ts';
+import { SendWindow } from '#shared/flight/send-window.ts';
+import type { FlightCall } from './flight-call.ts';
 import { READER_LEFT, type TaskRegistry } from '../task/task-registry.ts';
 
 /** `FlightService` whose DoGet messages are encoded already: no body passes through a protobuf library. */

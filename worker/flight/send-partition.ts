@@ -6,7 +6,8 @@ import { compressMessage } from '../batch/compress-message.ts';
 import { encodeAppMetadata } from '#shared/flight/flight-data.ts';
 import { type LentMessage } from '../batch/arrow-message.ts';
 import { SHORT_PARTITION_BYTES } from '../exchange/peer-clients.ts';
-import { SendWindow, type FlightCall } from './send-window.ts';
+import { SendWindow } from '#shared/flight/send-window.ts';
+import type { FlightCall } from './flight-call.ts';
 import type { OpenedPartition } from '../task/task-registry.ts';
 
 /**

@@ -1,0 +1,67 @@
+import type { Schema } from 'apache-arrow';
+import { Message } from 'apache-arrow/ipc/metadata/message';
+import {
+  alignedHeaderBytes,
+  BODY_TAG,
+  encodeFlightData,
+  fieldBytes,
+  HEADER_TAG,
+  varintBytes,
+  writeField,
+  writeVarint,
+} from '#shared/flight/flight-data.ts';
+
+/** Marks a message of an Arrow IPC stream. */
+const CONTINUATION = 0xff_ff_ff_ff;
+const PREFIX_BYTES = 8;
+
+/** A schema as the header of a Flight message. */
+const schemaHeader = (schema: Schema): Buffer => Buffer.from(Message.encode(Message.from(schema)));
+
+/** A schema as the replies of Flight hold it: an encapsulated message of an IPC stream. */
+export function schemaMessage(schema: Schema): Buffer {
+  const header = schemaHeader(schema);
+  const length = Math.ceil(header.length / PREFIX_BYTES) * PREFIX_BYTES;
+  const bytes = Buffer.alloc(PREFIX_BYTES + length);
+  bytes.writeUInt32LE(CONTINUATION);
+  bytes.writeUInt32LE(length, 4);
+  header.copy(bytes, PREFIX_BYTES);
+  return bytes;
+}
+
+const NO_BODY = Buffer.alloc(0);
+
+/** The message of a stream that says its schema. */
+export const schemaData = (schema: Schema): Buffer => encodeFlightData(schemaHeader(schema), NO_BODY);
+
+/**
+ * A message of a record batch. gRPC asks a serialized message for its length and copies it once, behind its own five bytes: so the body is
+ * not copied before.
+ */
+export class BatchData {
+  readonly byteLength: number;
+  readonly #head: Buffer;
+  readonly #body: Buffer;
+
+  constructor(header: Buffer, body: Buffer) {
+    const bodyPrefix = varintBytes(BODY_TAG) + varintBytes(body.length);
+    const headerBytes = alignedHeaderBytes(header.length, bodyPrefix);
+    const padded = Buffer.alloc(headerBytes);
+    header.copy(padded);
+    const head = Buffer.alloc(fieldBytes(HEADER_TAG, headerBytes) + bodyPrefix);
+    writeVarint(head, writeVarint(head, writeField(head, 0, HEADER_TAG, padded), BODY_TAG), body.length);
+    this.#head = head;
+    this.#body = body;
+    this.byteLength = head.length + body.length;
+  }
+
+  get length(): number {
+    return this.byteLength;
+  }
+
+  copy(target: Buffer, at: number): number {
+    this.#head.copy(target, at);
+    this.#body.copy(target, at + this.#head.length);
+    return this.byteLength;
+  }
+}

@@ -1,0 +1,33 @@
+import { SkeinError } from '#shared/error.ts';
+import { must } from '#shared/must.ts';
+import { readCommand } from './flight-command.ts';
+import type { FlightDoor } from './flight-door.ts';
+import { StatementFailure } from './flight-error.ts';
+import { onAbort } from './on-abort.ts';
+import { sendRows, type DoGetCall } from './send-result.ts';
+import type { Visit } from './visit.ts';
+
+/** DoGet: sends the rows of a ticket. @throws SkeinError, StatementFailure */
+export async function doGet(door: FlightDoor, visit: Visit, call: DoGetCall, gone: AbortSignal): Promise<void> {
+  const command = readCommand(call.request.ticket);
+  if (command.kind !== 'TicketStatementQuery') {
+    throw new SkeinError('NOT_SUPPORTED', `DoGet does not take ${command.kind}`);
+  }
+  await sendStatement(door, visit, { call, gone, handle: command.fields.statement_handle.toString() });
+}
+
+type Sending = { readonly call: DoGetCall; readonly gone: AbortSignal; readonly handle: string };
+
+async function sendStatement(door: FlightDoor, visit: Visit, { call, gone, handle }: Sending): Promise<void> {
+  const result = door.results.find(visit.caller.claims, handle);
+  using _left = onAbort(gone, (reason) => door.results.remove(handle, reason));
+  try {
+    const schema = must(await result.schema(), 'a result with a ticket has columns');
+    await sendRows(call, { schema, batches: result.read() });
+    door.results.remove(handle, READ);
+  } catch (error) {
+    throw new StatementFailure(error, result);
+  }
+}
+
+const READ = new SkeinError('QUERY_CANCELLED', 'the result has been read');

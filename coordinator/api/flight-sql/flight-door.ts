@@ -1,0 +1,18 @@
+import type { Logger } from '#shared/log/logger.ts';
+import type { QueryService } from '../../query/query-service.ts';
+import type { SessionServices } from '../../session/session-services.ts';
+import type { FlightResults } from './flight-results.ts';
+import type { Visits } from './visit.ts';
+
+/** The parts that every call of the door works with. */
+export type FlightDoor = {
+  readonly visits: Visits;
+  readonly queries: QueryService;
+  readonly sessions: SessionServices;
+  readonly results: FlightResults;
+  /** The reason why this coordinator serves nothing now; undefined when it does. */
+  readonly standby: () => string | undefined;
+  /** Bytes of rows that wait until their statement is committed. */
+  readonly heldBytesMax: number;
+  readonly log: Logger;
+};

@@ -1,0 +1,176 @@
+import type { Schema } from 'apache-arrow';
+import { SkeinError } from '#shared/error.ts';
+import type { QueryId } from '#shared/id.ts';
+import { arrowSchema } from '../../sink/arrow-schema.ts';
+import type { ResultBatch, ResultShape, ResultSink, ResultSummary } from '../../sink/result-sink.ts';
+import { schemaMessage } from './arrow-message.ts';
+
+/** Bytes of rows that wait for the reader in memory; a statement that has more waits. */
+const WINDOW_BYTES = 8 * 2 ** 20;
+/** The zone of timestamps with time zone, whatever the session's is: Arrow keeps them as instants. */
+const ZONE = 'UTC';
+
+type End =
+  | { readonly kind: 'finished'; readonly rows: number }
+  | { readonly kind: 'failed'; readonly error: SkeinError };
+
+/** The result of a statement between its execution, which has begun, and its reader, who comes with a ticket. */
+export class FlightResult implements ResultSink {
+  readonly encoding = 'arrow';
+  readonly queryId: QueryId;
+  readonly sql: string;
+  readonly #heldBytesMax: number;
+  readonly #gone = new AbortController();
+  readonly #planned = Promise.withResolvers<void>();
+  readonly #ended = Promise.withResolvers<void>();
+  #schema: Schema | undefined;
+  #batches: ResultBatch[] = [];
+  #bytes = 0;
+  #end: End | undefined;
+  #isHeld = false;
+  #isRead = false;
+  /** The client has been told the columns. */
+  #isTold = false;
+  #committed = false;
+  #onBatch: () => void = () => undefined;
+  #onRoom: (() => void) | undefined;
+
+  constructor(options: { readonly queryId: QueryId; readonly sql: string; readonly heldBytesMax: number }) {
+    this.queryId = options.queryId;
+    this.sql = options.sql;
+    this.#heldBytesMax = options.heldBytesMax;
+  }
+
+  /** Aborts when nobody will read the result. */
+  get gone(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  /** The reader has been given a part: it can no longer begin again. */
+  get committed(): boolean {
+    return this.#committed;
+  }
+
+  /** The number of rows, once the statement has ended; null before. */
+  get rows(): number | null {
+    return this.#end?.kind === 'finished' ? this.#end.rows : null;
+  }
+
+  /** Resolves when the statement has ended. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  start(shape: ResultShape): void {
+    const schema = arrowSchema({ columns: shape.columns, timeZone: ZONE });
+    if (this.#isTold && this.#schema !== undefined && !sameSchema(this.#schema, schema)) {
+      throw new SkeinError('NOT_SUPPORTED', 'the columns of the result have changed since the client was told them');
+    }
+    this.#schema ??= schema;
+    if (!this.#isTold) this.#schema = schema;
+    this.#batches = [];
+    this.#bytes = 0;
+    this.#planned.resolve();
+  }
+
+  batch(batch: ResultBatch): Promise<void> | undefined {
+    this.#batches.push(batch);
+    this.#bytes += batch.body.length;
+    if (this.#isHeld) {
+      if (this.#bytes <= this.#heldBytesMax) return undefined;
+      throw new SkeinError(
+        'RESULT_TOO_LARGE',
+        `the rows that a statement returns when it is committed have at most ${this.#heldBytesMax} bytes`,
+      );
+    }
+    this.#onBatch();
+    return this.#room();
+  }
+
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  async release(): Promise<void> {
+    this.#isHeld = false;
+    this.#onBatch();
+    await this.#room();
+  }
+
+  finish({ rowCount }: ResultSummary): void {
+    this.#ends({ kind: 'finished', rows: rowCount });
+  }
+
+  /** The statement has failed. */
+  fail(thrown: unknown): void {
+    this.#ends({ kind: 'failed', error: SkeinError.of(thrown) });
+  }
+
+  /** Nobody wants the result: a statement that still runs is cancelled. */
+  cancel(reason: SkeinError): void {
+    this.#gone.abort(reason);
+    this.#batches = [];
+    this.#bytes = 0;
+    this.#onRoom?.();
+    this.fail(reason);
+  }
+
+  /** The columns, once they are known; undefined for a statement that has ended without any. @throws the statement's error */
+  async schema(): Promise<Schema | undefined> {
+    await this.#planned.promise;
+    if (this.#end?.kind === 'failed' && !this.#committed) throw this.#end.error;
+    this.#isTold = true;
+    return this.#schema;
+  }
+
+  /** The encapsulated schema for replies. @throws the statement's error */
+  async schemaMessage(): Promise<Buffer | undefined> {
+    const schema = await this.schema();
+    return schema === undefined ? undefined : schemaMessage(schema);
+  }
+
+  /** The rows, once. @throws INVALID_REQUEST when they have been read; the statement's error */
+  async *read(): AsyncGenerator<ResultBatch, void> {
+    if (this.#isRead) throw new SkeinError('INVALID_REQUEST', 'the result of this ticket has been read already');
+    this.#isRead = true;
+    for (;;) {
+      const batch = this.#isHeld ? undefined : this.#batches.shift();
+      if (batch !== undefined) {
+        this.#bytes -= batch.body.length;
+        this.#committed = true;
+        if (this.#bytes < WINDOW_BYTES) this.#onRoom?.();
+        yield batch;
+      } else if (this.#end === undefined) {
+        await new Promise<void>((resolve) => (this.#onBatch = resolve));
+      } else if (this.#end.kind === 'failed') {
+        throw this.#end.error;
+      } else {
+        return;
+      }
+    }
+  }
+
+  /** Resolves when more rows may come. @throws the reason when nobody wants them */
+  #room(): Promise<void> | undefined {
+    this.#gone.signal.throwIfAborted();
+    if (this.#bytes < WINDOW_BYTES) return undefined;
+    return new Promise((resolve, reject) => {
+      this.#onRoom = () => {
+        this.#onRoom = undefined;
+        if (this.#gone.signal.aborted) reject(SkeinError.of(this.#gone.signal.reason));
+        else resolve();
+      };
+    });
+  }
+
+  #ends(end: End): void {
+    if (this.#end !== undefined) return;
+    this.#end = end;
+    this.#planned.resolve();
+    this.#ended.resolve();
+    this.#onBatch();
+  }
+}
+
+/** Whether names, types and nullability are the same. */
+const sameSchema = (a: Schema, b: Schema): boolean => schemaMessage(a).equals(schemaMessage(b));

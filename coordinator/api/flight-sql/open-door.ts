@@ -1,0 +1,55 @@
+import { systemClock } from '#shared/clock.ts';
+import type { Config } from '#shared/config/config-schema.ts';
+import { plaintextDoor } from '#shared/grpc/channel-security.ts';
+import type { Logger } from '#shared/log/logger.ts';
+import type { Authenticate } from '../../auth/authenticate.ts';
+import type { QueryService } from '../../query/query-service.ts';
+import type { SessionServices } from '../../session/session-services.ts';
+import { FlightResults } from './flight-results.ts';
+import { startFlight } from './flight-server.ts';
+import { tokenSignIn } from './sign-in.ts';
+import { Visits } from './visit.ts';
+
+type Parts = {
+  readonly queries: QueryService;
+  readonly sessions: SessionServices;
+  readonly authenticate: Authenticate;
+  /** The reason why this coordinator serves nothing now; undefined when it does. */
+  readonly standby: () => string | undefined;
+};
+
+/** A door without TLS is on loopback, whatever `host` says. */
+const LOOPBACK = '127.0.0.1';
+
+/** Opens the door of Flight SQL. @throws PORT_IN_USE */
+export async function openFlightDoor(
+  { config, log }: { readonly config: Config; readonly log: Logger },
+  { queries, sessions, authenticate, standby }: Parts,
+): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const results = new FlightResults({
+    ttlMs: config['coordinator.result_ttl'],
+    perPrincipalMax: config['coordinator.flight_results_per_principal_max'],
+  });
+  const server = await startFlight({
+    host: LOOPBACK,
+    port: config['coordinator.flight_port'],
+    credentials: plaintextDoor(),
+    messageBytesMax: config['coordinator.flight_message_bytes_max'],
+    connectionsMax: config['coordinator.flight_connections_max'],
+    idleMs: config['coordinator.flight_idle_timeout'],
+    door: {
+      visits: new Visits({ authenticate, signIn: tokenSignIn(authenticate), nowMs: () => systemClock.monotonicMs() }),
+      queries,
+      sessions,
+      results,
+      standby,
+      heldBytesMax: config['coordinator.result_holdback'],
+      log,
+    },
+  });
+  const close = async (): Promise<void> => {
+    results[Symbol.dispose]();
+    await server.close();
+  };
+  return { url: `grpc+tcp://${LOOPBACK}:${server.port}`, close };
+}

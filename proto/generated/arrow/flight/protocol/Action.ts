@@ -1,0 +1,12 @@
+// Original file: flight.proto
+
+
+export interface ActionInput {
+  readonly type?: (string);
+  readonly body?: (Buffer | Uint8Array | string);
+}
+
+export interface Action {
+  readonly type: (string);
+  readonly body: (Buffer);
+}

@@ -1,0 +1,12 @@
+// Original file: flight.proto
+
+
+export interface ActionTypeInput {
+  readonly type?: (string);
+  readonly description?: (string);
+}
+
+export interface ActionType {
+  readonly type: (string);
+  readonly description: (string);
+}

@@ -1,0 +1,8 @@
+// Original file: flight.proto
+
+
+export interface EmptyInput {
+}
+
+export interface Empty {
+}

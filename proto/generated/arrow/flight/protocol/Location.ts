@@ -1,0 +1,10 @@
+// Original file: flight.proto
+
+
+export interface LocationInput {
+  readonly uri?: (string);
+}
+
+export interface Location {
+  readonly uri: (string);
+}

@@ -1,0 +1,14 @@
+// Original file: flight-sql.proto
+
+
+export interface CommandStatementQueryInput {
+  readonly query?: (string);
+  readonly transaction_id?: (Buffer | Uint8Array | string);
+  readonly _transaction_id?: "transaction_id";
+}
+
+export interface CommandStatementQuery {
+  readonly query: (string);
+  readonly transaction_id?: (Buffer);
+  readonly _transaction_id?: "transaction_id";
+}

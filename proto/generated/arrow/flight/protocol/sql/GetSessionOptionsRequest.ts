@@ -1,0 +1,8 @@
+// Original file: flight-sql.proto
+
+
+export interface GetSessionOptionsRequestInput {
+}
+
+export interface GetSessionOptionsRequest {
+}

@@ -1,11 +1,10 @@
 import type { MadeRows } from '../binding/made-rows.ts';
+import type { PlannedRows, WrittenRows } from './planned-rows.ts';
 import type { LoadGuard, StageLoad } from './stage-load.ts';
 import type { FileLoad } from '#proto/load-rules.ts';
-import type { SqlText } from '#proto/sql-text.ts';
-import type { ScanFile, TableSink, WrittenFile } from '#proto/task.ts';
+import type { ScanFile } from '#proto/task.ts';
 import type { SqlField } from '../plan/sql-type.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
-import type { TableBinding } from '../binding/table-binding.ts';
 import type { Description } from './description.ts';
 import type { ExplainFormat, ExplainOptions } from './explain-options.ts';
 import type { QueryColumn } from '../session/prepared-statement.ts';
@@ -98,35 +97,12 @@ export interface Returning {
   read(files: readonly ScanFile[], count: number): Promise<Omit<Outcome, 'rowsProduced'>>;
 }
 
-/** A query that is planned and whose rows go into files. */
-export interface PlannedRows<Written = WrittenRows, Into = Destination> {
-  readonly columns: readonly SqlField[];
-  /** Whether the query asks for an order of its rows. */
-  readonly isOrdered: boolean;
-  /**
-   * Waits for a place and runs the query, once; its tasks write the rows.
-   * @throws COLUMNS_CHANGED when it was planned again while it waited, and has other columns now
-   */
-  into(destination: Into): Promise<Written>;
-}
-
 /** A load that is planned but for the text with which a task looks for what is wrong with records. */
 export interface PlannedLoad {
   readonly columns: readonly SqlField[];
   /** Plans that text. */
   guarded(guard: LoadGuard): Promise<PlannedRows<LoadedFiles>>;
 }
-
-/** `sql` wraps a query's text so that its rows are the table's. */
-type Destination = { readonly sink: TableSink; readonly sql: (text: SqlText) => SqlText };
-
-export type WrittenRows = Omit<Outcome, 'rowsProduced'> & {
-  readonly files: readonly WrittenFile[];
-  /** The tables as they were read, for a query of one plan. */
-  readonly scans?: readonly TableBinding[];
-  /** The addresses of the rows that theirs replace, where the sink asks for them. */
-  readonly replaced?: readonly string[];
-};
 
 /** How the files of a stage went, in any order; parts of one file are apart. */
 type LoadedFiles = WrittenRows & { readonly loads: readonly FileLoad[] };

@@ -1,7 +1,7 @@
 import type { SqlText } from '#proto/sql-text.ts';
 import type { StageSink, UnloadedRows } from '#proto/task.ts';
 import type { UnloadFormat } from '#shared/stage/file-format.ts';
-import type { PlannedRows } from './queries.ts';
+import type { PlannedRows } from './planned-rows.ts';
 import type { StageReference } from '../stage/stage-reference.ts';
 import type { TextSpan } from '../statement/statement.ts';
 

@@ -1,5 +1,6 @@
 import type { ScanFile } from '#proto/task.ts';
-import type { PlannedLoad, PlannedRows, Queries } from '../operation/queries.ts';
+import type { PlannedRows } from '../operation/planned-rows.ts';
+import type { PlannedLoad, Queries } from '../operation/queries.ts';
 import { dividedLoad } from '../copy/divide-load.ts';
 import { requireRecords, stagedScan } from '../copy/load-parts.ts';
 import type { StageLoad } from '../operation/stage-load.ts';

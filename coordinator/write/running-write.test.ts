@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import type { SnapshotChange } from '#shared/iceberg/write/snapshot-change.ts';
 import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
-import type { PlannedRows } from '../operation/queries.ts';
+import type { PlannedRows } from '../operation/planned-rows.ts';
 import type { WriteTarget } from '../operation/writes.ts';
 import { RunningWrite } from './running-write.ts';
 import type { TableCommit } from './table-commit.ts';
@@ -70,7 +70,7 @@ const rows = (error?: (sql: string) => Error): PlannedRows => ({
   isOrdered: false,
   into: ({ sql, sink }) => {
     happened.push(`files in ${sink.folder}`);
-    if (error !== undefined) return Promise.reject(error(sql(['SELECT 1']).join('')));
+    if (error !== undefined) return Promise.reject(error(JSON.stringify(sql(['SELECT 1']))));
     return Promise.resolve({ files: [], bytesScanned: 0, fragments: 1 });
   },
 });

@@ -14,7 +14,7 @@ import { printJson, type JsonObject } from '#shared/json.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import { changeTable, type MetadataChange } from '../operation/change-table.ts';
-import type { PlannedRows, WrittenRows } from '../operation/queries.ts';
+import type { PlannedRows, WrittenRows } from '../operation/planned-rows.ts';
 import type { WriteTarget } from '../operation/writes.ts';
 import type { Assignment } from './assign-columns.ts';
 import { commitTable } from './commit-table.ts';

@@ -1,9 +1,12 @@
 import type { Config } from '#shared/config/config-schema.ts';
+import type { SnapshotChange } from '#shared/iceberg/write/snapshot-change.ts';
+import type { NewSnapshot } from '#shared/iceberg/write/commit-writes.ts';
+import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
 import type { CommandContext } from '../operation/command-context.ts';
+import type { WriteTarget } from '../operation/writes.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { TableCommit } from './table-commit.ts';
 import type { EndingStatement, WriteJournal } from './write-journal.ts';
-import type { WriteReport } from './write-report.ts';
 
 /** The services that the writes of one statement need. */
 export type WriteServices = {
@@ -18,8 +21,25 @@ export type WriteServices = {
   };
 };
 
+export type WrittenTable = {
+  readonly target: WriteTarget;
+  readonly files: readonly NewDataFile[];
+  readonly elapsedMs: number;
+};
+export type CommittedChange = {
+  readonly change: SnapshotChange;
+  readonly made: NewSnapshot;
+  readonly elapsedMs: number;
+};
+
+/** Is told what a write does. */
+export interface WriteObserver {
+  wrote(written: WrittenTable): void;
+  committed(committed: CommittedChange): void;
+}
+
 /** The services, the statement's context, and who is told what the write does. */
 export type WriteParts = WriteServices & {
   readonly context: CommandContext;
-  readonly report: WriteReport | undefined;
+  readonly report: WriteObserver | undefined;
 };

@@ -267,6 +267,13 @@ export const ERRORS = {
     'The connection to the metadata store broke during a commit: it may have happened or not.',
   ),
   STORAGE_ERROR: entry('external', '58030', 503, 14, 'A data or metadata file cannot be read or written.', true),
+  SECRET_UNREADABLE: entry(
+    'internal',
+    'F0000',
+    500,
+    13,
+    'A stored secret cannot be decrypted: no key of `cluster.secrets_key_file` opens it.',
+  ),
   STORAGE_FULL: entry('resource', '53100', 507, 8, 'A file cannot be written: there is no space for it.'),
   INVALID_TABLE_DATA: entry(
     'external',

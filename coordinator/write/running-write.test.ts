@@ -21,7 +21,7 @@ const target = {
 const APPEND = { operation: 'append' } as SnapshotChange;
 const into = { assignments: [{ field: FIELD, source: 0 }] };
 
-/** What happened, in order. */
+/** The steps, in the order in which they were taken. */
 let happened: string[];
 let commitError: SkeinError | undefined;
 beforeEach(() => {

@@ -45,7 +45,7 @@ function copy(options: string, ...allowed: readonly Action[]): ReturnType<typeof
     names,
     catalog: { stages: { open, loaded: () => Promise.resolve([]) } },
     signal: new AbortController().signal,
-    queries: { made: { keep: () => undefined } },
+    queries: { kept: { keep: () => undefined } },
   } as unknown as CommandContext;
   const fields = [{ id: 1, name: 'i', required: false, type: { kind: 'int' } }];
   const services = {

@@ -1,4 +1,4 @@
-import type { MadeRows } from '../binding/made-rows.ts';
+import type { KeptRows } from '../binding/kept-rows.ts';
 import type { PlannedRows, WrittenRows } from './planned-rows.ts';
 import type { LoadGuard, StageLoad } from './stage-load.ts';
 import type { FileLoad } from '#proto/load-rules.ts';
@@ -20,7 +20,7 @@ import type { Outcome } from './outcome.ts';
  */
 export interface Queries extends UnloadQueries {
   /** Gives names to rows that a statement makes for itself; its queries find them. */
-  readonly made: MadeRows;
+  readonly kept: KeptRows;
   /** The same for queries in another scope than the session's. */
   in(scope: QueryScope): Queries;
   /** Binds and plans a query, for `refreshWay`. */

@@ -1,7 +1,7 @@
 import type { LoadRules } from '#proto/load-rules.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
-import type { StagedTable } from '../binding/staged-table.ts';
+import type { FileTable } from '../binding/file-table.ts';
 
 /** Files of a stage that a statement loads. */
 export type StageLoad = {
@@ -11,7 +11,7 @@ export type StageLoad = {
   readonly strict: DerivedText;
   readonly rules: Pick<LoadRules, 'what' | 'onError'>;
   /** The files that the text reads. */
-  readonly table: StagedTable;
+  readonly table: FileTable;
 };
 
 /** The parts of `LoadRules` that depend on what the columns of the table get. */

@@ -47,7 +47,7 @@ export async function planRewrite({ query, parts }: Rewrite, of: PartsOf): Promi
 
 type Load = {
   readonly load: StageLoad;
-  readonly queries: Pick<Queries, 'texts' | 'made'>;
+  readonly queries: Pick<Queries, 'texts' | 'kept'>;
 };
 
 /** As `Queries.planLoad`. Where there are fewer parts than cores, each is read by all cores of its worker. */

@@ -25,7 +25,7 @@ import type { UnloadDestination, UnloadedQuery } from '../operation/unload.ts';
 import { placesIn } from '../statement/value-place.ts';
 import { executeQuery, type FilesDestination, type QueryExecution, type QueryOutcome } from './execute-query.ts';
 import { onlyTable } from './execute-parts.ts';
-import type { MadeRows } from '../binding/made-rows.ts';
+import type { KeptRows } from '../binding/kept-rows.ts';
 import type { StageLoad } from '../operation/stage-load.ts';
 import { explainAnalyze } from './explain-analyze.ts';
 import { explainQuery, QueryProfiles } from './explain-query.ts';
@@ -33,9 +33,9 @@ import { fillPivots } from '../prepare/fill-pivots.ts';
 import type { PrepareRequest } from '../prepare/prepare-query.ts';
 import { describeText } from './describe-text.ts';
 import { hasOrder } from './has-order.ts';
-import { inStatement } from './in-statement.ts';
-import { newContext } from './new-context.ts';
-import { inScope } from './in-scope.ts';
+import { prepareDerivedText } from './prepare-derived-text.ts';
+import { makeStatementContext } from './make-statement-context.ts';
+import { narrowToScope } from './narrow-to-scope.ts';
 import type { QueryScope } from '../operation/refresh-request.ts';
 import type { StatementParts } from './statement-parts.ts';
 import { returningRows } from './returning-rows.ts';
@@ -56,8 +56,8 @@ export class StatementQueries implements Queries {
     this.#parts = parts;
   }
 
-  get made(): MadeRows {
-    return this.#parts.tables.made;
+  get kept(): KeptRows {
+    return this.#parts.tables.kept;
   }
 
   in(scope: QueryScope): StatementQueries {
@@ -81,15 +81,15 @@ export class StatementQueries implements Queries {
     const { services, request, active } = this.#parts;
     const { tenant, sub: principal } = request.caller.claims;
     return prove(read, (parts) =>
-      checkParts(parts, (texts) => services.front.planner.checkParts(texts, { tenant, principal }, active.signal)),
+      checkParts(parts, (texts) => services.compiler.planner.checkParts(texts, { tenant, principal }, active.signal)),
     );
   }
 
   async constants(expressions: readonly Proven<'expression'>[]): Promise<readonly string[]> {
     const { query, text, values } = constantsQuery(expressions);
     const context = await this.#context();
-    const work = this.#parts.services.front.prepareQuery;
-    return constantsOf(expressions, await inStatement(this.#parts, query, text, { context, values, work }));
+    const work = this.#parts.services.compiler.prepareQuery;
+    return constantsOf(expressions, await prepareDerivedText(this.#parts, query, text, { context, values, work }));
   }
 
   async hasRows(sql: string): Promise<boolean> {
@@ -174,7 +174,7 @@ export class StatementQueries implements Queries {
       // A text that was made of a VALUES list has no PIVOT.
       const found =
         text.text === query.text ? this.#prepare(query, context, { place }) : this.#plan(query, text, context);
-      read = inScope(await found, this.#parts.scope);
+      read = narrowToScope(await found, this.#parts.scope);
       return read;
     };
     let read: PreparedQuery | undefined;
@@ -272,7 +272,7 @@ export class StatementQueries implements Queries {
       onBatch: () => undefined,
     });
     const runMs = active.elapsedMs() - planMs;
-    const plan = services.front.explain(outcome.query, 'text');
+    const plan = services.compiler.explain(outcome.query, 'text');
     const lines = explainAnalyze({ plan, outcome, planMs, runMs, classification: active.classification }, format);
     return { lines, rowsProduced: outcome.rows, bytesScanned: outcome.bytesScanned, fragments: outcome.fragments };
   }
@@ -303,7 +303,7 @@ export class StatementQueries implements Queries {
 
   /** The same for all queries of the statement. */
   #context(): Promise<StatementContext> {
-    return (this.#known ??= newContext(this.#parts));
+    return (this.#known ??= makeStatementContext(this.#parts));
   }
 
   /** The query as it runs: with the values of its pivots, which are read at the same `place` if the query has one. */
@@ -379,8 +379,8 @@ export class StatementQueries implements Queries {
     const startMs = active.elapsedMs();
     const places = derived.places(placesIn(query, values));
     const work = (request: PrepareRequest): Promise<PreparedQuery> =>
-      services.front.prepareQuery({ ...request, mayShare });
-    const prepared = await inStatement(this.#parts, query, derived, { context, values: places, work });
+      services.compiler.prepareQuery({ ...request, mayShare });
+    const prepared = await prepareDerivedText(this.#parts, query, derived, { context, values: places, work });
     services.metrics.planned(active.elapsedMs() - startMs);
     return prepared;
   }

@@ -4,7 +4,7 @@ import { writtenVersion } from '#shared/iceberg/write/commit-writes.ts';
 import { requireWritable } from '#shared/iceberg/write/require-writable.ts';
 import type { TableName } from '../binding/table-source.ts';
 import { loadForWrite } from '../catalog-client/write-catalog.ts';
-import { atName } from '../operation/at-name.ts';
+import { withNamePosition } from '../operation/with-name-position.ts';
 import type { CommandContext } from '../operation/command-context.ts';
 import { qualify } from '../operation/qualify.ts';
 import type { WriteTarget } from '../operation/writes.ts';
@@ -15,7 +15,7 @@ import { atBranch } from './branch-target.ts';
 /** The table that a statement names. @throws as a query of the table does, FORBIDDEN, NOT_SUPPORTED for a table that cannot be written */
 export function namedTarget(name: ObjectName, context: CommandContext): Promise<WriteTarget> {
   const found = qualify(name, context).then((table) => orBranch(table, context));
-  return atName(name, found);
+  return withNamePosition(name, found);
 }
 
 /** The table of this name, else that of its first part at the branch of the second: `orders@june`. */

@@ -110,7 +110,7 @@ const ROLES: readonly string[] = [
   end $$`,
   `create trigger granted_roles after insert or delete on catalog.role_grant
     for each row execute function catalog.name_granted_roles()`,
-  // What the release before has written.
+  // Rows of the release before.
   `insert into catalog.role (tenant_id, name, scopes, comment, is_built_in)
     select id, 'tenant_admin', ${ALL_SCOPES}, 'allows everything in the organisation', true from catalog.tenant`,
   `insert into catalog.role (tenant_id, name, scopes, comment, is_built_in)

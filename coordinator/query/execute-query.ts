@@ -19,20 +19,15 @@ import type { QueryRun } from '../scheduler/one-run.ts';
 import type { StageReport } from '../scheduler/stage-report.ts';
 import { setting, type SessionState } from '../session/session.ts';
 import type { Place } from '../workload/admission.ts';
-import type { ActiveQuery } from './active-query.ts';
 import { admitQuery, runLimits } from './admit-query.ts';
 import { taskProfile } from '../profile/task-profile.ts';
 import { describePlan } from './describe-plan.ts';
 import { distributeQuery, rescan, runsWhole, type QueryStages } from '../scheduler/distribute-query.ts';
-import type { StatementRequest } from './query-service.ts';
+import type { RunningStatement } from './running.ts';
 import type { RunnerServices } from './runner-services.ts';
 
 /** A query that is about to run, and the receiver of its rows. */
-export type QueryExecution = {
-  readonly services: RunnerServices;
-  readonly request: StatementRequest;
-  readonly active: ActiveQuery;
-  readonly state: SessionState;
+export type QueryExecution = RunningStatement & {
   readonly query: PreparedQuery;
   readonly context: StatementContext;
   /** The place of another query of the same statement, which waits for this one's rows; null = the query needs its own. */
@@ -114,22 +109,22 @@ type AdmittedExecution = QueryExecution & { readonly place: Place };
 
 /** Runs the query whole on one worker or in stages on several, by the session's settings and the size of the data. */
 async function executeAdmitted(execution: AdmittedExecution): Promise<QueryOutcome> {
-  const { services, request, active, state, query } = execution;
+  const { services, request, active, session, query } = execution;
   const { profile, signal } = active;
   profile.planned(describePlan(query, active));
   const { tenant, sub: principal } = request.caller.claims;
-  const { scheduler, front } = services;
+  const { scheduler, compiler } = services;
   using hold = new FileListHold(services.fileLists, tenant);
   const scanContext = { tables: services.tables, tenant, hold, signal };
   const scans = await planScans(query.scans, scanContext);
   await scheduler.pool.available(signal);
   const { destination } = execution;
   const inOneTask = destination.kind === 'files' && destination.inOneTask === true;
-  const settings = { ...distributionSettings(state, services), inOneTask };
+  const settings = { ...distributionSettings(session, services), inOneTask };
   if (query.isShared && runsWhole(query, scans, { cluster: clusterFacts(scheduler), settings }) === null) {
     return await executeAdmitted({ ...execution, query: await execution.planAlone(execution.place) });
   }
-  const { checker, distributor: passes } = front;
+  const { checker, distributor: passes } = compiler;
   const asker = { tenant, principal };
   const context = { passes, scheduler, settings, scanContext, checker, context: execution.context, asker };
   const plan = await distributeQuery(query, scans, context);
@@ -205,9 +200,9 @@ async function executeWhole(
   scans: readonly PlannedScan[],
   limits: Limits & { readonly reason: string },
 ): Promise<QueryOutcome> {
-  const { services, active, state, query, destination } = execution;
+  const { services, active, session, query, destination } = execution;
   active.profile.shaped({ kind: 'whole', reason: limits.reason });
-  const width = chooseWidth(scans, query.features, setting(state, 'skein.task_width', services.config));
+  const width = chooseWidth(scans, query.features, setting(session, 'skein.task_width', services.config));
   const fragment = singleFragment(query, width);
   const run = queryRun(execution);
   const report = await runWhole(services.scheduler, { ...run, scans: namedScans(scans, query.scans), fragment });
@@ -243,9 +238,9 @@ async function executeInStages(
     scans: plan.scans,
     scanFacts: plan.facts,
     settings: limits.settings,
-    distributor: services.front.distributor,
+    distributor: services.compiler.distributor,
     check: plan.check,
-    onRefused: (fragment, why) => services.front.checker.refusedByWorker(fragment, why),
+    onRefused: (fragment, why) => services.compiler.checker.refusedByWorker(fragment, why),
     rescan: (narrowed, numbers) => rescan(plan, narrowed, numbers, limits.scanContext),
   });
   if (ran.kind === 'whole') return executeWhole(execution, limits.scans, { ...limits, reason: ran.reason });

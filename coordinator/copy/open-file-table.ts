@@ -1,0 +1,183 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { OF_DOCUMENT } from '#proto/json-document.ts';
+import type { ScanFile, ScanSpec, StagedSource } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { FileFormat } from '#shared/stage/file-format.ts';
+import { fileCredential } from '#shared/storage/credential.ts';
+import { quoteIdentifier } from '#shared/sql/quote.ts';
+import type { Stage } from '../catalog-client/stage-catalog.ts';
+import type { CommandContext } from '../operation/command-context.ts';
+import { takeStage } from '../command/stage/take-stage.ts';
+import type { SqlField } from '../plan/sql-type.ts';
+import { BoundedValues } from '../operation/bounded-values.ts';
+import { NO_POLICIES } from '../binding/table-policies.ts';
+import { openStage } from '../stage/open-stage.ts';
+import { listStageFiles, type StageFile } from '../stage/stage-files.ts';
+import type { StageReference } from '../stage/stage-reference.ts';
+import { wholeText } from '../statement/derived-text.ts';
+import { StatementReader } from '../statement/statement-reader.ts';
+import type { TextSpan } from '../statement/statement.ts';
+import { fileFormatOf } from '../stage/file-format-options.ts';
+import { sourceColumn, type FileColumn } from './json-column.ts';
+import { matchPattern } from './match-pattern.ts';
+import type { KeptRows } from '../binding/kept-rows.ts';
+import { OptionReader } from '../stage/option-reader.ts';
+import type { FileTable } from '../binding/file-table.ts';
+import { takeBracketedOptions } from '../stage/take-options.ts';
+
+/** Most files of one reference: each takes its place in the tasks that read it. */
+const FILES_MAX = 100_000;
+/** Bytes of a row of a file, for estimates. */
+const ROW_BYTES = 64;
+
+const VARCHAR = { kind: 'scalar', name: 'VARCHAR' } as const;
+
+/** Whether a text that is read like a table is a stage: `@stage/path`, or the same in quotes. */
+export const isStageText = ({ text }: TextSpan): boolean => /^'?@/.test(text);
+
+/**
+ * The files of `@stage/path (FILE_FORMAT => ..., PATTERN => '...')`. The columns are those of the first file: a task on a worker reads them.
+ * @throws STAGE_NOT_FOUND, STAGE_FILE_NOT_FOUND, SYNTAX_ERROR; each with the position; what the task throws
+ */
+export async function openFileTable(text: TextSpan, context: CommandContext, kept: KeptRows): Promise<FileTable> {
+  const reader = new StatementReader(text);
+  const reference = takeStage(reader);
+  const options = new OptionReader(reader.atEnd() ? [] : takeBracketedOptions(reader), 'a stage in FROM');
+  reader.end();
+  const format = fileFormatOf(options.options('FILE_FORMAT') ?? []);
+  const pattern = options.pattern('PATTERN');
+  options.end();
+  const stage = await openStage(reference, 'stage.read', context);
+  const listed = await listFiles(stage, reference, context.signal);
+  const files = pattern === undefined ? listed : await matchPattern(listed, pattern, context.queries, kept);
+  if (files.length === 0) {
+    throw new SkeinError(
+      'STAGE_FILE_NOT_FOUND',
+      `no file of the stage is at this path${pattern === undefined ? '' : ' and matches PATTERN'}`,
+      { position: text.offset },
+    );
+  }
+  const title = text.text;
+  const columns = await columnsOf({ title, stage, files, format }, context, kept);
+  const source: StagedSource = {
+    format,
+    what: 'rows',
+    columns: columns.map((column) => sourceColumn(column, format)),
+  };
+  return tableOf({ title, stage, files, columns }, source);
+}
+
+/** The file of a path in a stage, or those of the folder. @throws STATEMENT_TOO_COMPLEX */
+export async function listFiles(
+  stage: Stage,
+  { path, position }: Pick<StageReference, 'path' | 'position'>,
+  signal: AbortSignal,
+): Promise<readonly StageFile[]> {
+  const listed: StageFile[] = [];
+  for await (const page of listStageFiles(stage, path)) {
+    signal.throwIfAborted();
+    listed.push(...page);
+    if (listed.length > FILES_MAX) throw tooMany(position);
+  }
+  return listed;
+}
+
+type Staged = {
+  readonly title: string;
+  readonly stage: Stage;
+  readonly files: readonly StageFile[];
+};
+
+/** Files of a stage as a table of these columns. */
+export function tableOf(
+  { title, stage, files, columns }: Staged & { readonly columns: readonly SqlField[] },
+  staged: StagedSource,
+): FileTable {
+  const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const rowCount = staged.what === 'columns' ? columns.length : Math.ceil(bytes / ROW_BYTES);
+  const spec: ScanSpec = {
+    tableName: title,
+    // Footers are kept under it: another state of the files has another one.
+    tableUuid: createHash('sha256')
+      .update(JSON.stringify([stage.id, files.map(({ path, etag }) => [path, etag])]))
+      .digest('hex'),
+    snapshotId: null,
+    schemaId: 0,
+    columns: scanColumns(columns),
+    files: files.map((file) => scanFile(stage, file)),
+    nameMapping: null,
+    predicate: { kind: 'true' },
+    allowedRoots: [stage.location],
+    credential: fileCredential(stage.location),
+    staged,
+  };
+  return { title, columns, spec, rowCount, bytes };
+}
+
+/** Columns of a stage's files as a scan has them. */
+export const scanColumns = (columns: readonly Pick<SqlField, 'name'>[]): ScanSpec['columns'] =>
+  columns.map(({ name }, i) => ({ fieldId: i + 1, name, type: null, required: false, initialDefault: null }));
+
+const scanFile = ({ location }: Stage, { path, sizeBytes, etag }: StageFile): ScanFile => ({
+  path: `${location}/${path}`,
+  recordCount: 0,
+  sizeBytes,
+  rows: null,
+  constants: {},
+  deletes: [],
+  firstRowId: null,
+  etag,
+});
+
+const SEPARATOR = '\u0001';
+
+/** The columns of the first file. */
+export async function columnsOf(
+  { format, ...staged }: Staged & { readonly format: FileFormat },
+  { queries }: Pick<CommandContext, 'queries'>,
+  kept: KeptRows,
+): Promise<readonly FileColumn[]> {
+  const name = `@columns/${randomUUID()}`;
+  const fields = ['name', 'type'].map((field) => ({ name: field, type: VARCHAR }));
+  const source: StagedSource = {
+    format,
+    what: 'columns',
+    columns: fields.map((field) => ({ name: field.name, type: 'VARCHAR' })),
+  };
+  const table = tableOf({ ...staged, files: staged.files.slice(0, 1), columns: fields }, source);
+  kept.keep(name, { kind: 'staged', table, policies: NO_POLICIES });
+  const query = { text: `SELECT "name" || chr(1) || "type" FROM ${name}`, offset: 0 };
+  const rows = new BoundedValues();
+  await queries.texts(query, wholeText(query), rows);
+  const found = rows.values.map((row) => row.split(SEPARATOR));
+  if (format.kind === 'csv') {
+    const isNamed = format.header.kind === 'names';
+    return found.map(([given = ''], i) => ({
+      name: isNamed ? given : `$${i + 1}`,
+      type: VARCHAR,
+      read: 'VARCHAR',
+      isDocument: false,
+    }));
+  }
+  const named = found.filter(([given]) => given !== OF_DOCUMENT);
+  const document = found.find(([given]) => given === OF_DOCUMENT)?.[1];
+  const isDocument = document !== undefined && !isStruct(document);
+  if (document !== undefined && !isDocument) requireOwnNames(named, document);
+  const list = named.map(([given = '', type = '']) => `CAST(NULL AS ${type}) AS ${quoteIdentifier(given)}`);
+  const typed = await queries.columns({ text: `SELECT ${list.join(', ')}`, offset: 0 });
+  return typed.map(({ name: given, type }, i) => ({ name: given, type, read: named[i]?.[1] ?? '', isDocument }));
+}
+
+const isStruct = (type: string): boolean => type.startsWith('STRUCT(') && type.endsWith(')');
+
+/** DuckDB gives other names to members that differ in case only, and to one without a name: nobody would find them. @throws NOT_SUPPORTED */
+function requireOwnNames(columns: readonly (readonly string[])[], document: string): void {
+  const other = columns.find(([name = '']) => !document.includes(name.replaceAll('"', '""')));
+  if (other === undefined) return;
+  const message =
+    'a document has members without a name, or whose names differ in case only: COPY INTO reads those of a table';
+  throw new SkeinError('NOT_SUPPORTED', message);
+}
+
+const tooMany = (position: number): SkeinError =>
+  new SkeinError('STATEMENT_TOO_COMPLEX', `a statement reads at most ${FILES_MAX} files of a stage`, { position });

@@ -148,6 +148,7 @@ const activeMetrics = (
     running: () => active.term?.admission.running ?? 0,
     queued: () => active.term?.admission.queued ?? 0,
     workersLive: () => active.term?.pool.liveCount() ?? 0,
+    pairsApart: () => active.term?.pool.pairs.apart.length ?? 0,
     workersKnown: () => active.term?.pool.states().length ?? 0,
     sessions: () => sessions.store.size,
     workloadValid: () => (workload.problem === null ? 1 : 0),

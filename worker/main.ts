@@ -98,7 +98,7 @@ export async function startWorker(
     log,
   });
   const beat = heartbeat(config, { ...rooms, tasks, end });
-  const server = createGrpcServer(config, { tasks, security, beat, end, pool });
+  const server = createGrpcServer(config, { tasks, peers, security, beat, end, pool });
   const metrics = createMetrics({ ...rooms, copies, tasks, name: config['worker.name'] });
   const port = await bindGrpc(server, credentials, `${config.internal_host}:${config['worker.port']}`);
   const http = await serveMetrics(metrics, config);
@@ -239,6 +239,7 @@ function watchMemory(pool: SlotPool, processBytes: number, log: Logger): void {
 }
 
 type ServerParts = {
+  readonly peers: PeerClients;
   readonly tasks: TaskRegistry;
   readonly security: ChannelSecurity;
   readonly beat: () => WorkerState;
@@ -246,7 +247,7 @@ type ServerParts = {
   readonly pool: SlotPool;
 };
 
-function createGrpcServer(config: Config, { tasks, security, beat, end, pool }: ServerParts): Server {
+function createGrpcServer(config: Config, { tasks, peers, security, beat, end, pool }: ServerParts): Server {
   // One message that is too long would end the stream which it shares with others.
   const messageBytesMax = Math.max(config['worker.task_bytes_max'], 2 * CARRIED_BYTES_MAX);
   const server = new Server({ 'grpc.max_receive_message_length': messageBytesMax });
@@ -254,6 +255,7 @@ function createGrpcServer(config: Config, { tasks, security, beat, end, pool }: 
     loadService('worker.proto', 'skein.worker.v1.Worker').definition,
     controlHandlers({
       tasks,
+      peers,
       end,
       security,
       clock: systemClock,

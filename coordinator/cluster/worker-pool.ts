@@ -3,6 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { Member, Membership } from '#shared/membership/member.ts';
 import { nextToEnd } from './may-end.ts';
 import type { WorkerInfo } from './worker-info.ts';
+import { WorkerPairs } from './worker-pairs.ts';
 import { WorkerLink, type LinkOptions } from './worker-link.ts';
 
 /** A worker in one of its lives. `lost` is aborted with WORKER_LOST when that ends. */
@@ -18,6 +19,8 @@ const EXPECTED_POLL_MS = 20;
 
 /** The links to all workers of the cluster, kept as membership says. */
 export class WorkerPool {
+  /** Which of them do not reach each other. */
+  readonly pairs: WorkerPairs;
   readonly #links = new Map<string, WorkerLink>();
   readonly #options: LinkOptions;
   readonly #listeners = new Set<() => void>();
@@ -26,6 +29,7 @@ export class WorkerPool {
 
   constructor(membership: Membership, options: LinkOptions) {
     this.#options = options;
+    this.pairs = new WorkerPairs({ live: () => this.live(), log: options.log, onChange: () => this.#changed() });
     membership.watch('worker', (members) => this.#update(members));
   }
 
@@ -51,6 +55,11 @@ export class WorkerPool {
   /** The live workers that take tasks. */
   open(): readonly LiveWorker[] {
     return this.live().filter(({ info }) => !info.draining);
+  }
+
+  /** The open workers that all reach each other: tasks that read of each other run on them. */
+  together(): readonly LiveWorker[] {
+    return this.pairs.together(this.open());
   }
 
   /** Calls `listener` after a worker came, went, or began to drain. The returned function ends this. */
@@ -85,6 +94,7 @@ export class WorkerPool {
   }
 
   close(): void {
+    this.pairs.close();
     for (const link of this.#links.values()) link.close();
     this.#links.clear();
   }

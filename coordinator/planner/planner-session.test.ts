@@ -32,6 +32,16 @@ test('an internal error of DuckDB is said to be one, and the session is given up
   session.close();
 });
 
+test('a count over an as-of join with a further condition ends no planner, and other texts are bound without the optimizer', async () => {
+  const session = await PlannerSession.open(MEMORY_BYTES);
+  const t = '(SELECT i::INT AS k, i AS b FROM range(9) r(i))';
+  const sql = `SELECT count(*) FROM ${t} l ASOF LEFT JOIN ${t} r ON l.k = r.k AND l.b >= r.b AND l.b % 7 <> r.b % 5`;
+  const planned = async (text: string): Promise<number> =>
+    (await session.plan({ sql: text, scans: [], context, contextual: false })).columns.length;
+  expect([await planned(sql), await planned('SELECT 1, 2'), await planned(sql)]).toEqual([1, 2, 1]);
+  session.close();
+});
+
 const TIMES = `(SELECT TIMESTAMP '2020-01-01' + to_days(i::INT) AS d, i FROM range(9) r(i)) t`;
 
 test.each([

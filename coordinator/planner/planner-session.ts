@@ -195,6 +195,7 @@ export class PlannerSession {
 
   /** The types that DuckDB expects in the places of parameters, where it finds them. @throws what its binder refuses */
   async #parameterTypes(sql: string): Promise<ParameterTypes> {
+    await this.#settings.optimizeBinding(sql);
     const prepared = await this.#guard(() => this.#binder.prepare(sql));
     const found = new Map<string, SqlType>();
     try {
@@ -267,6 +268,7 @@ export class PlannerSession {
     { sql, values }: ParameterQuery,
     read: (prepared: duckdb.DuckDBPreparedStatement) => T,
   ): Promise<T | null> {
+    await this.#settings.optimizeBinding(sql);
     try {
       await this.#binder.run(`PREPARE ${PARAMETER_STATEMENT} AS ${sql}`);
     } catch {
@@ -305,6 +307,7 @@ export class PlannerSession {
   }
 
   async #columns(sql: string): Promise<SqlField[]> {
+    await this.#settings.optimizeBinding(sql);
     const prepared = await this.#guard(() => this.#binder.prepare(sql));
     try {
       if (prepared.statementType !== duckdb.StatementType.SELECT) {

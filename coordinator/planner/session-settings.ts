@@ -1,6 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { StatementContext } from '#proto/task.ts';
+import { needsJoinOrder } from '#shared/sql/unsound-optimizers.ts';
 import { blankContext, contextVariablesSql } from '#shared/sql/statement-context.ts';
+
+const OTHER_OPTIMIZERS = "SELECT string_agg(name, ',') FROM duckdb_optimizers() WHERE name <> 'join_order'";
 
 /** The settings of a planner for a statement. The last statement may have been another tenant's: none of its context remains. */
 export class SessionSettings {
@@ -9,6 +12,7 @@ export class SessionSettings {
   #context: readonly string[] = [];
   /** The optimizers that are off on the connection that plans. */
   #disabled = '';
+  #ordersJoins = false;
 
   constructor(planning: DuckDBConnection, binder: DuckDBConnection) {
     this.#planning = planning;
@@ -19,6 +23,21 @@ export class SessionSettings {
     if (wanted === this.#disabled) return;
     await this.#planning.run(`SET disabled_optimizers = '${wanted}'`);
     this.#disabled = wanted;
+  }
+
+  /** The connection that binds has no optimizer, but for a text that cannot do without (`needsJoinOrder`). */
+  async optimizeBinding(sql: string): Promise<void> {
+    const wanted = needsJoinOrder(sql);
+    if (wanted === this.#ordersJoins) return;
+    if (wanted) {
+      const others = await this.#binder.runAndReadAll(OTHER_OPTIMIZERS);
+      await this.#binder.run(
+        `PRAGMA enable_optimizer; SET disabled_optimizers = '${String(others.getRows()[0]?.[0])}'`,
+      );
+    } else {
+      await this.#binder.run('PRAGMA disable_optimizer');
+    }
+    this.#ordersJoins = wanted;
   }
 
   async setContext(context: StatementContext, contextual: boolean): Promise<void> {

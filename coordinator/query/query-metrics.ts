@@ -9,6 +9,7 @@ export type MetricSources = {
   readonly running: () => number;
   readonly queued: () => number;
   readonly workersLive: () => number;
+  readonly pairsApart: () => number;
   readonly workersKnown: () => number;
   readonly sessions: () => number;
   readonly workloadValid: () => number;
@@ -89,6 +90,7 @@ function gaugesOf(registry: Registry, sources: MetricSources): void {
   gauge('skein_queries_running', 'Queries that run now', sources.running);
   gauge('skein_queries_queued', 'Queries that wait for admission', sources.queued);
   gauge('skein_workers_live', 'Workers that take tasks', sources.workersLive);
+  gauge('skein_worker_pairs_apart', 'Pairs of live workers of which one does not reach the other', sources.pairsApart);
   gauge('skein_workers_known', 'Workers that membership names', sources.workersKnown);
   gauge('skein_sessions', 'Sessions that hold state', sources.sessions);
   gauge(

@@ -166,7 +166,7 @@ export class TaskDispatcher implements RunView, TimedRun {
       const { pool } = this.#options.scheduler;
       this.#dropLost(new Set(pool.live().map(({ info }) => info.id)));
       for (const stage of this.#active) this.#settle(stage);
-      const open = pool.open();
+      const open = this.#readsEachOther ? pool.together() : pool.open();
       const rooms = roomsByWidth(open);
       const hasWork = (): boolean => [...this.#active].some((stage) => stage.hasWork);
       while (hasWork() && (this.#startSome(open, rooms, true) || this.#startSome(open, rooms, false)));
@@ -194,6 +194,13 @@ export class TaskDispatcher implements RunView, TimedRun {
       }
     }
     return started;
+  }
+
+  /** Whether tasks read what others gave: they run on workers that reach each other. */
+  get #readsEachOther(): boolean {
+    return [...this.#stages].some(
+      ({ producers, result, sink }) => producers.length > 0 || (result === null && sink === null),
+    );
   }
 
   #settle(stage: StageRun): void {
@@ -332,8 +339,7 @@ export class TaskDispatcher implements RunView, TimedRun {
       }
       const end = await runSpooledTask(task);
       if (end.kind === 'finished') return end;
-      // An early reader may have come before the task that it reads. What is really lost the next attempt finds out.
-      if (!running.isEarly) this.#inputLost(stage, end.producer);
+      await this.#lookForInput(running, end.producer);
       return { kind: 'inputLost' };
     } catch (thrown) {
       this.#costs.scanned(spec.taskId, SkeinError.of(thrown).bytesScanned ?? 0);
@@ -344,7 +350,13 @@ export class TaskDispatcher implements RunView, TimedRun {
   }
 
   /** Turns the error of a task into an event. `signal` is the task's own; it is also aborted when the worker is lost. */
-  async #eventOf(thrown: unknown, { stage, worker, waits, isEarly, stop: { signal } }: RunningTask): Promise<TaskEnd> {
+  async #eventOf(thrown: unknown, running: RunningTask): Promise<TaskEnd> {
+    const {
+      stage,
+      worker,
+      waits,
+      stop: { signal },
+    } = running;
     const { code } = SkeinError.of(thrown);
     // It has not begun: neither did it kill its worker, nor need its worker have had room for one more task.
     if (waits && NOT_BY_WAITING.has(code) && !(signal.reason instanceof WorkerEnding)) return { kind: 'inputLost' };
@@ -358,12 +370,29 @@ export class TaskDispatcher implements RunView, TimedRun {
       return isOurs ? { kind: 'failed', error: queryKilled(error.hung) } : { kind: 'workerEnded' };
     }
     if (error.lostTask !== undefined) {
-      if (!isEarly) this.#inputLost(stage, taskId(error.lostTask));
+      await this.#lookForInput(running, taskId(error.lostTask));
       return { kind: 'inputLost' };
     }
     if (error.code === 'WORKER_LOST') return { kind: 'workerLost' };
     if (error.code === 'FRAGMENT_REFUSED') this.#fail(new FragmentRefused(stage.fragment, error.message));
     return error.code === 'WORKER_DRAINING' ? { kind: 'refused' } : { kind: 'failed', error };
+  }
+
+  /**
+   * Finds out why a reader could not fetch a task's output. When its worker does not reach the one that has it, or makes it, the query starts
+   * over on workers that reach each other.
+   */
+  async #lookForInput({ stage, worker, isEarly }: RunningTask, producer: TaskId): Promise<void> {
+    const { pool } = this.#options.scheduler;
+    const output = stage.producers.flatMap((one) => one.outputs()).find((one) => one.taskId === producer);
+    const id = output?.worker.id ?? this.#running.get(producer)?.worker.info.id;
+    const holder = pool.live().find(({ info }) => info.id === id);
+    if (holder !== undefined && (await pool.pairs.look(worker, holder))) {
+      this.#fail(new StartOver('two workers do not reach each other'));
+      return;
+    }
+    // An early reader may have come before the task that it reads. What is really lost the next attempt finds out.
+    if (!isEarly) this.#inputLost(stage, producer);
   }
 
   /** Handles a reader that could not fetch a task's output, even if the worker that holds the output still answers the coordinator. */

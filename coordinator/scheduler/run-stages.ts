@@ -179,7 +179,7 @@ class StageLoop {
   }
 
   #prepare(fragment: Fragment, to: Destination): StageRun<Fragment> {
-    const open = this.#scheduler.pool.open();
+    const open = this.#scheduler.pool.together();
     const rooms = stageRooms(workerFacts(open), this.#query.settings.stageWidth);
     const workers = open.map(({ link }, i) => ({ address: link.address, slots: must(rooms[i], 'a room').tasks }));
     const producers = fragment.inputs.map(({ stage }) => must(this.#stages.get(stage), 'inputs have begun'));

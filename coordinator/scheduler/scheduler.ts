@@ -30,7 +30,7 @@ export type Scheduler = {
 };
 
 /** The workers that take tasks, as the distributor sees them. */
-export const clusterFacts = ({ pool }: Scheduler): ClusterFacts => ({ workers: workerFacts(pool.open()) });
+export const clusterFacts = ({ pool }: Scheduler): ClusterFacts => ({ workers: workerFacts(pool.together()) });
 
 export const workerFacts = (workers: readonly LiveWorker[]): ClusterFacts['workers'] =>
   workers.map(({ info }) => ({ slots: info.cores, machine: info.machine }));

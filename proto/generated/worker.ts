@@ -13,6 +13,8 @@ import type { EndQueryRequestInput as _skein_worker_v1_EndQueryRequestInput, End
 import type { HungTaskInput as _skein_worker_v1_HungTaskInput, HungTask as _skein_worker_v1_HungTask } from './skein/worker/v1/HungTask.ts';
 import type { LostInputInput as _skein_worker_v1_LostInputInput, LostInput as _skein_worker_v1_LostInput } from './skein/worker/v1/LostInput.ts';
 import type { QueryLevelInput as _skein_worker_v1_QueryLevelInput, QueryLevel as _skein_worker_v1_QueryLevel } from './skein/worker/v1/QueryLevel.ts';
+import type { ReachReplyInput as _skein_worker_v1_ReachReplyInput, ReachReply as _skein_worker_v1_ReachReply } from './skein/worker/v1/ReachReply.ts';
+import type { ReachRequestInput as _skein_worker_v1_ReachRequestInput, ReachRequest as _skein_worker_v1_ReachRequest } from './skein/worker/v1/ReachRequest.ts';
 import type { ReadPartitionReplyInput as _skein_worker_v1_ReadPartitionReplyInput, ReadPartitionReply as _skein_worker_v1_ReadPartitionReply } from './skein/worker/v1/ReadPartitionReply.ts';
 import type { ReadPartitionRequestInput as _skein_worker_v1_ReadPartitionRequestInput, ReadPartitionRequest as _skein_worker_v1_ReadPartitionRequest } from './skein/worker/v1/ReadPartitionRequest.ts';
 import type { RunTaskReplyInput as _skein_worker_v1_RunTaskReplyInput, RunTaskReply as _skein_worker_v1_RunTaskReply } from './skein/worker/v1/RunTaskReply.ts';
@@ -45,6 +47,8 @@ export interface ProtoGrpcType {
         HungTask: MessageTypeDefinition<_skein_worker_v1_HungTaskInput, _skein_worker_v1_HungTask>
         LostInput: MessageTypeDefinition<_skein_worker_v1_LostInputInput, _skein_worker_v1_LostInput>
         QueryLevel: MessageTypeDefinition<_skein_worker_v1_QueryLevelInput, _skein_worker_v1_QueryLevel>
+        ReachReply: MessageTypeDefinition<_skein_worker_v1_ReachReplyInput, _skein_worker_v1_ReachReply>
+        ReachRequest: MessageTypeDefinition<_skein_worker_v1_ReachRequestInput, _skein_worker_v1_ReachRequest>
         ReadPartitionReply: MessageTypeDefinition<_skein_worker_v1_ReadPartitionReplyInput, _skein_worker_v1_ReadPartitionReply>
         ReadPartitionRequest: MessageTypeDefinition<_skein_worker_v1_ReadPartitionRequestInput, _skein_worker_v1_ReadPartitionRequest>
         RunTaskReply: MessageTypeDefinition<_skein_worker_v1_RunTaskReplyInput, _skein_worker_v1_RunTaskReply>

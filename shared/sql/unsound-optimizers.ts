@@ -77,3 +77,9 @@ export const unsoundOptimizers = (text: PlannedText): readonly string[] => [
  * a way of their own for windows, as `median` has. Windows whose states are combined are right.
  */
 export const hasUnsoundWindows = (sql: string): boolean => /\bexclude\b/i.test(sql) && /\b(?:over|window)\b/i.test(sql);
+
+/**
+ * Whether DuckDB must choose the order of joins itself: without `join_order`, planning `count(*)` over an as-of join with a further condition
+ * ends the process.
+ */
+export const needsJoinOrder = (sql: string): boolean => /\basof\b/i.test(sql);

@@ -1,20 +1,17 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { secretPath } from '#cli/up/secrets.ts';
 import { must } from '#shared/must.ts';
-import { ALL_ROLES, TestCertificates, type TlsSettings } from '#test/support/certificates.ts';
-import { projectRoot, settingsEnv, startCluster, type Cluster } from '#test/support/cluster.ts';
-import { startEtcd, type Etcd } from '#test/support/etcd.ts';
+import { ALL_ROLES, TestCertificates } from '#test/support/certificates.ts';
+import { startCluster, type Cluster } from '#test/support/cluster.ts';
+import { startEtcd } from '#test/support/etcd.ts';
 import { startTestPostgres } from '#test/support/postgres.ts';
 import { TcpProxy } from './tcp-proxy.ts';
-import { WorkerNetwork, type NetworkMember } from './worker-network.ts';
+import { WorkerNetwork } from '#test/support/network-namespaces.ts';
+import { NamespacedWorker, readPage, WORKER_ENVIRONMENT } from '#test/support/namespaced-worker.ts';
 
 /** A worker that can be hurt, and how. */
 export type Victim = {
@@ -33,14 +30,6 @@ export type Victim = {
 /** Workers of `skein up`, behind proxies. */
 const LAUNCHED = 2;
 const WORKERS_OFFSET = 10;
-/** Workers on other addresses than loopback require it for their metrics. */
-const METRICS_TOKEN = 'metrics-of-the-chaos-suite';
-const WORKER_ENVIRONMENT = {
-  SKEIN_METRICS_TOKEN: METRICS_TOKEN,
-  SKEIN_WORKER_CORES: '1',
-  SKEIN_WORKER_MEMORY_LIMIT: '1GiB',
-};
-
 /** The end of a statement, as history has it. */
 export type Recorded = { readonly status: string; readonly error_code: string | null };
 
@@ -99,7 +88,7 @@ export class ChaosCluster implements AsyncDisposable {
       const far = await certificates.issue('far-1', ['worker']);
       const worker = stack.use(new NamespacedWorker('far-1', await network.add(), { etcd, host, dataDir, tls: far }));
       await worker.start();
-      victims.push(worker.victim());
+      victims.push(namespacedVictim(worker));
     }
     const database = new Client({ connectionString: postgres.url });
     await database.connect();
@@ -162,6 +151,15 @@ export class ChaosCluster implements AsyncDisposable {
   }
 }
 
+const namespacedVictim = (worker: NamespacedWorker): Victim => ({
+  name: worker.name,
+  pid: () => Promise.resolve(worker.pid),
+  unplug: (lost) => worker.member.plug(!lost),
+  dropConnections: undefined,
+  delay: undefined,
+  metrics: () => worker.metrics(),
+});
+
 const RECORD_TIMEOUT_MS = 5_000;
 const LOGGED_CHARACTERS_MAX = 4_000;
 const LEAK_GAUGES = ['skein_worker_tasks_running', 'skein_worker_spool_bytes'] as const;
@@ -185,81 +183,6 @@ function launchedVictim(cluster: Cluster, name: string, proxy: TcpProxy): Victim
     },
   };
 }
-
-type Surroundings = { readonly etcd: Etcd; readonly host: string; readonly dataDir: string; readonly tls: TlsSettings };
-
-/** `skein worker` in a network namespace, started again when it dies, as an operator's supervisor does it. */
-class NamespacedWorker implements AsyncDisposable {
-  readonly #name: string;
-  readonly #member: NetworkMember;
-  readonly #at: Surroundings;
-  #child: ChildProcess | undefined;
-  #pid: number | undefined;
-  #metricsUrl: string | undefined;
-  #closing = false;
-
-  constructor(name: string, member: NetworkMember, at: Surroundings) {
-    this.#name = name;
-    this.#member = member;
-    this.#at = at;
-  }
-
-  async start(): Promise<void> {
-    const { etcd, host, dataDir, tls } = this.#at;
-    const skein = ['--disable-warning=ExperimentalWarning', join(projectRoot, 'cli/skein.js'), 'worker', '--bare'];
-    const child = spawn('ip', ['netns', 'exec', this.#member.name, process.execPath, ...skein], {
-      cwd: projectRoot,
-      env: {
-        ...process.env,
-        ...WORKER_ENVIRONMENT,
-        UV_THREADPOOL_SIZE: '16',
-        ETCD_ENDPOINTS: etcd.endpoint.replace('127.0.0.1', host),
-        SKEIN_DATA_DIR: dataDir,
-        ...settingsEnv(tls),
-        SKEIN_CLUSTER_SECRET_FILE: secretPath(dataDir, 'cluster-secret'),
-        SKEIN_INTERNAL_HOST: this.#member.address,
-        SKEIN_WORKER_NAME: this.#name,
-        SKEIN_LOG_LEVEL: 'warn',
-      },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    this.#child = child;
-    this.#pid = child.pid;
-    child.once('exit', () => {
-      if (!this.#closing) void this.start();
-    });
-    const lines = createInterface({ input: must(child.stdout, 'a pipe') });
-    const [line] = (await Promise.race([once(lines, 'line'), once(child, 'exit').then(() => [''])])) as [string];
-    this.#metricsUrl = line === '' ? undefined : (JSON.parse(line) as { metrics_url?: string }).metrics_url;
-  }
-
-  victim(): Victim {
-    return {
-      name: this.#name,
-      // `ip netns exec` becomes the process that it starts.
-      pid: () => Promise.resolve(this.#pid),
-      unplug: (lost) => this.#member.plug(!lost),
-      dropConnections: undefined,
-      delay: undefined,
-      metrics: () => (this.#metricsUrl === undefined ? Promise.resolve(undefined) : readPage(this.#metricsUrl)),
-    };
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing = true;
-    const child = this.#child;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const exited = once(child, 'exit');
-    child.kill('SIGKILL');
-    await exited;
-  }
-}
-
-const readPage = (url: string): Promise<string | undefined> =>
-  fetch(url, { headers: { authorization: `Bearer ${METRICS_TOKEN}` }, signal: AbortSignal.timeout(2_000) }).then(
-    (response) => response.text(),
-    () => undefined,
-  );
 
 /** The first of so many ports in a row that are free on the loopback. */
 async function freePorts(count: number): Promise<number> {

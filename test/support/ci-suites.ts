@@ -30,6 +30,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/copy-into.test.ts',
   'test/cluster/copy-parts.test.ts',
   'test/cluster/copy-round-trip.test.ts',
+  'test/cluster/cut-workers.test.ts',
   'test/cluster/disk-cache.test.ts',
   'test/cluster/disk-full.test.ts',
   'test/cluster/distributed.test.ts',

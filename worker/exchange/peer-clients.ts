@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connectivityState } from '@grpc/grpc-js';
 import { LRUCache } from 'lru-cache';
 import type { ReadPartitionReply } from '#proto/generated/skein/worker/v1/ReadPartitionReply.ts';
 import type { WorkerClient } from '#proto/generated/skein/worker/v1/Worker.ts';
@@ -21,6 +22,12 @@ const PEERS_MAX = 256;
 /** Consecutive attempts without a new batch after which the peer counts as lost. */
 const ATTEMPTS_MAX = 3;
 const RETRY_MS = 100;
+/** Time that a new connection may take. */
+const CONNECT_MS = 3_000;
+/** Time in which a worker that is reached answers. */
+const REACH_MS = 2_000;
+/** A connection on which something waits, and that does not answer a ping, is broken: packets may vanish without a reset. */
+const KEEPALIVE = { 'grpc.keepalive_time_ms': 2_000, 'grpc.keepalive_timeout_ms': 3_000 } as const;
 /** Window of HTTP/2 for each stream: less leaves the socket idle between two batches. */
 const WINDOW_BYTES = 4 * 2 ** 20;
 
@@ -106,6 +113,7 @@ export class PeerClients {
     for (let attempt = 1; ; attempt++) {
       signal.throwIfAborted();
       const before = progress.next;
+      if (!(await this.#isConnected(source.address, signal))) throw this.#unreached(source.address);
       const broken = await read(signal, source, progress, to);
       if (broken === undefined) return;
       if (progress.next > before) attempt = 1;
@@ -174,7 +182,7 @@ export class PeerClients {
       return undefined;
     } catch (thrown) {
       signal.throwIfAborted();
-      if (silent) return new SkeinError('WORKER_LOST', 'a worker does not answer');
+      if (silent) throw this.#unreached(source.address);
       if (thrown instanceof SkeinError) throw thrown;
       const error = fromServiceError(thrown, 'WORKER_LOST');
       if (NOT_LOST.has(error.code)) throw error;
@@ -189,6 +197,44 @@ export class PeerClients {
     }
   }
 
+  /** Whether another worker answers, whatever it says. */
+  async reaches(address: string): Promise<boolean> {
+    const signal = AbortSignal.timeout(CONNECT_MS);
+    try {
+      if (!(await this.#isConnected(address, signal))) return false;
+      await this.#peer(address).call('ReadPartition', { ticket: Buffer.alloc(0) }, { signal, timeoutMs: REACH_MS });
+      return true;
+    } catch (thrown) {
+      const isReached = !signal.aborted && SkeinError.of(thrown).code !== 'CONNECTION_LOST';
+      if (!isReached) this.#peers.delete(address);
+      return isReached;
+    }
+  }
+
+  /**
+   * Waits for a connection that is being made. False when it does not come about: of a host that is gone or cut off nothing comes back, not
+   * even a refusal, which is the call's error.
+   */
+  async #isConnected(address: string, signal: AbortSignal): Promise<boolean> {
+    const channel = this.#peer(address).client.getChannel();
+    const untilMs = Date.now() + CONNECT_MS;
+    for (;;) {
+      signal.throwIfAborted();
+      const state = channel.getConnectivityState(true);
+      if (state !== connectivityState.IDLE && state !== connectivityState.CONNECTING) return true;
+      const isLate = await new Promise<boolean>((resolve) => {
+        channel.watchConnectivityState(state, untilMs, (error) => resolve(error !== undefined));
+      });
+      if (isLate) return false;
+    }
+  }
+
+  /** Gives up the connection, so that the next read makes a new one. */
+  #unreached(address: string): SkeinError {
+    this.#peers.delete(address);
+    return new SkeinError('WORKER_LOST', 'a worker does not answer');
+  }
+
   #peer(address: string): Peer {
     const found = this.#peers.get(address);
     if (found !== undefined) return found;
@@ -201,6 +247,9 @@ export class PeerClients {
         'grpc.initial_reconnect_backoff_ms': RETRY_MS,
         'grpc.max_reconnect_backoff_ms': 1_000,
         'grpc-node.flow_control_window': WINDOW_BYTES,
+        // A client that is given up takes its connection with it.
+        'grpc.use_local_subchannel_pool': 1,
+        ...KEEPALIVE,
       },
     );
     const peer = new CallStream(client, WORKER.definition, { keyring: security.keyring, lost: 'CONNECTION_LOST' });

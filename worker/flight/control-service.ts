@@ -9,6 +9,8 @@ import type { EndQueryRequest } from '#proto/generated/skein/worker/v1/EndQueryR
 import type { QueryLevel } from '#proto/generated/skein/worker/v1/QueryLevel.ts';
 import type { ReadPartitionReplyInput } from '#proto/generated/skein/worker/v1/ReadPartitionReply.ts';
 import type { ReadPartitionRequest } from '#proto/generated/skein/worker/v1/ReadPartitionRequest.ts';
+import type { ReachReplyInput } from '#proto/generated/skein/worker/v1/ReachReply.ts';
+import type { ReachRequest } from '#proto/generated/skein/worker/v1/ReachRequest.ts';
 import type { RunTaskReplyInput } from '#proto/generated/skein/worker/v1/RunTaskReply.ts';
 import type { RunTaskRequest } from '#proto/generated/skein/worker/v1/RunTaskRequest.ts';
 import type { WorkerHandlers } from '#proto/generated/skein/worker/v1/Worker.ts';
@@ -25,6 +27,7 @@ import { loadService } from '#shared/grpc/load-proto.ts';
 import { queryId, taskId, type QueryId } from '#shared/id.ts';
 import type { MlfqSpec } from '#shared/mlfq-spec.ts';
 import { verifyTicket } from '#shared/ticket.ts';
+import type { PeerClients } from '../exchange/peer-clients.ts';
 import type { OrderedEnd } from '../ordered-end.ts';
 import type { QueryTime } from '../slot/slot-messages.ts';
 import type { TaskRegistry } from '../task/task-registry.ts';
@@ -36,6 +39,7 @@ export type WorkerState = Required<WorkerBeatInput>;
 
 export type ControlOptions = {
   readonly tasks: TaskRegistry;
+  readonly peers: Pick<PeerClients, 'reaches'>;
   readonly end: OrderedEnd;
   readonly security: ChannelSecurity;
   readonly clock: Clock;
@@ -51,7 +55,7 @@ const { definition } = loadService('worker.proto', 'skein.worker.v1.Worker');
 
 /** The handlers of `skein.worker.v1.Worker`. */
 export function controlHandlers(options: ControlOptions): WorkerHandlers {
-  const { tasks, security } = options;
+  const { tasks, security, peers } = options;
   const ofCoordinator = <Request, Reply>(handle: Handle<Request, Reply>) => unary(security, COORDINATOR, handle);
   const carried = {
     RunTask: ofCoordinator(runTaskHandler(options)),
@@ -69,9 +73,15 @@ export function controlHandlers(options: ControlOptions): WorkerHandlers {
       return { found, bytes_scanned: time?.bytes_scanned ?? 0 };
     }),
   };
-  return {
+  const asked = {
     ...carried,
-    Calls: answerCalls(definition, carried, (wire) => security.admit(wire, READERS)),
+    Reach: ofCoordinator<ReachRequest, ReachReplyInput>(async ({ address }) => ({
+      reached: await peers.reaches(address),
+    })),
+  };
+  return {
+    ...asked,
+    Calls: answerCalls(definition, asked, (wire) => security.admit(wire, READERS)),
     Attach: attachHandler(options),
     Drain: unary<DrainRequest, DrainReplyInput>(security, ['coordinator', 'operator'], async () => {
       await tasks.drain();

@@ -1,4 +1,5 @@
 import type { TaskSpec } from '#proto/task.ts';
+import { needsJoinOrder } from '#shared/sql/unsound-optimizers.ts';
 import type { TaskInstance } from '../duckdb/instance-pool.ts';
 import { unsoundFor } from './unsound-for.ts';
 import { loadRules } from './write-files.ts';
@@ -18,7 +19,8 @@ export function configureInstance(
     threads,
     context,
     profile: load !== undefined && profile === 'none' ? 'operators' : profile,
-    keepJoinOrder,
+    keepJoinOrder:
+      keepJoinOrder && !needsJoinOrder(texts.map((part) => (typeof part === 'string' ? part : ' ')).join('')),
     unsound: unsoundFor(texts, spec.scans),
     bounds,
   });

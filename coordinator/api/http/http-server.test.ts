@@ -92,6 +92,7 @@ function options(): HttpOptions {
     running: zero,
     queued: zero,
     workersLive: zero,
+    pairsApart: zero,
     workersKnown: zero,
     sessions: zero,
     workloadValid: zero,

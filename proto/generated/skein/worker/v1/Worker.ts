@@ -11,6 +11,8 @@ import type { DrainReplyInput as _skein_worker_v1_DrainReplyInput, DrainReply as
 import type { DrainRequestInput as _skein_worker_v1_DrainRequestInput, DrainRequest as _skein_worker_v1_DrainRequest } from '../../../skein/worker/v1/DrainRequest.ts';
 import type { EndQueryReplyInput as _skein_worker_v1_EndQueryReplyInput, EndQueryReply as _skein_worker_v1_EndQueryReply } from '../../../skein/worker/v1/EndQueryReply.ts';
 import type { EndQueryRequestInput as _skein_worker_v1_EndQueryRequestInput, EndQueryRequest as _skein_worker_v1_EndQueryRequest } from '../../../skein/worker/v1/EndQueryRequest.ts';
+import type { ReachReplyInput as _skein_worker_v1_ReachReplyInput, ReachReply as _skein_worker_v1_ReachReply } from '../../../skein/worker/v1/ReachReply.ts';
+import type { ReachRequestInput as _skein_worker_v1_ReachRequestInput, ReachRequest as _skein_worker_v1_ReachRequest } from '../../../skein/worker/v1/ReachRequest.ts';
 import type { ReadPartitionReplyInput as _skein_worker_v1_ReadPartitionReplyInput, ReadPartitionReply as _skein_worker_v1_ReadPartitionReply } from '../../../skein/worker/v1/ReadPartitionReply.ts';
 import type { ReadPartitionRequestInput as _skein_worker_v1_ReadPartitionRequestInput, ReadPartitionRequest as _skein_worker_v1_ReadPartitionRequest } from '../../../skein/worker/v1/ReadPartitionRequest.ts';
 import type { RunTaskReplyInput as _skein_worker_v1_RunTaskReplyInput, RunTaskReply as _skein_worker_v1_RunTaskReply } from '../../../skein/worker/v1/RunTaskReply.ts';
@@ -55,6 +57,15 @@ export interface WorkerClient extends grpc.Client {
   endQuery(argument: _skein_worker_v1_EndQueryRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_EndQueryReply>): grpc.ClientUnaryCall;
   endQuery(argument: _skein_worker_v1_EndQueryRequestInput, callback: grpc.requestCallback<_skein_worker_v1_EndQueryReply>): grpc.ClientUnaryCall;
   
+  Reach(argument: _skein_worker_v1_ReachRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_ReachReply>): grpc.ClientUnaryCall;
+  Reach(argument: _skein_worker_v1_ReachRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_worker_v1_ReachReply>): grpc.ClientUnaryCall;
+  Reach(argument: _skein_worker_v1_ReachRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_ReachReply>): grpc.ClientUnaryCall;
+  Reach(argument: _skein_worker_v1_ReachRequestInput, callback: grpc.requestCallback<_skein_worker_v1_ReachReply>): grpc.ClientUnaryCall;
+  reach(argument: _skein_worker_v1_ReachRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_ReachReply>): grpc.ClientUnaryCall;
+  reach(argument: _skein_worker_v1_ReachRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_worker_v1_ReachReply>): grpc.ClientUnaryCall;
+  reach(argument: _skein_worker_v1_ReachRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_ReachReply>): grpc.ClientUnaryCall;
+  reach(argument: _skein_worker_v1_ReachRequestInput, callback: grpc.requestCallback<_skein_worker_v1_ReachReply>): grpc.ClientUnaryCall;
+  
   ReadPartition(argument: _skein_worker_v1_ReadPartitionRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_ReadPartitionReply>): grpc.ClientUnaryCall;
   ReadPartition(argument: _skein_worker_v1_ReadPartitionRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_worker_v1_ReadPartitionReply>): grpc.ClientUnaryCall;
   ReadPartition(argument: _skein_worker_v1_ReadPartitionRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_ReadPartitionReply>): grpc.ClientUnaryCall;
@@ -86,6 +97,8 @@ export interface WorkerHandlers extends grpc.UntypedServiceImplementation {
   
   EndQuery: grpc.handleUnaryCall<_skein_worker_v1_EndQueryRequest, _skein_worker_v1_EndQueryReplyInput>;
   
+  Reach: grpc.handleUnaryCall<_skein_worker_v1_ReachRequest, _skein_worker_v1_ReachReplyInput>;
+  
   ReadPartition: grpc.handleUnaryCall<_skein_worker_v1_ReadPartitionRequest, _skein_worker_v1_ReadPartitionReplyInput>;
   
   RunTask: grpc.handleUnaryCall<_skein_worker_v1_RunTaskRequest, _skein_worker_v1_RunTaskReplyInput>;
@@ -98,6 +111,7 @@ export interface WorkerDefinition extends grpc.ServiceDefinition {
   CancelTask: MethodDefinition<_skein_worker_v1_CancelTaskRequestInput, _skein_worker_v1_CancelTaskReplyInput, _skein_worker_v1_CancelTaskRequest, _skein_worker_v1_CancelTaskReply>
   Drain: MethodDefinition<_skein_worker_v1_DrainRequestInput, _skein_worker_v1_DrainReplyInput, _skein_worker_v1_DrainRequest, _skein_worker_v1_DrainReply>
   EndQuery: MethodDefinition<_skein_worker_v1_EndQueryRequestInput, _skein_worker_v1_EndQueryReplyInput, _skein_worker_v1_EndQueryRequest, _skein_worker_v1_EndQueryReply>
+  Reach: MethodDefinition<_skein_worker_v1_ReachRequestInput, _skein_worker_v1_ReachReplyInput, _skein_worker_v1_ReachRequest, _skein_worker_v1_ReachReply>
   ReadPartition: MethodDefinition<_skein_worker_v1_ReadPartitionRequestInput, _skein_worker_v1_ReadPartitionReplyInput, _skein_worker_v1_ReadPartitionRequest, _skein_worker_v1_ReadPartitionReply>
   RunTask: MethodDefinition<_skein_worker_v1_RunTaskRequestInput, _skein_worker_v1_RunTaskReplyInput, _skein_worker_v1_RunTaskRequest, _skein_worker_v1_RunTaskReply>
 }

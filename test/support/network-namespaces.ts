@@ -68,6 +68,19 @@ export class NetworkMember {
     this.address = address;
   }
 
+  /**
+   * Lets what this member sends to another vanish, without a refusal or a reset, or lets it through again. What comes the other way is not
+   * touched.
+   */
+  async cut(to: NetworkMember, isCut: boolean): Promise<void> {
+    const neighbour = `${to.address} dev ${this.name}p`;
+    const nobody = '02:00:00:00:00:01';
+    const done = isCut
+      ? await ip(`-n ${this.name} neigh replace ${neighbour} lladdr ${nobody} nud permanent`)
+      : await ip(`-n ${this.name} neigh del ${neighbour}`);
+    if (!done) throw new Error(`the way from ${this.name} to ${to.address} cannot be changed`);
+  }
+
   /** Disconnects the network, or connects it again. */
   async plug(up: boolean): Promise<void> {
     await ip(`link set ${this.name} ${up ? 'up' : 'down'}`);

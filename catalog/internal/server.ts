@@ -37,7 +37,8 @@ import { listCatalogs, listNamespaces, listTables } from './lists.ts';
 import { listRelations } from './list-relations.ts';
 import { beginUpload, endUpload, findUpload, listStages, openStage } from './stages.ts';
 import { findLoads } from './find-loads.ts';
-import { stageTable } from './stage-table.ts';
+import { previewTable } from './preview-table.ts';
+import { signIn } from './sign-in.ts';
 import { getMoment } from './table-at-moment.ts';
 import { TableLoader } from './table-loader.ts';
 import { mintToken } from './mint-token.ts';
@@ -65,7 +66,7 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
   const handlers: CatalogInternalHandlers = {
     ...carried,
     Calls: answerCalls(definition, carried, (wire) => context.security.admit(wire, COORDINATOR)),
-    StageTable: forPrincipal(context, { actions: ['table.commit'] }, stageTable),
+    StageTable: forPrincipal(context, { actions: ['table.commit'] }, previewTable),
     ListCatalogs: forPrincipal(context, { actions: ['catalog.list', 'catalog.resolve'] }, listCatalogs),
     ListNamespaces: forPrincipal(
       context,
@@ -93,6 +94,7 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     GetSigningKeys: unary(context, COORDINATOR, ({ keys }) =>
       Promise.resolve({ jwks_json: JSON.stringify(keys.jwks()) }),
     ),
+    SignIn: unary(context, COORDINATOR, signIn),
     MintToken: unary(context, OPERATOR, mintToken),
     CreateClient: unary(context, OPERATOR, createClient),
     RotateClient: unary(context, OPERATOR, rotateClient),

@@ -1,6 +1,6 @@
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { documentTask } from './document-task.ts';
-import { currentSnapshotId, type Properties, type Schema, type TableMetadata } from './table-metadata.ts';
+import { currentSnapshotId, type Properties, type Schema, type TableMetadata } from './table-document.ts';
 import type { ViewMetadata } from './view/view-metadata.ts';
 
 /**

@@ -143,7 +143,7 @@ async function inTransaction(parsed: StatementText['parsed'], running: Running):
     return run(parsed.statement, running);
   };
   const transaction = services.transactions.find(request.session);
-  const endsIt = parsed.kind !== 'refused' && parsed.statement.command === 'transaction';
+  const endsIt = parsed.kind !== 'refused' && parsed.statement.command === 'transactionControl';
   if (transaction === undefined || endsIt) return work();
   return transaction.run(active, async () => {
     if (parsed.kind !== 'refused') requireInside(parsed.statement, transaction);

@@ -1,6 +1,6 @@
-import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
+import { parseJson, printJson, type Json } from '#shared/json.ts';
 import { documentTask } from './document-task.ts';
-import { currentSnapshotId, type Properties, type Schema, type TableMetadata } from './table-document.ts';
+import { currentSnapshotId, type DocumentSchema, type Properties, type TableDocument } from './table-document.ts';
 import type { ViewMetadata } from './view/view-metadata.ts';
 
 /**
@@ -23,11 +23,11 @@ type RelationColumns = { readonly fields: Json; readonly keys: readonly number[]
 
 /** The facts of a table by its document. */
 function readTableFacts(text: string): RelationFacts {
-  return tableFacts(parseJson(text) as unknown as TableMetadata);
+  return tableFacts(parseJson(text) as unknown as TableDocument);
 }
 export const TABLE_FACTS = documentTask(readTableFacts, 'tableFacts');
 
-export function tableFacts(metadata: TableMetadata): RelationFacts {
+export function tableFacts(metadata: TableDocument): RelationFacts {
   const schema = metadata.schemas.find((one) => one['schema-id'] === metadata['current-schema-id']);
   return facts({ ...ofProperties(metadata.properties), ...sizeOf(metadata) }, columnsOf(schema));
 }
@@ -39,8 +39,8 @@ export function viewFacts(metadata: ViewMetadata): RelationFacts {
 }
 
 const facts = (summary: RelationSummary, columns: RelationColumns): RelationFacts => ({
-  summary: printJson(summary as JsonObject),
-  columns: printJson(columns as unknown as JsonObject),
+  summary: printJson(summary),
+  columns: printJson(columns),
 });
 
 function ofProperties(properties: Properties): RelationSummary {
@@ -53,13 +53,13 @@ function ofProperties(properties: Properties): RelationSummary {
   };
 }
 
-const columnsOf = (schema: Schema | undefined): RelationColumns => ({
-  fields: (schema?.fields ?? []) as unknown as Json,
+const columnsOf = (schema: DocumentSchema | undefined): RelationColumns => ({
+  fields: schema?.fields ?? [],
   keys: schema?.['identifier-field-ids'] ?? [],
 });
 
 /** Rows (position deletes taken off) and bytes by the current snapshot's summary; none of both without a snapshot. */
-function sizeOf(metadata: TableMetadata): Pick<RelationSummary, 'rows' | 'bytes'> {
+function sizeOf(metadata: TableDocument): Pick<RelationSummary, 'rows' | 'bytes'> {
   const id = currentSnapshotId(metadata);
   if (id === undefined) return { rows: '0', bytes: '0' };
   const summary = metadata.snapshots.find((one) => one['snapshot-id'] === id)?.summary ?? {};

@@ -4,8 +4,7 @@ import { LEVEL_SEPARATOR, splitPath, type NamespacePath } from '../../metadata/o
 
 /** Tables and views of a catalog with their facts, for lists. */
 
-export const RELATION_KINDS = ['TABLE', 'VIEW', 'MATERIALIZED_VIEW'] as const;
-export type RelationKind = (typeof RELATION_KINDS)[number];
+type RelationKind = 'TABLE' | 'VIEW' | 'MATERIALIZED_VIEW';
 
 export type Relation = FactsVersion & {
   readonly namespace: NamespacePath;

@@ -5,17 +5,26 @@ import { commitManifests } from '../write/commit-manifests.ts';
 import { principalOf } from '../write/principal-of.ts';
 import { endLater } from '../write/write-journal.ts';
 import type { ActiveQuery } from './active-query.ts';
+import type { Transaction } from '../transaction/transaction.ts';
 import type { StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
+
+/** The transaction that a statement runs in, if there is one. */
+export const findTransaction = (
+  { transactions }: Pick<RunnerServices, 'transactions'>,
+  { session, transaction }: Pick<StatementRequest, 'session' | 'transaction'>,
+): Transaction | undefined => (transaction === null ? undefined : transactions.find(transaction ?? session));
 
 /** BEGIN, COMMIT and ROLLBACK of a statement's session. */
 export function sessionTransactions(
   { config, transactions, sessions: { catalog }, writes: journal, tables }: RunnerServices,
-  { session, caller }: StatementRequest,
+  request: StatementRequest,
   active: ActiveQuery,
 ): SessionTransactions {
   const { signal, recordId } = active;
+  const { caller } = request;
   const { tenant } = caller.claims;
+  const session = request.transaction ?? request.session;
   return {
     begin: (mode) => transactions.begin(session, mode),
     commit: () =>

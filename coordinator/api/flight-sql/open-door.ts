@@ -7,6 +7,7 @@ import type { QueryService } from '../../query/query-service.ts';
 import type { SessionServices } from '../../session/session-services.ts';
 import { FlightResults } from './flight-results.ts';
 import { startFlight } from './flight-server.ts';
+import { FlightTransactions } from './flight-transactions.ts';
 import { tokenSignIn } from './sign-in.ts';
 import { Visits } from './visit.ts';
 
@@ -43,7 +44,8 @@ export async function openFlightDoor(
       sessions,
       results,
       standby,
-      heldBytesMax: config['coordinator.result_holdback'],
+      transactions: new FlightTransactions(),
+      config,
       log,
     },
   });

@@ -1,7 +1,13 @@
 import { defineConfig } from 'vitest/config';
 import { COMPILE_CACHE } from '#cli/node-flags.js';
 import { SlowFirst } from '#test/support/run/slow-first.ts';
-import { CLIENT_SUITES, EXHAUSTIVE_SUITES, SCALE_SUITES, SIEGE_SUITES } from '#test/support/ci-suites.ts';
+import {
+  BUCKET_SUITES,
+  CLIENT_SUITES,
+  EXHAUSTIVE_SUITES,
+  SCALE_SUITES,
+  SIEGE_SUITES,
+} from '#test/support/ci-suites.ts';
 import { missingPeers } from '#test/support/peers.ts';
 
 /** Vitest's workers and everything that they start: types need not be stripped nor code compiled again. */
@@ -23,7 +29,7 @@ const SUITES = 'test/{slt,tpch,tpcds,oracle,conformance,protocol,simulation,chao
 const TIMED = '**/*.timed.test.ts';
 const FULL = '**/*.full.test.ts';
 const MODULES = '**/node_modules/**';
-const LEFT_TO_CI = [...CLIENT_SUITES, ...SCALE_SUITES, ...EXHAUSTIVE_SUITES];
+const LEFT_TO_CI = [...CLIENT_SUITES, ...BUCKET_SUITES, ...SCALE_SUITES, ...EXHAUSTIVE_SUITES];
 /** `npm test` names them, and `.ci/run` fails when there are any. */
 const WITHOUT_PEER = missingPeers().flatMap(({ suites }) => suites);
 

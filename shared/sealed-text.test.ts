@@ -20,6 +20,13 @@ test('two sealed texts differ, and nobody without the secret reads them', () => 
   expect(openText(one, fixedKeyring('other'))).toEqual({ problem: 'is signed with an unknown key' });
 });
 
+test('a text that is bound to something opens for nothing else', () => {
+  const sealed = sealText(TEXT, keyring, 'catalog 1');
+  expect(openText(sealed, keyring, 'catalog 1')).toEqual({ text: TEXT });
+  expect(openText(sealed, keyring, 'catalog 2')).toEqual({ problem: 'is not valid' });
+  expect(openText(sealed, keyring)).toEqual({ problem: 'is not valid' });
+});
+
 test('no character of it can change', () => {
   const sealed = sealText(TEXT, keyring);
   for (let at = 0; at < sealed.length; at += 1) {

@@ -13,15 +13,17 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const CIPHER = 'aes-256-gcm';
 
-export function sealText(text: string, { current }: Keyring): string {
+/** @param boundTo is not part of the text, but whoever opens it must give the same */
+export function sealText(text: string, { current }: Keyring, boundTo = ''): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, keyOf(current), nonce, { authTagLength: TAG_BYTES });
+  cipher.setAAD(Buffer.from(boundTo));
   const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
   return `${keyId(current)}.${sealed.toString('base64url')}`;
 }
 
 /** The text, or why it is not valid. */
-export function openText(sealed: string, { accepted }: Keyring): Verified {
+export function openText(sealed: string, { accepted }: Keyring, boundTo = ''): Verified {
   const [id = '', body = '', more] = sealed.split('.', 3);
   const secret = accepted.find((one) => keyId(one) === id);
   if (secret === undefined) return { problem: 'is signed with an unknown key' };
@@ -31,6 +33,7 @@ export function openText(sealed: string, { accepted }: Keyring): Verified {
   if (!isWhole) return { problem: 'is not valid' };
   const nonce = bytes.subarray(0, NONCE_BYTES);
   const decipher = createDecipheriv(CIPHER, keyOf(secret), nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(Buffer.from(boundTo));
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
   try {
     const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
@@ -39,6 +42,9 @@ export function openText(sealed: string, { accepted }: Keyring): Verified {
     return { problem: 'is not valid' };
   }
 }
+
+/** Whether the current secret has sealed a text. */
+export const isSealedBy = (sealed: string, { current }: Keyring): boolean => sealed.startsWith(`${keyId(current)}.`);
 
 /** The key of a secret. It is not the secret itself, which signs other texts. */
 const keyOf = (secret: string): Buffer => keys.memo(secret);

@@ -4,7 +4,7 @@ import { SkeinError } from '#shared/error.ts';
 import { clusterRole, isCertificateName, CLUSTER_ROLES, type ClusterRole } from '#shared/grpc/cluster-role.ts';
 import type { Flags } from '../command.ts';
 import { EXIT, UsageError, type ExitCode } from '../exit-code.ts';
-import { ensureSecretFile } from '../up/secrets.ts';
+import { ensureSecretFile } from '#shared/secret-file.ts';
 import { CertificateFolder } from './certificate-folder.ts';
 
 const AUTHORITY_DAYS = 3_650;

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,10 +5,10 @@ import type { Config } from '#shared/config/config-schema.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
 import { parseSecrets } from '#shared/keyring.ts';
+import { newSecret, writeSecrets } from '#shared/secret-file.ts';
 import type { Flags } from '../command.ts';
 import { EXIT, UsageError, type ExitCode } from '../exit-code.ts';
 import { ownSecretFile } from '../operator-security.ts';
-import { writeSecrets } from '../up/secrets.ts';
 
 /** Number of polling intervals after which every process of this machine, even a busy one, has reread the file. */
 const INTERVALS_TO_HEAR = 3;
@@ -37,7 +36,7 @@ type Step = keyof typeof ROTATION_STEPS;
 export async function rotateSecret({ config }: LoadedConfig, flags: Flags): Promise<ExitCode> {
   const path = secretFileOf(config);
   const step = flags.text('step');
-  const fresh = randomBytes(32).toString('base64url');
+  const fresh = newSecret();
   if (step !== undefined) {
     if (!isStep(step)) throw new UsageError(`--step: expected one of ${Object.keys(ROTATION_STEPS).join(', ')}`);
     change(path, step, fresh);

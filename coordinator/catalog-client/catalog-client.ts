@@ -78,6 +78,8 @@ export interface CatalogClient {
   commitTables(principal: Principal, key: string, transaction: Uint8Array): Promise<void>;
   abandonCommit(principal: Principal, key: string): Promise<CommitOutcome>;
   readonly stages: StageCatalog;
+  /** Checks a password or a client secret. @throws WRONG_PASSWORD, TOO_MANY_SIGN_INS */
+  signIn(credentials: ShownCredentials): Promise<{ readonly token: string }>;
   /** The keys that verify tokens, a JSON Web Key Set. */
   signingKeys(): Promise<string>;
   /** Session epochs: all above 0 at first, then changes; ends with the signal or an error. */
@@ -85,6 +87,16 @@ export interface CatalogClient {
   readonly cacheBytes: number;
   close(): void;
 }
+
+/** A user and its password, as a client shows them at a door. */
+type ShownCredentials = {
+  readonly user: string;
+  readonly password: string;
+  /** Empty = the first. */
+  readonly tenant: string;
+  /** The client's, without its port. */
+  readonly address: string;
+};
 
 /** An operation of the catalog's REST API (`catalog/rest/operations.ts`). */
 export type CatalogOperation = {
@@ -146,6 +158,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     ...listCalls(call),
     ...changeCalls(call),
     stages: stageCatalog(call),
+    signIn: (credentials) => call('SignIn', credentials),
     signingKeys: async () => (await call('GetSigningKeys', {})).jwks_json,
     watchEpochs: (signal) => watchEpochs(watching, security.keyring, signal),
     get cacheBytes() {

@@ -116,7 +116,7 @@ export async function uploadFiles({ id, stage }: UploadPlace): Promise<ReadonlyM
 /** Gives a file of an upload another name there. */
 export async function renameUploadFile({ id, stage }: StageUpload, from: string, to: string): Promise<void> {
   const folder = uploadFolder(stage.location, id);
-  await storageOf(stage).rename(`${folder}/${from}`, `${folder}/${to}`);
+  await storageOf(stage).place(`${folder}/${from}`, `${folder}/${to}`);
 }
 
 /** The bytes of files of an upload, one after the other. */
@@ -138,7 +138,7 @@ export async function placeUploadFile(
 ): Promise<StageFile> {
   const storage = storageOf(stage);
   try {
-    await storage.rename(`${uploadFolder(stage.location, id)}/${name}`, locationOf(stage, path));
+    await storage.place(`${uploadFolder(stage.location, id)}/${name}`, locationOf(stage, path));
   } catch (error) {
     if (!(error instanceof FileNotFound)) throw error;
     throw new SkeinError('INVALID_REQUEST', `${path} cannot be a file: a folder, or a file, is in its way`, {

@@ -143,6 +143,10 @@ export const CONFIG = {
     '',
     'File of that secret instead, a line each: the first is used, all are accepted; it is read again when it changes',
   ),
+  'cluster.secrets_key_file': string(
+    '',
+    'File of the keys that encrypt stored secrets, a line each: the first encrypts, all decrypt; empty = made in the data directory',
+  ),
   'cluster.tls_ca': string('', 'PEM file of the authorities whose certificates internal channels trust'),
   'cluster.tls_cert': string('', 'PEM file of this service’s certificate (skein cluster ca); needed beyond loopback'),
   'cluster.tls_key': string('', 'PEM file of its private key'),

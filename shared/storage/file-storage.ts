@@ -31,6 +31,8 @@ const REMOVES_AT_ONCE = 16;
 
 /** Storage of `file:` locations. A write goes to a temporary name, is synced, and then linked, so a reader never sees half a file. */
 export const fileStorage: Storage = {
+  isLocal: true,
+
   read: (uri, bytesMax) =>
     guard(uri, async () => {
       await using file = await OpenFile.open(localPath(uri));
@@ -99,7 +101,7 @@ export const fileStorage: Storage = {
     }
   },
 
-  rename: (from, to) =>
+  place: (from, to) =>
     guard(from, async () => {
       const path = localPath(to);
       await makeFoldersFor(dirname(path), to);

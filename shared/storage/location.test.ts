@@ -36,7 +36,32 @@ test.each(['relative/a', '', 'file:a', 'file://host/a', '/a\0b', 'file:///a/\0']
   expect(() => normalizeLocation(text)).toThrow(expect.objectContaining({ code: 'INVALID_REQUEST' }));
 });
 
-test('the path of an object is clean, and its bucket is kept', () => {
-  expect(normalizeLocation('S3://bucket//a/./b/../c/')).toBe('s3://bucket/a/c');
-  expect(normalizeLocation('s3://bucket')).toBe('s3://bucket');
+test.each([
+  ['S3://Bucket//a/b/', 's3://Bucket//a/b'],
+  ['s3a://bucket/a//b', 's3://bucket/a//b'],
+  ['s3n://bucket', 's3://bucket'],
+  ['s3://bucket/', 's3://bucket'],
+  ['s3://bucket/a.../.b', 's3://bucket/a.../.b'],
+  ['gs://bucket//a/./b/../c/', 'gs://bucket/a/c'],
+])('the object %s is %s: its key is taken byte for byte', (location, normal) => {
+  expect(normalizeLocation(location)).toBe(normal);
+  expect(normalizeLocation(normal)).toBe(normal);
+});
+
+test.each([
+  's3://bucket/a/../b',
+  's3://bucket/.',
+  's3a://bucket/a/..',
+  's3://',
+  's3:///key',
+  's3://b|x/a',
+  's3://bucket/\0',
+])('%j is no place of an object', (location) => {
+  expect(() => normalizeLocation(location)).toThrow(expect.objectContaining({ code: 'INVALID_REQUEST' }));
+});
+
+test('an object is below a root only by whole names', () => {
+  expect(isWithin('s3a://bucket/wh/t/x', 's3://bucket/wh/')).toBe(true);
+  expect(isWithin('s3://bucket/wh2/x', 's3://bucket/wh')).toBe(false);
+  expect(isWithin('s3://bucket2/wh/x', 's3://bucket')).toBe(false);
 });

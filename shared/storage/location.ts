@@ -2,13 +2,17 @@ import { posix } from 'node:path';
 import { SkeinError } from '#shared/error.ts';
 
 /**
- * Locations are URIs (`file:/a/b`, `file:///a/b`, a bare absolute path, later `s3://bucket/key`). Clients write a local location in all
- * three forms, so locations are compared only after `normalizeLocation`.
+ * Locations are URIs (`file:/a/b`, `file:///a/b`, a bare absolute path, `s3://bucket/key`). Clients write a local location in all three
+ * forms, and `s3a:` or `s3n:` for `s3:`, so locations are compared only after `normalizeLocation`.
  */
 
 const FILE_ROOT = 'file:///';
 
-/** Returns the canonical form: `file:///a/b` without `.`, `..`, doubled or trailing slashes. @throws INVALID_REQUEST on anything else */
+/**
+ * Returns the canonical form: `file:///a/b` without `.`, `..`, doubled or trailing slashes; `s3://bucket/key` with the key byte for byte,
+ * because `a//b` is another object than `a/b`, but for one slash at its end.
+ * @throws INVALID_REQUEST on anything else, and for a key with a segment `.` or `..`, which some stores and proxies resolve
+ */
 export function normalizeLocation(location: string): string {
   if (location.startsWith('/')) return `file://${cleanPath(location)}`;
   if (location.startsWith(FILE_ROOT)) return `file://${cleanPath(location.slice(FILE_ROOT.length - 1))}`;
@@ -21,6 +25,7 @@ export function normalizeLocation(location: string): string {
     if (!path.startsWith('/')) throw new SkeinError('INVALID_REQUEST', `not an absolute file location: ${location}`);
     return `file://${cleanPath(path)}`;
   }
+  if (S3_SCHEMES.has(scheme)) return s3Key(location, rest);
   const [authority = '', ...segments] = rest.split('/');
   return `${scheme}://${authority}${cleanPath(`/${segments.join('/')}`)}`.replace(/\/$/, '');
 }
@@ -50,6 +55,21 @@ export const fileLocation = (path: string): string => normalizeLocation(path);
 
 /** Finds parts that a canonical path does not have: a doubled or trailing slash, `.`, `..`, NUL. Hardly any location has it. */
 const UNCLEAN = /\/\.{0,2}(?:\/|$)|\0/;
+
+const S3_SCHEMES: ReadonlySet<string> = new Set(['s3', 's3a', 's3n']);
+/** A bucket's name; old ones have capitals and underscores. */
+const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/;
+
+/** @throws INVALID_REQUEST */
+function s3Key(location: string, rest: string): string {
+  const slash = rest.indexOf('/');
+  const bucket = slash === -1 ? rest : rest.slice(0, slash);
+  const key = slash === -1 ? '' : rest.slice(slash);
+  if (!BUCKET.test(bucket)) throw new SkeinError('INVALID_REQUEST', `not a bucket: ${location}`);
+  if (/\/\.{1,2}(?:\/|$)|\0/.test(key))
+    throw new SkeinError('INVALID_REQUEST', `not a key that is served: ${location}`);
+  return `s3://${bucket}${key.endsWith('/') ? key.slice(0, -1) : key}`;
+}
 
 function cleanPath(path: string): string {
   if (!UNCLEAN.test(path)) return path;

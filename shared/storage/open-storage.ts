@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { unreachable } from '#shared/must.ts';
+import { s3Storage } from './s3/s3-storage.ts';
 import type { StorageCredential } from './credential.ts';
 import { fileStorage } from './file-storage.ts';
 import { normalizeLocation } from './location.ts';
@@ -15,7 +16,8 @@ export const openStorage: OpenStorage = (location, credential) => {
       if (normal.startsWith('file:')) return fileStorage;
       throw new SkeinError('NOT_SUPPORTED', `not a local location: ${location}`);
     case 's3':
-      throw new SkeinError('NOT_SUPPORTED', `no storage serves ${location}`);
+      if (normal.startsWith('s3:')) return s3Storage(credential);
+      throw new SkeinError('NOT_SUPPORTED', `not a location in a bucket: ${location}`);
     default:
       return unreachable(credential);
   }

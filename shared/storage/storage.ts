@@ -6,6 +6,8 @@
  * STORAGE_FULL. A missing file is `FileNotFound`, which callers convert to their own "not found".
  */
 export interface Storage {
+  /** Whether programs of this machine can open its files: then it has folders and links, too. */
+  readonly isLocal: boolean;
   /** Reads a whole file. @throws FileTooLarge when it has more than `bytesMax` bytes, FileNotFound */
   read(location: string, bytesMax: number): Promise<Uint8Array>;
   /** Reads bytes `[offset, offset + length)` of a file; fewer where it ends. @throws FileNotFound */
@@ -24,9 +26,12 @@ export interface Storage {
    * @throws also what the bytes throw: then there is no file
    */
   writeStream(location: string, chunks: AsyncIterable<Uint8Array>): Promise<number>;
-  /** Gives a file another name, and makes the folders that it needs; replaces a file of that name. @throws FileNotFound */
-  rename(from: string, to: string): Promise<void>;
-  /** Returns when a file that another program has written is on the disk. @throws FileNotFound */
+  /**
+   * Gives a whole file its final name, in the place of a file of that name, and makes the folders that it needs. An object store copies it
+   * within itself and then deletes the earlier name: readers of the final one see the old file or the new one. @throws FileNotFound
+   */
+  place(from: string, to: string): Promise<void>;
+  /** Returns when a file that another program has written is on the disk. @throws FileNotFound, NOT_SUPPORTED unless `isLocal` */
   sync(location: string): Promise<void>;
   /** Lists the files below a folder, page by page, in any order; follows no symbolic link. A missing folder has no files. */
   list(folder: string): AsyncIterable<readonly string[]>;

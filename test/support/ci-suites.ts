@@ -3,6 +3,9 @@
 /** Other people's clients judge the catalog; virtual machines of Java and Python make these suites dear. */
 export const CLIENT_SUITES: readonly string[] = ['test/clients/**/*.test.ts', 'test/conformance/rest-kit.test.ts'];
 
+/** A warehouse in a bucket of a real S3 server, which is built from its source at first. */
+export const BUCKET_SUITES: readonly string[] = ['shared/storage/s3/*.system.test.ts', 'test/bucket/*.test.ts'];
+
 /** As large as a laptop's data, or on more workers than the laptop has cores. */
 export const SCALE_SUITES: readonly string[] = [
   'test/cluster/distributed-on-three.test.ts',
@@ -35,6 +38,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/etcd.test.ts',
   'test/cluster/fresh-reads.test.ts',
   'test/cluster/memory.test.ts',
+  'test/cluster/package.test.ts',
   'test/cluster/postgres-kills.test.ts',
   'test/cluster/refresh-kills.test.ts',
   'test/cluster/refresh-random.test.ts',
@@ -85,4 +89,10 @@ export const SIEGE_SUITES: readonly string[] = [
     'worker/slot/wide-task.timed.test.ts',
   );
 
-export const CI_SUITES: readonly string[] = [...CLIENT_SUITES, ...SCALE_SUITES, ...EXHAUSTIVE_SUITES, ...SIEGE_SUITES];
+export const CI_SUITES: readonly string[] = [
+  ...CLIENT_SUITES,
+  ...BUCKET_SUITES,
+  ...SCALE_SUITES,
+  ...EXHAUSTIVE_SUITES,
+  ...SIEGE_SUITES,
+];

@@ -29,6 +29,12 @@ export const PEERS: readonly Peer[] = [
     module: 'test/support/curl.ts',
   },
   {
+    name: 'Go, which builds MinIO',
+    commands: ['go'],
+    packages: ['golang'],
+    module: 'test/support/minio.ts',
+  },
+  {
     name: 'Java with Maven',
     commands: ['mvn', 'javac'],
     packages: ['maven', 'default-jdk-headless'],

@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import type { FlightDoor } from './flight-door.ts';
+import { beginTransaction, closeSession, endTransaction } from './end-transaction.ts';
 import { cancelInfo, renewEndpoint } from './endpoints.ts';
 import { decodeMessage, encodeMessage, packMessage, unpackMessage, type SqlMessages } from './flight-messages.ts';
 import { getSessionOptions, setSessionOptions } from './session-options.ts';
@@ -16,7 +17,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   BeginTransaction: {
     description: 'Begins a transaction, which later commands name by its id',
     run: async (door, visit) => {
-      const id = await door.transactions.begin(door, visit);
+      const id = await beginTransaction(door, visit);
       return packMessage('ActionBeginTransactionResult', { transaction_id: Buffer.from(id) });
     },
   },
@@ -28,7 +29,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       if (action === 'END_TRANSACTION_UNSPECIFIED') {
         throw new SkeinError('INVALID_REQUEST', 'the action must say commit or rollback');
       }
-      await door.transactions.end(door, visit, { id, commits: action === 'END_TRANSACTION_COMMIT' });
+      await endTransaction(door, visit, id, action === 'END_TRANSACTION_COMMIT');
       return undefined;
     },
   },
@@ -69,8 +70,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   CloseSession: {
     description: 'Ends the session; its transactions are rolled back',
     run: async (door, visit) => {
-      await door.transactions.endAll(door, visit);
-      await door.queries.endSession(visit.session);
+      await closeSession(door, visit);
       return encodeMessage('CloseSessionResult', { status: 'CLOSED' });
     },
   },

@@ -66,7 +66,7 @@ function statementOf(visit: Visit, command: FlightCommand): FlightStatement {
     throw new SkeinError('NOT_SUPPORTED', `${command.kind} gives no rows here`);
   }
   const { query: sql, transaction_id: id } = command.fields;
-  return { sql, parameters: null, transaction: transactionOf(visit, id) };
+  return { sql, parameters: null, transaction: transactionOf(visit.session, id) };
 }
 
 type Begun = { readonly result: FlightResult; readonly handle: string };

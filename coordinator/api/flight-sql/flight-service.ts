@@ -24,7 +24,7 @@ import { doGet } from './do-get.ts';
 import type { FlightDoor } from './flight-door.ts';
 import { flightError, StatementFailure } from './flight-error.ts';
 import { flightInfo, pollInfo } from './flight-info.ts';
-import { sessionCookie, type IncomingCall, type Visit } from './visit.ts';
+import { sessionCookie, sessionToken, type IncomingCall, type Visit } from './visit.ts';
 
 /** The service whose streams of rows are encoded already: no body passes through a protobuf library. */
 export function flightSqlDefinition(): ServiceDefinition {
@@ -155,8 +155,9 @@ async function answerHandshake(door: FlightDoor, call: ServerDuplexStream<unknow
     requireActive(door);
     const { token } = await door.visits.signIn(call);
     const metadata = new Metadata();
-    metadata.set('authorization', `Bearer ${token}`);
-    metadata.set('set-cookie', sessionCookie(randomUUID()));
+    const session = randomUUID();
+    metadata.set('authorization', `Bearer ${sessionToken(token, session)}`);
+    metadata.set('set-cookie', sessionCookie(session));
     call.sendMetadata(metadata);
     call.on('data', () => undefined);
     call.on('end', () => call.end());

@@ -3,12 +3,12 @@ import type {
   SessionOptionValueInput,
 } from '#proto/generated/arrow/flight/protocol/sql/SessionOptionValue.ts';
 import { SkeinError } from '#shared/error.ts';
-import { requireAction } from '../../auth/authenticate.ts';
 import { schemaName } from '../../catalog-client/catalog-browser.ts';
-import { setting, withoutSetting, withSetting, type SessionState } from '../../session/session.ts';
+import { setting, withoutSetting, withSetting } from '../../session/session.ts';
 import { isSetting, SETTINGS, type SettingName } from '../../session/settings.ts';
 import type { FlightDoor } from './flight-door.ts';
 import type { SqlMessages } from './flight-messages.ts';
+import { catalogChange, schemaChange, type SessionChange } from './session-place.ts';
 import type { Visit } from './visit.ts';
 
 type SetRequest = SqlMessages['SetSessionOptionsRequest'][1];
@@ -58,14 +58,12 @@ const rank = (name: string): number => (name === 'catalog' ? 0 : 1);
 
 const INVALID: ReadonlySet<string> = new Set(['INVALID_REQUEST', 'CATALOG_NOT_FOUND', 'SCHEMA_NOT_FOUND']);
 
-type Change = (state: SessionState) => SessionState;
-
 /** The change of a session that an option makes; undefined when there is no such option. `text` null = the default. */
 async function changeOf(
   { sessions, config }: FlightDoor,
   visit: Visit,
   { name, text }: { readonly name: string; readonly text: string | null },
-): Promise<Change | undefined> {
+): Promise<SessionChange | undefined> {
   switch (name) {
     case 'catalog':
       return catalogChange(sessions, visit, text);
@@ -75,31 +73,6 @@ async function changeOf(
       if (!isSetting(name)) return undefined;
       return text === null ? (now) => withoutSetting(now, name) : (now) => withSetting(now, name, text, config);
   }
-}
-
-/** @throws CATALOG_NOT_FOUND, FORBIDDEN */
-export async function catalogChange(
-  { names }: FlightDoor['sessions'],
-  { caller }: Visit,
-  name: string | null,
-): Promise<Change> {
-  requireAction(caller, 'catalog.use');
-  const catalog = name === null ? null : await names.catalog(caller, name);
-  return (now) => ({ ...now, catalog, schema: null });
-}
-
-/** @throws SCHEMA_NOT_FOUND, FORBIDDEN */
-export async function schemaChange(
-  { names, store }: FlightDoor['sessions'],
-  { caller, session }: Visit,
-  name: string | null,
-): Promise<Change> {
-  requireAction(caller, 'schema.use');
-  if (name === null) return (now) => ({ ...now, schema: null });
-  const { catalog } = await names.current(caller.claims, store.get(session));
-  const schema = catalog === '' ? undefined : await names.schema(caller.claims, catalog, name);
-  if (schema === undefined) throw new SkeinError('SCHEMA_NOT_FOUND', `schema ${name.slice(0, 200)} does not exist`);
-  return (now) => ({ ...now, schema });
 }
 
 /** A value as a text, whatever its type, as the specification recommends; null for none. */

@@ -9,7 +9,7 @@ import { callersTables } from '../../../session/callers-tables.ts';
 
 /** Names of table types, as drivers ask for them. */
 export const TABLE_KINDS = ['MATERIALIZED VIEW', 'TABLE', 'VIEW'] as const;
-export type TableKind = (typeof TABLE_KINDS)[number];
+type TableKind = (typeof TABLE_KINDS)[number];
 
 export type SchemaEntry = { readonly catalog: string; readonly schema: string };
 export type TableEntry = SchemaEntry & {

@@ -39,9 +39,6 @@ export const int32s = (values: Values<number>): ColumnData =>
 export const uint32s = (values: Values<number>): ColumnData =>
   fixed(values, 4, (b, value, at) => b.writeUInt32LE(value, at));
 
-export const uint8s = (values: Values<number>): ColumnData =>
-  fixed(values, 1, (b, value, at) => b.writeUInt8(value, at));
-
 export const int64s = (values: Values<number>): ColumnData =>
   fixed(values, 8, (b, value, at) => b.writeBigInt64LE(BigInt(value), at));
 

@@ -1,0 +1,123 @@
+import { SkeinError } from '#shared/error.ts';
+import type { ListedFile } from '#shared/storage/storage.ts';
+import { elements, readXml, textAt, type XmlNode } from './read-xml.ts';
+import type { S3Client } from './s3-client.ts';
+import { storageError } from './s3-error.ts';
+import { s3Location, s3Place } from './s3-object.ts';
+import { unquoted } from './s3-ranges.ts';
+import { contentMd5 } from './s3-writes.ts';
+
+/** Lists of objects, and deletions of many at once. */
+
+/** Objects that one request deletes, as S3 allows. */
+const REMOVES_AT_ONCE = 1_000;
+/** Requests for deletions that run at once. */
+const REQUESTS_AT_ONCE = 2;
+/** Keys that an error names. */
+const NAMED_MAX = 20;
+
+/** The objects below a folder, page by page, in the order of their keys. @throws STORAGE_ERROR */
+export async function* listObjects(
+  client: S3Client,
+  folder: string,
+  pageSize?: number,
+): AsyncGenerator<readonly ListedFile[]> {
+  const { bucket, key } = s3Place(folder);
+  // Without the slash a policy for `key/*` refuses the list, and `key2` would be found, too.
+  const prefix = key === '' ? '' : `${key}/`;
+  let token: string | undefined;
+  do {
+    const query = {
+      'list-type': '2',
+      'encoding-type': 'url',
+      prefix,
+      ...(pageSize === undefined ? {} : { 'max-keys': String(pageSize) }),
+      ...(token === undefined ? {} : { 'continuation-token': token }),
+    };
+    let page: XmlNode | undefined;
+    try {
+      const answer = await client.send({ bucket, key: '', method: 'GET', query });
+      [page] = elements(readXml(answer.body), 'ListBucketResult');
+      if (page === undefined || answer.isCut) throw new Error('the store’s list cannot be read');
+    } catch (error) {
+      throw storageError(folder, error);
+    }
+    const isEncoded = textAt(page, 'EncodingType') === 'url';
+    const files = elements(page, 'Contents').map((entry) => listed(entry, bucket, isEncoded));
+    // Some programs make objects that stand for folders.
+    yield files.filter(({ location }) => !location.endsWith('/'));
+    token = textAt(page, 'IsTruncated') === 'true' ? textAt(page, 'NextContinuationToken') : undefined;
+  } while (token !== undefined);
+}
+
+function listed(entry: XmlNode, bucket: string, isEncoded: boolean): ListedFile {
+  const key = textAt(entry, 'Key') ?? '';
+  return {
+    location: s3Location({ bucket, key: isEncoded ? decodeURIComponent(key.replaceAll('+', '%20')) : key }),
+    sizeBytes: Number(textAt(entry, 'Size') ?? 0),
+    modifiedMs: Date.parse(textAt(entry, 'LastModified') ?? '') || 0,
+    etag: unquoted(textAt(entry, 'ETag') ?? ''),
+  };
+}
+
+/** Deletes objects, as many as possible. @throws STORAGE_ERROR that names those which stayed */
+export async function removeObjects(client: S3Client, locations: readonly string[]): Promise<void> {
+  const batches: (readonly string[])[] = [];
+  for (const ofBucket of Map.groupBy(locations, (location) => s3Place(location).bucket).values()) {
+    for (let at = 0; at < ofBucket.length; at += REMOVES_AT_ONCE)
+      batches.push(ofBucket.slice(at, at + REMOVES_AT_ONCE));
+  }
+  const stayed: { readonly location: string; readonly why: string }[] = [];
+  for (let at = 0; at < batches.length; at += REQUESTS_AT_ONCE) {
+    const results = await Promise.all(
+      batches.slice(at, at + REQUESTS_AT_ONCE).map((batch) => removeBatch(client, batch)),
+    );
+    stayed.push(...results.flat());
+  }
+  const [first] = stayed;
+  if (first === undefined) return;
+  const names = stayed.slice(0, NAMED_MAX).map(({ location }) => location);
+  const more = stayed.length > NAMED_MAX ? ` and ${stayed.length - NAMED_MAX} more` : '';
+  throw new SkeinError('STORAGE_ERROR', `cannot delete ${names.join(', ')}${more}: ${first.why}`);
+}
+
+async function removeBatch(
+  client: S3Client,
+  locations: readonly string[],
+): Promise<readonly { readonly location: string; readonly why: string }[]> {
+  const [first] = locations;
+  if (first === undefined) return [];
+  const { bucket } = s3Place(first);
+  try {
+    // XML cannot spell these characters.
+    const [odd, plain] = [true, false].map((isOdd) =>
+      locations.filter((one) => hasControl(s3Place(one).key) === isOdd),
+    );
+    for (const location of odd ?? []) await client.send({ ...s3Place(location), method: 'DELETE' }, [404]);
+    if (plain === undefined || plain.length === 0) return [];
+    const keys = plain.map((location) => `<Object><Key>${escapeXml(s3Place(location).key)}</Key></Object>`);
+    const body = Buffer.from(`<Delete><Quiet>true</Quiet>${keys.join('')}</Delete>`);
+    const headers = { 'content-type': 'application/xml', 'content-md5': contentMd5(body) };
+    const answer = await client.send({ bucket, key: '', method: 'POST', query: { delete: '' }, headers, body });
+    const result = readXml(answer.body);
+    return elements(result, 'DeleteResult', 'Error').map((error) => ({
+      location: s3Location({ bucket, key: textAt(error, 'Key') ?? '' }),
+      why: textAt(error, 'Code') ?? 'refused',
+    }));
+  } catch (error) {
+    const why = storageError(first, error).message;
+    return locations.map((location) => ({ location, why }));
+  }
+}
+
+// eslint-disable-next-line no-control-regex -- XML 1.0 has no control characters
+const hasControl = (key: string): boolean => /[\u0000-\u001f\ufffe\uffff]/.test(key);
+
+const XML_ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
+const escapeXml = (text: string): string => text.replaceAll(/[&<>"']/g, (char) => XML_ESCAPES[char] ?? char);

@@ -31,7 +31,7 @@ export type TableFilter = SchemaFilter & {
 /** Tables that are loaded at once. */
 const LOADED_AT_ONCE = 100;
 
-/** What a caller may see of the catalogs, in the order of names. */
+/** The catalogs, schemas and tables that a caller may see, in the order of their names. */
 export class CatalogEntries {
   readonly #client: CatalogClient;
   readonly #caller: Caller;

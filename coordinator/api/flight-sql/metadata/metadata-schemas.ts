@@ -39,7 +39,7 @@ export const PRIMARY_KEYS = new Schema([
   required('key_sequence', int32),
   optional('key_name', text),
 ]);
-/** Of exported and imported keys, and of references between two tables. */
+/** The columns of exported and imported keys, and of references between two tables. */
 export const FOREIGN_KEYS = new Schema([
   optional('pk_catalog_name', text),
   optional('pk_db_schema_name', text),

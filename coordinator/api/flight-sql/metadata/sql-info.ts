@@ -47,93 +47,6 @@ const UNKNOWN = count(0);
 const YES = boolean(true);
 const NO = boolean(false);
 
-/** Every value that the specification names, because drivers fail on one that is missing. Ids as in FlightSql.proto. */
-export const sqlInfo = (limits: InfoLimits): ReadonlyMap<number, InfoValue> =>
-  new Map<number, InfoValue>([
-    // The server: its name, release, Arrow's release, read-only, SQL, Substrait, transactions (without savepoints), cancel, ingest.
-    [0, text('Skein')],
-    [1, text(SKEIN_RELEASE)],
-    [2, text(ARROW_FORMAT)],
-    [3, NO],
-    [4, YES],
-    [5, NO],
-    [6, text('')],
-    [7, text('')],
-    [8, number(1)],
-    [9, YES],
-    [10, YES],
-    [11, YES],
-    [100, number(limits.statementTimeoutMs)],
-    [101, number(limits.transactionTimeoutMs)],
-    // DDL of catalogs, schemas and tables; names keep their case and are found without it.
-    [500, YES],
-    [501, YES],
-    [502, YES],
-    [503, number(CASE_INSENSITIVE)],
-    [504, text('"')],
-    [505, number(CASE_INSENSITIVE)],
-    [506, NO],
-    [507, number(NULLS_AT_END)],
-    [508, words(KEYWORDS)],
-    [509, words(NUMERIC_FUNCTIONS)],
-    [510, words(STRING_FUNCTIONS)],
-    [511, words(SYSTEM_FUNCTIONS)],
-    [512, words(DATETIME_FUNCTIONS)],
-    [513, text('\\')],
-    [514, text('')],
-    // Aliases, NULL in concatenations, conversions, correlation names, ORDER BY, GROUP BY, ESCAPE, NOT NULL.
-    [515, YES],
-    [516, YES],
-    [517, { kind: 'lists', value: CONVERSIONS }],
-    [518, YES],
-    [519, NO],
-    [520, YES],
-    [521, YES],
-    [522, bits(0, 1)],
-    [523, YES],
-    [524, YES],
-    [525, bits(0, 1, 2)],
-    [526, bits(0, 1)],
-    [527, NO],
-    [528, number(FULL_OUTER_JOINS)],
-    [529, text('schema')],
-    [530, text('procedure')],
-    [531, text('catalog')],
-    [532, YES],
-    [533, bits()],
-    [534, bits()],
-    [535, bits()],
-    [536, NO],
-    [537, NO],
-    [538, bits(0, 1, 2, 3)],
-    [539, YES],
-    [540, bits(0, 1)],
-    // Lengths and numbers; 0 is no limit, or an unknown one.
-    ...[541, 542, 544, 546, 547, 548, 551, 555, 558, 560].map((id) => [id, UNKNOWN] as const),
-    ...[543, 550, 552, 553, 554, 559, 561].map((id) => [id, count(NAME_LENGTH)] as const),
-    [545, UNKNOWN],
-    [549, count(limits.connectionsMax)],
-    [556, YES],
-    [557, count(limits.statementBytesMax)],
-    // Transactions read one snapshot.
-    [562, number(REPEATABLE_READ)],
-    [563, YES],
-    [564, bits(REPEATABLE_READ)],
-    [565, NO],
-    [566, NO],
-    // Results are read forward and not changed.
-    [567, bits(1)],
-    [568, bits(1)],
-    [569, bits(1)],
-    [570, bits()],
-    [571, bits()],
-    [572, YES],
-    [573, NO],
-    [574, NO],
-    [575, NO],
-    [576, NO],
-  ]);
-
 /** The release of the columnar format that streams have. */
 const ARROW_FORMAT = '1.3.0';
 const CASE_INSENSITIVE = 1;
@@ -167,6 +80,98 @@ const CONVERSIONS = [
   [15, [15, ...TEXTS]] as const,
   [16, [...TIMES, ...TEXTS]] as const,
 ].toSorted(([a], [b]) => a - b);
+
+/** The values that do not depend on the configuration. */
+const CONSTANT_VALUES: readonly (readonly [number, InfoValue])[] = [
+  // The server: its name, release, Arrow's release, read-only, SQL, Substrait, transactions (without savepoints), cancel, ingest.
+  [0, text('Skein')],
+  [1, text(SKEIN_RELEASE)],
+  [2, text(ARROW_FORMAT)],
+  [3, NO],
+  [4, YES],
+  [5, NO],
+  [6, text('')],
+  [7, text('')],
+  [8, number(1)],
+  [9, YES],
+  [10, YES],
+  [11, YES],
+  // DDL of catalogs, schemas and tables; names keep their case and are found without it.
+  [500, YES],
+  [501, YES],
+  [502, YES],
+  [503, number(CASE_INSENSITIVE)],
+  [504, text('"')],
+  [505, number(CASE_INSENSITIVE)],
+  [506, NO],
+  [507, number(NULLS_AT_END)],
+  [508, words(KEYWORDS)],
+  [509, words(NUMERIC_FUNCTIONS)],
+  [510, words(STRING_FUNCTIONS)],
+  [511, words(SYSTEM_FUNCTIONS)],
+  [512, words(DATETIME_FUNCTIONS)],
+  [513, text('\\')],
+  [514, text('')],
+  // Aliases, NULL in concatenations, conversions, correlation names, ORDER BY, GROUP BY, ESCAPE, NOT NULL.
+  [515, YES],
+  [516, YES],
+  [517, { kind: 'lists', value: CONVERSIONS }],
+  [518, YES],
+  [519, NO],
+  [520, YES],
+  [521, YES],
+  [522, bits(0, 1)],
+  [523, YES],
+  [524, YES],
+  [525, bits(0, 1, 2)],
+  [526, bits(0, 1)],
+  [527, NO],
+  [528, number(FULL_OUTER_JOINS)],
+  [529, text('schema')],
+  [530, text('procedure')],
+  [531, text('catalog')],
+  [532, YES],
+  [533, bits()],
+  [534, bits()],
+  [535, bits()],
+  [536, NO],
+  [537, NO],
+  [538, bits(0, 1, 2, 3)],
+  [539, YES],
+  [540, bits(0, 1)],
+  // Lengths and numbers; 0 is no limit, or an unknown one.
+  ...[541, 542, 544, 546, 547, 548, 551, 555, 558, 560].map((id) => [id, UNKNOWN] as const),
+  ...[543, 550, 552, 553, 554, 559, 561].map((id) => [id, count(NAME_LENGTH)] as const),
+  [545, UNKNOWN],
+  [556, YES],
+  // Transactions read one snapshot.
+  [562, number(REPEATABLE_READ)],
+  [563, YES],
+  [564, bits(REPEATABLE_READ)],
+  [565, NO],
+  [566, NO],
+  // Results are read forward and not changed.
+  [567, bits(1)],
+  [568, bits(1)],
+  [569, bits(1)],
+  [570, bits()],
+  [571, bits()],
+  [572, YES],
+  [573, NO],
+  [574, NO],
+  [575, NO],
+  [576, NO],
+];
+
+/** Every value that the specification names, because drivers fail on one that is missing. Ids as in FlightSql.proto. */
+export const sqlInfo = (limits: InfoLimits): ReadonlyMap<number, InfoValue> =>
+  new Map<number, InfoValue>([
+    ...CONSTANT_VALUES,
+    [100, number(limits.statementTimeoutMs)],
+    [101, number(limits.transactionTimeoutMs)],
+    [549, count(limits.connectionsMax)],
+    [557, count(limits.statementBytesMax)],
+  ]);
 
 /** Rows of SqlInfo: those of `ids`, or all; an id that nobody knows has no row. */
 export function sqlInfoBatch(info: ReadonlyMap<number, InfoValue>, ids: readonly number[]): ResultBatch {

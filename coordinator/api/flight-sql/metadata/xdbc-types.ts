@@ -13,7 +13,7 @@ type XdbcType = {
   /** Whether it is a number: with a sign, exact to a digit (10) or a bit (2). */
   readonly radix: 2 | 10 | null;
   readonly scaleMax: number | null;
-  /** Of dates and times. */
+  /** The subcode of dates and times. */
   readonly subcode: number | null;
 };
 

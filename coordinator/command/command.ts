@@ -14,6 +14,8 @@ import type { CommandContext } from '../operation/command-context.ts';
 export interface Command<Input = unknown> {
   /** How the statement may begin: words in capitals with one space between them, or a symbol. The longest that fits decides. */
   readonly words: readonly string[];
+  /** As in `ResultShape`; absent = its first words. */
+  readonly tag?: string;
   /** Name of the statement's kind in history (service specification, Query history record). */
   readonly queryType: QueryType;
   /** The same for statements whose kind depends on what they say; it comes before `queryType`. */

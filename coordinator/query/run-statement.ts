@@ -173,5 +173,5 @@ function run({ command: name, input }: Statement, { services, request, active, e
   const prepared = sessionStatements({ services, request, active, edits });
   const action = command.action(input);
   if (action !== null) requireAction(request.caller, action);
-  return command.run(input, commandContext(services, request, { active, edits, prepared }));
+  return command.run(input, commandContext(services, request, { active, command, edits, prepared }));
 }

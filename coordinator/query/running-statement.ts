@@ -1,7 +1,7 @@
-import { onePage } from '../catalog-client/pages.ts';
 import { SkeinError } from '#shared/error.ts';
 import { commitManifests } from '../write/commit-manifests.ts';
-import type { PagedAnswer } from '../operation/answer.ts';
+import type { Command } from '../command/command.ts';
+import { paged, type PagedAnswer } from '../operation/answer.ts';
 import type { CommandContext } from '../operation/command-context.ts';
 import type { Outcome } from '../operation/outcome.ts';
 import type { PreparedStatements } from '../operation/prepared-statements.ts';
@@ -26,6 +26,7 @@ import { statementTables } from './statement-tables.ts';
 /** The differences between a statement and the prepared statement that it runs. */
 type ContextParts = {
   readonly active: ActiveQuery;
+  readonly command: Pick<Command, 'tag' | 'words'>;
   /** The values of parameters in the statement's text. */
   readonly edits: readonly Edit[];
   readonly prepared: PreparedStatements;
@@ -37,7 +38,7 @@ type ContextParts = {
 export function commandContext(
   services: RunnerServices,
   request: StatementRequest,
-  { active, edits, prepared, checkColumns = () => Promise.resolve() }: ContextParts,
+  { active, edits, prepared, command, checkColumns = () => Promise.resolve() }: ContextParts,
 ): CommandContext {
   const { store, names, catalog: shared } = services.sessions;
   const inner = services.transactions.find(request.session)?.parts;
@@ -47,6 +48,7 @@ export function commandContext(
     commits: services.commits,
   };
   const session = store.get(request.session);
+  const tag = command.tag ?? command.words[0] ?? '';
   const rows = statementRows(services.config['coordinator.rows_bytes_max'], () => context);
   const source = callersTables(catalog, request.caller);
   const { tenant } = request.caller.claims;
@@ -77,6 +79,7 @@ export function commandContext(
       source,
       values: valuePlaces(edits),
       checkColumns,
+      tag,
     }),
     prepared,
     transactions: sessionTransactions(services, request, active),
@@ -88,7 +91,7 @@ export function commandContext(
     },
     writes: new StatementWrites({ config: services.config, journal, commits, statement: active }, () => context),
     unload: (unload) => unloadRows(unload, context, { journal: services.unloads, statement: active }),
-    ...answersOf(request, active),
+    ...answersOf(request, active, tag),
   };
   return context;
 }
@@ -97,24 +100,36 @@ export function commandContext(
 function answersOf(
   request: StatementRequest,
   active: ActiveQuery,
+  tag: string,
 ): Pick<CommandContext, 'answer' | 'answerPages' | 'answerReturned' | 'answerCount' | 'answerNumbers'> {
   const answerNumbers: CommandContext['answerNumbers'] = async (numbers) => {
     const { sink } = request;
-    sink.start({ columns: numberColumns(Object.keys(numbers)), timeZone: NO_ZONE });
+    sink.planned({ kind: 'rows', tag, columns: numberColumns(Object.keys(numbers)), timeZone: NO_ZONE });
+    sink.start();
     await sink.batch(numbersBatch(sink.encoding, Object.values(numbers)));
-    return { rowsProduced: 1, bytesScanned: 0, fragments: 0 };
+    return ONE_ROW;
   };
   return {
-    answer: ({ columns, rows }) => answer({ columns, pages: onePage(rows) }, request, active),
-    answerPages: (pages) => answer(pages, request, active),
+    answer: (given) => {
+      if (!('status' in given)) return answer(paged(given), request, active, tag);
+      active.signal.throwIfAborted();
+      request.sink.planned({ kind: 'nothing', ...given });
+      return Promise.resolve(ONE_ROW);
+    },
+    answerPages: (pages) => answer(pages, request, active, tag),
     answerReturned: async (count) => {
       // The rows are committed, whether the client waits for them or not.
       await request.sink.release().catch((error: unknown) => {
         if (SkeinError.of(error).code !== 'QUERY_CANCELLED') throw error;
       });
+      request.sink.changed(count);
       return { rowsProduced: count, bytesScanned: 0, fragments: 0 };
     },
-    answerCount: (count) => answerNumbers({ count }),
+    answerCount: (count) => {
+      request.sink.planned({ kind: 'count', tag });
+      request.sink.changed(count);
+      return Promise.resolve(ONE_ROW);
+    },
     answerNumbers,
   };
 }
@@ -122,13 +137,18 @@ function answersOf(
 /** The coordinator's own results have text columns only, so their time zone is never used. */
 const NO_ZONE = 'UTC';
 
+/** A count, a status, and numbers are one row where they are rows. */
+const ONE_ROW: Outcome = { rowsProduced: 1, bytesScanned: 0, fragments: 0 };
+
 async function answer(
   { columns, pages }: PagedAnswer,
   { sink }: StatementRequest,
   { signal }: ActiveQuery,
+  tag: string,
 ): Promise<Outcome> {
   signal.throwIfAborted();
-  sink.start({ columns, timeZone: NO_ZONE });
+  sink.planned({ kind: 'rows', tag, columns, timeZone: NO_ZONE });
+  sink.start();
   let rowsProduced = 0;
   for await (const rows of pages) {
     // A statement that was stopped may have been answered already.

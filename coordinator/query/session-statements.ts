@@ -74,6 +74,7 @@ class SessionStatements implements PreparedStatements {
         input,
         commandContext(services, request, {
           active,
+          command,
           edits,
           prepared: this,
           ...(command === COMMANDS.query ? { checkColumns: (now) => this.#checkColumns(prepared, now) } : {}),
@@ -136,7 +137,7 @@ class SessionStatements implements PreparedStatements {
       const { command, input } = this.#allowed(parsed.statement);
       const used = new Set(edits.map(({ name }) => name));
       const names = namesOf(edits, types);
-      const context = commandContext(services, request, { active, edits, prepared: this });
+      const context = commandContext(services, request, { active, command, edits, prepared: this });
       const described = await command.describe?.(input, context);
       const { columns, parameters } = must(described, 'it can be prepared');
       return {
@@ -172,7 +173,7 @@ class SessionStatements implements PreparedStatements {
     const { services, request, active, edits } = this.#parts;
     const expressions = given.flatMap(({ constant, expression }) => (constant === undefined ? [expression] : []));
     if (expressions.length === 0) return given.map(({ constant }) => constant ?? null);
-    const { queries } = commandContext(services, request, { active, edits, prepared: this });
+    const { queries } = commandContext(services, request, { active, command: COMMANDS.execute, edits, prepared: this });
     const literals = [
       ...(await queries.constants(await queries.prove((take) => expressions.map((one) => take('expression', one))))),
     ];

@@ -23,6 +23,8 @@ export type StatementParts = {
   /** The values of parameters in the statement's text. */
   readonly values: readonly ValuePlace[];
   readonly checkColumns: CheckColumns;
+  /** As in `ResultShape`. */
+  readonly tag: string;
   /** Absent = the session's, and whole tables. */
   readonly scope?: QueryScope;
 };

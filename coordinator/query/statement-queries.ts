@@ -41,7 +41,7 @@ import type { StatementParts } from './statement-parts.ts';
 import { returningRows } from './returning-rows.ts';
 import { leasedTables } from './statement-tables.ts';
 import { planLoad, planRewrite, type PartsOf } from './parts-of-files.ts';
-import { requireSameColumns } from './require-same-columns.ts';
+import { requireSameColumns } from '../sink/require-same-columns.ts';
 import { typedColumns } from './typed-columns.ts';
 
 /** The queries of one statement: gate, plan, admission, tasks, result. */
@@ -111,6 +111,7 @@ export class StatementQueries implements Queries {
   }
 
   async #rows(query: TextSpan): Promise<Outcome> {
+    const { tag } = this.#parts;
     const { sink } = this.#parts.request;
     const { signal } = this.#parts.active;
     const shape = this.#admittedShape(query);
@@ -118,6 +119,7 @@ export class StatementQueries implements Queries {
     const checked = async (place: Place | null, mayShare = true): Promise<PreparedQuery> => {
       const known = await this.#prepare(query, context, { place, mayShare });
       await this.#parts.checkColumns(known.columns);
+      sink.planned({ kind: 'rows', tag, columns: known.columns, timeZone: context.timeZone });
       return known;
     };
     const prepared = await checked(null);
@@ -128,7 +130,7 @@ export class StatementQueries implements Queries {
       destination: { kind: 'rows', encoding: sink.encoding },
       renew: (place) => this.#renewed(prepared, () => checked(place)),
       planAlone: (place) => checked(place, false),
-      onStart: ({ columns }) => sink.start({ columns, timeZone: context.timeZone }),
+      onStart: () => sink.start(),
       // A statement that was stopped may have been answered already.
       onBatch: (batch) => {
         signal.throwIfAborted();
@@ -219,10 +221,11 @@ export class StatementQueries implements Queries {
   }
 
   async returning(query: TextSpan, text: DerivedText, of: ReturnedFiles): Promise<Returning> {
-    const { services, request, active, session: state } = this.#parts;
+    const { services, request, active, session: state, tag } = this.#parts;
     const shape = this.#admittedShape(query);
     const context = await this.#context();
     const planned = await this.#plan(query, text, context);
+    request.sink.planned({ kind: 'rows', tag, columns: planned.columns, timeZone: context.timeZone });
     const run = { services, request, active, state, query: planned, context, shape };
     return returningRows({ ...run, offset: query.offset, of });
   }

@@ -1,6 +1,7 @@
-import type { Schema } from 'apache-arrow';
+import { Schema } from 'apache-arrow';
 import { SkeinError } from '#shared/error.ts';
 import type { QueryId } from '#shared/id.ts';
+import { unreachable } from '#shared/must.ts';
 import { arrowSchema } from '../../sink/arrow-schema.ts';
 import type { ResultBatch, ResultShape, ResultSink, ResultSummary } from '../../sink/result-sink.ts';
 import { schemaMessage } from './arrow-message.ts';
@@ -27,10 +28,10 @@ export class FlightResult implements ResultSink {
   #batches: ResultBatch[] = [];
   #bytes = 0;
   #end: End | undefined;
+  /** Rows that the statement has changed. */
+  #changed: number | undefined;
   #isHeld = false;
   #isRead = false;
-  /** The client has been told the columns. */
-  #isTold = false;
   #committed = false;
   #onBatch: () => void = () => undefined;
   #onRoom: (() => void) | undefined;
@@ -61,16 +62,25 @@ export class FlightResult implements ResultSink {
     return this.#ended.promise;
   }
 
-  start(shape: ResultShape): void {
-    const schema = arrowSchema({ columns: shape.columns, timeZone: ZONE });
-    if (this.#isTold && this.#schema !== undefined && !sameSchema(this.#schema, schema)) {
-      throw new SkeinError('NOT_SUPPORTED', 'the columns of the result have changed since the client was told them');
+  planned(shape: ResultShape): void {
+    switch (shape.kind) {
+      case 'rows':
+        this.#schema = arrowSchema({ columns: shape.columns, timeZone: ZONE });
+        this.#planned.resolve();
+        break;
+      case 'count':
+      case 'nothing':
+        // It has run by now, and ends at once.
+        this.#schema = new Schema([]);
+        break;
+      default:
+        unreachable(shape);
     }
-    this.#schema ??= schema;
-    if (!this.#isTold) this.#schema = schema;
+  }
+
+  start(): void {
     this.#batches = [];
     this.#bytes = 0;
-    this.#planned.resolve();
   }
 
   batch(batch: ResultBatch): Promise<void> | undefined {
@@ -97,8 +107,12 @@ export class FlightResult implements ResultSink {
     await this.#room();
   }
 
+  changed(count: number): void {
+    this.#changed = count;
+  }
+
   finish({ rowCount }: ResultSummary): void {
-    this.#ends({ kind: 'finished', rows: rowCount });
+    this.#ends({ kind: 'finished', rows: this.#changed ?? rowCount });
   }
 
   /** The statement has failed. */
@@ -119,7 +133,6 @@ export class FlightResult implements ResultSink {
   async schema(): Promise<Schema | undefined> {
     await this.#planned.promise;
     if (this.#end?.kind === 'failed' && !this.#committed) throw this.#end.error;
-    this.#isTold = true;
     return this.#schema;
   }
 
@@ -171,6 +184,3 @@ export class FlightResult implements ResultSink {
     this.#onBatch();
   }
 }
-
-/** Whether names, types and nullability are the same. */
-const sameSchema = (a: Schema, b: Schema): boolean => schemaMessage(a).equals(schemaMessage(b));

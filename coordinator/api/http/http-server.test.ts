@@ -180,7 +180,8 @@ afterAll(async () => {
 beforeEach(() => {
   requests.length = 0;
   run = async ({ sink }) => {
-    sink.start(SHAPE);
+    sink.planned(SHAPE);
+    sink.start();
     await sink.batch(jsonBatch(Buffer.from(',[1],[2]')));
     await sink.batch(jsonBatch(Buffer.from(',[3]')));
     sink.finish({ rowCount: 3, elapsedMs: 1.6 });
@@ -192,6 +193,8 @@ beforeEach(() => {
 });
 
 const SHAPE: ResultShape = {
+  kind: 'rows',
+  tag: 'SELECT',
   columns: [{ name: 'a', typeName: 'BIGINT', type: { kind: 'scalar', name: 'BIGINT' } }],
   timeZone: 'UTC',
 };
@@ -417,7 +420,8 @@ test('an error within the head keeps its status; a later one breaks the connecti
   const failing =
     (bytes: number) =>
     async ({ sink }: StatementRequest) => {
-      sink.start({ columns: [], timeZone: 'UTC' });
+      sink.planned({ kind: 'rows', tag: 'SELECT', columns: [], timeZone: 'UTC' });
+      sink.start();
       for (let i = 0; i < bytes / 100; i += 1) await sink.batch(jsonBatch(Buffer.from(`,["${'x'.repeat(95)}"]`)));
       throw new SkeinError('DIVISION_BY_ZERO', 'division by zero');
     };
@@ -433,7 +437,8 @@ test('an error within the head keeps its status; a later one breaks the connecti
 
 test('a result over its limit is refused', async () => {
   run = async ({ sink }) => {
-    sink.start({ columns: [], timeZone: 'UTC' });
+    sink.planned({ kind: 'rows', tag: 'SELECT', columns: [], timeZone: 'UTC' });
+    sink.start();
     await sink.batch(jsonBatch(Buffer.alloc(RESULT_BYTES_MAX, 'x')));
   };
   expect((await post({ sql: 'x' })).json()).toMatchObject({ error: 'RESULT_TOO_LARGE' });
@@ -445,7 +450,8 @@ test('a client that reads slowly holds the rows back; one that leaves ends the s
   let reason: unknown;
   run = async ({ sink, clientGone }) => {
     clientGone.addEventListener('abort', () => void (reason = clientGone.reason));
-    sink.start({ columns: [], timeZone: 'UTC' });
+    sink.planned({ kind: 'rows', tag: 'SELECT', columns: [], timeZone: 'UTC' });
+    sink.start();
     for (let i = 0; i < pieces; i += 1) {
       await sink.batch(jsonBatch(Buffer.alloc(60_000, 'x')));
       written += 1;

@@ -13,6 +13,7 @@ const COLUMNS = ['rows_unloaded', 'input_bytes', 'output_bytes'] as const;
 /** `COPY INTO table FROM @stage`, which loads files, and `COPY INTO @stage FROM table | (query)`, which unloads rows */
 export const copyInto: Command<{ readonly copy: CopyInto } | { readonly unload: Unload }> = {
   words: ['COPY INTO'],
+  tag: 'COPY',
   queryType: 'copy',
   timeout: 'session',
   parse(reader) {

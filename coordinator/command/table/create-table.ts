@@ -73,7 +73,7 @@ export const createTable: Command<CreateTable> = {
     if ('query' in shape)
       return createAs({ name, clauses, orReplace, ifNotExists, query: shape.query }, place, context);
     const define = await definition(shape, clauses, context);
-    const status = statusResult(hasKey(shape) ? WITH_KEY : 'CREATE TABLE');
+    const status = hasKey(shape) ? statusResult(WITH_KEY, 'CREATE TABLE') : statusResult('CREATE TABLE');
     if (place.existing !== undefined && !orReplace) {
       if (!ifNotExists) throw nameTaken(place.existing, name);
       return context.answer(status);

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { parseDuration } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { requireAction } from '../auth/authenticate.ts';
@@ -6,6 +7,7 @@ import type { Outcome } from '../operation/outcome.ts';
 import { COMMANDS, type Statement } from '../command/commands.ts';
 import type { SessionKey } from '../session/session-store.ts';
 import { CountedSink } from '../sink/counted-sink.ts';
+import { SpooledSink, type SpoolOptions } from '../sink/spooled-sink.ts';
 import { MiscountedRows } from '../sink/miscounted-rows.ts';
 import { setting } from '../session/session.ts';
 import { sizeOf } from '../statement/parameters.ts';
@@ -45,7 +47,8 @@ export function statementRunner(services: RunnerServices): QueryService {
 
 async function execute(services: RunnerServices, asked: StatementRequest): Promise<void> {
   const { clock, registry, log, metrics, traces } = services;
-  const sink = new CountedSink(asked.sink);
+  using spooled = new SpooledSink(asked.sink, spoolOptions(services, asked));
+  const sink = new CountedSink(spooled);
   const request = { ...asked, sink };
   const active = new ActiveQuery({
     request,
@@ -82,8 +85,21 @@ async function execute(services: RunnerServices, asked: StatementRequest): Promi
     if (refused === undefined) registry.remove(active);
     active.end();
   }
+  // The statement has ended, and holds nothing any more but these rows.
+  await spooled.drained();
   sink.finish({ rowCount: outcome.rowsProduced, elapsedMs: active.elapsedMs() });
 }
+
+const spoolOptions = (
+  { config, resultSpool }: RunnerServices,
+  { caller }: Pick<StatementRequest, 'caller'>,
+): SpoolOptions => ({
+  waitMs: config['coordinator.result_wait'],
+  ttlMs: config['coordinator.result_ttl'],
+  budget: resultSpool,
+  owner: caller.claims.tenant,
+  folder: join(config.data_dir, 'spool'),
+});
 
 /** Compute units of an hour of the cluster as it is now. */
 function cuRate({ config, scheduler }: RunnerServices): number {

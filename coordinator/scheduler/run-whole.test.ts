@@ -215,6 +215,7 @@ test('rows that were still on their way to the client when their worker died are
   const sink = new CountedSink({
     encoding: 'json',
     committed: false,
+    progress: 0,
     planned: () => undefined,
     start: () => void (rows.length = 0),
     batch: ({ body }) => void rows.push(body.toString()),

@@ -20,6 +20,7 @@ function sinkOf(): { readonly sink: CountedSink; readonly calls: unknown[] } {
   const door: ResultSink = {
     encoding: 'json',
     committed: false,
+    progress: 0,
     planned: (shape) => void calls.push(['planned', shape]),
     start: () => void calls.push('start'),
     batch: () => undefined,

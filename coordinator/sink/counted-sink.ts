@@ -23,6 +23,10 @@ export class CountedSink implements ResultSink {
     return this.#sink.committed;
   }
 
+  get progress(): number {
+    return this.#sink.progress;
+  }
+
   /** Rows of the result so far. */
   get rows(): number {
     return this.#rows;

@@ -63,6 +63,11 @@ export interface ResultSink {
   /** The statement has changed this many rows. */
   changed(count: number): void;
   finish(summary: ResultSummary): void;
+  /**
+   * A number that grows with each byte that the client takes. A client that takes none for `coordinator.result_wait` has stopped: what
+   * follows waits on disk (`spooled-sink.ts`), and the door gets it as the promises of `batch` resolve.
+   */
+  readonly progress: number;
   /** The client has seen a part: an error can no longer be answered, nor the statement run again. */
   readonly committed: boolean;
 }

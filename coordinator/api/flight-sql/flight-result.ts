@@ -33,6 +33,7 @@ export class FlightResult implements ResultSink {
   #isHeld = false;
   #isRead = false;
   #committed = false;
+  #takenBytes = 0;
   #onBatch: () => void = () => undefined;
   #onRoom: (() => void) | undefined;
 
@@ -50,6 +51,15 @@ export class FlightResult implements ResultSink {
   /** The reader has been given a part: it can no longer begin again. */
   get committed(): boolean {
     return this.#committed;
+  }
+
+  get progress(): number {
+    return this.#takenBytes;
+  }
+
+  /** The client wants to have more time for its result. */
+  renewed(): void {
+    this.#takenBytes += 1;
   }
 
   /** The number of rows, once the statement has ended; null before. */
@@ -150,6 +160,7 @@ export class FlightResult implements ResultSink {
       const batch = this.#isHeld ? undefined : this.#batches.shift();
       if (batch !== undefined) {
         this.#bytes -= batch.body.length;
+        this.#takenBytes += batch.body.length;
         this.#committed = true;
         if (this.#bytes < WINDOW_BYTES) this.#onRoom?.();
         yield batch;

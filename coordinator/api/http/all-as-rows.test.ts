@@ -7,6 +7,7 @@ function bodyOf(encoding: Encoding): { readonly body: RowsBody; readonly parts: 
   const body: RowsBody = {
     encoding,
     committed: false,
+    progress: 0,
     start: ({ columns }) => void parts.push(columns.map(({ name, typeName }) => `${name} ${typeName}`)),
     batch: ({ body: bytes, header }) => void parts.push(encoding === 'json' ? bytes.toString() : header !== null),
     hold: () => undefined,

@@ -30,6 +30,10 @@ export class AllAsRows implements ResultSink {
     return this.#body.committed;
   }
 
+  get progress(): number {
+    return this.#body.progress;
+  }
+
   planned(shape: ResultShape): void {
     this.#shape = shape;
   }

@@ -26,6 +26,10 @@ export class ArrowResult implements RowsBody {
     this.#response = new HeldResponse(response, { ...limits, headers, contentType: ARROW_STREAM });
   }
 
+  get progress(): number {
+    return this.#response.takenBytes;
+  }
+
   get committed(): boolean {
     return this.#response.committed;
   }

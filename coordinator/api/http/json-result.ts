@@ -15,6 +15,10 @@ export class JsonResult implements RowsBody {
     this.#response = new HeldResponse(response, { ...limits, headers, contentType: 'application/json; charset=utf-8' });
   }
 
+  get progress(): number {
+    return this.#response.takenBytes;
+  }
+
   get committed(): boolean {
     return this.#response.committed;
   }

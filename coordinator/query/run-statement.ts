@@ -1,12 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { parseDuration } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
+import { queryId } from '#shared/id.ts';
 import { requireAction } from '../auth/authenticate.ts';
 import type { Command } from '../command/command.ts';
 import type { Outcome } from '../operation/outcome.ts';
 import { COMMANDS, type Statement } from '../command/commands.ts';
 import type { SessionKey } from '../session/session-store.ts';
 import { CountedSink } from '../sink/counted-sink.ts';
+import type { StatementDescription } from '../operation/description.ts';
+import type { ResultSink } from '../sink/result-sink.ts';
 import { SpooledSink, type SpoolOptions } from '../sink/spooled-sink.ts';
 import { MiscountedRows } from '../sink/miscounted-rows.ts';
 import { setting } from '../session/session.ts';
@@ -19,19 +23,20 @@ import { beginCommand } from './begin-command.ts';
 import { inSource, withPlace } from './error-place.ts';
 import { cancelQuery, findQuery, liveQueries } from './live-queries.ts';
 import type { QueryRegistry } from './query-registry.ts';
-import type { QueryService, StatementRequest } from './query-service.ts';
+import type { DescribeRequest, QueryService, StatementRequest } from './query-service.ts';
 import { commandContext } from './running-statement.ts';
 import type { RunnerServices } from './runner-services.ts';
 import { profileBytesMax } from '../profile/task-profile.ts';
 import type { QueryType } from '../statement/query-type.ts';
 import { readOnly } from '../transaction/transaction-catalog.ts';
 import type { Transaction } from '../transaction/transaction.ts';
-import { sessionStatements } from './session-statements.ts';
+import { describeStatement, sessionStatements } from './session-statements.ts';
 
 /** Runs statements: gate, plan, admission, tasks, result. Every statement leaves by one path, which frees all it holds. */
 export function statementRunner(services: RunnerServices): QueryService {
   return {
     execute: (request) => execute(services, request),
+    describe: (request) => describe(services, request),
     timeoutMs: (session) => timeoutOf(services, session),
     endSession: async (session) => {
       await services.transactions.rollBack(session);
@@ -100,6 +105,59 @@ const spoolOptions = (
   owner: caller.claims.tenant,
   folder: join(config.data_dir, 'spool'),
 });
+
+/** The sink of a statement that is only described: it has no result. */
+const NO_SINK: ResultSink = {
+  encoding: 'json',
+  committed: false,
+  progress: 0,
+  planned: () => undefined,
+  start: () => undefined,
+  batch: () => undefined,
+  hold: () => undefined,
+  release: () => Promise.resolve(),
+  changed: () => undefined,
+  finish: () => undefined,
+};
+
+async function describe(
+  services: RunnerServices,
+  { caller, session, sql, types, clientGone }: DescribeRequest,
+): Promise<StatementDescription> {
+  const { clock, epoch } = services;
+  const request: StatementRequest = {
+    caller,
+    session,
+    queryId: queryId(randomUUID()),
+    sql,
+    parameters: null,
+    arrivedMs: clock.monotonicMs(),
+    timeoutMs: undefined,
+    source: null,
+    traceParent: null,
+    clientGone,
+    sink: NO_SINK,
+  };
+  const active = new ActiveQuery({
+    request,
+    recordedBy: { epoch, cuRate: cuRate(services) },
+    profileBytesMax: 0,
+    isTraced: false,
+    clock,
+    record: () => undefined,
+    onEnded: () => undefined,
+  });
+  active.limit(timeoutOf(services, session));
+  try {
+    beginCommand(active, null, { services, request });
+    active.received({ text: '', secrets: null });
+    return await answerInTime(active.signal, describeStatement({ services, request, active, edits: [] }, sql, types));
+  } catch (thrown) {
+    throw withPlace(SkeinError.of(thrown), sql);
+  } finally {
+    active.end();
+  }
+}
 
 /** Compute units of an hour of the cluster as it is now. */
 function cuRate({ config, scheduler }: RunnerServices): number {

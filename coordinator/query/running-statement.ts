@@ -34,6 +34,9 @@ type ContextParts = {
   readonly checkColumns?: CheckColumns;
 };
 
+/** As in `ResultShape`. */
+export const tagOf = ({ tag, words }: Pick<Command, 'tag' | 'words'>): string => tag ?? words[0] ?? '';
+
 /** Makes the context in which a statement's command runs. */
 export function commandContext(
   services: RunnerServices,
@@ -48,7 +51,7 @@ export function commandContext(
     commits: services.commits,
   };
   const session = store.get(request.session);
-  const tag = command.tag ?? command.words[0] ?? '';
+  const tag = tagOf(command);
   const rows = statementRows(services.config['coordinator.rows_bytes_max'], () => context);
   const source = callersTables(catalog, request.caller);
   const { tenant } = request.caller.claims;

@@ -14,13 +14,22 @@ import { READ_STATEMENT, type StatementText } from '../prepare/read-statement.ts
 import type { TextSpan } from '../statement/statement.ts';
 import type { ActiveQuery } from './active-query.ts';
 import { beginCommand } from './begin-command.ts';
-import { placeIn } from './error-place.ts';
+import { inSource, placeIn } from './error-place.ts';
+import { describeCommand } from './describe-command.ts';
+import type { StatementDescription } from '../operation/description.ts';
 import type { StatementRequest } from './query-service.ts';
-import { commandContext } from './running-statement.ts';
+import { commandContext, tagOf } from './running-statement.ts';
 import type { RunnerServices } from './runner-services.ts';
 
 /** The prepared statements of a statement's session. `edits` are the values in the statement's own text. */
 export const sessionStatements = (parts: Parts): PreparedStatements => new SessionStatements(parts);
+
+/**
+ * Says what a statement answers, and of which types its parameters are, without running it. Every statement can be described, also those that
+ * cannot be prepared. @throws what it is refused for, with its place
+ */
+export const describeStatement = (parts: Parts, sql: string, types: readonly string[]): Promise<StatementDescription> =>
+  new SessionStatements(parts).describeAny(sql, types);
 
 type Parts = {
   readonly services: RunnerServices;
@@ -115,6 +124,50 @@ class SessionStatements implements PreparedStatements {
         `the session has ${max} prepared statements: DEALLOCATE some`,
       );
     }
+  }
+
+  async describeAny(sql: string, types: readonly string[]): Promise<StatementDescription> {
+    const { services, request, active } = this.#parts;
+    const { edits, parsed } = await this.#readAny(sql, types);
+    try {
+      if (parsed.kind === 'refused') throw SkeinError.fromData(parsed.error);
+      const { command: name, input } = parsed.statement;
+      const command: Command = COMMANDS[name];
+      const action = command.action(input);
+      if (action !== null) requireAction(request.caller, action);
+      const names = namesOf(edits, types);
+      if (name === 'execute') return { ...(await this.#describeExecute(input)), parameters: names.map(textParameter) };
+      const context = commandContext(services, request, { active, command, edits, prepared: this });
+      const { form, parameters } = await describeCommand(command, input, context);
+      return {
+        ...form,
+        tag: tagOf(command),
+        parameters: names.map((own) => ({ name: own, type: parameters.get(own) ?? VARCHAR })),
+      };
+    } catch (thrown) {
+      throw inSource(SkeinError.of(thrown), sql, edits);
+    }
+  }
+
+  /** The statement that it executes. */
+  async #describeExecute({ name, position }: Execution): Promise<StatementDescription> {
+    const prepared = this.#session().prepared.get(name);
+    if (prepared === undefined) throw unknown(name, position);
+    return this.describeAny(
+      prepared.sql,
+      prepared.parameters.flatMap(({ declared }) => declared ?? []),
+    );
+  }
+
+  /** Reads a statement without values: with NULL in the place of each parameter, else with a text or a number, where its grammar wants one. */
+  async #readAny(sql: string, types: readonly string[]): Promise<StatementText> {
+    const first = await this.#read(sql, { kind: 'unknown', types });
+    if (first.parsed.kind !== 'refused' || first.edits.length === 0) return first;
+    for (const literal of ["''", '1']) {
+      const other = await this.#read(sql, { kind: 'unknown', types, literal });
+      if (other.parsed.kind !== 'refused') return other;
+    }
+    return first;
   }
 
   /** The statement's command, when it can be prepared and the caller may run it. @throws NOT_SUPPORTED, FORBIDDEN */
@@ -266,6 +319,9 @@ function matched({ name, parameters }: PreparedStatement, { given, values, posit
       .map((one) => [one.name, { type: one.declared, value: bound.get(one.name) ?? null }]),
   };
 }
+
+const VARCHAR = { kind: 'scalar', name: 'VARCHAR' } as const;
+const textParameter = (name: string): StatementDescription['parameters'][number] => ({ name, type: VARCHAR });
 
 const NAMES_SHOWN = 10;
 

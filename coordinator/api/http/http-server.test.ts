@@ -38,6 +38,7 @@ const queries: QueryService = {
     requests.push(request);
     return run(request);
   },
+  describe: () => Promise.resolve({ kind: 'nothing', tag: 'SET', parameters: [] }),
   timeoutMs: () => 1_000,
   endSession: async ({ id }) => void endedSessions.push(id),
   find: (caller, id) =>

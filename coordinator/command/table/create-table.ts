@@ -67,6 +67,8 @@ export const createTable: Command<CreateTable> = {
   },
   inTransaction: () => true,
   action: () => 'table.create',
+  answers: ({ shape }) => ({ kind: 'query' in shape ? 'count' : 'nothing' }),
+  queryIn: ({ shape }) => ('query' in shape ? shape.query : null),
   async run({ name, shape, clauses, orReplace, ifNotExists }, context) {
     const place = await withNamePosition(name, tablePlace(name, context));
     if (place.view !== undefined) throw orReplace ? otherKind(place.view, 'table', name) : nameTaken(place.view, name);

@@ -20,6 +20,7 @@ import { startHttp } from './api/http/http-server.ts';
 import { tableApi } from './api/http/table-api.ts';
 import { authenticator, catalogKeys, type Authenticate } from './auth/authenticate.ts';
 import { EpochWatch } from './auth/epoch-watch.ts';
+import { passwordSignIn } from './auth/sign-in.ts';
 import { catalogClient, type CatalogClient } from './catalog-client/catalog-client.ts';
 import {
   migrateHistory,
@@ -312,9 +313,10 @@ async function startDoors(
     nowMs: () => systemClock.nowMs(),
   });
   const authenticate = authenticator(verifier, catalog);
+  const signIn = passwordSignIn(authenticate, catalog, () => systemClock.monotonicMs());
   const http = await startApi(parts, api, authenticate);
   const { queries, sessions } = api;
-  const flight = await openFlightDoor(parts, { queries, sessions, authenticate, standby });
+  const flight = await openFlightDoor(parts, { queries, sessions, authenticate, signIn, standby });
   parts.stack.defer(() => flight.close());
   return { queryUrl: http.url, flightSqlUrl: flight.url };
 }

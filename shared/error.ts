@@ -158,6 +158,15 @@ export const ERRORS = {
     true,
   ),
   UNAUTHENTICATED: entry('auth', '28000', 401, 16, 'No valid token.'),
+  WRONG_PASSWORD: entry('auth', '28P01', 401, 16, 'There is no such user, or the password is wrong.'),
+  TOO_MANY_SIGN_INS: entry(
+    'auth',
+    '28000',
+    429,
+    8,
+    'Too many sign-ins of the user or its address have failed, or too many wait: try again a minute later.',
+    true,
+  ),
   FORBIDDEN: entry('auth', '42501', 403, 7, 'The principal may not do this, or its token lacks the scope.'),
   QUERY_TIMEOUT: entry(
     'resource',

@@ -57,7 +57,7 @@ export interface CatalogClient {
    * Says what a table would be after changes that are not committed. @param transaction as `commitTables`, of one table
    * @throws the errors of the commit, COMMIT_CONFLICT when the table is gone
    */
-  stageTable(principal: Principal, transaction: Uint8Array, base: StagedBase): Promise<FoundTable>;
+  previewTable(principal: Principal, transaction: Uint8Array, base: PreviewBase): Promise<FoundTable>;
   listCatalogs(principal: Principal, action: CatalogsFor): Promise<readonly string[]>;
   /** @throws CATALOG_NOT_FOUND */
   listNamespaces(
@@ -78,6 +78,8 @@ export interface CatalogClient {
   commitTables(principal: Principal, key: string, transaction: Uint8Array): Promise<void>;
   abandonCommit(principal: Principal, key: string): Promise<CommitOutcome>;
   readonly stages: StageCatalog;
+  /** Checks a password or a client secret. @throws WRONG_PASSWORD, TOO_MANY_SIGN_INS */
+  signIn(credentials: ShownCredentials): Promise<{ readonly token: string }>;
   /** The keys that verify tokens, a JSON Web Key Set. */
   signingKeys(): Promise<string>;
   /** Session epochs: all above 0 at first, then changes; ends with the signal or an error. */
@@ -85,6 +87,16 @@ export interface CatalogClient {
   readonly cacheBytes: number;
   close(): void;
 }
+
+/** A user and its password, as a client shows them at a door. */
+type ShownCredentials = {
+  readonly user: string;
+  readonly password: string;
+  /** Empty = the first. */
+  readonly tenant: string;
+  /** The client's, without its port. */
+  readonly address: string;
+};
 
 /** An operation of the catalog's REST API (`catalog/rest/operations.ts`). */
 export type CatalogOperation = {
@@ -97,7 +109,7 @@ export type CatalogOperation = {
 };
 
 /** `baseVersion` null = the table is created. `version` is that of the staged table. */
-type StagedBase = { readonly name: TableName; readonly baseVersion: string | null; readonly version: string };
+type PreviewBase = { readonly name: TableName; readonly baseVersion: string | null; readonly version: string };
 
 export type CatalogClientOptions = {
   readonly address: string;
@@ -139,13 +151,14 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     },
     tablesFor: (principal, moment) => tables.of(principal, moment),
     moment: async () => (await reads.call('GetMoment', {}, { timeoutMs: CALL_TIMEOUT_MS })).moment,
-    stageTable: async (principal, transaction, base) => {
+    previewTable: async (principal, transaction, base) => {
       const request = { principal: toPrincipalMessage(principal), transaction, base_version: base.baseVersion ?? '' };
-      return tables.staged(principal.tenant, base, await call('StageTable', request));
+      return tables.previewed(principal.tenant, base, await call('StageTable', request));
     },
     ...listCalls(call),
     ...changeCalls(call),
     stages: stageCatalog(call),
+    signIn: (credentials) => call('SignIn', credentials),
     signingKeys: async () => (await call('GetSigningKeys', {})).jwks_json,
     watchEpochs: (signal) => watchEpochs(watching, security.keyring, signal),
     get cacheBytes() {

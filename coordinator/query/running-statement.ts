@@ -11,38 +11,35 @@ import { unloadRows } from '../unload/unload-rows.ts';
 import { StatementWrites } from './statement-writes.ts';
 import { tenantGroups } from '../workload/group-snapshot.ts';
 import { callersTables } from '../session/callers-tables.ts';
-import type { ActiveQuery } from './active-query.ts';
 import { cancelQuery, liveQueries } from './live-queries.ts';
-import { valuePlaces, type Edit } from '../statement/bind-parameters.ts';
-import type { StatementRequest } from './query-service.ts';
-import type { RunnerServices } from './runner-services.ts';
+import type { RunningStatement } from './running.ts';
 import { metadataRows } from '../binding/metadata-rows.ts';
 import type { CheckColumns } from './statement-parts.ts';
 import { StatementQueries } from './statement-queries.ts';
 import { statementRows } from './statement-rows.ts';
 import { sessionTransactions } from './session-transactions.ts';
-import { statementTables } from './statement-tables.ts';
+import { leasedTables, statementTables } from './statement-tables.ts';
 
 /** The differences between a statement and the prepared statement that it runs. */
 type ContextParts = {
-  readonly active: ActiveQuery;
-  readonly command: Pick<Command, 'tag' | 'words'>;
-  /** The values of parameters in the statement's text. */
-  readonly edits: readonly Edit[];
   readonly prepared: PreparedStatements;
+  readonly command: Pick<Command, 'tag' | 'words'>;
+  /** The statement is one query, which may read its tables as a lease has them. */
+  readonly isQuery?: boolean;
   /** Called with the columns of the statement's query before it runs. */
   readonly checkColumns?: CheckColumns;
 };
 
 /** As in `ResultShape`. */
-export const tagOf = ({ tag, words }: Pick<Command, 'tag' | 'words'>): string => tag ?? words[0] ?? '';
+const tagOf = ({ tag, words }: Pick<Command, 'tag' | 'words'>): string => tag ?? words[0] ?? '';
 
 /** Makes the context in which a statement's command runs. */
 export function commandContext(
-  services: RunnerServices,
-  request: StatementRequest,
-  { active, edits, prepared, command, checkColumns = () => Promise.resolve() }: ContextParts,
+  running: RunningStatement,
+  { prepared, command, isQuery = false, checkColumns = () => Promise.resolve() }: ContextParts,
 ): CommandContext {
+  const { services, request, active, session } = running;
+  const tag = tagOf(command);
   const { store, names, catalog: shared } = services.sessions;
   const inner = services.transactions.find(request.session)?.parts;
   const { catalog, journal, commits } = inner ?? {
@@ -50,8 +47,6 @@ export function commandContext(
     journal: services.writes,
     commits: services.commits,
   };
-  const session = store.get(request.session);
-  const tag = tagOf(command);
   const rows = statementRows(services.config['coordinator.rows_bytes_max'], () => context);
   const source = callersTables(catalog, request.caller);
   const { tenant } = request.caller.claims;
@@ -74,18 +69,14 @@ export function commandContext(
     },
     openWrites: () => services.writes.open(),
     queries: new StatementQueries({
-      services,
-      request,
-      active,
-      session,
-      tables,
+      ...running,
+      tables: isQuery ? leasedTables(tables, source) : tables,
       source,
-      values: valuePlaces(edits),
       checkColumns,
       tag,
     }),
     prepared,
-    transactions: sessionTransactions(services, request, active),
+    transactions: sessionTransactions(running),
     records: {
       history: (asked) => services.history.pages(request.caller, asked),
       live: (limit) => liveQueries(services.registry, request.caller, { state: null, owner: null, limit }).queries,
@@ -94,17 +85,17 @@ export function commandContext(
     },
     writes: new StatementWrites({ config: services.config, journal, commits, statement: active }, () => context),
     unload: (unload) => unloadRows(unload, context, { journal: services.unloads, statement: active }),
-    ...answersOf(request, active, tag),
+    ...answersOf(running, tag),
   };
   return context;
 }
 
 /** The ways in which a command sends its result. */
 function answersOf(
-  request: StatementRequest,
-  active: ActiveQuery,
+  running: RunningStatement,
   tag: string,
 ): Pick<CommandContext, 'answer' | 'answerPages' | 'answerReturned' | 'answerCount' | 'answerNumbers'> {
+  const { request, active } = running;
   const answerNumbers: CommandContext['answerNumbers'] = async (numbers) => {
     const { sink } = request;
     sink.planned({ kind: 'rows', tag, columns: numberColumns(Object.keys(numbers)), timeZone: NO_ZONE });
@@ -114,12 +105,12 @@ function answersOf(
   };
   return {
     answer: (given) => {
-      if (!('status' in given)) return answer(paged(given), request, active, tag);
+      if (!('status' in given)) return answer(paged(given), running, tag);
       active.signal.throwIfAborted();
       request.sink.planned({ kind: 'nothing', ...given });
       return Promise.resolve(ONE_ROW);
     },
-    answerPages: (pages) => answer(pages, request, active, tag),
+    answerPages: (pages) => answer(pages, running, tag),
     answerReturned: async (count) => {
       // The rows are committed, whether the client waits for them or not.
       await request.sink.release().catch((error: unknown) => {
@@ -145,8 +136,7 @@ const ONE_ROW: Outcome = { rowsProduced: 1, bytesScanned: 0, fragments: 0 };
 
 async function answer(
   { columns, pages }: PagedAnswer,
-  { sink }: StatementRequest,
-  { signal }: ActiveQuery,
+  { request: { sink }, active: { signal } }: RunningStatement,
   tag: string,
 ): Promise<Outcome> {
   signal.throwIfAborted();

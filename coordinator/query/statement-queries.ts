@@ -37,9 +37,9 @@ import { prepareDerivedText } from './prepare-derived-text.ts';
 import { makeStatementContext } from './make-statement-context.ts';
 import { narrowToScope } from './narrow-to-scope.ts';
 import type { QueryScope } from '../operation/refresh-request.ts';
+import type { RunningStatement } from './running.ts';
 import type { StatementParts } from './statement-parts.ts';
 import { returningRows } from './returning-rows.ts';
-import { leasedTables } from './statement-tables.ts';
 import { planLoad, planRewrite, type PartsOf } from './parts-of-files.ts';
 import { requireSameColumns } from '../sink/require-same-columns.ts';
 import { typedColumns } from './typed-columns.ts';
@@ -106,12 +106,6 @@ export class StatementQueries implements Queries {
   }
 
   async run(query: TextSpan): Promise<Outcome> {
-    const tables = leasedTables(this.#parts.tables, this.#parts.source);
-    return new StatementQueries({ ...this.#parts, tables }).#rows(query);
-  }
-
-  async #rows(query: TextSpan): Promise<Outcome> {
-    const { tag } = this.#parts;
     const { sink } = this.#parts.request;
     const { signal } = this.#parts.active;
     const shape = this.#admittedShape(query);
@@ -119,7 +113,7 @@ export class StatementQueries implements Queries {
     const checked = async (place: Place | null, mayShare = true): Promise<PreparedQuery> => {
       const known = await this.#prepare(query, context, { place, mayShare });
       await this.#parts.checkColumns(known.columns);
-      sink.planned({ kind: 'rows', tag, columns: known.columns, timeZone: context.timeZone });
+      sink.planned({ kind: 'rows', tag: this.#parts.tag, columns: known.columns, timeZone: context.timeZone });
       return known;
     };
     const prepared = await checked(null);
@@ -221,12 +215,12 @@ export class StatementQueries implements Queries {
   }
 
   async returning(query: TextSpan, text: DerivedText, of: ReturnedFiles): Promise<Returning> {
-    const { services, request, active, session: state, tag } = this.#parts;
     const shape = this.#admittedShape(query);
     const context = await this.#context();
     const planned = await this.#plan(query, text, context);
+    const { request, tag } = this.#parts;
     request.sink.planned({ kind: 'rows', tag, columns: planned.columns, timeZone: context.timeZone });
-    const run = { services, request, active, state, query: planned, context, shape };
+    const run = { ...this.#parts, query: planned, context, shape };
     return returningRows({ ...run, offset: query.offset, of });
   }
 
@@ -291,17 +285,15 @@ export class StatementQueries implements Queries {
   #execution(
     query: PreparedQuery,
     context: StatementContext,
-  ): Pick<QueryExecution, 'services' | 'request' | 'active' | 'state' | 'query' | 'context' | 'place'> {
-    const { services, request, active, session: state } = this.#parts;
+  ): RunningStatement & Pick<QueryExecution, 'query' | 'context' | 'place'> {
     const known = query.contextual ? context : blankContext(context.timeZone);
-    return { services, request, active, state, query, context: known, place: null };
+    return { ...this.#parts, query, context: known, place: null };
   }
 
   async #inParts(query: TextSpan): Promise<PartsOf> {
-    const { services, request, active, session: state, source } = this.#parts;
     const at = { shape: this.#admittedShape(query), context: await this.#context() };
     const plan: PartsOf['plan'] = (of, text) => this.#plan(of, text, at.context);
-    return { services, request, active, state, source, ...at, plan };
+    return { ...this.#parts, ...at, plan };
   }
 
   /** The same for all queries of the statement. */

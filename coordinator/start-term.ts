@@ -1,5 +1,5 @@
 import { systemClock } from '#shared/clock.ts';
-import { ByteBudget } from '#shared/byte-budget.ts';
+import type { ByteBudget } from '#shared/byte-budget.ts';
 import { parseBytes, type Config } from '#shared/config/config-schema.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import type { TableReader } from '#shared/iceberg/table-reader.ts';
@@ -110,8 +110,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
   const { coordinatorId, workload } = parts;
   const view = clusterView({ coordinatorId, epoch, activeSinceMs: systemClock.nowMs(), admission, pool, workload });
   const events = stack.use(new EventHub({ epoch, view, admission, registry, clock: systemClock }));
-  const resultSpool = new ByteBudget(config['coordinator.result_spool_bytes']);
-  const engine = { resultSpool, registry, admission, sessions, compiler, texts, tables, fileLists, quarantine, runs };
+  const engine = { registry, admission, sessions, compiler, texts, tables, fileLists, quarantine, runs };
   const queries = statementRunner({
     config,
     clock: systemClock,

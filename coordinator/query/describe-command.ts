@@ -2,7 +2,7 @@ import type { Command } from '../command/command.ts';
 import type { CommandContext } from '../operation/command-context.ts';
 import type { AnswerForm, Description } from '../operation/description.ts';
 
-/** What a statement answers, and the types of its parameters as far as they are known. @throws what the statement is refused for */
+/** Says what a statement answers, and the types of its parameters as far as they are known. @throws what the statement is refused for */
 export async function describeCommand<Input>(
   command: Command<Input>,
   input: Input,

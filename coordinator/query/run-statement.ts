@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { parseDuration } from '#shared/config/config-schema.ts';
+import { ByteBudget } from '#shared/byte-budget.ts';
 import { SkeinError } from '#shared/error.ts';
 import { queryId } from '#shared/id.ts';
 import { requireAction } from '../auth/authenticate.ts';
@@ -34,8 +35,10 @@ import { describeStatement, sessionStatements } from './session-statements.ts';
 
 /** Runs statements: gate, plan, admission, tasks, result. Every statement leaves by one path, which frees all it holds. */
 export function statementRunner(services: RunnerServices): QueryService {
+  // Disk for the rows of all results whose clients do not read.
+  const resultSpool = new ByteBudget(services.config['coordinator.result_spool_bytes']);
   return {
-    execute: (request) => execute(services, request),
+    execute: (request) => execute(services, request, resultSpool),
     describe: (request) => describe(services, request),
     timeoutMs: (session) => timeoutOf(services, services.sessions.store.get(session)),
     endSession: async (session) => {
@@ -50,9 +53,9 @@ export function statementRunner(services: RunnerServices): QueryService {
   };
 }
 
-async function execute(services: RunnerServices, asked: StatementRequest): Promise<void> {
+async function execute(services: RunnerServices, asked: StatementRequest, resultSpool: ByteBudget): Promise<void> {
   const { clock, registry, log, metrics, traces } = services;
-  using spooled = new SpooledSink(asked.sink, spoolOptions(services, asked));
+  using spooled = new SpooledSink(asked.sink, { ...spoolOptions(services, asked), budget: resultSpool });
   const sink = new CountedSink(spooled);
   const request = { ...asked, sink };
   const active = new ActiveQuery({
@@ -147,12 +150,11 @@ async function describe(services: RunnerServices, { types, ...asked }: DescribeR
 }
 
 const spoolOptions = (
-  { config, resultSpool }: RunnerServices,
+  { config }: RunnerServices,
   { caller }: Pick<StatementRequest, 'caller'>,
-): SpoolOptions => ({
+): Omit<SpoolOptions, 'budget'> => ({
   waitMs: config['coordinator.result_wait'],
   ttlMs: config['coordinator.result_ttl'],
-  budget: resultSpool,
   owner: caller.claims.tenant,
   folder: join(config.data_dir, 'spool'),
 });

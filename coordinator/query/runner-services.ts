@@ -37,8 +37,6 @@ export type RunnerServices = {
   readonly tables: TableReader;
   /** Memory for the lists of files of all queries. */
   readonly fileLists: ByteBudget;
-  /** Disk for the rows of all results whose clients do not read. */
-  readonly resultSpool: ByteBudget;
   readonly writes: WriteJournal;
   readonly unloads: UnloadJournal;
   readonly commits: CommitQueue<TableCommit>;

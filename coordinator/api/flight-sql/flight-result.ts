@@ -1,10 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Schema } from 'apache-arrow';
 import { SkeinError } from '#shared/error.ts';
 import type { QueryId } from '#shared/id.ts';
 import { unreachable } from '#shared/must.ts';
 import { arrowSchema } from '../../sink/arrow-schema.ts';
 import type { ResultBatch, ResultShape, ResultSink, ResultSummary } from '../../sink/result-sink.ts';
-import { schemaMessage } from './arrow-message.ts';
 
 /** Bytes of rows that wait for the reader in memory; a statement that has more waits. */
 const WINDOW_BYTES = 8 * 2 ** 20;
@@ -146,10 +146,16 @@ export class FlightResult implements ResultSink {
     return this.#schema;
   }
 
-  /** The encapsulated schema for replies. @throws the statement's error */
-  async schemaMessage(): Promise<Buffer | undefined> {
-    const schema = await this.schema();
-    return schema === undefined ? undefined : schemaMessage(schema);
+  /** Whether the columns are known, or the statement has ended, within this time. @throws the reason of the signal */
+  async isPlanned(withinMs: number, signal: AbortSignal): Promise<boolean> {
+    const late = new AbortController();
+    const timer = sleep(withinMs, false, { signal: AbortSignal.any([signal, late.signal]) });
+    try {
+      return await Promise.race([this.#planned.promise.then(() => true), timer]);
+    } finally {
+      timer.catch(() => undefined);
+      late.abort();
+    }
   }
 
   /** The rows, once. @throws INVALID_REQUEST when they have been read; the statement's error */

@@ -130,7 +130,7 @@ async function answered(
 ): Promise<FlightInfoInput> {
   try {
     const schema = await result.schema();
-    if (schema === undefined || schema.fields.length === 0) {
+    if (schema === undefined) {
       door.results.remove(handle, NOTHING_TO_READ);
       return nothing(descriptor, result.rows ?? 0);
     }

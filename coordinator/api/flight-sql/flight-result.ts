@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Schema } from 'apache-arrow';
+import type { Schema } from 'apache-arrow';
 import { SkeinError } from '#shared/error.ts';
 import type { QueryId } from '#shared/id.ts';
 import { unreachable } from '#shared/must.ts';
@@ -80,8 +80,7 @@ export class FlightResult implements ResultSink {
         break;
       case 'count':
       case 'nothing':
-        // It has run by now, and ends at once.
-        this.#schema = new Schema([]);
+        // It has no columns; it has run by now, and ends at once.
         break;
       default:
         unreachable(shape);

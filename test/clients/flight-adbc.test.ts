@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
+import { ADMIN_PASSWORD } from '#test/support/cluster.ts';
 import { printMatrix } from '#test/support/feature-matrix.ts';
 import { pythonIn } from '#test/support/python.ts';
 import { sharedCluster } from '#test/support/resources.ts';
@@ -8,7 +9,7 @@ import { sharedCluster } from '#test/support/resources.ts';
 test('every feature of the ADBC driver', async () => {
   const { cluster } = await sharedCluster();
   const url = must(cluster.ready.flight_sql_url, 'it serves Flight SQL');
-  const password = 'Correct-Horse-9';
+  const password = ADMIN_PASSWORD;
   const printed = await pythonIn(
     'flight',
     'test/clients/flight_adbc.py',

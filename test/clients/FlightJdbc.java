@@ -193,8 +193,15 @@ public final class FlightJdbc {
     try (Connection connection = connect("schema", "tpch"); Statement statement = connection.createStatement()) {
       equal(rows(statement.executeQuery("SELECT count(*) FROM nation")), "[[25]]");
     }
-    try (Connection connection = connect("catalog", "lake"); Statement statement = connection.createStatement()) {
+    Connection connection = connect("catalog", "lake");
+    try (Statement statement = connection.createStatement()) {
       equal(rows(statement.executeQuery("SELECT count(*) FROM tpch.nation")), "[[25]]");
+    }
+    try {
+      connection.close();
+    } catch (SQLException error) {
+      // With a catalog the driver sends CloseSession on a channel that it has closed itself.
+      if (!error.getMessage().contains("Channel shutdown invoked")) throw error;
     }
   }
 

@@ -49,7 +49,7 @@ export class Sweeper {
     const pauseMs = Math.max(INTERVAL_MIN_MS, config['catalog.background_interval']);
     const { signal } = this.#closed;
     while (!signal.aborted) {
-      // What becomes due during the last step ends the pause after it.
+      // Work that becomes due during the last step ends the pause after it.
       const woken = this.#woken.signal;
       try {
         while (!signal.aborted && (await step(signal)));

@@ -44,6 +44,15 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
     const unset = keys.filter((key) => config[key] === '');
     require(unset.length % 3 === 0, `${keys.join(', ')} are set together, and ${unset.join(', ')} is not`);
   }
+  for (const prefix of ['coordinator.tls', 'client.tls'] as const) {
+    const [cert, key] = [`${prefix}_cert`, `${prefix}_key`] as const;
+    require((config[cert] === '') === (config[key] === ''), `${cert} and ${key} are set together`);
+  }
+  require(config['coordinator.tls_client_ca'] === '' ||
+    config['coordinator.tls_cert'] !== '', `${says('coordinator.tls_client_ca')} needs coordinator.tls_cert`);
+  require(config['up.tls'] === 'off' ||
+    config['coordinator.tls_cert'] ===
+      '', `${says('up.tls')} makes a certificate, and ${says('coordinator.tls_cert')} names one`);
   const objection = config['cluster.etcd_endpoints'].map((text) => etcdObjection(text, config)).find(Boolean);
   require(objection === undefined, `${says('cluster.etcd_endpoints')}: ${objection}`);
   require(config['cluster.lease_ttl'] >= 1_000, `${says('cluster.lease_ttl')} is less than 1s`);

@@ -1,6 +1,6 @@
 import { inThread } from '#shared/thread/work.ts';
 import { parseBodyOfFew } from '../metadata/body.ts';
-import { READ_TRANSACTION } from './transaction.ts';
+import { READ_MULTI_TABLE_COMMIT } from './multi-table-commit.ts';
 import { COMMIT_CREATES, CREATE_HEAD } from '../metadata/commit-source.ts';
 import { CREATED_METADATA, NEW_METADATA } from './created-metadata.ts';
 import { IS_PROTECTED } from '../metadata/protected-property.ts';
@@ -13,7 +13,7 @@ import { ownStorage } from '../storage/own-storage.ts';
 export const parseRequestBody = inThread(parseBodyOfFew);
 export const commitCreates = inThread(COMMIT_CREATES.here);
 export const createHead = inThread(CREATE_HEAD.here);
-export const readLargeTransaction = inThread(READ_TRANSACTION.here);
+export const readLargeMultiTableCommit = inThread(READ_MULTI_TABLE_COMMIT.here);
 export const createdMetadata = inThread(CREATED_METADATA.here);
 export const newMetadata = inThread(NEW_METADATA.here);
 export const swapMetadata = inThread(SWAP_METADATA.here);

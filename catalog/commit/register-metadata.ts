@@ -6,7 +6,7 @@ import type { CatalogContext } from '../context.ts';
 import { readMetadataFile } from '../storage/read-metadata-file.ts';
 import { checkLocations, ownFolders, requireBelowRoot } from '../storage/table-location.ts';
 import { DOCUMENT_BYTES_HERE } from '../metadata/document-task.ts';
-import { parseTableMetadata } from '../metadata/parse-table-metadata.ts';
+import { parseTableDocument } from '../metadata/parse-table-document.ts';
 import type { Written } from './run-steps.ts';
 import { expiryOf, printMetadata } from './swap-metadata.ts';
 import { ownStorage } from '../storage/own-storage.ts';
@@ -27,7 +27,7 @@ export type Registered = Pick<Written, 'text' | 'expiresAt' | 'location' | 'fold
 export async function registerMetadata(storage: FileReader, input: RegisterInput): Promise<Registered> {
   const { file, roots, bytesMax, fileBytesMax } = input;
   requireBelowRoot(file, roots);
-  const metadata = parseTableMetadata(await readMetadataFile(storage, file, fileBytesMax));
+  const metadata = parseTableDocument(await readMetadataFile(storage, file, fileBytesMax));
   checkLocations(metadata, undefined, roots);
   return {
     text: printMetadata(metadata, bytesMax),

@@ -36,8 +36,8 @@ import { runOperation } from './run-operation.ts';
 import { listCatalogs, listNamespaces, listTables } from './lists.ts';
 import { beginUpload, endUpload, findUpload, listStages, openStage } from './stages.ts';
 import { findLoads } from './find-loads.ts';
+import { previewTable } from './preview-table.ts';
 import { signIn } from './sign-in.ts';
-import { stageTable } from './stage-table.ts';
 import { getMoment } from './table-at-moment.ts';
 import { TableLoader } from './table-loader.ts';
 import { mintToken } from './mint-token.ts';
@@ -65,7 +65,7 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
   const handlers: CatalogInternalHandlers = {
     ...carried,
     Calls: answerCalls(definition, carried, (wire) => context.security.admit(wire, COORDINATOR)),
-    StageTable: forPrincipal(context, { actions: ['table.commit'] }, stageTable),
+    StageTable: forPrincipal(context, { actions: ['table.commit'] }, previewTable),
     ListCatalogs: forPrincipal(context, { actions: ['catalog.list', 'catalog.resolve'] }, listCatalogs),
     ListNamespaces: forPrincipal(
       context,

@@ -57,7 +57,7 @@ export interface CatalogClient {
    * Says what a table would be after changes that are not committed. @param transaction as `commitTables`, of one table
    * @throws the errors of the commit, COMMIT_CONFLICT when the table is gone
    */
-  stageTable(principal: Principal, transaction: Uint8Array, base: StagedBase): Promise<FoundTable>;
+  previewTable(principal: Principal, transaction: Uint8Array, base: PreviewBase): Promise<FoundTable>;
   listCatalogs(principal: Principal, action: CatalogsFor): Promise<readonly string[]>;
   /** @throws CATALOG_NOT_FOUND */
   listNamespaces(
@@ -109,7 +109,7 @@ export type CatalogOperation = {
 };
 
 /** `baseVersion` null = the table is created. `version` is that of the staged table. */
-type StagedBase = { readonly name: TableName; readonly baseVersion: string | null; readonly version: string };
+type PreviewBase = { readonly name: TableName; readonly baseVersion: string | null; readonly version: string };
 
 export type CatalogClientOptions = {
   readonly address: string;
@@ -151,9 +151,9 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     },
     tablesFor: (principal, moment) => tables.of(principal, moment),
     moment: async () => (await reads.call('GetMoment', {}, { timeoutMs: CALL_TIMEOUT_MS })).moment,
-    stageTable: async (principal, transaction, base) => {
+    previewTable: async (principal, transaction, base) => {
       const request = { principal: toPrincipalMessage(principal), transaction, base_version: base.baseVersion ?? '' };
-      return tables.staged(principal.tenant, base, await call('StageTable', request));
+      return tables.previewed(principal.tenant, base, await call('StageTable', request));
     },
     ...listCalls(call),
     ...changeCalls(call),

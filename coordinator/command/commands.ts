@@ -50,7 +50,7 @@ import { createView } from './view/create-view.ts';
 import { dropView } from './view/drop-view.ts';
 import { showCreateView } from './view/show-create-view.ts';
 import { summarize } from './summarize.ts';
-import { transaction } from './transaction.ts';
+import { transactionControl } from './transaction-control.ts';
 import { update } from './update.ts';
 import { use } from './use.ts';
 
@@ -81,7 +81,7 @@ export const COMMANDS = {
   showTables,
   killQuery,
   summarize,
-  transaction,
+  transactionControl,
   commentOn,
   createCatalog,
   dropCatalog,

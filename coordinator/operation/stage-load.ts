@@ -10,9 +10,9 @@ export type StageLoad = {
   /** A list of expressions over the files. */
   readonly strict: DerivedText;
   readonly rules: Pick<LoadRules, 'what' | 'onError'>;
-  /** `LoadRules`; asked when the destination of the rows is known. */
-  readonly guarded: () => DerivedText;
-  readonly columns: () => string;
   /** The files that the text reads. */
   readonly table: FileTable;
 };
+
+/** The parts of `LoadRules` that depend on what the columns of the table get. */
+export type LoadGuard = { readonly text: DerivedText; readonly columns: string };

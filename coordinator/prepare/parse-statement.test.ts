@@ -255,16 +255,16 @@ describe('our own statements', () => {
     ['DEALLOCATE PREPARE ALL', { command: 'deallocate', input: { name: null, position: 19 } }],
     ['DEALLOCATE "ALL"', { command: 'deallocate', input: { name: 'all', position: 11 } }],
     ['DEALLOCATE prepare', { command: 'deallocate', input: { name: 'prepare', position: 11 } }],
-    ['BEGIN', { command: 'transaction', input: { kind: 'BEGIN', mayWrite: true } }],
-    ['BEGIN WORK READ ONLY', { command: 'transaction', input: { kind: 'BEGIN', mayWrite: false } }],
+    ['BEGIN', { command: 'transactionControl', input: { kind: 'BEGIN', mayWrite: true } }],
+    ['BEGIN WORK READ ONLY', { command: 'transactionControl', input: { kind: 'BEGIN', mayWrite: false } }],
     [
       'START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ WRITE',
-      { command: 'transaction', input: { kind: 'BEGIN', mayWrite: true } },
+      { command: 'transactionControl', input: { kind: 'BEGIN', mayWrite: true } },
     ],
-    ['COMMIT WORK', { command: 'transaction', input: { kind: 'COMMIT' } }],
-    ['END', { command: 'transaction', input: { kind: 'COMMIT' } }],
-    ['ROLLBACK', { command: 'transaction', input: { kind: 'ROLLBACK' } }],
-    ['ABORT TRANSACTION', { command: 'transaction', input: { kind: 'ROLLBACK' } }],
+    ['COMMIT WORK', { command: 'transactionControl', input: { kind: 'COMMIT' } }],
+    ['END', { command: 'transactionControl', input: { kind: 'COMMIT' } }],
+    ['ROLLBACK', { command: 'transactionControl', input: { kind: 'ROLLBACK' } }],
+    ['ABORT TRANSACTION', { command: 'transactionControl', input: { kind: 'ROLLBACK' } }],
   ])('%s', (text, expected) => {
     expect(parse(text)).toEqual(expected);
   });

@@ -4,16 +4,13 @@ import { commitTransaction } from '../transaction/commit-transaction.ts';
 import { commitManifests } from '../write/commit-manifests.ts';
 import { principalOf } from '../write/principal-of.ts';
 import { endLater } from '../write/write-journal.ts';
-import type { ActiveQuery } from './active-query.ts';
-import type { StatementRequest } from './query-service.ts';
-import type { RunnerServices } from './runner-services.ts';
+import type { RunningStatement } from './running.ts';
 
 /** BEGIN, COMMIT and ROLLBACK of a statement's session. */
-export function sessionTransactions(
-  { config, transactions, sessions: { catalog }, writes: journal, tables }: RunnerServices,
-  { session, caller }: StatementRequest,
-  active: ActiveQuery,
-): SessionTransactions {
+export function sessionTransactions({ services, request, active }: RunningStatement): SessionTransactions {
+  const { config, transactions, writes: journal, tables } = services;
+  const { catalog } = services.sessions;
+  const { session, caller } = request;
   const { signal, recordId } = active;
   const { tenant } = caller.claims;
   return {

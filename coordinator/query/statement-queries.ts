@@ -5,15 +5,8 @@ import { blankContext } from '#shared/sql/statement-context.ts';
 import type { Place } from '../workload/admission.ts';
 import type { ExplainFormat, ExplainOptions } from '../operation/explain-options.ts';
 import type { Description } from '../operation/description.ts';
-import type {
-  DestinationOf,
-  LoadedFiles,
-  Queries,
-  ReturnedFiles,
-  Returning,
-  TextRows,
-  WrittenRows,
-} from '../operation/queries.ts';
+import type { PlannedRows } from '../operation/planned-rows.ts';
+import type { PlannedLoad, Queries, ReturnedFiles, Returning, TextRows } from '../operation/queries.ts';
 import type { Outcome } from '../operation/outcome.ts';
 import type { QueryColumn } from '../session/prepared-statement.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
@@ -28,7 +21,7 @@ import { constantsOf, constantsQuery } from './constants-query.ts';
 import { wholeText, type DerivedText } from '../statement/derived-text.ts';
 import { prove, type Proven, type TakePart } from '../statement/proven.ts';
 import { checkParts } from '../prepare/check-parts.ts';
-import type { UnloadDestinationOf, UnloadedQuery } from '../operation/unload.ts';
+import type { UnloadDestination, UnloadedQuery } from '../operation/unload.ts';
 import { placesIn } from '../statement/value-place.ts';
 import { executeQuery, type FilesDestination, type QueryExecution, type QueryOutcome } from './execute-query.ts';
 import { onlyTable } from './execute-parts.ts';
@@ -44,10 +37,11 @@ import { prepareDerivedText } from './prepare-derived-text.ts';
 import { makeStatementContext } from './make-statement-context.ts';
 import { narrowToScope } from './narrow-to-scope.ts';
 import type { QueryScope } from '../operation/refresh-request.ts';
+import type { RunningStatement } from './running.ts';
 import type { StatementParts } from './statement-parts.ts';
 import { returningRows } from './returning-rows.ts';
-import { leasedTables } from './statement-tables.ts';
-import { loadParts, rewriteParts, type PartsOf } from './parts-of-files.ts';
+import { planLoad, planRewrite, type PartsOf } from './parts-of-files.ts';
+import { requireSameColumns } from './require-same-columns.ts';
 import { typedColumns } from './typed-columns.ts';
 
 /** The queries of one statement: gate, plan, admission, tasks, result. */
@@ -112,11 +106,6 @@ export class StatementQueries implements Queries {
   }
 
   async run(query: TextSpan): Promise<Outcome> {
-    const tables = leasedTables(this.#parts.tables, this.#parts.source);
-    return new StatementQueries({ ...this.#parts, tables }).#rows(query);
-  }
-
-  async #rows(query: TextSpan): Promise<Outcome> {
     const { sink } = this.#parts.request;
     const { signal } = this.#parts.active;
     const shape = this.#admittedShape(query);
@@ -150,27 +139,30 @@ export class StatementQueries implements Queries {
     };
   }
 
-  async write(query: TextSpan, text: DerivedText, destinationOf: DestinationOf): Promise<WrittenRows> {
-    const { outcome, scans, bytesScanned, fragments } = await this.#writeFiles(query, text, async (...given) => {
-      const { sink, sql } = await destinationOf(...given);
-      return { sink: { kind: 'table', sink }, sql };
-    });
-    return { files: outcome.files, scans, replaced: outcome.replaced, bytesScanned, fragments };
+  async planWrite(query: TextSpan, text: DerivedText): Promise<PlannedRows> {
+    const planned = await this.#planFiles(query, text);
+    return {
+      ...planned,
+      into: async ({ sink, sql }) => {
+        const { outcome, ...written } = await planned.into({ kind: 'files', sink: { kind: 'table', sink }, sql });
+        return { ...written, files: outcome.files, replaced: outcome.replaced };
+      },
+    };
   }
 
-  async unload(query: TextSpan, destinationOf: UnloadDestinationOf): Promise<UnloadedQuery> {
-    const { outcome, bytesScanned, fragments } = await this.#writeFiles(query, wholeText(query), async (...given) => {
-      const { sink, ...destination } = await destinationOf(...given);
-      return { sink: { kind: 'stage', sink }, ...destination };
-    });
-    return { tasks: outcome.unloaded, bytesScanned, fragments };
+  async planUnload(query: TextSpan): Promise<PlannedRows<UnloadedQuery, UnloadDestination>> {
+    const planned = await this.#planFiles(query, wholeText(query));
+    return {
+      ...planned,
+      into: async ({ sink, ...destination }) => {
+        const files = { kind: 'files', sink: { kind: 'stage', sink }, ...destination } as const;
+        const { outcome, bytesScanned, fragments } = await planned.into(files);
+        return { tasks: outcome.unloaded, bytesScanned, fragments };
+      },
+    };
   }
 
-  async #writeFiles(
-    query: TextSpan,
-    text: DerivedText,
-    destinationOf: (...given: Parameters<DestinationOf>) => Promise<Omit<FilesDestination, 'kind'>>,
-  ): Promise<WrittenFiles> {
+  async #planFiles(query: TextSpan, text: DerivedText): Promise<PlannedRows<WrittenFiles, FilesDestination>> {
     const shape = this.#admittedShape(query);
     const context = await this.#context();
     const prepare = async (place: Place | null): Promise<PreparedQuery> => {
@@ -182,23 +174,31 @@ export class StatementQueries implements Queries {
     };
     let read: PreparedQuery | undefined;
     const prepared = await prepare(null);
-    const destination = await destinationOf(typedColumns(prepared), hasOrder(prepared.plan));
-    const outcome = await this.#execute({
-      ...this.#execution(prepared, context),
-      shape,
-      destination: { kind: 'files', ...destination },
-      renew: (place) => this.#renewed(prepared, () => prepare(place)),
-      planAlone: prepare,
-      onStart: () => undefined,
-      onBatch: () => undefined,
-    });
-    const forValues = this.#forValues;
-    return {
-      outcome,
-      scans: (read ?? prepared).scans,
-      bytesScanned: outcome.bytesScanned + forValues.bytesScanned,
-      fragments: outcome.fragments + forValues.fragments,
+    const columns = typedColumns(prepared);
+    const again = async (place: Place): Promise<PreparedQuery> => {
+      const now = await prepare(place);
+      requireSameColumns(columns, typedColumns(now));
+      return now;
     };
+    const into = async (destination: FilesDestination): Promise<WrittenFiles> => {
+      const outcome = await this.#execute({
+        ...this.#execution(prepared, context),
+        shape,
+        destination,
+        renew: (place) => this.#renewed(prepared, () => again(place)),
+        planAlone: again,
+        onStart: () => undefined,
+        onBatch: () => undefined,
+      });
+      const forValues = this.#forValues;
+      return {
+        outcome,
+        scans: (read ?? prepared).scans,
+        bytesScanned: outcome.bytesScanned + forValues.bytesScanned,
+        fragments: outcome.fragments + forValues.fragments,
+      };
+    };
+    return { columns, isOrdered: hasOrder(prepared.plan), into };
   }
 
   async files(query: TextSpan, text: DerivedText): Promise<readonly ScanFile[]> {
@@ -214,25 +214,20 @@ export class StatementQueries implements Queries {
   }
 
   async returning(query: TextSpan, text: DerivedText, of: ReturnedFiles): Promise<Returning> {
-    const { services, request, active, session: state } = this.#parts;
     const shape = this.#admittedShape(query);
     const context = await this.#context();
     const planned = await this.#plan(query, text, context);
-    const run = { services, request, active, state, query: planned, context, shape };
+    const run = { ...this.#parts, query: planned, context, shape };
     return returningRows({ ...run, offset: query.offset, of });
   }
 
-  async rewrite(
-    sql: string,
-    parts: readonly (readonly ScanFile[])[],
-    destinationOf: DestinationOf,
-  ): Promise<WrittenRows> {
+  async planRewrite(sql: string, parts: readonly (readonly ScanFile[])[]): Promise<PlannedRows> {
     const query = { text: sql, offset: 0 };
-    return rewriteParts({ query, parts, destinationOf }, await this.#inParts(query));
+    return planRewrite({ query, parts }, await this.#inParts(query));
   }
 
-  async load(load: StageLoad, destinationOf: DestinationOf): Promise<LoadedFiles> {
-    return loadParts({ load, destinationOf, queries: this }, await this.#inParts(load.query));
+  async planLoad(load: StageLoad): Promise<PlannedLoad> {
+    return planLoad({ load, queries: this }, await this.#inParts(load.query));
   }
 
   async explain(
@@ -287,17 +282,15 @@ export class StatementQueries implements Queries {
   #execution(
     query: PreparedQuery,
     context: StatementContext,
-  ): Pick<QueryExecution, 'services' | 'request' | 'active' | 'state' | 'query' | 'context' | 'place'> {
-    const { services, request, active, session: state } = this.#parts;
+  ): RunningStatement & Pick<QueryExecution, 'query' | 'context' | 'place'> {
     const known = query.contextual ? context : blankContext(context.timeZone);
-    return { services, request, active, state, query, context: known, place: null };
+    return { ...this.#parts, query, context: known, place: null };
   }
 
   async #inParts(query: TextSpan): Promise<PartsOf> {
-    const { services, request, active, session: state, source } = this.#parts;
     const at = { shape: this.#admittedShape(query), context: await this.#context() };
     const plan: PartsOf['plan'] = (of, text) => this.#plan(of, text, at.context);
-    return { services, request, active, state, source, ...at, plan };
+    return { ...this.#parts, ...at, plan };
   }
 
   /** The same for all queries of the statement. */

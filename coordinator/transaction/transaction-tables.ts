@@ -94,7 +94,7 @@ export class TransactionTables {
     const requirements = withRequirements(known?.requirements ?? [], change.requirements);
     const updates = [...(known?.updates ?? []), ...change.updates];
     const transaction = { 'table-changes': [{ identifier: change.identifier, requirements, updates }] };
-    const now = await this.#client.stageTable(principal, Buffer.from(printJson(transaction)), {
+    const now = await this.#client.previewTable(principal, Buffer.from(printJson(transaction)), {
       name,
       baseVersion: isCreated ? null : must(before, 'a table that is changed is there').version,
       version: `t${randomUUID()}`,

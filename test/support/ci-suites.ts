@@ -38,6 +38,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/etcd.test.ts',
   'test/cluster/fresh-reads.test.ts',
   'test/cluster/memory.test.ts',
+  'test/cluster/package.test.ts',
   'test/cluster/postgres-kills.test.ts',
   'test/cluster/refresh-kills.test.ts',
   'test/cluster/refresh-random.test.ts',

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { isReservedSchema } from '#shared/sql/reserved-schemas.ts';
-import type { Properties } from '../../metadata/table-metadata.ts';
+import type { Properties } from '../../metadata/table-document.ts';
 import { isForeignKeyViolation, isUniqueViolation } from './errors.ts';
 import type { Page } from './page.ts';
 import type { Database, Tx } from './tables.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseJson, printJson } from '#shared/json.ts';
 import { newTableMetadata, parseCreateTable } from './new-table.ts';
-import { parseTableMetadata } from './parse-table-metadata.ts';
+import { parseTableDocument } from './parse-table-document.ts';
 
 /** Metadata as Iceberg 0.8 wrote it: one schema, one spec, no lists, no references. */
 const OLD = `{
@@ -20,7 +20,7 @@ const OLD = `{
 }`;
 
 test('a file of the first version gets the lists that today’s readers want', () => {
-  expect(parseTableMetadata(parseJson(OLD))).toMatchObject({
+  expect(parseTableDocument(parseJson(OLD))).toMatchObject({
     'current-schema-id': 0,
     schemas: [{ 'schema-id': 0, fields: [{ name: 'x' }, { type: 'decimal(9, 2)' }] }],
     'partition-specs': [{ 'spec-id': 0, fields: [{ 'field-id': 1000 }] }],
@@ -33,14 +33,14 @@ test('a file of the first version gets the lists that today’s readers want', (
 });
 
 test('a file of the first version without a uuid has the same one whenever it is read', () => {
-  const uuid = (): string => parseTableMetadata(parseJson(OLD.replace('"table-uuid"', '"other"')))['table-uuid'];
+  const uuid = (): string => parseTableDocument(parseJson(OLD.replace('"table-uuid"', '"other"')))['table-uuid'];
   expect(uuid()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
   expect(uuid()).toBe(uuid());
 });
 
 test('a summary without its operation is read as an overwrite', () => {
   const text = OLD.replace('"manifests"', '"summary": {"added-files": "1"}, "manifests"');
-  expect(parseTableMetadata(parseJson(text)).snapshots[0]?.summary).toEqual({
+  expect(parseTableDocument(parseJson(text)).snapshots[0]?.summary).toEqual({
     operation: 'overwrite',
     'added-files': '1',
   });
@@ -50,7 +50,7 @@ test.each(['1', '2', '3'])('what we write in version %s is read back as it was',
   const schema = { type: 'struct', fields: [{ id: 1, name: 'a', required: false, type: 'long' }] };
   const request = parseCreateTable({ name: 't', schema, properties: { 'format-version': version } });
   const table = newTableMetadata(request, { uuid: 'u', location: 'file:///wh/t', nowMs: 5, owner: 'o' });
-  expect(printJson(parseTableMetadata(parseJson(printJson(table))))).toBe(printJson(table));
+  expect(printJson(parseTableDocument(parseJson(printJson(table))))).toBe(printJson(table));
 });
 
 test.each([
@@ -63,7 +63,7 @@ test.each([
   ],
   ['"source-id": 1', '"source-id": 9', 'Cannot find source column'],
 ])('%s as %s is refused', (from, to, message) => {
-  expect(() => parseTableMetadata(parseJson(OLD.replace(from, to)))).toThrow(
+  expect(() => parseTableDocument(parseJson(OLD.replace(from, to)))).toThrow(
     expect.objectContaining({ code: 'INVALID_REQUEST', message: expect.stringContaining(message) as string }) as Error,
   );
 });

@@ -7,7 +7,7 @@ import { allowedActions } from '../authorization/decide.ts';
 import { NO_POLICIES } from '../authorization/policies.ts';
 import { planInsert, planSwap, type TableChange } from '../commit/commit-tables.ts';
 import { readRegistered } from '../commit/register-metadata.ts';
-import { tableChanges, transactionOfBytes } from '../commit/transaction.ts';
+import { tableChanges, multiTableCommitOfBytes } from '../commit/multi-table-commit.ts';
 import type { CatalogContext } from '../context.ts';
 import { requireCatalog, type CatalogRow } from '../store/postgres/catalog-store.ts';
 import { findTableById, readDocument } from '../store/postgres/table-store.ts';
@@ -17,15 +17,15 @@ import { readVersion } from './table-at-moment.ts';
 const TABLE_ACTIONS = actionsOn('table');
 
 /**
- * Says what a table would be after changes that are not committed: for the statements of a transaction, which see those before them.
+ * Says what a table would be after changes that are not committed (the call `StageTable`): for the statements of a transaction, which see those before them.
  * Nothing is stored. @throws COMMIT_CONFLICT when the document that the changes are made of is gone, and the errors of a commit
  */
-export async function stageTable(
+export async function previewTable(
   context: CatalogContext,
   { base_version: baseVersion, transaction }: StageTableRequest,
   principal: Principal,
 ): Promise<LoadedTableInput> {
-  const read = await transactionOfBytes(context.readers, transaction, principal.tenant);
+  const read = await multiTableCommitOfBytes(context.readers, transaction, principal.tenant);
   const [change, ...others] = tableChanges(read, principal, {});
   if (change === undefined || others.length > 0)
     throw new SkeinError('INVALID_REQUEST', 'one table is staged at a time');

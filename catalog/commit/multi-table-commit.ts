@@ -18,7 +18,7 @@ import { readViewChange, type ViewChange } from './view/view-change.ts';
 const TABLES_MAX = 100;
 
 /** A transaction over several tables; each may name its catalog, and the whole may name one for all. */
-export type Transaction = {
+export type MultiTableCommit = {
   readonly catalog: string | undefined;
   readonly changes: readonly {
     readonly ident: TableIdent;
@@ -33,7 +33,7 @@ export type Transaction = {
 };
 
 /** @throws INVALID_REQUEST */
-export function readTransaction(body: Json | undefined): Transaction {
+export function readMultiTableCommit(body: Json | undefined): MultiTableCommit {
   const object = asObject(body, 'commit transaction request');
   const list = requiredArray(object, 'table-changes');
   if (list.length === 0 || list.length > TABLES_MAX) {
@@ -49,7 +49,7 @@ export function readTransaction(body: Json | undefined): Transaction {
   };
 }
 
-function readChange(json: Json): Transaction['changes'][number] {
+function readChange(json: Json): MultiTableCommit['changes'][number] {
   const identifier = get(asObject(json, 'table change'), 'identifier');
   const ident = identOfJson(identifier, 'identifier');
   const catalog = optionalString(asObject(identifier, 'identifier'), 'catalog');
@@ -64,9 +64,9 @@ function readChange(json: Json): Transaction['changes'][number] {
 }
 
 /** Runs in a worker thread; the change of each table stays text. */
-function readLargeTransaction(bytes: Uint8Array): Transaction {
+function readLargeMultiTableCommit(bytes: Uint8Array): MultiTableCommit {
   const body = parseBody(bytes);
-  const { catalog, changes, view } = readTransaction(body);
+  const { catalog, changes, view } = readMultiTableCommit(body);
   const texts = requiredArray(asObject(body, 'commit transaction request'), 'table-changes');
   return {
     catalog,
@@ -78,15 +78,24 @@ function readLargeTransaction(bytes: Uint8Array): Transaction {
   };
 }
 
-export const READ_TRANSACTION = documentTask(readLargeTransaction, 'readLargeTransaction');
+export const READ_MULTI_TABLE_COMMIT = documentTask(readLargeMultiTableCommit, 'readLargeMultiTableCommit');
 
 /** Reads a large transaction in a worker thread. @throws INVALID_REQUEST */
-export const readTransactionApart = (readers: WorkPool, bytes: Uint8Array, owner: string): Promise<Transaction> =>
-  readers.run(READ_TRANSACTION.apart, bytes, { owner, what: 'a request body' });
+export const readMultiTableCommitApart = (
+  readers: WorkPool,
+  bytes: Uint8Array,
+  owner: string,
+): Promise<MultiTableCommit> => readers.run(READ_MULTI_TABLE_COMMIT.apart, bytes, { owner, what: 'a request body' });
 
 /** Reads a transaction of any size. @throws INVALID_REQUEST */
-export const transactionOfBytes = async (readers: WorkPool, bytes: Uint8Array, owner: string): Promise<Transaction> =>
-  bytes.length <= BODY_BYTES_HERE ? readTransaction(parseBody(bytes)) : readTransactionApart(readers, bytes, owner);
+export const multiTableCommitOfBytes = async (
+  readers: WorkPool,
+  bytes: Uint8Array,
+  owner: string,
+): Promise<MultiTableCommit> =>
+  bytes.length <= BODY_BYTES_HERE
+    ? readMultiTableCommit(parseBody(bytes))
+    : readMultiTableCommitApart(readers, bytes, owner);
 
 /**
  * Returns the changes of a transaction for `commitTables`, all of which the caller may make. The catalog of a table is `prefix`, else what its identifier names, else
@@ -94,7 +103,7 @@ export const transactionOfBytes = async (readers: WorkPool, bytes: Uint8Array, o
  * @throws INVALID_REQUEST when a table has no catalog, or is changed twice, FORBIDDEN
  */
 export function tableChanges(
-  transaction: Transaction,
+  transaction: MultiTableCommit,
   claims: Principal,
   {
     prefix,

@@ -2,14 +2,14 @@ import type { Json, JsonObject } from '#shared/json.ts';
 
 /**
  * Iceberg table metadata (table spec, "Table Metadata Fields"), format versions 1 to 3, under the names of its JSON form, so that
- * reading and writing are `parseJson` and `printJson`. A document is in this shape only after `parseTableMetadata` or after it was built
+ * reading and writing are `parseJson` and `printJson`. A document is in this shape only after `parseTableDocument` or after it was built
  * here: all lists are present, ids are known to be integers.
  */
 
 /** An int64 as `parseJson` gives it: a `number` while exact, else a `bigint`; so equal values are `===`, and `<` compares across. */
 export type Long = number | bigint;
 
-export type TableMetadata = {
+export type TableDocument = {
   readonly 'format-version': number;
   readonly 'table-uuid': string;
   readonly location: string;
@@ -18,9 +18,9 @@ export type TableMetadata = {
   readonly 'last-updated-ms': number;
   readonly 'last-column-id': number;
   /** Version 1 only: the current schema once more, for old readers. */
-  readonly schema?: Schema;
+  readonly schema?: DocumentSchema;
   readonly 'current-schema-id': number;
-  readonly schemas: readonly Schema[];
+  readonly schemas: readonly DocumentSchema[];
   /** Version 1 only: the fields of the default spec once more, for old readers. */
   readonly 'partition-spec'?: readonly PartitionField[];
   readonly 'default-spec-id': number;
@@ -70,7 +70,7 @@ export type MapType = {
 };
 /** A string is a primitive type in its canonical spelling, or `variant`. */
 export type Type = string | StructType | ListType | MapType;
-export type Schema = StructType & {
+export type DocumentSchema = StructType & {
   readonly 'schema-id': number;
   readonly 'identifier-field-ids'?: readonly number[];
 };
@@ -128,7 +128,7 @@ export const FORMAT_VERSION_MAX = 3;
 export const PARTITION_ID_START = 999;
 
 /** The snapshot id, or undefined for a table without data. */
-export function currentSnapshotId(metadata: Pick<TableMetadata, 'current-snapshot-id'>): Long | undefined {
+export function currentSnapshotId(metadata: Pick<TableDocument, 'current-snapshot-id'>): Long | undefined {
   const id = metadata['current-snapshot-id'];
   return id === null || id === -1 ? undefined : id;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseSchema as readSchema } from '#shared/iceberg/schema.ts';
 import { parseJson, printJson } from '#shared/json.ts';
-import { assignFreshIds, checkSchemaVersion, parseSchema, schemaText, walkFields } from './schema.ts';
+import { assignFreshIds, checkSchemaVersion, parseDocumentSchema, schemaText, walkFields } from './document-schema.ts';
 
 const NESTED = {
   type: 'struct',
@@ -43,7 +43,7 @@ const NESTED = {
 };
 
 test('fresh ids go level by level, as the reference implementation assigns them', () => {
-  const { schema, newIds, lastId } = assignFreshIds(parseSchema(NESTED));
+  const { schema, newIds, lastId } = assignFreshIds(parseDocumentSchema(NESTED));
   expect(Object.fromEntries([...walkFields(schema)].map(({ path, id }) => [path, id]))).toEqual({
     id: 1,
     points: 2,
@@ -61,7 +61,7 @@ test('fresh ids go level by level, as the reference implementation assigns them'
 });
 
 test('types are kept in their canonical spelling, docs and defaults stay', () => {
-  const schema = parseSchema(NESTED);
+  const schema = parseDocumentSchema(NESTED);
   expect([...walkFields(schema)].at(-1)?.type).toBe('decimal(9, 2)');
   expect(schema.fields[0]?.doc).toBe('the key');
 });
@@ -92,27 +92,27 @@ test.each([
     'Multiple entries with same key',
   ],
 ])('refuses %s', (_what, json, message) => {
-  expect(() => parseSchema(json as never)).toThrow(message);
+  expect(() => parseDocumentSchema(json as never)).toThrow(message);
 });
 
 test('refuses nesting that would overflow the stack', () => {
   let type: unknown = 'int';
   for (let i = 0; i < 60; i += 1) type = { type: 'list', 'element-id': i + 2, 'element-required': true, element: type };
-  expect(() => parseSchema(column(type) as never)).toThrow('nested deeper than 50');
+  expect(() => parseDocumentSchema(column(type) as never)).toThrow('nested deeper than 50');
 });
 
 test('the error for a type that a format version lacks names the column', () => {
-  expect(() => checkSchemaVersion(parseSchema(column('variant') as never), 2)).toThrow(
+  expect(() => checkSchemaVersion(parseDocumentSchema(column('variant') as never), 2)).toThrow(
     'Invalid type for c: variant is not supported until v3',
   );
-  expect(() => checkSchemaVersion(parseSchema(column('int', { 'initial-default': 1 }) as never), 2)).toThrow(
+  expect(() => checkSchemaVersion(parseDocumentSchema(column('int', { 'initial-default': 1 }) as never), 2)).toThrow(
     'Invalid initial default for c',
   );
-  expect(() => checkSchemaVersion(parseSchema(column('variant') as never), 3)).not.toThrow();
+  expect(() => checkSchemaVersion(parseDocumentSchema(column('variant') as never), 3)).not.toThrow();
 });
 
 test('schemas compare by fields and identifiers, not by their id', () => {
-  const text = (json: object): string => schemaText(parseSchema(json as never));
+  const text = (json: object): string => schemaText(parseDocumentSchema(json as never));
   expect(text({ ...NESTED, 'schema-id': 1 })).toBe(text(NESTED));
   expect(text({ ...NESTED, 'identifier-field-ids': [] })).not.toBe(text(NESTED));
 });
@@ -123,7 +123,7 @@ test.each([
   ['Geometry(srid:3857)', 'geometry(srid:3857)'],
   ['Timestamptz_NS', 'timestamptz_ns'],
 ])('%j is kept as %j, which readers of metadata understand', (given, kept) => {
-  const schema = parseSchema(column(given) as never);
+  const schema = parseDocumentSchema(column(given) as never);
   expect(schema.fields[0]?.type).toBe(kept);
   expect(readSchema(parseJson(printJson(schema as never))).fields).toHaveLength(1);
 });

@@ -16,7 +16,7 @@ const ENDS: Readonly<Record<string, 'COMMIT' | 'ROLLBACK'>> = {
 };
 
 /** `BEGIN | START TRANSACTION [mode, ...]`, `COMMIT`, `ROLLBACK`, and Postgres' synonyms of them */
-export const transaction: Command<TransactionStatement> = {
+export const transactionControl: Command<TransactionStatement> = {
   words: ['BEGIN', 'START', 'COMMIT', 'END', 'ROLLBACK', 'ABORT'],
   queryType: 'transaction',
   timeout: 'coordinator',

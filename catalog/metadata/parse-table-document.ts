@@ -19,7 +19,7 @@ import {
   stringMap,
 } from './json-reader.ts';
 import { bindPartitionSpec, lastFieldId, parsePartitionFields, parsePartitionSpec } from './partition-spec.ts';
-import { highestFieldId, parseSchema } from './schema.ts';
+import { highestFieldId, parseDocumentSchema } from './document-schema.ts';
 import { parseEncryptionKey, parseRef, parseSnapshot, parseStatisticsFile } from './snapshot.ts';
 import { parseSortOrder, UNSORTED } from './sort-order.ts';
 import {
@@ -28,17 +28,17 @@ import {
   MAIN_BRANCH,
   PARTITION_ID_START,
   type PartitionSpec,
-  type Schema,
+  type DocumentSchema,
   type SnapshotRef,
-  type TableMetadata,
-} from './table-metadata.ts';
+  type TableDocument,
+} from './table-document.ts';
 
 /**
- * Parses a metadata document that another catalog or engine wrote, of any format version and age, into the one shape of `TableMetadata`.
+ * Parses a metadata document that another catalog or engine wrote, of any format version and age, into the one shape of `TableDocument`.
  * Pure.
  * @throws INVALID_REQUEST when it is not table metadata, or its parts do not fit together.
  */
-export function parseTableMetadata(json: Json): TableMetadata {
+export function parseTableDocument(json: Json): TableDocument {
   const object = asObject(json, 'table metadata');
   const version = requiredInt(object, 'format-version');
   if (version < 1 || version > FORMAT_VERSION_MAX) refuse(`Cannot read unsupported version ${version}`);
@@ -48,7 +48,7 @@ export function parseTableMetadata(json: Json): TableMetadata {
   const specs = parseSpecs(object);
   const snapshots = (optionalArray(object, 'snapshots') ?? []).map(parseSnapshot);
   const current = currentSnapshotId({ 'current-snapshot-id': optionalLong(object, 'current-snapshot-id') ?? null });
-  const metadata: TableMetadata = {
+  const metadata: TableDocument = {
     'format-version': version,
     'table-uuid': tableUuid(object, version),
     location: requiredString(object, 'location'),
@@ -103,9 +103,11 @@ function tableUuid(object: JsonObject, version: number): string {
 }
 
 /** Old files of version 1 have one schema and no list. */
-function parseSchemas(object: JsonObject): readonly Schema[] {
+function parseSchemas(object: JsonObject): readonly DocumentSchema[] {
   const list = optionalArray(object, 'schemas');
-  return list === undefined || list.length === 0 ? [parseSchema(get(object, 'schema'))] : list.map(parseSchema);
+  return list === undefined || list.length === 0
+    ? [parseDocumentSchema(get(object, 'schema'))]
+    : list.map(parseDocumentSchema);
 }
 
 function parseSpecs(object: JsonObject): readonly PartitionSpec[] {
@@ -122,8 +124,8 @@ function parseSpecs(object: JsonObject): readonly PartitionSpec[] {
 /** Files older than references have `main` in `current-snapshot-id` alone. */
 function parseRefs(
   object: JsonObject,
-  current: TableMetadata['current-snapshot-id'] | undefined,
-): TableMetadata['refs'] {
+  current: TableDocument['current-snapshot-id'] | undefined,
+): TableDocument['refs'] {
   const refs = Object.entries(asObject(get(object, 'refs') ?? {}, 'refs')).map(([name, ref]): [string, SnapshotRef] => [
     name,
     parseRef(asObject(ref, 'snapshot ref')),
@@ -135,7 +137,7 @@ function parseRefs(
   return Object.fromEntries(main === undefined ? refs : [[MAIN_BRANCH, main], ...refs]);
 }
 
-function checkReferences(metadata: TableMetadata): void {
+function checkReferences(metadata: TableDocument): void {
   const ids = new Set(metadata.snapshots.map((snapshot) => snapshot['snapshot-id']));
   if (ids.size < metadata.snapshots.length) refuse('Invalid table metadata: two snapshots have one id');
   for (const [name, ref] of Object.entries(metadata.refs)) {

@@ -16,7 +16,7 @@ import {
   requiredInt,
   requiredString,
 } from './json-reader.ts';
-import type { Field, ListType, MapType, Schema, StructType, Type } from './table-metadata.ts';
+import type { Field, ListType, MapType, DocumentSchema, StructType, Type } from './table-document.ts';
 
 /** Schemas: reading, walking, fresh ids, and what each format version allows. Pure; errors are INVALID_REQUEST. */
 
@@ -33,12 +33,12 @@ const TYPE_MIN_VERSION: readonly (readonly [RegExp, number])[] = [
 const DEFAULTS_MIN_VERSION = 3;
 
 /** Reads a schema; ids are the client's, `schema-id` is 0 when absent. */
-export function parseSchema(json: Json | undefined): Schema {
+export function parseDocumentSchema(json: Json | undefined): DocumentSchema {
   const object = asObject(json, 'schema');
   const struct = parseType(object, 0);
   if (typeof struct === 'string' || struct.type !== 'struct') return refuse('Cannot create schema, not a struct type');
   const identifiers = optionalArray(object, 'identifier-field-ids')?.map((id) => int(id, 'identifier-field-ids'));
-  const schema: Schema = {
+  const schema: DocumentSchema = {
     type: 'struct',
     'schema-id': optionalInt(object, 'schema-id') ?? 0,
     ...(identifiers === undefined || identifiers.length === 0 ? {} : { 'identifier-field-ids': identifiers }),
@@ -164,7 +164,7 @@ export function highestFieldId(schema: StructType): number {
   return highest;
 }
 
-function checkSchema(schema: Schema): void {
+function checkSchema(schema: DocumentSchema): void {
   const byId = new Map<number, FieldPath>();
   const paths = new Set<string>();
   for (const field of walkFields(schema)) {
@@ -189,7 +189,7 @@ function checkIdentifier(id: number, field: FieldPath | undefined): void {
 }
 
 /** @throws INVALID_REQUEST when the format version does not have one of the types, or no default values. */
-export function checkSchemaVersion(schema: Schema, formatVersion: number): void {
+export function checkSchemaVersion(schema: DocumentSchema, formatVersion: number): void {
   const problems: string[] = [];
   for (const { path, type, field } of walkFields(schema)) {
     const minVersion =
@@ -207,7 +207,7 @@ export function checkSchemaVersion(schema: Schema, formatVersion: number): void 
 }
 
 /** Returns a text that is equal for two schemas that differ in at most their schema ids (Iceberg: `sameSchema`). */
-export const schemaText = (schema: Schema): string =>
+export const schemaText = (schema: DocumentSchema): string =>
   printJson([schema.fields, sorted(schema['identifier-field-ids'])]);
 
 const sorted = (ids: readonly number[] | undefined): readonly number[] => [...(ids ?? [])].sort((a, b) => a - b);
@@ -216,8 +216,8 @@ const sorted = (ids: readonly number[] | undefined): readonly number[] => [...(i
  * Returns the schema with ids from 1 on, as Iceberg's reference implementation gives them to a new table (`TypeUtil.assignFreshIds`): a
  * struct's fields first, then the types inside each of them; list elements, then the type inside; map key and value, then the types inside.
  */
-export function assignFreshIds(schema: Schema): {
-  readonly schema: Schema;
+export function assignFreshIds(schema: DocumentSchema): {
+  readonly schema: DocumentSchema;
   readonly newIds: ReadonlyMap<number, number>;
   readonly lastId: number;
 } {

@@ -50,9 +50,6 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
   }
   require(config['coordinator.tls_client_ca'] === '' ||
     config['coordinator.tls_cert'] !== '', `${says('coordinator.tls_client_ca')} needs coordinator.tls_cert`);
-  require(config['up.tls'] === 'off' ||
-    config['coordinator.tls_cert'] ===
-      '', `${says('up.tls')} makes a certificate, and ${says('coordinator.tls_cert')} names one`);
   const objection = config['cluster.etcd_endpoints'].map((text) => etcdObjection(text, config)).find(Boolean);
   require(objection === undefined, `${says('cluster.etcd_endpoints')}: ${objection}`);
   require(config['cluster.lease_ttl'] >= 1_000, `${says('cluster.lease_ttl')} is less than 1s`);

@@ -63,6 +63,8 @@ import type { OpenStageRequestInput as _skein_catalog_v1_OpenStageRequestInput, 
 import type { ParkedJobInput as _skein_catalog_v1_ParkedJobInput, ParkedJob as _skein_catalog_v1_ParkedJob } from './skein/catalog/v1/ParkedJob.ts';
 import type { PolicyInput as _skein_catalog_v1_PolicyInput, Policy as _skein_catalog_v1_Policy } from './skein/catalog/v1/Policy.ts';
 import type { PrincipalInput as _skein_catalog_v1_PrincipalInput, Principal as _skein_catalog_v1_Principal } from './skein/catalog/v1/Principal.ts';
+import type { PrincipalStatementReplyInput as _skein_catalog_v1_PrincipalStatementReplyInput, PrincipalStatementReply as _skein_catalog_v1_PrincipalStatementReply } from './skein/catalog/v1/PrincipalStatementReply.ts';
+import type { PrincipalStatementRequestInput as _skein_catalog_v1_PrincipalStatementRequestInput, PrincipalStatementRequest as _skein_catalog_v1_PrincipalStatementRequest } from './skein/catalog/v1/PrincipalStatementRequest.ts';
 import type { RetryJobsReplyInput as _skein_catalog_v1_RetryJobsReplyInput, RetryJobsReply as _skein_catalog_v1_RetryJobsReply } from './skein/catalog/v1/RetryJobsReply.ts';
 import type { RetryJobsRequestInput as _skein_catalog_v1_RetryJobsRequestInput, RetryJobsRequest as _skein_catalog_v1_RetryJobsRequest } from './skein/catalog/v1/RetryJobsRequest.ts';
 import type { RotateClientRequestInput as _skein_catalog_v1_RotateClientRequestInput, RotateClientRequest as _skein_catalog_v1_RotateClientRequest } from './skein/catalog/v1/RotateClientRequest.ts';
@@ -154,6 +156,8 @@ export interface ProtoGrpcType {
         ParkedJob: MessageTypeDefinition<_skein_catalog_v1_ParkedJobInput, _skein_catalog_v1_ParkedJob>
         Policy: MessageTypeDefinition<_skein_catalog_v1_PolicyInput, _skein_catalog_v1_Policy>
         Principal: MessageTypeDefinition<_skein_catalog_v1_PrincipalInput, _skein_catalog_v1_Principal>
+        PrincipalStatementReply: MessageTypeDefinition<_skein_catalog_v1_PrincipalStatementReplyInput, _skein_catalog_v1_PrincipalStatementReply>
+        PrincipalStatementRequest: MessageTypeDefinition<_skein_catalog_v1_PrincipalStatementRequestInput, _skein_catalog_v1_PrincipalStatementRequest>
         RetryJobsReply: MessageTypeDefinition<_skein_catalog_v1_RetryJobsReplyInput, _skein_catalog_v1_RetryJobsReply>
         RetryJobsRequest: MessageTypeDefinition<_skein_catalog_v1_RetryJobsRequestInput, _skein_catalog_v1_RetryJobsRequest>
         RotateClientRequest: MessageTypeDefinition<_skein_catalog_v1_RotateClientRequestInput, _skein_catalog_v1_RotateClientRequest>

@@ -48,7 +48,7 @@ const ALLOWED: Decision = { allowed: true };
 const refused = (reason: string): Decision => ({ allowed: false, reason });
 
 /** Decides whether the actor may do the action to the target; undefined = it has none yet, or it is a list. */
-export function decidePrincipal(actor: Rights, action: PrincipalAction, target?: Rights): Decision {
+function decidePrincipal(actor: Rights, action: PrincipalAction, target?: Rights): Decision {
   const { by, self, guards } = RULES[action];
   if (target?.id === actor.id) {
     if (self === 'allowed') return ALLOWED;

@@ -76,7 +76,7 @@ export async function expungeUser(call: Call, { name, reason }: RequestOf<'expun
 const archivedName = (id: PrincipalId): string => `archived-${id}`;
 
 /** Keeps the row of a user who was dropped, and nothing that is personal: name and email are free again. */
-export async function archive(tx: Tx, id: PrincipalId, now: Date): Promise<void> {
+async function archive(tx: Tx, id: PrincipalId, now: Date): Promise<void> {
   await endCredentials(tx, id);
   await deleteFormerPasswords(tx, id);
   await tx.deleteFrom('principal_sign_in').where('principal_id', '=', id).execute();

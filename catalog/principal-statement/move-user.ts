@@ -4,7 +4,7 @@ import { hasActiveAdmin, type PrincipalRecord } from '../store/postgres/principa
 import type { Tx } from '../store/postgres/tables.ts';
 import type { Changing } from './change.ts';
 
-export const stateOf = (user: PrincipalRecord): PrincipalState =>
+const stateOf = (user: PrincipalRecord): PrincipalState =>
   user.status === 'DEACTIVATED'
     ? {
         status: user.status,

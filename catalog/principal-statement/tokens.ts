@@ -17,7 +17,7 @@ import { changing, done, partyOf, reading, timeText, type Call } from './change.
 import { checkName, scopesNamed } from './check-names.ts';
 
 /** Begins every personal access token. */
-export const ACCESS_TOKEN_PREFIX = 'skein_pat_';
+const ACCESS_TOKEN_PREFIX = 'skein_pat_';
 const TOKENS_MAX = 50;
 const DAYS = 90;
 const DAYS_MAX = 365;

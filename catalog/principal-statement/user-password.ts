@@ -6,7 +6,7 @@ import { unlock } from '../store/postgres/sign-in-store.ts';
 import type { Database } from '../store/postgres/tables.ts';
 import type { Call, Changing } from './change.ts';
 
-export async function passwordPolicy(db: Database, tenantId: string): Promise<PasswordPolicy> {
+async function passwordPolicy(db: Database, tenantId: string): Promise<PasswordPolicy> {
   const row = await db
     .selectFrom('tenant')
     .select(['password_min_length', 'password_classes', 'password_history'])

@@ -12,7 +12,7 @@ export type PasswordPolicy = {
 };
 
 /** Most characters of a password, whatever the policy. */
-export const PASSWORD_LENGTH_MAX = 256;
+const PASSWORD_LENGTH_MAX = 256;
 /** A shorter name is in many words, so only a password that equals it is refused. */
 const NAME_LENGTH_MIN = 3;
 const CLASSES: readonly RegExp[] = [/\p{Ll}/u, /\p{Lu}/u, /\p{Nd}/u, /[^\p{Ll}\p{Lu}\p{Nd}]/u];

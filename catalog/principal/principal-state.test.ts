@@ -50,13 +50,13 @@ test.each([
 });
 
 test('the sweeper waits for its window, and skips the first administrator', () => {
-  expect(next(DROPPED, { ...sweep, atMs: 1_999 } as PrincipalEvent)).toEqual({ state: DROPPED, endsTokens: false });
-  const first: PrincipalState = { ...DROPPED, isBootstrap: true } as PrincipalState;
+  expect(next(DROPPED, { ...sweep, atMs: 1_999 })).toEqual({ state: DROPPED, endsTokens: false });
+  const first: PrincipalState = { ...DROPPED, isBootstrap: true };
   expect(next(first, sweep)).toEqual({ state: first, endsTokens: false });
 });
 
 test('a second drop does not begin the window anew', () => {
-  expect(next(DROPPED, { ...drop, atMs: 9_000 } as PrincipalEvent)).toEqual({ state: DROPPED, endsTokens: true });
+  expect(next(DROPPED, { ...drop, atMs: 9_000 })).toEqual({ state: DROPPED, endsTokens: true });
 });
 
 test('whatever happens, an archived user stays so, and a hold is never lost', () => {

@@ -11,10 +11,18 @@ import type { Parameter } from '../../statement/parameters.ts';
 export function parameterAt(data: Data, row: number): Parameter {
   if (DataType.isNull(data.type) || !data.getValid(row)) return { type: null, value: null };
   if (isText(data.type)) return { type: null, value: textAt(data, row) };
-  return { type: null, value: { literal: literalAt(data, row) } };
+  const digits = digitsAt(data, row);
+  return { type: null, value: digits === undefined ? { literal: literalAt(data, row) } : { digits } };
 }
 
 const isText = (type: DataType): boolean => DataType.isUtf8(type) || DataType.isLargeUtf8(type);
+
+/** A whole number or a decimal as it is written in SQL: queries that differ in such literals share a plan. */
+function digitsAt(data: Data, row: number): string | undefined {
+  const { type } = data;
+  if (DataType.isInt(type)) return String((data.values as ArrayLike<number | bigint>)[row]);
+  return DataType.isDecimal(type) ? decimalAt(data, row) : undefined;
+}
 
 /** A value as an SQL expression of its type. */
 function literalAt(data: Data, row: number): string {
@@ -27,7 +35,7 @@ function literalAt(data: Data, row: number): string {
     return cast(`'${value}'`, `${type.isSigned ? '' : 'U'}${INTEGERS[type.bitWidth] ?? 'BIGINT'}`);
   }
   if (DataType.isFloat(type)) return floatAt(data, row, type.precision);
-  if (DataType.isDecimal(type)) return decimalAt(data, row);
+  if (DataType.isDecimal(type)) return cast(`'${decimalAt(data, row)}'`, `DECIMAL(${type.precision}, ${type.scale})`);
   if (DataType.isBinary(type) || DataType.isLargeBinary(type) || DataType.isFixedSizeBinary(type)) {
     return `from_hex('${Buffer.from(bytesAt(data, row)).toString('hex')}')`;
   }
@@ -59,7 +67,7 @@ function decimalAt(data: Data, row: number): string {
   const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(type.scale + 1, '0');
   const point = digits.length - type.scale;
   const text = type.scale === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`;
-  return cast(`'${unscaled < 0n ? '-' : ''}${text}'`, `DECIMAL(${type.precision}, ${type.scale})`);
+  return `${unscaled < 0n ? '-' : ''}${text}`;
 }
 
 const PER_SECOND: Readonly<Record<TimeUnit, bigint>> = {
@@ -80,6 +88,10 @@ function microsAt(data: Data, row: number, unit: TimeUnit): bigint {
 }
 
 const MS_PER_DAY = 86_400_000n;
+/** Days from 0001-01-01 to 9999-12-31, which are written with four digits of the year. */
+const FIRST_DAY = -719_162n;
+const LAST_DAY = 2_932_896n;
+const DATE_LENGTH = 10;
 
 /** Dates, times and intervals; undefined for another type. */
 function temporalAt(data: Data, row: number): string | undefined {
@@ -87,7 +99,8 @@ function temporalAt(data: Data, row: number): string | undefined {
   if (DataType.isDate(type)) {
     const value = BigInt((data.values as ArrayLike<number | bigint>)[row] ?? 0);
     const days = data.values instanceof BigInt64Array ? value / MS_PER_DAY : value;
-    return `(DATE '1970-01-01' + ${cast(`'${days}'`, 'INTEGER')})`;
+    if (days < FIRST_DAY || days > LAST_DAY) return `(DATE '1970-01-01' + ${cast(`'${days}'`, 'INTEGER')})`;
+    return `DATE '${new Date(Number(days * MS_PER_DAY)).toISOString().slice(0, DATE_LENGTH)}'`;
   }
   if (DataType.isTime(type)) {
     return `(TIME '00:00:00' + to_microseconds(${cast(`'${microsAt(data, row, type.unit)}'`, 'BIGINT')}))`;

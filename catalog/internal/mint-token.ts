@@ -2,13 +2,15 @@ import type { MintTokenReply } from '#proto/generated/skein/catalog/v1/MintToken
 import type { MintTokenRequest } from '#proto/generated/skein/catalog/v1/MintTokenRequest.ts';
 import { SkeinError } from '#shared/error.ts';
 import { SCOPES } from '#shared/authorization/token-claims.ts';
+import { must } from '#shared/must.ts';
 import type { CatalogContext } from '../context.ts';
 import { requireTenant } from '../store/postgres/catalog-store.ts';
 import { requirePrincipal } from '../store/postgres/principal-store.ts';
+import { findTokenPrincipal } from '../store/postgres/shown-credentials.ts';
 
 /**
  * Issues a token to the operator of the cluster, who proves itself with the cluster's secret.
- * @throws TENANT_NOT_FOUND, PRINCIPAL_NOT_FOUND, FORBIDDEN for a user who is not active, INVALID_REQUEST for an unknown scope or a lifetime
+ * @throws TENANT_NOT_FOUND, PRINCIPAL_NOT_FOUND, FORBIDDEN for a user who is not active or whose roles lack a scope, INVALID_REQUEST for an unknown scope or a lifetime
  * outside of `catalog.token_ttl_max`
  */
 export async function mintToken(context: CatalogContext, request: MintTokenRequest): Promise<MintTokenReply> {
@@ -22,6 +24,11 @@ export async function mintToken(context: CatalogContext, request: MintTokenReque
   }
   const principal = await requirePrincipal(store.db, await requireTenant(store.db, request.tenant), request.user);
   if (principal.status !== 'ACTIVE') throw new SkeinError('FORBIDDEN', `the user ${request.user} is not active`);
+  const { scopes: allowed } = must(await findTokenPrincipal(store.db, principal.id), 'it is there');
+  const missing = request.scope.filter((scope) => !allowed.includes(scope));
+  if (missing.length > 0) {
+    throw new SkeinError('FORBIDDEN', `the roles of ${request.user} do not have the scope ${missing.join(' ')}`);
+  }
   const { token, expiresAtMs } = await context.issuer.issue(
     {
       principal: principal.id,
@@ -29,7 +36,7 @@ export async function mintToken(context: CatalogContext, request: MintTokenReque
       roles: principal.roles,
       sessionEpoch: principal.sessionEpoch,
       tenant: request.tenant,
-      scopes: request.scope.length === 0 ? Object.keys(SCOPES) : [...new Set(request.scope)],
+      scopes: request.scope.length === 0 ? allowed : [...new Set(request.scope)],
       authMethod: 'operator',
     },
     ttlMs,

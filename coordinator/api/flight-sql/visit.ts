@@ -82,7 +82,11 @@ export class Visits {
         return { ...(await this.#signIn(user, password, place)), isBasic: true };
       }
       case 'bearer':
-        return { caller: await this.#authenticate(`Bearer ${credentials}`), token: credentials, isBasic: false };
+        return {
+          caller: await this.#authenticate(`Bearer ${credentials}`, addressOf(call.getPeer())),
+          token: credentials,
+          isBasic: false,
+        };
       default:
         throw new SkeinError(
           'UNAUTHENTICATED',

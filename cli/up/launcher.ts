@@ -28,9 +28,10 @@ import { lockDataDir } from './data-dir-lock.ts';
 import { divideMemory, smallMachine } from './divide-memory.ts';
 import { endLeftovers } from './leftovers.ts';
 import { hasDatabase, POSTGRES_DATABASE, POSTGRES_USER } from './postgres-process.ts';
-import { doorFetch, doorTrust, type DoorTrust } from '../door-fetch.ts';
+import { doorTrust } from '../door-fetch.ts';
 import { doorCertificates, DoorRenewal, linesToPaste, ownAuthority, withDoorCertificate } from './own-doors.ts';
 import { choosePorts, flightSqlUrl, queryUrl, reachableUrl, type ClusterPorts } from './ports.ts';
+import { health, untilReady, workersAttached } from './probes.ts';
 import { ensureSecret, secretPath } from './secrets.ts';
 import { ServiceLog } from './service-log.ts';
 import { SupervisedChild, type ChildSpec } from './supervised-child.ts';
@@ -40,8 +41,6 @@ const SERVICES_STOP_MS = 2_500;
 const POSTGRES_STOP_MS = 2_300;
 /** Attempts to start: a free port may be taken before its service listens, and then other ports are chosen. */
 const START_ATTEMPTS_MAX = 3;
-const READY_POLL_MS = 25;
-const PROBE_TIMEOUT_MS = 2_000;
 
 const SKEIN = fileURLToPath(new URL('../skein.js', import.meta.url));
 const POSTGRES_PROCESS = fileURLToPath(new URL('postgres-process.ts', import.meta.url));
@@ -364,45 +363,4 @@ function publicSettings({ config, sources }: LoadedConfig): ServicesFile['settin
       .filter((key) => sources[key] !== 'default' && !CONFIG[key].secret)
       .map((key) => [key, { text: redactUrls(settingText(config[key])), source: sources[key] }]),
   );
-}
-
-/** Polls until `probe` reports no objection. @throws START_FAILED with its last objection */
-async function untilReady(timeoutMs: number, probe: () => Promise<string | undefined>): Promise<void> {
-  const end = performance.now() + timeoutMs;
-  for (;;) {
-    const objection = await probe();
-    if (objection === undefined) return;
-    if (performance.now() > end) throw new SkeinError('START_FAILED', `the cluster is not ready: ${objection}`);
-    await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
-  }
-}
-
-/** Checks that every worker is attached, not just one, because the first statement may need them all. */
-async function workersAttached(
-  url: string,
-  count: number,
-  { token, trust }: { readonly token: string; readonly trust: DoorTrust },
-): Promise<string | undefined> {
-  const objection = await health(url, trust);
-  if (objection !== undefined) return objection;
-  const response = await doorFetch(`${url}/metrics`, trust, {
-    signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
-    headers: token === '' ? {} : { authorization: `Bearer ${token}` },
-  }).catch(() => undefined);
-  // On an address other than loopback the metrics may need a token; then the one worker that health requires has to be enough.
-  if (response?.status !== 200) return response === undefined ? 'no answer' : undefined;
-  const metrics = await response.text();
-  const live = Number(/^skein_workers_live(?:\{[^}]*\})? (\d+)/m.exec(metrics)?.[1] ?? 0);
-  return live >= count ? undefined : `${live} of ${count} workers have attached`;
-}
-
-/** Undefined when the service is ready, else the reason why it is not. */
-async function health(url: string, trust: DoorTrust): Promise<string | undefined> {
-  try {
-    const response = await doorFetch(`${url}/health/ready`, trust, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
-    const text = await response.text();
-    return response.ok ? undefined : text.slice(0, 200);
-  } catch (error) {
-    return String((error as Error).cause ?? error);
-  }
 }

@@ -1,6 +1,7 @@
 import { resolve, join } from 'node:path';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
+import { SkeinError } from '#shared/error.ts';
 import type { ReadyLine } from '../cluster-file.ts';
 import { doorFiles, doorHosts, ensureDoorCertificate } from './door-certificate.ts';
 
@@ -9,10 +10,13 @@ const LOOK_MS = 12 * 3_600_000;
 
 const folderOf = ({ data_dir: dataDir }: Config): string => resolve(dataDir, 'tls', 'doors');
 
-/** Makes the certificate that `up.tls` asks for, and names it in the configuration. */
+/** Makes the certificate that `up.tls` asks for, and names it in the configuration. @throws INVALID_CONFIGURATION when one is named already */
 export async function withDoorCertificate(loaded: LoadedConfig): Promise<LoadedConfig> {
   const { config } = loaded;
   if (config['up.tls'] === 'off') return loaded;
+  if (config['coordinator.tls_cert'] !== '') {
+    throw new SkeinError('INVALID_CONFIGURATION', 'up.tls makes a certificate, and coordinator.tls_cert names one');
+  }
   await ensureDoorCertificate(folderOf(config), doorHosts(config));
   const { cert, key } = doorFiles(folderOf(config));
   return { ...loaded, config: { ...config, 'coordinator.tls_cert': cert, 'coordinator.tls_key': key } };

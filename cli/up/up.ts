@@ -1,5 +1,4 @@
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
-import { checkConfig } from '#shared/config/check-config.ts';
 import { SkeinError } from '#shared/error.ts';
 import { EXIT, exitCodeOf, type ExitCode } from '../exit-code.ts';
 import { runCluster, type Voice } from './launcher.ts';
@@ -14,7 +13,7 @@ export async function up(given: LoadedConfig, withTls: boolean): Promise<ExitCod
   // Repeated signals, also of different kinds, count as a single stop.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
   try {
-    const loaded = withTls ? checkConfig({ ...given, config: { ...given.config, 'up.tls': 'on' } }) : given;
+    const loaded: LoadedConfig = withTls ? { ...given, config: { ...given.config, 'up.tls': 'on' } } : given;
     return await runCluster(loaded, voice, stop.signal);
   } catch (thrown) {
     return failedStart(thrown, voice);

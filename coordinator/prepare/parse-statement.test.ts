@@ -396,6 +396,13 @@ describe('refusals', () => {
     expect(parse(`SELECT ${'CASE WHEN a THEN 1 END, '.repeat(500)}1`).command).toBe('query');
   });
 
+  test('an INSERT that lists too many values', () => {
+    const rows = (count: number): string => `INSERT INTO t VALUES (1, 2)${',(3, 4)'.repeat(count - 1)}`;
+    const limits = { bytesMax: 9e6, depthMax: 1000 };
+    expect(parseStatement(rows(50_000), limits).command).toBe('insert');
+    expect(() => parseStatement(rows(50_001), limits)).toThrow('at most 100000 values');
+  });
+
   test('a hundred thousand nested brackets are refused at once', () => {
     const started = performance.now();
     expect(() => parseStatement('('.repeat(8_000_000), { bytesMax: 9e6, depthMax: 1000 })).toThrow('nested');

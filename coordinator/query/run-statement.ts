@@ -25,6 +25,7 @@ import type { QueryType } from '../statement/query-type.ts';
 import { readOnly } from '../transaction/transaction-catalog.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { sessionStatements } from './session-statements.ts';
+import { findTransaction } from './session-transactions.ts';
 
 /** Runs statements: gate, plan, admission, tasks, result. Every statement leaves by one path, which frees all it holds. */
 export function statementRunner(services: RunnerServices): QueryService {
@@ -137,9 +138,21 @@ async function inTransaction(parsed: StatementText['parsed'], running: RunningSt
     if (parsed.kind === 'refused') throw SkeinError.fromData(parsed.error);
     return run(parsed.statement, running);
   };
-  const transaction = services.transactions.find(request.session);
+  const transaction = findTransaction(services, request);
   const endsIt = parsed.kind !== 'refused' && parsed.statement.command === 'transactionControl';
-  if (transaction === undefined || endsIt) return work();
+  if (endsIt) return work();
+  if (transaction === undefined) {
+    if (request.transaction) throw new SkeinError('NO_TRANSACTION', 'there is no such transaction, or it has ended');
+    return work();
+  }
+  if (parsed.kind !== 'refused' && goesFirst(parsed.statement, running, transaction)) {
+    const outside = { ...running, request: { ...request, transaction: null } };
+    return transaction.run(active, async () => {
+      const outcome = await run(parsed.statement, outside);
+      transaction.tables.moveOn();
+      return outcome;
+    });
+  }
   return transaction.run(active, async () => {
     if (parsed.kind !== 'refused') requireInside(parsed.statement, transaction);
     return work();
@@ -150,11 +163,28 @@ async function inTransaction(parsed: StatementText['parsed'], running: RunningSt
 const DEFINING: ReadonlySet<QueryType> = new Set(['ddl', 'ctas', 'maintenance', 'copy']);
 const WRITING: ReadonlySet<QueryType> = new Set([...DEFINING, 'insert', 'update', 'delete', 'merge']);
 
-/** @throws IN_TRANSACTION, READ_ONLY_TRANSACTION */
-function requireInside({ command: name, input }: Statement, { mayWrite }: Transaction): void {
+/** Whether a statement that a transaction cannot hold runs before it, and is committed at once: drivers are always in a transaction. */
+function goesFirst(
+  statement: Statement,
+  { services, request, session }: RunningStatement,
+  transaction: Transaction,
+): boolean {
+  if (!isRefusedInside(statement) || !transaction.mayWrite || !transaction.isUnchanged) return false;
+  const value = setting(session, 'skein.ddl_in_transaction', services.config);
+  return value === 'auto' ? request.ddlInTransaction === 'commit' : value === 'commit';
+}
+
+function isRefusedInside({ command: name, input }: Statement): boolean {
   const command: Command = COMMANDS[name];
   const type = command.typeOf?.(input) ?? command.queryType;
-  if (DEFINING.has(type) && command.inTransaction?.(input) !== true) {
+  return DEFINING.has(type) && command.inTransaction?.(input) !== true;
+}
+
+/** @throws IN_TRANSACTION, READ_ONLY_TRANSACTION */
+function requireInside(statement: Statement, { mayWrite }: Transaction): void {
+  const command: Command = COMMANDS[statement.command];
+  const type = command.typeOf?.(statement.input) ?? command.queryType;
+  if (isRefusedInside(statement)) {
     throw new SkeinError('IN_TRANSACTION', `${command.words[0]} cannot run inside a transaction`);
   }
   if (WRITING.has(type) && !mayWrite) throw readOnly();

@@ -17,7 +17,7 @@ import { metadataRows } from '../binding/metadata-rows.ts';
 import type { CheckColumns } from './statement-parts.ts';
 import { StatementQueries } from './statement-queries.ts';
 import { statementRows } from './statement-rows.ts';
-import { sessionTransactions } from './session-transactions.ts';
+import { findTransaction, sessionTransactions } from './session-transactions.ts';
 import { leasedTables, statementTables } from './statement-tables.ts';
 
 /** The differences between a statement and the prepared statement that it runs. */
@@ -36,7 +36,7 @@ export function commandContext(
 ): CommandContext {
   const { services, request, active, session } = running;
   const { store, names, catalog: shared } = services.sessions;
-  const inner = services.transactions.find(request.session)?.parts;
+  const inner = findTransaction(services, request)?.parts;
   const { catalog, journal, commits } = inner ?? {
     catalog: shared,
     journal: services.writes,

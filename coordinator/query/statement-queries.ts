@@ -20,7 +20,6 @@ import { BoundedValues } from '../operation/bounded-values.ts';
 import { constantsOf, constantsQuery } from './constants-query.ts';
 import { wholeText, type DerivedText } from '../statement/derived-text.ts';
 import { prove, type Proven, type TakePart } from '../statement/proven.ts';
-import { checkParts } from '../prepare/check-parts.ts';
 import type { UnloadDestination, UnloadedQuery } from '../operation/unload.ts';
 import { placesIn } from '../statement/value-place.ts';
 import { executeQuery, type FilesDestination, type QueryExecution, type QueryOutcome } from './execute-query.ts';
@@ -80,9 +79,7 @@ export class StatementQueries implements Queries {
   prove<T>(read: (take: TakePart) => T): Promise<T> {
     const { services, request, active } = this.#parts;
     const { tenant, sub: principal } = request.caller.claims;
-    return prove(read, (parts) =>
-      checkParts(parts, (texts) => services.compiler.planner.checkParts(texts, { tenant, principal }, active.signal)),
-    );
+    return prove(read, (parts) => services.compiler.planner.checkParts(parts, { tenant, principal }, active.signal));
   }
 
   async constants(expressions: readonly Proven<'expression'>[]): Promise<readonly string[]> {

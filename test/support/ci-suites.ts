@@ -74,6 +74,7 @@ export const SIEGE_SUITES: readonly string[] = [
   'hostile-files',
   'hostile-manifests',
   'hung-workers',
+  'large-conditions',
   'large-metadata',
   'long-quanta',
   'request-bodies',

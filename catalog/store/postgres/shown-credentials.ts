@@ -8,7 +8,7 @@ import type { Database, Tx } from './tables.ts';
 /** Credentials that somebody shows to sign in: passwords, personal access tokens, signed assertions. */
 
 /** The scopes of the roles of a principal `p`, those of `public` too. */
-export const roleScopes = (): RawBuilder<readonly string[]> => sql<readonly string[]>`(
+const roleScopes = (): RawBuilder<readonly string[]> => sql<readonly string[]>`(
   select coalesce(array_agg(distinct s.scope), '{}') from catalog.role r, unnest(r.scopes) as s (scope)
   where r.tenant_id = p.tenant_id and (r.name = 'public' or exists (
     select from catalog.role_grant g where g.role_id = r.id and g.principal_id = p.id)))`;

@@ -86,7 +86,7 @@ function httpsServer(
   if (keepAliveTimeout !== undefined) server.keepAliveTimeout = keepAliveTimeout;
   if (requestTimeout !== undefined) server.requestTimeout = requestTimeout;
   tls.onChange((material) => server.setSecureContext(contextOf(material)));
-  return server as unknown as Server;
+  return server;
 }
 
 function mustBeDocumented({ method, url, schema }: RouteOptions): void {

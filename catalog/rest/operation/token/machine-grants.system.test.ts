@@ -157,13 +157,14 @@ describe('jwt-bearer', () => {
       expect(answer.status).toBe(200);
       expect(claimsOf(answer)).toMatchObject({ sub: id, preferred_username: 'robot', auth_method: 'keypair' });
       // Those of `loader` and of `public`, not those of the account's OAuth client.
-      expect(String(answer.body['scope']).split(' ')).toEqual(
+      expect((answer.body['scope'] as string).split(' ')).toEqual(
         expect.arrayContaining(['catalog:write', 'table:read', 'table:write']),
       );
     },
   );
 
   test('the account is named by its id, too, and the audience by the URL of the endpoint', async () => {
+    minuteLater();
     const claims = { iss: id, sub: id, aud: 'http://catalog.example:8181/v1/oauth/tokens', exp: inSeconds(HOUR_S) };
     expect((await grant({ claims })).status).toBe(200);
   });
@@ -174,32 +175,35 @@ describe('jwt-bearer', () => {
     await catalog.sql(`update catalog.principal set status = 'SUSPENDED' where username = 'idle'`);
     await addKey('es256', pem(KEYS.ES256), 'ES256', 'null', 'admin');
     const jti = randomUUID();
-    expect((await grant({ claims: { jti } })).status).toBe(200);
+    expect((await grant({ claims: { jti, exp: inSeconds(HOUR_S) } })).status).toBe(200);
     const publicKey = pem(KEYS.RS256);
-    const faults: Readonly<Record<string, Parts>> = {
-      'used before': { claims: { jti } },
-      'no jti': { claims: { jti: '' } },
-      'an expiry long ago': { claims: { exp: 1 } },
-      expired: { claims: { exp: inSeconds(-60) } },
-      'too long': { claims: { exp: inSeconds(HOUR_S + 60) } },
-      'another audience': { claims: { aud: 'http://other.example/v1/oauth/tokens' } },
-      'another subject': { claims: { sub: id } },
-      'unknown account': { claims: { iss: 'default/nobody', sub: 'default/nobody' } },
-      'another tenant': { claims: { iss: 'other/robot', sub: 'other/robot' } },
-      'a user': { claims: { iss: 'default/admin', sub: 'default/admin' } },
-      suspended: { claims: { iss: 'default/idle', sub: 'default/idle' } },
-      'unknown key': { header: { kid: 'unknown' } },
-      'revoked key': { header: { kid: 'revoked' } },
-      'another key': { key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey },
-      'another algorithm of the same key': { header: { alg: 'RS512', kid: 'rs256' }, key: KEYS.RS256.privateKey },
-      'the public key as a secret': {
+    const faults: Readonly<Record<string, () => Parts>> = {
+      'used before': () => ({ claims: { jti, exp: inSeconds(HOUR_S / 2) } }),
+      'no jti': () => ({ claims: { jti: '' } }),
+      'an expiry long ago': () => ({ claims: { exp: 1 } }),
+      expired: () => ({ claims: { exp: inSeconds(-60) } }),
+      'too long': () => ({ claims: { exp: inSeconds(HOUR_S + 60) } }),
+      'another audience': () => ({ claims: { aud: 'http://other.example/v1/oauth/tokens' } }),
+      'another subject': () => ({ claims: { sub: id } }),
+      'unknown account': () => ({ claims: { iss: 'default/nobody', sub: 'default/nobody' } }),
+      'another tenant': () => ({ claims: { iss: 'other/robot', sub: 'other/robot' } }),
+      'a user': () => ({ claims: { iss: 'default/admin', sub: 'default/admin' } }),
+      suspended: () => ({ claims: { iss: 'default/idle', sub: 'default/idle' } }),
+      'unknown key': () => ({ header: { kid: 'unknown' } }),
+      'revoked key': () => ({ header: { kid: 'revoked' } }),
+      'another key': () => ({ key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey }),
+      'another algorithm of the same key': () => ({
+        header: { alg: 'RS512', kid: 'rs256' },
+        key: KEYS.RS256.privateKey,
+      }),
+      'the public key as a secret': () => ({
         header: { alg: 'HS256', kid: 'rs256' },
         key: createSecretKey(Buffer.from(publicKey)),
-      },
+      }),
     };
     for (const [what, fault] of Object.entries(faults)) {
       minuteLater();
-      const { status, body } = await grant(fault);
+      const { status, body } = await grant(fault());
       expect([what, status, body]).toEqual([
         what,
         400,

@@ -1,14 +1,14 @@
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import { LIST_SOURCE, type PartRefusal, type PartText } from '../binding/part-text.ts';
+import { LIST_SOURCE, type PartRefusal, type PartText } from './part-text.ts';
 import { ByteOffsets } from '../resolver/byte-offsets.ts';
 import { nameStatements } from '../resolver/name-statements.ts';
-import type { Part, PartKind } from '../statement/proven.ts';
+import { openParts, type Part, type PartKind } from '../statement/proven.ts';
 import { Tokenizer } from '../statement/tokenizer.ts';
 
-/** Asks DuckDB's parser; one answer for each text. */
-export type AskParser = (texts: readonly PartText[]) => Promise<readonly (PartRefusal | null)[]>;
+/** Asks DuckDB's parser. */
+type AskParser = (text: PartText) => Promise<PartRefusal | null>;
 
 /** Texts around a part of a kind; expressions stand in one text, together. */
 const AROUND: Readonly<Record<PartKind, readonly [before: string, after: string]>> = {
@@ -24,13 +24,12 @@ const BETWEEN = '\n), (';
  * statement, what else the parser refuses
  */
 export async function checkParts(parts: readonly Part[], ask: AskParser): Promise<void> {
-  const expressions = parts.filter(({ kind }) => kind === 'expression');
-  const others = parts.filter(({ kind }) => kind !== 'expression').map((part) => shownText('alone', [part]));
+  const open = openParts(parts);
+  const expressions = open.filter(({ kind }) => kind === 'expression');
+  const others = open.filter(({ kind }) => kind !== 'expression').map((part) => shownText('alone', [part]));
   const shown = [...(expressions.length === 0 ? [] : [shownText('expressions', expressions)]), ...others];
-  const refusals = await ask(shown.map(({ text }) => text));
-  for (const [i, one] of shown.entries()) {
-    const refusal = refusals[i];
-    if (refusal === undefined) throw new Error('invariant: the parser answers for each text');
+  for (const one of shown) {
+    const refusal = await ask(one.text);
     if (refusal !== null) throw one.errorOf(refusal);
   }
 }
@@ -81,12 +80,14 @@ function shownText(as: 'expressions' | 'alone', parts: readonly Part[]): Shown {
 function withColumns(text: string): string {
   if (!text.includes('$')) return text;
   const tokens = new Tokenizer(text);
-  let shown = text;
+  const pieces: string[] = [];
+  let at = 0;
   for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {
     if (token.kind !== 'parameter' || text[token.start] !== '$') continue;
-    shown = `${shown.slice(0, token.start)}c${shown.slice(token.start + 1)}`;
+    pieces.push(text.slice(at, token.start), 'c');
+    at = token.start + 1;
   }
-  return shown;
+  return pieces.join('') + text.slice(at);
 }
 
 const CUT_SHORT: Readonly<Record<PartKind, string>> = {

@@ -4,7 +4,6 @@ import { SCRIPTED_ASKER } from '#test/support/scripted/tables.ts';
 import { sessionPlanner } from '#test/support/session-planner.ts';
 import type { Planner } from '../binding/planner.ts';
 import { prove, type PartKind } from '../statement/proven.ts';
-import { checkParts } from './check-parts.ts';
 
 let planner: Planner;
 beforeAll(async () => {
@@ -15,11 +14,9 @@ beforeAll(async () => {
 async function proven(kind: PartKind, ...parts: readonly string[]): Promise<string> {
   const sql = `é ${parts.join(' ')}`;
   const spans = parts.map((text, i) => ({ text, offset: 2 + parts.slice(0, i).join(' ').length + Math.min(i, 1) }));
-  const ask: Parameters<typeof checkParts>[1] = (texts) =>
-    planner.checkParts(texts, SCRIPTED_ASKER, AbortSignal.timeout(20_000));
   const found = await prove(
     (take) => spans.map((span) => take(kind, span)),
-    (open) => checkParts(open, ask),
+    (open) => planner.checkParts(open, SCRIPTED_ASKER, AbortSignal.timeout(20_000)),
   ).catch((thrown: unknown) => SkeinError.of(thrown));
   if (!(found instanceof SkeinError)) return 'proven';
   return `${found.code}: ${found.message} | ${found.position === undefined ? 'no place' : sql.slice(found.position)}`;
@@ -118,5 +115,16 @@ describe('parts of a statement', () => {
     expect(await proven('expression', "'é' || a", '(b)', '[ *, c]')).toBe(`${star}]`);
     expect(await proven('expression', "'é' || a", 'b c', 'd')).toBe('SYNTAX_ERROR: syntax error at or near "c" | c d');
     expect(await proven('expression', "'é' || a", 'b, c', 'd')).toBe('SYNTAX_ERROR: syntax error at "," | , c d');
+  });
+
+  test('long parts, which the planner alone reads, are judged as short ones are', async () => {
+    const long = `a IN (1${', 1'.repeat(30_000)})`;
+    expect(await proven('expression', long)).toBe('proven');
+    expect(await proven('expression', `${long} AS x`)).toBe('SYNTAX_ERROR: syntax error at or near "AS" | AS x');
+    expect(await proven('expression', long.slice(0, -1))).toBe("SYNTAX_ERROR: expected ')' behind this part | ");
+    expect(await proven('expression', `${long}) OR (true`)).toBe('SYNTAX_ERROR: syntax error at ")" | ) OR (true');
+    expect(await proven('list', `$1${', $1'.repeat(30_000)}, $2 x y`)).toBe(
+      'SYNTAX_ERROR: syntax error at or near "y" | y',
+    );
   });
 });

@@ -7,6 +7,8 @@ import { authenticateClient } from '../principal/authenticate-client.ts';
 import { signInByToken } from '../principal/sign-in-by-token.ts';
 import type { TokenPrincipal } from '../store/postgres/principal-store.ts';
 import { findPasswordHolder } from '../store/postgres/shown-credentials.ts';
+import { countFailure, countSuccess, isLocked } from '../store/postgres/sign-in-store.ts';
+import { transact } from '../store/postgres/transact.ts';
 import { ACCESS_TOKEN_PREFIX, CLIENT_SECRET_PREFIX } from '../token/secret.ts';
 
 type Method = Extract<TokenClaims['auth_method'], 'password' | 'client' | 'pat'>;
@@ -72,15 +74,25 @@ export async function signIn(context: CatalogContext, request: SignInRequest): P
   }
 }
 
+/** Wrong passwords lock a user for a while; the lock refuses the right one, too, and the answer is the same. */
 async function userOf(
-  { passwords, store }: CatalogContext,
+  { passwords, store, clock, config }: CatalogContext,
   { user, password, tenant, address }: SignInRequest,
 ): Promise<TokenPrincipal> {
   const attempt = { tenant, user, address };
   passwords.requireAllowed(attempt);
   const holder = user.includes('\0') ? undefined : await findPasswordHolder(store.db, tenant || undefined, user);
   const isRight = await passwords.matches(attempt, password, holder?.passwordHash ?? undefined);
-  if (!isRight || holder?.principal.status !== 'ACTIVE') throw wrong();
+  if (holder === undefined) throw wrong();
+  const { id, status } = holder.principal;
+  const now = new Date(clock.nowMs());
+  if (await isLocked(store.db, id, now)) throw wrong();
+  if (!isRight) {
+    const rule = { after: config['principal.lock_after'], forMs: config['principal.lock_time'] };
+    await transact(store.db, (tx) => countFailure(tx, id, now, rule));
+  }
+  if (!isRight || status !== 'ACTIVE') throw wrong();
+  await transact(store.db, (tx) => countSuccess(tx, id, now));
   return holder.principal;
 }
 

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
+import { SCOPES } from '#shared/authorization/token-claims.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { isUuid, principalId, type PrincipalId } from '#shared/id.ts';
 import type { KeyAlgorithm } from '#shared/principal/key-algorithm.ts';
@@ -30,8 +31,11 @@ const principalOf = (row: Row): TokenPrincipal => ({
   roles: row.roles,
   sessionEpoch: row.session_epoch,
   tenant: row.tenant,
-  scopes: row.scopes ?? row.role_scopes,
+  scopes: row.scopes ?? inOrder(row.role_scopes),
 });
+
+const inOrder = (scopes: readonly string[]): readonly string[] =>
+  Object.keys(SCOPES).filter((scope) => scopes.includes(scope));
 
 /** Finds a principal by id; undefined when there is none. */
 export async function findTokenPrincipal(db: Database, id: PrincipalId): Promise<TokenPrincipal | undefined> {
@@ -119,7 +123,7 @@ export async function findKeyHolder(db: Database, issuer: string, keyId: string)
     .executeTakeFirst();
   if (row === undefined) return undefined;
   return {
-    principal: { ...principalOf(row), scopes: row.role_scopes },
+    principal: { ...principalOf(row), scopes: inOrder(row.role_scopes) },
     publicKey: row.public_key,
     algorithm: row.algorithm,
   };

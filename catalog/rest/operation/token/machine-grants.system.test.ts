@@ -224,11 +224,14 @@ describe('jwt-bearer', () => {
   });
 });
 
-test('skein token gives no more than the scopes of the roles', async () => {
+test('skein token gives no more than the scopes of the roles, and leaves a row of the audit log', async () => {
   await catalog.sql(`insert into catalog.principal (tenant_id, username, password_hash, roles, is_bootstrap_principal)
     select tenant_id, 'plain', password_hash, '{}', false from catalog.principal where username = 'admin'`);
   const scope = decodeJwt(await catalog.mint({ user: 'plain' }))['scope'];
   expect(scope).not.toContain('catalog:write');
   expect(scope).toContain('table:write');
   await expect(catalog.mint({ user: 'plain', scope: ['catalog:write'] })).rejects.toMatchObject({ code: 'FORBIDDEN' });
+  const rows = await catalog.sql(`select actor_id, target_name, details->>'scope' as scope from catalog.user_audit_log
+    where event_type = 'mint_token' and target_name = 'plain'`);
+  expect(rows).toEqual([{ actor_id: null, target_name: 'plain', scope }]);
 });

@@ -200,6 +200,7 @@ function activeQueries(active: Active): QueryService {
   };
   return {
     execute: async (request) => queries().execute(request),
+    describe: async (request) => queries().describe(request),
     timeoutMs: (session) => queries().timeoutMs(session),
     endSession: async (session) => queries().endSession(session),
     live: (caller, filter) => queries().live(caller, filter),

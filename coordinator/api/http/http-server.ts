@@ -218,14 +218,14 @@ type Check = (request: FastifyRequest) => Promise<void>;
 const authenticator =
   (options: HttpOptions): Check =>
   async (request) => {
-    request.caller = await options.authenticate(request.headers.authorization);
+    request.caller = await options.authenticate(request.headers.authorization, request.socket.remoteAddress);
   };
 
 /** Checks the token of a request, and that the caller may do these actions. */
 const allowing =
   (options: HttpOptions, ...actions: readonly Action[]): Check =>
   async (request) => {
-    const caller = await options.authenticate(request.headers.authorization);
+    const caller = await options.authenticate(request.headers.authorization, request.socket.remoteAddress);
     request.caller = caller;
     for (const action of actions) requireAction(caller, action);
   };

@@ -14,9 +14,9 @@ import { READ_STATEMENT, type StatementText } from '../prepare/read-statement.ts
 import type { TextSpan } from '../statement/statement.ts';
 import { beginCommand } from './begin-command.ts';
 import { placeIn } from './error-place.ts';
-import { commandContext } from './running-statement.ts';
+import { makeCommandContext } from './make-command-context.ts';
 import type { CheckColumns } from './statement-parts.ts';
-import type { RunningStatement } from './running.ts';
+import type { RunningStatement } from './running-statement.ts';
 
 /** The prepared statements of a statement's session. */
 export const sessionStatements = (running: RunningStatement): PreparedStatements => new SessionStatements(running);
@@ -66,7 +66,7 @@ class SessionStatements implements PreparedStatements {
       const isQuery = command === COMMANDS.query;
       const checkColumns: CheckColumns = (now) => this.#checkColumns(prepared, now);
       const context = { prepared: this, isQuery, ...(isQuery ? { checkColumns } : {}) };
-      return await command.run(input, commandContext(running, context));
+      return await command.run(input, makeCommandContext(running, context));
     } catch (thrown) {
       throw placed(SkeinError.of(thrown), { prepared, edits, given, position });
     }
@@ -124,7 +124,7 @@ class SessionStatements implements PreparedStatements {
       const used = new Set(edits.map(({ name }) => name));
       const names = namesOf(edits, types);
       const running = { ...this.#running, values: valuePlaces(edits) };
-      const context = commandContext(running, { prepared: this });
+      const context = makeCommandContext(running, { prepared: this });
       const described = await command.describe?.(input, context);
       const { columns, parameters } = must(described, 'it can be prepared');
       return {
@@ -159,7 +159,7 @@ class SessionStatements implements PreparedStatements {
   async #values(given: readonly Argument[]): Promise<readonly Constant[]> {
     const expressions = given.flatMap(({ constant, expression }) => (constant === undefined ? [expression] : []));
     if (expressions.length === 0) return given.map(({ constant }) => constant ?? null);
-    const { queries } = commandContext(this.#running, { prepared: this });
+    const { queries } = makeCommandContext(this.#running, { prepared: this });
     const literals = [
       ...(await queries.constants(await queries.prove((take) => expressions.map((one) => take('expression', one))))),
     ];

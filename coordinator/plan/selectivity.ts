@@ -1,7 +1,7 @@
 import { unreachable } from '#shared/must.ts';
-import { conjuncts } from '../../plan/expression-tree.ts';
-import type { Expression } from '../../plan/expression.ts';
-import type { SqlType } from '../../plan/sql-type.ts';
+import { conjuncts } from './expression-tree.ts';
+import type { Expression } from './expression.ts';
+import type { SqlType } from './sql-type.ts';
 import type { ColumnEstimate, Estimate } from './row-estimate.ts';
 
 const EQUAL = 0.05;

@@ -29,6 +29,9 @@ export function shareOf(conditions: readonly Expression[], input: Estimate): num
   return share;
 }
 
+/** A node of whose columns nothing is known: every condition has the fixed share of its kind. */
+export const NOTHING_KNOWN: Estimate = { rows: 0, columns: [] };
+
 type Interval = { readonly lower: number; readonly upper: number };
 
 function intervalShare({ lower, upper }: Interval, column: ColumnEstimate | undefined): number {

@@ -300,6 +300,10 @@ export const CONFIG = {
   'coordinator.http_port': port(8080, 'Query HTTP port'),
   'coordinator.flight_port': port(8082, 'Flight SQL port'),
   'coordinator.flight_message_bytes_max': bytes(16 * MIB, 'Longest message that a Flight SQL client may send'),
+  'coordinator.flight_bound_bytes_max': bytes(
+    64 * MIB,
+    'Rows that a Flight SQL client may bind to the parameters of a statement at once',
+  ),
   'coordinator.flight_connections_max': integer(1_000, 1, 100_000, 'Connections of Flight SQL at once'),
   'coordinator.flight_idle_timeout': duration(1_800_000, 'Time after which a Flight SQL connection without calls ends'),
   'coordinator.flight_results_per_principal_max': integer(
@@ -307,6 +311,14 @@ export const CONFIG = {
     1,
     100_000,
     'Results of one user that wait to be read over Flight SQL at once',
+  ),
+  'coordinator.result_wait': duration(
+    10_000,
+    'Time without a byte taken after which a result waits on disk for its client, so that its statement holds no place and no slot',
+  ),
+  'coordinator.result_spool_bytes': bytes(
+    16 * GIB,
+    'Disk for the rows that wait for clients who do not read; those of one tenant have half of it at most, a result that needs more is cancelled',
   ),
   'coordinator.result_ttl': duration(
     60_000,

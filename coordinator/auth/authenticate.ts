@@ -13,8 +13,8 @@ export type Caller = {
   readonly standing?: Omit<Standing, 'decisions'>;
 };
 
-/** Bearer token -> caller. */
-export type Authenticate = (authorization: string | undefined) => Promise<Caller>;
+/** Bearer token -> caller. @param address the client's, by which refusals of personal access tokens are counted */
+export type Authenticate = (authorization: string | undefined, address?: string) => Promise<Caller>;
 
 /** An unknown key id asks the catalog again, at most this often. */
 const KEYS_COOLDOWN_MS = 2_000;

@@ -301,6 +301,10 @@ export const CONFIG = {
   'coordinator.http_port': port(8080, 'Query HTTP port'),
   'coordinator.flight_port': port(8082, 'Flight SQL port'),
   'coordinator.flight_message_bytes_max': bytes(16 * MIB, 'Longest message that a Flight SQL client may send'),
+  'coordinator.flight_bound_bytes_max': bytes(
+    64 * MIB,
+    'Rows that a Flight SQL client may bind to the parameters of a statement at once',
+  ),
   'coordinator.flight_connections_max': integer(1_000, 1, 100_000, 'Connections of Flight SQL at once'),
   'coordinator.flight_idle_timeout': duration(1_800_000, 'Time after which a Flight SQL connection without calls ends'),
   'coordinator.flight_results_per_principal_max': integer(

@@ -236,6 +236,7 @@ export const CONFIG = {
   ),
   'principal.lock_time': duration(15 * 60_000, 'Time for which passwords are refused then'),
   'principal.archive_after': duration(30 * 86_400_000, 'Time for which a dropped user can be had back by UNDROP USER'),
+  'audit.retention': duration(2_557 * 86_400_000, 'Age up to which rows of the audit log are kept (7 years)'),
   'catalog.background_interval': duration(5_000, 'Interval at which the catalog looks for dropped tables to purge'),
   'catalog.background_hold': duration(
     60_000,

@@ -4,6 +4,7 @@ import type { CommitRequest } from '../metadata/commit-metadata.ts';
 import { commitOf, createOf, type Source } from '../metadata/commit-source.ts';
 import { documentTask } from '../metadata/document-task.ts';
 import { metadataOfUpdates, newTableMetadata, type CreateTableRequest, type Creation } from '../metadata/new-table.ts';
+import { tableFacts } from '../metadata/relation-facts.ts';
 import type { Written } from './run-steps.ts';
 import { expiryOf, printMetadata } from './swap-metadata.ts';
 import type { TableDocument } from '../metadata/table-document.ts';
@@ -40,6 +41,7 @@ function written(metadata: TableDocument, input: CreateInput<unknown>, locationC
   const folders = ownFolders(metadata);
   return {
     text: printMetadata(metadata, input.metadataBytesMax),
+    facts: tableFacts(metadata),
     expiresAt: expiryOf(metadata, input.creation.nowMs),
     file: metadataLocation(metadata, 0, input.uuid),
     location: normalizeLocation(metadata.location),

@@ -1,5 +1,6 @@
 import { inThread } from '#shared/thread/work.ts';
 import { parseBodyOfFew } from '../metadata/body.ts';
+import { TABLE_FACTS } from '../metadata/relation-facts.ts';
 import { READ_MULTI_TABLE_COMMIT } from './multi-table-commit.ts';
 import { COMMIT_CREATES, CREATE_HEAD } from '../metadata/commit-source.ts';
 import { CREATED_METADATA, NEW_METADATA } from './created-metadata.ts';
@@ -19,5 +20,6 @@ export const newMetadata = inThread(NEW_METADATA.here);
 export const swapMetadata = inThread(SWAP_METADATA.here);
 export const checkRequirements = inThread(CHECK_REQUIREMENTS.here);
 export const referencedOnly = inThread(REFERENCED_ONLY.here);
+export const tableFacts = inThread(TABLE_FACTS.here);
 export const isProtectedTable = inThread(IS_PROTECTED.here);
 export const registerMetadata = inThread<RegisterInput, Registered>((input) => register(ownStorage(input.file), input));

@@ -9,6 +9,7 @@ import { commitMetadata } from '../metadata/commit-metadata.ts';
 import { commitOf, type CommitSource } from '../metadata/commit-source.ts';
 import { documentTask } from '../metadata/document-task.ts';
 import { metadataText } from '../metadata/print-metadata.ts';
+import { tableFacts } from '../metadata/relation-facts.ts';
 import { checkRequirement } from '../metadata/requirement.ts';
 import type { Written } from './run-steps.ts';
 import type { TableDocument } from '../metadata/table-document.ts';
@@ -44,6 +45,7 @@ function swapMetadata(input: SwapInput): Swapped | null {
   const folders = ownFolders(metadata).filter((folder) => !before.has(folder));
   return {
     text: printMetadata(metadata, input.metadataBytesMax),
+    facts: tableFacts(metadata),
     expiresAt: expiryOf(metadata, nowMs),
     file: metadataLocation(metadata, input.version + 1, input.uuid),
     location: normalizeLocation(metadata.location),

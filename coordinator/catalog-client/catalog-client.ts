@@ -11,6 +11,7 @@ import { loadService } from '#shared/grpc/load-proto.ts';
 import { COMMIT_OUTCOMES, type CommitOutcome } from '#shared/iceberg/write/commit-writes.ts';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
+import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/principal-request.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { TableLoader, TableName } from '../binding/table-source.ts';
 import { answerLease } from './lease-wire.ts';
@@ -36,7 +37,24 @@ const MESSAGE_BYTES_MAX = 256 * 2 ** 20;
 /** Names of one page of a list. */
 const PAGE_NAMES = 1_000;
 
-type EpochUpdate = readonly { readonly principal: string; readonly sessionEpoch: number }[];
+type EpochUpdate = readonly {
+  readonly principal: string;
+  readonly sessionEpoch: number;
+  /** It was suspended or dropped: what it runs ends. */
+  readonly stopped: boolean;
+}[];
+
+/** The standing of a principal, which holds for as long as its token. */
+export type Standing = {
+  /** Whether it may do each action, by the action's name. */
+  readonly decisions: ReadonlyMap<string, Decision>;
+  /** The role that `current_role()` answers; null = `public`. */
+  readonly defaultRole: string | null;
+  /** The catalog in which its sessions start. */
+  readonly defaultWarehouse: string | null;
+  /** It may set its password, and nothing else. */
+  readonly mustChangePassword: boolean;
+};
 
 /** The purpose of a list of names: an action, which the catalog allows or refuses. */
 type CatalogsFor = Extract<Action, 'catalog.list' | 'catalog.resolve'>;
@@ -47,8 +65,7 @@ type NamespacesFor = Extract<Action, 'schema.list' | 'schema.resolve'>;
  * principal may not do it, and with UNAUTHENTICATED when its tenant has no such principal.
  */
 export interface CatalogClient {
-  /** Whether the principal may do each action, by the action's name. Holds for as long as its token. */
-  authorize(principal: Principal): Promise<ReadonlyMap<string, Decision>>;
+  authorize(principal: Principal): Promise<Standing>;
   /** @param moment of `moment`: tables as they were then; absent = as they are at each call */
   tablesFor(principal: Principal, moment?: string): TableLoader;
   /** The moment of now: it sees every commit that was acknowledged before. */
@@ -77,6 +94,11 @@ export interface CatalogClient {
   /** `WriteCatalog` for a principal. @throws as `runOperation` */
   commitTables(principal: Principal, key: string, transaction: Uint8Array): Promise<void>;
   abandonCommit(principal: Principal, key: string): Promise<CommitOutcome>;
+  /**
+   * Runs a statement about principals, which is not sent again: neither it nor its answer is kept, because both carry secrets.
+   * @throws FORBIDDEN and the errors of the statement; CATALOG_UNAVAILABLE: then it may have happened
+   */
+  runPrincipalStatement(principal: Principal, statement: PrincipalRequest): Promise<PrincipalAnswer>;
   readonly stages: StageCatalog;
   /** Checks a password or a client secret. @throws WRONG_PASSWORD, TOO_MANY_SIGN_INS */
   signIn(credentials: ShownCredentials): Promise<{ readonly token: string }>;
@@ -144,10 +166,18 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
   return {
     authorize: async (principal) => {
       const request = { principal: toPrincipalMessage(principal) };
-      const { decisions } = await reads.call('Authorize', request, { timeoutMs: CALL_TIMEOUT_MS });
-      return new Map(
-        decisions.map(({ action, allowed, reason }) => [action, allowed ? { allowed } : { allowed, reason }]),
-      );
+      const standing = await reads.call('Authorize', request, { timeoutMs: CALL_TIMEOUT_MS });
+      return {
+        decisions: new Map(
+          standing.decisions.map(({ action, allowed, reason }) => [
+            action,
+            allowed ? { allowed } : { allowed, reason },
+          ]),
+        ),
+        defaultRole: standing.default_role || null,
+        defaultWarehouse: standing.default_warehouse || null,
+        mustChangePassword: standing.must_change_password,
+      };
     },
     tablesFor: (principal, moment) => tables.of(principal, moment),
     moment: async () => (await reads.call('GetMoment', {}, { timeoutMs: CALL_TIMEOUT_MS })).moment,
@@ -173,7 +203,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
 }
 
 type Lists = Pick<CatalogClient, 'listCatalogs' | 'listNamespaces' | 'listTables'>;
-type Changes = Pick<CatalogClient, 'runOperation' | 'commitTables' | 'abandonCommit'>;
+type Changes = Pick<CatalogClient, 'runOperation' | 'runPrincipalStatement' | 'commitTables' | 'abandonCommit'>;
 
 const listCalls = (call: CatalogCall): Lists => ({
   listCatalogs: async (principal, action) => {
@@ -208,6 +238,11 @@ const changeCalls = (call: CatalogCall): Changes => ({
     const reply = await call('RunOperation', request);
     return reply.body.length === 0 ? null : parseJson(reply.body.toString());
   },
+  runPrincipalStatement: async (principal, statement) => {
+    const request = { principal: toPrincipalMessage(principal), statement: Buffer.from(JSON.stringify(statement)) };
+    const { answer } = await call('RunPrincipalStatement', request);
+    return JSON.parse(answer.toString()) as PrincipalAnswer;
+  },
   commitTables: async (principal, key, transaction) => {
     await call('CommitTables', { principal: toPrincipalMessage(principal), key, transaction });
   },
@@ -231,7 +266,7 @@ async function* watchEpochs(
   try {
     for await (const message of stream) {
       const { epochs } = message as EpochList;
-      yield epochs.map((e) => ({ principal: e.principal, sessionEpoch: Number(e.session_epoch) }));
+      yield epochs.map((e) => ({ principal: e.principal, sessionEpoch: Number(e.session_epoch), stopped: e.stopped }));
     }
   } catch (error) {
     throw fromServiceError(error, 'CATALOG_UNAVAILABLE');

@@ -18,7 +18,7 @@ import { rowEncoding } from '../sink/row-encoding.ts';
 import { admitQuery, runLimits } from './admit-query.ts';
 import type { QueryExecution } from './execute-query.ts';
 import { onlyTable } from './execute-parts.ts';
-import type { RunningStatement } from './running.ts';
+import type { RunningStatement } from './running-statement.ts';
 
 /** A query of one table that gives the rows of RETURNING. */
 type ReturningExecution = RunningStatement &
@@ -68,7 +68,7 @@ async function readRows(
   const { timeZone } = context;
   sink.hold();
   if (files.length === 0) {
-    sink.start({ columns, timeZone });
+    sink.start();
     return { rows: 0, bytesScanned: 0, fragments: 0 };
   }
   const { tenant, sub: principal } = request.caller.claims;
@@ -100,7 +100,7 @@ async function readRows(
       },
       onStart: () => {
         rows = 0;
-        sink.start({ columns, timeZone });
+        sink.start();
       },
       onBatch: (batch) => {
         active.signal.throwIfAborted();

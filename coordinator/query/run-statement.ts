@@ -1,10 +1,17 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { parseDuration } from '#shared/config/config-schema.ts';
+import { ByteBudget } from '#shared/byte-budget.ts';
 import { SkeinError } from '#shared/error.ts';
+import { queryId } from '#shared/id.ts';
 import { requireAction } from '../auth/authenticate.ts';
 import type { Command } from '../command/command.ts';
 import type { Outcome } from '../operation/outcome.ts';
 import { COMMANDS, type Statement } from '../command/commands.ts';
 import { CountedSink } from '../sink/counted-sink.ts';
+import type { StatementDescription } from '../operation/description.ts';
+import type { ResultSink } from '../sink/result-sink.ts';
+import { SpooledSink, type SpoolOptions } from '../sink/spooled-sink.ts';
 import { MiscountedRows } from '../sink/miscounted-rows.ts';
 import { setting, type SessionState } from '../session/session.ts';
 import { sizeOf } from '../statement/parameters.ts';
@@ -16,20 +23,24 @@ import { beginCommand } from './begin-command.ts';
 import { inSource, withPlace } from './error-place.ts';
 import { cancelQuery, findQuery, liveQueries } from './live-queries.ts';
 import type { QueryRegistry } from './query-registry.ts';
-import type { QueryService, StatementRequest } from './query-service.ts';
-import { commandContext } from './running-statement.ts';
+import type { DescribeRequest, QueryService, StatementRequest } from './query-service.ts';
+import { makeCommandContext } from './make-command-context.ts';
 import type { RunnerServices } from './runner-services.ts';
-import type { RunningStatement } from './running.ts';
+import type { RunningStatement } from './running-statement.ts';
 import { profileBytesMax } from '../profile/task-profile.ts';
 import type { QueryType } from '../statement/query-type.ts';
 import { readOnly } from '../transaction/transaction-catalog.ts';
 import type { Transaction } from '../transaction/transaction.ts';
-import { sessionStatements } from './session-statements.ts';
+import { describeStatement, sessionStatements } from './session-statements.ts';
+import { findTransaction } from './session-transactions.ts';
 
 /** Runs statements: gate, plan, admission, tasks, result. Every statement leaves by one path, which frees all it holds. */
 export function statementRunner(services: RunnerServices): QueryService {
+  // Disk for the rows of all results whose clients do not read.
+  const resultSpool = new ByteBudget(services.config['coordinator.result_spool_bytes']);
   return {
-    execute: (request) => execute(services, request),
+    execute: (request) => execute(services, request, resultSpool),
+    describe: (request) => describe(services, request),
     timeoutMs: (session) => timeoutOf(services, services.sessions.store.get(session)),
     endSession: async (session) => {
       await services.transactions.rollBack(session);
@@ -43,9 +54,10 @@ export function statementRunner(services: RunnerServices): QueryService {
   };
 }
 
-async function execute(services: RunnerServices, asked: StatementRequest): Promise<void> {
+async function execute(services: RunnerServices, asked: StatementRequest, resultSpool: ByteBudget): Promise<void> {
   const { clock, registry, log, metrics, traces } = services;
-  const sink = new CountedSink(asked.sink);
+  using spooled = new SpooledSink(asked.sink, { ...spoolOptions(services, asked), budget: resultSpool });
+  const sink = new CountedSink(spooled);
   const request = { ...asked, sink };
   const active = new ActiveQuery({
     request,
@@ -84,8 +96,69 @@ async function execute(services: RunnerServices, asked: StatementRequest): Promi
     if (refused === undefined) registry.remove(active);
     active.end();
   }
+  // The statement has ended, and holds nothing any more but these rows.
+  await spooled.drained();
   sink.finish({ rowCount: outcome.rowsProduced, elapsedMs: active.elapsedMs() });
 }
+
+/** The sink of a statement that is only described: it has no result. */
+const NO_SINK: ResultSink = {
+  encoding: 'json',
+  committed: false,
+  progress: 0,
+  planned: () => undefined,
+  start: () => undefined,
+  batch: () => undefined,
+  hold: () => undefined,
+  release: () => Promise.resolve(),
+  changed: () => undefined,
+  finish: () => undefined,
+};
+
+async function describe(services: RunnerServices, { types, ...asked }: DescribeRequest): Promise<StatementDescription> {
+  const { clock, epoch } = services;
+  const request: StatementRequest = {
+    ...asked,
+    queryId: queryId(randomUUID()),
+    parameters: null,
+    arrivedMs: clock.monotonicMs(),
+    timeoutMs: undefined,
+    source: null,
+    traceParent: null,
+    sink: NO_SINK,
+  };
+  const active = new ActiveQuery({
+    request,
+    recordedBy: { epoch, cuRate: cuRate(services) },
+    profileBytesMax: 0,
+    isTraced: false,
+    clock,
+    record: () => undefined,
+    onEnded: () => undefined,
+  });
+  const session = services.sessions.store.get(request.session);
+  active.limit(timeoutOf(services, session));
+  const running = { services, request, active, session, values: [] };
+  try {
+    beginCommand(running, null);
+    active.received({ text: '', secrets: null });
+    return await answerInTime(active.signal, describeStatement(running, types));
+  } catch (thrown) {
+    throw withPlace(SkeinError.of(thrown), request.sql);
+  } finally {
+    active.end();
+  }
+}
+
+const spoolOptions = (
+  { config }: RunnerServices,
+  { caller }: Pick<StatementRequest, 'caller'>,
+): Omit<SpoolOptions, 'budget'> => ({
+  waitMs: config['coordinator.result_wait'],
+  ttlMs: config['coordinator.result_ttl'],
+  owner: caller.claims.tenant,
+  folder: join(config.data_dir, 'spool'),
+});
 
 /** Compute units of an hour of the cluster as it is now. */
 function cuRate({ config, scheduler }: RunnerServices): number {
@@ -137,9 +210,21 @@ async function inTransaction(parsed: StatementText['parsed'], running: RunningSt
     if (parsed.kind === 'refused') throw SkeinError.fromData(parsed.error);
     return run(parsed.statement, running);
   };
-  const transaction = services.transactions.find(request.session);
+  const transaction = findTransaction(services, request);
   const endsIt = parsed.kind !== 'refused' && parsed.statement.command === 'transactionControl';
-  if (transaction === undefined || endsIt) return work();
+  if (endsIt) return work();
+  if (transaction === undefined) {
+    if (request.transaction) throw new SkeinError('NO_TRANSACTION', 'there is no such transaction, or it has ended');
+    return work();
+  }
+  if (parsed.kind !== 'refused' && goesFirst(parsed.statement, running, transaction)) {
+    const outside = { ...running, request: { ...request, transaction: null } };
+    return transaction.run(active, async () => {
+      const outcome = await run(parsed.statement, outside);
+      transaction.tables.moveOn();
+      return outcome;
+    });
+  }
   return transaction.run(active, async () => {
     if (parsed.kind !== 'refused') requireInside(parsed.statement, transaction);
     return work();
@@ -150,11 +235,28 @@ async function inTransaction(parsed: StatementText['parsed'], running: RunningSt
 const DEFINING: ReadonlySet<QueryType> = new Set(['ddl', 'ctas', 'maintenance', 'copy']);
 const WRITING: ReadonlySet<QueryType> = new Set([...DEFINING, 'insert', 'update', 'delete', 'merge']);
 
-/** @throws IN_TRANSACTION, READ_ONLY_TRANSACTION */
-function requireInside({ command: name, input }: Statement, { mayWrite }: Transaction): void {
+/** Whether a statement that a transaction cannot hold runs before it, and is committed at once: drivers are always in a transaction. */
+function goesFirst(
+  statement: Statement,
+  { services, request, session }: RunningStatement,
+  transaction: Transaction,
+): boolean {
+  if (!isRefusedInside(statement) || !transaction.mayWrite || !transaction.isUnchanged) return false;
+  const value = setting(session, 'skein.ddl_in_transaction', services.config);
+  return value === 'auto' ? request.ddlInTransaction === 'commit' : value === 'commit';
+}
+
+function isRefusedInside({ command: name, input }: Statement): boolean {
   const command: Command = COMMANDS[name];
   const type = command.typeOf?.(input) ?? command.queryType;
-  if (DEFINING.has(type) && command.inTransaction?.(input) !== true) {
+  return DEFINING.has(type) && command.inTransaction?.(input) !== true;
+}
+
+/** @throws IN_TRANSACTION, READ_ONLY_TRANSACTION */
+function requireInside(statement: Statement, { mayWrite }: Transaction): void {
+  const command: Command = COMMANDS[statement.command];
+  const type = command.typeOf?.(statement.input) ?? command.queryType;
+  if (isRefusedInside(statement)) {
     throw new SkeinError('IN_TRANSACTION', `${command.words[0]} cannot run inside a transaction`);
   }
   if (WRITING.has(type) && !mayWrite) throw readOnly();
@@ -166,8 +268,14 @@ function run({ command: name, input }: Statement, running: RunningStatement): Pr
   if (command.timeout === 'coordinator' && request.timeoutMs === undefined) {
     active.limit(services.config['coordinator.query_timeout']);
   }
+  if (request.caller.standing?.mustChangePassword === true && name !== 'alterSelf') {
+    throw new SkeinError(
+      'FORBIDDEN',
+      "set a new password first: ALTER USER SELF SET PASSWORD 'new' OLD PASSWORD 'old', and sign in with it",
+    );
+  }
   const prepared = sessionStatements(running);
   const action = command.action(input);
   if (action !== null) requireAction(request.caller, action);
-  return command.run(input, commandContext(running, { prepared, isQuery: command === COMMANDS.query }));
+  return command.run(input, makeCommandContext(running, { prepared, command, isQuery: command === COMMANDS.query }));
 }

@@ -2,7 +2,7 @@ import type { QueryScope } from '../operation/refresh-request.ts';
 import type { StatementRows, TableSource } from '../binding/table-source.ts';
 import type { MetadataRows } from '../binding/metadata-rows.ts';
 import type { QueryColumn } from '../session/prepared-statement.ts';
-import type { RunningStatement } from './running.ts';
+import type { RunningStatement } from './running-statement.ts';
 import type { StatementTables } from './statement-tables.ts';
 
 export type CheckColumns = (columns: readonly QueryColumn[]) => Promise<void>;
@@ -13,6 +13,8 @@ export type StatementParts = RunningStatement & {
   /** Loads tables as they are now, past the statement's cache in `tables`. */
   readonly source: TableSource;
   readonly checkColumns: CheckColumns;
+  /** As in `ResultShape`. */
+  readonly tag: string;
   /** Absent = the session's, and whole tables. */
   readonly scope?: QueryScope;
 };

@@ -117,6 +117,11 @@ export class TransactionTables {
     this.#changed.set(key, { ...table, commits });
   }
 
+  /** The next statement reads the tables as they are then. To be called while nothing is changed. */
+  moveOn(): void {
+    this.#moment = undefined;
+  }
+
   /** Frees what it holds. */
   end(): void {
     for (const [tenant, bytes] of this.#taken) this.#memory.give(tenant, bytes);

@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import type { OwnSchema } from '#shared/database/own-schema.ts';
+import { ASSERTIONS_MIGRATION } from './assertions-migration.ts';
 import { EXPIRY_MIGRATION } from './expiry-migration.ts';
 import { IDENTITY_MIGRATION } from './identity-migration.ts';
 import { JOBS_MIGRATION } from './jobs-migration.ts';
@@ -8,6 +9,8 @@ import { LIFECYCLE_MIGRATION } from './lifecycle-migration.ts';
 import { LOADED_FILES_MIGRATION } from './loaded-files-migration.ts';
 import { NAMES_MIGRATION } from './names-migration.ts';
 import { PRINCIPALS_MIGRATION } from './principals-migration.ts';
+import { RELATION_FACTS_MIGRATION } from './relation-facts-migration.ts';
+import { STOPPED_PRINCIPALS_MIGRATION } from './stopped-principals-migration.ts';
 import { ROOTS_MIGRATION } from './roots-migration.ts';
 import { STAGES_MIGRATION } from './stages-migration.ts';
 import { STORAGE_TABLES_MIGRATION } from './storage-tables-migration.ts';
@@ -35,7 +38,10 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0011_stages': { up: (db) => run(db, STAGES_MIGRATION) },
     '0012_loaded_files': { up: (db) => run(db, LOADED_FILES_MIGRATION) },
     '0013_leases': { up: (db) => run(db, LEASE_MIGRATION) },
+    '0014_relation_facts': { up: (db) => run(db, RELATION_FACTS_MIGRATION) },
     '0015_principals': { up: (db) => run(db, PRINCIPALS_MIGRATION) },
+    '0016_assertions': { up: (db) => run(db, ASSERTIONS_MIGRATION) },
+    '0017_stopped_principals': { up: (db) => run(db, STOPPED_PRINCIPALS_MIGRATION) },
   },
 };
 

@@ -122,6 +122,11 @@ export type Tables = PrincipalTables & {
     changed_in: ColumnType<string | null, undefined, null>;
     /** When to look whether something of it has expired. */
     expires_at: ColumnType<Date | null, Date | null, Date | null>;
+    /** The version of the document that `summary` and `columns` are of; null = of none. */
+    facts_version: ColumnType<number | null, number | null | undefined, number | null>;
+    /** `RelationFacts`, JSON texts. */
+    summary: ColumnType<string | null, string | undefined, string>;
+    columns: ColumnType<string | null, string | undefined, string>;
     created_at: Created;
   };
   /** Documents that tables had before, by their files. */
@@ -147,6 +152,11 @@ export type Tables = PrincipalTables & {
     /** The table of a materialized view's rows, which may not be there yet. */
     storage_namespace_id: ColumnType<string | null, string | null | undefined, string | null>;
     storage_name: ColumnType<string | null, string | null | undefined, string | null>;
+    /** The version of the document that `summary` and `columns` are of; null = of none. */
+    facts_version: ColumnType<number | null, number | null | undefined, number | null>;
+    /** `RelationFacts`, JSON texts. */
+    summary: ColumnType<string | null, string | undefined, string>;
+    columns: ColumnType<string | null, string | undefined, string>;
     created_at: Created;
   };
   iceberg_function: {

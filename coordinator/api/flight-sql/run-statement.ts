@@ -1,25 +1,71 @@
 import { randomUUID } from 'node:crypto';
-import { queryId as toQueryId } from '#shared/id.ts';
+import { SkeinError } from '#shared/error.ts';
+import { queryId as toQueryId, type QueryId } from '#shared/id.ts';
+import type { SessionKey } from '../../session/session-store.ts';
+import type { ResultSink } from '../../sink/result-sink.ts';
 import type { Parameters } from '../../statement/parameters.ts';
 import type { FlightDoor } from './flight-door.ts';
+import { StatementFailure } from './flight-error.ts';
 import { FlightResult } from './flight-result.ts';
+import { UpdateCount } from './update-count.ts';
 import type { Visit } from './visit.ts';
 
-export type FlightStatement = { readonly sql: string; readonly parameters: Parameters | null };
+export type FlightStatement = {
+  readonly sql: string;
+  readonly parameters: Parameters | null;
+  /** The transaction that the client names; undefined = none. */
+  readonly transaction: SessionKey | undefined;
+};
+
+export const newQueryId = (): QueryId => toQueryId(randomUUID());
+
+/** A result that waits for its statement. */
+export const newResult = ({ config }: FlightDoor, sql: string): FlightResult =>
+  new FlightResult({ queryId: newQueryId(), sql, heldBytesMax: config['coordinator.result_holdback'] });
 
 /** Begins a statement, whose rows go to a result that a ticket will read. */
-export function runStatement(
-  { queries, heldBytesMax }: FlightDoor,
-  visit: Visit,
-  statement: FlightStatement,
-): FlightResult {
-  const { sql, parameters } = statement;
-  const queryId = toQueryId(randomUUID());
-  const result = new FlightResult({ queryId, sql, heldBytesMax });
-  const { caller, session, source, traceParent, arrivedMs } = visit;
-  const request = { caller, session, queryId, sql, parameters, arrivedMs, timeoutMs: undefined, source, traceParent };
-  void queries
-    .execute({ ...request, clientGone: result.gone, sink: result })
-    .catch((error: unknown) => result.fail(error));
+export function runStatement(door: FlightDoor, visit: Visit, statement: FlightStatement): FlightResult {
+  const result = newResult(door, statement.sql);
+  const { queryId, gone } = result;
+  void executeInto(door, visit, statement, { sink: result, gone, queryId }).catch((error: unknown) =>
+    result.fail(error instanceof StatementFailure ? error.error : error),
+  );
   return result;
+}
+
+/** Runs a statement to its end; answers how many rows it has changed. @throws StatementFailure */
+export async function runToEnd(
+  door: FlightDoor,
+  visit: Visit,
+  statement: FlightStatement & { readonly gone?: AbortSignal },
+): Promise<number> {
+  const count = new UpdateCount();
+  await executeInto(door, visit, statement, { sink: count, gone: statement.gone ?? NEVER });
+  return count.rows;
+}
+
+const NEVER = new AbortController().signal;
+
+type Into = {
+  readonly sink: ResultSink;
+  /** Aborts when the client is gone. */
+  readonly gone: AbortSignal;
+  readonly queryId?: QueryId;
+};
+
+/** Runs a statement, whose result goes to a sink. @throws StatementFailure */
+export async function executeInto(
+  { queries }: FlightDoor,
+  { caller, session, source, traceParent, arrivedMs }: Visit,
+  { sql, parameters, transaction }: FlightStatement,
+  { sink, gone: clientGone, queryId = newQueryId() }: Into,
+): Promise<void> {
+  if (sql === '') throw new SkeinError('INVALID_REQUEST', 'the command has no statement');
+  const inside = transaction === undefined ? {} : { transaction };
+  const asked = { caller, session, ...inside, ddlInTransaction: 'commit', sql, parameters, arrivedMs } as const;
+  try {
+    await queries.execute({ ...asked, queryId, timeoutMs: undefined, source, traceParent, clientGone, sink });
+  } catch (error) {
+    throw new StatementFailure(error, { queryId, sql });
+  }
 }

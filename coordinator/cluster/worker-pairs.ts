@@ -110,7 +110,7 @@ export class WorkerPairs {
     const live = new Map(this.#options.live().map((worker) => [worker.info.id, worker]));
     const asked = [...this.#apart].map(async ([key, { reader, holder }]) => {
       const [one, other] = [live.get(reader), live.get(holder)];
-      // Of one that is gone, or has begun another life, nothing is known.
+      // Nothing is known of one that is gone, or has begun another life.
       if (one === undefined || other === undefined) this.#apart.delete(key);
       else await this.#reaches(one, other);
     });

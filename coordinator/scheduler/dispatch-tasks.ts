@@ -6,6 +6,7 @@ import { must } from '#shared/must.ts';
 import { queryKilled, WorkerEnding } from '../cluster/worker-ending.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
 import type { ResultReader } from './result-reader.ts';
+import { readEachOther } from './read-each-other.ts';
 import { RunCosts } from './run-costs.ts';
 import { runProgress, type RunProgress, type RunView } from './run-progress.ts';
 import { runTask } from './run-task.ts';
@@ -166,7 +167,7 @@ export class TaskDispatcher implements RunView, TimedRun {
       const { pool } = this.#options.scheduler;
       this.#dropLost(new Set(pool.live().map(({ info }) => info.id)));
       for (const stage of this.#active) this.#settle(stage);
-      const open = this.#readsEachOther ? pool.together() : pool.open();
+      const open = readEachOther(this.#stages) ? pool.together() : pool.open();
       const rooms = roomsByWidth(open);
       const hasWork = (): boolean => [...this.#active].some((stage) => stage.hasWork);
       while (hasWork() && (this.#startSome(open, rooms, true) || this.#startSome(open, rooms, false)));
@@ -194,13 +195,6 @@ export class TaskDispatcher implements RunView, TimedRun {
       }
     }
     return started;
-  }
-
-  /** Whether tasks read what others gave: they run on workers that reach each other. */
-  get #readsEachOther(): boolean {
-    return [...this.#stages].some(
-      ({ producers, result, sink }) => producers.length > 0 || (result === null && sink === null),
-    );
   }
 
   #settle(stage: StageRun): void {
@@ -351,12 +345,8 @@ export class TaskDispatcher implements RunView, TimedRun {
 
   /** Turns the error of a task into an event. `signal` is the task's own; it is also aborted when the worker is lost. */
   async #eventOf(thrown: unknown, running: RunningTask): Promise<TaskEnd> {
-    const {
-      stage,
-      worker,
-      waits,
-      stop: { signal },
-    } = running;
+    const { stage, worker, waits, stop } = running;
+    const { signal } = stop;
     const { code } = SkeinError.of(thrown);
     // It has not begun: neither did it kill its worker, nor need its worker have had room for one more task.
     if (waits && NOT_BY_WAITING.has(code) && !(signal.reason instanceof WorkerEnding)) return { kind: 'inputLost' };

@@ -16,6 +16,7 @@ import type { TableLoader, TableName } from '../binding/table-source.ts';
 import { answerLease } from './lease-wire.ts';
 import { LoadedTables, type FoundTable } from './loaded-tables.ts';
 import { pages, type Pages } from './pages.ts';
+import { RelationLists, type CatalogList } from './relation-lists.ts';
 import { stageCatalog, type CatalogCall, type StageCatalog } from './stage-catalog.ts';
 
 /** Time that any call to the catalog may take. */
@@ -77,6 +78,11 @@ export interface CatalogClient {
   /** `WriteCatalog` for a principal. @throws as `runOperation` */
   commitTables(principal: Principal, key: string, transaction: Uint8Array): Promise<void>;
   abandonCommit(principal: Principal, key: string): Promise<CommitOutcome>;
+  /**
+   * The tables, views and schemas of a catalog that the principal may list, as they are now; without a right to list schemas there are none.
+   * @throws CATALOG_NOT_FOUND
+   */
+  listCatalog(principal: Principal, catalog: string, signal: AbortSignal): Promise<CatalogList>;
   readonly stages: StageCatalog;
   /** Checks a password or a client secret. @throws WRONG_PASSWORD, TOO_MANY_SIGN_INS */
   signIn(credentials: ShownCredentials): Promise<{ readonly token: string }>;
@@ -139,6 +145,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
 
   const reads = new CallStream(client, definition, { keyring: security.keyring, lost: 'CATALOG_UNAVAILABLE' });
 
+  const lists = new RelationLists(call, lease);
   const tables = new LoadedTables({ ...options, lease, reads, timeoutMs: CALL_TIMEOUT_MS });
 
   return {
@@ -156,6 +163,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
       return tables.previewed(principal.tenant, base, await call('StageTable', request));
     },
     ...listCalls(call),
+    listCatalog: (principal, catalog, signal) => lists.list(principal, catalog, signal),
     ...changeCalls(call),
     stages: stageCatalog(call),
     signIn: (credentials) => call('SignIn', credentials),

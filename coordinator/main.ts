@@ -9,6 +9,7 @@ import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { openChannelSecurity, type ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
 import { GuardedTableReader } from '#shared/iceberg/table-reader.ts';
+import { openDoorTls, type DoorTls } from '#shared/grpc/door-tls.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { openElection } from '#shared/membership/open-membership.ts';
 import { TokenVerifier } from '#shared/token-verifier.ts';
@@ -20,7 +21,7 @@ import { startHttp } from './api/http/http-server.ts';
 import { tableApi } from './api/http/table-api.ts';
 import { authenticator, catalogKeys, type Authenticate } from './auth/authenticate.ts';
 import { EpochWatch } from './auth/epoch-watch.ts';
-import { passwordSignIn } from './auth/sign-in.ts';
+import { passwordSignIn, withAccessTokens } from './auth/sign-in.ts';
 import { catalogClient, type CatalogClient } from './catalog-client/catalog-client.ts';
 import {
   migrateHistory,
@@ -199,6 +200,7 @@ function activeQueries(active: Active): QueryService {
   };
   return {
     execute: async (request) => queries().execute(request),
+    describe: async (request) => queries().describe(request),
     timeoutMs: (session) => queries().timeoutMs(session),
     endSession: async (session) => queries().endSession(session),
     live: (caller, filter) => queries().live(caller, filter),
@@ -311,11 +313,14 @@ async function startDoors(
     epochOf: (principal) => api.epochs.current(principal),
     nowMs: () => systemClock.nowMs(),
   });
-  const authenticate = authenticator(verifier, catalog);
-  const signIn = passwordSignIn(authenticate, catalog, () => systemClock.monotonicMs());
-  const http = await startApi(parts, api, authenticate);
+  const byToken = authenticator(verifier, catalog);
+  const signIn = passwordSignIn(byToken, catalog, () => systemClock.monotonicMs());
+  const authenticate = withAccessTokens(byToken, signIn);
+  const tls = openDoorTls(parts.config, parts.log);
+  if (tls !== undefined) parts.stack.use(tls);
+  const http = await startApi(parts, api, { authenticate, tls });
   const { queries, sessions } = api;
-  const flight = await openFlightDoor(parts, { queries, sessions, authenticate, signIn, standby });
+  const flight = await openFlightDoor(parts, { queries, sessions, authenticate, signIn, tls, standby });
   parts.stack.defer(() => flight.close());
   return { queryUrl: http.url, flightSqlUrl: flight.url };
 }
@@ -323,12 +328,13 @@ async function startDoors(
 async function startApi(
   { config, log, stack }: Parts,
   api: ApiParts,
-  authenticate: Authenticate,
+  { authenticate, tls }: { readonly authenticate: Authenticate; readonly tls: DoorTls | undefined },
 ): Promise<{ readonly url: string }> {
   const { store, names, catalog } = api.sessions;
   const http = await startHttp({
     host: config.host,
     port: config['coordinator.http_port'],
+    tls,
     bodyBytesMax: config['coordinator.body_bytes_max'],
     bodiesBytesMax: config['coordinator.bodies_bytes_max'],
     requestTimeoutMs: config['coordinator.request_timeout'],

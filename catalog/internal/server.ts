@@ -32,6 +32,7 @@ import { abandonCommit, commitTables } from './commit-tables.ts';
 import { createClient, dropClient, listClients, rotateClient } from './clients.ts';
 import { holdAnswers } from './hold-answers.ts';
 import { listJobs, retryJobs } from './jobs.ts';
+import { runPrincipalStatement } from './principal-statement.ts';
 import { runOperation } from './run-operation.ts';
 import { listCatalogs, listNamespaces, listTables } from './lists.ts';
 import { listRelations } from './list-relations.ts';
@@ -89,6 +90,8 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     EndUpload: unary(context, COORDINATOR, endUpload),
     // The operation says which action it is.
     RunOperation: forPrincipal(context, NO_ACTION, runOperation),
+    // Each statement asks for its right in the transaction of its change.
+    RunPrincipalStatement: forPrincipal(context, NO_ACTION, runPrincipalStatement),
     WatchEpochs: watchEpochs(context),
     HoldAnswers: holdAnswers(context),
     GetSigningKeys: unary(context, COORDINATOR, ({ keys }) =>

@@ -11,6 +11,7 @@ import { loadService } from '#shared/grpc/load-proto.ts';
 import { COMMIT_OUTCOMES, type CommitOutcome } from '#shared/iceberg/write/commit-writes.ts';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
+import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/principal-request.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { TableLoader, TableName } from '../binding/table-source.ts';
 import { answerLease } from './lease-wire.ts';
@@ -83,6 +84,10 @@ export interface CatalogClient {
    * @throws CATALOG_NOT_FOUND
    */
   listCatalog(principal: Principal, catalog: string, signal: AbortSignal): Promise<CatalogList>;
+   * Runs a statement about principals, which is not sent again: neither it nor its answer is kept, because both carry secrets.
+   * @throws FORBIDDEN and the errors of the statement; CATALOG_UNAVAILABLE: then it may have happened
+   */
+  runPrincipalStatement(principal: Principal, statement: PrincipalRequest): Promise<PrincipalAnswer>;
   readonly stages: StageCatalog;
   /** Checks a password or a client secret. @throws WRONG_PASSWORD, TOO_MANY_SIGN_INS */
   signIn(credentials: ShownCredentials): Promise<{ readonly token: string }>;
@@ -181,7 +186,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
 }
 
 type Lists = Pick<CatalogClient, 'listCatalogs' | 'listNamespaces' | 'listTables'>;
-type Changes = Pick<CatalogClient, 'runOperation' | 'commitTables' | 'abandonCommit'>;
+type Changes = Pick<CatalogClient, 'runOperation' | 'runPrincipalStatement' | 'commitTables' | 'abandonCommit'>;
 
 const listCalls = (call: CatalogCall): Lists => ({
   listCatalogs: async (principal, action) => {
@@ -215,6 +220,11 @@ const changeCalls = (call: CatalogCall): Changes => ({
     };
     const reply = await call('RunOperation', request);
     return reply.body.length === 0 ? null : parseJson(reply.body.toString());
+  },
+  runPrincipalStatement: async (principal, statement) => {
+    const request = { principal: toPrincipalMessage(principal), statement: Buffer.from(JSON.stringify(statement)) };
+    const { answer } = await call('RunPrincipalStatement', request);
+    return JSON.parse(answer.toString()) as PrincipalAnswer;
   },
   commitTables: async (principal, key, transaction) => {
     await call('CommitTables', { principal: toPrincipalMessage(principal), key, transaction });

@@ -330,7 +330,6 @@ describe('refusals', () => {
     ['EXPLAIN DROP TABLE t', 'NOT_SUPPORTED'],
     ['EXPLAIN ANALYZE INSERT INTO t', 'SYNTAX_ERROR'],
     ['EXPLAIN (FORMAT graphviz) SELECT 1', 'NOT_SUPPORTED'],
-    ['SHOW USERS', 'NOT_SUPPORTED'],
     ['SUMMARIZE', 'SYNTAX_ERROR'],
     ['SUMMARIZE t WHERE a > 1', 'SYNTAX_ERROR'],
     ['SHOW a.b.c.d', 'SYNTAX_ERROR'],

@@ -64,6 +64,8 @@ import type { OpenStageRequestInput as _skein_catalog_v1_OpenStageRequestInput, 
 import type { ParkedJobInput as _skein_catalog_v1_ParkedJobInput, ParkedJob as _skein_catalog_v1_ParkedJob } from './skein/catalog/v1/ParkedJob.ts';
 import type { PolicyInput as _skein_catalog_v1_PolicyInput, Policy as _skein_catalog_v1_Policy } from './skein/catalog/v1/Policy.ts';
 import type { PrincipalInput as _skein_catalog_v1_PrincipalInput, Principal as _skein_catalog_v1_Principal } from './skein/catalog/v1/Principal.ts';
+import type { PrincipalStatementReplyInput as _skein_catalog_v1_PrincipalStatementReplyInput, PrincipalStatementReply as _skein_catalog_v1_PrincipalStatementReply } from './skein/catalog/v1/PrincipalStatementReply.ts';
+import type { PrincipalStatementRequestInput as _skein_catalog_v1_PrincipalStatementRequestInput, PrincipalStatementRequest as _skein_catalog_v1_PrincipalStatementRequest } from './skein/catalog/v1/PrincipalStatementRequest.ts';
 import type { RelationInput as _skein_catalog_v1_RelationInput, Relation as _skein_catalog_v1_Relation } from './skein/catalog/v1/Relation.ts';
 import type { RelationListInput as _skein_catalog_v1_RelationListInput, RelationList as _skein_catalog_v1_RelationList } from './skein/catalog/v1/RelationList.ts';
 import type { RetryJobsReplyInput as _skein_catalog_v1_RetryJobsReplyInput, RetryJobsReply as _skein_catalog_v1_RetryJobsReply } from './skein/catalog/v1/RetryJobsReply.ts';
@@ -158,6 +160,8 @@ export interface ProtoGrpcType {
         ParkedJob: MessageTypeDefinition<_skein_catalog_v1_ParkedJobInput, _skein_catalog_v1_ParkedJob>
         Policy: MessageTypeDefinition<_skein_catalog_v1_PolicyInput, _skein_catalog_v1_Policy>
         Principal: MessageTypeDefinition<_skein_catalog_v1_PrincipalInput, _skein_catalog_v1_Principal>
+        PrincipalStatementReply: MessageTypeDefinition<_skein_catalog_v1_PrincipalStatementReplyInput, _skein_catalog_v1_PrincipalStatementReply>
+        PrincipalStatementRequest: MessageTypeDefinition<_skein_catalog_v1_PrincipalStatementRequestInput, _skein_catalog_v1_PrincipalStatementRequest>
         Relation: MessageTypeDefinition<_skein_catalog_v1_RelationInput, _skein_catalog_v1_Relation>
         RelationList: MessageTypeDefinition<_skein_catalog_v1_RelationListInput, _skein_catalog_v1_RelationList>
         RetryJobsReply: MessageTypeDefinition<_skein_catalog_v1_RetryJobsReplyInput, _skein_catalog_v1_RetryJobsReply>

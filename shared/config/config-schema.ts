@@ -228,6 +228,14 @@ export const CONFIG = {
     86_400_000,
     'Time after which an upload into a stage that was not completed is deleted; a stage may have an upload_ttl of its own',
   ),
+  'principal.lock_after': integer(
+    5,
+    1,
+    1_000,
+    'Wrong passwords in a row after which a user’s passwords are refused for a while',
+  ),
+  'principal.lock_time': duration(15 * 60_000, 'Time for which passwords are refused then'),
+  'principal.archive_after': duration(30 * 86_400_000, 'Time for which a dropped user can be had back by UNDROP USER'),
   'catalog.background_interval': duration(5_000, 'Interval at which the catalog looks for dropped tables to purge'),
   'catalog.background_hold': duration(
     60_000,
@@ -281,6 +289,14 @@ export const CONFIG = {
   'admin.user': string('admin', 'User made at first start'),
   'admin.password': secret('Password of the first user; empty = generated and printed once'),
 
+  'coordinator.tls_cert': string('', 'PEM file of the certificate that every door for clients shows; empty = no TLS'),
+  'coordinator.tls_key': string('', 'PEM file of its private key'),
+  'coordinator.tls_client_ca': string('', 'PEM file of authorities: clients need a certificate of theirs, too'),
+  'coordinator.plaintext_beyond_loopback': choice<'on' | 'off'>(
+    'off',
+    ['on'],
+    'on: without a certificate, Flight SQL listens on host, not on 127.0.0.1 alone; passwords go over the network in the clear',
+  ),
   'coordinator.http_port': port(8080, 'Query HTTP port'),
   'coordinator.flight_port': port(8082, 'Flight SQL port'),
   'coordinator.flight_message_bytes_max': bytes(16 * MIB, 'Longest message that a Flight SQL client may send'),
@@ -291,6 +307,14 @@ export const CONFIG = {
     1,
     100_000,
     'Results of one user that wait to be read over Flight SQL at once',
+  ),
+  'coordinator.result_wait': duration(
+    10_000,
+    'Time without a byte taken after which a result waits on disk for its client, so that its statement holds no place and no slot',
+  ),
+  'coordinator.result_spool_bytes': bytes(
+    16 * GIB,
+    'Disk for the rows that wait for clients who do not read; those of one tenant have half of it at most, a result that needs more is cancelled',
   ),
   'coordinator.result_ttl': duration(
     60_000,
@@ -560,9 +584,20 @@ export const CONFIG = {
     'Longest pause before a service that ended is started again; the first is 100 ms, each further one twice as long',
   ),
   'up.ready_timeout': duration(30_000, 'Time for which skein up waits until every service answers'),
+  'up.tls': choice<'on' | 'off'>(
+    'off',
+    ['on'],
+    'on: skein up makes an authority, and a certificate for the doors, in <data_dir>/tls/doors',
+  ),
   'up.port_base': integer(-1, -1, 65_000, 'First of the ports of skein up; 0 = any free ports, -1 = the services’ own'),
 
   'client.query_url': string('', 'Query API that skein sql talks to; empty = the cluster of data_dir'),
+  'client.tls_ca': string(
+    '',
+    'PEM file of the authority of the query API’s certificate; empty = the cluster’s, or the system’s',
+  ),
+  'client.tls_cert': string('', 'PEM file of the certificate that the query API asks clients for'),
+  'client.tls_key': string('', 'PEM file of its private key'),
   'client.token': secret('Bearer token of skein sql; empty = one of the cluster of data_dir'),
 
   'load.data_file_bytes': bytes(64 * MIB, 'Target size of a data file that skein load writes'),

@@ -1,2 +1,3 @@
 /** Privileges that a tenant_admin delegates (service specification, Privileges). */
-export type Privilege = 'MANAGE USERS' | 'MANAGE PATS' | 'MANAGE SERVICE ACCOUNTS';
+export const PRIVILEGES = ['MANAGE USERS', 'MANAGE PATS', 'MANAGE SERVICE ACCOUNTS'] as const;
+export type Privilege = (typeof PRIVILEGES)[number];

@@ -100,6 +100,7 @@ export interface CatalogClient {
    * @throws CATALOG_NOT_FOUND
    */
   listCatalog(principal: Principal, catalog: string, signal: AbortSignal): Promise<CatalogList>;
+  /**
    * Runs a statement about principals, which is not sent again: neither it nor its answer is kept, because both carry secrets.
    * @throws FORBIDDEN and the errors of the statement; CATALOG_UNAVAILABLE: then it may have happened
    */

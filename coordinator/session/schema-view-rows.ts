@@ -84,7 +84,7 @@ async function catalogsOf(
   if (session.catalog !== null) return [session.catalog];
   const wanted = filters[PLACE_COLUMNS[view][0] ?? ''];
   if (wanted === undefined) {
-    const { catalog: current } = await names.current(caller.claims, session);
+    const { catalog: current } = await names.current(caller, session);
     return current === '' ? [] : [current];
   }
   const all = new Set(await client.listCatalogs(caller.claims, 'catalog.resolve'));

@@ -3,7 +3,7 @@ import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { TableRows } from './table-rows.ts';
 
 /** The views of INFORMATION_SCHEMA (service specification) with their columns, in order. */
-export const SCHEMA_VIEWS = {
+const SCHEMA_VIEWS = {
   tables: {
     table_catalog: 'VARCHAR',
     table_schema: 'VARCHAR',

@@ -22,7 +22,7 @@ export type Relation = {
   readonly columns: RelationColumns;
 };
 
-export type RelationKind = 'TABLE' | 'VIEW' | 'MATERIALIZED VIEW';
+type RelationKind = 'TABLE' | 'VIEW' | 'MATERIALIZED VIEW';
 
 export type RelationColumns = {
   readonly fields: readonly Field[];

@@ -87,15 +87,13 @@ const targetOf = ({ catalog, schema, table }: Ingest): string =>
 function createOf({ table_definition_options: options }: Ingest, target: string, schema: Schema): string {
   const creates = options?.if_not_exist === 'TABLE_NOT_EXIST_OPTION_CREATE';
   const columns = (): string => schema.fields.map(columnOf).join(', ');
-  switch (options?.if_exists) {
-    case 'TABLE_EXISTS_OPTION_APPEND':
-      return creates ? `CREATE TABLE IF NOT EXISTS ${target} (${columns()})` : 'must exist';
-    case 'TABLE_EXISTS_OPTION_REPLACE':
-      return `CREATE OR REPLACE TABLE ${target} (${columns()})`;
-    default:
-      if (creates) return `CREATE TABLE ${target} (${columns()})`;
-      throw new SkeinError('INVALID_REQUEST', 'the ingest neither makes a table nor takes one that is there');
+  const exists = options?.if_exists;
+  if (exists === 'TABLE_EXISTS_OPTION_APPEND') {
+    return creates ? `CREATE TABLE IF NOT EXISTS ${target} (${columns()})` : 'must exist';
   }
+  if (exists === 'TABLE_EXISTS_OPTION_REPLACE') return `CREATE OR REPLACE TABLE ${target} (${columns()})`;
+  if (creates) return `CREATE TABLE ${target} (${columns()})`;
+  throw new SkeinError('INVALID_REQUEST', 'the ingest neither makes a table nor takes one that is there');
 }
 
 const columnOf = ({ name, type }: Field): string => `${quoteIdentifier(name)} ${columnType(type)}`;

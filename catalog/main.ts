@@ -20,6 +20,7 @@ import { forgetExpired } from './purge/forget-expired.ts';
 import { KnownPrincipals } from './principal/known-principals.ts';
 import { SessionEpochs } from './principal/session-epochs.ts';
 import { readerPool } from '#shared/thread/reader-pool.ts';
+import { openSealingKeys } from '#shared/sealing-keys.ts';
 import { TokenVerifier } from '#shared/token-verifier.ts';
 import { ScanPlanner } from './planning/scan-planner.ts';
 import { PurgeWorker } from './purge/purge-worker.ts';
@@ -29,7 +30,7 @@ import { ADVERTISED_ENDPOINTS } from './rest/operations.ts';
 import { RateLimit } from './token/rate-limit.ts';
 import { createServer } from './rest/server.ts';
 import { makeRoots, prepareDataDir } from './storage/make-roots.ts';
-import { ownStorage } from './storage/own-storage.ts';
+import { Storages } from './storage/storages.ts';
 import { connectStore, untilAccepted, type Store } from './store/postgres/connect.ts';
 import { countParked } from './store/postgres/dropped-table-store.ts';
 import { countUses } from './store/postgres/idempotency-store.ts';
@@ -76,7 +77,11 @@ export async function startCatalog(
 ): Promise<RunningCatalog> {
   prepareDataDir(config, log);
   const security = openChannelSecurity(config, 'catalog', log);
-  const closers: (() => Promise<unknown>)[] = [() => Promise.resolve(security[Symbol.dispose]())];
+  const sealing = openSealingKeys(config, log);
+  const closers: (() => Promise<unknown>)[] = [
+    () => Promise.resolve(security[Symbol.dispose]()),
+    () => Promise.resolve(sealing[Symbol.dispose]()),
+  ];
   const close = async (): Promise<void> => {
     for (const closer of closers.splice(0).reverse()) await closer();
   };
@@ -86,7 +91,7 @@ export async function startCatalog(
     const store = await connectStore(config, log);
     closers.push(() => store.close());
     const generatedAdminPassword = await untilAccepted(log, () => prepareStore(store, { config, log }));
-    const context = await buildContext(store, { config, log, clock, at, security });
+    const context = await buildContext(store, { config, log, clock, at, security, sealing });
     closers.push(() => context.notifications.close());
     closers.push(() => Promise.resolve(context.metrics[Symbol.dispose]()));
     closers.push(() => context.readers[Symbol.asyncDispose]());
@@ -149,7 +154,7 @@ function prepareStore(
 
 async function buildContext(
   store: Store,
-  parts: Pick<CatalogContext, 'config' | 'log' | 'clock' | 'at' | 'security'>,
+  parts: Pick<CatalogContext, 'config' | 'log' | 'clock' | 'at' | 'security' | 'sealing'>,
 ): Promise<
   CatalogContext & {
     readonly purges: PurgeWorker;
@@ -171,7 +176,12 @@ async function buildContext(
   const worked = {
     ...parts,
     store,
-    readerOf: ownStorage,
+    storages: new Storages({
+      db: store.db,
+      sealing: parts.sealing,
+      clock,
+      keyLifeMs: config['catalog.vended_key_life'],
+    }),
     readers,
     metrics,
   };

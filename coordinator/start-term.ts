@@ -88,7 +88,9 @@ export async function startTerm(parts: TermParts): Promise<Term> {
   await writes.resume();
   const intents = new UnloadIntents(database, epoch);
   const uploads = sessions.catalog.stages;
-  const unloads = stack.adopt(new UnloadJournal({ intents, catalog: uploads, log }), (open) => open.close());
+  const unloads = stack.adopt(new UnloadJournal({ intents, catalog: uploads, keys: sessions.catalog, log }), (open) =>
+    open.close(),
+  );
   await unloads.resume();
   const transactions = stack.use(openTransactions(parts, { journal, epoch }));
   await transactions.resume();

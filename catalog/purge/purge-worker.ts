@@ -23,7 +23,7 @@ const RETRY_FACTOR = 10;
 const INTERVAL_MIN_MS = 50;
 const ERROR_LENGTH_MAX = 500;
 
-type Parts = Pick<CatalogContext, 'store' | 'readers' | 'log' | 'clock' | 'config' | 'metrics'>;
+type Parts = Pick<CatalogContext, 'store' | 'storages' | 'readers' | 'log' | 'clock' | 'config' | 'metrics'>;
 
 /**
  * The background work of one catalog process: it purges due dropped tables, one after the other, and deletes expired idempotency keys. The

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { rootOfStage, uploadFolder } from '#shared/stage/stage-folders.ts';
 import type { CatalogContext } from '../context.ts';
 import { isPlain } from '../purge/own-files.ts';
-import { ownStorage } from '../storage/own-storage.ts';
 import { deleteForgottenLoads } from '../store/postgres/loaded-file-store.ts';
 import { forgetStage, listDroppedStages } from '../store/postgres/stage-store.ts';
 import { forgetUpload, listExpiredUploads } from '../store/postgres/upload-store.ts';
@@ -12,7 +11,7 @@ const INTERVAL_MIN_MS = 50;
 const AT_ONCE = 100;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-type Parts = Pick<CatalogContext, 'store' | 'clock' | 'config' | 'log'>;
+type Parts = Pick<CatalogContext, 'store' | 'storages' | 'clock' | 'config' | 'log'>;
 
 /**
  * Deletes what uploads have left in their stages when their time is over, the files of dropped stages, and what is remembered of files that
@@ -89,10 +88,10 @@ export class StageSweeper {
 
   /** Deletes what lies below a folder of a stage, unless a symbolic link leads there. @returns whether nothing is left */
   async #remove(folder: string, stage: string): Promise<boolean> {
-    const { log } = this.#parts;
+    const { log, storages } = this.#parts;
     try {
-      if (!(await isPlain(folder, [rootOfStage(stage)]))) return true;
-      const storage = ownStorage(folder);
+      if (!(await isPlain(storages, folder, [rootOfStage(stage)]))) return true;
+      const storage = await storages.open(folder);
       for await (const files of storage.list(folder)) {
         if (this.#closed.signal.aborted) return false;
         await storage.remove(files);

@@ -19,7 +19,7 @@ import { printJson, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { LoadsChange } from '#shared/iceberg/stage-loads.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
-import { loadForWrite, writeCatalog } from '../catalog-client/write-catalog.ts';
+import { loadWithFiles, writeCatalog } from '../catalog-client/write-catalog.ts';
 import type { Answer } from '../operation/answer.ts';
 import { atName } from '../operation/at-name.ts';
 import { changeTable, type MetadataChange } from '../operation/change-table.ts';
@@ -209,7 +209,8 @@ export class StatementWrites implements Writes {
 
   async #targetOf(table: TableName): Promise<WriteTarget> {
     const { tables, signal } = this.#context();
-    const { name, metadata: base, allowedRoots, credential } = await loadForWrite(tables, table, signal);
+    const found = await loadWithFiles(this.#context(), tables, { name: table, signal });
+    const { name, metadata: base, allowedRoots, credential } = found;
     const schema = currentSchema(base);
     writtenVersion(base);
     requireWritable(schema.fields);
@@ -239,8 +240,8 @@ export class StatementWrites implements Writes {
       } = await run(async (columns, isOrdered) => {
         assigned = await assign(columns);
         const { target, assignments } = assigned;
-        const { base, credential } = target;
-        const places = { data: `${dataFolder(base)}/${writeId}`, metadata: metadataFolder(base), credential };
+        const { base } = target;
+        const places = { data: `${dataFolder(base)}/${writeId}`, metadata: metadataFolder(base) };
         const principal = principalOf(caller.claims);
         open = await journal.begin({ writeId, recordId: statement.recordId, principal, places });
         const sink = {
@@ -286,11 +287,11 @@ export class StatementWrites implements Writes {
   }
 
   /** Writes files in the folder of the metadata, and commits a change that names them. */
-  async #changeMetadata({ base, name, credential }: WriteTarget, make: MakeChange): Promise<void> {
+  async #changeMetadata({ base, name }: WriteTarget, make: MakeChange): Promise<void> {
     const { caller } = this.#context();
     const { journal, statement } = this.#services;
     const writeId = randomUUID();
-    const places = { data: `${dataFolder(base)}/${writeId}`, metadata: metadataFolder(base), credential };
+    const places = { data: `${dataFolder(base)}/${writeId}`, metadata: metadataFolder(base) };
     const principal = principalOf(caller.claims);
     const open = await journal.begin({ writeId, recordId: statement.recordId, principal, places });
     try {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
-import { fileCredential } from '#shared/storage/credential.ts';
 import { isUnknown } from '#shared/iceberg/write/commit-writes.ts';
 import type { UnloadedRows } from '#proto/task.ts';
 import type { Stage } from '../catalog-client/stage-catalog.ts';
@@ -53,7 +52,7 @@ export async function unloadRows(
       open = await journal.begin(principal, { stage, path: unload.stage.path, recordId: statement.recordId });
       const { folder } = open;
       const rowGroupRows = context.config['load.row_group_rows'];
-      const place = { folder, allowedRoots: [stage.location], credential: fileCredential(folder) };
+      const place = { folder, allowedRoots: [stage.location], credential: must(stage.credential, 'it was opened') };
       const sink = { ...place, format, enclosed, rowGroupRows, fileBytes, keepsOrder: isOrdered };
       return { sink, sql, inOneTask: fileBytes === null };
     });

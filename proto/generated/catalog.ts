@@ -5,11 +5,14 @@ import type { AnswerInput as _skein_calls_v1_AnswerInput, Answer as _skein_calls
 import type { CallInput as _skein_calls_v1_CallInput, Call as _skein_calls_v1_Call } from './skein/calls/v1/Call.ts';
 import type { AbandonCommitReplyInput as _skein_catalog_v1_AbandonCommitReplyInput, AbandonCommitReply as _skein_catalog_v1_AbandonCommitReply } from './skein/catalog/v1/AbandonCommitReply.ts';
 import type { AbandonCommitRequestInput as _skein_catalog_v1_AbandonCommitRequestInput, AbandonCommitRequest as _skein_catalog_v1_AbandonCommitRequest } from './skein/catalog/v1/AbandonCommitRequest.ts';
+import type { AccessKeyInput as _skein_catalog_v1_AccessKeyInput, AccessKey as _skein_catalog_v1_AccessKey } from './skein/catalog/v1/AccessKey.ts';
 import type { AlterCatalogReplyInput as _skein_catalog_v1_AlterCatalogReplyInput, AlterCatalogReply as _skein_catalog_v1_AlterCatalogReply } from './skein/catalog/v1/AlterCatalogReply.ts';
 import type { AlterCatalogRequestInput as _skein_catalog_v1_AlterCatalogRequestInput, AlterCatalogRequest as _skein_catalog_v1_AlterCatalogRequest } from './skein/catalog/v1/AlterCatalogRequest.ts';
 import type { AuthorizeReplyInput as _skein_catalog_v1_AuthorizeReplyInput, AuthorizeReply as _skein_catalog_v1_AuthorizeReply } from './skein/catalog/v1/AuthorizeReply.ts';
 import type { AuthorizeRequestInput as _skein_catalog_v1_AuthorizeRequestInput, AuthorizeRequest as _skein_catalog_v1_AuthorizeRequest } from './skein/catalog/v1/AuthorizeRequest.ts';
 import type { BeginUploadRequestInput as _skein_catalog_v1_BeginUploadRequestInput, BeginUploadRequest as _skein_catalog_v1_BeginUploadRequest } from './skein/catalog/v1/BeginUploadRequest.ts';
+import type { BucketKeyInput as _skein_catalog_v1_BucketKeyInput, BucketKey as _skein_catalog_v1_BucketKey } from './skein/catalog/v1/BucketKey.ts';
+import type { BucketSettingsInput as _skein_catalog_v1_BucketSettingsInput, BucketSettings as _skein_catalog_v1_BucketSettings } from './skein/catalog/v1/BucketSettings.ts';
 import type { CatalogInternalClient as _skein_catalog_v1_CatalogInternalClient, CatalogInternalDefinition as _skein_catalog_v1_CatalogInternalDefinition } from './skein/catalog/v1/CatalogInternal.ts';
 import type { CatalogListInput as _skein_catalog_v1_CatalogListInput, CatalogList as _skein_catalog_v1_CatalogList } from './skein/catalog/v1/CatalogList.ts';
 import type { ClientListInput as _skein_catalog_v1_ClientListInput, ClientList as _skein_catalog_v1_ClientList } from './skein/catalog/v1/ClientList.ts';
@@ -63,6 +66,8 @@ import type { OpenStageRequestInput as _skein_catalog_v1_OpenStageRequestInput, 
 import type { ParkedJobInput as _skein_catalog_v1_ParkedJobInput, ParkedJob as _skein_catalog_v1_ParkedJob } from './skein/catalog/v1/ParkedJob.ts';
 import type { PolicyInput as _skein_catalog_v1_PolicyInput, Policy as _skein_catalog_v1_Policy } from './skein/catalog/v1/Policy.ts';
 import type { PrincipalInput as _skein_catalog_v1_PrincipalInput, Principal as _skein_catalog_v1_Principal } from './skein/catalog/v1/Principal.ts';
+import type { ResealSecretsReplyInput as _skein_catalog_v1_ResealSecretsReplyInput, ResealSecretsReply as _skein_catalog_v1_ResealSecretsReply } from './skein/catalog/v1/ResealSecretsReply.ts';
+import type { ResealSecretsRequestInput as _skein_catalog_v1_ResealSecretsRequestInput, ResealSecretsRequest as _skein_catalog_v1_ResealSecretsRequest } from './skein/catalog/v1/ResealSecretsRequest.ts';
 import type { RetryJobsReplyInput as _skein_catalog_v1_RetryJobsReplyInput, RetryJobsReply as _skein_catalog_v1_RetryJobsReply } from './skein/catalog/v1/RetryJobsReply.ts';
 import type { RetryJobsRequestInput as _skein_catalog_v1_RetryJobsRequestInput, RetryJobsRequest as _skein_catalog_v1_RetryJobsRequest } from './skein/catalog/v1/RetryJobsRequest.ts';
 import type { RotateClientRequestInput as _skein_catalog_v1_RotateClientRequestInput, RotateClientRequest as _skein_catalog_v1_RotateClientRequest } from './skein/catalog/v1/RotateClientRequest.ts';
@@ -76,6 +81,8 @@ import type { StageUploadInput as _skein_catalog_v1_StageUploadInput, StageUploa
 import type { StagedFileInput as _skein_catalog_v1_StagedFileInput, StagedFile as _skein_catalog_v1_StagedFile } from './skein/catalog/v1/StagedFile.ts';
 import type { TableListInput as _skein_catalog_v1_TableListInput, TableList as _skein_catalog_v1_TableList } from './skein/catalog/v1/TableList.ts';
 import type { TableNameInput as _skein_catalog_v1_TableNameInput, TableName as _skein_catalog_v1_TableName } from './skein/catalog/v1/TableName.ts';
+import type { VendKeyReplyInput as _skein_catalog_v1_VendKeyReplyInput, VendKeyReply as _skein_catalog_v1_VendKeyReply } from './skein/catalog/v1/VendKeyReply.ts';
+import type { VendKeyRequestInput as _skein_catalog_v1_VendKeyRequestInput, VendKeyRequest as _skein_catalog_v1_VendKeyRequest } from './skein/catalog/v1/VendKeyRequest.ts';
 import type { WatchEpochsRequestInput as _skein_catalog_v1_WatchEpochsRequestInput, WatchEpochsRequest as _skein_catalog_v1_WatchEpochsRequest } from './skein/catalog/v1/WatchEpochsRequest.ts';
 
 type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> = {
@@ -94,11 +101,14 @@ export interface ProtoGrpcType {
       v1: {
         AbandonCommitReply: MessageTypeDefinition<_skein_catalog_v1_AbandonCommitReplyInput, _skein_catalog_v1_AbandonCommitReply>
         AbandonCommitRequest: MessageTypeDefinition<_skein_catalog_v1_AbandonCommitRequestInput, _skein_catalog_v1_AbandonCommitRequest>
+        AccessKey: MessageTypeDefinition<_skein_catalog_v1_AccessKeyInput, _skein_catalog_v1_AccessKey>
         AlterCatalogReply: MessageTypeDefinition<_skein_catalog_v1_AlterCatalogReplyInput, _skein_catalog_v1_AlterCatalogReply>
         AlterCatalogRequest: MessageTypeDefinition<_skein_catalog_v1_AlterCatalogRequestInput, _skein_catalog_v1_AlterCatalogRequest>
         AuthorizeReply: MessageTypeDefinition<_skein_catalog_v1_AuthorizeReplyInput, _skein_catalog_v1_AuthorizeReply>
         AuthorizeRequest: MessageTypeDefinition<_skein_catalog_v1_AuthorizeRequestInput, _skein_catalog_v1_AuthorizeRequest>
         BeginUploadRequest: MessageTypeDefinition<_skein_catalog_v1_BeginUploadRequestInput, _skein_catalog_v1_BeginUploadRequest>
+        BucketKey: MessageTypeDefinition<_skein_catalog_v1_BucketKeyInput, _skein_catalog_v1_BucketKey>
+        BucketSettings: MessageTypeDefinition<_skein_catalog_v1_BucketSettingsInput, _skein_catalog_v1_BucketSettings>
         CatalogInternal: SubtypeConstructor<typeof grpc.Client, _skein_catalog_v1_CatalogInternalClient> & { service: _skein_catalog_v1_CatalogInternalDefinition }
         CatalogList: MessageTypeDefinition<_skein_catalog_v1_CatalogListInput, _skein_catalog_v1_CatalogList>
         ClientList: MessageTypeDefinition<_skein_catalog_v1_ClientListInput, _skein_catalog_v1_ClientList>
@@ -152,6 +162,8 @@ export interface ProtoGrpcType {
         ParkedJob: MessageTypeDefinition<_skein_catalog_v1_ParkedJobInput, _skein_catalog_v1_ParkedJob>
         Policy: MessageTypeDefinition<_skein_catalog_v1_PolicyInput, _skein_catalog_v1_Policy>
         Principal: MessageTypeDefinition<_skein_catalog_v1_PrincipalInput, _skein_catalog_v1_Principal>
+        ResealSecretsReply: MessageTypeDefinition<_skein_catalog_v1_ResealSecretsReplyInput, _skein_catalog_v1_ResealSecretsReply>
+        ResealSecretsRequest: MessageTypeDefinition<_skein_catalog_v1_ResealSecretsRequestInput, _skein_catalog_v1_ResealSecretsRequest>
         RetryJobsReply: MessageTypeDefinition<_skein_catalog_v1_RetryJobsReplyInput, _skein_catalog_v1_RetryJobsReply>
         RetryJobsRequest: MessageTypeDefinition<_skein_catalog_v1_RetryJobsRequestInput, _skein_catalog_v1_RetryJobsRequest>
         RotateClientRequest: MessageTypeDefinition<_skein_catalog_v1_RotateClientRequestInput, _skein_catalog_v1_RotateClientRequest>
@@ -165,6 +177,8 @@ export interface ProtoGrpcType {
         StagedFile: MessageTypeDefinition<_skein_catalog_v1_StagedFileInput, _skein_catalog_v1_StagedFile>
         TableList: MessageTypeDefinition<_skein_catalog_v1_TableListInput, _skein_catalog_v1_TableList>
         TableName: MessageTypeDefinition<_skein_catalog_v1_TableNameInput, _skein_catalog_v1_TableName>
+        VendKeyReply: MessageTypeDefinition<_skein_catalog_v1_VendKeyReplyInput, _skein_catalog_v1_VendKeyReply>
+        VendKeyRequest: MessageTypeDefinition<_skein_catalog_v1_VendKeyRequestInput, _skein_catalog_v1_VendKeyRequest>
         WatchEpochsRequest: MessageTypeDefinition<_skein_catalog_v1_WatchEpochsRequestInput, _skein_catalog_v1_WatchEpochsRequest>
       }
     }

@@ -55,6 +55,8 @@ import type { MintTokenRequestInput as _skein_catalog_v1_MintTokenRequestInput, 
 import type { NameListInput as _skein_catalog_v1_NameListInput, NameList as _skein_catalog_v1_NameList } from '../../../skein/catalog/v1/NameList.ts';
 import type { NamespaceListInput as _skein_catalog_v1_NamespaceListInput, NamespaceList as _skein_catalog_v1_NamespaceList } from '../../../skein/catalog/v1/NamespaceList.ts';
 import type { OpenStageRequestInput as _skein_catalog_v1_OpenStageRequestInput, OpenStageRequest as _skein_catalog_v1_OpenStageRequest } from '../../../skein/catalog/v1/OpenStageRequest.ts';
+import type { ResealSecretsReplyInput as _skein_catalog_v1_ResealSecretsReplyInput, ResealSecretsReply as _skein_catalog_v1_ResealSecretsReply } from '../../../skein/catalog/v1/ResealSecretsReply.ts';
+import type { ResealSecretsRequestInput as _skein_catalog_v1_ResealSecretsRequestInput, ResealSecretsRequest as _skein_catalog_v1_ResealSecretsRequest } from '../../../skein/catalog/v1/ResealSecretsRequest.ts';
 import type { RetryJobsReplyInput as _skein_catalog_v1_RetryJobsReplyInput, RetryJobsReply as _skein_catalog_v1_RetryJobsReply } from '../../../skein/catalog/v1/RetryJobsReply.ts';
 import type { RetryJobsRequestInput as _skein_catalog_v1_RetryJobsRequestInput, RetryJobsRequest as _skein_catalog_v1_RetryJobsRequest } from '../../../skein/catalog/v1/RetryJobsRequest.ts';
 import type { RotateClientRequestInput as _skein_catalog_v1_RotateClientRequestInput, RotateClientRequest as _skein_catalog_v1_RotateClientRequest } from '../../../skein/catalog/v1/RotateClientRequest.ts';
@@ -66,6 +68,8 @@ import type { StageListInput as _skein_catalog_v1_StageListInput, StageList as _
 import type { StageTableRequestInput as _skein_catalog_v1_StageTableRequestInput, StageTableRequest as _skein_catalog_v1_StageTableRequest } from '../../../skein/catalog/v1/StageTableRequest.ts';
 import type { StageUploadInput as _skein_catalog_v1_StageUploadInput, StageUpload as _skein_catalog_v1_StageUpload } from '../../../skein/catalog/v1/StageUpload.ts';
 import type { TableListInput as _skein_catalog_v1_TableListInput, TableList as _skein_catalog_v1_TableList } from '../../../skein/catalog/v1/TableList.ts';
+import type { VendKeyReplyInput as _skein_catalog_v1_VendKeyReplyInput, VendKeyReply as _skein_catalog_v1_VendKeyReply } from '../../../skein/catalog/v1/VendKeyReply.ts';
+import type { VendKeyRequestInput as _skein_catalog_v1_VendKeyRequestInput, VendKeyRequest as _skein_catalog_v1_VendKeyRequest } from '../../../skein/catalog/v1/VendKeyRequest.ts';
 import type { WatchEpochsRequestInput as _skein_catalog_v1_WatchEpochsRequestInput, WatchEpochsRequest as _skein_catalog_v1_WatchEpochsRequest } from '../../../skein/catalog/v1/WatchEpochsRequest.ts';
 
 export interface CatalogInternalClient extends grpc.Client {
@@ -322,6 +326,15 @@ export interface CatalogInternalClient extends grpc.Client {
   openStage(argument: _skein_catalog_v1_OpenStageRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_Stage>): grpc.ClientUnaryCall;
   openStage(argument: _skein_catalog_v1_OpenStageRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_Stage>): grpc.ClientUnaryCall;
   
+  ResealSecrets(argument: _skein_catalog_v1_ResealSecretsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ResealSecretsReply>): grpc.ClientUnaryCall;
+  ResealSecrets(argument: _skein_catalog_v1_ResealSecretsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_ResealSecretsReply>): grpc.ClientUnaryCall;
+  ResealSecrets(argument: _skein_catalog_v1_ResealSecretsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ResealSecretsReply>): grpc.ClientUnaryCall;
+  ResealSecrets(argument: _skein_catalog_v1_ResealSecretsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_ResealSecretsReply>): grpc.ClientUnaryCall;
+  resealSecrets(argument: _skein_catalog_v1_ResealSecretsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ResealSecretsReply>): grpc.ClientUnaryCall;
+  resealSecrets(argument: _skein_catalog_v1_ResealSecretsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_ResealSecretsReply>): grpc.ClientUnaryCall;
+  resealSecrets(argument: _skein_catalog_v1_ResealSecretsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ResealSecretsReply>): grpc.ClientUnaryCall;
+  resealSecrets(argument: _skein_catalog_v1_ResealSecretsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_ResealSecretsReply>): grpc.ClientUnaryCall;
+  
   RetryJobs(argument: _skein_catalog_v1_RetryJobsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RetryJobsReply>): grpc.ClientUnaryCall;
   RetryJobs(argument: _skein_catalog_v1_RetryJobsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_RetryJobsReply>): grpc.ClientUnaryCall;
   RetryJobs(argument: _skein_catalog_v1_RetryJobsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RetryJobsReply>): grpc.ClientUnaryCall;
@@ -357,6 +370,15 @@ export interface CatalogInternalClient extends grpc.Client {
   stageTable(argument: _skein_catalog_v1_StageTableRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_LoadedTable>): grpc.ClientUnaryCall;
   stageTable(argument: _skein_catalog_v1_StageTableRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_LoadedTable>): grpc.ClientUnaryCall;
   stageTable(argument: _skein_catalog_v1_StageTableRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_LoadedTable>): grpc.ClientUnaryCall;
+  
+  VendKey(argument: _skein_catalog_v1_VendKeyRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_VendKeyReply>): grpc.ClientUnaryCall;
+  VendKey(argument: _skein_catalog_v1_VendKeyRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_VendKeyReply>): grpc.ClientUnaryCall;
+  VendKey(argument: _skein_catalog_v1_VendKeyRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_VendKeyReply>): grpc.ClientUnaryCall;
+  VendKey(argument: _skein_catalog_v1_VendKeyRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_VendKeyReply>): grpc.ClientUnaryCall;
+  vendKey(argument: _skein_catalog_v1_VendKeyRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_VendKeyReply>): grpc.ClientUnaryCall;
+  vendKey(argument: _skein_catalog_v1_VendKeyRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_VendKeyReply>): grpc.ClientUnaryCall;
+  vendKey(argument: _skein_catalog_v1_VendKeyRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_VendKeyReply>): grpc.ClientUnaryCall;
+  vendKey(argument: _skein_catalog_v1_VendKeyRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_VendKeyReply>): grpc.ClientUnaryCall;
   
   WatchEpochs(argument: _skein_catalog_v1_WatchEpochsRequestInput, metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientReadableStream<_skein_catalog_v1_EpochList>;
   WatchEpochs(argument: _skein_catalog_v1_WatchEpochsRequestInput, options?: grpc.CallOptions): grpc.ClientReadableStream<_skein_catalog_v1_EpochList>;
@@ -424,6 +446,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   OpenStage: grpc.handleUnaryCall<_skein_catalog_v1_OpenStageRequest, _skein_catalog_v1_StageInput>;
   
+  ResealSecrets: grpc.handleUnaryCall<_skein_catalog_v1_ResealSecretsRequest, _skein_catalog_v1_ResealSecretsReplyInput>;
+  
   RetryJobs: grpc.handleUnaryCall<_skein_catalog_v1_RetryJobsRequest, _skein_catalog_v1_RetryJobsReplyInput>;
   
   RotateClient: grpc.handleUnaryCall<_skein_catalog_v1_RotateClientRequest, _skein_catalog_v1_ClientSecretInput>;
@@ -431,6 +455,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   RunOperation: grpc.handleUnaryCall<_skein_catalog_v1_RunOperationRequest, _skein_catalog_v1_RunOperationReplyInput>;
   
   StageTable: grpc.handleUnaryCall<_skein_catalog_v1_StageTableRequest, _skein_catalog_v1_LoadedTableInput>;
+  
+  VendKey: grpc.handleUnaryCall<_skein_catalog_v1_VendKeyRequest, _skein_catalog_v1_VendKeyReplyInput>;
   
   WatchEpochs: grpc.handleServerStreamingCall<_skein_catalog_v1_WatchEpochsRequest, _skein_catalog_v1_EpochListInput>;
   
@@ -466,9 +492,11 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   LoadTables: MethodDefinition<_skein_catalog_v1_LoadTablesRequestInput, _skein_catalog_v1_LoadTablesReplyInput, _skein_catalog_v1_LoadTablesRequest, _skein_catalog_v1_LoadTablesReply>
   MintToken: MethodDefinition<_skein_catalog_v1_MintTokenRequestInput, _skein_catalog_v1_MintTokenReplyInput, _skein_catalog_v1_MintTokenRequest, _skein_catalog_v1_MintTokenReply>
   OpenStage: MethodDefinition<_skein_catalog_v1_OpenStageRequestInput, _skein_catalog_v1_StageInput, _skein_catalog_v1_OpenStageRequest, _skein_catalog_v1_Stage>
+  ResealSecrets: MethodDefinition<_skein_catalog_v1_ResealSecretsRequestInput, _skein_catalog_v1_ResealSecretsReplyInput, _skein_catalog_v1_ResealSecretsRequest, _skein_catalog_v1_ResealSecretsReply>
   RetryJobs: MethodDefinition<_skein_catalog_v1_RetryJobsRequestInput, _skein_catalog_v1_RetryJobsReplyInput, _skein_catalog_v1_RetryJobsRequest, _skein_catalog_v1_RetryJobsReply>
   RotateClient: MethodDefinition<_skein_catalog_v1_RotateClientRequestInput, _skein_catalog_v1_ClientSecretInput, _skein_catalog_v1_RotateClientRequest, _skein_catalog_v1_ClientSecret>
   RunOperation: MethodDefinition<_skein_catalog_v1_RunOperationRequestInput, _skein_catalog_v1_RunOperationReplyInput, _skein_catalog_v1_RunOperationRequest, _skein_catalog_v1_RunOperationReply>
   StageTable: MethodDefinition<_skein_catalog_v1_StageTableRequestInput, _skein_catalog_v1_LoadedTableInput, _skein_catalog_v1_StageTableRequest, _skein_catalog_v1_LoadedTable>
+  VendKey: MethodDefinition<_skein_catalog_v1_VendKeyRequestInput, _skein_catalog_v1_VendKeyReplyInput, _skein_catalog_v1_VendKeyRequest, _skein_catalog_v1_VendKeyReply>
   WatchEpochs: MethodDefinition<_skein_catalog_v1_WatchEpochsRequestInput, _skein_catalog_v1_EpochListInput, _skein_catalog_v1_WatchEpochsRequest, _skein_catalog_v1_EpochList>
 }

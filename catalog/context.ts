@@ -15,6 +15,7 @@ import type { RateLimit } from './token/rate-limit.ts';
 import type { Storages } from './storage/storages.ts';
 import type { Store } from './store/postgres/connect.ts';
 import type { KnownPrincipals } from './principal/known-principals.ts';
+import type { PasswordVerifier } from './principal/verify-password.ts';
 import type { SessionEpochs } from './principal/session-epochs.ts';
 import type { SigningKeys } from './token/signing-keys.ts';
 import type { TokenIssuer } from './token/token-issuer.ts';
@@ -47,6 +48,8 @@ export type CatalogContext = {
   readonly leases: CacheLeases;
   /** Checks the principals of internal calls. */
   readonly principals: KnownPrincipals;
+  /** Hashes and verifies every password. */
+  readonly passwords: PasswordVerifier;
   /** Rate limits of the token endpoint, by the peer's address and by principal. */
   readonly tokenLimits: { readonly address: RateLimit; readonly principal: RateLimit };
   /** Limits the idempotency keys that each principal has in use. */

@@ -18,6 +18,7 @@ import { startInternalServer } from './internal/server.ts';
 import { CacheLeases } from './lease/cache-leases.ts';
 import { forgetExpired } from './purge/forget-expired.ts';
 import { KnownPrincipals } from './principal/known-principals.ts';
+import { PasswordVerifier } from './principal/verify-password.ts';
 import { SessionEpochs } from './principal/session-epochs.ts';
 import { readerPool } from '#shared/thread/reader-pool.ts';
 import { openSealingKeys } from '#shared/sealing-keys.ts';
@@ -203,6 +204,7 @@ async function buildContext(
     epochs,
     leases,
     principals: new KnownPrincipals(store.db, epochs),
+    passwords: new PasswordVerifier(clock),
     tokenLimits: {
       address: new RateLimit(clock, config['catalog.token_rate_address']),
       principal: new RateLimit(clock, config['catalog.token_rate_principal']),

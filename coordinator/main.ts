@@ -20,6 +20,7 @@ import { startHttp } from './api/http/http-server.ts';
 import { tableApi } from './api/http/table-api.ts';
 import { authenticator, catalogKeys, type Authenticate } from './auth/authenticate.ts';
 import { EpochWatch } from './auth/epoch-watch.ts';
+import { passwordSignIn } from './auth/sign-in.ts';
 import { catalogClient, type CatalogClient } from './catalog-client/catalog-client.ts';
 import {
   migrateHistory,
@@ -40,7 +41,7 @@ import type { QueryService } from './query/query-service.ts';
 import { NameFinder } from './session/current-names.ts';
 import type { SessionServices } from './session/session-services.ts';
 import { SessionStore } from './session/session-store.ts';
-import { startFront } from './prepare/start-front.ts';
+import { startCompiler } from './prepare/start-compiler.ts';
 import { StageService } from './stage/stage-service.ts';
 import { StageUploads } from './stage/stage-uploads.ts';
 import { Transfers } from './stage/transfers.ts';
@@ -63,8 +64,8 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   await using stack = new AsyncDisposableStack();
   const security = stack.use(openChannelSecurity(config, 'coordinator', log));
   const parts: Parts = { config, log, stack };
-  const front = startFront(config, log, () => metrics.fragmentRefused());
-  stack.defer(() => front.planner.close());
+  const compiler = startCompiler(config, log, () => metrics.fragmentRefused());
+  stack.defer(() => compiler.planner.close());
   const database = await openDatabase(parts);
   const history = stack.adopt(await openHistory(config, database, log), (open) => open.close());
   const active: Active = { term: undefined };
@@ -118,7 +119,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   };
   const doors = await startDoors(parts, served, () => (active.term === undefined ? STANDBY : undefined));
   const process = { config, log, security, coordinatorId, database, history, records, workload, traces };
-  const term = { ...process, front, texts, sessions, tables, fileLists, metrics };
+  const term = { ...process, compiler, texts, sessions, tables, fileLists, metrics };
   // Closing the election ends the queries, with a reason, before the server closes.
   const election = stack.adopt(
     await openElection(config, coordinatorId, (lost, started) => lead(term, active, { lost, started }), log),
@@ -311,9 +312,10 @@ async function startDoors(
     nowMs: () => systemClock.nowMs(),
   });
   const authenticate = authenticator(verifier, catalog);
+  const signIn = passwordSignIn(authenticate, catalog, () => systemClock.monotonicMs());
   const http = await startApi(parts, api, authenticate);
   const { queries, sessions } = api;
-  const flight = await openFlightDoor(parts, { queries, sessions, authenticate, standby });
+  const flight = await openFlightDoor(parts, { queries, sessions, authenticate, signIn, standby });
   parts.stack.defer(() => flight.close());
   return { queryUrl: http.url, flightSqlUrl: flight.url };
 }

@@ -26,7 +26,7 @@ import { storeKills } from './quarantine/store-kills.ts';
 import { QueryRegistry } from './query/query-registry.ts';
 import type { QueryService } from './query/query-service.ts';
 import { statementRunner } from './query/run-statement.ts';
-import type { Front } from './prepare/front.ts';
+import type { QueryCompiler } from './prepare/query-compiler.ts';
 import { queryTimes } from './scheduler/query-times.ts';
 import type { TimedRun } from './scheduler/scheduler.ts';
 import { UnloadIntents } from './unload/unload-intents.ts';
@@ -50,7 +50,7 @@ export type TermParts = {
   readonly database: Kysely<HistoryDatabase>;
   readonly history: History;
   readonly records: HistoryReader;
-  readonly front: Front;
+  readonly compiler: QueryCompiler;
   readonly texts: ClientTexts;
   readonly sessions: SessionServices;
   readonly tables: TableReader;
@@ -74,7 +74,7 @@ export type Term = AsyncDisposable & {
 
 /** Begins a term: a new epoch, the end of what earlier ones left behind, and links to the workers. */
 export async function startTerm(parts: TermParts): Promise<Term> {
-  const { config, log, security, front, texts, sessions, tables, fileLists, metrics, database, history } = parts;
+  const { config, log, security, compiler, texts, sessions, tables, fileLists, metrics, database, history } = parts;
   await using stack = new AsyncDisposableStack();
   const epoch = await nextEpoch(database);
   const orphans = await failOrphans(database, epoch);
@@ -112,7 +112,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
   const { coordinatorId, workload } = parts;
   const view = clusterView({ coordinatorId, epoch, activeSinceMs: systemClock.nowMs(), admission, pool, workload });
   const events = stack.use(new EventHub({ epoch, view, admission, registry, clock: systemClock }));
-  const engine = { registry, admission, sessions, front, texts, tables, fileLists, quarantine, runs };
+  const engine = { registry, admission, sessions, compiler, texts, tables, fileLists, quarantine, runs };
   const queries = statementRunner({
     config,
     clock: systemClock,

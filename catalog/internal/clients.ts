@@ -17,7 +17,7 @@ import {
   requireClient,
 } from '../store/postgres/client-store.ts';
 import { insertPrincipal, raiseSessionEpoch } from '../store/postgres/principal-store.ts';
-import { newSecret, sha256 } from '../token/secret.ts';
+import { CLIENT_SECRET_PREFIX, newSecret, sha256 } from '../token/secret.ts';
 import { transact } from '../store/postgres/transact.ts';
 
 /**
@@ -25,7 +25,6 @@ import { transact } from '../store/postgres/transact.ts';
  * creating or rotating call shows.
  */
 
-const SECRET_PREFIX = 'skein_cs_';
 const ROLE = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
 const ROLES_MAX = 100;
 /** Maximum overlap in which the previous secret stays valid after a rotation. */
@@ -42,7 +41,7 @@ export async function createClient(context: CatalogContext, request: CreateClien
   if (roles.length > ROLES_MAX) throw new SkeinError('INVALID_REQUEST', `a client has at most ${ROLES_MAX} roles`);
   // Hexadecimal: nothing that a form, a header, a URL or `<client_id>:<client_secret>` would have to escape.
   const clientId = randomBytes(16).toString('hex');
-  const secret = newSecret(SECRET_PREFIX);
+  const secret = newSecret(CLIENT_SECRET_PREFIX);
   await transact(context.store.db, async (tx) => {
     const tenantId = await requireTenant(tx, request.tenant);
     const principal = await insertPrincipal(tx, {
@@ -71,7 +70,7 @@ export async function rotateClient(context: CatalogContext, request: RotateClien
       `the old secret can be kept for at most ${OVERLAP_MAX_MS / 86_400_000} days`,
     );
   }
-  const secret = newSecret(SECRET_PREFIX);
+  const secret = newSecret(CLIENT_SECRET_PREFIX);
   const now = new Date(context.clock.nowMs());
   const previousUntil = overlapMs === 0 ? undefined : new Date(now.getTime() + overlapMs);
   const clientId = await transact(context.store.db, async (tx) => {

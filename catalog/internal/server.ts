@@ -36,6 +36,7 @@ import { runOperation } from './run-operation.ts';
 import { listCatalogs, listNamespaces, listTables } from './lists.ts';
 import { beginUpload, endUpload, findUpload, listStages, openStage } from './stages.ts';
 import { findLoads } from './find-loads.ts';
+import { signIn } from './sign-in.ts';
 import { stageTable } from './stage-table.ts';
 import { getMoment } from './table-at-moment.ts';
 import { TableLoader } from './table-loader.ts';
@@ -92,6 +93,7 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     GetSigningKeys: unary(context, COORDINATOR, ({ keys }) =>
       Promise.resolve({ jwks_json: JSON.stringify(keys.jwks()) }),
     ),
+    SignIn: unary(context, COORDINATOR, signIn),
     MintToken: unary(context, OPERATOR, mintToken),
     CreateClient: unary(context, OPERATOR, createClient),
     RotateClient: unary(context, OPERATOR, rotateClient),

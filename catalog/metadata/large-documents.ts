@@ -1,4 +1,4 @@
-import { Turns } from '#shared/thread/turns.ts';
+import { SharedPlaces } from '#shared/thread/shared-places.ts';
 
 /** Size from which on a metadata document is large. The main thread takes less than 5 ms for one that is smaller. */
 export const LARGE_DOCUMENT_BYTES = 2 ** 20;
@@ -14,12 +14,12 @@ const WAITING_MAX = 1_000;
  * A turn lasts until the answer is ready. Turns must not nest, nor be waited for inside a transaction: those who have one need connections.
  */
 export class LargeDocuments {
-  readonly #turns = new Turns(LARGE_AT_ONCE, WAITING_MAX);
+  readonly #places = new SharedPlaces(LARGE_AT_ONCE, WAITING_MAX);
 
   /** Runs work on documents of so many bytes of one tenant. @throws QUEUE_FULL */
   async run<T>(tenant: string, bytes: number, work: () => Promise<T>): Promise<T> {
     if (bytes <= LARGE_DOCUMENT_BYTES) return work();
-    const leave = await this.#turns.take(tenant, undefined);
+    const leave = await this.#places.take(tenant, undefined);
     try {
       return await work();
     } finally {

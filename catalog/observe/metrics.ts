@@ -9,6 +9,8 @@ export type Metrics = Disposable & {
   readonly leaseWaitSeconds: Histogram;
   readonly purgedFiles: Counter;
   readonly purgeFailures: Counter;
+  /** `outcome`: granted, refused (wrong), throttled (refused unhashed), busy (refused because too many wait). */
+  readonly signIns: Counter<'method' | 'outcome'>;
 };
 
 /** @param parkedPurges asked whenever the metrics are read */
@@ -46,6 +48,12 @@ export function createMetrics(parkedPurges: () => Promise<number>): Metrics {
     purgeFailures: new Counter({
       name: 'skein_catalog_purge_failures_total',
       help: 'Attempts to purge a table that failed',
+      registers: [registry],
+    }),
+    signIns: new Counter({
+      name: 'skein_catalog_sign_ins_total',
+      help: 'Sign-ins by method (password, client) and outcome (granted, refused, throttled, busy)',
+      labelNames: ['method', 'outcome'],
       registers: [registry],
     }),
   };

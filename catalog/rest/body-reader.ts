@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { BodyBudget, type HeldBody } from '#shared/http/body-budget.ts';
-import { Turns } from '#shared/thread/turns.ts';
+import { SharedPlaces } from '#shared/thread/shared-places.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import { BODY_BYTES_HERE, documentTask } from '../metadata/document-task.ts';
 import { isPacked, parseBody, parseBodyOfFew, unpackBody } from '../metadata/body.ts';
@@ -16,7 +16,7 @@ const PARSE_BODY = documentTask(parseBodyOfFew, 'parseRequestBody');
 export class BodyReader {
   readonly #bytesMax: number;
   readonly #budget: BodyBudget;
-  readonly #unpacking = new Turns(UNPACKED_AT_ONCE, WAITING_MAX);
+  readonly #unpacking = new SharedPlaces(UNPACKED_AT_ONCE, WAITING_MAX);
   readonly #readers: WorkPool;
 
   /** @param options.bytesMax limit of one body, both packed and unpacked; `bytesInAllMax` limits all bodies in memory together */

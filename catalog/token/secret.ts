@@ -1,5 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
+/** Begins every client secret. */
+export const CLIENT_SECRET_PREFIX = 'skein_cs_';
+
 /**
  * Creates a secret: 256 random bits in characters that need no escape in a form, a header or a URL, after a prefix that source code
  * scanners can find. Secrets are stored as SHA-256: they cannot be guessed, so a slow hash would protect nothing.

@@ -1,4 +1,4 @@
-import type { StagedTable } from './staged-table.ts';
+import type { FileTable } from './file-table.ts';
 import type { TableRows } from './table-rows.ts';
 import type { TablePolicies } from './table-policies.ts';
 
@@ -8,6 +8,6 @@ export type RowsBinding = { readonly kind: 'rows'; readonly rows: TableRows; rea
 /** The files of a stage. */
 export type StagedBinding = {
   readonly kind: 'staged';
-  readonly table: StagedTable;
+  readonly table: FileTable;
   readonly policies: TablePolicies;
 };

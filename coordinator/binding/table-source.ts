@@ -1,7 +1,7 @@
 import { ACTIONS, type Action } from '#shared/authorization/action.ts';
 import type { TablePolicy } from '#shared/authorization/table-policy.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { MadeRows } from './made-rows.ts';
+import type { KeptRows } from './kept-rows.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { MetadataRows } from './metadata-rows.ts';
 import type { RowsBinding, StagedBinding } from './statement-binding.ts';
@@ -90,7 +90,7 @@ export interface QueryTables extends TableSource, StatementRows, MetadataRows {}
 /** Gives the rows of statements, and the files of stages, that are read like tables. */
 export interface StatementRows {
   /** Gives names to rows that a statement makes for itself. */
-  readonly made: MadeRows;
+  readonly kept: KeptRows;
   /**
    * @param text a statement, or a stage with the options of its reading
    * @throws SYNTAX_ERROR, NOT_SUPPORTED for a statement that cannot be read like a table, and what the statement throws

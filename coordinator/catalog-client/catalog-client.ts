@@ -83,6 +83,8 @@ export interface CatalogClient {
   readonly stages: StageCatalog;
   /** The right to the files of some folders of a catalog, which the caller has looked up. @throws STORAGE_ERROR, NOT_SUPPORTED */
   storageKey(tenant: string, folders: readonly string[], permission: 'read' | 'write'): Promise<StorageCredential>;
+  /** Checks a password or a client secret. @throws WRONG_PASSWORD, TOO_MANY_SIGN_INS */
+  signIn(credentials: ShownCredentials): Promise<{ readonly token: string }>;
   /** The keys that verify tokens, a JSON Web Key Set. */
   signingKeys(): Promise<string>;
   /** Session epochs: all above 0 at first, then changes; ends with the signal or an error. */
@@ -90,6 +92,16 @@ export interface CatalogClient {
   readonly cacheBytes: number;
   close(): void;
 }
+
+/** A user and its password, as a client shows them at a door. */
+type ShownCredentials = {
+  readonly user: string;
+  readonly password: string;
+  /** Empty = the first. */
+  readonly tenant: string;
+  /** The client's, without its port. */
+  readonly address: string;
+};
 
 /** An operation of the catalog's REST API (`catalog/rest/operations.ts`). */
 export type CatalogOperation = {
@@ -157,6 +169,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
       const { key } = await call('VendKey', { folders, writes: permission === 'write', tenant });
       return fromKeyMessage(must(key, 'a bucket has a key'));
     },
+    signIn: (credentials) => call('SignIn', credentials),
     signingKeys: async () => (await call('GetSigningKeys', {})).jwks_json,
     watchEpochs: (signal) => watchEpochs(watching, security.keyring, signal),
     get cacheBytes() {

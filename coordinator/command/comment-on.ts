@@ -5,7 +5,7 @@ import type { StatementReader } from '../statement/statement-reader.ts';
 import { changeField } from './alter-table/change-fields.ts';
 import { changeOf, draftOf } from './alter-table/table-draft.ts';
 import { statusResult } from '../operation/answer.ts';
-import { atName } from '../operation/at-name.ts';
+import { withNamePosition } from '../operation/with-name-position.ts';
 import type { Command } from './command.ts';
 import type { CommandContext } from '../operation/command-context.ts';
 import { loadMaterializedView } from './materialized-view/load-materialized-view.ts';
@@ -48,7 +48,7 @@ export const commentOn: Command<CommentOn> = {
   inTransaction: ({ on }) => on === 'TABLE' || on === 'COLUMN',
   action: ({ on }) => ACTION[on],
   async run(input, context) {
-    await atName(input.name, COMMENT[input.on](input, context));
+    await withNamePosition(input.name, COMMENT[input.on](input, context));
     return context.answer(statusResult('COMMENT'));
   },
 };

@@ -6,14 +6,14 @@ import { schemaOf } from '../binding/view-definition.ts';
 import { sqlTypeName } from '../session/sql-type-name.ts';
 import type { ObjectName } from '../statement/statement.ts';
 import { textResult, type Answer } from '../operation/answer.ts';
-import { atName } from '../operation/at-name.ts';
+import { withNamePosition } from '../operation/with-name-position.ts';
 import type { CommandContext } from '../operation/command-context.ts';
 import { qualify } from '../operation/qualify.ts';
 
 /** The columns of a table or view. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, TABLE_NOT_FOUND */
 export async function describeTable(name: ObjectName, context: CommandContext): Promise<Answer> {
   const table = await qualify(name, context);
-  const { fields, intervals } = await atName(name, columnsFor(table, context));
+  const { fields, intervals } = await withNamePosition(name, columnsFor(table, context));
   const rows = fields.map((field) => [
     field.name,
     intervals.includes(field.name) ? 'INTERVAL' : sqlTypeName(field.type),

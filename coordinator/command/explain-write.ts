@@ -1,7 +1,7 @@
 import type { Action } from '#shared/authorization/action.ts';
 import { parseJson, printJson, type JsonObject } from '#shared/json.ts';
 import type { StatementReader } from '../statement/statement-reader.ts';
-import { atName } from '../operation/at-name.ts';
+import { withNamePosition } from '../operation/with-name-position.ts';
 import { printStage } from '../stage/stage-reference.ts';
 import type { Unload } from '../operation/unload.ts';
 import type { ExplainFormat, ExplainOptions } from '../operation/explain-options.ts';
@@ -67,10 +67,10 @@ export async function explainWrite(
 ): Promise<readonly string[]> {
   if (write.kind === 'optimizeTable') {
     const { name, call } = write.input;
-    const table = await atName(name, qualify(name, context));
+    const table = await withNamePosition(name, qualify(name, context));
     const where = await context.queries.prove((take) => take('expression', call.where));
     const done = context.writes.optimize({ table, where, thresholdBytes: THRESHOLD_BYTES, dryRun: true });
-    const { rewrittenFiles, removedDeleteFiles, addedFiles } = await atName(name, done);
+    const { rewrittenFiles, removedDeleteFiles, addedFiles } = await withNamePosition(name, done);
     const sink = [table.catalog, ...table.namespace, table.table].join('.');
     if (options.format === 'json') {
       const rewrite = { files: rewrittenFiles, delete_files: removedDeleteFiles };

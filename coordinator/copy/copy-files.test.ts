@@ -24,6 +24,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
+const INTEGER = { name: 'i', type: { kind: 'scalar', name: 'INTEGER' } };
+
 type Services = Parameters<typeof copyFiles>[1];
 
 /** Loads the stage's file for a principal that may do these actions on the stage, and anything on the table. */
@@ -43,7 +45,7 @@ function copy(options: string, ...allowed: readonly Action[]): ReturnType<typeof
     names,
     catalog: { stages: { open, loaded: () => Promise.resolve([]) } },
     signal: new AbortController().signal,
-    queries: { made: { keep: () => undefined } },
+    queries: { kept: { keep: () => undefined } },
   } as unknown as CommandContext;
   const fields = [{ id: 1, name: 'i', required: false, type: { kind: 'int' } }];
   const services = {
@@ -51,11 +53,16 @@ function copy(options: string, ...allowed: readonly Action[]): ReturnType<typeof
     queries: {
       forget: () => undefined,
       prove: <T>(read: (take: TakePart) => T) => prove(read, () => Promise.resolve()),
+      planLoad: () => Promise.resolve({ columns: [INTEGER], guarded: () => Promise.resolve({}) }),
     },
     target: () => Promise.resolve({ name: { table: 't' }, schema: { fields } }),
-    write: () => {
+    begin: () => {
       writes += 1;
-      return Promise.resolve({ count: 1, bytesScanned: 2, fragments: 1 });
+      return Promise.resolve({
+        run: () => Promise.resolve({ files: [], loads: [], bytesScanned: 2, fragments: 1 }),
+        end: () => Promise.resolve(),
+        [Symbol.asyncDispose]: () => Promise.resolve(),
+      });
     },
   } as unknown as Services;
   return copyFiles(takeCopy(new StatementReader({ text: `t FROM @box ${options}`, offset: 0 })), services);

@@ -3,7 +3,6 @@ import type { FileLoad } from '#proto/load-rules.ts';
 import { SkeinError } from '#shared/error.ts';
 import { appendFiles } from '#shared/iceberg/write/append-files.ts';
 import { MAIN_BRANCH } from '#shared/iceberg/write/table-write.ts';
-import { must } from '#shared/must.ts';
 import { parseJson, printJson, type JsonObject } from '#shared/json.ts';
 import type { Stage } from '../catalog-client/stage-catalog.ts';
 import type { Answer } from '../operation/answer.ts';
@@ -17,6 +16,7 @@ import type { AsProven } from '../statement/proven.ts';
 import { assignColumns } from '../write/assign-columns.ts';
 import { printTarget, targetJson } from '../write/explain-write.ts';
 import type { RowServices } from '../write/replace-rows.ts';
+import { rowsOf } from '../write/returned-rows.ts';
 import { copyAnswer, copyErrors, copyResults, type FileResult } from './copy-answer.ts';
 import type { CopyInto } from '../operation/copy-into.ts';
 import { copySource, findFiles, requireColumns, type CopySource } from './copy-source.ts';
@@ -153,39 +153,28 @@ async function load(
   const { options, columns: listed, rest, select } = copy;
   const { fields } = target.schema;
   const texts = { rest, select, columns: source.columns };
-  let loads: readonly FileLoad[] = [];
-  let assignments: ReturnType<typeof assignColumns> | undefined;
-  const assigned = () => must(assignments, 'the destination is asked for first');
-  const { count, bytesScanned, fragments } = await services.write({
-    run: async (destinationOf) => {
-      const written = await services.queries.load(
-        {
-          query: rest,
-          strict: strictText(texts, source.strict),
-          guarded: () => guardedText(texts, source.guarded, assigned()),
-          columns: () => guardedColumns(assigned()),
-          rules: { what: options.validation === null ? 'load' : 'check', onError: options.onError },
-          table: source.table,
-        },
-        destinationOf,
-      );
-      ({ loads } = written);
-      return written;
-    },
-    assign: (columns) => {
-      const into = listed === null ? ({ kind: 'position' } as const) : ({ kind: 'list', names: listed } as const);
-      assignments = assignColumns({ fields, target: into, columns, position: rest.offset });
-      return Promise.resolve({ target, assignments });
-    },
-    change: (files) => (files.length === 0 ? null : appendFiles(files)),
-    loads: () => ({
+  const planned = await services.queries.planLoad({
+    query: rest,
+    strict: strictText(texts, source.strict),
+    rules: { what: options.validation === null ? 'load' : 'check', onError: options.onError },
+    table: source.table,
+  });
+  const into = listed === null ? ({ kind: 'position' } as const) : ({ kind: 'list', names: listed } as const);
+  const assignments = assignColumns({ fields, target: into, columns: planned.columns, position: rest.offset });
+  const text = guardedText(texts, source.guarded, assignments);
+  const rows = await planned.guarded({ text, columns: guardedColumns(assignments) });
+  await using write = await services.begin(target);
+  const { files, loads, bytesScanned, fragments } = await write.run(rows, { assignments });
+  await write.end(files.length === 0 ? null : appendFiles(files), {
+    files,
+    loaded: {
       stageId: found.stage.id,
       branch: branchOf(target),
       again: options.force,
       files: loadedFiles(found.files, copyResults(found.files, loads, found.stage.location)),
-    }),
+    },
   });
-  return { rowsProduced: count, bytesScanned, fragments, loads };
+  return { rowsProduced: rowsOf(files), bytesScanned, fragments, loads };
 }
 
 /** The files of which rows were loaded; or those that were loaded whole. */

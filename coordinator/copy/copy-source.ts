@@ -17,8 +17,8 @@ import { missingColumn } from '../write/missing-column.ts';
 import type { CopyInto } from '../operation/copy-into.ts';
 import { sourceColumn, spelledAs, type FileColumn } from './json-column.ts';
 import { matchPattern } from './match-pattern.ts';
-import { columnsOf, listFiles, tableOf } from './open-staged-table.ts';
-import type { StagedTable } from '../binding/staged-table.ts';
+import { columnsOf, listFiles, tableOf } from './open-file-table.ts';
+import type { FileTable } from '../binding/file-table.ts';
 
 /** Files that are looked for at once. */
 const FILES_AT_ONCE = 16;
@@ -34,7 +34,7 @@ export async function findFiles(
     named === null ? await listFiles(stage, reference, signal) : await findNamed(named, reference.path, stage);
   const found = new Map(listed.map((file) => [file.path, file]));
   const files = [...found.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  return pattern === null || files.length === 0 ? files : matchPattern(files, pattern, queries, queries.made);
+  return pattern === null || files.length === 0 ? files : matchPattern(files, pattern, queries, queries.kept);
 }
 
 async function findNamed(
@@ -61,7 +61,7 @@ async function findNamed(
 
 /** Files as the texts of a load read them: by this name, with `GUARDED_COLUMNS` or without. */
 export type CopySource = {
-  readonly table: StagedTable;
+  readonly table: FileTable;
   readonly strict: string;
   readonly guarded: string;
   /** The columns of the files, in the order of those that they fill; without a SELECT. */
@@ -79,7 +79,7 @@ export async function copySource(
   const { format, match } = options;
   const staged = { title: printStage(copy.stage), stage, files, format };
   const needsColumns = select !== null || format.kind !== 'csv';
-  const given = needsColumns ? await columnsOf(staged, { queries }, queries.made).catch(leftToTasks(copy)) : [];
+  const given = needsColumns ? await columnsOf(staged, { queries }, queries.kept).catch(leftToTasks(copy)) : [];
   const columns: readonly FileColumn[] = select === null ? filledColumns(copy, target, given) : given;
   const source: StagedSource = {
     format,
@@ -90,9 +90,9 @@ export async function copySource(
   };
   const table = tableOf({ ...staged, columns }, source);
   const more = Object.values(GUARDED_COLUMNS).map((name, i) => ({ name, type: i === 0 ? BIGINT : VARCHAR }));
-  const keep = (kept: StagedTable): string => {
+  const keep = (one: FileTable): string => {
     const name = `@copy/${randomUUID()}`;
-    queries.made.keep(name, { kind: 'staged', table: kept, policies: NO_POLICIES });
+    queries.kept.keep(name, { kind: 'staged', table: one, policies: NO_POLICIES });
     return name;
   };
   const guarded = keep({ ...table, columns: [...columns, ...more] });

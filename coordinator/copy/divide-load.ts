@@ -10,7 +10,7 @@ import { cutEvery, cutFile } from '../scheduler/cut-file.ts';
 import { divisionOf } from '../scheduler/divide-staged.ts';
 import { wholeText } from '../statement/derived-text.ts';
 import { partBytes, partsOf } from './load-parts.ts';
-import { scanColumns } from './open-staged-table.ts';
+import { scanColumns } from './open-file-table.ts';
 import type { StageLoad } from '../operation/stage-load.ts';
 
 /** Tasks for each worker, below which large files are divided: so few may leave one without work. */
@@ -25,7 +25,7 @@ type Parts = readonly (readonly ScanFile[])[];
 export async function dividedLoad(
   { table, rules }: Pick<StageLoad, 'table' | 'rules'>,
   cluster: ClusterFacts,
-  queries: Pick<Queries, 'texts' | 'made'>,
+  queries: Pick<Queries, 'texts' | 'kept'>,
 ): Promise<Parts> {
   const { files, staged } = table.spec;
   const cores = clusterCores(cluster);
@@ -58,7 +58,7 @@ const SEPARATOR = '\u0001';
 async function recordStarts(
   files: readonly ScanFile[],
   { table, stepBytes }: { readonly table: StageLoad['table']; readonly stepBytes: number },
-  queries: Pick<Queries, 'texts' | 'made'>,
+  queries: Pick<Queries, 'texts' | 'kept'>,
 ): Promise<ReadonlyMap<string, readonly number[]>> {
   if (files.length === 0) return new Map();
   const columns = ['path', 'start'].map((name) => ({ name, type: VARCHAR }));
@@ -71,7 +71,7 @@ async function recordStarts(
   const name = `@records/${randomUUID()}`;
   const spec = { ...table.spec, files, columns: scanColumns(columns), staged };
   const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  queries.made.keep(name, { kind: 'staged', table: { ...table, columns, spec, bytes }, policies: NO_POLICIES });
+  queries.kept.keep(name, { kind: 'staged', table: { ...table, columns, spec, bytes }, policies: NO_POLICIES });
   const query = { text: `SELECT "path" || chr(1) || "start" FROM ${name}`, offset: 0 };
   const rows = new BoundedValues();
   await queries.texts(query, wholeText(query), rows);

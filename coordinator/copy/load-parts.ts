@@ -6,7 +6,7 @@ import type { PreparedQuery } from '../binding/prepared-query.ts';
 import { walkPlan } from '../plan/plan-tree.ts';
 import type { PlannedScan } from '../scheduler/plan-scans.ts';
 import type { TextSpan } from '../statement/statement.ts';
-import type { StagedTable } from '../binding/staged-table.ts';
+import type { FileTable } from '../binding/file-table.ts';
 
 /** Files of one task, at most: the text of a task has a branch for each. */
 const PART_FILES_MAX = 64;
@@ -39,7 +39,7 @@ export function partsOf(files: readonly ScanFile[], cores: number): readonly (re
 const bytesOf = (files: readonly ScanFile[]): number => files.reduce((sum, file) => sum + scannedBytes(file), 0);
 
 /** The scan of some of the files. */
-export function stagedScan({ spec }: StagedTable, files: readonly ScanFile[]): PlannedScan {
+export function stagedScan({ spec }: FileTable, files: readonly ScanFile[]): PlannedScan {
   const count = new Set(files.map(({ path }) => path)).size;
   return { kind: 'files', spec: { ...spec, files }, report: { ...EMPTY_REPORT, files: count, bytes: bytesOf(files) } };
 }

@@ -8,7 +8,7 @@ import { encodeRows } from '../binding/encode-rows.ts';
 import { wholeText } from '../statement/derived-text.ts';
 import type { StageFile } from '../stage/stage-files.ts';
 import type { Pattern } from '../operation/copy-into.ts';
-import type { MadeRows } from '../binding/made-rows.ts';
+import type { KeptRows } from '../binding/kept-rows.ts';
 
 /**
  * The files whose path in the stage matches a regular expression as a whole. A worker matches them, in linear time (RE2).
@@ -18,11 +18,11 @@ export async function matchPattern(
   files: readonly StageFile[],
   pattern: Pattern,
   queries: Pick<Queries, 'texts'>,
-  made: MadeRows,
+  kept: KeptRows,
 ): Promise<readonly StageFile[]> {
   const name = `@paths/${randomUUID()}`;
-  const rows = await encodeRows({ title: name, columns: ['path', 'place'] }, pagesOf(files), made.take);
-  made.keep(name, { kind: 'rows', rows, policies: NO_POLICIES });
+  const rows = await encodeRows({ title: name, columns: ['path', 'place'] }, pagesOf(files), kept.take);
+  kept.keep(name, { kind: 'rows', rows, policies: NO_POLICIES });
   const text = `SELECT "place" FROM ${name} WHERE regexp_full_match("path", ${quoteLiteral(pattern.text)})`;
   const query = { text, offset: 0 };
   const places = new BoundedValues();

@@ -1,11 +1,10 @@
-import type { MadeRows } from '../binding/made-rows.ts';
-import type { StageLoad } from './stage-load.ts';
+import type { KeptRows } from '../binding/kept-rows.ts';
+import type { PlannedRows, WrittenRows } from './planned-rows.ts';
+import type { LoadGuard, StageLoad } from './stage-load.ts';
 import type { FileLoad } from '#proto/load-rules.ts';
-import type { SqlText } from '#proto/sql-text.ts';
-import type { ScanFile, TableSink, WrittenFile } from '#proto/task.ts';
+import type { ScanFile } from '#proto/task.ts';
 import type { SqlField } from '../plan/sql-type.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
-import type { TableBinding } from '../binding/table-binding.ts';
 import type { Description } from './description.ts';
 import type { ExplainFormat, ExplainOptions } from './explain-options.ts';
 import type { QueryColumn } from '../session/prepared-statement.ts';
@@ -21,7 +20,7 @@ import type { Outcome } from './outcome.ts';
  */
 export interface Queries extends UnloadQueries {
   /** Gives names to rows that a statement makes for itself; its queries find them. */
-  readonly made: MadeRows;
+  readonly kept: KeptRows;
   /** The same for queries in another scope than the session's. */
   in(scope: QueryScope): Queries;
   /** Binds and plans a query, for `refreshWay`. */
@@ -51,11 +50,8 @@ export interface Queries extends UnloadQueries {
   hasRows(sql: string): Promise<boolean>;
   /** Runs the query; its rows are the statement's result. */
   run(query: TextSpan): Promise<Outcome>;
-  /**
-   * Runs a text that was made of the query; the tasks of its last stage write its rows as files of a table. `destinationOf` is called once,
-   * with the query's columns, before anything runs.
-   */
-  write(query: TextSpan, text: DerivedText, destinationOf: DestinationOf): Promise<WrittenRows>;
+  /** Plans a text that was made of the query; the tasks of its last stage write its rows as files of a table. */
+  planWrite(query: TextSpan, text: DerivedText): Promise<PlannedRows>;
   /**
    * The files that a query of one table would read, after its conditions have excluded what they can.
    * @throws NOT_SUPPORTED for a query of more tables
@@ -66,16 +62,16 @@ export interface Queries extends UnloadQueries {
    * @throws NOT_SUPPORTED for any other text
    */
   returning(query: TextSpan, text: DerivedText, of: ReturnedFiles): Promise<Returning>;
-  /** Runs a text of one table for each of some parts of its files, and writes its rows as `write` does. */
-  rewrite(text: string, parts: readonly (readonly ScanFile[])[], destinationOf: DestinationOf): Promise<WrittenRows>;
+  /** Plans a text of one table that runs for each of some parts of its files, and whose rows are written as those of `planWrite`. */
+  planRewrite(text: string, parts: readonly (readonly ScanFile[])[]): Promise<PlannedRows>;
   /**
-   * Runs a text over the files of a stage, which is a list of expressions, for parts of the files, and writes its rows as `write` does.
-   * @throws NOT_SUPPORTED for a text that gives another number of rows than there are records
+   * Plans a text over the files of a stage, which is a list of expressions, for parts of the files; its rows are written as those of
+   * `planWrite`. @throws NOT_SUPPORTED for a text that gives another number of rows than there are records
    */
-  load(load: StageLoad, destinationOf: DestinationOf): Promise<LoadedFiles>;
+  planLoad(load: StageLoad): Promise<PlannedLoad>;
   /** The lines of the plan of the query, or of a text that was made of it. */
   explain(query: TextSpan, options: ExplainOptions, text?: DerivedText): Promise<readonly string[]>;
-  /** Profiles the queries of `write` and `texts` that follow. @returns the lines of each, which come when it has run */
+  /** Profiles the queries of `planWrite` and `texts` that follow. @returns the lines of each, which come when it has run */
   profileAll(format: ExplainFormat): readonly (readonly string[])[];
   /** Runs the query, throws its rows away, and tells how it went. */
   explainAnalyze(query: TextSpan, format: ExplainFormat): Promise<Outcome & { readonly lines: readonly string[] }>;
@@ -101,23 +97,12 @@ export interface Returning {
   read(files: readonly ScanFile[], count: number): Promise<Omit<Outcome, 'rowsProduced'>>;
 }
 
-/** Where rows go, given the columns of their query. */
-export type DestinationOf = (
-  columns: readonly SqlField[],
-  /** Whether the query asks for an order of its rows. */
-  isOrdered: boolean,
-) => Promise<Destination>;
-
-/** `sql` wraps a query's text so that its rows are the table's. */
-export type Destination = { readonly sink: TableSink; readonly sql: (text: SqlText) => SqlText };
-
-export type WrittenRows = Omit<Outcome, 'rowsProduced'> & {
-  readonly files: readonly WrittenFile[];
-  /** The tables as they were read, for a query of one plan. */
-  readonly scans?: readonly TableBinding[];
-  /** The addresses of the rows that theirs replace, where the sink asks for them. */
-  readonly replaced?: readonly string[];
-};
+/** A load that is planned but for the text with which a task looks for what is wrong with records. */
+export interface PlannedLoad {
+  readonly columns: readonly SqlField[];
+  /** Plans that text. */
+  guarded(guard: LoadGuard): Promise<PlannedRows<LoadedFiles>>;
+}
 
 /** How the files of a stage went, in any order; parts of one file are apart. */
-export type LoadedFiles = WrittenRows & { readonly loads: readonly FileLoad[] };
+type LoadedFiles = WrittenRows & { readonly loads: readonly FileLoad[] };

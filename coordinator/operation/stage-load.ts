@@ -1,7 +1,7 @@
 import type { LoadRules } from '#proto/load-rules.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
-import type { StagedTable } from '../binding/staged-table.ts';
+import type { FileTable } from '../binding/file-table.ts';
 
 /** Files of a stage that a statement loads. */
 export type StageLoad = {
@@ -10,9 +10,9 @@ export type StageLoad = {
   /** A list of expressions over the files. */
   readonly strict: DerivedText;
   readonly rules: Pick<LoadRules, 'what' | 'onError'>;
-  /** `LoadRules`; asked when the destination of the rows is known. */
-  readonly guarded: () => DerivedText;
-  readonly columns: () => string;
   /** The files that the text reads. */
-  readonly table: StagedTable;
+  readonly table: FileTable;
 };
+
+/** The parts of `LoadRules` that depend on what the columns of the table get. */
+export type LoadGuard = { readonly text: DerivedText; readonly columns: string };

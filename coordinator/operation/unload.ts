@@ -1,7 +1,7 @@
 import type { SqlText } from '#proto/sql-text.ts';
 import type { StageSink, UnloadedRows } from '#proto/task.ts';
 import type { UnloadFormat } from '#shared/stage/file-format.ts';
-import type { SqlField } from '../plan/sql-type.ts';
+import type { PlannedRows } from './planned-rows.ts';
 import type { StageReference } from '../stage/stage-reference.ts';
 import type { TextSpan } from '../statement/statement.ts';
 
@@ -30,15 +30,12 @@ export type Unloaded = {
 
 /** Queries whose rows go into files of a stage. */
 export interface UnloadQueries {
-  /** Runs the query; the tasks of its last stage write its rows. `destinationOf` is called once, before anything runs. */
-  unload(query: TextSpan, destinationOf: UnloadDestinationOf): Promise<UnloadedQuery>;
+  /** Plans the query; the tasks of its last stage write its rows. */
+  planUnload(query: TextSpan): Promise<PlannedRows<UnloadedQuery, UnloadDestination>>;
 }
 
-/** Where rows go, given the columns of their query, and whether it asks for an order of its rows. */
-export type UnloadDestinationOf = (columns: readonly SqlField[], isOrdered: boolean) => Promise<UnloadDestination>;
-
 /** `sql` wraps a query's text so that its rows are those of the files. `inOneTask`: one task writes all of them. */
-type UnloadDestination = {
+export type UnloadDestination = {
   readonly sink: StageSink;
   readonly sql: (text: SqlText) => SqlText;
   readonly inOneTask: boolean;

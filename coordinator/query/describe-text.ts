@@ -6,9 +6,9 @@ import { printSqlType } from '../plan/sql-type.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { placesIn, type ValuePlace } from '../statement/value-place.ts';
-import { inStatement } from './in-statement.ts';
+import { prepareDerivedText } from './prepare-derived-text.ts';
 
-type Parts = Parameters<typeof inStatement>[0] & { readonly values: readonly ValuePlace[] };
+type Parts = Parameters<typeof prepareDerivedText>[0] & { readonly values: readonly ValuePlace[] };
 
 /** Binds a query, or a text that was made of it, with its parameters in place, before they have values. */
 export async function describeText(
@@ -20,7 +20,11 @@ export async function describeText(
   // Its columns are those of the data.
   if (findPivots(query.text).length > 0) return { columns: null, parameters: new Map() };
   const values = text.places(placesIn(query, parts.values));
-  const { columns, parameters } = await inStatement(parts, query, text, { context, values, work: describeQuery });
+  const { columns, parameters } = await prepareDerivedText(parts, query, text, {
+    context,
+    values,
+    work: describeQuery,
+  });
   return {
     columns: columns?.map(({ name, type }) => ({ name, type, typeName: printSqlType(type) })) ?? null,
     parameters: new Map(parameters.map(({ name, type }) => [name, type])),

@@ -118,7 +118,7 @@ async function executeAdmitted(execution: AdmittedExecution): Promise<QueryOutco
   const { profile, signal } = active;
   profile.planned(describePlan(query, active));
   const { tenant, sub: principal } = request.caller.claims;
-  const { scheduler, front } = services;
+  const { scheduler, compiler } = services;
   using hold = new FileListHold(services.fileLists, tenant);
   const scanContext = { tables: services.tables, tenant, hold, signal };
   const scans = await planScans(query.scans, scanContext);
@@ -129,7 +129,7 @@ async function executeAdmitted(execution: AdmittedExecution): Promise<QueryOutco
   if (query.isShared && runsWhole(query, scans, { cluster: clusterFacts(scheduler), settings }) === null) {
     return await executeAdmitted({ ...execution, query: await execution.planAlone(execution.place) });
   }
-  const { checker, distributor: passes } = front;
+  const { checker, distributor: passes } = compiler;
   const asker = { tenant, principal };
   const context = { passes, scheduler, settings, scanContext, checker, context: execution.context, asker };
   const plan = await distributeQuery(query, scans, context);
@@ -243,9 +243,9 @@ async function executeInStages(
     scans: plan.scans,
     scanFacts: plan.facts,
     settings: limits.settings,
-    distributor: services.front.distributor,
+    distributor: services.compiler.distributor,
     check: plan.check,
-    onRefused: (fragment, why) => services.front.checker.refusedByWorker(fragment, why),
+    onRefused: (fragment, why) => services.compiler.checker.refusedByWorker(fragment, why),
     rescan: (narrowed, numbers) => rescan(plan, narrowed, numbers, limits.scanContext),
   });
   if (ran.kind === 'whole') return executeWhole(execution, limits.scans, { ...limits, reason: ran.reason });

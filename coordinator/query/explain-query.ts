@@ -28,15 +28,15 @@ export async function explainQuery(
   { type, format }: ExplainOptions,
 ): Promise<readonly string[]> {
   const { services, request, active, session } = parts;
-  const { front, scheduler, tables, fileLists } = services;
+  const { compiler, scheduler, tables, fileLists } = services;
   const { tenant, sub: principal } = request.caller.claims;
   const workload = await classOf(query, parts);
-  if (type === 'logical') return withClass(front.explain(query, format), workload, format);
+  if (type === 'logical') return withClass(compiler.explain(query, format), workload, format);
   using hold = new FileListHold(fileLists, tenant);
   const scanContext = { tables, tenant, hold, signal: active.signal };
   const scans = await planScans(query.scans, scanContext);
   const settings = distributionSettings(session, services);
-  const { checker, distributor: passes } = front;
+  const { checker, distributor: passes } = compiler;
   const distribution = { passes, scheduler, settings, scanContext, checker, context, asker: { tenant, principal } };
   const plan = await distributeQuery(query, scans, distribution);
   const distributed = plan.kind === 'whole' ? plan : plan.distributed;
@@ -72,7 +72,7 @@ export class QueryProfiles {
     const { services, active } = this.#parts;
     const nowMs = active.elapsedMs();
     const times = { planMs: this.#plannedMs - this.#lastMs, runMs: nowMs - this.#plannedMs };
-    const plan = services.front.explain(outcome.query, 'text');
+    const plan = services.compiler.explain(outcome.query, 'text');
     this.#lines.push(explainAnalyze({ plan, outcome, ...times, classification: active.classification }, this.#format));
     this.#lastMs = nowMs;
   }

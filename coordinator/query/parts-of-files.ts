@@ -1,5 +1,6 @@
 import type { ScanFile } from '#proto/task.ts';
-import type { DestinationOf, LoadedFiles, Queries, WrittenRows } from '../operation/queries.ts';
+import type { PlannedRows } from '../operation/planned-rows.ts';
+import type { PlannedLoad, Queries } from '../operation/queries.ts';
 import { dividedLoad } from '../copy/divide-load.ts';
 import { requireRecords, stagedScan } from '../copy/load-parts.ts';
 import type { StageLoad } from '../operation/stage-load.ts';
@@ -23,45 +24,58 @@ export type PartsOf = Pick<
 type Rewrite = {
   readonly query: TextSpan;
   readonly parts: readonly (readonly ScanFile[])[];
-  readonly destinationOf: DestinationOf;
 };
 
-/** As `Queries.rewrite`. Each part is one task of one core, so its rows keep their order. */
-export async function rewriteParts({ query, parts, destinationOf }: Rewrite, of: PartsOf): Promise<WrittenRows> {
+/** As `Queries.planRewrite`. Each part is one task of one core, so its rows keep their order. */
+export async function planRewrite({ query, parts }: Rewrite, of: PartsOf): Promise<PlannedRows> {
   const planned = await of.plan(query, wholeText(query));
-  const { sink, sql } = await destinationOf(typedColumns(planned), hasOrder(planned.plan));
   const table = onlyTable(planned.scans, query);
-  return executeParts({
-    ...of,
-    query: planned,
-    scanOf: (files) => scanOfPart(table, files),
-    parts,
-    width: 1,
-    destination: { kind: 'files', sql, sink: { kind: 'table', sink } },
-  });
+  return {
+    columns: typedColumns(planned),
+    isOrdered: hasOrder(planned.plan),
+    into: ({ sink, sql }) =>
+      executeParts({
+        ...of,
+        query: planned,
+        scanOf: (files) => scanOfPart(table, files),
+        parts,
+        width: 1,
+        destination: { kind: 'files', sql, sink: { kind: 'table', sink } },
+      }),
+  };
 }
 
 type Load = {
   readonly load: StageLoad;
-  readonly destinationOf: DestinationOf;
-  readonly queries: Pick<Queries, 'texts' | 'made'>;
+  readonly queries: Pick<Queries, 'texts' | 'kept'>;
 };
 
-/** As `Queries.load`. Where there are fewer parts than cores, each is read by all cores of its worker. */
-export async function loadParts({ load, destinationOf, queries }: Load, of: PartsOf): Promise<LoadedFiles> {
+/** As `Queries.planLoad`. Where there are fewer parts than cores, each is read by all cores of its worker. */
+export async function planLoad({ load, queries }: Load, of: PartsOf): Promise<PlannedLoad> {
   const query = await of.plan(load.query, load.strict);
   requireRecords(query, load.query);
-  const { sink, sql } = await destinationOf(typedColumns(query), false);
-  const { workerSql: guarded } = await of.plan(load.query, load.guarded());
-  const rules = { ...load.rules, guarded, columns: load.columns() };
-  const cluster = clusterFacts(of.services.scheduler);
-  const parts = await dividedLoad(load, cluster, queries);
-  return executeParts({
-    ...of,
-    query,
-    scanOf: (files) => stagedScan(load.table, files),
-    parts,
-    width: parts.length < clusterCores(cluster) ? 'worker' : 1,
-    destination: { kind: 'files', sql, sink: { kind: 'table', sink: { ...sink, load: rules } } },
-  });
+  const columns = typedColumns(query);
+  return {
+    columns,
+    guarded: async (guard) => {
+      const { workerSql: guarded } = await of.plan(load.query, guard.text);
+      const rules = { ...load.rules, guarded, columns: guard.columns };
+      return {
+        columns,
+        isOrdered: false,
+        into: async ({ sink, sql }) => {
+          const cluster = clusterFacts(of.services.scheduler);
+          const parts = await dividedLoad(load, cluster, queries);
+          return executeParts({
+            ...of,
+            query,
+            scanOf: (files) => stagedScan(load.table, files),
+            parts,
+            width: parts.length < clusterCores(cluster) ? 'worker' : 1,
+            destination: { kind: 'files', sql, sink: { kind: 'table', sink: { ...sink, load: rules } } },
+          });
+        },
+      };
+    },
+  };
 }

@@ -19,7 +19,7 @@ import type { WriteJournal } from '../write/write-journal.ts';
 import type { Recorder } from './active-query.ts';
 import type { QueryMetrics } from './query-metrics.ts';
 import type { LiveStatement, QueryRegistry } from './query-registry.ts';
-import type { Front } from '../prepare/front.ts';
+import type { QueryCompiler } from '../prepare/query-compiler.ts';
 
 export type RunnerServices = {
   readonly config: Config;
@@ -29,7 +29,7 @@ export type RunnerServices = {
   readonly registry: QueryRegistry;
   readonly admission: Admission;
   readonly sessions: SessionServices;
-  readonly front: Front;
+  readonly compiler: QueryCompiler;
   readonly texts: ClientTexts;
   readonly scheduler: Scheduler;
   readonly quarantine: Quarantine;

@@ -5,15 +5,8 @@ import { blankContext } from '#shared/sql/statement-context.ts';
 import type { Place } from '../workload/admission.ts';
 import type { ExplainFormat, ExplainOptions } from '../operation/explain-options.ts';
 import type { Description } from '../operation/description.ts';
-import type {
-  DestinationOf,
-  LoadedFiles,
-  Queries,
-  ReturnedFiles,
-  Returning,
-  TextRows,
-  WrittenRows,
-} from '../operation/queries.ts';
+import type { PlannedRows } from '../operation/planned-rows.ts';
+import type { PlannedLoad, Queries, ReturnedFiles, Returning, TextRows } from '../operation/queries.ts';
 import type { Outcome } from '../operation/outcome.ts';
 import type { QueryColumn } from '../session/prepared-statement.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
@@ -28,11 +21,11 @@ import { constantsOf, constantsQuery } from './constants-query.ts';
 import { wholeText, type DerivedText } from '../statement/derived-text.ts';
 import { prove, type Proven, type TakePart } from '../statement/proven.ts';
 import { checkParts } from '../prepare/check-parts.ts';
-import type { UnloadDestinationOf, UnloadedQuery } from '../operation/unload.ts';
+import type { UnloadDestination, UnloadedQuery } from '../operation/unload.ts';
 import { placesIn } from '../statement/value-place.ts';
 import { executeQuery, type FilesDestination, type QueryExecution, type QueryOutcome } from './execute-query.ts';
 import { onlyTable } from './execute-parts.ts';
-import type { MadeRows } from '../binding/made-rows.ts';
+import type { KeptRows } from '../binding/kept-rows.ts';
 import type { StageLoad } from '../operation/stage-load.ts';
 import { explainAnalyze } from './explain-analyze.ts';
 import { explainQuery, QueryProfiles } from './explain-query.ts';
@@ -40,14 +33,15 @@ import { fillPivots } from '../prepare/fill-pivots.ts';
 import type { PrepareRequest } from '../prepare/prepare-query.ts';
 import { describeText } from './describe-text.ts';
 import { hasOrder } from './has-order.ts';
-import { inStatement } from './in-statement.ts';
-import { newContext } from './new-context.ts';
-import { inScope } from './in-scope.ts';
+import { prepareDerivedText } from './prepare-derived-text.ts';
+import { makeStatementContext } from './make-statement-context.ts';
+import { narrowToScope } from './narrow-to-scope.ts';
 import type { QueryScope } from '../operation/refresh-request.ts';
 import type { StatementParts } from './statement-parts.ts';
 import { returningRows } from './returning-rows.ts';
 import { leasedTables } from './statement-tables.ts';
-import { loadParts, rewriteParts, type PartsOf } from './parts-of-files.ts';
+import { planLoad, planRewrite, type PartsOf } from './parts-of-files.ts';
+import { requireSameColumns } from './require-same-columns.ts';
 import { typedColumns } from './typed-columns.ts';
 
 /** The queries of one statement: gate, plan, admission, tasks, result. */
@@ -62,8 +56,8 @@ export class StatementQueries implements Queries {
     this.#parts = parts;
   }
 
-  get made(): MadeRows {
-    return this.#parts.tables.made;
+  get kept(): KeptRows {
+    return this.#parts.tables.kept;
   }
 
   in(scope: QueryScope): StatementQueries {
@@ -87,15 +81,15 @@ export class StatementQueries implements Queries {
     const { services, request, active } = this.#parts;
     const { tenant, sub: principal } = request.caller.claims;
     return prove(read, (parts) =>
-      checkParts(parts, (texts) => services.front.planner.checkParts(texts, { tenant, principal }, active.signal)),
+      checkParts(parts, (texts) => services.compiler.planner.checkParts(texts, { tenant, principal }, active.signal)),
     );
   }
 
   async constants(expressions: readonly Proven<'expression'>[]): Promise<readonly string[]> {
     const { query, text, values } = constantsQuery(expressions);
     const context = await this.#context();
-    const work = this.#parts.services.front.prepareQuery;
-    return constantsOf(expressions, await inStatement(this.#parts, query, text, { context, values, work }));
+    const work = this.#parts.services.compiler.prepareQuery;
+    return constantsOf(expressions, await prepareDerivedText(this.#parts, query, text, { context, values, work }));
   }
 
   async hasRows(sql: string): Promise<boolean> {
@@ -150,55 +144,66 @@ export class StatementQueries implements Queries {
     };
   }
 
-  async write(query: TextSpan, text: DerivedText, destinationOf: DestinationOf): Promise<WrittenRows> {
-    const { outcome, scans, bytesScanned, fragments } = await this.#writeFiles(query, text, async (...given) => {
-      const { sink, sql } = await destinationOf(...given);
-      return { sink: { kind: 'table', sink }, sql };
-    });
-    return { files: outcome.files, scans, replaced: outcome.replaced, bytesScanned, fragments };
+  async planWrite(query: TextSpan, text: DerivedText): Promise<PlannedRows> {
+    const planned = await this.#planFiles(query, text);
+    return {
+      ...planned,
+      into: async ({ sink, sql }) => {
+        const { outcome, ...written } = await planned.into({ kind: 'files', sink: { kind: 'table', sink }, sql });
+        return { ...written, files: outcome.files, replaced: outcome.replaced };
+      },
+    };
   }
 
-  async unload(query: TextSpan, destinationOf: UnloadDestinationOf): Promise<UnloadedQuery> {
-    const { outcome, bytesScanned, fragments } = await this.#writeFiles(query, wholeText(query), async (...given) => {
-      const { sink, ...destination } = await destinationOf(...given);
-      return { sink: { kind: 'stage', sink }, ...destination };
-    });
-    return { tasks: outcome.unloaded, bytesScanned, fragments };
+  async planUnload(query: TextSpan): Promise<PlannedRows<UnloadedQuery, UnloadDestination>> {
+    const planned = await this.#planFiles(query, wholeText(query));
+    return {
+      ...planned,
+      into: async ({ sink, ...destination }) => {
+        const files = { kind: 'files', sink: { kind: 'stage', sink }, ...destination } as const;
+        const { outcome, bytesScanned, fragments } = await planned.into(files);
+        return { tasks: outcome.unloaded, bytesScanned, fragments };
+      },
+    };
   }
 
-  async #writeFiles(
-    query: TextSpan,
-    text: DerivedText,
-    destinationOf: (...given: Parameters<DestinationOf>) => Promise<Omit<FilesDestination, 'kind'>>,
-  ): Promise<WrittenFiles> {
+  async #planFiles(query: TextSpan, text: DerivedText): Promise<PlannedRows<WrittenFiles, FilesDestination>> {
     const shape = this.#admittedShape(query);
     const context = await this.#context();
     const prepare = async (place: Place | null): Promise<PreparedQuery> => {
       // A text that was made of a VALUES list has no PIVOT.
       const found =
         text.text === query.text ? this.#prepare(query, context, { place }) : this.#plan(query, text, context);
-      read = inScope(await found, this.#parts.scope);
+      read = narrowToScope(await found, this.#parts.scope);
       return read;
     };
     let read: PreparedQuery | undefined;
     const prepared = await prepare(null);
-    const destination = await destinationOf(typedColumns(prepared), hasOrder(prepared.plan));
-    const outcome = await this.#execute({
-      ...this.#execution(prepared, context),
-      shape,
-      destination: { kind: 'files', ...destination },
-      renew: (place) => this.#renewed(prepared, () => prepare(place)),
-      planAlone: prepare,
-      onStart: () => undefined,
-      onBatch: () => undefined,
-    });
-    const forValues = this.#forValues;
-    return {
-      outcome,
-      scans: (read ?? prepared).scans,
-      bytesScanned: outcome.bytesScanned + forValues.bytesScanned,
-      fragments: outcome.fragments + forValues.fragments,
+    const columns = typedColumns(prepared);
+    const again = async (place: Place): Promise<PreparedQuery> => {
+      const now = await prepare(place);
+      requireSameColumns(columns, typedColumns(now));
+      return now;
     };
+    const into = async (destination: FilesDestination): Promise<WrittenFiles> => {
+      const outcome = await this.#execute({
+        ...this.#execution(prepared, context),
+        shape,
+        destination,
+        renew: (place) => this.#renewed(prepared, () => again(place)),
+        planAlone: again,
+        onStart: () => undefined,
+        onBatch: () => undefined,
+      });
+      const forValues = this.#forValues;
+      return {
+        outcome,
+        scans: (read ?? prepared).scans,
+        bytesScanned: outcome.bytesScanned + forValues.bytesScanned,
+        fragments: outcome.fragments + forValues.fragments,
+      };
+    };
+    return { columns, isOrdered: hasOrder(prepared.plan), into };
   }
 
   async files(query: TextSpan, text: DerivedText): Promise<readonly ScanFile[]> {
@@ -222,17 +227,13 @@ export class StatementQueries implements Queries {
     return returningRows({ ...run, offset: query.offset, of });
   }
 
-  async rewrite(
-    sql: string,
-    parts: readonly (readonly ScanFile[])[],
-    destinationOf: DestinationOf,
-  ): Promise<WrittenRows> {
+  async planRewrite(sql: string, parts: readonly (readonly ScanFile[])[]): Promise<PlannedRows> {
     const query = { text: sql, offset: 0 };
-    return rewriteParts({ query, parts, destinationOf }, await this.#inParts(query));
+    return planRewrite({ query, parts }, await this.#inParts(query));
   }
 
-  async load(load: StageLoad, destinationOf: DestinationOf): Promise<LoadedFiles> {
-    return loadParts({ load, destinationOf, queries: this }, await this.#inParts(load.query));
+  async planLoad(load: StageLoad): Promise<PlannedLoad> {
+    return planLoad({ load, queries: this }, await this.#inParts(load.query));
   }
 
   async explain(
@@ -271,7 +272,7 @@ export class StatementQueries implements Queries {
       onBatch: () => undefined,
     });
     const runMs = active.elapsedMs() - planMs;
-    const plan = services.front.explain(outcome.query, 'text');
+    const plan = services.compiler.explain(outcome.query, 'text');
     const lines = explainAnalyze({ plan, outcome, planMs, runMs, classification: active.classification }, format);
     return { lines, rowsProduced: outcome.rows, bytesScanned: outcome.bytesScanned, fragments: outcome.fragments };
   }
@@ -302,7 +303,7 @@ export class StatementQueries implements Queries {
 
   /** The same for all queries of the statement. */
   #context(): Promise<StatementContext> {
-    return (this.#known ??= newContext(this.#parts));
+    return (this.#known ??= makeStatementContext(this.#parts));
   }
 
   /** The query as it runs: with the values of its pivots, which are read at the same `place` if the query has one. */
@@ -378,8 +379,8 @@ export class StatementQueries implements Queries {
     const startMs = active.elapsedMs();
     const places = derived.places(placesIn(query, values));
     const work = (request: PrepareRequest): Promise<PreparedQuery> =>
-      services.front.prepareQuery({ ...request, mayShare });
-    const prepared = await inStatement(this.#parts, query, derived, { context, values: places, work });
+      services.compiler.prepareQuery({ ...request, mayShare });
+    const prepared = await prepareDerivedText(this.#parts, query, derived, { context, values: places, work });
     services.metrics.planned(active.elapsedMs() - startMs);
     return prepared;
   }

@@ -8,8 +8,8 @@ import type { StatementRows } from '../binding/table-source.ts';
 import { encodeRows, rowsBudget, type TakeBytes } from '../binding/encode-rows.ts';
 import type { RowsBinding, StagedBinding } from '../binding/statement-binding.ts';
 import { NO_POLICIES } from '../binding/table-policies.ts';
-import type { MadeRows } from '../binding/made-rows.ts';
-import { isStageText, openStagedTable } from '../copy/open-staged-table.ts';
+import type { KeptRows } from '../binding/kept-rows.ts';
+import { isStageText, openFileTable } from '../copy/open-file-table.ts';
 import type { TextRow } from '../binding/text-record-batch.ts';
 import { parseCommand } from '../prepare/parse-statement.ts';
 import type { TextSpan } from '../statement/statement.ts';
@@ -24,13 +24,13 @@ const TITLE_MAX = 60;
 export function statementRows(bytesMax: number, context: () => CommandContext): StatementRows {
   const known = new Map<string, Promise<RowsBinding | StagedBinding>>();
   const take = rowsBudget(bytesMax);
-  const made: MadeRows = { keep: (name, binding) => known.set(name, Promise.resolve(binding)), take };
+  const kept: KeptRows = { keep: (name, binding) => known.set(name, Promise.resolve(binding)), take };
   const stagedTable = async (text: TextSpan): Promise<StagedBinding> => {
-    const table = await openStagedTable(text, context(), made);
+    const table = await openFileTable(text, context(), kept);
     return { kind: 'staged', table, policies: NO_POLICIES };
   };
   return {
-    made,
+    kept,
     rows: (text) => {
       const found = known.get(text.text) ?? (isStageText(text) ? stagedTable(text) : run(text, context(), take));
       known.set(text.text, found);

@@ -9,7 +9,7 @@ import type { ResultReader } from './result-reader.ts';
 import { RunCosts } from './run-costs.ts';
 import { runProgress, type RunProgress, type RunView } from './run-progress.ts';
 import { runTask } from './run-task.ts';
-import { roomsOf, type Rooms } from './rooms-of.ts';
+import { roomsByWidth, type RoomsByWidth } from './rooms-by-width.ts';
 import { asksWorker, runningTask, type RunningTask } from './running-task.ts';
 import type { Scheduler, TimedRun } from './scheduler.ts';
 import { endOnWorkers, runSpooledTask } from './spooled-task.ts';
@@ -167,7 +167,7 @@ export class TaskDispatcher implements RunView, TimedRun {
       this.#dropLost(new Set(pool.live().map(({ info }) => info.id)));
       for (const stage of this.#active) this.#settle(stage);
       const open = pool.open();
-      const rooms = roomsOf(open);
+      const rooms = roomsByWidth(open);
       const hasWork = (): boolean => [...this.#active].some((stage) => stage.hasWork);
       while (hasWork() && (this.#startSome(open, rooms, true) || this.#startSome(open, rooms, false)));
       this.#starvation.look(this.#active.size > 0 && this.#running.size === 0);
@@ -177,7 +177,7 @@ export class TaskDispatcher implements RunView, TimedRun {
   }
 
   /** Starts one task on each worker with a free slot. Returns whether any was started. */
-  #startSome(workers: readonly LiveWorker[], rooms: Rooms, isNear: boolean): boolean {
+  #startSome(workers: readonly LiveWorker[], rooms: RoomsByWidth, isNear: boolean): boolean {
     let started = false;
     for (const [i, worker] of workers.entries()) {
       for (const stage of this.#active) {

@@ -10,7 +10,7 @@ import type { Stage, StageCatalog } from '../catalog-client/stage-catalog.ts';
 import { placeUploadFile, removeUpload, requireFreePaths, uploadFiles } from '../stage/stage-files.ts';
 import { failureOf } from '../write/write-journal.ts';
 import type { UnloadIntent, UnloadIntents, UnloadName } from './unload-intents.ts';
-import { WorkBehind } from '../write/work-behind.ts';
+import { BackgroundWork } from '../write/background-work.ts';
 
 /** Time after which the folder of an unload is looked at once more. */
 const SWEEP_AGAIN_MS = 30_000;
@@ -53,13 +53,13 @@ type Options = {
  */
 export class UnloadJournal {
   readonly #options: Options;
-  readonly #behind: WorkBehind;
+  readonly #behind: BackgroundWork;
   /** The last of the unloads into a stage that give names, by the stage's id: two of them do not find the same name free. */
   readonly #placing = new Map<string, Promise<unknown>>();
 
   constructor(options: Options) {
     this.#options = options;
-    this.#behind = new WorkBehind(options.log, 'an unload is left to the next coordinator');
+    this.#behind = new BackgroundWork(options.log, 'an unload is left to the next coordinator');
   }
 
   /** @throws STAGE_NOT_FOUND, QUEUE_FULL, CATALOG_UNAVAILABLE: then no file may be written */

@@ -45,21 +45,19 @@ export async function unloadRows(
   let open: OpenUnload | undefined;
   try {
     if (!overwrite) await requireNone(stage, names, context.signal);
-    const { tasks, bytesScanned, fragments } = await context.queries.unload(query, async (given, isOrdered) => {
-      columns = given;
-      const { sql, enclosed } = unloadColumns(given, format, { mark, position: query.offset });
-      const principal = principalOf(context.caller.claims);
-      open = await journal.begin(principal, { stage, path: unload.stage.path, recordId: statement.recordId });
-      const { folder } = open;
-      const rowGroupRows = context.config['load.row_group_rows'];
-      const place = { folder, allowedRoots: [stage.location], credential: must(stage.credential, 'it was opened') };
-      const sink = { ...place, format, enclosed, rowGroupRows, fileBytes, keepsOrder: isOrdered };
-      return { sink, sql, inOneTask: fileBytes === null };
-    });
-    const begun = must(open, 'a query that ran has its destination');
-    const named = nameFiles(tasks, names, begun);
-    if (named.length === 0) await begun.discard();
-    else await begun.place(named, { overwrite, begin: context.beginCommit });
+    const rows = await context.queries.planUnload(query);
+    ({ columns } = rows);
+    const { sql, enclosed } = unloadColumns(columns, format, { mark, position: query.offset });
+    const principal = principalOf(context.caller.claims);
+    open = await journal.begin(principal, { stage, path: unload.stage.path, recordId: statement.recordId });
+    const { folder } = open;
+    const rowGroupRows = context.config['load.row_group_rows'];
+    const place = { folder, allowedRoots: [stage.location], credential: must(stage.credential, 'it was opened') };
+    const sink = { ...place, format, enclosed, rowGroupRows, fileBytes, keepsOrder: rows.isOrdered };
+    const { tasks, bytesScanned, fragments } = await rows.into({ sink, sql, inOneTask: fileBytes === null });
+    const named = nameFiles(tasks, names, open);
+    if (named.length === 0) await open.discard();
+    else await open.place(named, { overwrite, begin: context.beginCommit });
     const files = tasks.flatMap((task) => task.files);
     return {
       rows: sum(tasks, ({ rows }) => rows),

@@ -5,24 +5,19 @@ import type { Field } from '#shared/iceberg/type.ts';
 import { blobMetadata, encodePuffin, type PuffinBlob } from '#shared/iceberg/write/puffin-file.ts';
 import { must } from '#shared/must.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Analyze, Analyzed, WriteTarget } from '../operation/writes.ts';
 import type { Queries, TextRows } from '../operation/queries.ts';
 import { findColumn } from '../operation/find-column.ts';
-import type { MetadataChange } from '../operation/change-table.ts';
 import { wholeText } from '../statement/derived-text.ts';
 import type { ObjectName } from '../statement/statement.ts';
+import type { RowServices } from './replace-rows.ts';
 import { readName, tableText } from './target-name.ts';
 import { hashQuery, isHashed } from './theta-hash.ts';
 
 type AnalyzeServices = {
   readonly queries: Pick<Queries, 'texts' | 'forget'>;
   readonly target: (name: ObjectName) => Promise<WriteTarget>;
-  /** Makes a change of the metadata that names files; `make` writes them, with the id of the write in their names. */
-  readonly change: (
-    target: WriteTarget,
-    make: (writeId: string) => Promise<(base: WriteTarget['base']) => MetadataChange>,
-  ) => Promise<void>;
+  readonly begin: RowServices['begin'];
 };
 
 /** Columns whose distinct values one query counts. */
@@ -69,21 +64,21 @@ export async function analyzeTable({ table, columns }: Analyze, services: Analyz
     const type = 'apache-datasketches-theta-v1';
     return { type, fields: [field.id], snapshotId, sequenceNumber, properties, content: sketch.encode() };
   });
-  await services.change(target, async (writeId) => {
-    const { bytes, footerBytes } = encodePuffin(blobs);
-    const path = `${metadataFolder(base)}/${snapshotId}-${writeId}.stats`;
-    await openStorage(base.location, target.credential).write(path, bytes);
-    const statistics = {
-      'snapshot-id': snapshotId,
-      'statistics-path': path,
-      'file-size-in-bytes': bytes.length,
-      'file-footer-size-in-bytes': footerBytes,
-      'blob-metadata': blobs.map(blobMetadata),
-    };
-    return (now) => {
-      if (!now.snapshots.has(snapshotId)) throw expired();
-      return { updates: [{ action: 'set-statistics', 'snapshot-id': snapshotId, statistics }] };
-    };
+  await using write = await services.begin(target);
+  const { bytes, footerBytes } = encodePuffin(blobs);
+  // The id of the write is in the name: so the file goes when the write does not happen.
+  const path = `${metadataFolder(base)}/${snapshotId}-${write.writeId}.stats`;
+  await write.storage.write(path, bytes);
+  const statistics = {
+    'snapshot-id': snapshotId,
+    'statistics-path': path,
+    'file-size-in-bytes': bytes.length,
+    'file-footer-size-in-bytes': footerBytes,
+    'blob-metadata': blobs.map(blobMetadata),
+  };
+  await write.endInMetadata((now) => {
+    if (!now.snapshots.has(snapshotId)) throw expired();
+    return { updates: [{ action: 'set-statistics', 'snapshot-id': snapshotId, statistics }] };
   });
   return {
     columns: fields.map(({ name }, i) => ({ name, distinct: must(sketches[i], 'a sketch for each column').distinct })),

@@ -1,11 +1,7 @@
-import type { DeletesOf } from '#shared/iceberg/write/change-rows.ts';
-import type { ScanFile } from '#proto/task.ts';
-import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Description } from '../operation/description.ts';
 import type { Returning } from '../operation/queries.ts';
 import type { WriteOutcome } from '../operation/writes.ts';
 import type { Delete } from '../operation/row-write.ts';
-import { icebergSqlType } from '../plan/iceberg-sql-type.ts';
 import type { AsProven } from '../statement/proven.ts';
 import { MatchedRows, matchQuery } from './matched-rows.ts';
 import { liveRows, planChanges } from './plan-changes.ts';
@@ -20,8 +16,7 @@ import {
   type Replaced,
   type RowServices,
 } from './replace-rows.ts';
-import { deletedFiles, planReturning } from './returned-rows.ts';
-import { rewriteQuery } from './rewrite-query.ts';
+import { costOf, deletedFiles, planReturning } from './returned-rows.ts';
 
 /**
  * Deletes the rows for which a condition holds:
@@ -72,36 +67,16 @@ type Change = Replaced & {
 };
 
 /** Writes the files of a change, and commits it. @param outcome of what was done before */
-async function change(replaced: Change, outcome: WriteOutcome, { queries, write }: RowServices): Promise<WriteOutcome> {
+async function change(replaced: Change, outcome: WriteOutcome, { queries, begin }: RowServices): Promise<WriteOutcome> {
   const { target, all, returning, deleted } = replaced;
-  const { schema } = rewriteQuery(target);
-  let deletes: readonly DeletesOf[] = [];
-  let returned: readonly ScanFile[] = all;
-  const written = await write({
-    read: () => returning?.read(returned, outcome.count),
-    run: async (destinationOf) => {
-      const columns = schema.fields.map(({ name, type }) => ({ name, type: icebergSqlType(type) }));
-      const destination = await destinationOf(columns, true);
-      if (returning !== null && deleted !== null) {
-        const { folder } = destination.sink;
-        const storage = openStorage(target.base.location, target.credential);
-        // Before positions that have gone earlier come to them.
-        returned = await deletedFiles(all, deleted, { storage, folder });
-      }
-      const made = await writeChanges(replaced, destination, queries);
-      ({ deletes } = made);
-      return made;
-    },
-    assign: () => Promise.resolve({ target, assignments: schema.fields.map((field, source) => ({ field, source })) }),
-    schema,
-    change: (rewritten) => changeOf(replaced, { deletes, rewritten, added: [] }, 'delete'),
-    others: () => deletes.map(({ path }) => path),
-  });
-  return {
-    count: outcome.count,
-    bytesScanned: outcome.bytesScanned + written.bytesScanned,
-    fragments: outcome.fragments + written.fragments,
-  };
+  await using write = await begin(target);
+  // Before positions that have gone earlier come to them.
+  const returned = returning === null || deleted === null ? all : await deletedFiles(all, deleted, write);
+  const { deletes, files: rewritten, ...cost } = await writeChanges(replaced, write, queries);
+  const read = await returning?.read(returned, outcome.count);
+  const others = deletes.map(({ path }) => path);
+  await write.end(changeOf(replaced, { deletes, rewritten, added: [] }, 'delete'), { files: rewritten, others });
+  return { count: outcome.count, ...costOf(outcome, cost, read) };
 }
 
 /** The sum; null when a part is not known. */

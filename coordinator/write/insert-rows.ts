@@ -6,9 +6,14 @@ import type { AsProven } from '../statement/proven.ts';
 import { assignColumns, insertedRows } from './assign-columns.ts';
 import { overwriteRows } from './overwrite-rows.ts';
 import type { RowServices } from './replace-rows.ts';
-import { planReturning, rowsOf, writtenFiles } from './returned-rows.ts';
+import { costOf, planReturning, rowsOf, writtenFiles } from './returned-rows.ts';
 
-/** Adds the rows of a query to a table, or puts them in the place of others. */
+/**
+ * Adds the rows of a query to a table, or puts them in the place of others:
+ * ```
+ * target ─▶ the query, planned ─▶ columns ─▶ intent ─▶ its last tasks write files ─▶ one commit
+ * ```
+ */
 export async function insertRows(insert: Insert<AsProven>, services: RowServices): Promise<WriteOutcome> {
   if (insert.mode === 'overwrite') return overwriteRows(insert, services);
   const { queries } = services;
@@ -17,16 +22,13 @@ export async function insertRows(insert: Insert<AsProven>, services: RowServices
   const { fields } = target.schema;
   const text = insertedRows(insert, fields);
   const returning = await planReturning(insert, target, { queries, of: 'written' });
-  return services.write({
-    read: (files) => returning?.read(writtenFiles(target, files), rowsOf(files)),
-    run: (destinationOf) => queries.write(query, text, destinationOf),
-    assign: (columns) => {
-      const assignments = assignColumns({ fields, target: into, columns, position: query.offset });
-      return Promise.resolve({ target, assignments });
-    },
-    change: (files) => (files.length === 0 ? null : appendFiles(files)),
-    isAppend: true,
-  });
+  const rows = await queries.planWrite(query, text);
+  const assignments = assignColumns({ fields, target: into, columns: rows.columns, position: query.offset });
+  await using write = await services.begin(target);
+  const { files, ...cost } = await write.run(rows, { assignments });
+  const read = await returning?.read(writtenFiles(target, files), rowsOf(files));
+  await write.end(files.length === 0 ? null : appendFiles(files), { files, isAppend: true });
+  return { count: rowsOf(files), ...costOf(cost, read) };
 }
 
 /** The types of the parameters. */

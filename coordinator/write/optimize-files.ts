@@ -8,9 +8,11 @@ import { SplicedText } from '../statement/spliced-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { chooseFiles, droppedDeletes } from './choose-files.ts';
 import type { RowServices } from './replace-rows.ts';
+import { costOf } from './returned-rows.ts';
 import { rewriteQuery } from './rewrite-query.ts';
+import { columnByColumn } from './running-write.ts';
 
-type OptimizeServices = Pick<RowServices, 'queries' | 'write'> & {
+type OptimizeServices = Pick<RowServices, 'queries' | 'begin'> & {
   readonly target: WriteTarget;
   /** Size at which a file ends and the next one begins. */
   readonly fileBytes: number;
@@ -19,7 +21,7 @@ type OptimizeServices = Pick<RowServices, 'queries' | 'write'> & {
 /** Writes the rows of small files, and of files with deletes, into larger ones. */
 export async function optimizeFiles(
   { where, thresholdBytes, dryRun }: Optimize,
-  { queries, write, target, fileBytes }: OptimizeServices,
+  { queries, begin, target, fileBytes }: OptimizeServices,
 ): Promise<Optimized> {
   const { base, spec } = target;
   const { schema, sql, files: list } = rewriteQuery(target);
@@ -32,18 +34,14 @@ export async function optimizeFiles(
   let cost = { bytesScanned: 0, fragments: 0 };
   if (!dryRun && removed.size > 0) {
     const readAt = must(base.snapshots.get(must(base.currentSnapshotId, 'it has files')), 'it is there');
-    const { bytesScanned, fragments } = await write({
-      run: (destinationOf) => queries.rewrite(sql, parts, destinationOf),
-      assign: () => Promise.resolve({ target, assignments: schema.fields.map((field, source) => ({ field, source })) }),
-      schema,
-      change: (added) => {
-        addedFiles = added.length;
-        const { sequenceNumber } = readAt;
-        const change = { operation: 'replace', removed, removedDeletes, added, specId: spec.specId } as const;
-        return replaceFiles({ ...change, sequenceNumber, readAt: sequenceNumber });
-      },
-    });
-    cost = { bytesScanned, fragments };
+    const rows = await queries.planRewrite(sql, parts);
+    await using write = await begin(target);
+    const { files: added, ...written } = await write.run(rows, { assignments: columnByColumn(schema), schema });
+    addedFiles = added.length;
+    const { sequenceNumber } = readAt;
+    const change = { operation: 'replace', removed, removedDeletes, added, specId: spec.specId } as const;
+    await write.end(replaceFiles({ ...change, sequenceNumber, readAt: sequenceNumber }), { files: added });
+    cost = costOf(written);
   }
   return { rewrittenFiles: removed.size, removedDeleteFiles: removedDeletes.size, addedFiles, cost };
 }

@@ -8,7 +8,7 @@ import type { WriteOutcome, WriteTarget } from '../operation/writes.ts';
 import type { Insert } from '../operation/row-write.ts';
 import type { AsProven } from '../statement/proven.ts';
 import { assignColumns, insertedRows } from './assign-columns.ts';
-import { planReturning, rowsOf, writtenFiles } from './returned-rows.ts';
+import { costOf, planReturning, rowsOf, writtenFiles } from './returned-rows.ts';
 import { changeOf, requireSame, snapshotFiles, withRestarts, type RowServices } from './replace-rows.ts';
 
 /**
@@ -22,7 +22,7 @@ export const overwriteRows = (insert: Insert<AsProven>, services: RowServices): 
   withRestarts(services, () => overwriteOnce(insert, services));
 
 async function overwriteOnce(insert: Insert<AsProven>, services: RowServices): Promise<WriteOutcome> {
-  const { queries, write } = services;
+  const { queries } = services;
   const { table: name, target: into, query } = insert;
   const target = await services.target(name);
   const { fields } = target.schema;
@@ -30,23 +30,17 @@ async function overwriteOnce(insert: Insert<AsProven>, services: RowServices): P
   const all = await snapshotFiles(target, queries);
   if (isPartitioned(target)) requireOneSpec(target, all, name.position);
   const returning = await planReturning(insert, target, { queries, of: 'written' });
-  return write({
-    read: (files) => returning?.read(writtenFiles(target, files), rowsOf(files)),
-    run: async (destinationOf) => {
-      const rows = await queries.write(query, text, destinationOf);
-      await requireSame(name, target, services);
-      return rows;
-    },
-    assign: (columns) => {
-      const assignments = assignColumns({ fields, target: into, columns, position: query.offset });
-      return Promise.resolve({ target, assignments });
-    },
-    change: (added) => {
-      const changes = replacedFiles(target, all, added).map((file) => ({ kind: 'remove', file }) as const);
-      if (changes.length + added.length === 0) return null;
-      return changeOf({ target, all, changes }, { deletes: [], rewritten: [], added }, 'delete', 'overwrite');
-    },
-  });
+  const rows = await queries.planWrite(query, text);
+  const assignments = assignColumns({ fields, target: into, columns: rows.columns, position: query.offset });
+  await using write = await services.begin(target);
+  const { files, ...cost } = await write.run(rows, { assignments });
+  await requireSame(name, target, services);
+  const changes = replacedFiles(target, all, files).map((file) => ({ kind: 'remove', file }) as const);
+  const read = await returning?.read(writtenFiles(target, files), rowsOf(files));
+  const parts = { deletes: [], rewritten: [], added: files };
+  const isNone = changes.length + files.length === 0;
+  await write.end(isNone ? null : changeOf({ target, all, changes }, parts, 'delete', 'overwrite'), { files });
+  return { count: rowsOf(files), ...costOf(cost, read) };
 }
 
 const isPartitioned = ({ spec }: WriteTarget): boolean =>

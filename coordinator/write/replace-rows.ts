@@ -12,16 +12,15 @@ import { encodeVectors } from '#shared/iceberg/write/puffin.ts';
 import type { SnapshotChange } from '#shared/iceberg/write/snapshot-change.ts';
 import { must } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import { openStorage } from '#shared/storage/open-storage.ts';
-import type { Storage } from '#shared/storage/storage.ts';
-import type { Destination, Queries, WrittenRows } from '../operation/queries.ts';
+import type { Queries } from '../operation/queries.ts';
+import type { Outcome } from '../operation/outcome.ts';
 import type { WriteOutcome, WriteTarget } from '../operation/writes.ts';
 import { wholeText } from '../statement/derived-text.ts';
 import type { ObjectName } from '../statement/statement.ts';
 import { droppedDeletes } from './choose-files.ts';
 import { vectorOf, type ChangeMode, type FileChange } from './plan-changes.ts';
 import { rewriteQuery } from './rewrite-query.ts';
-import type { RowsOf } from './rows-of.ts';
+import { columnByColumn, type RunningWrite } from './running-write.ts';
 
 /** The services of a statement that the change of a table's rows needs. */
 export type RowServices = {
@@ -34,14 +33,15 @@ export type RowServices = {
     | 'texts'
     | 'in'
     | 'columns'
-    | 'write'
-    | 'load'
+    | 'planWrite'
+    | 'planRewrite'
+    | 'planLoad'
     | 'files'
-    | 'rewrite'
     | 'forget'
   >;
   readonly target: (name: ObjectName) => Promise<WriteTarget>;
-  readonly write: (rows: RowsOf) => Promise<WriteOutcome>;
+  /** Begins a write of the table, when all that can be refused has been. */
+  readonly begin: (target: WriteTarget) => Promise<RunningWrite>;
 };
 
 /** A statement, as the table's properties call it. */
@@ -119,21 +119,24 @@ export type Replaced = {
 };
 
 /** Their replacement: the rows that stay, and the positions of those that go. */
-export type InPlace = WrittenRows & { readonly deletes: readonly DeletesOf[] };
+export type InPlace = Omit<Outcome, 'rowsProduced'> & {
+  readonly deletes: readonly DeletesOf[];
+  readonly files: readonly NewDataFile[];
+};
 
 /** Writes the files of a change. A file that is written anew is read with a deletion vector of its rows that go, which nobody else sees. */
 export async function writeChanges(
   { target, changes }: Replaced,
-  destination: Destination,
-  queries: Pick<Queries, 'rewrite'>,
+  write: RunningWrite,
+  queries: Pick<Queries, 'planRewrite'>,
 ): Promise<InPlace> {
-  const storage = openStorage(target.base.location, target.credential);
-  const place = { storage, folder: destination.sink.folder };
   const isListed = target.base.formatVersion < 3;
-  const deletes = await (isListed ? writeLists(changes, place) : writeMarks(changes, place));
-  const parts = partsOf(await withVectors(changes, place));
+  const deletes = await (isListed ? writeLists(changes, write) : writeMarks(changes, write));
+  const parts = partsOf(await withVectors(changes, write));
   if (parts.length === 0) return { deletes, files: [], bytesScanned: 0, fragments: 0 };
-  return { deletes, ...(await queries.rewrite(rewriteQuery(target).sql, parts, () => Promise.resolve(destination))) };
+  const { sql, schema } = rewriteQuery(target);
+  const rows = await queries.planRewrite(sql, parts);
+  return { deletes, ...(await write.run(rows, { assignments: columnByColumn(schema), schema, keepsOrder: true })) };
 }
 
 /** The change of the table's snapshot. @param verb says whose isolation level counts @param operation absent = by what it does */
@@ -163,11 +166,8 @@ export function changeOf(
   });
 }
 
-type Place = {
-  readonly storage: Storage;
-  /** The folder of the write's data files. */
-  readonly folder: string;
-};
+/** Where the write's data files go. */
+type Place = Pick<RunningWrite, 'storage' | 'folder'>;
 
 /** Writes the positions that go with those that have gone before, as deletion vectors in one file. */
 async function writeMarks(changes: readonly FileChange[], { storage, folder }: Place): Promise<readonly DeletesOf[]> {

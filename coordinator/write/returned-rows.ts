@@ -11,6 +11,7 @@ import { must } from '#shared/must.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import type { Description } from '../operation/description.ts';
 import type { Queries, ReturnedFiles, Returning } from '../operation/queries.ts';
+import type { Outcome } from '../operation/outcome.ts';
 import type { WriteTarget } from '../operation/writes.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
 import type { Proven } from '../statement/proven.ts';
@@ -106,3 +107,11 @@ export async function deletedFiles(
 /** Number of rows in new files. */
 export const rowsOf = (files: readonly NewDataFile[]): number =>
   files.reduce((sum, { recordCount }) => sum + recordCount, 0);
+
+type Cost = Omit<Outcome, 'rowsProduced'>;
+
+/** The cost of all parts of a statement. */
+export const costOf = (...parts: readonly (Cost | undefined)[]): Cost => ({
+  bytesScanned: parts.reduce((sum, part) => sum + (part?.bytesScanned ?? 0), 0),
+  fragments: parts.reduce((sum, part) => sum + (part?.fragments ?? 0), 0),
+});

@@ -10,7 +10,7 @@ import { openStorage } from '#shared/storage/open-storage.ts';
 import { newUuidV7, timeOfUuidV7 } from '#shared/uuid-v7.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { WriteIntent, WriteIntents } from './write-intents.ts';
-import { WorkBehind } from './work-behind.ts';
+import { BackgroundWork } from './background-work.ts';
 
 /** Age up to which the key of the intent is that of the first attempt to commit; the catalog takes no old keys. */
 const KEY_AGE_MAX_MS = 60_000;
@@ -55,11 +55,11 @@ type Options = {
  */
 export class WriteJournal {
   readonly #options: Options;
-  readonly #behind: WorkBehind;
+  readonly #behind: BackgroundWork;
 
   constructor(options: Options) {
     this.#options = options;
-    this.#behind = new WorkBehind(options.log, 'a write is left to the next coordinator');
+    this.#behind = new BackgroundWork(options.log, 'a write is left to the next coordinator');
   }
 
   /** @throws CATALOG_UNAVAILABLE when the intent cannot be written: then no file may be */

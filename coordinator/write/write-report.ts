@@ -1,29 +1,26 @@
 import type { SnapshotChange } from '#shared/iceberg/write/snapshot-change.ts';
-import type { NewSnapshot } from '#shared/iceberg/write/commit-writes.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
 import type { JsonObject } from '#shared/json.ts';
-import type { ObservedWrite, WriteTarget } from '../operation/writes.ts';
+import type { ObservedWrite } from '../operation/writes.ts';
 import { inTenths } from '../profile/run-figures.ts';
 import { printTarget, targetJson } from './explain-write.ts';
 import { rowsOf } from './returned-rows.ts';
-
-type Written = { readonly target: WriteTarget; readonly files: readonly NewDataFile[]; readonly elapsedMs: number };
-type Committed = { readonly change: SnapshotChange; readonly made: NewSnapshot; readonly elapsedMs: number };
+import type { CommittedChange, WriteObserver, WrittenTable } from './write-services.ts';
 
 /** A statement's written files and its commit, for EXPLAIN ANALYZE. */
-export class WriteReport implements ObservedWrite {
+export class WriteReport implements ObservedWrite, WriteObserver {
   /** Times that the statement has begun: more than one when other commits came first. */
   #rounds = 0;
-  #written: Written | undefined;
-  #committed: Committed | undefined;
+  #written: WrittenTable | undefined;
+  #committed: CommittedChange | undefined;
 
-  wrote(written: Written): void {
+  wrote(written: WrittenTable): void {
     this.#rounds += 1;
     this.#written = written;
     this.#committed = undefined;
   }
 
-  committed(committed: Committed): void {
+  committed(committed: CommittedChange): void {
     this.#committed = committed;
   }
 
@@ -52,7 +49,7 @@ export class WriteReport implements ObservedWrite {
     };
   }
 
-  #commitFacts({ change, made, elapsedMs }: Committed): Readonly<Record<string, string | number>> {
+  #commitFacts({ change, made, elapsedMs }: CommittedChange): Readonly<Record<string, string | number>> {
     const { removed, deletes } = change.counts;
     return {
       snapshot: made.snapshotId.toString(),

@@ -73,6 +73,8 @@ import type { RetryJobsRequestInput as _skein_catalog_v1_RetryJobsRequestInput, 
 import type { RotateClientRequestInput as _skein_catalog_v1_RotateClientRequestInput, RotateClientRequest as _skein_catalog_v1_RotateClientRequest } from './skein/catalog/v1/RotateClientRequest.ts';
 import type { RunOperationReplyInput as _skein_catalog_v1_RunOperationReplyInput, RunOperationReply as _skein_catalog_v1_RunOperationReply } from './skein/catalog/v1/RunOperationReply.ts';
 import type { RunOperationRequestInput as _skein_catalog_v1_RunOperationRequestInput, RunOperationRequest as _skein_catalog_v1_RunOperationRequest } from './skein/catalog/v1/RunOperationRequest.ts';
+import type { SignInReplyInput as _skein_catalog_v1_SignInReplyInput, SignInReply as _skein_catalog_v1_SignInReply } from './skein/catalog/v1/SignInReply.ts';
+import type { SignInRequestInput as _skein_catalog_v1_SignInRequestInput, SignInRequest as _skein_catalog_v1_SignInRequest } from './skein/catalog/v1/SignInRequest.ts';
 import type { SigningKeysInput as _skein_catalog_v1_SigningKeysInput, SigningKeys as _skein_catalog_v1_SigningKeys } from './skein/catalog/v1/SigningKeys.ts';
 import type { StageInput as _skein_catalog_v1_StageInput, Stage as _skein_catalog_v1_Stage } from './skein/catalog/v1/Stage.ts';
 import type { StageListInput as _skein_catalog_v1_StageListInput, StageList as _skein_catalog_v1_StageList } from './skein/catalog/v1/StageList.ts';
@@ -169,6 +171,8 @@ export interface ProtoGrpcType {
         RotateClientRequest: MessageTypeDefinition<_skein_catalog_v1_RotateClientRequestInput, _skein_catalog_v1_RotateClientRequest>
         RunOperationReply: MessageTypeDefinition<_skein_catalog_v1_RunOperationReplyInput, _skein_catalog_v1_RunOperationReply>
         RunOperationRequest: MessageTypeDefinition<_skein_catalog_v1_RunOperationRequestInput, _skein_catalog_v1_RunOperationRequest>
+        SignInReply: MessageTypeDefinition<_skein_catalog_v1_SignInReplyInput, _skein_catalog_v1_SignInReply>
+        SignInRequest: MessageTypeDefinition<_skein_catalog_v1_SignInRequestInput, _skein_catalog_v1_SignInRequest>
         SigningKeys: MessageTypeDefinition<_skein_catalog_v1_SigningKeysInput, _skein_catalog_v1_SigningKeys>
         Stage: MessageTypeDefinition<_skein_catalog_v1_StageInput, _skein_catalog_v1_Stage>
         StageList: MessageTypeDefinition<_skein_catalog_v1_StageListInput, _skein_catalog_v1_StageList>

@@ -14,11 +14,19 @@ export class FairGate {
   readonly #waitingMax: number;
   /** Names the full resource, for the error. */
   readonly #what: string;
+  readonly #waitMsMax: number | undefined;
 
-  constructor(options: { readonly atOnce: number; readonly waitingMax: number; readonly what: string }) {
+  /** @param options.waitMsMax who has waited for so long is refused; absent: nobody is */
+  constructor(options: {
+    readonly atOnce: number;
+    readonly waitingMax: number;
+    readonly what: string;
+    readonly waitMsMax?: number;
+  }) {
     this.#places = new Holdings(options.atOnce);
     this.#waitingMax = options.waitingMax;
     this.#what = options.what;
+    this.#waitMsMax = options.waitMsMax;
   }
 
   /** @throws QUEUE_FULL, what `work` throws */
@@ -46,15 +54,18 @@ export class FairGate {
       const waiter: Waiter = {
         ...asker,
         start: () => {
+          clearTimeout(timer);
           this.#waiting.delete(waiter);
           this.#places.take(asker, 1);
           resolve();
         },
         refuse: () => {
+          clearTimeout(timer);
           this.#waiting.delete(waiter);
           reject(this.#full());
         },
       };
+      const timer = this.#waitMsMax === undefined ? undefined : setTimeout(waiter.refuse, this.#waitMsMax);
       this.#waiting.add(waiter);
     });
   }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { silentLogger } from '#shared/log/logger.ts';
 import { FAIL, FILL_HEAP, NUMBERS, SPIN, WAIT, YOUNG_BYTES } from '#test/support/costly-work.ts';
 import { readFrames } from './frames.ts';
-import { Turns } from './turns.ts';
+import { SharedPlaces } from './shared-places.ts';
 import { WorkPool } from './work-pool.ts';
 
 const TIMEOUT_MS = 1_000;
@@ -74,7 +74,7 @@ test('one owner has half of the threads: another is served while it has work wit
 }, 30_000);
 
 test('owners that wait take turns', async () => {
-  const turns = new Turns(2, 10);
+  const turns = new SharedPlaces(2, 10);
   const order: string[] = [];
   const leaves: (() => void)[] = [];
   const take = async (owner: string): Promise<void> => {

@@ -4,7 +4,7 @@ import { Piscina } from 'piscina';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { ThreadJob } from './thread.ts';
-import { Turns } from './turns.ts';
+import { SharedPlaces } from './shared-places.ts';
 import type { Work, WorkAnswer, WorkSettings } from './work.ts';
 
 export type WorkPoolOptions = {
@@ -40,11 +40,11 @@ const WAITING_MAX = 1_000;
 export class WorkPool implements AsyncDisposable {
   readonly #options: WorkPoolOptions;
   readonly #pool: Piscina<ThreadJob, WorkAnswer<unknown>>;
-  readonly #turns: Turns;
+  readonly #places: SharedPlaces;
 
   constructor(options: WorkPoolOptions) {
     this.#options = options;
-    this.#turns = new Turns(options.threads, WAITING_MAX);
+    this.#places = new SharedPlaces(options.threads, WAITING_MAX);
     // A service's flag makes the young generation of its main thread large; threads that read seldom begin with V8's default.
     setFlagsFromString('--min-semi-space-size=0');
     this.#pool = new Piscina({
@@ -70,7 +70,7 @@ export class WorkPool implements AsyncDisposable {
    * @throws the error of the work; `tooComplex` when it takes too much time or memory; QUEUE_FULL; the reason of the signal
    */
   async run<In, Out>(work: Work<In, Out>, input: In, call: WorkCall): Promise<Out> {
-    const leave = await this.#turns.take(call.owner, call.signal);
+    const leave = await this.#places.take(call.owner, call.signal);
     const stop = new AbortController();
     const cancel = (): void => stop.abort();
     call.signal?.addEventListener('abort', cancel, { once: true });

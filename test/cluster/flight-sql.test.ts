@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
-import type { Cluster } from '#test/support/cluster.ts';
+import { ADMIN_PASSWORD, type Cluster } from '#test/support/cluster.ts';
 import { failureOf, FlightClient, ticketOf } from '#test/support/flight-client.ts';
 import { sharedCluster } from '#test/support/resources.ts';
 
@@ -78,15 +78,24 @@ describe('an error', () => {
 
 describe('signing in', () => {
   test.each([
-    ['nothing', ''],
-    ['a token that is none', 'Bearer nonsense'],
-    ['Basic without a colon', `Basic ${Buffer.from('admin').toString('base64')}`],
-    ['a wrong password', basic('admin', 'wrong')],
-  ])('%s is refused', async (_what, authorization) => {
+    ['nothing', '', '28000'],
+    ['a token that is none', 'Bearer nonsense', '28000'],
+    ['Basic without a colon', `Basic ${Buffer.from('admin').toString('base64')}`, '28000'],
+    ['a wrong password', basic('admin', 'wrong'), '28P01'],
+    ['an unknown user', basic('nobody', ADMIN_PASSWORD), '28P01'],
+  ])('%s is refused', async (_what, authorization, state) => {
     expect(await failureOf(client(authorization).query('SELECT 1'))).toMatchObject({
       code: status.UNAUTHENTICATED,
-      message: expect.stringMatching(/^\[28000\] /) as string,
+      message: expect.stringContaining(`[${state}] `) as string,
     });
+  });
+
+  test('the password of the first start signs in, and so do id and secret of a client', async () => {
+    expect((await client(basic('admin', ADMIN_PASSWORD)).query('SELECT 1')).numRows).toBe(1);
+    const made = await cluster.cliOk(['admin', 'client', 'create', 'flight_etl']);
+    const { client_id: id, client_secret: secret } = JSON.parse(made) as Record<string, string>;
+    const table = await client(basic(String(id), String(secret))).query('SELECT current_user() AS u');
+    expect(table.toArray().map((row) => (row as { u: string }).u)).toEqual(['flight_etl']);
   });
 
   test('a token of the user stands for its password, on every call', async () => {

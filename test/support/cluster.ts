@@ -42,7 +42,7 @@ export type QueryBody = {
 export type CliResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
 const ROOT = join(import.meta.dirname, '../..');
-const ADMIN_PASSWORD = 'Correct-Horse-9';
+export const ADMIN_PASSWORD = 'Correct-Horse-9';
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 15_000;
 const EVENT_TIMEOUT_MS = 30_000;

@@ -7,7 +7,7 @@ import { Steps, tooComplex } from '#shared/iceberg/decode-limits.ts';
 import type { ColumnStats } from '#shared/iceberg/may-match.ts';
 import { must } from '#shared/must.ts';
 import { FileNotFound, NotAFile, type Storage } from '#shared/storage/storage.ts';
-import { Turns } from '#shared/thread/turns.ts';
+import { SharedPlaces } from '#shared/thread/shared-places.ts';
 import type { OpenScanned } from './readable-path.ts';
 import { annotationOf, readSchemaElement, type SchemaElement } from './parquet-schema.ts';
 import { readStatistics } from './parquet-statistics.ts';
@@ -112,7 +112,7 @@ export class FooterCache {
     maxSize: CACHE_BYTES_MAX,
     sizeCalculation: ({ bytes }) => Math.max(1, bytes),
   });
-  readonly #large = new Turns(LARGE_AT_ONCE, LARGE_WAITING_MAX);
+  readonly #large = new SharedPlaces(LARGE_AT_ONCE, LARGE_WAITING_MAX);
 
   of(signal: AbortSignal, { tenant, tableUuid, open }: Owner): ReadFooter {
     const large = (): Promise<() => void> => this.#large.take(tenant, signal);

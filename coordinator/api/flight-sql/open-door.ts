@@ -3,17 +3,18 @@ import type { Config } from '#shared/config/config-schema.ts';
 import { plaintextDoor } from '#shared/grpc/channel-security.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { Authenticate } from '../../auth/authenticate.ts';
+import type { SignIn } from '../../auth/sign-in.ts';
 import type { QueryService } from '../../query/query-service.ts';
 import type { SessionServices } from '../../session/session-services.ts';
 import { FlightResults } from './flight-results.ts';
 import { startFlight } from './flight-server.ts';
-import { tokenSignIn } from './sign-in.ts';
 import { Visits } from './visit.ts';
 
 type Parts = {
   readonly queries: QueryService;
   readonly sessions: SessionServices;
   readonly authenticate: Authenticate;
+  readonly signIn: SignIn;
   /** The reason why this coordinator serves nothing now; undefined when it does. */
   readonly standby: () => string | undefined;
 };
@@ -24,7 +25,7 @@ const LOOPBACK = '127.0.0.1';
 /** Opens the door of Flight SQL. @throws PORT_IN_USE */
 export async function openFlightDoor(
   { config, log }: { readonly config: Config; readonly log: Logger },
-  { queries, sessions, authenticate, standby }: Parts,
+  { queries, sessions, authenticate, signIn, standby }: Parts,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const results = new FlightResults({
     ttlMs: config['coordinator.result_ttl'],
@@ -38,7 +39,7 @@ export async function openFlightDoor(
     connectionsMax: config['coordinator.flight_connections_max'],
     idleMs: config['coordinator.flight_idle_timeout'],
     door: {
-      visits: new Visits({ authenticate, signIn: tokenSignIn(authenticate), nowMs: () => systemClock.monotonicMs() }),
+      visits: new Visits({ authenticate, signIn, nowMs: () => systemClock.monotonicMs() }),
       queries,
       sessions,
       results,

@@ -2,8 +2,9 @@ import type { Metadata } from '@grpc/grpc-js';
 import { SkeinError } from '#shared/error.ts';
 import { isUuid } from '#shared/id.ts';
 import type { Authenticate, Caller } from '../../auth/authenticate.ts';
+import type { SignIn } from '../../auth/sign-in.ts';
 import type { SessionKey } from '../../session/session-store.ts';
-import { readBasic, type SignIn } from './sign-in.ts';
+import { readBasic } from './read-basic.ts';
 
 /** The part of a call that tells who makes it. */
 export type IncomingCall = { readonly metadata: Metadata; getPeer(): string };

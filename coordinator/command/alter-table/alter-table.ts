@@ -3,7 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import { loadForWrite } from '../../catalog-client/write-catalog.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../../operation/answer.ts';
-import { atName } from '../../operation/at-name.ts';
+import { withNamePosition } from '../../operation/with-name-position.ts';
 import { takeIfExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
@@ -62,10 +62,10 @@ export const alterTable: Command<AlterTable> = {
     try {
       if (action.kind === 'execute') {
         const done = qualify(name, context).then((table) => runProcedure(action.call, table, context));
-        const { answer, cost } = await atName(name, done);
+        const { answer, cost } = await withNamePosition(name, done);
         return { ...(await context.answer(answer)), ...cost };
       }
-      await atName(name, alter(name, action, context));
+      await withNamePosition(name, alter(name, action, context));
     } catch (error) {
       if (!ifExists || SkeinError.of(error).code !== 'TABLE_NOT_FOUND') throw error;
     }

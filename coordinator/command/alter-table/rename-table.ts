@@ -3,7 +3,7 @@ import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import { loadOneTable, schemaName } from '../../catalog-client/catalog-browser.ts';
 import { requireTableAction, type TableName } from '../../binding/table-source.ts';
 import type { ObjectName } from '../../statement/statement.ts';
-import { atName } from '../../operation/at-name.ts';
+import { withNamePosition } from '../../operation/with-name-position.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
 import { nameTaken, underName } from '../name-taken.ts';
 import { printTableName, tablePlace } from '../table/table-place.ts';
@@ -16,7 +16,7 @@ export async function renameTable(from: TableName, newName: ObjectName, context:
   const { parts, position } = newName;
   const inCatalog =
     parts.length === 3 ? parts : [catalog, ...(parts.length === 2 ? [] : [schemaName(namespace)]), ...parts];
-  const { name, existing, view } = await atName(newName, tablePlace({ parts: inCatalog, position }, context));
+  const { name, existing, view } = await withNamePosition(newName, tablePlace({ parts: inCatalog, position }, context));
   if (name.catalog !== catalog) throw new SkeinError('NOT_SUPPORTED', 'a table stays in its catalog', { position });
   const taken = existing ?? view;
   if (taken !== undefined && printTableName(taken.name) !== printTableName(source.name)) {

@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../../operation/answer.ts';
-import { atName } from '../../operation/at-name.ts';
+import { withNamePosition } from '../../operation/with-name-position.ts';
 import { takeIfNotExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
 
@@ -35,7 +35,7 @@ export const createCatalog: Command<CreateCatalog> = {
       const body = { name: own, ...(location === null ? {} : { 'storage-profile': { location } }) };
       await changeCatalog(context, { id: 'createCatalog', params: {}, body });
     };
-    await atName(name, create());
+    await withNamePosition(name, create());
     return context.answer(statusResult('CREATE CATALOG'));
   },
 };

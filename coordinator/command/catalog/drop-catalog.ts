@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../../operation/answer.ts';
-import { atName } from '../../operation/at-name.ts';
+import { withNamePosition } from '../../operation/with-name-position.ts';
 import { takeIfExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
 
@@ -27,7 +27,7 @@ export const dropCatalog: Command<DropCatalog> = {
       const operation = { id: 'dropCatalog', params: { catalog } };
       await changeCatalog(context, operation);
     };
-    await atName(name, drop()).catch((error: unknown) => {
+    await withNamePosition(name, drop()).catch((error: unknown) => {
       if (!ifExists || SkeinError.of(error).code !== 'CATALOG_NOT_FOUND') throw error;
     });
     return context.answer(statusResult('DROP CATALOG'));

@@ -1,5 +1,5 @@
 import type { ObjectName } from '../../statement/statement.ts';
-import { atName } from '../../operation/at-name.ts';
+import { withNamePosition } from '../../operation/with-name-position.ts';
 import type { Command } from '../command.ts';
 import { qualify } from '../../operation/qualify.ts';
 import { runProcedure, takeCondition, type ProcedureClause } from './procedures.ts';
@@ -23,7 +23,7 @@ export const optimizeTable: Command<OptimizeTable> = {
   action: () => 'table.commit',
   async run({ name, call }, context) {
     const done = qualify(name, context).then((table) => runProcedure(call, table, context));
-    const { answer, cost } = await atName(name, done);
+    const { answer, cost } = await withNamePosition(name, done);
     return { ...(await context.answer(answer)), ...cost };
   },
 };

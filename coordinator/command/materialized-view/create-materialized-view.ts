@@ -6,7 +6,7 @@ import { checkIdentifier } from '#shared/sql/check-identifier.ts';
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import type { LoadedView, TableName } from '../../binding/table-source.ts';
 import type { ObjectName } from '../../statement/statement.ts';
-import { atName } from '../../operation/at-name.ts';
+import { withNamePosition } from '../../operation/with-name-position.ts';
 import { takeIfNotExists } from '../clause/exists.ts';
 import { takeWithData } from '../clause/with-data.ts';
 import type { Command } from '../command.ts';
@@ -58,7 +58,7 @@ export const createMaterializedView: Command<CreateMaterializedView> = {
   action: ({ orReplace }) => (orReplace ? 'view.replace' : 'view.create'),
   async run(input, context) {
     const { name, ifNotExists, orReplace } = input;
-    const { name: wanted, loaded } = await atName(name, viewPlace(name, context));
+    const { name: wanted, loaded } = await withNamePosition(name, viewPlace(name, context));
     if (loaded.kind === 'found') throw orReplace ? otherKind(loaded, 'view', name) : nameTaken(loaded, name);
     if (loaded.kind === 'view' && !orReplace) {
       if (!ifNotExists) throw nameTaken(loaded, name);

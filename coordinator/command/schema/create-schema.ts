@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../../operation/answer.ts';
-import { atName } from '../../operation/at-name.ts';
+import { withNamePosition } from '../../operation/with-name-position.ts';
 import { takeComment } from '../clause/comment.ts';
 import { takeIfNotExists } from '../clause/exists.ts';
 import { takeProperties, type Properties } from '../clause/properties.ts';
@@ -41,7 +41,7 @@ export const createSchema: Command<CreateSchema> = {
       const operation = { id: 'createNamespace', params: { prefix: catalog }, body };
       await changeCatalog(context, operation);
     };
-    await atName(name, create()).catch((error: unknown) => {
+    await withNamePosition(name, create()).catch((error: unknown) => {
       if (!ifNotExists || SkeinError.of(error).code !== 'SCHEMA_EXISTS') throw error;
     });
     return context.answer(statusResult('CREATE SCHEMA'));

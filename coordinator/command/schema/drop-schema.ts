@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../../operation/answer.ts';
-import { atName } from '../../operation/at-name.ts';
+import { withNamePosition } from '../../operation/with-name-position.ts';
 import { takeIfExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
 import { requireSchema } from '../require-schema.ts';
@@ -34,7 +34,7 @@ export const dropSchema: Command<DropSchema> = {
       const operation = { id: 'dropNamespace', params: { prefix: catalog, namespace: namespaceParam(levels) } };
       await changeCatalog(context, operation);
     };
-    await atName(name, drop()).catch((error: unknown) => {
+    await withNamePosition(name, drop()).catch((error: unknown) => {
       if (!ifExists || !ABSENT.has(SkeinError.of(error).code)) throw error;
     });
     return context.answer(statusResult('DROP SCHEMA'));

@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import type { ObjectName } from '../../statement/statement.ts';
-import { atName } from '../../operation/at-name.ts';
+import { withNamePosition } from '../../operation/with-name-position.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
 
 /** The catalog as it is stored, and the schema's name as it is written: `a.b` has the levels a and b. */
@@ -10,7 +10,7 @@ export type SchemaPlace = { readonly catalog: string; readonly schema: string };
 export async function schemaPlace(name: ObjectName, context: CommandContext): Promise<SchemaPlace> {
   const [first = '', second] = name.parts;
   if (second !== undefined) {
-    return { catalog: await atName(name, context.names.catalog(context.caller, first)), schema: second };
+    return { catalog: await withNamePosition(name, context.names.catalog(context.caller, first)), schema: second };
   }
   const { catalog } = await context.names.current(context.caller.claims, context.session);
   if (catalog === '') throw new SkeinError('CATALOG_NOT_FOUND', 'there is no catalog');

@@ -3,7 +3,7 @@ import { checkIdentifier } from '#shared/sql/check-identifier.ts';
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../../operation/answer.ts';
-import { atName } from '../../operation/at-name.ts';
+import { withNamePosition } from '../../operation/with-name-position.ts';
 import { takeComment } from '../clause/comment.ts';
 import { takeIfNotExists } from '../clause/exists.ts';
 import { takeProperties, type Properties } from '../clause/properties.ts';
@@ -43,7 +43,7 @@ export const createStage: Command<CreateStage> = {
       const body = { name: stage.name, properties: comment === null ? given : { ...given, comment } };
       await changeCatalog(context, { id: 'createStage', params: stage.params, body });
     };
-    await atName(name, create()).catch((error: unknown) => {
+    await withNamePosition(name, create()).catch((error: unknown) => {
       const { code, position } = SkeinError.of(error);
       if (code !== 'ALREADY_EXISTS') throw error;
       if (!ifNotExists) throw new SkeinError(code, `stage ${name.parts.join('.')} exists already`, { position });

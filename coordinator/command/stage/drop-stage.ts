@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../../operation/answer.ts';
-import { atName } from '../../operation/at-name.ts';
+import { withNamePosition } from '../../operation/with-name-position.ts';
 import { takeIfExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
 import { stageParams } from './stage-params.ts';
@@ -27,7 +27,7 @@ export const dropStage: Command<DropStage> = {
       const stage = await stageParams(name, context);
       await changeCatalog(context, { id: 'dropStage', params: { ...stage.params, stage: stage.name } });
     };
-    await atName(name, drop()).catch((error: unknown) => {
+    await withNamePosition(name, drop()).catch((error: unknown) => {
       const { code, position } = SkeinError.of(error);
       if (!ABSENT.has(code)) throw error;
       if (ifExists) return;

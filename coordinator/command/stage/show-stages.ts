@@ -3,7 +3,7 @@ import type { Stage } from '../../catalog-client/stage-catalog.ts';
 import { stageName } from '../../stage/open-stage.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { pagedTextResult } from '../../operation/answer.ts';
-import { atName } from '../../operation/at-name.ts';
+import { withNamePosition } from '../../operation/with-name-position.ts';
 import { matchesLike, takeLike } from '../like.ts';
 import { rowsCommand } from '../rows-command.ts';
 
@@ -26,7 +26,7 @@ export const showStages = rowsCommand<ShowStages>({
   async rows({ schema, like }, context) {
     // The schema of a stage with any name.
     const found = stageName({ name: [...(schema?.parts ?? []), ''] }, context);
-    const { catalog, of } = await (schema === null ? found : atName(schema, found));
+    const { catalog, of } = await (schema === null ? found : withNamePosition(schema, found));
     const stages = context.catalog.stages.list(context.caller.claims, catalog, of?.namespace ?? []);
     return pagedTextResult(Object.keys(COLUMNS), rowsOf(stages, like));
   },

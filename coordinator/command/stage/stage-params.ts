@@ -1,6 +1,6 @@
 import { stageName as nameOf } from '../../stage/open-stage.ts';
 import type { ObjectName } from '../../statement/statement.ts';
-import { atName } from '../../operation/at-name.ts';
+import { withNamePosition } from '../../operation/with-name-position.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
 import { namespaceParam } from '../schema/schema-place.ts';
 
@@ -9,6 +9,6 @@ export async function stageParams(
   object: ObjectName,
   context: CommandContext,
 ): Promise<{ readonly params: Readonly<Record<string, string>>; readonly name: string }> {
-  const { catalog, of } = await atName(object, nameOf({ name: object.parts }, context));
+  const { catalog, of } = await withNamePosition(object, nameOf({ name: object.parts }, context));
   return { params: { prefix: catalog, namespace: namespaceParam(of?.namespace ?? []) }, name: of?.name ?? '' };
 }

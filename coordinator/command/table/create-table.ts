@@ -6,7 +6,7 @@ import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import type { ObjectName, TextSpan } from '../../statement/statement.ts';
 import type { StatementReader } from '../../statement/statement-reader.ts';
 import { statusResult } from '../../operation/answer.ts';
-import { atName } from '../../operation/at-name.ts';
+import { withNamePosition } from '../../operation/with-name-position.ts';
 import { takeColumns, type ColumnsClause } from '../clause/columns.ts';
 import { takeIfNotExists } from '../clause/exists.ts';
 import { takeTableClauses, type TableClauses } from '../clause/table-clauses.ts';
@@ -68,7 +68,7 @@ export const createTable: Command<CreateTable> = {
   inTransaction: () => true,
   action: () => 'table.create',
   async run({ name, shape, clauses, orReplace, ifNotExists }, context) {
-    const place = await atName(name, tablePlace(name, context));
+    const place = await withNamePosition(name, tablePlace(name, context));
     if (place.view !== undefined) throw orReplace ? otherKind(place.view, 'table', name) : nameTaken(place.view, name);
     if ('query' in shape)
       return createAs({ name, clauses, orReplace, ifNotExists, query: shape.query }, place, context);
@@ -154,7 +154,7 @@ async function definition(
     return (base) => newTable(declaredColumns(shape, versionOf(base)), clauses, versionOf(base));
   }
   const other = await qualify(shape.like, context);
-  const { metadata } = await atName(shape.like, loadOneTable(context.tables, other, context.signal));
+  const { metadata } = await withNamePosition(shape.like, loadOneTable(context.tables, other, context.signal));
   return (base) => tableLike(metadata, clauses, versionOf(base ?? metadata));
 }
 

@@ -4,7 +4,7 @@ import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import { requireTableAction } from '../../binding/table-source.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../../operation/answer.ts';
-import { atName } from '../../operation/at-name.ts';
+import { withNamePosition } from '../../operation/with-name-position.ts';
 import { takeIfExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
 import { qualify } from '../../operation/qualify.ts';
@@ -34,7 +34,7 @@ export const dropTable: Command<DropTable> = {
       const operation = { id: 'dropTable', params: tableParams(table.name), query };
       await changeCatalog(context, operation);
     };
-    await atName(name, drop()).catch((error: unknown) => {
+    await withNamePosition(name, drop()).catch((error: unknown) => {
       if (!ifExists || !ABSENT.has(SkeinError.of(error).code)) throw error;
     });
     return context.answer(statusResult('DROP TABLE'));

@@ -1,7 +1,7 @@
 import { loadOneTable } from '../../catalog-client/catalog-browser.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { paged, textResult } from '../../operation/answer.ts';
-import { atName } from '../../operation/at-name.ts';
+import { withNamePosition } from '../../operation/with-name-position.ts';
 import { qualify } from '../../operation/qualify.ts';
 import { rowsCommand } from '../rows-command.ts';
 import { printCreateTable } from './print-create-table.ts';
@@ -20,7 +20,7 @@ export const showCreateTable = rowsCommand<{ readonly name: ObjectName }>({
   action: () => 'table.describe',
   async rows({ name }, context) {
     const wanted = await qualify(name, context);
-    const table = await atName(name, loadOneTable(context.tables, wanted, context.signal));
+    const table = await withNamePosition(name, loadOneTable(context.tables, wanted, context.signal));
     return paged(textResult(['create_statement'], [[printCreateTable(table.name, table.metadata)]]));
   },
 });

@@ -9,7 +9,7 @@ import { loadWithFiles, writeCatalog } from '../../catalog-client/write-catalog.
 import { callersTables } from '../../session/callers-tables.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../../operation/answer.ts';
-import { atName } from '../../operation/at-name.ts';
+import { withNamePosition } from '../../operation/with-name-position.ts';
 import type { Command } from '../command.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
 import { qualify } from '../../operation/qualify.ts';
@@ -28,7 +28,7 @@ export const truncateTable: Command<{ readonly name: ObjectName }> = {
   },
   action: () => 'table.commit',
   async run({ name }, context) {
-    await atName(name, truncate(name, context));
+    await withNamePosition(name, truncate(name, context));
     return context.answer(statusResult('TRUNCATE TABLE'));
   },
 };

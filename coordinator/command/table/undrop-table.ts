@@ -1,7 +1,7 @@
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../../operation/answer.ts';
-import { atName } from '../../operation/at-name.ts';
+import { withNamePosition } from '../../operation/with-name-position.ts';
 import type { Command } from '../command.ts';
 import { nameTaken, underName } from '../name-taken.ts';
 import { tableParams, tablePlace } from './table-place.ts';
@@ -23,9 +23,9 @@ export const undropTable: Command<UndropTable> = {
   },
   action: () => 'table.create',
   async run({ name, newName }, context) {
-    const from = await atName(name, tablePlace(name, context));
+    const from = await withNamePosition(name, tablePlace(name, context));
     const target = newName ?? name;
-    const to = newName === null ? from : await atName(newName, tablePlace(newName, context));
+    const to = newName === null ? from : await withNamePosition(newName, tablePlace(newName, context));
     const taken = to.existing ?? to.view;
     if (taken !== undefined) throw nameTaken(taken, target);
     if (to.name.catalog !== from.name.catalog) {
@@ -37,7 +37,7 @@ export const undropTable: Command<UndropTable> = {
       params: tableParams(from.name),
       body: { destination: { namespace, name: table } },
     };
-    await underName(target, atName(name, changeCatalog(context, operation)));
+    await underName(target, withNamePosition(name, changeCatalog(context, operation)));
     return context.answer(statusResult('UNDROP TABLE'));
   },
 };

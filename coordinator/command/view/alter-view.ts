@@ -4,7 +4,7 @@ import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import type { TableName } from '../../binding/table-source.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../../operation/answer.ts';
-import { atName } from '../../operation/at-name.ts';
+import { withNamePosition } from '../../operation/with-name-position.ts';
 import { takeIfExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
@@ -43,7 +43,7 @@ export const alterView: Command<AlterView> = {
     const done = statusResult(isMaterialized ? 'ALTER MATERIALIZED VIEW' : 'ALTER VIEW');
     const found = isMaterialized
       ? loadMaterializedView(name, context)
-      : atName(name, loadPlainView(context.tables, await qualify(name, context), context.signal));
+      : withNamePosition(name, loadPlainView(context.tables, await qualify(name, context), context.signal));
     const view = await found.catch((error: unknown) => {
       if (!ifExists || !isAbsent(error)) throw error;
     });
@@ -58,7 +58,7 @@ async function rename(from: TableName, newName: ObjectName, context: CommandCont
   const { parts, position } = newName;
   const inCatalog =
     parts.length === 3 ? parts : [catalog, ...(parts.length === 2 ? [] : [schemaName(namespace)]), ...parts];
-  const { name, loaded } = await atName(newName, viewPlace({ parts: inCatalog, position }, context));
+  const { name, loaded } = await withNamePosition(newName, viewPlace({ parts: inCatalog, position }, context));
   if (name.catalog !== catalog) throw new SkeinError('NOT_SUPPORTED', 'a view stays in its catalog', { position });
   if (loaded.kind !== 'missing' && printTableName(loaded.name) !== printTableName(from)) {
     throw nameTaken(loaded, newName);

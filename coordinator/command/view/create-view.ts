@@ -2,7 +2,7 @@ import { checkIdentifier } from '#shared/sql/check-identifier.ts';
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../../operation/answer.ts';
-import { atName } from '../../operation/at-name.ts';
+import { withNamePosition } from '../../operation/with-name-position.ts';
 import { takeIfNotExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
 import { isTaken, nameTaken, otherKind, underName } from '../name-taken.ts';
@@ -33,14 +33,15 @@ export const createView: Command<CreateView> = {
   async run(input, context) {
     const { name, orReplace, ifNotExists } = input;
     const done = statusResult('CREATE VIEW');
-    const place = await atName(name, viewPlace(name, context));
+    const place = await withNamePosition(name, viewPlace(name, context));
     const { loaded } = place;
     if (loaded.kind === 'found') throw orReplace ? otherKind(loaded, 'view', name) : nameTaken(loaded, name);
     if (loaded.kind === 'view' && !orReplace) {
       if (!ifNotExists) throw nameTaken(loaded, name);
       return context.answer(done);
     }
-    if (loaded.kind === 'view') await atName(name, loadPlainView(context.tables, loaded.name, context.signal));
+    if (loaded.kind === 'view')
+      await withNamePosition(name, loadPlainView(context.tables, loaded.name, context.signal));
     const version = await newVersion(input, 'plain', context);
     if (loaded.kind === 'view') {
       const body = replaceViewBody(loaded.view, version, input.comment);

@@ -1,7 +1,7 @@
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../../operation/answer.ts';
-import { atName } from '../../operation/at-name.ts';
+import { withNamePosition } from '../../operation/with-name-position.ts';
 import { takeIfExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
 import { qualify } from '../../operation/qualify.ts';
@@ -27,7 +27,7 @@ export const dropView: Command<DropView> = {
       const view = await loadPlainView(context.tables, await qualify(name, context), context.signal);
       await changeCatalog(context, { id: 'dropView', params: viewParams(view.name) });
     };
-    await atName(name, drop()).catch((error: unknown) => {
+    await withNamePosition(name, drop()).catch((error: unknown) => {
       if (!ifExists || !isAbsent(error)) throw error;
     });
     return context.answer(statusResult('DROP VIEW'));

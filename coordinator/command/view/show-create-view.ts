@@ -1,7 +1,7 @@
 import { requireTableAction } from '../../binding/table-source.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { paged, textResult } from '../../operation/answer.ts';
-import { atName } from '../../operation/at-name.ts';
+import { withNamePosition } from '../../operation/with-name-position.ts';
 import { qualify } from '../../operation/qualify.ts';
 import { rowsCommand } from '../rows-command.ts';
 import { printCreateView } from './print-create-view.ts';
@@ -20,7 +20,10 @@ export const showCreateView = rowsCommand<{ readonly name: ObjectName }>({
   },
   action: () => 'view.describe',
   async rows({ name }, context) {
-    const view = await atName(name, loadPlainView(context.tables, await qualify(name, context), context.signal));
+    const view = await withNamePosition(
+      name,
+      loadPlainView(context.tables, await qualify(name, context), context.signal),
+    );
     requireTableAction(view, 'table.describe');
     return paged(textResult(['create_statement'], [[printCreateView(view)]]));
   },

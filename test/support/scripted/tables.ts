@@ -22,7 +22,7 @@ export type TableScript = Readonly<Record<string, ScriptedTable>>;
 type ScriptedTable = {
   readonly columns: string;
   readonly rows?: number;
-  /** Columns that the table had when its snapshots were made; absent = all. */
+  /** Columns that the table had when its snapshots were kept; absent = all. */
   readonly columnsBefore?: number;
 };
 
@@ -36,12 +36,12 @@ const SCRIPTED_ROWS = [
 ] as const;
 
 /** A statement that makes no rows for itself. */
-const NOTHING_MADE: QueryTables['made'] = { keep: () => undefined, take: () => undefined };
+const NOTHING_MADE: QueryTables['kept'] = { keep: () => undefined, take: () => undefined };
 
 /** Tables where no statement is read like a table. */
 export const tablesAlone = (tables: TableSource): QueryTables => ({
   ...tables,
-  made: NOTHING_MADE,
+  kept: NOTHING_MADE,
   rows: ({ text }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${text} is not served in FROM`)),
   metadataRows: ({ what }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${what} is not scripted`)),
 });
@@ -87,7 +87,7 @@ export function scriptedTables(script: TableScript): QueryTables & { readonly as
   const asked: TableName[][] = [];
   return {
     asked,
-    made: NOTHING_MADE,
+    kept: NOTHING_MADE,
     loadTables: (names) => {
       asked.push([...names]);
       return Promise.resolve(

@@ -62,6 +62,8 @@ import type { RetryJobsRequestInput as _skein_catalog_v1_RetryJobsRequestInput, 
 import type { RotateClientRequestInput as _skein_catalog_v1_RotateClientRequestInput, RotateClientRequest as _skein_catalog_v1_RotateClientRequest } from '../../../skein/catalog/v1/RotateClientRequest.ts';
 import type { RunOperationReplyInput as _skein_catalog_v1_RunOperationReplyInput, RunOperationReply as _skein_catalog_v1_RunOperationReply } from '../../../skein/catalog/v1/RunOperationReply.ts';
 import type { RunOperationRequestInput as _skein_catalog_v1_RunOperationRequestInput, RunOperationRequest as _skein_catalog_v1_RunOperationRequest } from '../../../skein/catalog/v1/RunOperationRequest.ts';
+import type { SignInReplyInput as _skein_catalog_v1_SignInReplyInput, SignInReply as _skein_catalog_v1_SignInReply } from '../../../skein/catalog/v1/SignInReply.ts';
+import type { SignInRequestInput as _skein_catalog_v1_SignInRequestInput, SignInRequest as _skein_catalog_v1_SignInRequest } from '../../../skein/catalog/v1/SignInRequest.ts';
 import type { SigningKeysInput as _skein_catalog_v1_SigningKeysInput, SigningKeys as _skein_catalog_v1_SigningKeys } from '../../../skein/catalog/v1/SigningKeys.ts';
 import type { StageInput as _skein_catalog_v1_StageInput, Stage as _skein_catalog_v1_Stage } from '../../../skein/catalog/v1/Stage.ts';
 import type { StageListInput as _skein_catalog_v1_StageListInput, StageList as _skein_catalog_v1_StageList } from '../../../skein/catalog/v1/StageList.ts';
@@ -362,6 +364,15 @@ export interface CatalogInternalClient extends grpc.Client {
   runOperation(argument: _skein_catalog_v1_RunOperationRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RunOperationReply>): grpc.ClientUnaryCall;
   runOperation(argument: _skein_catalog_v1_RunOperationRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_RunOperationReply>): grpc.ClientUnaryCall;
   
+  SignIn(argument: _skein_catalog_v1_SignInRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_SignInReply>): grpc.ClientUnaryCall;
+  SignIn(argument: _skein_catalog_v1_SignInRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_SignInReply>): grpc.ClientUnaryCall;
+  SignIn(argument: _skein_catalog_v1_SignInRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_SignInReply>): grpc.ClientUnaryCall;
+  SignIn(argument: _skein_catalog_v1_SignInRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_SignInReply>): grpc.ClientUnaryCall;
+  signIn(argument: _skein_catalog_v1_SignInRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_SignInReply>): grpc.ClientUnaryCall;
+  signIn(argument: _skein_catalog_v1_SignInRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_SignInReply>): grpc.ClientUnaryCall;
+  signIn(argument: _skein_catalog_v1_SignInRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_SignInReply>): grpc.ClientUnaryCall;
+  signIn(argument: _skein_catalog_v1_SignInRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_SignInReply>): grpc.ClientUnaryCall;
+  
   StageTable(argument: _skein_catalog_v1_StageTableRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_LoadedTable>): grpc.ClientUnaryCall;
   StageTable(argument: _skein_catalog_v1_StageTableRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_LoadedTable>): grpc.ClientUnaryCall;
   StageTable(argument: _skein_catalog_v1_StageTableRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_LoadedTable>): grpc.ClientUnaryCall;
@@ -454,6 +465,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   RunOperation: grpc.handleUnaryCall<_skein_catalog_v1_RunOperationRequest, _skein_catalog_v1_RunOperationReplyInput>;
   
+  SignIn: grpc.handleUnaryCall<_skein_catalog_v1_SignInRequest, _skein_catalog_v1_SignInReplyInput>;
+  
   StageTable: grpc.handleUnaryCall<_skein_catalog_v1_StageTableRequest, _skein_catalog_v1_LoadedTableInput>;
   
   VendKey: grpc.handleUnaryCall<_skein_catalog_v1_VendKeyRequest, _skein_catalog_v1_VendKeyReplyInput>;
@@ -496,6 +509,7 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   RetryJobs: MethodDefinition<_skein_catalog_v1_RetryJobsRequestInput, _skein_catalog_v1_RetryJobsReplyInput, _skein_catalog_v1_RetryJobsRequest, _skein_catalog_v1_RetryJobsReply>
   RotateClient: MethodDefinition<_skein_catalog_v1_RotateClientRequestInput, _skein_catalog_v1_ClientSecretInput, _skein_catalog_v1_RotateClientRequest, _skein_catalog_v1_ClientSecret>
   RunOperation: MethodDefinition<_skein_catalog_v1_RunOperationRequestInput, _skein_catalog_v1_RunOperationReplyInput, _skein_catalog_v1_RunOperationRequest, _skein_catalog_v1_RunOperationReply>
+  SignIn: MethodDefinition<_skein_catalog_v1_SignInRequestInput, _skein_catalog_v1_SignInReplyInput, _skein_catalog_v1_SignInRequest, _skein_catalog_v1_SignInReply>
   StageTable: MethodDefinition<_skein_catalog_v1_StageTableRequestInput, _skein_catalog_v1_LoadedTableInput, _skein_catalog_v1_StageTableRequest, _skein_catalog_v1_LoadedTable>
   VendKey: MethodDefinition<_skein_catalog_v1_VendKeyRequestInput, _skein_catalog_v1_VendKeyReplyInput, _skein_catalog_v1_VendKeyRequest, _skein_catalog_v1_VendKeyReply>
   WatchEpochs: MethodDefinition<_skein_catalog_v1_WatchEpochsRequestInput, _skein_catalog_v1_EpochListInput, _skein_catalog_v1_WatchEpochsRequest, _skein_catalog_v1_EpochList>

@@ -9,13 +9,13 @@ import { PlannerPool } from '../planner/planner-pool.ts';
 import { queryPreparer } from './prepare-query.ts';
 import { FragmentChecker } from '../distributor/check-fragments.ts';
 import type { DistributorPasses } from '../scheduler/distribute-query.ts';
-import type { Front } from './front.ts';
+import type { QueryCompiler } from './query-compiler.ts';
 
 /**
  * Starts the planners and connects the steps from a query's text to its fragments. `onRefused` is called when DuckDB does not bind a
  * fragment.
  */
-export function startFront(config: Config, log: Logger, onRefused: () => void): Front {
+export function startCompiler(config: Config, log: Logger, onRefused: () => void): QueryCompiler {
   const planner = new PlannerPool(
     {
       processes: config['planner.processes'],

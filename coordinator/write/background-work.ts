@@ -5,7 +5,7 @@ import type { Logger } from '#shared/log/logger.ts';
 const RETRY_PAUSE_MS = 1_000;
 
 /** Work of a journal that goes on behind the statements, until the coordinator stops. */
-export class WorkBehind {
+export class BackgroundWork {
   readonly #stop = new AbortController();
   readonly #pending = new Set<Promise<unknown>>();
   readonly #log: Logger;

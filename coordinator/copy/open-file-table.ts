@@ -20,9 +20,9 @@ import type { TextSpan } from '../statement/statement.ts';
 import { fileFormatOf } from '../stage/file-format-options.ts';
 import { sourceColumn, type FileColumn } from './json-column.ts';
 import { matchPattern } from './match-pattern.ts';
-import type { MadeRows } from '../binding/made-rows.ts';
+import type { KeptRows } from '../binding/kept-rows.ts';
 import { OptionReader } from '../stage/option-reader.ts';
-import type { StagedTable } from '../binding/staged-table.ts';
+import type { FileTable } from '../binding/file-table.ts';
 import { takeBracketedOptions } from '../stage/take-options.ts';
 
 /** Most files of one reference: each takes its place in the tasks that read it. */
@@ -39,7 +39,7 @@ export const isStageText = ({ text }: TextSpan): boolean => /^'?@/.test(text);
  * The files of `@stage/path (FILE_FORMAT => ..., PATTERN => '...')`. The columns are those of the first file: a task on a worker reads them.
  * @throws STAGE_NOT_FOUND, STAGE_FILE_NOT_FOUND, SYNTAX_ERROR; each with the position; what the task throws
  */
-export async function openStagedTable(text: TextSpan, context: CommandContext, made: MadeRows): Promise<StagedTable> {
+export async function openFileTable(text: TextSpan, context: CommandContext, kept: KeptRows): Promise<FileTable> {
   const reader = new StatementReader(text);
   const reference = takeStage(reader);
   const options = new OptionReader(reader.atEnd() ? [] : takeBracketedOptions(reader), 'a stage in FROM');
@@ -49,7 +49,7 @@ export async function openStagedTable(text: TextSpan, context: CommandContext, m
   options.end();
   const stage = await openStage(reference, 'stage.read', context);
   const listed = await listFiles(stage, reference, context.signal);
-  const files = pattern === undefined ? listed : await matchPattern(listed, pattern, context.queries, made);
+  const files = pattern === undefined ? listed : await matchPattern(listed, pattern, context.queries, kept);
   if (files.length === 0) {
     throw new SkeinError(
       'STAGE_FILE_NOT_FOUND',
@@ -58,7 +58,7 @@ export async function openStagedTable(text: TextSpan, context: CommandContext, m
     );
   }
   const title = text.text;
-  const columns = await columnsOf({ title, stage, files, format }, context, made);
+  const columns = await columnsOf({ title, stage, files, format }, context, kept);
   const source: StagedSource = {
     format,
     what: 'rows',
@@ -92,7 +92,7 @@ type Staged = {
 export function tableOf(
   { title, stage, files, columns }: Staged & { readonly columns: readonly SqlField[] },
   staged: StagedSource,
-): StagedTable {
+): FileTable {
   const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const rowCount = staged.what === 'columns' ? columns.length : Math.ceil(bytes / ROW_BYTES);
   const spec: ScanSpec = {
@@ -135,7 +135,7 @@ const SEPARATOR = '\u0001';
 export async function columnsOf(
   { format, ...staged }: Staged & { readonly format: FileFormat },
   { queries }: Pick<CommandContext, 'queries'>,
-  made: MadeRows,
+  kept: KeptRows,
 ): Promise<readonly FileColumn[]> {
   const name = `@columns/${randomUUID()}`;
   const fields = ['name', 'type'].map((field) => ({ name: field, type: VARCHAR }));
@@ -145,7 +145,7 @@ export async function columnsOf(
     columns: fields.map((field) => ({ name: field.name, type: 'VARCHAR' })),
   };
   const table = tableOf({ ...staged, files: staged.files.slice(0, 1), columns: fields }, source);
-  made.keep(name, { kind: 'staged', table, policies: NO_POLICIES });
+  kept.keep(name, { kind: 'staged', table, policies: NO_POLICIES });
   const query = { text: `SELECT "name" || chr(1) || "type" FROM ${name}`, offset: 0 };
   const rows = new BoundedValues();
   await queries.texts(query, wholeText(query), rows);

@@ -4,10 +4,10 @@ import type { TaskWidth } from '../distributor/fragment.ts';
 import { workerFacts } from './scheduler.ts';
 
 /** The rooms of the open workers, in their order, for stages of a width. */
-export type Rooms = (width: TaskWidth) => readonly StageRoom[];
+export type RoomsByWidth = (width: TaskWidth) => readonly StageRoom[];
 
 /** Computes the rooms of every width once, because each worker asks for each stage. */
-export function roomsOf(workers: readonly LiveWorker[]): Rooms {
+export function roomsByWidth(workers: readonly LiveWorker[]): RoomsByWidth {
   const known = new Map<TaskWidth, readonly StageRoom[]>();
   return (width) => {
     const rooms = known.get(width) ?? stageRooms(workerFacts(workers), width);

@@ -14,7 +14,7 @@ type ContextParts = {
 };
 
 /** The context that functions of a statement's queries see: its time, user, catalog and schema. */
-export async function newContext(parts: ContextParts): Promise<StatementContext> {
+export async function makeStatementContext(parts: ContextParts): Promise<StatementContext> {
   const { services, request, session } = parts;
   const { claims } = request.caller;
   const { catalog, schema } = parts.scope?.names ?? (await currentNames(parts));

@@ -23,7 +23,7 @@ type TextWork<T> = {
 };
 
 /** Does the work on a text that was made of the query; errors have their place in the statement. */
-export async function inStatement<T>(
+export async function prepareDerivedText<T>(
   { services, request, active, tables }: Parts,
   query: TextSpan,
   derived: DerivedText,
@@ -31,7 +31,7 @@ export async function inStatement<T>(
 ): Promise<T> {
   const { tenant, sub: principal } = request.caller.claims;
   const asker = { tenant, principal };
-  const { planner } = services.front;
+  const { planner } = services.compiler;
   const { signal } = active;
   try {
     return await work({ sql: derived.text, offset: 0, values, context, asker, tables, planner, signal });

@@ -4,8 +4,8 @@ import type { PreparedQuery } from '../binding/prepared-query.ts';
 import type { FragmentChecker } from '../distributor/check-fragments.ts';
 import type { DistributorPasses } from '../scheduler/distribute-query.ts';
 
-/** The steps that turn a query's text into the work of the workers. */
-export type Front = {
+/** Turns the text of a query into fragments for the workers: the steps, and the planners that they share. */
+export type QueryCompiler = {
   readonly planner: Planner;
   readonly prepareQuery: PrepareQuery;
   readonly distributor: DistributorPasses;

@@ -6,7 +6,7 @@ type Waiting = { readonly start: () => void };
  * A number of places that several owners share: one owner never has more than half of them, and waiting owners take turns. So the requests
  * of one tenant do not block those of the others.
  */
-export class Turns {
+export class SharedPlaces {
   readonly #places: number;
   readonly #placesOfOwner: number;
   readonly #waitingMax: number;

@@ -2,7 +2,7 @@ import type { ScanSpec } from '#proto/task.ts';
 import type { SqlField } from '../plan/sql-type.ts';
 
 /** Files of a stage as one statement reads them: `FROM @stage/path (FILE_FORMAT => ...)`. */
-export type StagedTable = {
+export type FileTable = {
   /** As the statement names it, for messages and EXPLAIN. */
   readonly title: string;
   readonly columns: readonly SqlField[];

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 
 /** Gives the user's errors of `work` the position of a name. */
-export async function atName<T>({ position }: { readonly position: number }, work: Promise<T>): Promise<T> {
+export async function withNamePosition<T>({ position }: { readonly position: number }, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (thrown) {

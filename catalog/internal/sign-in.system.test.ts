@@ -1,0 +1,121 @@
+import { decodeJwt } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Clock } from '#shared/clock.ts';
+import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
+
+const PASSWORD = 'the password of the first user';
+let catalog: TestCatalog;
+let passedMs = 0;
+const clock: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() + passedMs };
+let addresses = 0;
+/** An address from which nobody has failed yet. */
+const newAddress = (): string => `10.0.${Math.floor((addresses += 1) / 250)}.${addresses % 250}`;
+
+beforeAll(async () => {
+  catalog = await startTestCatalog({ 'admin.password': PASSWORD }, clock);
+  await catalog.call('CreateTenant', { name: 'other', admin_user: 'ann', admin_password: 'the password of ann' });
+});
+afterAll(() => catalog[Symbol.asyncDispose]());
+
+type Shown = { readonly user: string; readonly password: string; readonly tenant?: string; readonly address?: string };
+const signIn = async (shown: Shown): Promise<string> =>
+  (await catalog.call<{ token: string }>('SignIn', { tenant: '', address: newAddress(), ...shown })).token;
+/** Code and text of a refusal. */
+const refusal = async (shown: Shown): Promise<[string, string]> => {
+  const error = await signIn(shown).then(
+    () => undefined,
+    (thrown: unknown) => thrown as { readonly code: string; readonly message: string },
+  );
+  return [error?.code ?? 'none', error?.message ?? ''];
+};
+const newClient = (name: string): Promise<{ client_id: string; client_secret: string }> =>
+  catalog.call('CreateClient', { tenant: 'default', name, scope: ['table:read'] });
+
+describe('who is taken', () => {
+  test('the administrator of the first start, in the first tenant unless another is named', async () => {
+    const token = await signIn({ user: 'admin', password: PASSWORD });
+    expect(decodeJwt(token)).toMatchObject({
+      preferred_username: 'admin',
+      tenant: 'default',
+      auth_method: 'password',
+      roles: ['tenant_admin'],
+    });
+    expect((await catalog.rest('GET', '/v1/catalogs', { token })).status).toBe(200);
+    const other = await signIn({ user: 'ann', password: 'the password of ann', tenant: 'other' });
+    expect(decodeJwt(other)).toMatchObject({ preferred_username: 'ann', tenant: 'other' });
+  });
+
+  test('a service account by id and secret of its client, with the scopes of it', async () => {
+    const { client_id: user, client_secret: password } = await newClient('etl');
+    for (const tenant of ['', 'default']) {
+      expect(decodeJwt(await signIn({ user, password, tenant }))).toMatchObject({
+        preferred_username: 'etl',
+        auth_method: 'client',
+        scope: 'table:read',
+      });
+    }
+    expect((await refusal({ user, password, tenant: 'other' }))[0]).toBe('WRONG_PASSWORD');
+  });
+});
+
+describe('who is refused', () => {
+  test('wrong password, unknown user, account without password and user who is not active get one answer', async () => {
+    await newClient('without_password');
+    await catalog.sql(`insert into catalog.principal (tenant_id, username, password_hash, roles, status, is_bootstrap_principal)
+      select tenant_id, 'suspended', password_hash, roles, 'SUSPENDED', false from catalog.principal where username = 'admin'`);
+    const refusals = [
+      { user: 'admin', password: 'wrong' },
+      { user: 'admin', password: '' },
+      { user: 'admin', password: 'x'.repeat(2_000) },
+      { user: 'nobody', password: PASSWORD },
+      { user: 'nobody\0', password: PASSWORD },
+      { user: 'ann', password: 'the password of ann' },
+      { user: 'admin', password: PASSWORD, tenant: 'no such tenant' },
+      { user: 'without_password', password: 'wrong' },
+      { user: 'suspended', password: PASSWORD },
+      { user: 'admin', password: 'skein_cs_wrong' },
+    ];
+    for (const shown of refusals) {
+      expect([shown, await refusal(shown)]).toEqual([shown, ['WRONG_PASSWORD', 'the user or the password is wrong']]);
+    }
+  });
+
+  test('after ten failures that user from that address is refused for a minute, with another text and unhashed', async () => {
+    const address = newAddress();
+    for (let i = 0; i < 10; i += 1) {
+      expect((await refusal({ user: 'admin', password: 'wrong', address }))[0]).toBe('WRONG_PASSWORD');
+    }
+    const right = { user: 'admin', password: PASSWORD };
+    expect(await refusal({ ...right, address })).toEqual([
+      'TOO_MANY_SIGN_INS',
+      'too many sign-ins have failed: try again in a minute',
+    ]);
+    await signIn(right);
+    const { client_id: user, client_secret: password } = await newClient('beside');
+    await signIn({ user, password, address });
+    passedMs += 60_001;
+    await signIn({ ...right, address });
+  });
+
+  test('after a hundred failures an address is refused for a minute, whoever comes', async () => {
+    const address = newAddress();
+    for (let i = 0; i < 100; i += 1) {
+      expect((await refusal({ user: `client_${i}`, password: 'skein_cs_wrong', address }))[0]).toBe('WRONG_PASSWORD');
+    }
+    expect((await refusal({ user: 'admin', password: PASSWORD, address }))[0]).toBe('TOO_MANY_SIGN_INS');
+    passedMs += 60_001;
+    await signIn({ user: 'admin', password: PASSWORD, address });
+  });
+});
+
+test('outcomes are counted', async () => {
+  const { body } = await catalog.rest('GET', '/metrics');
+  const text = body['text'] as string;
+  for (const labels of [
+    'method="password",outcome="granted"',
+    'method="client",outcome="refused"',
+    'method="password",outcome="throttled"',
+  ]) {
+    expect(text).toMatch(new RegExp(`skein_catalog_sign_ins_total\\{${labels}\\} [1-9]`));
+  }
+});

@@ -1,0 +1,100 @@
+import { verify } from 'argon2';
+import type { Clock } from '#shared/clock.ts';
+import { SkeinError } from '#shared/error.ts';
+import { FairGate } from '#shared/fair/fair-gate.ts';
+import { addressKey } from '../token/rate-limit.ts';
+import { FailedAttempts } from './failed-attempts.ts';
+import { hashPassword } from './password.ts';
+
+/** Hashes that are computed at once: each takes 64 MiB and a thread of the pool that files are read with, too. */
+const HASHES_AT_ONCE = 2;
+/** Longest time that a password waits for its turn; who would wait longer is refused. */
+const WAIT_MS_MAX = 5_000;
+const WAITING_MAX = 1_000;
+/** Longest password in bytes; the policies of tenants allow less. */
+const PASSWORD_BYTES_MAX = 1_024;
+/** Failures a minute of one user from one address, and of one address for all users. */
+const FAILURES_OF_USER_MAX = 10;
+const FAILURES_OF_ADDRESS_MAX = 100;
+
+/**
+ * A hash of a password that nobody knows. A user who is not there, or has no password, is compared with it, so that the answer takes as
+ * long as for one who has.
+ */
+const NOBODYS_HASH =
+  '$argon2id$v=19$m=65536,p=1,t=3$NlHQMYeJ5pDQxYTM564oHQ$BeAkIsd8HUduBIAbR0+c28n200J65B+xTrq2S3jyEAI';
+
+/** One try to sign in: failures are counted by its members. */
+export type Attempt = {
+  /** Tenant and name as the client spelled them; nobody has to have this name. */
+  readonly tenant: string;
+  readonly user: string;
+  /** The client's, without its port. */
+  readonly address: string;
+};
+
+/**
+ * The one place where passwords are hashed and compared. Two hashes are computed at once, the rest wait in turns between addresses. Who has
+ * failed too often is refused without a hash, and nobody is kept waiting as a punishment.
+ */
+export class PasswordVerifier {
+  readonly #ofUser: FailedAttempts;
+  readonly #ofAddress: FailedAttempts;
+  readonly #gate = new FairGate({
+    atOnce: HASHES_AT_ONCE,
+    waitingMax: WAITING_MAX,
+    waitMsMax: WAIT_MS_MAX,
+    what: 'the check of their passwords',
+  });
+
+  constructor(clock: Clock) {
+    this.#ofUser = new FailedAttempts(clock, FAILURES_OF_USER_MAX);
+    this.#ofAddress = new FailedAttempts(clock, FAILURES_OF_ADDRESS_MAX);
+  }
+
+  /**
+   * Whether the password is that of the hash; undefined = there is none, which takes as long. A wrong one counts against the attempt.
+   * @throws TOO_MANY_SIGN_INS
+   */
+  async matches(attempt: Attempt, password: string, hash: string | undefined): Promise<boolean> {
+    this.requireAllowed(attempt);
+    const isRight = await this.#inTurn({ tenant: addressKey(attempt.address), principal: attempt.user }, async () => {
+      // Others with the same key may have failed while this one waited.
+      this.requireAllowed(attempt);
+      if (Buffer.byteLength(password) > PASSWORD_BYTES_MAX) return false;
+      return (await verify(hash ?? NOBODYS_HASH, password)) && hash !== undefined;
+    });
+    if (!isRight) this.failed(attempt);
+    return isRight;
+  }
+
+  /** The PHC string to store of a new password, which waits for its turn, too. @throws TOO_MANY_SIGN_INS */
+  hash(password: string, asker: { readonly tenant: string; readonly principal: string }): Promise<string> {
+    return this.#inTurn(asker, () => hashPassword(password));
+  }
+
+  /** @throws TOO_MANY_SIGN_INS when the user at this address, or the address, has failed too often within a minute */
+  requireAllowed(attempt: Attempt): void {
+    if (!this.#ofUser.isRefused(userKey(attempt)) && !this.#ofAddress.isRefused(addressKey(attempt.address))) return;
+    throw new SkeinError('TOO_MANY_SIGN_INS', 'too many sign-ins have failed: try again in a minute');
+  }
+
+  /** Counts a failure, of a password or of another secret that is shown in its place. */
+  failed(attempt: Attempt): void {
+    this.#ofUser.failed(userKey(attempt));
+    this.#ofAddress.failed(addressKey(attempt.address));
+  }
+
+  async #inTurn<T>(asker: { readonly tenant: string; readonly principal: string }, work: () => Promise<T>): Promise<T> {
+    try {
+      return await this.#gate.run(asker, work);
+    } catch (error) {
+      if (!(error instanceof SkeinError) || error.code !== 'QUEUE_FULL') throw error;
+      throw new SkeinError('TOO_MANY_SIGN_INS', 'too many are signing in: try again', { cause: error });
+    }
+  }
+}
+
+/** Names are cut: nobody's name is that long, and every key is kept in memory. */
+const userKey = ({ tenant, user, address }: Attempt): string =>
+  JSON.stringify([addressKey(address), tenant.slice(0, 255), user.slice(0, 255)]);

@@ -1,0 +1,16 @@
+// Original file: catalog.proto
+
+
+export interface SignInRequestInput {
+  readonly user?: (string);
+  readonly password?: (string);
+  readonly tenant?: (string);
+  readonly address?: (string);
+}
+
+export interface SignInRequest {
+  readonly user: (string);
+  readonly password: (string);
+  readonly tenant: (string);
+  readonly address: (string);
+}

@@ -40,7 +40,7 @@ function keyOf(flags: Flags, flag: string): AccessKeyInput | null {
 const MEMBERS = ['access_key_id', 'secret_access_key', 'session_token'] as const;
 
 /** Reads a file of `access_key_id`, `secret_access_key` and perhaps `session_token`. No error shows its text. */
-export function readKeyFile(file: string, title: string): AccessKeyInput {
+function readKeyFile(file: string, title: string): AccessKeyInput {
   let value: unknown;
   try {
     const text = readFileSync(file, 'utf8');
@@ -56,7 +56,10 @@ export function readKeyFile(file: string, title: string): AccessKeyInput {
     members.has('access_key_id') &&
     members.has('secret_access_key');
   if (!isKey) throw new UsageError(`${title}: expected ${MEMBERS.join(', ')}, each a text`);
-  const at = (name: (typeof MEMBERS)[number]): string => String(members.get(name) ?? '');
+  const at = (name: (typeof MEMBERS)[number]): string => {
+    const text = members.get(name);
+    return typeof text === 'string' ? text : '';
+  };
   return {
     access_key_id: at('access_key_id'),
     secret_access_key: at('secret_access_key'),

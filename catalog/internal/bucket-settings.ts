@@ -90,7 +90,7 @@ export async function resealSecrets({ store, sealing }: CatalogContext): Promise
   return { resealed };
 }
 
-/** What a list of catalogs says of a bucket: no secret. */
+/** The buckets of catalogs as a list shows them: without secrets. */
 export async function bucketsOf({
   store,
 }: CatalogContext): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
 
-/** What a key may do below its folders. */
+/** A key may read below its folders, or also write there. */
 export type Permission = 'read' | 'write';
 
 /** Longest policy that AssumeRole takes. */

@@ -157,6 +157,6 @@ const openKey = (sealing: SealingKeys, sealed: string, owner: string): AccessKey
 export const sealKey = (sealing: SealingKeys, key: AccessKey, owner: string): string =>
   sealing.seal(JSON.stringify(key), owner);
 
-/** What the sealed keys of a catalog are bound to. */
+/** The owners to which the sealed keys of a catalog are bound. */
 export const ownKeyOwner = (catalogId: string): string => `storage key of catalog ${catalogId}`;
 export const engineKeyOwner = (catalogId: string): string => `engine key of catalog ${catalogId}`;

@@ -6,7 +6,7 @@ import type { Storage } from '#shared/storage/storage.ts';
 const PIECE_BYTES = 4 * 2 ** 20;
 const PIECES_AT_ONCE = 4;
 
-/** What an object's copy has to be. */
+/** Size and checksum of an object's copy. */
 export type CopyFacts = { readonly sizeBytes: number; readonly crc: number };
 
 /** Copies an object into a new local file. The pieces are all of the object that was opened. @throws FileNotFound, STORAGE_ERROR */

@@ -1,53 +1,56 @@
 import { randomUUID } from 'node:crypto';
-import { link, opendir, rename, rm, stat, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { link, opendir, readdir, rename, rm, rmdir, stat, utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { makeFolders } from '#shared/storage/make-folders.ts';
 import { PRIVATE_MODE } from '#shared/storage/private-folder.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import { factsOfCopy, fetchObject } from './fetch-object.ts';
 
-/** Copies of objects on this machine: those that are kept for later tasks, and those that tasks have in use. */
+/**
+ * Copies of objects on this machine:
+ * ```
+ * kept/<tenant>/<object>/<size>-<checksum>     kept for later tasks, and for the time after a restart
+ * held/<slot>/<tenant>/<object>                a second name (a hard link) of a copy that a task has in use
+ * ```
+ * Deleting a kept copy takes nothing from a task, so no thread has to know what the others do.
+ */
 export type ObjectFolderSettings = {
   readonly folder: string;
   /** Bytes that are kept; what tasks have in use may be more. */
   readonly bytesMax: number;
 };
 
-/** The copies are made room for down to this share of the limit. */
+/** Room is made down to this share of the limit. */
 const SWEPT_SHARE = 0.9;
-/** Where kept copies lie, and those in use; below each a folder for each tenant. */
-const KEPT = 'kept';
-const HELD = 'held';
+const UNFINISHED = '.tmp';
+
+const keptFolder = ({ folder }: ObjectFolderSettings): string => join(folder, 'kept');
+const heldFolder = ({ folder }: ObjectFolderSettings): string => join(folder, 'held');
 
 /** Deletes what the tasks of an earlier process had in use, and copies that were not whole. */
-export async function clearHeld({ folder }: ObjectFolderSettings): Promise<void> {
-  await rm(join(folder, HELD), { recursive: true, force: true });
-  for await (const { path } of files(join(folder, KEPT))) if (path.endsWith('.tmp')) await rm(path, { force: true });
+export async function clearHeld(settings: ObjectFolderSettings): Promise<void> {
+  await rm(heldFolder(settings), { recursive: true, force: true });
+  for await (const { path } of copies(keptFolder(settings))) {
+    if (path.endsWith(UNFINISHED)) await rm(path, { force: true });
+  }
 }
 
-/** Deletes the kept copies; those in use go when their tasks end. */
-export const clearKept = ({ folder }: ObjectFolderSettings): Promise<void> =>
-  rm(join(folder, KEPT), { recursive: true, force: true });
-
-/** An object, and where its copies lie. */
+/** An object, and what its copy is called. */
 export type WantedObject = {
   readonly storage: Storage;
   readonly location: string;
-  /** Names of the tenant's folder, and of the copy: other ones for another object. */
   readonly tenantFolder: string;
+  /** Another one for another object. */
   readonly name: string;
 };
 
-/**
- * The copies of one slot's thread. A copy in use is a second name (a hard link) of the kept one, so deleting a kept copy takes nothing from
- * a task, and no thread has to know of another.
- */
+/** The copies as one slot's thread uses them. */
 export class ObjectFolder {
   readonly #settings: ObjectFolderSettings;
   readonly #slot: string;
   /** Copies whose bytes were compared with their checksum since this process began. */
   readonly #checked = new Set<string>();
-  #sweeping: Promise<void> | undefined;
+  #isSweeping = false;
 
   constructor(settings: ObjectFolderSettings, slot: string) {
     this.#settings = settings;
@@ -56,47 +59,58 @@ export class ObjectFolder {
 
   /** The folder of a tenant's copies in use, as DuckDB may read it. */
   heldFolder(tenantFolder: string): string {
-    return join(this.#settings.folder, HELD, this.#slot, tenantFolder);
+    return join(heldFolder(this.#settings), this.#slot, tenantFolder);
   }
 
   /** Brings an object, unless a copy is kept. @returns the path of a copy that stays until `release` @throws as `fetchObject` */
   async hold(signal: AbortSignal, { storage, location, tenantFolder, name }: WantedObject): Promise<string> {
     const held = join(this.heldFolder(tenantFolder), name);
-    const folder = join(this.#settings.folder, KEPT, tenantFolder);
+    const folder = join(keptFolder(this.#settings), tenantFolder, name);
     await makeFolders(this.heldFolder(tenantFolder), { mode: PRIVATE_MODE });
-    const kept = await this.#kept(folder, name);
-    if (kept !== undefined && (await linked(kept, held))) return held;
-    await makeFolders(folder, { mode: PRIVATE_MODE });
-    const temporary = join(folder, `${randomUUID()}.tmp`);
+    const kept = await this.#kept(folder);
+    if (kept !== undefined && (await gotSecondName(kept, held))) return held;
+    const temporary = `${held}-${randomUUID()}${UNFINISHED}`;
     try {
       const { sizeBytes, crc } = await fetchObject(signal, { storage, location, path: temporary });
-      await rm(held, { force: true });
-      await link(temporary, held);
-      const path = join(folder, `${name}-${sizeBytes}-${crc.toString(16)}`);
-      await rename(temporary, path);
-      this.#checked.add(path);
+      await this.#keep(temporary, join(folder, `${sizeBytes}-${crc.toString(16)}`));
+      await rename(temporary, held);
     } finally {
       await rm(temporary, { force: true });
     }
-    this.#sweeping ??= this.#sweep().finally(() => {
-      this.#sweeping = undefined;
-    });
     return held;
   }
 
-  /** Deletes a copy in use. */
-  async release(path: string): Promise<void> {
-    await rm(path, { force: true });
+  /** Deletes the name of a copy in use. */
+  release(path: string): Promise<void> {
+    return rm(path, { force: true });
+  }
+
+  /** Keeps a copy that was just fetched. Without a place for it the task does with its own. */
+  async #keep(fetched: string, path: string): Promise<void> {
+    try {
+      await makeFolders(dirname(path), { mode: PRIVATE_MODE });
+      await link(fetched, path);
+      this.#checked.add(path);
+    } catch {
+      return;
+    }
+    if (this.#isSweeping) return;
+    this.#isSweeping = true;
+    // Deletions that fail are tried again with the next copy.
+    void this.#sweep()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#isSweeping = false;
+      });
   }
 
   /** A kept copy that is whole and as it was written. */
-  async #kept(folder: string, name: string): Promise<string | undefined> {
-    for await (const { path } of files(folder)) {
-      const found = new RegExp(`/${name}-(\\d+)-([0-9a-f]+)$`).exec(path);
-      if (found === null) continue;
+  async #kept(folder: string): Promise<string | undefined> {
+    for (const name of await readdir(folder).catch(() => [])) {
+      const path = join(folder, name);
       if (this.#checked.has(path)) return path;
       const facts = await factsOfCopy(path).catch(() => undefined);
-      if (facts?.sizeBytes === Number(found[1]) && facts.crc.toString(16) === found[2]) {
+      if (facts !== undefined && name === `${facts.sizeBytes}-${facts.crc.toString(16)}`) {
         this.#checked.add(path);
         return path;
       }
@@ -107,22 +121,23 @@ export class ObjectFolder {
 
   /** Deletes the copies that were used longest ago, until the rest has its room. */
   async #sweep(): Promise<void> {
-    const { folder, bytesMax } = this.#settings;
-    const found: { readonly path: string; readonly bytes: number; readonly usedMs: number }[] = [];
-    for await (const one of files(join(folder, KEPT))) if (!one.path.endsWith('.tmp')) found.push(one);
+    const { bytesMax } = this.#settings;
+    const found: Copy[] = [];
+    for await (const copy of copies(keptFolder(this.#settings))) found.push(copy);
     let bytes = found.reduce((sum, one) => sum + one.bytes, 0);
     if (bytes <= bytesMax) return;
-    for (const one of found.toSorted((a, b) => a.usedMs - b.usedMs)) {
+    for (const { path, bytes: own } of found.toSorted((a, b) => a.usedMs - b.usedMs)) {
       if (bytes <= bytesMax * SWEPT_SHARE) return;
-      await rm(one.path, { force: true });
-      this.#checked.delete(one.path);
-      bytes -= one.bytes;
+      await rm(path, { force: true });
+      await rmdir(dirname(path)).catch(() => undefined);
+      this.#checked.delete(path);
+      bytes -= own;
     }
   }
 }
 
 /** Gives a kept copy its second name, and notes that it was used; false when it is gone meanwhile. */
-async function linked(kept: string, held: string): Promise<boolean> {
+async function gotSecondName(kept: string, held: string): Promise<boolean> {
   try {
     await rm(held, { force: true });
     await link(kept, held);
@@ -134,9 +149,9 @@ async function linked(kept: string, held: string): Promise<boolean> {
   }
 }
 
-async function* files(
-  folder: string,
-): AsyncGenerator<{ readonly path: string; readonly bytes: number; readonly usedMs: number }> {
+type Copy = { readonly path: string; readonly bytes: number; readonly usedMs: number };
+
+async function* copies(folder: string): AsyncGenerator<Copy> {
   const opened = await opendir(folder, { recursive: true }).catch(() => undefined);
   if (opened === undefined) return;
   for await (const entry of opened) {

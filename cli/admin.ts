@@ -95,6 +95,17 @@ export async function dropCatalog(loaded: LoadedConfig, name: string): Promise<E
   return EXIT.ok;
 }
 
+/** Prints a line for each check of a catalog's bucket. */
+export async function checkCatalog(loaded: LoadedConfig, name: string): Promise<ExitCode> {
+  const { checks } = await callCatalog(findTarget(loaded), 'CheckCatalog', { name });
+  for (const check of checks) {
+    process.stdout.write(
+      check.problem === '' ? `ok      ${check.name}\n` : `FAILED  ${check.name}: ${check.problem}\n`,
+    );
+  }
+  return checks.every(({ problem }) => problem === '') ? EXIT.ok : EXIT.failed;
+}
+
 /** The catalogs of one tenant, or of all. */
 export async function listCatalogs(loaded: LoadedConfig, flags: Flags): Promise<ExitCode> {
   const request = { tenant: flags.text('tenant') ?? '' };

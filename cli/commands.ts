@@ -214,6 +214,15 @@ export const COMMANDS: readonly Command[] = [
       (await import('./admin.ts')).alterCatalog(loaded, flags, only(positionals, 'NAME')),
   },
   {
+    name: 'admin catalog check',
+    summary:
+      'Tries what a catalog needs of its bucket, and what temporary keys must be refused; fails when one check does.',
+    positionals: 'NAME',
+    flags: [],
+    run: async ({ loaded, positionals }) =>
+      (await import('./admin.ts')).checkCatalog(loaded, only(positionals, 'NAME')),
+  },
+  {
     name: 'admin catalog list',
     summary: 'Prints the catalogs: name, tenant, location, UNDROP window, further roots.',
     flags: [JSON_FLAG, { name: 'tenant', value: 'T', doc: 'Of this tenant only' }],

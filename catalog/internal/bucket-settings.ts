@@ -1,4 +1,6 @@
 import type { AccessKey as AccessKeyMessage } from '#proto/generated/skein/catalog/v1/AccessKey.ts';
+import type { CheckCatalogReply } from '#proto/generated/skein/catalog/v1/CheckCatalogReply.ts';
+import type { CheckCatalogRequest } from '#proto/generated/skein/catalog/v1/CheckCatalogRequest.ts';
 import type { BucketSettings } from '#proto/generated/skein/catalog/v1/BucketSettings.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { SealingKeys } from '#shared/sealing-keys.ts';
@@ -6,6 +8,7 @@ import { normalizeLocation } from '#shared/storage/location.ts';
 import type { CatalogContext } from '../context.ts';
 import { hasSts, readStorageSettings, type AccessKey } from '../metadata/storage-settings.ts';
 import { engineKeyOwner, ownKeyOwner, sealKey } from '../storage/storages.ts';
+import { checkBucket } from '../storage/check-bucket.ts';
 import { findProfile, insertProfile, listProfiles, updateProfile } from '../store/postgres/profile-store.ts';
 import { transact } from '../store/postgres/transact.ts';
 import type { Tx } from '../store/postgres/tables.ts';
@@ -102,4 +105,17 @@ export async function bucketsOf({
       return [catalog, { flavor, region, endpoint: endpoint ?? '', engine_keys: keys }];
     }),
   );
+}
+
+/** Tries the bucket of a catalog. @throws INVALID_REQUEST for a catalog that does not lie in one */
+export async function checkCatalog(
+  { store, storages }: CatalogContext,
+  { name }: CheckCatalogRequest,
+): Promise<CheckCatalogReply> {
+  const profile = await findProfile(store.db, name);
+  if (profile === undefined) throw new SkeinError('INVALID_REQUEST', `catalog ${name} does not lie in a bucket`);
+  const { roots, settings, tenant } = profile;
+  const bucket = { root: roots[0] ?? '', hasTemporaryKeys: hasSts(settings), tenant };
+  const checks = await checkBucket(storages, bucket);
+  return { checks: checks.map((check) => ({ name: check.name, problem: check.problem ?? '' })) };
 }

@@ -41,7 +41,7 @@ import { stageTable } from './stage-table.ts';
 import { getMoment } from './table-at-moment.ts';
 import { TableLoader } from './table-loader.ts';
 import { mintToken } from './mint-token.ts';
-import { resealSecrets } from './bucket-settings.ts';
+import { checkCatalog, resealSecrets } from './bucket-settings.ts';
 import { vendKey } from './vend-key.ts';
 import { watchEpochs } from './watch-epochs.ts';
 
@@ -106,6 +106,7 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     AlterCatalog: unary(context, OPERATOR, alterCatalog),
     DropCatalog: unary(context, OPERATOR, dropCatalog),
     VendKey: unary(context, WRITERS, vendKey),
+    CheckCatalog: unary(context, OPERATOR, checkCatalog),
     ResealSecrets: unary(context, OPERATOR, resealSecrets),
     DescribeCatalogs: unary(context, OPERATOR, describeCatalogs),
     ListJobs: unary(context, OPERATOR, listJobs),

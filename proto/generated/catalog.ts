@@ -13,8 +13,11 @@ import type { AuthorizeRequestInput as _skein_catalog_v1_AuthorizeRequestInput, 
 import type { BeginUploadRequestInput as _skein_catalog_v1_BeginUploadRequestInput, BeginUploadRequest as _skein_catalog_v1_BeginUploadRequest } from './skein/catalog/v1/BeginUploadRequest.ts';
 import type { BucketKeyInput as _skein_catalog_v1_BucketKeyInput, BucketKey as _skein_catalog_v1_BucketKey } from './skein/catalog/v1/BucketKey.ts';
 import type { BucketSettingsInput as _skein_catalog_v1_BucketSettingsInput, BucketSettings as _skein_catalog_v1_BucketSettings } from './skein/catalog/v1/BucketSettings.ts';
+import type { CatalogCheckInput as _skein_catalog_v1_CatalogCheckInput, CatalogCheck as _skein_catalog_v1_CatalogCheck } from './skein/catalog/v1/CatalogCheck.ts';
 import type { CatalogInternalClient as _skein_catalog_v1_CatalogInternalClient, CatalogInternalDefinition as _skein_catalog_v1_CatalogInternalDefinition } from './skein/catalog/v1/CatalogInternal.ts';
 import type { CatalogListInput as _skein_catalog_v1_CatalogListInput, CatalogList as _skein_catalog_v1_CatalogList } from './skein/catalog/v1/CatalogList.ts';
+import type { CheckCatalogReplyInput as _skein_catalog_v1_CheckCatalogReplyInput, CheckCatalogReply as _skein_catalog_v1_CheckCatalogReply } from './skein/catalog/v1/CheckCatalogReply.ts';
+import type { CheckCatalogRequestInput as _skein_catalog_v1_CheckCatalogRequestInput, CheckCatalogRequest as _skein_catalog_v1_CheckCatalogRequest } from './skein/catalog/v1/CheckCatalogRequest.ts';
 import type { ClientListInput as _skein_catalog_v1_ClientListInput, ClientList as _skein_catalog_v1_ClientList } from './skein/catalog/v1/ClientList.ts';
 import type { ClientSecretInput as _skein_catalog_v1_ClientSecretInput, ClientSecret as _skein_catalog_v1_ClientSecret } from './skein/catalog/v1/ClientSecret.ts';
 import type { CommitTablesReplyInput as _skein_catalog_v1_CommitTablesReplyInput, CommitTablesReply as _skein_catalog_v1_CommitTablesReply } from './skein/catalog/v1/CommitTablesReply.ts';
@@ -111,8 +114,11 @@ export interface ProtoGrpcType {
         BeginUploadRequest: MessageTypeDefinition<_skein_catalog_v1_BeginUploadRequestInput, _skein_catalog_v1_BeginUploadRequest>
         BucketKey: MessageTypeDefinition<_skein_catalog_v1_BucketKeyInput, _skein_catalog_v1_BucketKey>
         BucketSettings: MessageTypeDefinition<_skein_catalog_v1_BucketSettingsInput, _skein_catalog_v1_BucketSettings>
+        CatalogCheck: MessageTypeDefinition<_skein_catalog_v1_CatalogCheckInput, _skein_catalog_v1_CatalogCheck>
         CatalogInternal: SubtypeConstructor<typeof grpc.Client, _skein_catalog_v1_CatalogInternalClient> & { service: _skein_catalog_v1_CatalogInternalDefinition }
         CatalogList: MessageTypeDefinition<_skein_catalog_v1_CatalogListInput, _skein_catalog_v1_CatalogList>
+        CheckCatalogReply: MessageTypeDefinition<_skein_catalog_v1_CheckCatalogReplyInput, _skein_catalog_v1_CheckCatalogReply>
+        CheckCatalogRequest: MessageTypeDefinition<_skein_catalog_v1_CheckCatalogRequestInput, _skein_catalog_v1_CheckCatalogRequest>
         ClientList: MessageTypeDefinition<_skein_catalog_v1_ClientListInput, _skein_catalog_v1_ClientList>
         ClientSecret: MessageTypeDefinition<_skein_catalog_v1_ClientSecretInput, _skein_catalog_v1_ClientSecret>
         CommitTablesReply: MessageTypeDefinition<_skein_catalog_v1_CommitTablesReplyInput, _skein_catalog_v1_CommitTablesReply>

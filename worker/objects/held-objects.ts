@@ -91,7 +91,7 @@ export class HeldObjects implements AsyncDisposable {
       for (let object = wanted[next++]; object !== undefined; object = wanted[next++]) {
         signal.throwIfAborted();
         const { path: location, sizeBytes, etag = '' } = object;
-        const name = digest(JSON.stringify([tableUuid, location, sizeBytes, etag]));
+        const name = `${digest(JSON.stringify([tableUuid, location, sizeBytes, etag]))}${extensionOf(location)}`;
         const storage = openStorage(location, credential);
         const path = await this.#slot.take(signal, { storage, location, tenantFolder: this.#tenantFolder, name });
         this.#paths.set(location, { path, name });
@@ -134,4 +134,8 @@ export class HeldObjects implements AsyncDisposable {
 
 /** Digits of a name: no two objects of a machine have the same. */
 const NAME_DIGITS = 40;
+
+/** DuckDB takes from it how a text file is packed. */
+const extensionOf = (location: string): string => /\.[A-Za-z0-9]{1,8}$/.exec(location)?.[0] ?? '';
+
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, NAME_DIGITS);

@@ -12,6 +12,8 @@ import type { AuthorizeRequestInput as _skein_catalog_v1_AuthorizeRequestInput, 
 import type { BeginUploadRequestInput as _skein_catalog_v1_BeginUploadRequestInput, BeginUploadRequest as _skein_catalog_v1_BeginUploadRequest } from '../../../skein/catalog/v1/BeginUploadRequest.ts';
 import type { CallInput as _skein_calls_v1_CallInput, Call as _skein_calls_v1_Call } from '../../../skein/calls/v1/Call.ts';
 import type { CatalogListInput as _skein_catalog_v1_CatalogListInput, CatalogList as _skein_catalog_v1_CatalogList } from '../../../skein/catalog/v1/CatalogList.ts';
+import type { CheckCatalogReplyInput as _skein_catalog_v1_CheckCatalogReplyInput, CheckCatalogReply as _skein_catalog_v1_CheckCatalogReply } from '../../../skein/catalog/v1/CheckCatalogReply.ts';
+import type { CheckCatalogRequestInput as _skein_catalog_v1_CheckCatalogRequestInput, CheckCatalogRequest as _skein_catalog_v1_CheckCatalogRequest } from '../../../skein/catalog/v1/CheckCatalogRequest.ts';
 import type { ClientListInput as _skein_catalog_v1_ClientListInput, ClientList as _skein_catalog_v1_ClientList } from '../../../skein/catalog/v1/ClientList.ts';
 import type { ClientSecretInput as _skein_catalog_v1_ClientSecretInput, ClientSecret as _skein_catalog_v1_ClientSecret } from '../../../skein/catalog/v1/ClientSecret.ts';
 import type { CommitTablesReplyInput as _skein_catalog_v1_CommitTablesReplyInput, CommitTablesReply as _skein_catalog_v1_CommitTablesReply } from '../../../skein/catalog/v1/CommitTablesReply.ts';
@@ -115,6 +117,15 @@ export interface CatalogInternalClient extends grpc.Client {
   Calls(options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_calls_v1_CallInput, _skein_calls_v1_Answer>;
   calls(metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_calls_v1_CallInput, _skein_calls_v1_Answer>;
   calls(options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_calls_v1_CallInput, _skein_calls_v1_Answer>;
+  
+  CheckCatalog(argument: _skein_catalog_v1_CheckCatalogRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CheckCatalogReply>): grpc.ClientUnaryCall;
+  CheckCatalog(argument: _skein_catalog_v1_CheckCatalogRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_CheckCatalogReply>): grpc.ClientUnaryCall;
+  CheckCatalog(argument: _skein_catalog_v1_CheckCatalogRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CheckCatalogReply>): grpc.ClientUnaryCall;
+  CheckCatalog(argument: _skein_catalog_v1_CheckCatalogRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_CheckCatalogReply>): grpc.ClientUnaryCall;
+  checkCatalog(argument: _skein_catalog_v1_CheckCatalogRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CheckCatalogReply>): grpc.ClientUnaryCall;
+  checkCatalog(argument: _skein_catalog_v1_CheckCatalogRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_CheckCatalogReply>): grpc.ClientUnaryCall;
+  checkCatalog(argument: _skein_catalog_v1_CheckCatalogRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CheckCatalogReply>): grpc.ClientUnaryCall;
+  checkCatalog(argument: _skein_catalog_v1_CheckCatalogRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_CheckCatalogReply>): grpc.ClientUnaryCall;
   
   CommitTables(argument: _skein_catalog_v1_CommitTablesRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CommitTablesReply>): grpc.ClientUnaryCall;
   CommitTables(argument: _skein_catalog_v1_CommitTablesRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_CommitTablesReply>): grpc.ClientUnaryCall;
@@ -409,6 +420,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   Calls: grpc.handleBidiStreamingCall<_skein_calls_v1_Call, _skein_calls_v1_AnswerInput>;
   
+  CheckCatalog: grpc.handleUnaryCall<_skein_catalog_v1_CheckCatalogRequest, _skein_catalog_v1_CheckCatalogReplyInput>;
+  
   CommitTables: grpc.handleUnaryCall<_skein_catalog_v1_CommitTablesRequest, _skein_catalog_v1_CommitTablesReplyInput>;
   
   CreateCatalog: grpc.handleUnaryCall<_skein_catalog_v1_CreateCatalogRequest, _skein_catalog_v1_CreateCatalogReplyInput>;
@@ -481,6 +494,7 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   Authorize: MethodDefinition<_skein_catalog_v1_AuthorizeRequestInput, _skein_catalog_v1_AuthorizeReplyInput, _skein_catalog_v1_AuthorizeRequest, _skein_catalog_v1_AuthorizeReply>
   BeginUpload: MethodDefinition<_skein_catalog_v1_BeginUploadRequestInput, _skein_catalog_v1_StageUploadInput, _skein_catalog_v1_BeginUploadRequest, _skein_catalog_v1_StageUpload>
   Calls: MethodDefinition<_skein_calls_v1_CallInput, _skein_calls_v1_AnswerInput, _skein_calls_v1_Call, _skein_calls_v1_Answer>
+  CheckCatalog: MethodDefinition<_skein_catalog_v1_CheckCatalogRequestInput, _skein_catalog_v1_CheckCatalogReplyInput, _skein_catalog_v1_CheckCatalogRequest, _skein_catalog_v1_CheckCatalogReply>
   CommitTables: MethodDefinition<_skein_catalog_v1_CommitTablesRequestInput, _skein_catalog_v1_CommitTablesReplyInput, _skein_catalog_v1_CommitTablesRequest, _skein_catalog_v1_CommitTablesReply>
   CreateCatalog: MethodDefinition<_skein_catalog_v1_CreateCatalogRequestInput, _skein_catalog_v1_CreateCatalogReplyInput, _skein_catalog_v1_CreateCatalogRequest, _skein_catalog_v1_CreateCatalogReply>
   CreateClient: MethodDefinition<_skein_catalog_v1_CreateClientRequestInput, _skein_catalog_v1_ClientSecretInput, _skein_catalog_v1_CreateClientRequest, _skein_catalog_v1_ClientSecret>

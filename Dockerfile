@@ -1,17 +1,25 @@
 # One image for catalog, coordinator and worker; the command says which: docker run skein worker
-FROM node:24-slim
+FROM node:24-slim AS package
 
-WORKDIR /app
-COPY package.json package-lock.json ./
-RUN npm ci --omit=dev && npm cache clean --force
-
+WORKDIR /source
+COPY package.json README.md LICENSE ./
 COPY proto ./proto
 COPY shared ./shared
 COPY catalog ./catalog
 COPY coordinator ./coordinator
 COPY worker ./worker
 COPY cli ./cli
+COPY monitoring ./monitoring
 COPY workload.example.yaml ./
+RUN mkdir /package && npm pack --pack-destination /package
+
+FROM node:24-slim
+
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev && npm cache clean --force
+# The same package that `npm pack` makes for a host.
+RUN --mount=type=bind,from=package,source=/package,target=/package tar -xzf /package/skein-sql-*.tgz --strip-components 1
 RUN ln -s /app/cli/skein.js /usr/local/bin/skein \
   && for folder in ca catalog coordinator worker operator etcd secret; do mkdir -p "/tls/$folder"; done \
   && mkdir -p /data /spill && chown -R node:node /data /spill /tls && chmod -R go-rwx /tls

@@ -9,6 +9,7 @@ import type { Logger } from '#shared/log/logger.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
 import { GuardedTableReader } from '#shared/iceberg/table-reader.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
+import { fillFacts } from './commit/fill-facts.ts';
 import { ExpiryWorker } from './expiry/expiry-worker.ts';
 import { bootstrap, isBootstrapped, prepareFirstUser } from './bootstrap.ts';
 import { KeyedQueue } from './metadata/keyed-queue.ts';
@@ -103,6 +104,14 @@ export async function startCatalog(
     const expiries = new ExpiryWorker({ ...context, tables: expiryReader(context) });
     expiries.start();
     closers.push(() => expiries.close());
+    const filling = new AbortController();
+    const filled = fillFacts(context, filling.signal).catch((error: unknown) => {
+      log.warn({ err: error }, 'tables and views without facts could not be looked for');
+    });
+    closers.push(() => {
+      filling.abort();
+      return filled;
+    });
     const rotation = setInterval(() => {
       context.keys.rotate().catch((error: unknown) => log.error({ err: error }, 'the signing key was not rotated'));
       forgetExpired(context).catch((error: unknown) => log.warn({ err: error }, 'expired tokens were not forgotten'));

@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 // The package's command. It must run on any Node: one older than 24 hands over to the binary of the `node` package, and a service
 // gets a libuv pool of its own size and the options of its kind (they count only when they are there before Node starts).
+// In an installed package the program is `dist/` (`package/make-dist.ts`): Node runs no TypeScript below `node_modules`.
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +12,7 @@ import { COMPILE_CACHE, NODE_FLAGS, serviceEnvironment, serviceFlags } from './n
 const NODE_MAJOR_MIN = 24;
 const SERVICES = ['catalog', 'coordinator', 'worker'];
 
-const self = fileURLToPath(import.meta.url);
+const self = fileURLToPath(programUrl('skein'));
 const [command = ''] = process.argv.slice(2);
 const ownArguments = [self, ...process.argv.slice(2)];
 
@@ -24,8 +26,20 @@ if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
     process.execve(process.execPath, [process.execPath, ...serviceFlags(command), ...ownArguments], environment);
   }
   nodeModule.enableCompileCache?.(COMPILE_CACHE);
-  const { main } = await import('./main.ts');
+  const { main } = await import(programUrl('main'));
   await main(process.argv.slice(2));
+}
+
+/**
+ * The URL of a module of the command line: beside this file, or in the package's `dist`.
+ * @param {string} name
+ */
+function programUrl(name) {
+  const [source, beside, packed] = ['./main.ts', './main.js', '../dist/cli/main.js'].map(
+    (path) => new URL(path, import.meta.url),
+  );
+  const main = [source, beside].find((url) => existsSync(url)) ?? packed;
+  return new URL(name === 'main' ? main : `${name}.js`, main).href;
 }
 
 function packagedNode() {

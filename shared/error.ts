@@ -1,3 +1,4 @@
+// long file: the error catalogue is one table
 import { cutText } from '#shared/cut-text.ts';
 
 /**
@@ -87,6 +88,22 @@ export const ERRORS = {
   CONFLICTING_PROPERTIES: entry('user', '22023', 422, 3, 'A property is both to be set and to be removed.'),
   TENANT_NOT_FOUND: entry('user', '3D000', 400, 5, 'No such tenant.'),
   PRINCIPAL_NOT_FOUND: entry('user', '42704', 400, 5, 'No such user or service account.'),
+  ROLE_NOT_FOUND: entry('user', '42704', 400, 5, 'No such role.'),
+  TOKEN_NOT_FOUND: entry('user', '42704', 400, 5, 'No such personal access token.'),
+  KEYPAIR_NOT_FOUND: entry('user', '42704', 400, 5, 'The service account has no active key of this id.'),
+  HOLDS_GRANTS: entry('user', '2BP01', 409, 9, 'The user has roles or privileges, and DROP USER says not CASCADE.'),
+  ROLE_IN_USE: entry('user', '2BP01', 409, 9, 'The role is granted to somebody.'),
+  INVALID_STATE: entry('user', '55000', 400, 9, 'The user, role or webhook is in no state for this.'),
+  PASSWORD_POLICY: entry('user', '22023', 400, 3, 'The password does not meet the policy of the organisation.'),
+  InvalidInvitation: entry('user', '22023', 400, 3, 'The invitation is unknown, used or over.'),
+  LegalHoldActive: entry('user', '55000', 400, 9, 'The user is under legal hold.'),
+  LIMIT_REACHED: entry(
+    'resource',
+    '54000',
+    400,
+    8,
+    'The organisation or the principal has as many of these as it may.',
+  ),
   ALREADY_EXISTS: entry('user', '42710', 400, 6, 'An object of this name exists already.'),
   STAGE_NOT_FOUND: entry('user', '42704', 400, 5, 'No such stage.'),
   STAGE_FILE_NOT_FOUND: entry('user', '58P01', 404, 5, 'No such file in the stage.'),

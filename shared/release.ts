@@ -7,7 +7,7 @@ import { must } from './must.ts';
 export type Release = { readonly skein: string; readonly duckdb: string };
 
 /** The files that define the messages between coordinator and worker. */
-const MESSAGES = [
+export const MESSAGES = [
   'proto/worker.proto',
   'proto/flight.proto',
   'proto/task.ts',

@@ -4,9 +4,10 @@ import type { CommitRequest } from '../metadata/commit-metadata.ts';
 import { commitOf, createOf, type Source } from '../metadata/commit-source.ts';
 import { documentTask } from '../metadata/document-task.ts';
 import { metadataOfUpdates, newTableMetadata, type CreateTableRequest, type Creation } from '../metadata/new-table.ts';
+import { tableFacts } from '../metadata/relation-facts.ts';
 import type { Written } from './run-steps.ts';
 import { expiryOf, printMetadata } from './swap-metadata.ts';
-import type { TableMetadata } from '../metadata/table-metadata.ts';
+import type { TableDocument } from '../metadata/table-document.ts';
 
 /** The input of a new table's metadata; `uuid` becomes part of the metadata file's name. */
 export type CreateInput<Request> = {
@@ -35,11 +36,12 @@ export const CREATED_METADATA = documentTask(createdMetadata, 'createdMetadata')
  * Packs metadata with its file and folders. `chosen` is false only when the catalog's own location, which is unique, is the only folder;
  * folders that a client chose must be compared with those of other tables.
  */
-function written(metadata: TableMetadata, input: CreateInput<unknown>, locationChosen: boolean): Written {
+function written(metadata: TableDocument, input: CreateInput<unknown>, locationChosen: boolean): Written {
   checkLocations(metadata, undefined, input.roots);
   const folders = ownFolders(metadata);
   return {
     text: printMetadata(metadata, input.metadataBytesMax),
+    facts: tableFacts(metadata),
     expiresAt: expiryOf(metadata, input.creation.nowMs),
     file: metadataLocation(metadata, 0, input.uuid),
     location: normalizeLocation(metadata.location),

@@ -2,7 +2,8 @@ import type { StorageCredential } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { inThread } from '#shared/thread/work.ts';
 import { parseBodyOfFew } from '../metadata/body.ts';
-import { READ_TRANSACTION } from './transaction.ts';
+import { TABLE_FACTS } from '../metadata/relation-facts.ts';
+import { READ_MULTI_TABLE_COMMIT } from './multi-table-commit.ts';
 import { COMMIT_CREATES, CREATE_HEAD } from '../metadata/commit-source.ts';
 import { CREATED_METADATA, NEW_METADATA } from './created-metadata.ts';
 import { IS_PROTECTED } from '../metadata/protected-property.ts';
@@ -14,12 +15,13 @@ import { CHECK_REQUIREMENTS, REFERENCED_ONLY, SWAP_METADATA } from './swap-metad
 export const parseRequestBody = inThread(parseBodyOfFew);
 export const commitCreates = inThread(COMMIT_CREATES.here);
 export const createHead = inThread(CREATE_HEAD.here);
-export const readLargeTransaction = inThread(READ_TRANSACTION.here);
+export const readLargeMultiTableCommit = inThread(READ_MULTI_TABLE_COMMIT.here);
 export const createdMetadata = inThread(CREATED_METADATA.here);
 export const newMetadata = inThread(NEW_METADATA.here);
 export const swapMetadata = inThread(SWAP_METADATA.here);
 export const checkRequirements = inThread(CHECK_REQUIREMENTS.here);
 export const referencedOnly = inThread(REFERENCED_ONLY.here);
+export const tableFacts = inThread(TABLE_FACTS.here);
 export const isProtectedTable = inThread(IS_PROTECTED.here);
 export const registerMetadata = inThread<RegisterInput & { readonly credential: StorageCredential }, Registered>(
   ({ credential, ...input }) => register(openStorage(input.file, credential), input),

@@ -6,7 +6,7 @@ import { NESTED_SCHEMA } from '#test/support/nested-schema.ts';
 import { checkLocations, ownFolders } from '../storage/table-location.ts';
 import { commitMetadata, isCreate, parseCommit } from '../metadata/commit-metadata.ts';
 import { metadataOfUpdates, newTableMetadata, parseCreateTable } from '../metadata/new-table.ts';
-import { parseTableMetadata } from '../metadata/parse-table-metadata.ts';
+import { parseTableDocument } from '../metadata/parse-table-document.ts';
 import { metadataText } from '../metadata/print-metadata.ts';
 
 /** Requests that are nearly valid: each is refused as a bad request or a conflict, or makes metadata that can be read back. */
@@ -160,7 +160,7 @@ function judged(work: () => string): void {
     expect(['INVALID_REQUEST', 'COMMIT_CONFLICT']).toContain(error.code);
     return;
   }
-  expect(metadataText(parseTableMetadata(parseJson(text)))).toBe(text);
+  expect(metadataText(parseTableDocument(parseJson(text)))).toBe(text);
 }
 const RUNS = { numRuns: 1_000 };
 const ROOTS = ['file:///wh'];
@@ -212,7 +212,7 @@ test('damaged metadata files', () => {
   fc.assert(
     fc.property(damaged(parseJson(metadataText(next))), (json) =>
       judged(() => {
-        const metadata = parseTableMetadata(json);
+        const metadata = parseTableDocument(json);
         checkLocations(metadata, undefined, ROOTS);
         ownFolders(metadata);
         return metadataText(metadata);

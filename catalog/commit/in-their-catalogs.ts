@@ -3,7 +3,7 @@ import type { TenantId } from '#shared/id.ts';
 import type { CatalogContext } from '../context.ts';
 import { listCatalogs } from '../store/postgres/catalog-store.ts';
 import { catalogsWithTables } from '../store/postgres/table-catalogs.ts';
-import type { Transaction } from './transaction.ts';
+import type { MultiTableCommit } from './multi-table-commit.ts';
 
 /**
  * Gives a transaction that names no catalog those of its tables. A change that requires a UUID belongs to the catalog that has a table of
@@ -12,8 +12,8 @@ import type { Transaction } from './transaction.ts';
 export async function inTheirCatalogs(
   { config, store: { db } }: Pick<CatalogContext, 'config' | 'store'>,
   tenant: TenantId,
-  transaction: Transaction,
-): Promise<Transaction> {
+  transaction: MultiTableCommit,
+): Promise<MultiTableCommit> {
   const nameless = transaction.changes.filter((change) => change.catalog === undefined);
   if (transaction.catalog !== undefined || nameless.length === 0) return transaction;
   const own = defaultCatalog(await listCatalogs(db, tenant), config['bootstrap.catalog']);

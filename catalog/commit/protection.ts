@@ -3,7 +3,7 @@ import type { CatalogContext } from '../context.ts';
 import { displayPath, type NamespacePath, displayIdent, type TableIdent } from '../metadata/object-name.ts';
 import { runDocumentTask } from '../metadata/document-task.ts';
 import { IS_PROTECTED, isProtected, PROTECTED_PROPERTY } from '../metadata/protected-property.ts';
-import type { Properties } from '../metadata/table-metadata.ts';
+import type { Properties } from '../metadata/table-document.ts';
 
 /** @throws PROTECTED */
 export async function requireUnprotected(

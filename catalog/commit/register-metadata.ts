@@ -8,7 +8,8 @@ import type { CatalogContext } from '../context.ts';
 import { readMetadataFile } from '../storage/read-metadata-file.ts';
 import { checkLocations, ownFolders, requireBelowRoot } from '../storage/table-location.ts';
 import { DOCUMENT_BYTES_HERE } from '../metadata/document-task.ts';
-import { parseTableMetadata } from '../metadata/parse-table-metadata.ts';
+import { parseTableDocument } from '../metadata/parse-table-document.ts';
+import { tableFacts } from '../metadata/relation-facts.ts';
 import type { Written } from './run-steps.ts';
 import { expiryOf, printMetadata } from './swap-metadata.ts';
 
@@ -22,16 +23,17 @@ export type RegisterInput = {
 };
 
 /** A table as an existing metadata file describes it. */
-export type Registered = Pick<Written, 'text' | 'expiresAt' | 'location' | 'folders'>;
+export type Registered = Pick<Written, 'text' | 'facts' | 'expiresAt' | 'location' | 'folders'>;
 
 /** @throws INVALID_REQUEST; TABLE_DATA_TOO_COMPLEX when the file is larger than it may be; TABLE_METADATA_MISSING */
 export async function registerMetadata(storage: FileReader, input: RegisterInput): Promise<Registered> {
   const { file, roots, bytesMax, fileBytesMax } = input;
   requireBelowRoot(file, roots);
-  const metadata = parseTableMetadata(await readMetadataFile(storage, file, fileBytesMax));
+  const metadata = parseTableDocument(await readMetadataFile(storage, file, fileBytesMax));
   checkLocations(metadata, undefined, roots);
   return {
     text: printMetadata(metadata, bytesMax),
+    facts: tableFacts(metadata),
     expiresAt: expiryOf(metadata, Date.now()),
     location: normalizeLocation(metadata.location),
     folders: ownFolders(metadata),

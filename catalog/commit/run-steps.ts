@@ -2,6 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { LoadsChange } from '#shared/iceberg/stage-loads.ts';
 import { FileNotFound } from '#shared/storage/storage.ts';
 import type { CatalogContext } from '../context.ts';
+import type { RelationFacts } from '../metadata/relation-facts.ts';
 import { inTheWay } from '../storage/table-location.ts';
 import { claimFolders, lockLocations } from '../store/postgres/folder-claims.ts';
 import type { CatalogRow } from '../store/postgres/catalog-store.ts';
@@ -27,6 +28,7 @@ export type Step =
 /** New metadata and the file and folders that it goes to. */
 export type Written = {
   readonly text: string;
+  readonly facts: RelationFacts;
   /** When to look whether something of the table has expired. */
   readonly expiresAt: Date | null;
   readonly file: string;
@@ -82,17 +84,17 @@ async function lockForSteps(tx: Tx, steps: readonly WritingStep[]): Promise<void
 }
 
 async function runSwap(tx: Tx, step: Extract<Step, { kind: 'swap' }>, now: Date): Promise<void> {
-  const { row, location, file, text, folders, expiresAt, loads } = step;
-  const next = { location, metadataLocation: file, metadata: text, expiresAt, now };
+  const { row, location, file, text, facts, folders, expiresAt, loads } = step;
+  const next = { location, metadataLocation: file, metadata: text, facts, expiresAt, now };
   if (!(await swapMetadata(tx, row, next))) throw new LostRace();
   if (folders.length > 0) await claimFolders(tx, row, folders);
   if (loads !== undefined) await changeLoads(tx, row.id, loads, now);
 }
 
 async function runInsert(tx: Tx, step: Extract<Step, { kind: 'insert' }>, purpose: 'commit' | 'create'): Promise<void> {
-  const { catalog, target, location, folders, expiresAt } = step;
+  const { catalog, target, location, facts, folders, expiresAt } = step;
   const namespace = await requireNamespace(tx, catalog.id, target.ident.namespace);
-  const row = { catalogId: catalog.id, namespaceId: namespace.id, ident: target.ident, location, expiresAt };
+  const row = { catalogId: catalog.id, namespaceId: namespace.id, ident: target.ident, location, facts, expiresAt };
   try {
     const id = await insertTable(tx, { ...row, metadataLocation: step.file, metadata: step.text });
     await claimFolders(tx, { id, catalogId: catalog.id }, folders);

@@ -9,13 +9,14 @@ import { commitMetadata } from '../metadata/commit-metadata.ts';
 import { commitOf, type CommitSource } from '../metadata/commit-source.ts';
 import { documentTask } from '../metadata/document-task.ts';
 import { metadataText } from '../metadata/print-metadata.ts';
+import { tableFacts } from '../metadata/relation-facts.ts';
 import { checkRequirement } from '../metadata/requirement.ts';
 import type { Written } from './run-steps.ts';
-import type { TableMetadata } from '../metadata/table-metadata.ts';
+import type { TableDocument } from '../metadata/table-document.ts';
 
 /** Pure functions of commits over metadata documents: text in, text out. */
 
-const parseMetadata = (text: string): TableMetadata => parseJson(text) as unknown as TableMetadata;
+const parseMetadata = (text: string): TableDocument => parseJson(text) as unknown as TableDocument;
 
 export type SwapInput = {
   /** The document before the commit. */
@@ -44,6 +45,7 @@ function swapMetadata(input: SwapInput): Swapped | null {
   const folders = ownFolders(metadata).filter((folder) => !before.has(folder));
   return {
     text: printMetadata(metadata, input.metadataBytesMax),
+    facts: tableFacts(metadata),
     expiresAt: expiryOf(metadata, nowMs),
     file: metadataLocation(metadata, input.version + 1, input.uuid),
     location: normalizeLocation(metadata.location),
@@ -56,7 +58,7 @@ function swapMetadata(input: SwapInput): Swapped | null {
 export const SWAP_METADATA = documentTask(swapMetadata, 'swapMetadata');
 
 /** Returns the files that leave the metadata log with a commit and may be deleted: only files in a folder of the table. */
-function droppedFiles(base: TableMetadata, metadata: TableMetadata, roots: readonly string[]): readonly string[] {
+function droppedFiles(base: TableDocument, metadata: TableDocument, roots: readonly string[]): readonly string[] {
   if (metadata.properties['write.metadata.delete-after-commit.enabled']?.toLowerCase() !== 'true') return [];
   const kept = new Set(metadata['metadata-log'].map((entry) => entry['metadata-file']));
   const folders = ownFolders(metadata);
@@ -66,14 +68,14 @@ function droppedFiles(base: TableMetadata, metadata: TableMetadata, roots: reado
 }
 
 /** When to look whether something of the table has expired; few tables ask for that. */
-export function expiryOf(metadata: TableMetadata, nowMs: number): Date | null {
+export function expiryOf(metadata: TableDocument, nowMs: number): Date | null {
   if (!Object.keys(metadata.properties).some((name) => name.startsWith('history.expire.'))) return null;
   const next = nextLook(readTableMetadata(metadata), nowMs);
   return next === null ? null : new Date(next);
 }
 
 /** @throws INVALID_REQUEST when it is larger than `catalog.metadata_bytes_max`, or has too many members */
-export function printMetadata(metadata: TableMetadata, bytesMax: number): string {
+export function printMetadata(metadata: TableDocument, bytesMax: number): string {
   checkMembers(metadata);
   checkFields(metadata.schemas);
   const text = metadataText(metadata);

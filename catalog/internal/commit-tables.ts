@@ -6,7 +6,7 @@ import { SkeinError, type ErrorData } from '#shared/error.ts';
 import type { CommitOutcome } from '#shared/iceberg/write/commit-writes.ts';
 import { timeOfUuidV7 } from '#shared/uuid-v7.ts';
 import { commitTables as commit } from '../commit/commit-tables.ts';
-import { tableChanges, transactionOfBytes } from '../commit/transaction.ts';
+import { tableChanges, multiTableCommitOfBytes } from '../commit/multi-table-commit.ts';
 import { viewUnit } from '../commit/view/view-change.ts';
 import type { CatalogContext } from '../context.ts';
 import { runOnce } from '../rest/run-once.ts';
@@ -47,7 +47,7 @@ export async function commitTables(
     requestHash: createHash('sha256').update(transaction).digest(),
     expiresAt: outcomeExpiry(context),
     run: async (unit) => {
-      const read = await transactionOfBytes(context.readers, transaction, principal.tenant);
+      const read = await multiTableCommitOfBytes(context.readers, transaction, principal.tenant);
       const withView = await viewUnit(context, keeping(unit), read.view, principal);
       await commit(context, withView, tableChanges(read, principal, { mayLoad: true }));
       return COMMITTED;

@@ -36,7 +36,8 @@ export async function listNamespaces(
   const catalog = await requireCatalog(db, tenant, ofCatalog);
   const page = pageAfter(joinPath(after), limit);
   const found = await listAllNamespaces(db, catalog.id, { ...page, ...(name === '' ? {} : { name }) });
-  return { namespaces: found.map((levels) => ({ levels })), more: hasMore(found, limit) };
+  const namespaces = found.map(({ path, owner }) => ({ levels: [...path], owner: owner ?? '' }));
+  return { namespaces, more: hasMore(found, limit) };
 }
 
 /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */

@@ -32,12 +32,14 @@ import { abandonCommit, commitTables } from './commit-tables.ts';
 import { createClient, dropClient, listClients, rotateClient } from './clients.ts';
 import { holdAnswers } from './hold-answers.ts';
 import { listJobs, retryJobs } from './jobs.ts';
+import { runPrincipalStatement } from './principal-statement.ts';
 import { runOperation } from './run-operation.ts';
 import { listCatalogs, listNamespaces, listTables } from './lists.ts';
+import { listRelations } from './list-relations.ts';
 import { beginUpload, endUpload, findUpload, listStages, openStage } from './stages.ts';
 import { findLoads } from './find-loads.ts';
+import { previewTable } from './preview-table.ts';
 import { signIn } from './sign-in.ts';
-import { stageTable } from './stage-table.ts';
 import { getMoment } from './table-at-moment.ts';
 import { TableLoader } from './table-loader.ts';
 import { mintToken } from './mint-token.ts';
@@ -67,13 +69,15 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
   const handlers: CatalogInternalHandlers = {
     ...carried,
     Calls: answerCalls(definition, carried, (wire) => context.security.admit(wire, COORDINATOR)),
-    StageTable: forPrincipal(context, { actions: ['table.commit'] }, stageTable),
+    StageTable: forPrincipal(context, { actions: ['table.commit'] }, previewTable),
     ListCatalogs: forPrincipal(context, { actions: ['catalog.list', 'catalog.resolve'] }, listCatalogs),
     ListNamespaces: forPrincipal(
       context,
       { actions: ['schema.list', 'schema.resolve'], object: catalogOf },
       listNamespaces,
     ),
+    // It asks for each relation by itself.
+    ListRelations: forPrincipal(context, NO_ACTION, listRelations),
     ListTables: forPrincipal(context, { actions: ['table.list'], object: schemaOf }, listTables),
     CommitTables: forPrincipal(context, { actions: ['table.commit'] }, commitTables, WRITERS),
     // The principal may be gone, and the files that its commit did not take must go all the same.
@@ -88,6 +92,8 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     EndUpload: unary(context, COORDINATOR, endUpload),
     // The operation says which action it is.
     RunOperation: forPrincipal(context, NO_ACTION, runOperation),
+    // Each statement asks for its right in the transaction of its change.
+    RunPrincipalStatement: forPrincipal(context, NO_ACTION, runPrincipalStatement),
     WatchEpochs: watchEpochs(context),
     HoldAnswers: holdAnswers(context),
     GetSigningKeys: unary(context, COORDINATOR, ({ keys }) =>

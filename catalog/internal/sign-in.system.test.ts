@@ -12,7 +12,7 @@ let addresses = 0;
 const newAddress = (): string => `10.0.${Math.floor((addresses += 1) / 250)}.${addresses % 250}`;
 
 beforeAll(async () => {
-  catalog = await startTestCatalog({ 'admin.password': PASSWORD }, clock);
+  catalog = await startTestCatalog({ 'admin.password': PASSWORD, 'principal.lock_after': 1_000 }, clock);
   await catalog.call('CreateTenant', { name: 'other', admin_user: 'ann', admin_password: 'the password of ann' });
 });
 afterAll(() => catalog[Symbol.asyncDispose]());

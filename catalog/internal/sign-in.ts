@@ -1,10 +1,13 @@
 import type { SignInReply } from '#proto/generated/skein/catalog/v1/SignInReply.ts';
 import type { SignInRequest } from '#proto/generated/skein/catalog/v1/SignInRequest.ts';
-import { SCOPES, type TokenClaims } from '#shared/authorization/token-claims.ts';
+import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
 import { authenticateClient } from '../principal/authenticate-client.ts';
 import { findPasswordHolder, type TokenPrincipal } from '../store/postgres/principal-store.ts';
+import { scopesOfRoles } from '../store/postgres/role-store.ts';
+import { countFailure, countSuccess, isLocked } from '../store/postgres/sign-in-store.ts';
+import { transact } from '../store/postgres/transact.ts';
 import { CLIENT_SECRET_PREFIX } from '../token/secret.ts';
 
 type Method = Extract<TokenClaims['auth_method'], 'password' | 'client'>;
@@ -26,7 +29,7 @@ export async function signIn(context: CatalogContext, request: SignInRequest): P
         roles: principal.roles,
         sessionEpoch: principal.sessionEpoch,
         tenant: principal.tenant,
-        scopes: principal.scopes ?? Object.keys(SCOPES),
+        scopes: principal.scopes ?? (await scopesOfRoles(context.store.db, principal.id)),
         authMethod: method,
       },
       context.config['catalog.token_ttl'],
@@ -39,15 +42,25 @@ export async function signIn(context: CatalogContext, request: SignInRequest): P
   }
 }
 
+/** Wrong passwords lock a user for a while; the lock refuses the right one, too, and the answer is the same. */
 async function userOf(
-  { passwords, store }: CatalogContext,
+  { passwords, store, clock, config }: CatalogContext,
   { user, password, tenant, address }: SignInRequest,
 ): Promise<TokenPrincipal> {
   const attempt = { tenant, user, address };
   passwords.requireAllowed(attempt);
   const holder = user.includes('\0') ? undefined : await findPasswordHolder(store.db, tenant || undefined, user);
   const isRight = await passwords.matches(attempt, password, holder?.passwordHash ?? undefined);
-  if (!isRight || holder?.principal.status !== 'ACTIVE') throw wrong();
+  if (holder === undefined) throw wrong();
+  const { id, status } = holder.principal;
+  const now = new Date(clock.nowMs());
+  if (await isLocked(store.db, id, now)) throw wrong();
+  if (!isRight) {
+    const rule = { after: config['principal.lock_after'], forMs: config['principal.lock_time'] };
+    await transact(store.db, (tx) => countFailure(tx, id, now, rule));
+  }
+  if (!isRight || status !== 'ACTIVE') throw wrong();
+  await transact(store.db, (tx) => countSuccess(tx, id, now));
   return holder.principal;
 }
 

@@ -10,7 +10,7 @@ import {
   sameSpec,
   type UnboundSpec,
 } from './partition-spec.ts';
-import { checkSchemaVersion, fieldsById, highestFieldId, schemaText } from './schema.ts';
+import { checkSchemaVersion, fieldsById, highestFieldId, schemaText } from './document-schema.ts';
 import { sameRef } from './snapshot.ts';
 import { checkOrderCompatibility, sameOrder, UNSORTED } from './sort-order.ts';
 import {
@@ -19,12 +19,12 @@ import {
   MAIN_BRANCH,
   sequenceNumber,
   type Long,
-  type Schema,
+  type DocumentSchema,
   type Snapshot,
   type SnapshotRef,
   type SortOrder,
   type StatisticsFile,
-} from './table-metadata.ts';
+} from './table-document.ts';
 import type { Update } from './update.ts';
 
 const LAST_ADDED = -1;
@@ -125,7 +125,7 @@ function upgradeFormatVersion(draft: Draft, version: number): void {
   if (version !== now) change(draft, { 'format-version': version });
 }
 
-function addSchema(draft: Draft, schema: Schema): void {
+function addSchema(draft: Draft, schema: DocumentSchema): void {
   const { metadata } = draft;
   checkSchemaVersion(schema, metadata['format-version']);
   const text = schemaText(schema);
@@ -143,7 +143,7 @@ function addSchema(draft: Draft, schema: Schema): void {
   draft.lastAddedSchemaId = id;
 }
 
-function knownText(draft: Draft, schema: Schema): string {
+function knownText(draft: Draft, schema: DocumentSchema): string {
   const text = draft.schemaTexts.get(schema) ?? schemaText(schema);
   draft.schemaTexts.set(schema, text);
   return text;

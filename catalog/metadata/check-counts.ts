@@ -1,13 +1,13 @@
 import type { Json } from '#shared/json.ts';
 import { refuse } from './json-reader.ts';
-import { walkFields } from './schema.ts';
-import type { Schema, TableMetadata } from './table-metadata.ts';
+import { walkFields } from './document-schema.ts';
+import type { DocumentSchema, TableDocument } from './table-document.ts';
 
 /**
  * Maximum number of entries per list or map of a table's metadata. A reader holds them all as objects, which take many times the memory of
  * their text.
  */
-const MEMBERS_MAX: Partial<Record<keyof TableMetadata, number>> = {
+const MEMBERS_MAX: Partial<Record<keyof TableDocument, number>> = {
   snapshots: 200_000,
   schemas: 10_000,
   'partition-specs': 10_000,
@@ -32,7 +32,7 @@ export function checkMembers(metadata: { readonly [name: string]: Json | undefin
 }
 
 /** @throws INVALID_REQUEST when the schemas have too many fields */
-export function checkFields(schemas: readonly Schema[]): void {
+export function checkFields(schemas: readonly DocumentSchema[]): void {
   let fields = 0;
   for (const schema of schemas) {
     for (const _field of walkFields(schema)) fields += 1;

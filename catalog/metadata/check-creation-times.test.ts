@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Json } from '#shared/json.ts';
 import { commitMetadata, parseCommit } from './commit-metadata.ts';
 import { metadataOfUpdates, newTableMetadata, parseCreateTable } from './new-table.ts';
-import type { TableMetadata } from './table-metadata.ts';
+import type { TableDocument } from './table-document.ts';
 import { parseUpdates } from './update.ts';
 
 const CREATION = {
@@ -14,10 +14,10 @@ const CREATION = {
 const SCHEMA = { type: 'struct', fields: [{ id: 1, name: 'id', required: true, type: 'long' }] };
 const TIME = '2024-01-31T12:00:00Z';
 
-const create = (properties: object): TableMetadata =>
+const create = (properties: object): TableDocument =>
   newTableMetadata(parseCreateTable({ name: 't', schema: SCHEMA, properties } as unknown as Json), CREATION);
 const set = (updates: object): Json => ({ action: 'set-properties', updates }) as unknown as Json;
-const commit = (base: TableMetadata, updates: object): TableMetadata =>
+const commit = (base: TableDocument, updates: object): TableDocument =>
   commitMetadata(base, parseCommit({ updates: [set(updates)], requirements: [] }), {
     nowMs: base['last-updated-ms'] + 1,
     metadataLocation: `${CREATION.location}/metadata/0.json`,

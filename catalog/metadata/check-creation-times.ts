@@ -1,6 +1,6 @@
 import { isRfc3339 } from '#shared/rfc3339.ts';
 import { refuse } from './json-reader.ts';
-import type { Properties } from './table-metadata.ts';
+import type { Properties } from './table-document.ts';
 
 /** The time of a table's creation, under both spellings (service specification, `tables` view). */
 const CREATION_TIMES = ['created-at', 'created_at'] as const;

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
 import { asArray, asObject, get, requiredString, stringList } from './json-reader.ts';
-import type { Properties } from './table-metadata.ts';
+import type { Properties } from './table-document.ts';
 import { LEVEL_SEPARATOR, splitPath, type NamespacePath } from './object-name.ts';
 import type { TableIdent } from './object-name.ts';
 

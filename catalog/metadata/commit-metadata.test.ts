@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { parseJson, printJson, type Json } from '#shared/json.ts';
 import { commitMetadata, parseCommit } from './commit-metadata.ts';
 import { metadataOfUpdates, newTableMetadata, parseCreateTable } from './new-table.ts';
-import type { Long, TableMetadata } from './table-metadata.ts';
+import type { Long, TableDocument } from './table-document.ts';
 import { parseUpdates } from './update.ts';
 
 const NOW = 1_800_000_000_000;
@@ -23,13 +23,13 @@ const SCHEMA = {
   ],
 };
 
-const create = (request: object = {}): TableMetadata =>
+const create = (request: object = {}): TableDocument =>
   newTableMetadata(parseCreateTable({ name: 't', schema: SCHEMA, ...request }), CREATION);
-const version = (formatVersion: number): TableMetadata =>
+const version = (formatVersion: number): TableDocument =>
   create({ properties: { 'format-version': String(formatVersion) } });
 
 /** A commit that must be accepted; times move on by a second each. */
-function commit(base: TableMetadata, updates: readonly object[], requirements: readonly object[] = []): TableMetadata {
+function commit(base: TableDocument, updates: readonly object[], requirements: readonly object[] = []): TableDocument {
   return commitMetadata(base, parseCommit({ updates, requirements } as unknown as Json), {
     nowMs: base['last-updated-ms'] + 1000,
     metadataLocation: `${LOCATION}/metadata/${base['metadata-log'].length}.json`,
@@ -169,7 +169,7 @@ test('64-bit ids survive printing, parsing and a commit', () => {
     fc.property(fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }), (big) => {
       const id = parseJson(String(big)) as Long;
       const table = commit(create(), [snapshot(id), setMain(id)]);
-      const read = parseJson(printJson(table)) as unknown as TableMetadata;
+      const read = parseJson(printJson(table)) as unknown as TableDocument;
       expect(BigInt(read['current-snapshot-id'] ?? -1)).toBe(big);
       expect(commit(read, [{ action: 'remove-snapshots', 'snapshot-ids': [id] }])).toMatchObject({
         snapshots: [],
@@ -367,7 +367,7 @@ test('a stale sequence number is a conflict, not a bad request', () => {
 });
 
 test('upgrades go up only', () => {
-  const upgrade = (base: TableMetadata, to: number): TableMetadata =>
+  const upgrade = (base: TableDocument, to: number): TableDocument =>
     commit(base, [{ action: 'upgrade-format-version', 'format-version': to }]);
   expect(upgrade(upgrade(version(1), 2), 3)).toMatchObject({
     'format-version': 3,

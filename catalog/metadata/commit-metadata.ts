@@ -3,7 +3,7 @@ import { applyUpdate } from './apply-updates.ts';
 import { draftOf, finishDraft } from './draft.ts';
 import { asObject, get, optionalArray, refuse } from './json-reader.ts';
 import { checkRequirement, parseRequirement, type Requirement } from './requirement.ts';
-import type { TableMetadata } from './table-metadata.ts';
+import type { TableDocument } from './table-document.ts';
 import { parseUpdates, type Update } from './update.ts';
 
 /** `CommitTableRequest` of the REST specification. */
@@ -36,10 +36,10 @@ export const isCreate = (request: CommitRequest): boolean =>
  * state.
  */
 export function commitMetadata(
-  base: TableMetadata,
+  base: TableDocument,
   request: CommitRequest,
   context: { readonly nowMs: number; readonly metadataLocation: string },
-): TableMetadata {
+): TableDocument {
   for (const requirement of request.requirements) checkRequirement(requirement, base);
   const draft = draftOf(base, context.nowMs);
   for (const update of request.updates) applyUpdate(draft, update);

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { parseJson, type Json } from '#shared/json.ts';
 import { checkDefault } from './default-value.ts';
 import { newTableMetadata, parseCreateTable } from './new-table.ts';
-import { parseTableMetadata } from './parse-table-metadata.ts';
+import { parseTableDocument } from './parse-table-document.ts';
 import { metadataText } from './print-metadata.ts';
-import { parseSchema } from './schema.ts';
+import { parseDocumentSchema } from './document-schema.ts';
 
 test.each<[string, string]>([
   ['boolean', 'true'],
@@ -104,7 +104,7 @@ test('format 3 keeps defaults, new types and encryption keys as they are, over a
       { 'key-id': 'k', 'encrypted-key-metadata': 'AAAA', 'encrypted-by-id': 'm', properties: { a: 'b' } },
     ],
   };
-  const text = metadataText(parseTableMetadata(parseJson(metadataText(keyed))));
+  const text = metadataText(parseTableDocument(parseJson(metadataText(keyed))));
   for (const part of [
     '"initial-default":1.0',
     '"write-default":-0.0',
@@ -117,11 +117,13 @@ test('format 3 keeps defaults, new types and encryption keys as they are, over a
     expect(text).toContain(part);
   }
   let again = text;
-  for (let i = 0; i < 3; i += 1) again = metadataText(parseTableMetadata(parseJson(again)));
+  for (let i = 0; i < 3; i += 1) again = metadataText(parseTableDocument(parseJson(again)));
   expect(again).toBe(text);
 });
 
 test('a required field of the unknown type is refused', () => {
   const fields = [{ id: 1, name: 'u', required: true, type: 'unknown' }];
-  expect(() => parseSchema({ type: 'struct', fields })).toThrow('Cannot create required field with unknown type: u');
+  expect(() => parseDocumentSchema({ type: 'struct', fields })).toThrow(
+    'Cannot create required field with unknown type: u',
+  );
 });

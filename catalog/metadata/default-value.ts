@@ -4,7 +4,7 @@ import { readLiteral } from '#shared/iceberg/read-literal.ts';
 import { primitiveOf } from '#shared/iceberg/type.ts';
 import { floatingPoint, type Json } from '#shared/json.ts';
 import { refuse } from './json-reader.ts';
-import type { Field, Schema, Type } from './table-metadata.ts';
+import type { Field, DocumentSchema, Type } from './table-document.ts';
 
 /** Default values of fields (table spec, "JSON single-value serialization"). Pure; errors are INVALID_REQUEST. */
 
@@ -91,7 +91,10 @@ function isDecimal(text: string, type: string): boolean {
 }
 
 /** Returns the schema with its floating-point defaults as `printJson` must print them: `1.0`, not `1`. */
-export const printableSchema = (schema: Schema): Schema => ({ ...schema, fields: schema.fields.map(printableField) });
+export const printableSchema = (schema: DocumentSchema): DocumentSchema => ({
+  ...schema,
+  fields: schema.fields.map(printableField),
+});
 
 function printableField(field: Field): Field {
   const defaults = (['initial-default', 'write-default'] as const).flatMap((key) => {

@@ -2,39 +2,39 @@ import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { refuse } from './json-reader.ts';
 import { checkSpecCompatibility } from './partition-spec.ts';
-import { fieldsById } from './schema.ts';
+import { fieldsById } from './document-schema.ts';
 import { checkOrderCompatibility } from './sort-order.ts';
 import {
   currentSnapshotId,
   FORMAT_VERSION_MAX,
   type Long,
   type MetadataLogEntry,
-  type Schema,
+  type DocumentSchema,
   type SnapshotLogEntry,
-  type TableMetadata,
-} from './table-metadata.ts';
+  type TableDocument,
+} from './table-document.ts';
 
 /**
  * Table metadata while updates are applied to it, with the state that `-1` (last added) and the snapshot log need. The lists of `metadata`
  * are replaced, never changed in place: they may belong to the base.
  */
 export type Draft = {
-  readonly base: TableMetadata | undefined;
+  readonly base: TableDocument | undefined;
   readonly nowMs: number;
-  metadata: { -readonly [K in keyof TableMetadata]: TableMetadata[K] };
+  metadata: { -readonly [K in keyof TableDocument]: TableDocument[K] };
   changed: boolean;
   lastAddedSchemaId: number | undefined;
   lastAddedSpecId: number | undefined;
   lastAddedOrderId: number | undefined;
   /** Cached texts of the schemas, because every added schema is compared with all of them. */
-  readonly schemaTexts: Map<Schema, string>;
+  readonly schemaTexts: Map<DocumentSchema, string>;
   readonly addedSnapshots: Set<Long>;
   /** Snapshots of this commit that `main` pointed to at some time. */
   readonly mainWas: Set<Long>;
   removedSnapshots: boolean;
 };
 
-export function draftOf(base: TableMetadata, nowMs: number): Draft {
+export function draftOf(base: TableDocument, nowMs: number): Draft {
   return { ...emptyTracking(), base, nowMs, metadata: { ...base } };
 }
 
@@ -81,7 +81,7 @@ const emptyTracking = () => ({
   lastAddedSchemaId: undefined,
   lastAddedSpecId: undefined,
   lastAddedOrderId: undefined,
-  schemaTexts: new Map<Schema, string>(),
+  schemaTexts: new Map<DocumentSchema, string>(),
   addedSnapshots: new Set<Long>(),
   mainWas: new Set<Long>(),
   removedSnapshots: false,
@@ -96,7 +96,7 @@ const PREVIOUS_VERSIONS_DEFAULT = 100;
  * `previousLocation`, the file that the new metadata replaces.
  * @throws INVALID_REQUEST when the parts do not fit together.
  */
-export function finishDraft(draft: Draft, previousLocation: string | undefined): TableMetadata {
+export function finishDraft(draft: Draft, previousLocation: string | undefined): TableDocument {
   const { base, metadata } = draft;
   if (base !== undefined && !draft.changed) return base;
   checkDefaults(draft);
@@ -115,7 +115,7 @@ export function finishDraft(draft: Draft, previousLocation: string | undefined):
 }
 
 /** Returns the metadata with just the members of its format version, in Iceberg's order. */
-export function orderKeys(metadata: TableMetadata): TableMetadata {
+export function orderKeys(metadata: TableDocument): TableDocument {
   const version = metadata['format-version'];
   const keys = metadata['encryption-keys'] ?? [];
   const snapshot = currentSnapshotId(metadata);
@@ -148,12 +148,12 @@ export function orderKeys(metadata: TableMetadata): TableMetadata {
   };
 }
 
-export const currentSchema = (metadata: TableMetadata) =>
+export const currentSchema = (metadata: TableDocument) =>
   must(
     metadata.schemas.find((schema) => schema['schema-id'] === metadata['current-schema-id']),
     'the current schema is checked',
   );
-const defaultSpec = (metadata: TableMetadata) =>
+const defaultSpec = (metadata: TableDocument) =>
   must(
     metadata['partition-specs'].find((spec) => spec['spec-id'] === metadata['default-spec-id']),
     'the default spec is checked',
@@ -208,7 +208,7 @@ function checkTimes(log: readonly SnapshotLogEntry[], lastUpdatedMs: number): vo
   }
 }
 
-function addPreviousFile(metadata: TableMetadata, entry: MetadataLogEntry): readonly MetadataLogEntry[] {
+function addPreviousFile(metadata: TableDocument, entry: MetadataLogEntry): readonly MetadataLogEntry[] {
   const text = metadata.properties['write.metadata.previous-versions-max'];
   const wanted = text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : PREVIOUS_VERSIONS_DEFAULT;
   return [...metadata['metadata-log'], entry].slice(-Math.max(1, wanted));

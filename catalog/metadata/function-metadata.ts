@@ -13,7 +13,7 @@ import {
   requiredString,
   stringMap,
 } from './json-reader.ts';
-import type { Properties } from './table-metadata.ts';
+import type { Properties } from './table-document.ts';
 
 /**
  * Metadata of user-defined functions (Iceberg UDF specification, format version 1): checks a client's definition and completes it. Pure;

@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import type { Long, Properties } from './table-metadata.ts';
+import type { Long, Properties } from './table-document.ts';
 
 /**
  * Reads values out of a client's JSON. A shape that the specification does not have is INVALID_REQUEST (HTTP 400); the message names the

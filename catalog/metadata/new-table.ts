@@ -13,15 +13,15 @@ import {
   stringMap,
 } from './json-reader.ts';
 import { parsePartitionSpec, UNPARTITIONED, type UnboundSpec } from './partition-spec.ts';
-import { assignFreshIds, fieldsById, parseSchema } from './schema.ts';
+import { assignFreshIds, fieldsById, parseDocumentSchema } from './document-schema.ts';
 import { parseSortOrder, UNSORTED } from './sort-order.ts';
 import {
   FORMAT_VERSION_DEFAULT,
   type Properties,
-  type Schema,
+  type DocumentSchema,
   type SortOrder,
-  type TableMetadata,
-} from './table-metadata.ts';
+  type TableDocument,
+} from './table-document.ts';
 import type { Update } from './update.ts';
 
 /** Builds a new table's metadata from a create request, or from the updates of a commit that creates. Pure. */
@@ -30,7 +30,7 @@ import type { Update } from './update.ts';
 export type CreateTableRequest = {
   readonly name: string;
   readonly location?: string;
-  readonly schema: Schema;
+  readonly schema: DocumentSchema;
   readonly spec: UnboundSpec;
   readonly order: SortOrder;
   readonly stageCreate: boolean;
@@ -44,7 +44,7 @@ export function parseCreateTable(body: Json | undefined): CreateTableRequest {
   return {
     name: requiredString(object, 'name'),
     ...maybe('location', optionalString(object, 'location')),
-    schema: parseSchema(get(object, 'schema')),
+    schema: parseDocumentSchema(get(object, 'schema')),
     spec: spec === undefined ? UNPARTITIONED : parsePartitionSpec(spec),
     order: order === undefined ? UNSORTED : parseSortOrder(order),
     stageCreate: optionalBoolean(object, 'stage-create') ?? false,
@@ -81,7 +81,7 @@ const NEW_TABLE_PROPERTIES: Properties = { 'write.parquet.compression-codec': 'z
  * Builds the metadata of a create request. It assigns new ids: field ids from 1, partition fields from 1000, as Iceberg's reference
  * implementation does.
  */
-export function newTableMetadata(request: CreateTableRequest, creation: Creation): TableMetadata {
+export function newTableMetadata(request: CreateTableRequest, creation: Creation): TableDocument {
   const draft = newDraft({ ...creation, formatVersion: formatVersionOf(request.properties) });
   const known = fieldsById(request.schema);
   const fresh = assignFreshIds(request.schema);
@@ -112,7 +112,7 @@ export function newTableMetadata(request: CreateTableRequest, creation: Creation
 }
 
 /** Builds the metadata of a commit with `assert-create`, which ends a transaction that `stage-create` began. */
-export function metadataOfUpdates(updates: readonly Update[], creation: Creation): TableMetadata {
+export function metadataOfUpdates(updates: readonly Update[], creation: Creation): TableDocument {
   const version = updates.find((update) => update.kind === 'upgrade-format-version')?.version;
   const draft = newDraft({ ...creation, formatVersion: version ?? FORMAT_VERSION_DEFAULT });
   applyAll(draft, updates);

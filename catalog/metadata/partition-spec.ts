@@ -10,8 +10,8 @@ import {
   requiredInt,
   requiredString,
 } from './json-reader.ts';
-import { fieldsById, type FieldPath } from './schema.ts';
-import { PARTITION_ID_START, type PartitionField, type PartitionSpec, type Schema } from './table-metadata.ts';
+import { fieldsById, type FieldPath } from './document-schema.ts';
+import { PARTITION_ID_START, type PartitionField, type PartitionSpec, type DocumentSchema } from './table-document.ts';
 import { canTransform, parseTransform } from './transform.ts';
 
 /** Partition specs: reading, binding to a schema, ids, equality. Pure; errors are INVALID_REQUEST. */
@@ -83,7 +83,7 @@ export const hasSequentialIds = (spec: PartitionSpec): boolean =>
   spec.fields.every((field, i) => field['field-id'] === PARTITION_ID_START + 1 + i);
 
 /** Checks that a new spec fits the current schema, names included. */
-export function checkNewSpec(spec: PartitionSpec, schema: Schema): void {
+export function checkNewSpec(spec: PartitionSpec, schema: DocumentSchema): void {
   const byId = fieldsById(schema);
   const names = new Set<string>();
   const ids = new Set<number>();

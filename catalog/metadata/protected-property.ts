@@ -1,6 +1,6 @@
 import { parseJson } from '#shared/json.ts';
 import { documentTask } from './document-task.ts';
-import type { Properties, TableMetadata } from './table-metadata.ts';
+import type { Properties, TableDocument } from './table-document.ts';
 
 /** A table or namespace with this property set to `true` cannot be dropped, unregistered or overwritten until the property goes. */
 export const PROTECTED_PROPERTY = 'skein.protected';
@@ -10,6 +10,6 @@ export const isProtected = (properties: Properties): boolean =>
 
 /** Whether the table's metadata (JSON text) sets the property. */
 const isProtectedTable = (metadata: string): boolean =>
-  isProtected((parseJson(metadata) as unknown as TableMetadata).properties);
+  isProtected((parseJson(metadata) as unknown as TableDocument).properties);
 
 export const IS_PROTECTED = documentTask(isProtectedTable, 'isProtectedTable');

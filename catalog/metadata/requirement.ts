@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { unreachable } from '#shared/must.ts';
 import type { Json } from '#shared/json.ts';
 import { asObject, get, optionalLong, optionalString, refuse, requiredInt, requiredString } from './json-reader.ts';
-import type { Long, TableMetadata } from './table-metadata.ts';
+import type { Long, TableDocument } from './table-document.ts';
 
 /** Requirements of a commit (REST specification, `TableRequirement`): conditions that must still hold when the commit is applied. Pure. */
 export type Requirement =
@@ -46,7 +46,7 @@ export function parseRequirement(json: Json): Requirement {
  * Checks a requirement; `metadata` is undefined for a table that does not exist.
  * @throws COMMIT_CONFLICT in Iceberg's words when the requirement does not hold
  */
-export function checkRequirement(requirement: Requirement, metadata: TableMetadata | undefined): void {
+export function checkRequirement(requirement: Requirement, metadata: TableDocument | undefined): void {
   if (requirement.kind === 'assert-create') {
     if (metadata !== undefined) failed('table already exists');
     return;
@@ -77,7 +77,7 @@ export function checkRequirement(requirement: Requirement, metadata: TableMetada
   }
 }
 
-function checkRef(name: string, expected: Long | undefined, metadata: TableMetadata): void {
+function checkRef(name: string, expected: Long | undefined, metadata: TableDocument): void {
   const ref = Object.hasOwn(metadata.refs, name) ? metadata.refs[name] : undefined;
   if (ref === undefined) {
     if (expected !== undefined) failed(`branch or tag ${name} is missing, expected ${expected}`);

@@ -14,7 +14,7 @@ import {
   stringList,
   stringMap,
 } from './json-reader.ts';
-import type { EncryptionKey, Properties, Snapshot, SnapshotRef, StatisticsFile } from './table-metadata.ts';
+import type { EncryptionKey, Properties, Snapshot, SnapshotRef, StatisticsFile } from './table-document.ts';
 
 /** Snapshots, references, statistics files: reading. Pure; errors are INVALID_REQUEST. */
 

@@ -1,7 +1,7 @@
 import type { Json } from '#shared/json.ts';
 import { asObject, optionalInt, refuse, requiredArray, requiredInt, requiredString } from './json-reader.ts';
-import type { FieldPath } from './schema.ts';
-import type { SortField, SortOrder } from './table-metadata.ts';
+import type { FieldPath } from './document-schema.ts';
+import type { SortField, SortOrder } from './table-document.ts';
 import { canTransform, parseTransform } from './transform.ts';
 
 /** Sort orders. Pure; errors are INVALID_REQUEST. */

@@ -13,25 +13,25 @@ import {
   stringMap,
 } from './json-reader.ts';
 import { parsePartitionSpec, type UnboundSpec } from './partition-spec.ts';
-import { parseSchema } from './schema.ts';
+import { parseDocumentSchema } from './document-schema.ts';
 import { parseEncryptionKey, parseRef, parseSnapshot, parseStatisticsFile } from './snapshot.ts';
 import { parseSortOrder } from './sort-order.ts';
 import type {
   EncryptionKey,
   Long,
   Properties,
-  Schema,
+  DocumentSchema,
   Snapshot,
   SnapshotRef,
   SortOrder,
   StatisticsFile,
-} from './table-metadata.ts';
+} from './table-document.ts';
 
 /** The changes of a commit (REST specification, `TableUpdate`), read and checked in themselves; an id of -1 is the last added one. */
 export type Update =
   | { readonly kind: 'assign-uuid'; readonly uuid: string }
   | { readonly kind: 'upgrade-format-version'; readonly version: number }
-  | { readonly kind: 'add-schema'; readonly schema: Schema }
+  | { readonly kind: 'add-schema'; readonly schema: DocumentSchema }
   | { readonly kind: 'set-current-schema'; readonly id: number }
   | { readonly kind: 'add-spec'; readonly spec: UnboundSpec }
   | { readonly kind: 'set-default-spec'; readonly id: number }
@@ -69,7 +69,7 @@ function parseUpdate(json: Json): Update {
     case 'upgrade-format-version':
       return { kind, version: requiredInt(object, 'format-version') };
     case 'add-schema':
-      return { kind, schema: parseSchema(get(object, 'schema')) };
+      return { kind, schema: parseDocumentSchema(get(object, 'schema')) };
     case 'set-current-schema':
       return { kind, id: requiredInt(object, 'schema-id') };
     case 'add-spec':

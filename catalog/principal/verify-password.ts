@@ -33,6 +33,9 @@ export type Attempt = {
   readonly address: string;
 };
 
+/** Whose turn it is; turns go around tenants, and around the principals of one. */
+type Asker = { readonly tenant: string; readonly principal: string };
+
 /**
  * The one place where passwords are hashed and compared. Two hashes are computed at once, the rest wait in turns between addresses. Who has
  * failed too often is refused without a hash, and nobody is kept waiting as a punishment.
@@ -68,8 +71,15 @@ export class PasswordVerifier {
     return isRight;
   }
 
+  /** Whether the hash is that of the password. Nothing is counted: the caller is signed in. @throws TOO_MANY_SIGN_INS */
+  isHashOf(asker: Asker, password: string, hash: string): Promise<boolean> {
+    return this.#inTurn(asker, () =>
+      Buffer.byteLength(password) > PASSWORD_BYTES_MAX ? Promise.resolve(false) : verify(hash, password),
+    );
+  }
+
   /** The PHC string to store of a new password, which waits for its turn, too. @throws TOO_MANY_SIGN_INS */
-  hash(password: string, asker: { readonly tenant: string; readonly principal: string }): Promise<string> {
+  hash(password: string, asker: Asker): Promise<string> {
     return this.#inTurn(asker, () => hashPassword(password));
   }
 
@@ -85,7 +95,7 @@ export class PasswordVerifier {
     this.#ofAddress.failed(addressKey(attempt.address));
   }
 
-  async #inTurn<T>(asker: { readonly tenant: string; readonly principal: string }, work: () => Promise<T>): Promise<T> {
+  async #inTurn<T>(asker: Asker, work: () => Promise<T>): Promise<T> {
     try {
       return await this.#gate.run(asker, work);
     } catch (error) {

@@ -2,7 +2,7 @@ import type { DecodeLimits } from '#shared/iceberg/decode-limits.ts';
 import { readManifestList, readManifestPaths } from '#shared/iceberg/read-manifest.ts';
 import { parseJson } from '#shared/json.ts';
 import type { FileReader } from '#shared/storage/storage.ts';
-import type { TableMetadata } from '../metadata/table-metadata.ts';
+import type { TableDocument } from '../metadata/table-document.ts';
 
 /** Reads the many paths that a table's files name, as one byte array that a thread can hand over without a copy. */
 
@@ -64,7 +64,7 @@ export type Reached = {
 };
 
 export function readReached(text: string): Reached {
-  const metadata = parseJson(text) as unknown as TableMetadata;
+  const metadata = parseJson(text) as unknown as TableDocument;
   return {
     lists: metadata.snapshots.flatMap((snapshot) => snapshot['manifest-list'] ?? []),
     manifests: metadata.snapshots.flatMap((snapshot) => snapshot.manifests ?? []),

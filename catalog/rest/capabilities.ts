@@ -1,4 +1,4 @@
-import { FORMAT_VERSION_MAX } from '../metadata/table-metadata.ts';
+import { FORMAT_VERSION_MAX } from '../metadata/table-document.ts';
 
 /**
  * The capabilities of a deployment, by the endpoints that make it so: a client need not know which endpoint belongs to what. Names are never given

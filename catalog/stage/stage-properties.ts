@@ -1,6 +1,6 @@
 import { parseDuration } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { Properties } from '../metadata/table-metadata.ts';
+import type { Properties } from '../metadata/table-document.ts';
 
 /** Properties of a stage that it has by itself; others are refused, because nothing would follow them. */
 const KNOWN: ReadonlySet<string> = new Set(['comment', 'owner', 'upload_ttl']);

@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { metadataFolder } from '#shared/iceberg/table-folders.ts';
 import { isOfStages } from '#shared/stage/stage-folders.ts';
 import { isWithin, normalizeLocation, withoutTrailingSlash } from '#shared/storage/location.ts';
-import type { Properties, TableMetadata } from '../metadata/table-metadata.ts';
+import type { Properties, TableDocument } from '../metadata/table-document.ts';
 import type { NamespacePath, TableIdent } from '../metadata/object-name.ts';
 
 /** Locations of tables and their metadata. Pure. */
@@ -101,7 +101,7 @@ const FOLDER_PROPERTIES = [
  * Returns the table's own folders, normalised: its location, and the folders named by properties that lie elsewhere.
  * @throws INVALID_REQUEST on one that is no location, or too long to be compared.
  */
-export function ownFolders(table: Pick<TableMetadata, 'location' | 'properties'>): readonly string[] {
+export function ownFolders(table: Pick<TableDocument, 'location' | 'properties'>): readonly string[] {
   const location = normalizeLocation(table.location);
   const named = FOLDER_PROPERTIES.flatMap((name) =>
     Object.hasOwn(table.properties, name) ? normalizeLocation(table.properties[name] ?? '') : [],
@@ -119,8 +119,8 @@ export function ownFolders(table: Pick<TableMetadata, 'location' | 'properties'>
  * @throws INVALID_REQUEST
  */
 export function checkLocations(
-  metadata: TableMetadata,
-  base: TableMetadata | undefined,
+  metadata: TableDocument,
+  base: TableDocument | undefined,
   roots: readonly string[],
 ): void {
   if (metadata.location !== base?.location) requireBelowRoot(metadata.location, roots);

@@ -4,7 +4,7 @@ import type { Asker } from '#shared/fair/asker.ts';
 import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import type { NameDefaults, QueryReferences } from './query-references.ts';
 import type { Field } from '#shared/iceberg/type.ts';
-import type { PartRefusal, PartText } from './part-text.ts';
+import type { Part } from '../statement/proven.ts';
 import type { LargePlan } from './large-plan.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { SqlField, SqlType } from '../plan/sql-type.ts';
@@ -36,10 +36,10 @@ export interface Planner {
   /** Binds a query with its parameters in place. @throws as `plan`; values are NULL, cast to a parameter's declared type. */
   describe(request: PlanRequest, asker: Asker, signal: AbortSignal): Promise<DescribeReply>;
   /**
-   * Parses texts that show parts of a statement, before these are put into texts of our own.
-   * @returns for each text why a part of it is refused, or null. @throws STATEMENT_TOO_COMPLEX, QUERY_CANCELLED.
+   * Parses the parts of a statement before they are put into texts of our own.
+   * @throws SYNTAX_ERROR with the place in the statement, STATEMENT_TOO_COMPLEX, QUERY_CANCELLED.
    */
-  checkParts(texts: readonly PartText[], asker: Asker, signal: AbortSignal): Promise<readonly (PartRefusal | null)[]>;
+  checkParts(parts: readonly Part[], asker: Asker, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 

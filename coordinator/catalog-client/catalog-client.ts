@@ -14,6 +14,7 @@ import { fromKeyMessage } from '#proto/bucket-key.ts';
 import { fileCredential, type StorageCredential } from '#shared/storage/credential.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
 import { must } from '#shared/must.ts';
+import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/principal-request.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { TableLoader, TableName } from '../binding/table-source.ts';
 import { answerLease } from './lease-wire.ts';
@@ -60,7 +61,7 @@ export interface CatalogClient {
    * Says what a table would be after changes that are not committed. @param transaction as `commitTables`, of one table
    * @throws the errors of the commit, COMMIT_CONFLICT when the table is gone
    */
-  stageTable(principal: Principal, transaction: Uint8Array, base: StagedBase): Promise<FoundTable>;
+  previewTable(principal: Principal, transaction: Uint8Array, base: PreviewBase): Promise<FoundTable>;
   listCatalogs(principal: Principal, action: CatalogsFor): Promise<readonly string[]>;
   /** @throws CATALOG_NOT_FOUND */
   listNamespaces(
@@ -80,6 +81,11 @@ export interface CatalogClient {
   /** `WriteCatalog` for a principal. @throws as `runOperation` */
   commitTables(principal: Principal, key: string, transaction: Uint8Array): Promise<void>;
   abandonCommit(principal: Principal, key: string): Promise<CommitOutcome>;
+  /**
+   * Runs a statement about principals, which is not sent again: neither it nor its answer is kept, because both carry secrets.
+   * @throws FORBIDDEN and the errors of the statement; CATALOG_UNAVAILABLE: then it may have happened
+   */
+  runPrincipalStatement(principal: Principal, statement: PrincipalRequest): Promise<PrincipalAnswer>;
   readonly stages: StageCatalog;
   /** The right to the files of some folders of a catalog, which the caller has looked up. @throws STORAGE_ERROR, NOT_SUPPORTED */
   storageKey(tenant: string, folders: readonly string[], permission: 'read' | 'write'): Promise<StorageCredential>;
@@ -114,7 +120,7 @@ export type CatalogOperation = {
 };
 
 /** `baseVersion` null = the table is created. `version` is that of the staged table. */
-type StagedBase = { readonly name: TableName; readonly baseVersion: string | null; readonly version: string };
+type PreviewBase = { readonly name: TableName; readonly baseVersion: string | null; readonly version: string };
 
 export type CatalogClientOptions = {
   readonly address: string;
@@ -156,9 +162,9 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     },
     tablesFor: (principal, moment) => tables.of(principal, moment),
     moment: async () => (await reads.call('GetMoment', {}, { timeoutMs: CALL_TIMEOUT_MS })).moment,
-    stageTable: async (principal, transaction, base) => {
+    previewTable: async (principal, transaction, base) => {
       const request = { principal: toPrincipalMessage(principal), transaction, base_version: base.baseVersion ?? '' };
-      return tables.staged(principal.tenant, base, await call('StageTable', request));
+      return tables.previewed(principal.tenant, base, await call('StageTable', request));
     },
     ...listCalls(call),
     ...changeCalls(call),
@@ -184,7 +190,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
 }
 
 type Lists = Pick<CatalogClient, 'listCatalogs' | 'listNamespaces' | 'listTables'>;
-type Changes = Pick<CatalogClient, 'runOperation' | 'commitTables' | 'abandonCommit'>;
+type Changes = Pick<CatalogClient, 'runOperation' | 'runPrincipalStatement' | 'commitTables' | 'abandonCommit'>;
 
 const listCalls = (call: CatalogCall): Lists => ({
   listCatalogs: async (principal, action) => {
@@ -218,6 +224,11 @@ const changeCalls = (call: CatalogCall): Changes => ({
     };
     const reply = await call('RunOperation', request);
     return reply.body.length === 0 ? null : parseJson(reply.body.toString());
+  },
+  runPrincipalStatement: async (principal, statement) => {
+    const request = { principal: toPrincipalMessage(principal), statement: Buffer.from(JSON.stringify(statement)) };
+    const { answer } = await call('RunPrincipalStatement', request);
+    return JSON.parse(answer.toString()) as PrincipalAnswer;
   },
   commitTables: async (principal, key, transaction) => {
     await call('CommitTables', { principal: toPrincipalMessage(principal), key, transaction });

@@ -68,7 +68,7 @@ export class LoadedTables {
   }
 
   /** A table as the catalog says that changes would make it. */
-  async staged(
+  async previewed(
     tenant: string,
     { name, version }: { readonly name: TableName; readonly version: string },
     table: LoadedTableMessage,

@@ -40,6 +40,29 @@ import { dropMaterializedView } from './materialized-view/drop-materialized-view
 import { explainRefresh } from './materialized-view/explain-refresh.ts';
 import { refreshMaterializedView } from './materialized-view/refresh-materialized-view.ts';
 import { showCreateMaterializedView } from './materialized-view/show-create-materialized-view.ts';
+import { alterRole } from './principal/alter-role.ts';
+import { alterSelf } from './principal/alter-self.ts';
+import { alterServiceAccount } from './principal/alter-service-account.ts';
+import { alterUser } from './principal/alter-user.ts';
+import { createRole } from './principal/create-role.ts';
+import { createServiceAccount } from './principal/create-service-account.ts';
+import { createToken } from './principal/create-token.ts';
+import { createUser } from './principal/create-user.ts';
+import { describeUser } from './principal/describe-user.ts';
+import { dropRole } from './principal/drop-role.ts';
+import { dropServiceAccount } from './principal/drop-service-account.ts';
+import { dropToken } from './principal/drop-token.ts';
+import { dropUser } from './principal/drop-user.ts';
+import { expungeUser } from './principal/expunge-user.ts';
+import { grant } from './principal/grant.ts';
+import { redeemInvitation } from './principal/redeem-invitation.ts';
+import { showAuditLog } from './principal/show-audit-log.ts';
+import { showGrants } from './principal/show-grants.ts';
+import { showRoles } from './principal/show-roles.ts';
+import { showServiceAccounts } from './principal/show-service-accounts.ts';
+import { showTokens } from './principal/show-tokens.ts';
+import { showUsers } from './principal/show-users.ts';
+import { undropUser } from './principal/undrop-user.ts';
 import { createStage } from './stage/create-stage.ts';
 import { dropStage } from './stage/drop-stage.ts';
 import { listStage } from './stage/list-stage.ts';
@@ -50,7 +73,7 @@ import { createView } from './view/create-view.ts';
 import { dropView } from './view/drop-view.ts';
 import { showCreateView } from './view/show-create-view.ts';
 import { summarize } from './summarize.ts';
-import { transaction } from './transaction.ts';
+import { transactionControl } from './transaction-control.ts';
 import { update } from './update.ts';
 import { use } from './use.ts';
 
@@ -81,7 +104,7 @@ export const COMMANDS = {
   showTables,
   killQuery,
   summarize,
-  transaction,
+  transactionControl,
   commentOn,
   createCatalog,
   dropCatalog,
@@ -110,6 +133,29 @@ export const COMMANDS = {
   alterTable,
   analyze,
   optimizeTable,
+  alterRole,
+  alterSelf,
+  alterServiceAccount,
+  alterUser,
+  createRole,
+  createServiceAccount,
+  createToken,
+  createUser,
+  describeUser,
+  dropRole,
+  dropServiceAccount,
+  dropToken,
+  dropUser,
+  expungeUser,
+  grant,
+  redeemInvitation,
+  showAuditLog,
+  showGrants,
+  showRoles,
+  showServiceAccounts,
+  showTokens,
+  showUsers,
+  undropUser,
 } as const satisfies Readonly<Record<string, Command>>;
 
 type Commands = typeof COMMANDS;

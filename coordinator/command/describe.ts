@@ -15,8 +15,8 @@ export const describe = rowsCommand<Describe>({
     reader.word();
     if (startsQuery(reader)) return { query: reader.takeRest() };
     const second = reader.peekWord();
-    if ((second === 'USER' || second === 'VIEW') && !reader.atEnd(1) && !reader.peekSymbol('.', 1)) {
-      throw reader.error('NOT_SUPPORTED', `DESCRIBE ${second} is not served`);
+    if (second === 'VIEW' && !reader.atEnd(1) && !reader.peekSymbol('.', 1)) {
+      throw reader.error('NOT_SUPPORTED', 'DESCRIBE VIEW is not served');
     }
     reader.takeWord('TABLE');
     const table = reader.name('a table', 3);

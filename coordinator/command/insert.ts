@@ -1,4 +1,6 @@
+import { SkeinError } from '#shared/error.ts';
 import type { ColumnName, TargetColumns } from '../operation/target-columns.ts';
+import { isLiteral } from '../statement/proven.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { StatementReader } from '../statement/statement-reader.ts';
 import { answerWrite } from './answer-write.ts';
@@ -57,10 +59,25 @@ function takeTarget(reader: StatementReader, list: readonly ColumnName[] | null)
 function takeValues(reader: StatementReader): Insert['values'] {
   reader.word();
   const rows: (readonly (TextSpan | null)[])[] = [];
-  do rows.push(reader.list('a value').map(notDefault));
-  while (reader.takeSymbol(','));
+  let count = 0;
+  do {
+    const row = reader.list('a value').map(notDefault).map(marked);
+    count += row.length;
+    if (count > VALUES_MAX) {
+      const message = `an INSERT has at most ${VALUES_MAX} values; COPY INTO and \`skein load\` take files`;
+      throw new SkeinError('STATEMENT_TOO_COMPLEX', message);
+    }
+    rows.push(row);
+  } while (reader.takeSymbol(','));
   return reader.atEnd() ? rows : null;
 }
+
+/** Values that one INSERT lists: a planner takes no more in a text of its own length, and the coordinator holds each. */
+const VALUES_MAX = 100_000;
+
+/** Marks a literal here, where a long text has a thread of its own: as a rule nearly all of many values are literals. */
+const marked = (value: TextSpan | null): TextSpan | null =>
+  value !== null && isLiteral(value) ? { ...value, isLiteral: true } : value;
 
 /** A list of columns in brackets; null where a bracket begins a query. */
 function takeColumns(reader: StatementReader): readonly ColumnName[] | null {

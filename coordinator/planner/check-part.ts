@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { textOf } from '../plan/json-node.ts';
-import { type PartText, LIST_SOURCE, type PartRefusal } from '../binding/part-text.ts';
+import { type PartText, LIST_SOURCE, type PartRefusal } from './part-text.ts';
 
 /** Checks that the parts of a text are what they stand for. @param tree the text's syntax tree by `json_serialize_sql` */
 export function partRefusal({ kind, count }: PartText, tree: Json): PartRefusal | null {

@@ -1,6 +1,6 @@
 import type { ErrorData } from '#shared/error.ts';
 import type { QueryReferences } from '../binding/query-references.ts';
-import type { PartRefusal, PartText } from '../binding/part-text.ts';
+import type { Part } from '../statement/proven.ts';
 import type {
   BindRequest,
   CompareReply,
@@ -19,7 +19,7 @@ export type PlannerRequest =
   | { readonly kind: 'bind'; readonly request: BindRequest }
   | { readonly kind: 'translate'; readonly request: TranslateRequest }
   | { readonly kind: 'compare'; readonly request: CompareRequest }
-  | { readonly kind: 'parts'; readonly texts: readonly PartText[] };
+  | { readonly kind: 'parts'; readonly parts: readonly Part[] };
 
 export type PlannerReply =
   /** The first message of a connection; `planner` is the number that the process was started with. */
@@ -31,7 +31,7 @@ export type PlannerReply =
   | { readonly kind: 'bound'; readonly refusals: readonly (string | null)[] }
   | { readonly kind: 'translated'; readonly sql: string }
   | { readonly kind: 'compared'; readonly reply: CompareReply }
-  | { readonly kind: 'parts'; readonly refusals: readonly (PartRefusal | null)[] }
+  | { readonly kind: 'proven' }
   | { readonly kind: 'failed'; readonly error: ErrorData; readonly detail: string };
 
 /** The options of a planner process, passed as JSON in its only argument. */

@@ -6,7 +6,7 @@ import { parseJson } from '#shared/json.ts';
 import { orAborted } from '#shared/or-aborted.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { QueryReferences } from '../binding/query-references.ts';
-import type { PartRefusal, PartText } from '../binding/part-text.ts';
+import type { Part } from '../statement/proven.ts';
 import { tooComplex, type PlannerChild } from './planner-child.ts';
 import { PlannerHost } from './planner-host.ts';
 import type { PlannerReply, PlannerRequest } from './planner-message.ts';
@@ -122,14 +122,9 @@ export class PlannerPool implements Planner {
     throw new Error(`invariant: a planner answers describe with ${reply.kind}`);
   }
 
-  async checkParts(
-    texts: readonly PartText[],
-    asker: Asker,
-    signal: AbortSignal,
-  ): Promise<readonly (PartRefusal | null)[]> {
-    const reply = await this.#call({ kind: 'parts', texts }, asker, signal);
-    if (reply.kind === 'parts') return reply.refusals;
-    throw new Error(`invariant: a planner answers parts with ${reply.kind}`);
+  async checkParts(parts: readonly Part[], asker: Asker, signal: AbortSignal): Promise<void> {
+    const reply = await this.#call({ kind: 'parts', parts }, asker, signal);
+    if (reply.kind !== 'proven') throw new Error(`invariant: a planner answers parts with ${reply.kind}`);
   }
 
   close(): Promise<void> {

@@ -41,7 +41,10 @@ async function answer(message: PlannerRequest): Promise<PlannerReply> {
       const { sql, dialect } = message.request;
       return { kind: 'translated', sql: translateForeign(sql, dialect) };
     }
-    if (message.kind === 'parts') return { kind: 'parts', refusals: await session.checkParts(message.texts) };
+    if (message.kind === 'parts') {
+      await session.checkParts(message.parts);
+      return { kind: 'proven' };
+    }
     if (message.kind === 'compare') return { kind: 'compared', reply: await session.compare(message.request) };
     const { request } = message;
     return { kind: 'planned', reply: printReply(await session.plan(request), request) };

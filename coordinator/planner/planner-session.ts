@@ -3,6 +3,7 @@ import type { StatementContext } from '#proto/task.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
+import { boundSql } from '#shared/sql/bounded-functions.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { contextSetupSql } from '#shared/sql/statement-context.ts';
 import { differentColumn, differentMeaning } from '../dialect/check-meaning.ts';
@@ -20,7 +21,9 @@ import { planningError } from './planning-error.ts';
 import { reportedError } from './reported-error.ts';
 import { scanFunction } from './scan-function.ts';
 import { partRefusal } from './check-part.ts';
-import type { PartRefusal, PartText } from '../binding/part-text.ts';
+import { checkParts } from './check-parts.ts';
+import type { Part } from '../statement/proven.ts';
+import type { PartRefusal, PartText } from './part-text.ts';
 import { columnsOf, isUnresolved, type ParameterTypes } from './prepared-columns.ts';
 import { fromDuckDbType } from './duckdb-type-of.ts';
 import { checkReferences, checkResult } from './plan-text.ts';
@@ -49,7 +52,7 @@ const PLAN = (optimize: boolean): string =>
 export class PlannerSession {
   readonly #instance: duckdb.DuckDBInstance;
   readonly #connection: duckdb.DuckDBConnection;
-  /** Binds without optimising: for the names and types of a result. */
+  /** Binds without optimising: for the names and types of a result. What a statement raises with `error(message)` meanwhile is marked as its own. */
   readonly #binder: duckdb.DuckDBConnection;
   readonly #parse: duckdb.DuckDBPreparedStatement;
   readonly #plan: duckdb.DuckDBPreparedStatement;
@@ -86,6 +89,7 @@ export class PlannerSession {
     for (const one of [connection, binder]) {
       for (const sql of [...contextSetupSql, 'SET errors_as_json = true']) await one.run(sql);
     }
+    for (const macro of boundSql('raise')) await binder.run(macro);
     await binder.run("PRAGMA disable_optimizer; SET explain_output = 'all'");
     const prepared = [];
     for (const sql of [PARSE, PLAN(true), PLAN(false)]) prepared.push(await connection.prepare(sql));
@@ -138,17 +142,18 @@ export class PlannerSession {
     return refusals;
   }
 
-  async checkParts(texts: readonly PartText[]): Promise<readonly (PartRefusal | null)[]> {
-    const refusals: (PartRefusal | null)[] = [];
-    for (const text of texts) {
-      try {
-        refusals.push(partRefusal(text, await this.#serialize(this.#parse, text.sql)));
-      } catch (thrown) {
-        if (thrown instanceof RangeError) throw thrown;
-        refusals.push({ error: SkeinError.of(thrown).toData(), part: null });
-      }
+  /** @throws SYNTAX_ERROR for a part that is not one thing of its kind, with the place in its statement */
+  checkParts(parts: readonly Part[]): Promise<void> {
+    return checkParts(parts, (text) => this.#partRefusal(text));
+  }
+
+  async #partRefusal(text: PartText): Promise<PartRefusal | null> {
+    try {
+      return partRefusal(text, await this.#serialize(this.#parse, text.sql));
+    } catch (thrown) {
+      if (thrown instanceof RangeError) throw thrown;
+      return { error: SkeinError.of(thrown).toData(), part: null };
     }
-    return refusals;
   }
 
   async compare({ sql, scans, context, contextual, dialect, types }: CompareRequest): Promise<CompareReply> {
@@ -343,7 +348,7 @@ export class PlannerSession {
 
   /** The first row of a query that gives texts. */
   async #texts(sql: string, values: string[]): Promise<readonly (string | null)[]> {
-    const prepared = await this.#guard(() => this.#connection.prepare(sql));
+    const prepared = await this.#guard(() => this.#binder.prepare(sql));
     try {
       values.forEach((value, i) => prepared.bindVarchar(i + 1, value));
       const reader = await this.#guard(() => prepared.runAndReadAll());

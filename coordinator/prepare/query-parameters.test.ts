@@ -2,7 +2,6 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import { SCRIPTED_ASKER, scriptedTables } from '#test/support/scripted/tables.ts';
-import type { PartText } from '../binding/part-text.ts';
 import type { DescribeReply, Planner } from '../binding/planner.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
 import { printSqlType } from '../plan/sql-type.ts';
@@ -11,7 +10,6 @@ import { applyEdits, bindParameters, valuePlaces } from '../statement/bind-param
 import type { Constant, Parameters } from '../statement/parameters.ts';
 import { constantsOf, constantsQuery } from '../query/constants-query.ts';
 import { prove } from '../statement/proven.ts';
-import { checkParts } from './check-parts.ts';
 import { describeQuery, queryPreparer } from './prepare-query.ts';
 
 const tables = scriptedTables({ 'lake.tpch.t': { columns: 'a int, b string' } });
@@ -141,10 +139,9 @@ describe('constant expressions', () => {
     const sql = `EXECUTE p(${expressions.join(', ')})`;
     const written = expressions.map((text) => ({ text, offset: sql.indexOf(text) }));
     const signal = AbortSignal.timeout(20_000);
-    const ask = (texts: readonly PartText[]) => planner.checkParts(texts, SCRIPTED_ASKER, signal);
     const spans = await prove(
       (take) => written.map((one) => take('expression', one)),
-      (parts) => checkParts(parts, ask),
+      (parts) => planner.checkParts(parts, SCRIPTED_ASKER, signal),
     ).catch((thrown: unknown) => SkeinError.of(thrown));
     if (spans instanceof SkeinError) return [spans.code, sql.slice(spans.position)];
     const { query, text, values } = constantsQuery(spans);

@@ -2,33 +2,25 @@ import { parseBytes } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
 import type { QueryRun } from '../scheduler/one-run.ts';
-import { setting, type SessionState } from '../session/session.ts';
+import { setting } from '../session/session.ts';
 import type { AdmissionRequest, Place } from '../workload/admission.ts';
 import { PRIORITY_HIGH, WORK_CLASSES, type WorkClass } from '../workload/work-class.ts';
-import type { ActiveQuery } from './active-query.ts';
 import { classifyQuery } from './classify-query.ts';
 import { describePlan } from './describe-plan.ts';
-import type { StatementRequest } from './query-service.ts';
 import { routedStatement } from './routed-statement.ts';
-import type { RunnerServices } from './runner-services.ts';
+import type { RunningStatement } from './running.ts';
 
 /** A query that is to be admitted. */
-type AskingQuery = {
-  readonly services: RunnerServices;
-  readonly request: StatementRequest;
-  readonly active: ActiveQuery;
-  readonly state: SessionState;
-  readonly query: PreparedQuery;
-};
+type AskingQuery = RunningStatement & { readonly query: PreparedQuery };
 
 /** Classifies the query, waits for its place, and begins its time. */
 export async function admitQuery(asking: AskingQuery): Promise<Place> {
-  const { services, request, active, state, query } = asking;
+  const { services, request, active, session, query } = asking;
   const { signal } = active;
   active.profile.planned(describePlan(query, active));
   const { tenant } = request.caller.claims;
   const { config, scheduler } = services;
-  const options = { setting: setting(state, 'service.workload_class', config) };
+  const options = { setting: setting(session, 'service.workload_class', config) };
   const classification = await classifyQuery(query, options, { tables: services.tables, tenant, signal });
   active.describe({ classification });
   const place: Place = await admitted(asking, classification.workClass, {
@@ -77,8 +69,8 @@ async function admitted(
 }
 
 /** Gives the query the timeout of its class; a timeout that the request or the session has set can only shorten it. */
-function limitRun({ request, active, state }: AskingQuery, { limits, workClass }: Place): void {
-  const isDefault = request.timeoutMs === undefined && !state.settings.has('skein.query_timeout');
+function limitRun({ request, active, session }: AskingQuery, { limits, workClass }: Place): void {
+  const isDefault = request.timeoutMs === undefined && !session.settings.has('skein.query_timeout');
   active.limitRun(limits.timeoutMs, workClass, isDefault);
 }
 
@@ -102,5 +94,5 @@ export function runLimits(
 }
 
 /** Memory that the session allows the query on each worker. */
-const sessionMemory = ({ state, services }: AskingQuery): number =>
-  parseBytes(setting(state, 'skein.query_memory_limit', services.config));
+const sessionMemory = ({ session, services }: AskingQuery): number =>
+  parseBytes(setting(session, 'skein.query_memory_limit', services.config));

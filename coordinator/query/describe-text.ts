@@ -5,14 +5,12 @@ import { describeQuery } from '../prepare/prepare-query.ts';
 import { printSqlType } from '../plan/sql-type.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
-import { placesIn, type ValuePlace } from '../statement/value-place.ts';
+import { placesIn } from '../statement/value-place.ts';
 import { prepareDerivedText } from './prepare-derived-text.ts';
-
-type Parts = Parameters<typeof prepareDerivedText>[0] & { readonly values: readonly ValuePlace[] };
 
 /** Binds a query, or a text that was made of it, with its parameters in place, before they have values. */
 export async function describeText(
-  parts: Parts,
+  parts: Parameters<typeof prepareDerivedText>[0],
   query: TextSpan,
   text: DerivedText,
   context: StatementContext,

@@ -23,21 +23,20 @@ import type { TextSpan } from '../statement/statement.ts';
 import { TextColumnReader } from '../sink/text-column.ts';
 import { admitQuery, runLimits } from './admit-query.ts';
 import type { QueryExecution, QueryOutcome, FilesDestination } from './execute-query.ts';
+import type { RunningStatement } from './running.ts';
 
 /** A query over one table, or over files of a stage, that runs whole for each of some parts of the files, and writes its rows. */
-export type PartsExecution = Pick<
-  QueryExecution,
-  'services' | 'request' | 'active' | 'state' | 'query' | 'context' | 'shape'
-> & {
-  /** The scan of some of the files. */
-  readonly scanOf: (files: readonly ScanFile[]) => PlannedScan;
-  readonly parts: readonly (readonly ScanFile[])[];
-  /** Cores of each task. Only with one do its rows keep their order. */
-  readonly width: TaskWidth;
-  readonly destination: FilesDestination;
-  /** Loads the table as it is when the query has waited for its place. */
-  readonly source: TableSource;
-};
+export type PartsExecution = RunningStatement &
+  Pick<QueryExecution, 'query' | 'context' | 'shape'> & {
+    /** The scan of some of the files. */
+    readonly scanOf: (files: readonly ScanFile[]) => PlannedScan;
+    readonly parts: readonly (readonly ScanFile[])[];
+    /** Cores of each task. Only with one do its rows keep their order. */
+    readonly width: TaskWidth;
+    readonly destination: FilesDestination;
+    /** Loads the table as it is when the query has waited for its place. */
+    readonly source: TableSource;
+  };
 
 type PartsOutcome = Pick<QueryOutcome, 'bytesScanned' | 'fragments' | 'files'> & {
   readonly loads: readonly FileLoad[];

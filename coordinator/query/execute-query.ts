@@ -19,20 +19,15 @@ import type { QueryRun } from '../scheduler/one-run.ts';
 import type { StageReport } from '../scheduler/stage-report.ts';
 import { setting, type SessionState } from '../session/session.ts';
 import type { Place } from '../workload/admission.ts';
-import type { ActiveQuery } from './active-query.ts';
 import { admitQuery, runLimits } from './admit-query.ts';
 import { taskProfile } from '../profile/task-profile.ts';
 import { describePlan } from './describe-plan.ts';
 import { distributeQuery, rescan, runsWhole, type QueryStages } from '../scheduler/distribute-query.ts';
-import type { StatementRequest } from './query-service.ts';
+import type { RunningStatement } from './running.ts';
 import type { RunnerServices } from './runner-services.ts';
 
 /** A query that is about to run, and the receiver of its rows. */
-export type QueryExecution = {
-  readonly services: RunnerServices;
-  readonly request: StatementRequest;
-  readonly active: ActiveQuery;
-  readonly state: SessionState;
+export type QueryExecution = RunningStatement & {
   readonly query: PreparedQuery;
   readonly context: StatementContext;
   /** The place of another query of the same statement, which waits for this one's rows; null = the query needs its own. */
@@ -114,7 +109,7 @@ type AdmittedExecution = QueryExecution & { readonly place: Place };
 
 /** Runs the query whole on one worker or in stages on several, by the session's settings and the size of the data. */
 async function executeAdmitted(execution: AdmittedExecution): Promise<QueryOutcome> {
-  const { services, request, active, state, query } = execution;
+  const { services, request, active, session, query } = execution;
   const { profile, signal } = active;
   profile.planned(describePlan(query, active));
   const { tenant, sub: principal } = request.caller.claims;
@@ -125,7 +120,7 @@ async function executeAdmitted(execution: AdmittedExecution): Promise<QueryOutco
   await scheduler.pool.available(signal);
   const { destination } = execution;
   const inOneTask = destination.kind === 'files' && destination.inOneTask === true;
-  const settings = { ...distributionSettings(state, services), inOneTask };
+  const settings = { ...distributionSettings(session, services), inOneTask };
   if (query.isShared && runsWhole(query, scans, { cluster: clusterFacts(scheduler), settings }) === null) {
     return await executeAdmitted({ ...execution, query: await execution.planAlone(execution.place) });
   }
@@ -205,9 +200,9 @@ async function executeWhole(
   scans: readonly PlannedScan[],
   limits: Limits & { readonly reason: string },
 ): Promise<QueryOutcome> {
-  const { services, active, state, query, destination } = execution;
+  const { services, active, session, query, destination } = execution;
   active.profile.shaped({ kind: 'whole', reason: limits.reason });
-  const width = chooseWidth(scans, query.features, setting(state, 'skein.task_width', services.config));
+  const width = chooseWidth(scans, query.features, setting(session, 'skein.task_width', services.config));
   const fragment = singleFragment(query, width);
   const run = queryRun(execution);
   const report = await runWhole(services.scheduler, { ...run, scans: namedScans(scans, query.scans), fragment });

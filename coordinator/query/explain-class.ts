@@ -1,24 +1,15 @@
 import { parseJson, printJson, type JsonObject } from '#shared/json.ts';
 import type { ExplainFormat } from '../operation/explain-options.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
-import { setting, type SessionState } from '../session/session.ts';
-import type { ActiveQuery } from './active-query.ts';
+import { setting } from '../session/session.ts';
 import { classifyQuery } from './classify-query.ts';
-import type { StatementRequest } from './query-service.ts';
-import type { RunnerServices } from './runner-services.ts';
+import type { RunningStatement } from './running.ts';
 import { classJson, printClass, type Classification } from '../workload/classify.ts';
-
-type Explaining = {
-  readonly services: RunnerServices;
-  readonly request: StatementRequest;
-  readonly active: ActiveQuery;
-  readonly session: SessionState;
-};
 
 /** The class that a query would have now. */
 export function classOf(
   query: PreparedQuery,
-  { services, request, active, session }: Explaining,
+  { services, request, active, session }: RunningStatement,
 ): Promise<Classification> {
   const { tables, config } = services;
   const options = { setting: setting(session, 'service.workload_class', config) };

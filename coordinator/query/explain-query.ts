@@ -4,33 +4,23 @@ import type { ExplainFormat, ExplainOptions } from '../operation/explain-options
 import { explainDistributed } from '../distributor/explain-distributed.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
 import { planScans } from '../scheduler/plan-scans.ts';
-import type { SessionState } from '../session/session.ts';
-import type { ActiveQuery } from './active-query.ts';
 import { distributeQuery } from '../scheduler/distribute-query.ts';
 import { distributionSettings, type QueryOutcome } from './execute-query.ts';
 import { explainAnalyze } from './explain-analyze.ts';
 import { classOf, withClass } from './explain-class.ts';
-import type { StatementRequest } from './query-service.ts';
-import type { RunnerServices } from './runner-services.ts';
-
-type Explaining = {
-  readonly services: RunnerServices;
-  readonly request: StatementRequest;
-  readonly active: ActiveQuery;
-  readonly session: SessionState;
-};
+import type { RunningStatement } from './running.ts';
 
 /** The lines of a query's plan: as DuckDB has optimised it, or in the fragments that would run now. */
 export async function explainQuery(
   query: PreparedQuery,
   context: StatementContext,
-  parts: Explaining,
+  running: RunningStatement,
   { type, format }: ExplainOptions,
 ): Promise<readonly string[]> {
-  const { services, request, active, session } = parts;
+  const { services, request, active, session } = running;
   const { compiler, scheduler, tables, fileLists } = services;
   const { tenant, sub: principal } = request.caller.claims;
-  const workload = await classOf(query, parts);
+  const workload = await classOf(query, running);
   if (type === 'logical') return withClass(compiler.explain(query, format), workload, format);
   using hold = new FileListHold(fileLists, tenant);
   const scanContext = { tables, tenant, hold, signal: active.signal };
@@ -46,15 +36,15 @@ export async function explainQuery(
 
 /** How the queries of a statement that writes went. */
 export class QueryProfiles {
-  readonly #parts: Explaining;
+  readonly #running: RunningStatement;
   readonly #format: ExplainFormat;
   readonly #lines: (readonly string[])[] = [];
   /** End of the query before, and of the plan of this one, in ms since the statement came. */
   #lastMs = 0;
   #plannedMs = 0;
 
-  constructor(parts: Explaining, format: ExplainFormat) {
-    this.#parts = parts;
+  constructor(running: RunningStatement, format: ExplainFormat) {
+    this.#running = running;
     this.#format = format;
   }
 
@@ -65,11 +55,11 @@ export class QueryProfiles {
 
   /** A query that is planned begins to run. */
   begins(): void {
-    this.#plannedMs = this.#parts.active.elapsedMs();
+    this.#plannedMs = this.#running.active.elapsedMs();
   }
 
   add(outcome: QueryOutcome): void {
-    const { services, active } = this.#parts;
+    const { services, active } = this.#running;
     const nowMs = active.elapsedMs();
     const times = { planMs: this.#plannedMs - this.#lastMs, runMs: nowMs - this.#plannedMs };
     const plan = services.compiler.explain(outcome.query, 'text');

@@ -2,16 +2,10 @@ import type { StatementContext } from '#proto/task.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
 import type { QueryScope } from '../operation/refresh-request.ts';
 import type { NameDefaults } from '../binding/query-references.ts';
-import { setting, type SessionState } from '../session/session.ts';
-import type { StatementRequest } from './query-service.ts';
-import type { RunnerServices } from './runner-services.ts';
+import { setting } from '../session/session.ts';
+import type { RunningStatement } from './running.ts';
 
-type ContextParts = {
-  readonly services: RunnerServices;
-  readonly request: StatementRequest;
-  readonly session: SessionState;
-  readonly scope?: QueryScope;
-};
+type ContextParts = RunningStatement & { readonly scope?: QueryScope };
 
 /** The context that functions of a statement's queries see: its time, user, catalog and schema. */
 export async function makeStatementContext(parts: ContextParts): Promise<StatementContext> {

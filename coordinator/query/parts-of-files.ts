@@ -11,15 +11,14 @@ import { wholeText, type DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { executeParts, onlyTable, scanOfPart, type PartsExecution } from './execute-parts.ts';
 import { hasOrder } from './has-order.ts';
+import type { RunningStatement } from './running.ts';
 import { typedColumns } from './typed-columns.ts';
 
 /** The statement whose query runs once for each part of its files, and how it plans its texts. */
-export type PartsOf = Pick<
-  PartsExecution,
-  'services' | 'request' | 'active' | 'state' | 'source' | 'shape' | 'context'
-> & {
-  readonly plan: (query: TextSpan, text: DerivedText) => Promise<PreparedQuery>;
-};
+export type PartsOf = RunningStatement &
+  Pick<PartsExecution, 'source' | 'shape' | 'context'> & {
+    readonly plan: (query: TextSpan, text: DerivedText) => Promise<PreparedQuery>;
+  };
 
 type Rewrite = {
   readonly query: TextSpan;

@@ -4,16 +4,7 @@ import type { PrepareRequest } from '../prepare/prepare-query.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { ValuePlace } from '../statement/value-place.ts';
-import type { ActiveQuery } from './active-query.ts';
-import type { StatementRequest } from './query-service.ts';
-import type { RunnerServices } from './runner-services.ts';
-
-type Parts = {
-  readonly services: RunnerServices;
-  readonly request: StatementRequest;
-  readonly active: ActiveQuery;
-  readonly tables: PrepareRequest['tables'];
-};
+import type { RunningStatement } from './running.ts';
 
 type TextWork<T> = {
   readonly context: StatementContext;
@@ -24,7 +15,7 @@ type TextWork<T> = {
 
 /** Does the work on a text that was made of the query; errors have their place in the statement. */
 export async function prepareDerivedText<T>(
-  { services, request, active, tables }: Parts,
+  { services, request, active, tables }: RunningStatement & Pick<PrepareRequest, 'tables'>,
   query: TextSpan,
   derived: DerivedText,
   { context, values, work }: TextWork<T>,

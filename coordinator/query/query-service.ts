@@ -12,6 +12,10 @@ import type { ResultSink } from '../sink/result-sink.ts';
 export type StatementRequest = {
   readonly caller: Caller;
   readonly session: SessionKey;
+  /** The transaction that the statement runs in, of several that a session may have open; null = outside of any. Absent = the session's own. */
+  readonly transaction?: SessionKey | null;
+  /** The value of `skein.ddl_in_transaction` where the session has set none. Absent = refuse. */
+  readonly ddlInTransaction?: 'commit' | 'refuse';
   readonly queryId: QueryId;
   readonly sql: string;
   /** Values for the parameters of `sql`; null = the request has none. */

@@ -18,16 +18,15 @@ import { rowEncoding } from '../sink/row-encoding.ts';
 import { admitQuery, runLimits } from './admit-query.ts';
 import type { QueryExecution } from './execute-query.ts';
 import { onlyTable } from './execute-parts.ts';
+import type { RunningStatement } from './running.ts';
 
 /** A query of one table that gives the rows of RETURNING. */
-type ReturningExecution = Pick<
-  QueryExecution,
-  'services' | 'request' | 'active' | 'state' | 'query' | 'context' | 'shape'
-> & {
-  /** Place of RETURNING in the statement. */
-  readonly offset: number;
-  readonly of: ReturnedFiles;
-};
+type ReturningExecution = RunningStatement &
+  Pick<QueryExecution, 'query' | 'context' | 'shape'> & {
+    /** Place of RETURNING in the statement. */
+    readonly offset: number;
+    readonly of: ReturnedFiles;
+  };
 
 /** Operators of a query with one row for each of its table. */
 const PLAIN: ReadonlySet<Plan['kind']> = new Set(['scan', 'project', 'filter']);
@@ -63,7 +62,7 @@ async function readRows(
   binding: ScanBinding,
   { files, count }: { readonly files: readonly ScanFile[]; readonly count: number },
 ): Promise<ReadRows> {
-  const { services, request, active, state, query, context, shape } = execution;
+  const { services, request, active, session, query, context, shape } = execution;
   const { sink } = request;
   const { columns } = query;
   const { timeZone } = context;
@@ -112,7 +111,7 @@ async function readRows(
       mayStartOver: () => true,
     };
     const scans = [scanOf(binding, { files, report: { ...EMPTY_REPORT, files: files.length, ...sizeOf(files) } })];
-    const width = chooseWidth(scans, query.features, setting(state, 'skein.task_width', services.config));
+    const width = chooseWidth(scans, query.features, setting(session, 'skein.task_width', services.config));
     const fragment = singleFragment(query, width);
     const report = await runWhole(services.scheduler, { ...run, scans: namedScans(scans, query.scans), fragment });
     return { rows: report.rows, bytesScanned: report.bytesScanned, fragments: 1 };

@@ -4,12 +4,11 @@ import { requireAction } from '../auth/authenticate.ts';
 import type { Command } from '../command/command.ts';
 import type { Outcome } from '../operation/outcome.ts';
 import { COMMANDS, type Statement } from '../command/commands.ts';
-import type { SessionKey } from '../session/session-store.ts';
 import { CountedSink } from '../sink/counted-sink.ts';
 import { MiscountedRows } from '../sink/miscounted-rows.ts';
-import { setting } from '../session/session.ts';
+import { setting, type SessionState } from '../session/session.ts';
 import { sizeOf } from '../statement/parameters.ts';
-import type { Edit } from '../statement/bind-parameters.ts';
+import { valuePlaces } from '../statement/bind-parameters.ts';
 import { READ_STATEMENT, type StatementText } from '../prepare/read-statement.ts';
 import { ActiveQuery } from './active-query.ts';
 import { answerInTime } from './answer-in-time.ts';
@@ -20,17 +19,19 @@ import type { QueryRegistry } from './query-registry.ts';
 import type { QueryService, StatementRequest } from './query-service.ts';
 import { commandContext } from './running-statement.ts';
 import type { RunnerServices } from './runner-services.ts';
+import type { RunningStatement } from './running.ts';
 import { profileBytesMax } from '../profile/task-profile.ts';
 import type { QueryType } from '../statement/query-type.ts';
 import { readOnly } from '../transaction/transaction-catalog.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { sessionStatements } from './session-statements.ts';
+import { findTransaction } from './session-transactions.ts';
 
 /** Runs statements: gate, plan, admission, tasks, result. Every statement leaves by one path, which frees all it holds. */
 export function statementRunner(services: RunnerServices): QueryService {
   return {
     execute: (request) => execute(services, request),
-    timeoutMs: (session) => timeoutOf(services, session),
+    timeoutMs: (session) => timeoutOf(services, services.sessions.store.get(session)),
     endSession: async (session) => {
       await services.transactions.rollBack(session);
       services.sessions.store.end(session);
@@ -59,15 +60,17 @@ async function execute(services: RunnerServices, asked: StatementRequest): Promi
       traces?.ended({ row, workClass, queries: active.profile.queries }, request.traceParent);
     },
   });
-  active.limit(request.timeoutMs ?? timeoutOf(services, request.session));
+  const session = services.sessions.store.get(request.session);
+  active.limit(request.timeoutMs ?? timeoutOf(services, session));
   const refused = register(registry, active);
   const { redacted, edits, parsed } = await readText(services, request, active.signal);
-  beginCommand(active, parsed.kind === 'refused' ? null : parsed.statement, { services, request });
+  const running = { services, request, active, session, values: valuePlaces(edits) };
+  beginCommand(running, parsed.kind === 'refused' ? null : parsed.statement);
   active.received(redacted);
   let outcome: Outcome;
   try {
     if (refused !== undefined) throw refused;
-    outcome = await answerInTime(active.signal, inTransaction(parsed, { services, request, active, edits }));
+    outcome = await answerInTime(active.signal, inTransaction(parsed, running));
     active.signal.throwIfAborted();
     sink.check(outcome.rowsProduced);
     active.completed(outcome);
@@ -91,8 +94,8 @@ function cuRate({ config, scheduler }: RunnerServices): number {
   return rate === 'cores' ? scheduler.pool.live().reduce((sum, { info }) => sum + info.cores, 0) : rate;
 }
 
-const timeoutOf = ({ sessions, config }: RunnerServices, session: SessionKey): number =>
-  parseDuration(setting(sessions.store.get(session), 'skein.query_timeout', config));
+const timeoutOf = ({ config }: RunnerServices, session: SessionState): number =>
+  parseDuration(setting(session, 'skein.query_timeout', config));
 
 /** The error when a statement of this id is active. */
 function register(registry: QueryRegistry, active: ActiveQuery): SkeinError | undefined {
@@ -128,23 +131,28 @@ async function readText(
   }
 }
 
-type Running = {
-  readonly services: RunnerServices;
-  readonly request: StatementRequest;
-  readonly active: ActiveQuery;
-  readonly edits: readonly Edit[];
-};
-
 /** Runs a statement in the session's transaction, if there is one: its errors, also those of its text, end it. */
-async function inTransaction(parsed: StatementText['parsed'], running: Running): Promise<Outcome> {
+async function inTransaction(parsed: StatementText['parsed'], running: RunningStatement): Promise<Outcome> {
   const { services, request, active } = running;
   const work = async (): Promise<Outcome> => {
     if (parsed.kind === 'refused') throw SkeinError.fromData(parsed.error);
     return run(parsed.statement, running);
   };
-  const transaction = services.transactions.find(request.session);
-  const endsIt = parsed.kind !== 'refused' && parsed.statement.command === 'transaction';
-  if (transaction === undefined || endsIt) return work();
+  const transaction = findTransaction(services, request);
+  const endsIt = parsed.kind !== 'refused' && parsed.statement.command === 'transactionControl';
+  if (endsIt) return work();
+  if (transaction === undefined) {
+    if (request.transaction) throw new SkeinError('NO_TRANSACTION', 'there is no such transaction, or it has ended');
+    return work();
+  }
+  if (parsed.kind !== 'refused' && goesFirst(parsed.statement, running, transaction)) {
+    const outside = { ...running, request: { ...request, transaction: null } };
+    return transaction.run(active, async () => {
+      const outcome = await run(parsed.statement, outside);
+      transaction.tables.moveOn();
+      return outcome;
+    });
+  }
   return transaction.run(active, async () => {
     if (parsed.kind !== 'refused') requireInside(parsed.statement, transaction);
     return work();
@@ -155,23 +163,41 @@ async function inTransaction(parsed: StatementText['parsed'], running: Running):
 const DEFINING: ReadonlySet<QueryType> = new Set(['ddl', 'ctas', 'maintenance', 'copy']);
 const WRITING: ReadonlySet<QueryType> = new Set([...DEFINING, 'insert', 'update', 'delete', 'merge']);
 
-/** @throws IN_TRANSACTION, READ_ONLY_TRANSACTION */
-function requireInside({ command: name, input }: Statement, { mayWrite }: Transaction): void {
+/** Whether a statement that a transaction cannot hold runs before it, and is committed at once: drivers are always in a transaction. */
+function goesFirst(
+  statement: Statement,
+  { services, request, session }: RunningStatement,
+  transaction: Transaction,
+): boolean {
+  if (!isRefusedInside(statement) || !transaction.mayWrite || !transaction.isUnchanged) return false;
+  const value = setting(session, 'skein.ddl_in_transaction', services.config);
+  return value === 'auto' ? request.ddlInTransaction === 'commit' : value === 'commit';
+}
+
+function isRefusedInside({ command: name, input }: Statement): boolean {
   const command: Command = COMMANDS[name];
   const type = command.typeOf?.(input) ?? command.queryType;
-  if (DEFINING.has(type) && command.inTransaction?.(input) !== true) {
+  return DEFINING.has(type) && command.inTransaction?.(input) !== true;
+}
+
+/** @throws IN_TRANSACTION, READ_ONLY_TRANSACTION */
+function requireInside(statement: Statement, { mayWrite }: Transaction): void {
+  const command: Command = COMMANDS[statement.command];
+  const type = command.typeOf?.(statement.input) ?? command.queryType;
+  if (isRefusedInside(statement)) {
     throw new SkeinError('IN_TRANSACTION', `${command.words[0]} cannot run inside a transaction`);
   }
   if (WRITING.has(type) && !mayWrite) throw readOnly();
 }
 
-function run({ command: name, input }: Statement, { services, request, active, edits }: Running): Promise<Outcome> {
+function run({ command: name, input }: Statement, running: RunningStatement): Promise<Outcome> {
+  const { services, request, active } = running;
   const command: Command = COMMANDS[name];
   if (command.timeout === 'coordinator' && request.timeoutMs === undefined) {
     active.limit(services.config['coordinator.query_timeout']);
   }
-  const prepared = sessionStatements({ services, request, active, edits });
+  const prepared = sessionStatements(running);
   const action = command.action(input);
   if (action !== null) requireAction(request.caller, action);
-  return command.run(input, commandContext(services, request, { active, edits, prepared }));
+  return command.run(input, commandContext(running, { prepared, isQuery: command === COMMANDS.query }));
 }

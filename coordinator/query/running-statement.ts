@@ -11,42 +11,37 @@ import { unloadRows } from '../unload/unload-rows.ts';
 import { StatementWrites } from './statement-writes.ts';
 import { tenantGroups } from '../workload/group-snapshot.ts';
 import { callersTables } from '../session/callers-tables.ts';
-import type { ActiveQuery } from './active-query.ts';
 import { cancelQuery, liveQueries } from './live-queries.ts';
-import { valuePlaces, type Edit } from '../statement/bind-parameters.ts';
-import type { StatementRequest } from './query-service.ts';
-import type { RunnerServices } from './runner-services.ts';
+import type { RunningStatement } from './running.ts';
 import { metadataRows } from '../binding/metadata-rows.ts';
 import type { CheckColumns } from './statement-parts.ts';
 import { StatementQueries } from './statement-queries.ts';
 import { statementRows } from './statement-rows.ts';
-import { sessionTransactions } from './session-transactions.ts';
-import { statementTables } from './statement-tables.ts';
+import { findTransaction, sessionTransactions } from './session-transactions.ts';
+import { leasedTables, statementTables } from './statement-tables.ts';
 
 /** The differences between a statement and the prepared statement that it runs. */
 type ContextParts = {
-  readonly active: ActiveQuery;
-  /** The values of parameters in the statement's text. */
-  readonly edits: readonly Edit[];
   readonly prepared: PreparedStatements;
+  /** The statement is one query, which may read its tables as a lease has them. */
+  readonly isQuery?: boolean;
   /** Called with the columns of the statement's query before it runs. */
   readonly checkColumns?: CheckColumns;
 };
 
 /** Makes the context in which a statement's command runs. */
 export function commandContext(
-  services: RunnerServices,
-  request: StatementRequest,
-  { active, edits, prepared, checkColumns = () => Promise.resolve() }: ContextParts,
+  running: RunningStatement,
+  { prepared, isQuery = false, checkColumns = () => Promise.resolve() }: ContextParts,
 ): CommandContext {
+  const { services, request, active, session } = running;
   const { store, names, catalog: shared } = services.sessions;
-  const inner = services.transactions.find(request.session)?.parts;
+  const inner = findTransaction(services, request)?.parts;
   const { catalog, journal, commits } = inner ?? {
     catalog: shared,
     journal: services.writes,
     commits: services.commits,
   };
-  const session = store.get(request.session);
   const rows = statementRows(services.config['coordinator.rows_bytes_max'], () => context);
   const source = callersTables(catalog, request.caller);
   const { tenant } = request.caller.claims;
@@ -69,17 +64,13 @@ export function commandContext(
     },
     openWrites: () => services.writes.open(),
     queries: new StatementQueries({
-      services,
-      request,
-      active,
-      session,
-      tables,
+      ...running,
+      tables: isQuery ? leasedTables(tables, source) : tables,
       source,
-      values: valuePlaces(edits),
       checkColumns,
     }),
     prepared,
-    transactions: sessionTransactions(services, request, active),
+    transactions: sessionTransactions(running),
     records: {
       history: (asked) => services.history.pages(request.caller, asked),
       live: (limit) => liveQueries(services.registry, request.caller, { state: null, owner: null, limit }).queries,
@@ -88,16 +79,16 @@ export function commandContext(
     },
     writes: new StatementWrites({ config: services.config, journal, commits, statement: active }, () => context),
     unload: (unload) => unloadRows(unload, context, { journal: services.unloads, statement: active }),
-    ...answersOf(request, active),
+    ...answersOf(running),
   };
   return context;
 }
 
 /** The ways in which a command sends its result. */
 function answersOf(
-  request: StatementRequest,
-  active: ActiveQuery,
+  running: RunningStatement,
 ): Pick<CommandContext, 'answer' | 'answerPages' | 'answerReturned' | 'answerCount' | 'answerNumbers'> {
+  const { request } = running;
   const answerNumbers: CommandContext['answerNumbers'] = async (numbers) => {
     const { sink } = request;
     sink.start({ columns: numberColumns(Object.keys(numbers)), timeZone: NO_ZONE });
@@ -105,8 +96,8 @@ function answersOf(
     return { rowsProduced: 1, bytesScanned: 0, fragments: 0 };
   };
   return {
-    answer: ({ columns, rows }) => answer({ columns, pages: onePage(rows) }, request, active),
-    answerPages: (pages) => answer(pages, request, active),
+    answer: ({ columns, rows }) => answer({ columns, pages: onePage(rows) }, running),
+    answerPages: (pages) => answer(pages, running),
     answerReturned: async (count) => {
       // The rows are committed, whether the client waits for them or not.
       await request.sink.release().catch((error: unknown) => {
@@ -124,8 +115,7 @@ const NO_ZONE = 'UTC';
 
 async function answer(
   { columns, pages }: PagedAnswer,
-  { sink }: StatementRequest,
-  { signal }: ActiveQuery,
+  { request: { sink }, active: { signal } }: RunningStatement,
 ): Promise<Outcome> {
   signal.throwIfAborted();
   sink.start({ columns, timeZone: NO_ZONE });

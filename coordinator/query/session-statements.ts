@@ -8,26 +8,18 @@ import type { Outcome } from '../operation/outcome.ts';
 import { COMMANDS, type Statement } from '../command/commands.ts';
 import type { PreparedStatement, QueryColumn } from '../session/prepared-statement.ts';
 import type { SessionState } from '../session/session.ts';
-import { applyEdits, type Edit } from '../statement/bind-parameters.ts';
+import { applyEdits, valuePlaces, type Edit } from '../statement/bind-parameters.ts';
 import { PARAMETERS_MAX, sizeOf, type Constant, type Parameters } from '../statement/parameters.ts';
 import { READ_STATEMENT, type StatementText } from '../prepare/read-statement.ts';
 import type { TextSpan } from '../statement/statement.ts';
-import type { ActiveQuery } from './active-query.ts';
 import { beginCommand } from './begin-command.ts';
 import { placeIn } from './error-place.ts';
-import type { StatementRequest } from './query-service.ts';
 import { commandContext } from './running-statement.ts';
-import type { RunnerServices } from './runner-services.ts';
+import type { CheckColumns } from './statement-parts.ts';
+import type { RunningStatement } from './running.ts';
 
-/** The prepared statements of a statement's session. `edits` are the values in the statement's own text. */
-export const sessionStatements = (parts: Parts): PreparedStatements => new SessionStatements(parts);
-
-type Parts = {
-  readonly services: RunnerServices;
-  readonly request: StatementRequest;
-  readonly active: ActiveQuery;
-  readonly edits: readonly Edit[];
-};
+/** The prepared statements of a statement's session. */
+export const sessionStatements = (running: RunningStatement): PreparedStatements => new SessionStatements(running);
 
 /** About how much memory a prepared statement takes besides its texts, a parameter of it, and a character of a text. */
 const STATEMENT_BYTES = 1_000;
@@ -35,15 +27,15 @@ const PARAMETER_BYTES = 200;
 const CHARACTER_BYTES = 2;
 
 class SessionStatements implements PreparedStatements {
-  readonly #parts: Parts;
+  readonly #running: RunningStatement;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(running: RunningStatement) {
+    this.#running = running;
   }
 
   async prepare(definition: Definition): Promise<PreparedStatement> {
     const { name } = definition;
-    const { services, request } = this.#parts;
+    const { services, request } = this.#running;
     this.#checkFree(this.#session(), definition);
     const { statement, types } = definition;
     const { parameters, columns } = await this.#describe(statement, types);
@@ -59,7 +51,7 @@ class SessionStatements implements PreparedStatements {
   }
 
   async execute({ name, position, arguments: given }: Execution): Promise<Outcome> {
-    const { services, request, active } = this.#parts;
+    const { active } = this.#running;
     const prepared = this.#session().prepared.get(name);
     if (prepared === undefined) throw unknown(name, position);
     const values = await this.#values(given);
@@ -69,23 +61,19 @@ class SessionStatements implements PreparedStatements {
     try {
       if (parsed.kind === 'refused') throw SkeinError.fromData(parsed.error);
       const { command, input } = this.#allowed(parsed.statement);
-      beginCommand(active, parsed.statement, { services, request });
-      return await command.run(
-        input,
-        commandContext(services, request, {
-          active,
-          edits,
-          prepared: this,
-          ...(command === COMMANDS.query ? { checkColumns: (now) => this.#checkColumns(prepared, now) } : {}),
-        }),
-      );
+      const running = { ...this.#running, values: valuePlaces(edits) };
+      beginCommand(running, parsed.statement);
+      const isQuery = command === COMMANDS.query;
+      const checkColumns: CheckColumns = (now) => this.#checkColumns(prepared, now);
+      const context = { prepared: this, isQuery, ...(isQuery ? { checkColumns } : {}) };
+      return await command.run(input, commandContext(running, context));
     } catch (thrown) {
       throw placed(SkeinError.of(thrown), { prepared, edits, given, position });
     }
   }
 
   deallocate(name: string | null, position: number): void {
-    const { services, request } = this.#parts;
+    const { services, request } = this.#running;
     if (name !== null && !this.#session().prepared.has(name)) throw unknown(name, position);
     services.sessions.store.update(request.session, (now) => ({
       ...now,
@@ -95,7 +83,7 @@ class SessionStatements implements PreparedStatements {
 
   /** The session as it is now. @throws NOT_SUPPORTED without a session of its own: that of a token is for settings only */
   #session(): SessionState {
-    const { services, request } = this.#parts;
+    const { services, request } = this.#running;
     if (request.session.kind === 'named') return services.sessions.store.get(request.session);
     throw new SkeinError('NOT_SUPPORTED', 'prepared statements need a session: send the header X-Skein-Session');
   }
@@ -107,7 +95,7 @@ class SessionStatements implements PreparedStatements {
         position,
       });
     }
-    const max = this.#parts.services.config['coordinator.prepared_statements_max'];
+    const max = this.#running.services.config['coordinator.prepared_statements_max'];
     if (prepared.size >= max) {
       throw new SkeinError(
         'TOO_MANY_PREPARED_STATEMENTS',
@@ -123,20 +111,20 @@ class SessionStatements implements PreparedStatements {
       throw new SkeinError('NOT_SUPPORTED', `${command.words[0]} cannot be prepared`, { position: 0 });
     }
     const action = command.action(input);
-    if (action !== null) requireAction(this.#parts.request.caller, action);
+    if (action !== null) requireAction(this.#running.request.caller, action);
     return { command, input };
   }
 
   /** Checks a statement before its parameters have values. @throws what it is refused for, with its place in the statement around it */
   async #describe({ text, offset }: TextSpan, types: readonly string[]): Promise<Described> {
-    const { services, request, active } = this.#parts;
     const { edits, parsed } = await this.#read(text, { kind: 'unknown', types });
     try {
       if (parsed.kind === 'refused') throw SkeinError.fromData(parsed.error);
       const { command, input } = this.#allowed(parsed.statement);
       const used = new Set(edits.map(({ name }) => name));
       const names = namesOf(edits, types);
-      const context = commandContext(services, request, { active, edits, prepared: this });
+      const running = { ...this.#running, values: valuePlaces(edits) };
+      const context = commandContext(running, { prepared: this });
       const described = await command.describe?.(input, context);
       const { columns, parameters } = must(described, 'it can be prepared');
       return {
@@ -169,10 +157,9 @@ class SessionStatements implements PreparedStatements {
 
   /** Values as constants; expressions are evaluated once, all together. */
   async #values(given: readonly Argument[]): Promise<readonly Constant[]> {
-    const { services, request, active, edits } = this.#parts;
     const expressions = given.flatMap(({ constant, expression }) => (constant === undefined ? [expression] : []));
     if (expressions.length === 0) return given.map(({ constant }) => constant ?? null);
-    const { queries } = commandContext(services, request, { active, edits, prepared: this });
+    const { queries } = commandContext(this.#running, { prepared: this });
     const literals = [
       ...(await queries.constants(await queries.prove((take) => expressions.map((one) => take('expression', one))))),
     ];
@@ -182,7 +169,7 @@ class SessionStatements implements PreparedStatements {
   }
 
   #read(sql: string, parameters: Parameters): Promise<StatementText> {
-    const { services, request, active } = this.#parts;
+    const { services, request, active } = this.#running;
     const { config, texts } = services;
     const limits = {
       bytesMax: config['coordinator.statement_bytes_max'],

@@ -4,18 +4,25 @@ import { commitTransaction } from '../transaction/commit-transaction.ts';
 import { commitManifests } from '../write/commit-manifests.ts';
 import { principalOf } from '../write/principal-of.ts';
 import { endLater } from '../write/write-journal.ts';
-import type { ActiveQuery } from './active-query.ts';
+import type { Transaction } from '../transaction/transaction.ts';
 import type { StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
+import type { RunningStatement } from './running.ts';
+
+/** The transaction that a statement runs in, if there is one. */
+export const findTransaction = (
+  { transactions }: Pick<RunnerServices, 'transactions'>,
+  { session, transaction }: Pick<StatementRequest, 'session' | 'transaction'>,
+): Transaction | undefined => (transaction === null ? undefined : transactions.find(transaction ?? session));
 
 /** BEGIN, COMMIT and ROLLBACK of a statement's session. */
-export function sessionTransactions(
-  { config, transactions, sessions: { catalog }, writes: journal, tables }: RunnerServices,
-  { session, caller }: StatementRequest,
-  active: ActiveQuery,
-): SessionTransactions {
+export function sessionTransactions({ services, request, active }: RunningStatement): SessionTransactions {
+  const { config, transactions, writes: journal, tables } = services;
+  const { catalog } = services.sessions;
   const { signal, recordId } = active;
+  const { caller } = request;
   const { tenant } = caller.claims;
+  const session = request.transaction ?? request.session;
   return {
     begin: (mode) => transactions.begin(session, mode),
     commit: () =>

@@ -20,7 +20,6 @@ import { BoundedValues } from '../operation/bounded-values.ts';
 import { constantsOf, constantsQuery } from './constants-query.ts';
 import { wholeText, type DerivedText } from '../statement/derived-text.ts';
 import { prove, type Proven, type TakePart } from '../statement/proven.ts';
-import { checkParts } from '../prepare/check-parts.ts';
 import type { UnloadDestination, UnloadedQuery } from '../operation/unload.ts';
 import { placesIn } from '../statement/value-place.ts';
 import { executeQuery, type FilesDestination, type QueryExecution, type QueryOutcome } from './execute-query.ts';
@@ -37,9 +36,9 @@ import { prepareDerivedText } from './prepare-derived-text.ts';
 import { makeStatementContext } from './make-statement-context.ts';
 import { narrowToScope } from './narrow-to-scope.ts';
 import type { QueryScope } from '../operation/refresh-request.ts';
+import type { RunningStatement } from './running.ts';
 import type { StatementParts } from './statement-parts.ts';
 import { returningRows } from './returning-rows.ts';
-import { leasedTables } from './statement-tables.ts';
 import { planLoad, planRewrite, type PartsOf } from './parts-of-files.ts';
 import { requireSameColumns } from './require-same-columns.ts';
 import { typedColumns } from './typed-columns.ts';
@@ -80,9 +79,7 @@ export class StatementQueries implements Queries {
   prove<T>(read: (take: TakePart) => T): Promise<T> {
     const { services, request, active } = this.#parts;
     const { tenant, sub: principal } = request.caller.claims;
-    return prove(read, (parts) =>
-      checkParts(parts, (texts) => services.compiler.planner.checkParts(texts, { tenant, principal }, active.signal)),
-    );
+    return prove(read, (parts) => services.compiler.planner.checkParts(parts, { tenant, principal }, active.signal));
   }
 
   async constants(expressions: readonly Proven<'expression'>[]): Promise<readonly string[]> {
@@ -106,11 +103,6 @@ export class StatementQueries implements Queries {
   }
 
   async run(query: TextSpan): Promise<Outcome> {
-    const tables = leasedTables(this.#parts.tables, this.#parts.source);
-    return new StatementQueries({ ...this.#parts, tables }).#rows(query);
-  }
-
-  async #rows(query: TextSpan): Promise<Outcome> {
     const { sink } = this.#parts.request;
     const { signal } = this.#parts.active;
     const shape = this.#admittedShape(query);
@@ -219,11 +211,10 @@ export class StatementQueries implements Queries {
   }
 
   async returning(query: TextSpan, text: DerivedText, of: ReturnedFiles): Promise<Returning> {
-    const { services, request, active, session: state } = this.#parts;
     const shape = this.#admittedShape(query);
     const context = await this.#context();
     const planned = await this.#plan(query, text, context);
-    const run = { services, request, active, state, query: planned, context, shape };
+    const run = { ...this.#parts, query: planned, context, shape };
     return returningRows({ ...run, offset: query.offset, of });
   }
 
@@ -288,17 +279,15 @@ export class StatementQueries implements Queries {
   #execution(
     query: PreparedQuery,
     context: StatementContext,
-  ): Pick<QueryExecution, 'services' | 'request' | 'active' | 'state' | 'query' | 'context' | 'place'> {
-    const { services, request, active, session: state } = this.#parts;
+  ): RunningStatement & Pick<QueryExecution, 'query' | 'context' | 'place'> {
     const known = query.contextual ? context : blankContext(context.timeZone);
-    return { services, request, active, state, query, context: known, place: null };
+    return { ...this.#parts, query, context: known, place: null };
   }
 
   async #inParts(query: TextSpan): Promise<PartsOf> {
-    const { services, request, active, session: state, source } = this.#parts;
     const at = { shape: this.#admittedShape(query), context: await this.#context() };
     const plan: PartsOf['plan'] = (of, text) => this.#plan(of, text, at.context);
-    return { services, request, active, state, source, ...at, plan };
+    return { ...this.#parts, ...at, plan };
   }
 
   /** The same for all queries of the statement. */

@@ -9,6 +9,7 @@ import { namedColumns } from './named-columns.ts';
 import { closedStar, markAddresses, type OpenStar } from './open-star.ts';
 import { foldIdentifier, foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { boundOf, hasTooManyArguments } from './bounded-calls.ts';
+import { spellingInstead } from './unsound-calls.ts';
 import { CONTEXT_FUNCTIONS, isFunctionAllowed, TABLE_FUNCTIONS } from '../binding/function-policy.ts';
 import {
   addSource,
@@ -315,6 +316,10 @@ class ReferenceFinder {
     checkSchema(node, name, location);
     if (CONTEXT_FUNCTIONS.has(name)) this.#contextual = true;
     if (hasTooManyArguments(name, node)) throw notServed(`${name} takes up to ${ARGUMENTS_MAX} arguments`, location);
+    const instead = spellingInstead(name, node);
+    if (instead !== undefined) {
+      throw notServed(`${name}(value, key) is wrong in this release of DuckDB: write ${instead}`, location);
+    }
     const bound = boundOf(name, node);
     if (bound === undefined) return;
     if (foldIdentifier(textOf(node['schema'])) === 'pg_catalog') throw withoutSchema(name, location);

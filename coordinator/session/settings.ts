@@ -119,6 +119,12 @@ export const SETTINGS = {
       throw invalid('skein.partitions', `auto, or from 1 to ${PARTITIONS_MAX}`, text);
     },
   },
+  'skein.ddl_in_transaction': {
+    type: 'text',
+    doc: 'What becomes of a statement that a transaction cannot hold (DROP, RENAME, schemas, views): commit (while the transaction has changed nothing, it runs and is committed at once), refuse, or auto (commit over Flight SQL, refuse over HTTP)',
+    default: () => 'auto',
+    parse: oneOf('skein.ddl_in_transaction', ['auto', 'commit', 'refuse']),
+  },
 } as const satisfies Record<string, Setting>;
 
 export const isSetting = (name: string): name is SettingName => Object.hasOwn(SETTINGS, foldIdentifier(name));

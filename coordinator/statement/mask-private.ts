@@ -4,10 +4,10 @@ import { identifierText, stringText, Tokenizer, type Token } from './tokenizer.t
 
 /** The words of the statements about users, accounts, tokens, invitations and webhooks (service specification, SQL statements). */
 const KEYWORDS: ReadonlySet<string> = new Set(
-  `ACCESS ACCOUNT ACCOUNTS ADD ALGORITHM ALTER ANALYZE AS CASCADE CLEAR CODE COMMENT CREATE DEFAULT_ROLE DEFAULT_WAREHOUSE DESC DESCRIBE
-  DISABLE DISPLAY_NAME DROP EMAIL ENROLL EVENTS EXISTS EXPLAIN EXPUNGE FOR FROM GRANT HOLD IDENTITY_SOURCE IF INVITATION KEYPAIR KEY_ID
-  LEGAL LIKE MANAGE MFA MUST_CHANGE_PASSWORD NOT OLD OR PASSWORD PATS PERSONAL PREPARE PUBLIC_KEY REASON REDEEM RENAME REPLACE RESTRICT
-  REVOKE SCOPE SECRET SELF SERVICE SET SHOW STATUS SUSPEND TO TOKEN TOKENS TOTP TTL UNDROP UNLOCK UNSET UNSUSPEND URL USER USERS VERIFY
+  `ACCESS ACCOUNT ACCOUNTS ADD ALGORITHM ALTER ANALYZE AS AUDIT CASCADE CLEAR CODE COMMENT CREATE DEFAULT_ROLE DEFAULT_WAREHOUSE DESC DESCRIBE
+  DELIVERIES DISABLE DISPLAY_NAME DROP EMAIL ENROLL EVENTS EXISTS EXPLAIN EXPUNGE FOR FROM GRANT GRANTS HOLD IDENTITY_SOURCE IF INVITATION KEYPAIR KEY_ID
+  LEGAL LIKE LIMIT LOG MANAGE MFA MUST_CHANGE_PASSWORD NOT OLD OR PASSWORD PATS PERSONAL PREPARE PUBLIC_KEY REASON REDEEM RENAME REPLACE RESTRICT
+  RETRY REVOKE ROLE ROLES SCOPE SECRET SELF SERVICE SET SHOW STATUS SUSPEND TO TOKEN TOKENS TOTP TTL UNDROP UNLOCK UNSET UNSUSPEND URL USER USERS VERIFY
   WEBHOOK WEBHOOKS WHERE WITH`.split(/\s+/),
 );
 
@@ -83,13 +83,19 @@ class Grammar {
       this.#symbol(written);
       return this.#hidden();
     }
+    // GRANT and REVOKE say whose role it is.
+    if ((this.#before === 'TO' || this.#before === 'FROM') && (word === 'USER' || word === 'SERVICE')) {
+      this.#expectsName = word === 'USER';
+      return this.#kept(word, false);
+    }
     const isKeyword = KEYWORDS.has(word) && !this.#expectsValue && !(touches && this.#isHidden);
     if (!isKeyword) {
       // An unknown word is taken for a keyword that is misspelt, and has a value behind it.
       this.#expectsValue = kind === 'word' && !this.#expectsValue;
       return this.#hidden();
     }
-    if (PRIVATE_KINDS.has(word) && !this.#hasKind) {
+    const isKind = PRIVATE_KINDS.has(word) || word === 'ROLE';
+    if (isKind && (!this.#hasKind || this.#before === 'SERVICE')) {
       this.#hasKind = true;
       // An invitation has no name, and a token has one only where it is called a personal access token.
       this.#expectsName = word !== 'INVITATION' && (word !== 'TOKEN' || this.#before === 'ACCESS');

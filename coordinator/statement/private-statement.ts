@@ -7,6 +7,12 @@ import { identifierText, Tokenizer, type Token } from './tokenizer.ts';
  */
 export const PRIVATE_KINDS: ReadonlySet<string> = new Set(['USER', 'ACCOUNT', 'TOKEN', 'INVITATION', 'WEBHOOK']);
 
+/** Further words of statements about principals. They are words of other statements, too, so a text that does not parse needs a verb before. */
+const FURTHER_KINDS: ReadonlySet<string> = new Set(
+  'ROLE ROLES USERS ACCOUNTS TOKENS WEBHOOKS GRANTS MANAGE AUDIT'.split(' '),
+);
+const VERBS: ReadonlySet<string> = new Set('CREATE ALTER DROP UNDROP GRANT REVOKE SHOW DESCRIBE DESC'.split(' '));
+
 /** The kind of object stands among so many words at the start of a statement: `CREATE PERSONAL ACCESS TOKEN`. */
 const HEAD_WORDS = 4;
 /** Words that may stand before the words of any statement, or between them. They are not counted. */
@@ -15,7 +21,7 @@ const ANY_KIND = /\b(?:USER|ACCOUNT|TOKEN|INVITATION|WEBHOOK)\b/i;
 
 /** Whether statements that begin with one of these phrases (`Command.words`) are about users, accounts, tokens, invitations or webhooks. */
 export const isPrivateKind = (phrases: readonly string[]): boolean =>
-  phrases.some((phrase) => phrase.split(' ').some((word) => PRIVATE_KINDS.has(word)));
+  phrases.some((phrase) => phrase.split(' ').some((word) => PRIVATE_KINDS.has(word) || FURTHER_KINDS.has(word)));
 
 /**
  * Whether a text that does not parse may be such a statement: one of the kinds is among its first words outside of comments. Each part of a
@@ -42,6 +48,7 @@ class Head {
   #counted = 0;
   #brackets = 0;
   #isPrepare = false;
+  #hasVerb = false;
 
   /** Whether the next word may name the kind. */
   get isOpen(): boolean {
@@ -58,7 +65,7 @@ class Head {
     const isWord = token.kind === 'word';
     if (!this.isOpen && !(isWord && this.#isPrepare)) return false;
     const word = foldKeyword(identifierText(text, token));
-    const isKind = this.isOpen && PRIVATE_KINDS.has(word);
+    const isKind = this.isOpen && (PRIVATE_KINDS.has(word) || (this.#hasVerb && isWord && FURTHER_KINDS.has(word)));
     if (isWord && this.#brackets === 0) this.#count(word);
     return isKind;
   }
@@ -68,11 +75,13 @@ class Head {
       this.#counted = 0;
       this.#brackets = 0;
       this.#isPrepare = false;
+      this.#hasVerb = false;
     } else if (symbol === '(') this.#brackets += 1;
     else if (symbol === ')') this.#brackets = Math.max(0, this.#brackets - 1);
   }
 
   #count(word: string): void {
+    if (this.#counted === 0) this.#hasVerb = VERBS.has(word);
     if (this.#counted === 0 && word === 'PREPARE') this.#isPrepare = true;
     else if (this.#isPrepare && word === 'AS') {
       this.#counted = 0;

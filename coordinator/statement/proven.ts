@@ -32,7 +32,7 @@ export type Part = { readonly kind: PartKind; readonly span: TextSpan };
 /**
  * Proves the parts of a statement before they are put into other texts. `read` names them and returns what is made of them, which the caller
  * gets once all of them are proven.
- * @param check asks DuckDB's parser; it throws for a part that is not of its kind @throws SYNTAX_ERROR with the place
+ * @param check has `openParts` and DuckDB's parser judge them; it throws for a part that is not of its kind @throws SYNTAX_ERROR with the place
  */
 export async function prove<T>(
   read: (take: TakePart) => T,
@@ -44,10 +44,26 @@ export async function prove<T>(
     return span;
   };
   const made = read(take as TakePart);
-  for (const part of parts) requireClosed(part);
-  const open = parts.filter((part) => !isLiteral(part));
+  const unknown = parts.filter(({ span }) => span.isLiteral !== true);
+  const isShort = unknown.reduce((sum, { span }) => sum + span.text.length, 0) <= SHORT_PARTS;
+  const open = isShort ? openParts(unknown) : unknown;
+  if (open.length > OPEN_PARTS_MAX) {
+    const message = `a statement has at most ${OPEN_PARTS_MAX} expressions that are more than a literal`;
+    throw new SkeinError('STATEMENT_TOO_COMPLEX', message);
+  }
   if (open.length > 0) await check(open);
   return made;
+}
+
+/** Characters of parts that the caller's thread, on which all clients wait, reads itself; longer ones are read by a planner alone. */
+const SHORT_PARTS = 64 * 1024;
+/** Parts of a statement that a planner is asked about. */
+const OPEN_PARTS_MAX = 100_000;
+
+/** Returns the parts that only a parser can judge. @throws SYNTAX_ERROR for one that is open at its end, or closes what it did not open */
+export function openParts(parts: readonly Part[]): readonly Part[] {
+  for (const part of parts) requireClosed(part);
+  return parts.filter(({ kind, span }) => kind !== 'expression' || !isLiteral(span));
 }
 
 const CLOSES: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
@@ -83,8 +99,7 @@ const syntaxError = (message: string, position: number): SkeinError =>
 const WORDS: ReadonlySet<string> = new Set(['NULL', 'TRUE', 'FALSE']);
 
 /** Whether a part is a literal by its tokens alone, as nearly every value of a long VALUES list is: `1`, `-1.5`, `('a')`, `NULL`. */
-function isLiteral({ kind, span: { text } }: Part): boolean {
-  if (kind !== 'expression') return false;
+export function isLiteral({ text }: TextSpan): boolean {
   const tokens = new Tokenizer(text);
   let token = tokens.next();
   const isSymbol = (symbols: string): boolean =>

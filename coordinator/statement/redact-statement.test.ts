@@ -45,6 +45,14 @@ test.each([
   ["SELECT 1; CREATE USER a PASSWORD 'x'", '*** CREATE USER a PASSWORD ***'],
   ["'CREATE USER a PASSWORD x", '***'],
   ["CREATE 'USER' a PASSWORD 'x'", 'CREATE ***'],
+  ['GRANT ROLE r TO USER u -- Hunter2', 'GRANT ROLE r TO USER u'],
+  ['REVOKE ROLE r FROM SERVICE ACCOUNT s /* Hunter2 */', 'REVOKE ROLE r FROM SERVICE ACCOUNT s'],
+  ['GRANT MANAGE SERVICE ACCOUNTS TO USER u', 'GRANT MANAGE SERVICE ACCOUNTS TO USER u'],
+  ["GRANT MANAGE 'Hunter2'", 'GRANT MANAGE ***'],
+  ["CREATE ROLE r COMMENT 'Hunter2'", 'CREATE ROLE r COMMENT ***'],
+  ["ALTER ROLE r SET SCOPE 'Hunter2", 'ALTER ROLE r SET SCOPE ***'],
+  ["SHOW USERS LIKE 'a%' /* Hunter2 */", 'SHOW USERS LIKE ***'],
+  ["SHOW AUDIT LOG LIKE 'x' LIMIT 5", 'SHOW AUDIT LOG LIKE *** LIMIT ***'],
 ])('of %s stay keywords and one name', (sql, kept) => {
   expect(redacted(sql).text).toBe(kept);
 });

@@ -94,7 +94,7 @@ export class TransactionTables {
     const requirements = withRequirements(known?.requirements ?? [], change.requirements);
     const updates = [...(known?.updates ?? []), ...change.updates];
     const transaction = { 'table-changes': [{ identifier: change.identifier, requirements, updates }] };
-    const now = await this.#client.stageTable(principal, Buffer.from(printJson(transaction)), {
+    const now = await this.#client.previewTable(principal, Buffer.from(printJson(transaction)), {
       name,
       baseVersion: isCreated ? null : must(before, 'a table that is changed is there').version,
       version: `t${randomUUID()}`,
@@ -115,6 +115,11 @@ export class TransactionTables {
     }
     this.#take(tenant, commit.files * FILE_BYTES);
     this.#changed.set(key, { ...table, commits });
+  }
+
+  /** The next statement reads the tables as they are then. To be called while nothing is changed. */
+  moveOn(): void {
+    this.#moment = undefined;
   }
 
   /** Frees what it holds. */

@@ -61,6 +61,13 @@ export class Transaction {
     return this.#options.mayWrite;
   }
 
+  /** It has changed nothing, and takes statements. */
+  get isUnchanged(): boolean {
+    return (
+      this.#failure === null && this.#running === null && this.#writes.length === 0 && this.tables.changed.length === 0
+    );
+  }
+
   /** Runs a statement. @throws TRANSACTION_FAILED after an error, TRANSACTION_BUSY beside another statement, and what `work` throws */
   run<T>(statement: InnerStatement, work: () => Promise<T>): Promise<T> {
     return this.#alone(statement, async () => {

@@ -229,6 +229,14 @@ export const CONFIG = {
     86_400_000,
     'Time after which an upload into a stage that was not completed is deleted; a stage may have an upload_ttl of its own',
   ),
+  'principal.lock_after': integer(
+    5,
+    1,
+    1_000,
+    'Wrong passwords in a row after which a user’s passwords are refused for a while',
+  ),
+  'principal.lock_time': duration(15 * 60_000, 'Time for which passwords are refused then'),
+  'principal.archive_after': duration(30 * 86_400_000, 'Time for which a dropped user can be had back by UNDROP USER'),
   'catalog.background_interval': duration(5_000, 'Interval at which the catalog looks for dropped tables to purge'),
   'catalog.background_hold': duration(
     60_000,

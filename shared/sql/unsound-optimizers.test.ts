@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { unsoundOptimizers } from './unsound-optimizers.ts';
+import { hasUnsoundWindows, unsoundOptimizers } from './unsound-optimizers.ts';
 
 const ALWAYS = ['top_n_window_elimination', 'window_self_join'];
 
@@ -24,4 +24,13 @@ test.each([
 test('a planner, which reads no files, folds constants beside such a condition', () => {
   const sql = 'SELECT a FROM t WHERE a IS DISTINCT FROM 5 OR a > 7';
   expect(unsoundOptimizers({ sql, process: 'planner', mentions: 0 })).toEqual(ALWAYS);
+});
+
+test.each([
+  ['SELECT mad(k) OVER (ORDER BY i ROWS BETWEEN 3 PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW) FROM t', true],
+  ['SELECT median(DISTINCT k) OVER w FROM t WINDOW w AS (ORDER BY i ROWS 3 PRECEDING\nexclude/**/TIES)', true],
+  ['SELECT mad(k) OVER (ORDER BY i) FROM t', false],
+  ['SELECT * EXCLUDE (k) FROM t', false],
+])('windows whose states are combined: %s', (sql, expected) => {
+  expect(hasUnsoundWindows(sql)).toBe(expected);
 });

@@ -71,3 +71,9 @@ function existsOverDerived({ sql }: PlannedText): boolean {
 export const unsoundOptimizers = (text: PlannedText): readonly string[] => [
   ...new Set(UNSOUND_OPTIMIZERS.filter(({ mayHarm }) => mayHarm(text)).map(({ name }) => name)),
 ];
+
+/**
+ * Whether aggregates over windows that leave rows out may be wrong: of `mad` with NULLs or a FILTER (#24442), and of those with DISTINCT that have
+ * a way of their own for windows, as `median` has. Windows whose states are combined are right.
+ */
+export const hasUnsoundWindows = (sql: string): boolean => /\bexclude\b/i.test(sql) && /\b(?:over|window)\b/i.test(sql);

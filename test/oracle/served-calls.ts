@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { CONTEXT_FUNCTIONS, isFunctionAllowed } from '#coordinator/binding/function-policy.ts';
+import { spellingInstead } from '#coordinator/resolver/unsound-calls.ts';
 import { ANY_ELEMENTS, ANY_TYPES, valueOf, type Stored } from './argument-types.ts';
 import { CONSTANTS, CONTEXT_CALLS, WHOLE_CALLS } from './call-texts.ts';
 
@@ -83,7 +84,8 @@ async function functionRows(connection: DuckDBConnection): Promise<readonly Func
 const signatureTypes = ({ types, varargs }: FunctionRow): readonly string[] =>
   varargs === null ? types : [...types, `${varargs}...`];
 
-function whyLeftOut({ name, stability }: FunctionRow): string | null {
+function whyLeftOut({ name, stability, types }: FunctionRow): string | null {
+  if (spellingInstead(name, { children: types }) !== undefined) return 'DuckDB answers it wrongly';
   if (stability === 'VOLATILE') return 'DuckDB says that it is volatile';
   if (CONTEXT_FUNCTIONS.has(name) && CONTEXT_CALLS[name] === undefined) return 'its answer is of the session';
   return LEFT_OUT[name] ?? null;

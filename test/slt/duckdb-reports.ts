@@ -1,11 +1,16 @@
 /** A public report of a wrong result of DuckDB (github.com/duckdb/duckdb/issues), and what is done about it here. */
 export type Report = {
-  readonly number: number;
+  /** Its number there; one that was found here has none yet. */
+  readonly number: number | `own_${number}`;
   /** The tables that the statement reads, each with the query that fills it. */
   readonly tables: Readonly<Record<string, string>>;
   readonly statement: string;
   /** Why the statement is right here although DuckDB alone answers it wrongly; null when DuckDB answers it rightly. */
   readonly remedy: string | null;
+  /** A statement that means the same and is answered rightly, where DuckDB is wrong without optimizers, too. */
+  readonly truth?: string;
+  /** Skein refuses the statement, with 0A000 and advice. */
+  readonly refused?: true;
   /** The statement ends with an internal error of DuckDB, which clients are told. */
   readonly fails?: true;
 };
@@ -13,6 +18,9 @@ export type Report = {
 const TOP_N = '`top_n_window_elimination` is off';
 const SELF_JOIN = '`window_self_join` is off';
 const TRUNCATION = '`date_trunc` is hidden from the optimizer when its value is compared so';
+const WINDOWS = 'states of windows are combined, in `debug_window_mode`';
+const REFUSED =
+  'refused, with the spelling that is right: `arg_min_null(v, [k])`, `arg_max_null(v, list_distinct([k]))`';
 const values = (columns: string, rows: string): string => `SELECT * FROM (VALUES ${rows}) v(${columns})`;
 
 /**
@@ -299,5 +307,41 @@ export const REPORTS: readonly Report[] = [
     statement:
       '(SELECT row_number() OVER () AS r FROM a, b QUALIFY r < 2 EXCEPT SELECT 1 FROM a, b) UNION (SELECT row_number() OVER () AS r FROM a, b QUALIFY r <= 2)',
     remedy: null,
+  },
+  {
+    number: 24442,
+    tables: { a: 'SELECT i AS id, CASE WHEN i < 6 THEN (i * 77) % 211 END AS k FROM range(10) r(i)' },
+    statement:
+      'SELECT id, mad(k) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE CURRENT ROW) FROM a',
+    truth: 'SELECT id, (SELECT mad(k) FROM a y WHERE y.id <> x.id) FROM a x',
+    remedy: WINDOWS,
+  },
+  {
+    number: 'own_1',
+    tables: { a: 'SELECT i AS id, (i * 77) % 211 AS k FROM range(300) r(i)' },
+    statement:
+      'SELECT id, median(DISTINCT k) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE CURRENT ROW) FROM a',
+    truth: 'SELECT id, (SELECT median(DISTINCT k) FROM a y WHERE y.id <> x.id) FROM a x',
+    remedy: WINDOWS,
+  },
+  {
+    number: 'own_2',
+    tables: { a: 'SELECT i AS id, CASE WHEN i % 40 >= 35 THEN i END AS k FROM range(200) r(i)' },
+    statement:
+      'SELECT id, arg_min_nulls_last(id, k) OVER (ORDER BY id ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) FROM a',
+    truth:
+      'SELECT id, arg_min_null(id, [k]) OVER (ORDER BY id ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) FROM a',
+    remedy: REFUSED,
+    refused: true,
+  },
+  {
+    number: 'own_3',
+    tables: { a: 'SELECT i AS id, CASE WHEN i >= 100 THEN i - 300 END AS k FROM range(200) r(i)' },
+    statement:
+      'SELECT id, arg_max_nulls_last(id, k) OVER (ORDER BY id ROWS BETWEEN 20 PRECEDING AND UNBOUNDED FOLLOWING) FROM a',
+    truth:
+      'SELECT id, arg_max_null(id, list_distinct([k])) OVER (ORDER BY id ROWS BETWEEN 20 PRECEDING AND UNBOUNDED FOLLOWING) FROM a',
+    remedy: REFUSED,
+    refused: true,
   },
 ];

@@ -1,11 +1,13 @@
 import { credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import { tableFromIPC, type Table } from 'apache-arrow';
 import type { FlightInfo } from '#proto/generated/arrow/flight/protocol/FlightInfo.ts';
+import type { PollInfo } from '#proto/generated/arrow/flight/protocol/PollInfo.ts';
 import type { FlightServiceClient } from '#proto/generated/arrow/flight/protocol/FlightService.ts';
 import {
   decodeMessage,
   encodeMessage,
   packMessage,
+  unpackMessage,
   type SqlMessages,
 } from '#coordinator/api/flight-sql/flight-messages.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
@@ -44,6 +46,35 @@ export class FlightClient implements Disposable {
     });
   }
 
+  poll(cmd: Buffer): Promise<PollInfo> {
+    return new Promise((resolve, reject) => {
+      this.client.PollFlightInfo({ type: 'CMD', cmd }, this.metadata, (error, info) => {
+        if (error === null) resolve(must(info, 'an answer'));
+        else reject(error);
+      });
+    });
+  }
+
+  /** The bodies that an action answers with. */
+  async action(type: string, body: Buffer = Buffer.alloc(0)): Promise<readonly Buffer[]> {
+    const bodies: Buffer[] = [];
+    for await (const result of this.client.DoAction({ type, body }, this.metadata)) {
+      bodies.push((result as { readonly body: Buffer }).body);
+    }
+    return bodies;
+  }
+
+  /** The rows of a metadata command. */
+  async metadataRows<Name extends keyof SqlMessages>(command: Name, fields: SqlMessages[Name][0]): Promise<Table> {
+    return this.get(ticketOf(await this.info(command, fields)));
+  }
+
+  /** Runs a statement that gives no rows. */
+  async run(sql: string, transaction?: Buffer): Promise<void> {
+    const inside = transaction === undefined ? {} : { transaction_id: transaction };
+    await this.info('CommandStatementQuery', { query: sql, ...inside });
+  }
+
   /** The rows of a ticket. */
   async get(ticket: Buffer): Promise<Table> {
     const parts: Buffer[] = [];
@@ -59,14 +90,29 @@ export class FlightClient implements Disposable {
   }
 
   /** The rows of a query. */
-  async query(sql: string): Promise<Table> {
-    return this.get(ticketOf(await this.info('CommandStatementQuery', { query: sql })));
+  async query(sql: string, transaction?: Buffer): Promise<Table> {
+    const inside = transaction === undefined ? {} : { transaction_id: transaction };
+    return this.get(ticketOf(await this.info('CommandStatementQuery', { query: sql, ...inside })));
   }
 
   [Symbol.dispose](): void {
     this.client.close();
   }
 }
+
+/** The body of an action's only result, which is in an `Any`. */
+export const unpacked = (bodies: readonly Buffer[]): Uint8Array =>
+  unpackMessage(must(bodies[0], 'the action has a result')).value;
+
+/** The rows of a table as plain values, with text for whole numbers of 64 bits. */
+export const valuesOf = (table: Table): unknown[][] =>
+  table
+    .toArray()
+    .map((row) =>
+      Object.values((row as { toJSON(): object }).toJSON()).map((value: unknown) =>
+        typeof value === 'bigint' ? String(value) : value,
+      ),
+    );
 
 /** The ticket of the only endpoint. */
 export const ticketOf = ({ endpoint }: FlightInfo): Buffer => must(endpoint[0]?.ticket, 'an endpoint').ticket;

@@ -14,7 +14,7 @@ export async function sessionPlanner(): Promise<Planner> {
     translate: async ({ sql, dialect }) => translateForeign(sql, dialect),
     compare: (request) => session.compare(request),
     describe: (request) => session.describe(request),
-    checkParts: (texts) => session.checkParts(texts),
+    checkParts: (parts) => session.checkParts(parts),
     close: () => Promise.resolve(),
   };
 }

@@ -29,7 +29,7 @@ const limits: TaskLimits = {
   profile: 'none',
   bounds: [],
   keepJoinOrder: false,
-  unsound: [],
+  unsound: { optimizers: [], windows: false },
   context: { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCatalog: 'c', currentSchema: 's' },
 };
 

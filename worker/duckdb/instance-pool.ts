@@ -19,8 +19,8 @@ export type TaskLimits = {
   readonly profile: Profiling;
   /** Runs joins in the order of the text. */
   readonly keepJoinOrder: boolean;
-  /** Optimizers that make wrong answers of the task's SQL (`unsoundOptimizers`). */
-  readonly unsound: readonly string[];
+  /** Optimizers, and ways of aggregates over windows, that make wrong answers of the task's SQL (`shared/sql/unsound-optimizers.ts`). */
+  readonly unsound: { readonly optimizers: readonly string[]; readonly windows: boolean };
   /** Function families that are replaced with bounded versions. */
   readonly bounds: readonly BoundedFamily[];
 };
@@ -101,13 +101,14 @@ export class TaskInstance implements Disposable {
 
   /** Applies a task's limits before it runs. Unchanged settings are skipped, because each costs as much as a small query. */
   configure({ memoryBytes, spillBytes, threads, context, profile, keepJoinOrder, unsound, bounds }: TaskLimits): void {
-    const disabled = [...(keepJoinOrder ? ['join_order'] : []), ...unsound];
+    const disabled = [...(keepJoinOrder ? ['join_order'] : []), ...unsound.optimizers];
     const wanted = [
       `SET memory_limit = '${memoryBytes}B'`,
       `SET max_temp_directory_size = '${spillBytes}B'`,
       `SET threads = ${threads}`,
       PROFILING[profile],
       `SET disabled_optimizers = '${disabled.join(',')}'`,
+      `SET debug_window_mode = '${unsound.windows ? 'combine' : 'window'}'`,
       ...contextVariablesSql(context),
     ];
     const changed = [...this.#changeBounds(bounds), ...wanted.filter((sql, i) => sql !== this.#applied[i])];

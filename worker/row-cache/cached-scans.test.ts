@@ -80,7 +80,12 @@ beforeAll(() => {
   pool = new InstancePool(join(dir, 'spill'), { countMax: 2, bytesMax: 32 * MIB, afterMs: 5_000 });
   ({ instance } = pool.acquire({ tenant: 'acme', writes: false }, [dir], 2 ** 28));
   const context = { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCatalog: 'c', currentSchema: 's' };
-  const rest = { profile: 'none' as const, bounds: [], keepJoinOrder: false, unsound: [] };
+  const rest = {
+    profile: 'none' as const,
+    bounds: [],
+    keepJoinOrder: false,
+    unsound: { optimizers: [], windows: false },
+  };
   instance.configure({ memoryBytes: 2 ** 28, spillBytes: 2 ** 30, threads: 1, context, ...rest });
 });
 

@@ -1,10 +1,18 @@
 import type { SqlText } from '#proto/sql-text.ts';
 import type { ScanSpec } from '#proto/task.ts';
 import { must } from '#shared/must.ts';
-import { unsoundOptimizers } from '#shared/sql/unsound-optimizers.ts';
+import { hasUnsoundWindows, unsoundOptimizers } from '#shared/sql/unsound-optimizers.ts';
 
-/** The optimizers of DuckDB that are off while a task's text runs, because they may make wrong answers of it. */
-export function unsoundFor(text: SqlText, scans: readonly Pick<ScanSpec, 'tableUuid'>[]): readonly string[] {
+/** The parts of DuckDB that a task's text runs without, because they may make wrong answers of it. */
+export type Unsound = {
+  /** Names of optimizers. */
+  readonly optimizers: readonly string[];
+  /** Aggregates that compute windows in a way of their own. */
+  readonly windows: boolean;
+};
+
+/** The parts of DuckDB that are off while a task's text runs. */
+export function unsoundFor(text: SqlText, scans: readonly Pick<ScanSpec, 'tableUuid'>[]): Unsound {
   const counts = new Map<string, number>();
   for (const part of text) {
     if (typeof part === 'string') continue;
@@ -12,5 +20,6 @@ export function unsoundFor(text: SqlText, scans: readonly Pick<ScanSpec, 'tableU
     counts.set(source, (counts.get(source) ?? 0) + 1);
   }
   const sql = text.map((part) => (typeof part === 'string' ? part : ' ')).join('');
-  return unsoundOptimizers({ sql, process: 'worker', mentions: Math.max(0, ...counts.values()) });
+  const mentions = Math.max(0, ...counts.values());
+  return { optimizers: unsoundOptimizers({ sql, process: 'worker', mentions }), windows: hasUnsoundWindows(sql) };
 }

@@ -25,6 +25,7 @@ import {
 import { commitFailure } from '../commit-tables.ts';
 import type { TableTarget } from '../creation.ts';
 import { commitViewMetadata, newViewMetadata } from '../../metadata/view/apply-view-updates.ts';
+import { viewFacts, type RelationFacts } from '../../metadata/relation-facts.ts';
 import { storagePlace } from './storage-place.ts';
 import type { ViewMetadata } from '../../metadata/view/view-metadata.ts';
 import type { CreateViewRequest, ViewCommit } from '../../metadata/view/view-request.ts';
@@ -157,13 +158,14 @@ async function swap(unit: UnitOfWork, { storage, run }: PlannedView): Promise<bo
 /** Rolls a transaction back whose compare-and-swap failed. */
 export class LostRace extends Error {}
 
-type Written = CommittedView & { readonly location: string };
+type Written = CommittedView & { readonly location: string; readonly facts: RelationFacts };
 
 function written(context: CatalogContext, metadata: ViewMetadata, version: number): Written {
   return {
     location: metadata.location,
     metadataLocation: metadataLocation(metadata, version, randomUUID()),
     metadata: printViewMetadata(context, metadata),
+    facts: viewFacts(metadata),
   };
 }
 

@@ -1,7 +1,7 @@
 import { unreachable } from '#shared/must.ts';
 import { printJson } from '#shared/json.ts';
-import { schemaText } from '../schema.ts';
-import type { Properties, Schema } from '../table-metadata.ts';
+import { schemaText } from '../document-schema.ts';
+import type { Properties, DocumentSchema } from '../table-document.ts';
 import {
   checkRepresentations,
   currentVersion,
@@ -125,7 +125,7 @@ function removeProperties(draft: Draft, names: ReadonlySet<string>): void {
 }
 
 /** Adds a schema, or reuses an identical one. */
-function addSchema(draft: Draft, schema: Schema): void {
+function addSchema(draft: Draft, schema: DocumentSchema): void {
   const { schemas } = draft.metadata;
   const text = schemaText(schema);
   const same = schemas.find((known) => schemaText(known) === text);

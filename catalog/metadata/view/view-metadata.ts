@@ -13,8 +13,8 @@ import {
   stringList,
   stringMap,
 } from '../json-reader.ts';
-import { parseSchema } from '../schema.ts';
-import type { Properties, Schema } from '../table-metadata.ts';
+import { parseDocumentSchema } from '../document-schema.ts';
+import type { Properties, DocumentSchema } from '../table-document.ts';
 
 /** Iceberg view metadata (view spec, format version 1), under the names of its JSON form. */
 export type ViewMetadata = {
@@ -22,7 +22,7 @@ export type ViewMetadata = {
   readonly 'format-version': number;
   readonly location: string;
   readonly properties: Properties;
-  readonly schemas: readonly Schema[];
+  readonly schemas: readonly DocumentSchema[];
   readonly 'current-version-id': number;
   readonly versions: readonly ViewVersion[];
   readonly 'version-log': readonly ViewHistoryEntry[];
@@ -113,7 +113,7 @@ export function parseViewMetadata(json: Json): ViewMetadata {
     'format-version': version,
     location: requiredString(object, 'location'),
     properties: stringMap(get(object, 'properties'), 'properties'),
-    schemas: requiredArray(object, 'schemas').map(parseSchema),
+    schemas: requiredArray(object, 'schemas').map(parseDocumentSchema),
     'current-version-id': requiredInt(object, 'current-version-id'),
     versions: requiredArray(object, 'versions').map(parseViewVersion),
     'version-log': requiredArray(object, 'version-log').map(parseHistoryEntry),

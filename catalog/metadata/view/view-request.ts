@@ -13,8 +13,8 @@ import {
   stringList,
   stringMap,
 } from '../json-reader.ts';
-import { parseSchema } from '../schema.ts';
-import type { Properties, Schema } from '../table-metadata.ts';
+import { parseDocumentSchema } from '../document-schema.ts';
+import type { Properties, DocumentSchema } from '../table-document.ts';
 import { parseViewVersion, type ViewMetadata, type ViewVersion } from './view-metadata.ts';
 
 /** Parses a client's requests about views. Errors are INVALID_REQUEST. */
@@ -23,7 +23,7 @@ import { parseViewVersion, type ViewMetadata, type ViewVersion } from './view-me
 export type CreateViewRequest = {
   readonly name: string;
   readonly location?: string;
-  readonly schema: Schema;
+  readonly schema: DocumentSchema;
   readonly version: ViewVersion;
   readonly properties: Properties;
 };
@@ -33,7 +33,7 @@ export function parseCreateView(body: Json | undefined): CreateViewRequest {
   return {
     name: requiredString(object, 'name'),
     ...maybe('location', optionalString(object, 'location')),
-    schema: parseSchema(get(object, 'schema')),
+    schema: parseDocumentSchema(get(object, 'schema')),
     version: parseViewVersion(get(object, 'view-version')),
     properties: stringMap(get(object, 'properties'), 'properties'),
   };
@@ -43,7 +43,7 @@ export function parseCreateView(body: Json | undefined): CreateViewRequest {
 export type ViewUpdate =
   | { readonly kind: 'assign-uuid'; readonly uuid: string }
   | { readonly kind: 'upgrade-format-version'; readonly version: number }
-  | { readonly kind: 'add-schema'; readonly schema: Schema }
+  | { readonly kind: 'add-schema'; readonly schema: DocumentSchema }
   | { readonly kind: 'set-location'; readonly location: string }
   | { readonly kind: 'set-properties'; readonly properties: Properties }
   | { readonly kind: 'remove-properties'; readonly names: readonly string[] }
@@ -81,7 +81,7 @@ function parseViewUpdate(json: Json): ViewUpdate {
     case 'upgrade-format-version':
       return { kind, version: requiredInt(object, 'format-version') };
     case 'add-schema':
-      return { kind, schema: parseSchema(get(object, 'schema')) };
+      return { kind, schema: parseDocumentSchema(get(object, 'schema')) };
     case 'set-location':
       return { kind, location: requiredString(object, 'location') };
     case 'set-properties':

@@ -7,6 +7,8 @@ import { LEASE_MIGRATION } from './lease-migration.ts';
 import { LIFECYCLE_MIGRATION } from './lifecycle-migration.ts';
 import { LOADED_FILES_MIGRATION } from './loaded-files-migration.ts';
 import { NAMES_MIGRATION } from './names-migration.ts';
+import { PRINCIPALS_MIGRATION } from './principals-migration.ts';
+import { RELATION_FACTS_MIGRATION } from './relation-facts-migration.ts';
 import { PROFILES_MIGRATION } from './profiles-migration.ts';
 import { ROOTS_MIGRATION } from './roots-migration.ts';
 import { STAGES_MIGRATION } from './stages-migration.ts';
@@ -35,7 +37,9 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0011_stages': { up: (db) => run(db, STAGES_MIGRATION) },
     '0012_loaded_files': { up: (db) => run(db, LOADED_FILES_MIGRATION) },
     '0013_leases': { up: (db) => run(db, LEASE_MIGRATION) },
-    '0014_storage_profiles': { up: (db) => run(db, PROFILES_MIGRATION) },
+    '0014_relation_facts': { up: (db) => run(db, RELATION_FACTS_MIGRATION) },
+    '0015_principals': { up: (db) => run(db, PRINCIPALS_MIGRATION) },
+    '0016_storage_profiles': { up: (db) => run(db, PROFILES_MIGRATION) },
   },
 };
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { isReservedSchema } from '#shared/sql/reserved-schemas.ts';
-import type { Properties } from '../../metadata/table-metadata.ts';
+import type { Properties } from '../../metadata/table-document.ts';
 import { isForeignKeyViolation, isUniqueViolation } from './errors.ts';
 import type { Page } from './page.ts';
 import type { Database, Tx } from './tables.ts';
@@ -89,8 +89,9 @@ export async function listAllNamespaces(
   db: Database,
   catalogId: string,
   page: Page & { readonly name?: string },
-): Promise<NamespacePath[]> {
-  let query = db.selectFrom('namespace').select('path').where('catalog_id', '=', catalogId).orderBy('path');
+): Promise<{ readonly path: NamespacePath; readonly owner: string | null }[]> {
+  const owner = sql<string | null>`properties->>'owner'`.as('owner');
+  let query = db.selectFrom('namespace').select(['path', owner]).where('catalog_id', '=', catalogId).orderBy('path');
   if (page.name !== undefined) {
     const folded = foldIdentifier(page.name);
     // A level may have dots of its own. A name without them is looked up in the index.
@@ -100,7 +101,7 @@ export async function listAllNamespaces(
   }
   if (page.after !== undefined) query = query.where('path', '>', page.after);
   if (page.limit !== undefined) query = query.limit(page.limit);
-  return (await query.execute()).map(({ path }) => splitPath(path));
+  return (await query.execute()).map(({ path, owner: its }) => ({ path: splitPath(path), owner: its }));
 }
 
 /** Deletes a namespace and returns its properties. @throws SCHEMA_NOT_FOUND, SCHEMA_NOT_EMPTY */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import type { Properties } from '../../metadata/table-metadata.ts';
+import type { Properties } from '../../metadata/table-document.ts';
 import { stageFolder } from '#shared/stage/stage-folders.ts';
 import type { CatalogRow } from './catalog-store.ts';
 import { isForeignKeyViolation, isUniqueViolation } from './errors.ts';

@@ -3,6 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { TenantId } from '#shared/id.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { isForeignKeyViolation, isUniqueViolation, nameTakenBy } from './errors.ts';
+import type { RelationFacts } from '../../metadata/relation-facts.ts';
 import { LEVEL_SEPARATOR, type NamespacePath, type TableIdent, displayIdent } from '../../metadata/object-name.ts';
 import { namespaceNotFound, requireNotReserved } from './namespace-store.ts';
 import { catalogNotFound } from './catalog-store.ts';
@@ -140,6 +141,7 @@ export type NewTable = {
   readonly location: string;
   readonly metadataLocation: string;
   readonly metadata: string;
+  readonly facts: RelationFacts;
   readonly expiresAt: Date | null;
 };
 
@@ -164,6 +166,8 @@ export async function insertTable(tx: Tx, table: NewTable): Promise<string> {
         metadata_location: table.metadataLocation,
         metadata: table.metadata,
         version: 0,
+        facts_version: 0,
+        ...table.facts,
         expires_at: table.expiresAt,
       })
       .returning('id')
@@ -186,7 +190,8 @@ const SWAP = `
   )
   update catalog.iceberg_table t
   set location = $4, metadata_location = $5, metadata = $6, version = before.version + 1, changed_in = pg_current_xact_id(),
-    expires_at = case when $7::timestamptz is not null then least(t.expires_at, $7) end
+    expires_at = case when $7::timestamptz is not null then least(t.expires_at, $7) end,
+    facts_version = before.version + 1, summary = $8, columns = $9
   from before where t.id = before.id`;
 
 /**
@@ -195,10 +200,11 @@ const SWAP = `
 export async function swapMetadata(
   tx: Tx,
   table: { readonly id: string; readonly version: number },
-  next: Pick<NewTable, 'location' | 'metadataLocation' | 'metadata' | 'expiresAt'> & { readonly now: Date },
+  next: Pick<NewTable, 'location' | 'metadataLocation' | 'metadata' | 'facts' | 'expiresAt'> & { readonly now: Date },
 ): Promise<boolean> {
-  const { now, location, metadataLocation, metadata, expiresAt } = next;
-  const parameters = [table.id, table.version, now, location, metadataLocation, metadata, expiresAt];
+  const { now, location, metadataLocation, metadata, facts, expiresAt } = next;
+  const of = [table.id, table.version, now, location, metadataLocation, metadata, expiresAt];
+  const parameters = [...of, facts.summary, facts.columns];
   const { numAffectedRows } = await tx.executeQuery(CompiledQuery.raw(SWAP, parameters));
   return numAffectedRows === 1n;
 }

@@ -1,10 +1,19 @@
 import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
 import type { JsonObject } from '#shared/json.ts';
+import type { PrincipalTables } from './principal-tables.ts';
 import type { StorageSettings } from '../../metadata/storage-settings.ts';
 
 /** The tables of the Postgres schema `catalog`, as the newest migration leaves them. */
-export type Tables = {
-  tenant: { id: Generated<string>; name: string; created_at: Created };
+export type Tables = PrincipalTables & {
+  tenant: {
+    id: Generated<string>;
+    name: string;
+    /** The policy of passwords: fewest characters, fewest classes of characters, former passwords that may not come again. */
+    password_min_length: Generated<number>;
+    password_classes: Generated<number>;
+    password_history: Generated<number>;
+    created_at: Created;
+  };
   principal: {
     /** Never changes; the `sub` of tokens. */
     id: Generated<string>;
@@ -13,12 +22,30 @@ export type Tables = {
     status: Generated<PrincipalStatus>;
     /** PHC string of Argon2id; null for a principal without a password. */
     password_hash: string | null;
+    /** Names of the granted roles, written by the trigger of `role_grant`. */
     roles: readonly string[];
     /** Tokens of an older epoch are refused. */
     session_epoch: Generated<number>;
     is_bootstrap_principal: boolean;
     /** A service account has no password, and signs in as an OAuth client. */
     kind: Generated<'USER' | 'SERVICE'>;
+    username_folded: ColumnType<string, never, never>;
+    /** An older principal has the same name but for case; this one is found by its exact name alone. */
+    has_double: Generated<boolean>;
+    email: Generated<string | null>;
+    email_folded: ColumnType<string | null, never, never>;
+    display_name: Generated<string | null>;
+    default_role: Generated<string | null>;
+    default_warehouse: Generated<string | null>;
+    must_change_password: Generated<boolean>;
+    comment: Generated<string | null>;
+    identity_source: Generated<string>;
+    legal_hold: Generated<boolean>;
+    legal_hold_reason: Generated<string | null>;
+    updated_at: Generated<Date>;
+    deactivated_at: Generated<Date | null>;
+    /** When the sweeper or EXPUNGE rewrote the name and removed what was personal. */
+    archived_at: Generated<Date | null>;
     created_at: Created;
   };
   /** Ids of deleted principals: their tokens are refused. */
@@ -104,6 +131,11 @@ export type Tables = {
     changed_in: ColumnType<string | null, undefined, null>;
     /** When to look whether something of it has expired. */
     expires_at: ColumnType<Date | null, Date | null, Date | null>;
+    /** The version of the document that `summary` and `columns` are of; null = of none. */
+    facts_version: ColumnType<number | null, number | null | undefined, number | null>;
+    /** `RelationFacts`, JSON texts. */
+    summary: ColumnType<string | null, string | undefined, string>;
+    columns: ColumnType<string | null, string | undefined, string>;
     created_at: Created;
   };
   /** Documents that tables had before, by their files. */
@@ -129,6 +161,11 @@ export type Tables = {
     /** The table of a materialized view's rows, which may not be there yet. */
     storage_namespace_id: ColumnType<string | null, string | null | undefined, string | null>;
     storage_name: ColumnType<string | null, string | null | undefined, string | null>;
+    /** The version of the document that `summary` and `columns` are of; null = of none. */
+    facts_version: ColumnType<number | null, number | null | undefined, number | null>;
+    /** `RelationFacts`, JSON texts. */
+    summary: ColumnType<string | null, string | undefined, string>;
+    columns: ColumnType<string | null, string | undefined, string>;
     created_at: Created;
   };
   iceberg_function: {

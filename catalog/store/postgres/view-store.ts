@@ -3,6 +3,7 @@ import type { TenantId } from '#shared/id.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { catalogNotFound } from './catalog-store.ts';
 import { isForeignKeyViolation, isUniqueViolation, nameTakenBy } from './errors.ts';
+import type { RelationFacts } from '../../metadata/relation-facts.ts';
 import { LEVEL_SEPARATOR, splitPath, displayIdent, type TableIdent } from '../../metadata/object-name.ts';
 import { namespaceNotFound, requireNotReserved } from './namespace-store.ts';
 import type { Page } from './page.ts';
@@ -104,6 +105,7 @@ type ViewDocument = {
   readonly location: string;
   readonly metadataLocation: string;
   readonly metadata: string;
+  readonly facts: RelationFacts;
   readonly storage: StoragePlace | null;
 };
 export type NewView = ViewDocument & {
@@ -127,6 +129,8 @@ export async function insertView(tx: Tx, view: NewView): Promise<void> {
         metadata_location: view.metadataLocation,
         metadata: view.metadata,
         version: 0,
+        facts_version: 0,
+        ...view.facts,
         ...storageColumns(view.storage),
       })
       .execute();
@@ -163,6 +167,8 @@ export async function swapViewMetadata(
       metadata_location: next.metadataLocation,
       metadata: next.metadata,
       version: view.version + 1,
+      facts_version: view.version + 1,
+      ...next.facts,
       ...storageColumns(next.storage),
     })
     .where('id', '=', view.id)

@@ -1,7 +1,9 @@
+import type { Config } from '#shared/config/config-schema.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { QueryService } from '../../query/query-service.ts';
 import type { SessionServices } from '../../session/session-services.ts';
 import type { FlightResults } from './flight-results.ts';
+import type { FlightTransactions } from './flight-transactions.ts';
 import type { Visits } from './visit.ts';
 
 /** The parts that every call of the door works with. */
@@ -10,9 +12,9 @@ export type FlightDoor = {
   readonly queries: QueryService;
   readonly sessions: SessionServices;
   readonly results: FlightResults;
+  readonly transactions: FlightTransactions;
+  readonly config: Config;
   /** The reason why this coordinator serves nothing now; undefined when it does. */
   readonly standby: () => string | undefined;
-  /** Bytes of rows that wait until their statement is committed. */
-  readonly heldBytesMax: number;
   readonly log: Logger;
 };

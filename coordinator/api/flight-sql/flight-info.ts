@@ -1,52 +1,98 @@
 import type { FlightDescriptor } from '#proto/generated/arrow/flight/protocol/FlightDescriptor.ts';
 import type { FlightInfoInput } from '#proto/generated/arrow/flight/protocol/FlightInfo.ts';
+import type { PollInfoInput } from '#proto/generated/arrow/flight/protocol/PollInfo.ts';
+import { Schema } from 'apache-arrow';
 import { SkeinError } from '#shared/error.ts';
-import { onAbort } from './on-abort.ts';
-import { StatementFailure } from './flight-error.ts';
-import { readCommand } from './flight-command.ts';
+import { schemaMessage } from './arrow-message.ts';
+import { endpointOf, ticketOf } from './endpoints.ts';
+import { readCommand, type FlightCommand } from './flight-command.ts';
 import type { FlightDoor } from './flight-door.ts';
-import { packMessage } from './flight-messages.ts';
+import { StatementFailure } from './flight-error.ts';
+import type { FlightResult } from './flight-result.ts';
+import { transactionOf } from './flight-transactions.ts';
+import { isMetadata, metadataSchema } from './metadata/metadata-rows.ts';
+import { onAbort } from './on-abort.ts';
 import { runStatement, type FlightStatement } from './run-statement.ts';
 import type { Visit } from './visit.ts';
 
+export type Asked = { readonly descriptor: FlightDescriptor; readonly gone: AbortSignal };
+
 /** GetFlightInfo: runs the command of a descriptor, and says where its rows are. @throws SkeinError, StatementFailure */
-export async function flightInfo(
-  door: FlightDoor,
-  visit: Visit,
-  { descriptor, gone }: { readonly descriptor: FlightDescriptor; readonly gone: AbortSignal },
-): Promise<FlightInfoInput> {
-  const command = readCommand(descriptor.cmd);
-  if (command.kind !== 'CommandStatementQuery') {
-    throw new SkeinError('NOT_SUPPORTED', `GetFlightInfo does not take ${command.kind}`);
+export async function flightInfo(door: FlightDoor, visit: Visit, asked: Asked): Promise<FlightInfoInput> {
+  const command = readCommand(asked.descriptor.cmd);
+  if (isMetadata(command)) {
+    // The command is the ticket for its rows, which are made when they are read.
+    const { descriptor } = asked;
+    const endpoint = [{ ticket: { ticket: descriptor.cmd } }];
+    return { ...UNKNOWN_SIZE, schema: schemaMessage(metadataSchema(command)), flight_descriptor: descriptor, endpoint };
   }
-  const statement = { sql: command.fields.query, parameters: null };
-  return statementInfo(door, visit, { statement, descriptor, gone });
+  const { result, handle } = begin(door, visit, statementOf(visit, command));
+  using _left = onAbort(asked.gone, (reason) => result.cancel(reason));
+  return await answered(door, { result, handle, descriptor: asked.descriptor });
 }
 
-type Asked = {
-  readonly statement: FlightStatement;
-  readonly descriptor: FlightDescriptor;
-  readonly gone: AbortSignal;
-};
+/** Time that one call waits for a query's columns. */
+const POLL_WAIT_MS = 5_000;
+
+/**
+ * PollFlightInfo: the first call begins the command of its descriptor, and answers at once with another descriptor; calls with that wait for
+ * the query's columns, and answer where its rows are.
+ */
+export async function pollInfo(door: FlightDoor, visit: Visit, asked: Asked): Promise<PollInfoInput> {
+  const command = readCommand(asked.descriptor.cmd);
+  if (isMetadata(command)) return { info: await flightInfo(door, visit, asked), progress: 1 };
+  if (command.kind !== 'TicketStatementQuery') {
+    const { handle } = begin(door, visit, statementOf(visit, command));
+    return waiting(handle);
+  }
+  const handle = command.fields.statement_handle.toString();
+  const result = door.results.find(visit.caller.claims, handle);
+  if (!(await result.isPlanned(POLL_WAIT_MS, asked.gone))) return waiting(handle);
+  return { info: await answered(door, { result, handle, descriptor: asked.descriptor }), progress: 1 };
+}
+
+const waiting = (handle: string): PollInfoInput => ({
+  info: UNKNOWN_SIZE,
+  flight_descriptor: { type: 'CMD', cmd: ticketOf(handle) },
+  progress: 0,
+});
 
 const UNKNOWN = '-1';
+const UNKNOWN_SIZE = { total_records: UNKNOWN, total_bytes: UNKNOWN } as const;
 
-/** Runs a statement until its columns are known. */
-async function statementInfo(
-  door: FlightDoor,
-  visit: Visit,
-  { statement, descriptor, gone }: Asked,
-): Promise<FlightInfoInput> {
+/** The statement of a command that gives rows. @throws NOT_SUPPORTED, NO_TRANSACTION */
+function statementOf(visit: Visit, command: FlightCommand): FlightStatement {
+  if (command.kind !== 'CommandStatementQuery') {
+    throw new SkeinError('NOT_SUPPORTED', `${command.kind} gives no rows here`);
+  }
+  const { query: sql, transaction_id: id } = command.fields;
+  return { sql, parameters: null, transaction: transactionOf(visit.session, id) };
+}
+
+type Begun = { readonly result: FlightResult; readonly handle: string };
+
+function begin(door: FlightDoor, visit: Visit, statement: FlightStatement): Begun {
   const result = runStatement(door, visit, statement);
-  using _left = onAbort(gone, (reason) => result.cancel(reason));
-  const handle = door.results.add(visit.caller.claims, result);
   try {
-    const schema = await result.schemaMessage();
-    const ticket = packMessage('TicketStatementQuery', { statement_handle: Buffer.from(handle) });
+    return { result, handle: door.results.add(visit.caller.claims, result) };
+  } catch (error) {
+    result.cancel(SkeinError.of(error));
+    throw error;
+  }
+}
+
+/** Says where the rows are, once their columns are known. A statement without columns has run to its end, and has no endpoint. */
+async function answered(
+  door: FlightDoor,
+  { result, handle, descriptor }: Begun & Pick<Asked, 'descriptor'>,
+): Promise<FlightInfoInput> {
+  try {
+    const schema = await result.schema();
+    if (schema === undefined) door.results.remove(handle, NOTHING_TO_READ);
     return {
-      ...(schema === undefined ? {} : { schema }),
+      schema: schemaMessage(schema ?? new Schema([])),
       flight_descriptor: descriptor,
-      endpoint: [{ ticket: { ticket } }],
+      endpoint: schema === undefined ? [] : [endpointOf(handle)],
       total_records: String(result.rows ?? UNKNOWN),
       total_bytes: UNKNOWN,
     };
@@ -55,3 +101,5 @@ async function statementInfo(
     throw new StatementFailure(error, result);
   }
 }
+
+const NOTHING_TO_READ = new SkeinError('QUERY_CANCELLED', 'the statement has no rows');

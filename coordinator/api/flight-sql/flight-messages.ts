@@ -145,11 +145,13 @@ import type {
   TicketStatementQuery,
   TicketStatementQueryInput,
 } from '#proto/generated/arrow/flight/protocol/sql/TicketStatementQuery.ts';
+import type { FlightEndpoint, FlightEndpointInput } from '#proto/generated/arrow/flight/protocol/FlightEndpoint.ts';
 import { SkeinError } from '#shared/error.ts';
 import { loadMessages, type MessageCodec } from '#shared/grpc/load-proto.ts';
 
-/** The messages of flight-sql.proto by their names: as they may be sent, and as they are received. */
+/** The messages of flight-sql.proto, and one of flight.proto, by their names: as they may be sent, and as they are received. */
 export type SqlMessages = {
+  FlightEndpoint: readonly [FlightEndpointInput, FlightEndpoint];
   ActionBeginTransactionRequest: readonly [ActionBeginTransactionRequestInput, ActionBeginTransactionRequest];
   ActionBeginTransactionResult: readonly [ActionBeginTransactionResultInput, ActionBeginTransactionResult];
   ActionCancelQueryRequest: readonly [ActionCancelQueryRequestInput, ActionCancelQueryRequest];
@@ -202,12 +204,13 @@ export type SqlMessages = {
 
 type MessageName = keyof SqlMessages;
 
+const FLIGHT = 'arrow.flight.protocol';
 const PACKAGE = 'arrow.flight.protocol.sql';
 const find = loadMessages('flight-sql.proto');
 const codecs = new Map<string, MessageCodec<object, object>>();
 
 function codec<Name extends MessageName>(name: Name): MessageCodec<SqlMessages[Name][0], SqlMessages[Name][1]> {
-  const known = codecs.get(name) ?? find(`${PACKAGE}.${name}`);
+  const known = codecs.get(name) ?? find(`${name === 'FlightEndpoint' ? FLIGHT : PACKAGE}.${name}`);
   codecs.set(name, known);
   return known;
 }

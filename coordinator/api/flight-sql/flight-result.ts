@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Schema } from 'apache-arrow';
 import { SkeinError } from '#shared/error.ts';
 import type { QueryId } from '#shared/id.ts';
@@ -123,10 +124,16 @@ export class FlightResult implements ResultSink {
     return this.#schema;
   }
 
-  /** The encapsulated schema for replies. @throws the statement's error */
-  async schemaMessage(): Promise<Buffer | undefined> {
-    const schema = await this.schema();
-    return schema === undefined ? undefined : schemaMessage(schema);
+  /** Whether the columns are known, or the statement has ended, within this time. @throws the reason of the signal */
+  async isPlanned(withinMs: number, signal: AbortSignal): Promise<boolean> {
+    const late = new AbortController();
+    const timer = sleep(withinMs, false, { signal: AbortSignal.any([signal, late.signal]) });
+    try {
+      return await Promise.race([this.#planned.promise.then(() => true), timer]);
+    } finally {
+      timer.catch(() => undefined);
+      late.abort();
+    }
   }
 
   /** The rows, once. @throws INVALID_REQUEST when they have been read; the statement's error */

@@ -9,17 +9,22 @@ import {
   type ServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
+import type { Action } from '#proto/generated/arrow/flight/protocol/Action.ts';
+import type { ActionTypeInput } from '#proto/generated/arrow/flight/protocol/ActionType.ts';
 import type { FlightDescriptor } from '#proto/generated/arrow/flight/protocol/FlightDescriptor.ts';
 import type { FlightInfoInput } from '#proto/generated/arrow/flight/protocol/FlightInfo.ts';
+import type { PollInfoInput } from '#proto/generated/arrow/flight/protocol/PollInfo.ts';
+import type { ResultInput } from '#proto/generated/arrow/flight/protocol/Result.ts';
 import type { Ticket } from '#proto/generated/arrow/flight/protocol/Ticket.ts';
 import { SkeinError } from '#shared/error.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
+import { doAction, listedActions } from './actions.ts';
 import type { BatchData } from './arrow-message.ts';
 import { doGet } from './do-get.ts';
 import type { FlightDoor } from './flight-door.ts';
 import { flightError, StatementFailure } from './flight-error.ts';
-import { flightInfo } from './flight-info.ts';
-import { sessionCookie, type IncomingCall, type Visit } from './visit.ts';
+import { flightInfo, pollInfo } from './flight-info.ts';
+import { sessionCookie, sessionToken, type IncomingCall, type Visit } from './visit.ts';
 
 /** The service whose streams of rows are encoded already: no body passes through a protobuf library. */
 export function flightSqlDefinition(): ServiceDefinition {
@@ -44,7 +49,34 @@ export function flightHandlers(door: FlightDoor): UntypedServiceImplementation {
       call,
       serve(door, call, (visit, gone) => doGet(door, visit, call, gone)),
     );
-  return { Handshake: handshake, GetFlightInfo: getFlightInfo, DoGet: get };
+  const pollFlightInfo: handleUnaryCall<FlightDescriptor, PollInfoInput> = (call, callback) =>
+    void answer(
+      serve(door, call, (visit, gone) => pollInfo(door, visit, { descriptor: call.request, gone })),
+      callback,
+    );
+  const action: handleServerStreamingCall<Action, ResultInput> = (call) =>
+    void end(
+      call,
+      serve(door, call, async (visit) => {
+        const body = await doAction(door, visit, call.request);
+        if (body !== undefined) call.write({ body });
+      }),
+    );
+  const listActions: handleServerStreamingCall<unknown, ActionTypeInput> = (call) =>
+    void end(
+      call,
+      serve(door, call, async () => {
+        for (const listed of listedActions()) call.write(listed);
+      }),
+    );
+  return {
+    Handshake: handshake,
+    GetFlightInfo: getFlightInfo,
+    PollFlightInfo: pollFlightInfo,
+    DoGet: get,
+    DoAction: action,
+    ListActions: listActions,
+  };
 }
 
 /** Answers a call of one reply. */
@@ -123,8 +155,9 @@ async function answerHandshake(door: FlightDoor, call: ServerDuplexStream<unknow
     requireActive(door);
     const { token } = await door.visits.signIn(call);
     const metadata = new Metadata();
-    metadata.set('authorization', `Bearer ${token}`);
-    metadata.set('set-cookie', sessionCookie(randomUUID()));
+    const session = randomUUID();
+    metadata.set('authorization', `Bearer ${sessionToken(token, session)}`);
+    metadata.set('set-cookie', sessionCookie(session));
     call.sendMetadata(metadata);
     call.on('data', () => undefined);
     call.on('end', () => call.end());

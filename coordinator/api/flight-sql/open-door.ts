@@ -8,6 +8,7 @@ import type { QueryService } from '../../query/query-service.ts';
 import type { SessionServices } from '../../session/session-services.ts';
 import { FlightResults } from './flight-results.ts';
 import { startFlight } from './flight-server.ts';
+import { FlightTransactions } from './flight-transactions.ts';
 import { Visits } from './visit.ts';
 
 type Parts = {
@@ -39,12 +40,13 @@ export async function openFlightDoor(
     connectionsMax: config['coordinator.flight_connections_max'],
     idleMs: config['coordinator.flight_idle_timeout'],
     door: {
-      visits: new Visits({ authenticate, signIn, nowMs: () => systemClock.monotonicMs() }),
+      visits: new Visits({ authenticate, signIn, sessions, nowMs: () => systemClock.monotonicMs() }),
       queries,
       sessions,
       results,
       standby,
-      heldBytesMax: config['coordinator.result_holdback'],
+      transactions: new FlightTransactions(),
+      config,
       log,
     },
   });

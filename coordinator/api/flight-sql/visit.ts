@@ -4,7 +4,9 @@ import { isUuid } from '#shared/id.ts';
 import type { Authenticate, Caller } from '../../auth/authenticate.ts';
 import type { SignIn } from '../../auth/sign-in.ts';
 import type { SessionKey } from '../../session/session-store.ts';
+import type { SessionServices } from '../../session/session-services.ts';
 import { readBasic } from './read-basic.ts';
+import { catalogChange, schemaChange } from './session-place.ts';
 
 /** The part of a call that tells who makes it. */
 export type IncomingCall = { readonly metadata: Metadata; getPeer(): string };
@@ -31,27 +33,43 @@ const SOURCE_MAX = 200;
 /** Session of a user who sends Basic on every call and no cookie. */
 const BASIC_SESSION = 'basic';
 
+/** Stands between a token and the session that Handshake has given with it. */
+const SESSION_MARK = '~';
+
+type SignedIn = {
+  readonly caller: Caller;
+  readonly token: string;
+  readonly isBasic: boolean;
+  /** The session that the credentials name. */
+  readonly session?: string;
+};
+
+/** The token that Handshake answers: who signs in twice, even by one token, has two sessions. */
+export const sessionToken = (token: string, id: string): string => token + SESSION_MARK + id;
 export const sessionCookie = (id: string): string => `${SESSION_COOKIE}=${id}; Path=/; HttpOnly`;
 
-/** Finds out who makes a call. */
-export class Visits {
-  readonly #authenticate: Authenticate;
-  readonly #signIn: SignIn;
-  readonly #nowMs: () => number;
+type VisitOptions = {
+  readonly authenticate: Authenticate;
+  readonly signIn: SignIn;
+  readonly sessions: SessionServices;
+  readonly nowMs: () => number;
+};
 
-  constructor(options: { readonly authenticate: Authenticate; readonly signIn: SignIn; readonly nowMs: () => number }) {
-    this.#authenticate = options.authenticate;
-    this.#signIn = options.signIn;
-    this.#nowMs = options.nowMs;
+/** Finds out who makes a call, and in which session. */
+export class Visits {
+  readonly #options: VisitOptions;
+
+  constructor(options: VisitOptions) {
+    this.#options = options;
   }
 
   /** @throws UNAUTHENTICATED, CATALOG_UNAVAILABLE, PAYLOAD_TOO_LARGE */
   async open(call: IncomingCall): Promise<Visit> {
-    const arrivedMs = this.#nowMs();
-    const { caller, isBasic } = await this.signIn(call);
+    const arrivedMs = this.#options.nowMs();
+    const { caller, session: named, isBasic } = await this.signIn(call);
     const { metadata } = call;
     const { tenant, sub: principal, jti } = caller.claims;
-    const cookie = cookieOf(metadata);
+    const cookie = cookieOf(metadata) ?? named;
     const own = { tenant, principal };
     const session: SessionKey =
       cookie !== undefined
@@ -59,6 +77,7 @@ export class Visits {
         : isBasic
           ? { ...own, kind: 'named', id: BASIC_SESSION }
           : { ...own, kind: 'token', id: jti };
+    await this.#place({ caller, session }, metadata);
     return {
       caller,
       session,
@@ -70,7 +89,7 @@ export class Visits {
   }
 
   /** Checks the credentials of a call; `token` stands for them from now on. @throws UNAUTHENTICATED, PAYLOAD_TOO_LARGE */
-  async signIn(call: IncomingCall): Promise<{ caller: Caller; token: string; isBasic: boolean }> {
+  async signIn(call: IncomingCall): Promise<SignedIn> {
     const { metadata } = call;
     checkHeaders(metadata);
     const header = headerOf(metadata, 'authorization');
@@ -79,15 +98,34 @@ export class Visits {
       case 'basic': {
         const { user, password } = readBasic(credentials);
         const place = { address: addressOf(call.getPeer()), tenant: headerOf(metadata, 'tenant') ?? null };
-        return { ...(await this.#signIn(user, password, place)), isBasic: true };
+        return { ...(await this.#options.signIn(user, password, place)), isBasic: true };
       }
       case 'bearer':
-        return { caller: await this.#authenticate(`Bearer ${credentials}`), token: credentials, isBasic: false };
+        return this.#bearer(credentials);
       default:
         throw new SkeinError(
           'UNAUTHENTICATED',
           'sign in: the header authorization must hold Basic with user and password, or Bearer with a token',
         );
+    }
+  }
+
+  /** A token, or one that Handshake has given, which names a session, too. */
+  async #bearer(credentials: string): Promise<SignedIn> {
+    const [token = '', session] = credentials.split(SESSION_MARK, 2);
+    const caller = await this.#options.authenticate(`Bearer ${token}`);
+    return { caller, token, isBasic: false, ...(session !== undefined && isUuid(session) ? { session } : {}) };
+  }
+
+  /** Gives a session the catalog and schema that headers name, as long as it has none. */
+  async #place(of: { readonly caller: Caller; readonly session: SessionKey }, metadata: Metadata): Promise<void> {
+    const { sessions } = this.#options;
+    const [catalog, schema] = [headerOf(metadata, 'catalog'), headerOf(metadata, 'schema')];
+    if (catalog !== undefined && sessions.store.get(of.session).catalog === null) {
+      sessions.store.update(of.session, await catalogChange(sessions, of, catalog));
+    }
+    if (schema !== undefined && sessions.store.get(of.session).schema === null) {
+      sessions.store.update(of.session, await schemaChange(sessions, of, schema));
     }
   }
 }

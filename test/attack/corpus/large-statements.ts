@@ -78,3 +78,39 @@ export const LARGE_STATEMENTS: readonly LargeStatement[] = [
   { name: 'what columns there are', of: numbered('DESCRIBE SELECT 0 AS c', (i) => `,${i} AS c${i}`) },
   { name: 'a statement that is not served', of: numbered('INSERT INTO t VALUES (-1)', (i) => `,(${i})`) },
 ];
+
+/**
+ * Statements that change rows of `lake.tpch.parts`, whose parts a planner checks. Each is served while it is short, and changes nothing that a
+ * later one looks for.
+ */
+export const LARGE_WRITES: readonly LargeStatement[] = [
+  {
+    name: 'an UPDATE of conditions',
+    of: numbered('UPDATE lake.tpch.parts SET b = 5 WHERE a = 0', (i) => ` OR a+${i} = -1`),
+  },
+  {
+    name: 'a MERGE of a condition',
+    of: numbered(
+      'MERGE INTO lake.tpch.parts p USING (SELECT 5 AS x) u ON p.a = u.x AND p.b NOT IN (-1',
+      (i) => `,-${i}`,
+      ') WHEN MATCHED THEN UPDATE SET b = u.x',
+    ),
+  },
+  { name: 'an INSERT of rows', of: numbered('INSERT INTO lake.tpch.parts VALUES (7, 7)', (i) => `,(${i}, 7)`) },
+  {
+    name: 'an INSERT of expressions',
+    of: numbered('INSERT INTO lake.tpch.parts VALUES (7, 7)', (i) => `,(${i} + 1, 7)`),
+  },
+  {
+    name: 'a DELETE of a list beside a subquery',
+    of: repeated(
+      'DELETE FROM lake.tpch.parts WHERE a IN (SELECT count(*) FROM lake.tpch.region) AND b IN (1',
+      ', (1)',
+      ')',
+    ),
+  },
+  {
+    name: 'columns of a stage',
+    of: repeated('COPY INTO lake.tpch.parts FROM (SELECT $1', ', $1', ' FROM @lake.tpch.none)'),
+  },
+];

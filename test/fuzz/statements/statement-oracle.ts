@@ -1,5 +1,4 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
-import { checkParts } from '#coordinator/prepare/check-parts.ts';
 import { fillPivots } from '#coordinator/prepare/fill-pivots.ts';
 import type { Insert, RowWrite } from '#coordinator/operation/row-write.ts';
 import type { CommandName, Statement } from '#coordinator/command/commands.ts';
@@ -185,9 +184,7 @@ export class StatementOracle {
   }
 
   #proven<T>(read: (take: TakePart) => T): Promise<T> {
-    return prove(read, (parts) =>
-      checkParts(parts, (texts) => this.#planner.checkParts(texts, SCRIPTED_ASKER, new AbortController().signal)),
-    );
+    return prove(read, (parts) => this.#planner.checkParts(parts, SCRIPTED_ASKER, new AbortController().signal));
   }
 
   /** Has DuckDB's parser read a query as a whole. */

@@ -37,11 +37,11 @@ export async function registerTable(context: CatalogContext, request: RestReques
   const catalog = await requireCatalog(context.store.db, tenant, prefix);
   const head = await findTableHead(context.store.db, tenant, prefix, ident);
   if (head !== undefined && !overwrite) throw tableExists(ident);
-  const { text, expiresAt, location, folders } = await readRegistered(context, file, {
+  const { text, facts, expiresAt, location, folders } = await readRegistered(context, file, {
     roots: catalog.roots,
     owner: tenant,
   });
-  const row = { location, metadataLocation: file, metadata: text, expiresAt };
+  const row = { location, metadataLocation: file, metadata: text, facts, expiresAt };
   const register = async (tx: Tx): Promise<void> => {
     await lockLocations(tx, catalog.id, 'exclusive');
     const existing = await findTable(tx, tenant, prefix, ident);

@@ -2,7 +2,12 @@ import type { CatalogContext } from '../../../context.ts';
 import { commitTables } from '../../../commit/commit-tables.ts';
 import { inTheirCatalogs } from '../../../commit/in-their-catalogs.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
-import { readTransaction, readTransactionApart, tableChanges, type Transaction } from '../../../commit/transaction.ts';
+import {
+  readMultiTableCommit,
+  readMultiTableCommitApart,
+  tableChanges,
+  type MultiTableCommit,
+} from '../../../commit/multi-table-commit.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `POST /v1/{prefix}/transactions/commit`: commits to several tables of a catalog atomically. */
@@ -35,8 +40,8 @@ export async function commitAcrossCatalogs(
   return NO_CONTENT;
 }
 
-function transactionOf({ readers }: CatalogContext, { large, body, claims }: RestRequest): Promise<Transaction> {
+function transactionOf({ readers }: CatalogContext, { large, body, claims }: RestRequest): Promise<MultiTableCommit> {
   return large === undefined
-    ? Promise.resolve(readTransaction(body))
-    : readTransactionApart(readers, large, claims.tenant);
+    ? Promise.resolve(readMultiTableCommit(body))
+    : readMultiTableCommitApart(readers, large, claims.tenant);
 }

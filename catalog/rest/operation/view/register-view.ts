@@ -4,6 +4,7 @@ import { storagePlace } from '../../../commit/view/storage-place.ts';
 import { parseViewMetadata } from '../../../metadata/view/view-metadata.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { readMetadataFile } from '../../../storage/read-metadata-file.ts';
+import { viewFacts } from '../../../metadata/relation-facts.ts';
 import { requireBelowRoot } from '../../../storage/table-location.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
@@ -32,6 +33,7 @@ export async function registerView(context: CatalogContext, request: RestRequest
     location: metadata.location,
     metadataLocation: file,
     metadata: printViewMetadata(context, metadata),
+    facts: viewFacts(metadata),
   };
   await unit.transact(async (tx) => {
     const storage = await storagePlace(tx, catalog.id, { metadata });

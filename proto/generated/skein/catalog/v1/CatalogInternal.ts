@@ -46,6 +46,7 @@ import type { ListCatalogsRequestInput as _skein_catalog_v1_ListCatalogsRequestI
 import type { ListClientsRequestInput as _skein_catalog_v1_ListClientsRequestInput, ListClientsRequest as _skein_catalog_v1_ListClientsRequest } from '../../../skein/catalog/v1/ListClientsRequest.ts';
 import type { ListJobsRequestInput as _skein_catalog_v1_ListJobsRequestInput, ListJobsRequest as _skein_catalog_v1_ListJobsRequest } from '../../../skein/catalog/v1/ListJobsRequest.ts';
 import type { ListNamespacesRequestInput as _skein_catalog_v1_ListNamespacesRequestInput, ListNamespacesRequest as _skein_catalog_v1_ListNamespacesRequest } from '../../../skein/catalog/v1/ListNamespacesRequest.ts';
+import type { ListRelationsRequestInput as _skein_catalog_v1_ListRelationsRequestInput, ListRelationsRequest as _skein_catalog_v1_ListRelationsRequest } from '../../../skein/catalog/v1/ListRelationsRequest.ts';
 import type { ListStagesRequestInput as _skein_catalog_v1_ListStagesRequestInput, ListStagesRequest as _skein_catalog_v1_ListStagesRequest } from '../../../skein/catalog/v1/ListStagesRequest.ts';
 import type { ListTablesRequestInput as _skein_catalog_v1_ListTablesRequestInput, ListTablesRequest as _skein_catalog_v1_ListTablesRequest } from '../../../skein/catalog/v1/ListTablesRequest.ts';
 import type { ListTenantsRequestInput as _skein_catalog_v1_ListTenantsRequestInput, ListTenantsRequest as _skein_catalog_v1_ListTenantsRequest } from '../../../skein/catalog/v1/ListTenantsRequest.ts';
@@ -57,6 +58,9 @@ import type { MintTokenRequestInput as _skein_catalog_v1_MintTokenRequestInput, 
 import type { NameListInput as _skein_catalog_v1_NameListInput, NameList as _skein_catalog_v1_NameList } from '../../../skein/catalog/v1/NameList.ts';
 import type { NamespaceListInput as _skein_catalog_v1_NamespaceListInput, NamespaceList as _skein_catalog_v1_NamespaceList } from '../../../skein/catalog/v1/NamespaceList.ts';
 import type { OpenStageRequestInput as _skein_catalog_v1_OpenStageRequestInput, OpenStageRequest as _skein_catalog_v1_OpenStageRequest } from '../../../skein/catalog/v1/OpenStageRequest.ts';
+import type { PrincipalStatementReplyInput as _skein_catalog_v1_PrincipalStatementReplyInput, PrincipalStatementReply as _skein_catalog_v1_PrincipalStatementReply } from '../../../skein/catalog/v1/PrincipalStatementReply.ts';
+import type { PrincipalStatementRequestInput as _skein_catalog_v1_PrincipalStatementRequestInput, PrincipalStatementRequest as _skein_catalog_v1_PrincipalStatementRequest } from '../../../skein/catalog/v1/PrincipalStatementRequest.ts';
+import type { RelationListInput as _skein_catalog_v1_RelationListInput, RelationList as _skein_catalog_v1_RelationList } from '../../../skein/catalog/v1/RelationList.ts';
 import type { ResealSecretsReplyInput as _skein_catalog_v1_ResealSecretsReplyInput, ResealSecretsReply as _skein_catalog_v1_ResealSecretsReply } from '../../../skein/catalog/v1/ResealSecretsReply.ts';
 import type { ResealSecretsRequestInput as _skein_catalog_v1_ResealSecretsRequestInput, ResealSecretsRequest as _skein_catalog_v1_ResealSecretsRequest } from '../../../skein/catalog/v1/ResealSecretsRequest.ts';
 import type { RetryJobsReplyInput as _skein_catalog_v1_RetryJobsReplyInput, RetryJobsReply as _skein_catalog_v1_RetryJobsReply } from '../../../skein/catalog/v1/RetryJobsReply.ts';
@@ -285,6 +289,15 @@ export interface CatalogInternalClient extends grpc.Client {
   listNamespaces(argument: _skein_catalog_v1_ListNamespacesRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_NamespaceList>): grpc.ClientUnaryCall;
   listNamespaces(argument: _skein_catalog_v1_ListNamespacesRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_NamespaceList>): grpc.ClientUnaryCall;
   
+  ListRelations(argument: _skein_catalog_v1_ListRelationsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RelationList>): grpc.ClientUnaryCall;
+  ListRelations(argument: _skein_catalog_v1_ListRelationsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_RelationList>): grpc.ClientUnaryCall;
+  ListRelations(argument: _skein_catalog_v1_ListRelationsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RelationList>): grpc.ClientUnaryCall;
+  ListRelations(argument: _skein_catalog_v1_ListRelationsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_RelationList>): grpc.ClientUnaryCall;
+  listRelations(argument: _skein_catalog_v1_ListRelationsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RelationList>): grpc.ClientUnaryCall;
+  listRelations(argument: _skein_catalog_v1_ListRelationsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_RelationList>): grpc.ClientUnaryCall;
+  listRelations(argument: _skein_catalog_v1_ListRelationsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RelationList>): grpc.ClientUnaryCall;
+  listRelations(argument: _skein_catalog_v1_ListRelationsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_RelationList>): grpc.ClientUnaryCall;
+  
   ListStages(argument: _skein_catalog_v1_ListStagesRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_StageList>): grpc.ClientUnaryCall;
   ListStages(argument: _skein_catalog_v1_ListStagesRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_StageList>): grpc.ClientUnaryCall;
   ListStages(argument: _skein_catalog_v1_ListStagesRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_StageList>): grpc.ClientUnaryCall;
@@ -375,6 +388,15 @@ export interface CatalogInternalClient extends grpc.Client {
   runOperation(argument: _skein_catalog_v1_RunOperationRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RunOperationReply>): grpc.ClientUnaryCall;
   runOperation(argument: _skein_catalog_v1_RunOperationRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_RunOperationReply>): grpc.ClientUnaryCall;
   
+  RunPrincipalStatement(argument: _skein_catalog_v1_PrincipalStatementRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PrincipalStatementReply>): grpc.ClientUnaryCall;
+  RunPrincipalStatement(argument: _skein_catalog_v1_PrincipalStatementRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_PrincipalStatementReply>): grpc.ClientUnaryCall;
+  RunPrincipalStatement(argument: _skein_catalog_v1_PrincipalStatementRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PrincipalStatementReply>): grpc.ClientUnaryCall;
+  RunPrincipalStatement(argument: _skein_catalog_v1_PrincipalStatementRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_PrincipalStatementReply>): grpc.ClientUnaryCall;
+  runPrincipalStatement(argument: _skein_catalog_v1_PrincipalStatementRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PrincipalStatementReply>): grpc.ClientUnaryCall;
+  runPrincipalStatement(argument: _skein_catalog_v1_PrincipalStatementRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_PrincipalStatementReply>): grpc.ClientUnaryCall;
+  runPrincipalStatement(argument: _skein_catalog_v1_PrincipalStatementRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PrincipalStatementReply>): grpc.ClientUnaryCall;
+  runPrincipalStatement(argument: _skein_catalog_v1_PrincipalStatementRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_PrincipalStatementReply>): grpc.ClientUnaryCall;
+  
   SignIn(argument: _skein_catalog_v1_SignInRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_SignInReply>): grpc.ClientUnaryCall;
   SignIn(argument: _skein_catalog_v1_SignInRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_SignInReply>): grpc.ClientUnaryCall;
   SignIn(argument: _skein_catalog_v1_SignInRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_SignInReply>): grpc.ClientUnaryCall;
@@ -458,6 +480,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   ListNamespaces: grpc.handleUnaryCall<_skein_catalog_v1_ListNamespacesRequest, _skein_catalog_v1_NamespaceListInput>;
   
+  ListRelations: grpc.handleUnaryCall<_skein_catalog_v1_ListRelationsRequest, _skein_catalog_v1_RelationListInput>;
+  
   ListStages: grpc.handleUnaryCall<_skein_catalog_v1_ListStagesRequest, _skein_catalog_v1_StageListInput>;
   
   ListTables: grpc.handleUnaryCall<_skein_catalog_v1_ListTablesRequest, _skein_catalog_v1_TableListInput>;
@@ -477,6 +501,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   RotateClient: grpc.handleUnaryCall<_skein_catalog_v1_RotateClientRequest, _skein_catalog_v1_ClientSecretInput>;
   
   RunOperation: grpc.handleUnaryCall<_skein_catalog_v1_RunOperationRequest, _skein_catalog_v1_RunOperationReplyInput>;
+  
+  RunPrincipalStatement: grpc.handleUnaryCall<_skein_catalog_v1_PrincipalStatementRequest, _skein_catalog_v1_PrincipalStatementReplyInput>;
   
   SignIn: grpc.handleUnaryCall<_skein_catalog_v1_SignInRequest, _skein_catalog_v1_SignInReplyInput>;
   
@@ -513,6 +539,7 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   ListClients: MethodDefinition<_skein_catalog_v1_ListClientsRequestInput, _skein_catalog_v1_ClientListInput, _skein_catalog_v1_ListClientsRequest, _skein_catalog_v1_ClientList>
   ListJobs: MethodDefinition<_skein_catalog_v1_ListJobsRequestInput, _skein_catalog_v1_JobListInput, _skein_catalog_v1_ListJobsRequest, _skein_catalog_v1_JobList>
   ListNamespaces: MethodDefinition<_skein_catalog_v1_ListNamespacesRequestInput, _skein_catalog_v1_NamespaceListInput, _skein_catalog_v1_ListNamespacesRequest, _skein_catalog_v1_NamespaceList>
+  ListRelations: MethodDefinition<_skein_catalog_v1_ListRelationsRequestInput, _skein_catalog_v1_RelationListInput, _skein_catalog_v1_ListRelationsRequest, _skein_catalog_v1_RelationList>
   ListStages: MethodDefinition<_skein_catalog_v1_ListStagesRequestInput, _skein_catalog_v1_StageListInput, _skein_catalog_v1_ListStagesRequest, _skein_catalog_v1_StageList>
   ListTables: MethodDefinition<_skein_catalog_v1_ListTablesRequestInput, _skein_catalog_v1_TableListInput, _skein_catalog_v1_ListTablesRequest, _skein_catalog_v1_TableList>
   ListTenants: MethodDefinition<_skein_catalog_v1_ListTenantsRequestInput, _skein_catalog_v1_NameListInput, _skein_catalog_v1_ListTenantsRequest, _skein_catalog_v1_NameList>
@@ -523,6 +550,7 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   RetryJobs: MethodDefinition<_skein_catalog_v1_RetryJobsRequestInput, _skein_catalog_v1_RetryJobsReplyInput, _skein_catalog_v1_RetryJobsRequest, _skein_catalog_v1_RetryJobsReply>
   RotateClient: MethodDefinition<_skein_catalog_v1_RotateClientRequestInput, _skein_catalog_v1_ClientSecretInput, _skein_catalog_v1_RotateClientRequest, _skein_catalog_v1_ClientSecret>
   RunOperation: MethodDefinition<_skein_catalog_v1_RunOperationRequestInput, _skein_catalog_v1_RunOperationReplyInput, _skein_catalog_v1_RunOperationRequest, _skein_catalog_v1_RunOperationReply>
+  RunPrincipalStatement: MethodDefinition<_skein_catalog_v1_PrincipalStatementRequestInput, _skein_catalog_v1_PrincipalStatementReplyInput, _skein_catalog_v1_PrincipalStatementRequest, _skein_catalog_v1_PrincipalStatementReply>
   SignIn: MethodDefinition<_skein_catalog_v1_SignInRequestInput, _skein_catalog_v1_SignInReplyInput, _skein_catalog_v1_SignInRequest, _skein_catalog_v1_SignInReply>
   StageTable: MethodDefinition<_skein_catalog_v1_StageTableRequestInput, _skein_catalog_v1_LoadedTableInput, _skein_catalog_v1_StageTableRequest, _skein_catalog_v1_LoadedTable>
   VendKey: MethodDefinition<_skein_catalog_v1_VendKeyRequestInput, _skein_catalog_v1_VendKeyReplyInput, _skein_catalog_v1_VendKeyRequest, _skein_catalog_v1_VendKeyReply>

@@ -3,8 +3,10 @@
 
 export interface NamespaceInput {
   readonly levels?: readonly (string)[];
+  readonly owner?: (string);
 }
 
 export interface Namespace {
   readonly levels: readonly (string)[];
+  readonly owner: (string);
 }

@@ -1,0 +1,33 @@
+import { Value } from 'typebox/value';
+import type { PrincipalStatementRequest } from '#proto/generated/skein/catalog/v1/PrincipalStatementRequest.ts';
+import type { Principal } from '#shared/authorization/principal.ts';
+import { SkeinError } from '#shared/error.ts';
+import { PrincipalRequest } from '#shared/principal/principal-request.ts';
+import type { CatalogContext } from '../context.ts';
+import { runStatement } from '../principal-statement/run-statement.ts';
+
+/**
+ * Runs a statement about users, accounts, roles, tokens, keys or the audit log. Nothing of the request or its answer is kept: both carry
+ * secrets. Sent again it is another statement.
+ * @throws FORBIDDEN, and the errors of the statement
+ */
+export async function runPrincipalStatement(
+  context: CatalogContext,
+  { statement }: PrincipalStatementRequest,
+  principal: Principal,
+): Promise<{ readonly answer: Buffer }> {
+  const request = readRequest(statement);
+  const answer = await runStatement({ context, principal }, request);
+  return { answer: Buffer.from(JSON.stringify(answer)) };
+}
+
+/** @throws INVALID_REQUEST, whose message repeats nothing of the request */
+function readRequest(bytes: Buffer): PrincipalRequest {
+  try {
+    const request: unknown = JSON.parse(bytes.toString());
+    if (Value.Check(PrincipalRequest, request)) return request;
+  } catch {
+    // The text of the error would repeat a part of the request.
+  }
+  throw new SkeinError('INVALID_REQUEST', 'the statement is none that the catalog knows');
+}

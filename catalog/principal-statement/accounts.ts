@@ -1,0 +1,123 @@
+import { SkeinError } from '#shared/error.ts';
+import { principalId, type PrincipalId } from '#shared/id.ts';
+import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-request.ts';
+import { requirePrincipalAction } from '../authorization/decide-principal.ts';
+import { readPublicKey } from '../principal/public-key.ts';
+import { activeKeypairs, insertKeypair, revokeKeypair } from '../store/postgres/credential-store.ts';
+import { countPrincipals, findByName } from '../store/postgres/principal-record-store.ts';
+import { raiseSessionEpoch } from '../store/postgres/principal-store.ts';
+import { changing, done, partyOf, requireAccount, type Call } from './change.ts';
+import { checkName, checkText } from './check-names.ts';
+import { grantDefaultRole } from './create-user.ts';
+import { requireAdminLeft } from './move-user.ts';
+
+const ACCOUNTS_MAX = 10_000;
+const KEYPAIRS_MAX = 10;
+
+/** @throws ALREADY_EXISTS, FORBIDDEN, LIMIT_REACHED, ROLE_NOT_FOUND */
+export async function createAccount(call: Call, input: RequestOf<'create_account'>): Promise<PrincipalAnswer> {
+  const { name, ifNotExists, comment = null } = input;
+  checkName('a service account', name);
+  checkText('COMMENT', comment);
+  return changing(call, async (change) => {
+    const { tx, tenant, actor, now } = change;
+    requirePrincipalAction(actor, 'account.create');
+    if ((await findByName(tx, tenant.id, name)) !== undefined) {
+      if (ifNotExists) return done('CREATE SERVICE ACCOUNT');
+      throw new SkeinError('ALREADY_EXISTS', `user or service account ${name} exists already`);
+    }
+    if ((await countPrincipals(tx, tenant.id, 'SERVICE')) >= ACCOUNTS_MAX) {
+      throw new SkeinError('LIMIT_REACHED', `an organisation has at most ${ACCOUNTS_MAX} service accounts`);
+    }
+    const { id } = await tx
+      .insertInto('principal')
+      .values({
+        tenant_id: tenant.id,
+        username: name,
+        kind: 'SERVICE',
+        password_hash: null,
+        roles: [],
+        is_bootstrap_principal: false,
+        comment,
+        created_at: now,
+        updated_at: now,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    const target: { readonly id: PrincipalId; readonly name: string } = { id: principalId(id), name };
+    await change.record({ type: 'create_service_account', target });
+    await grantDefaultRole(change, target, input.defaultRole);
+    return done('CREATE SERVICE ACCOUNT');
+  });
+}
+
+/** Drops a service account with its roles, keys, tokens and client; its name is free again. @throws PRINCIPAL_NOT_FOUND, FORBIDDEN */
+export const dropAccount = (call: Call, { name, ifExists }: RequestOf<'drop_account'>): Promise<PrincipalAnswer> =>
+  changing(call, async (change) => {
+    const { tx, tenant, actor } = change;
+    requirePrincipalAction(actor, 'account.create');
+    const found = await findByName(tx, tenant.id, name);
+    if (ifExists && found?.kind !== 'SERVICE') return done('DROP SERVICE ACCOUNT');
+    const account = await requireAccount(tx, tenant.id, name);
+    requirePrincipalAction(actor, 'account.end', account);
+    await tx.deleteFrom('principal').where('id', '=', account.id).execute();
+    await requireAdminLeft(tx, tenant.id, account);
+    await change.record({
+      type: 'drop_service_account',
+      target: partyOf(account),
+      details: { roles: [...account.roles] },
+    });
+    return done('DROP SERVICE ACCOUNT');
+  });
+
+/** @throws INVALID_REQUEST for a key that is none, or not of the algorithm; ALREADY_EXISTS, LIMIT_REACHED */
+export async function addKeypair(
+  call: Call,
+  { account: name, keyId, publicKey, algorithm }: RequestOf<'add_keypair'>,
+): Promise<PrincipalAnswer> {
+  checkName('a key', keyId);
+  const key = readPublicKey(publicKey, algorithm);
+  requireNoToken(call);
+  return changing(call, async (change) => {
+    const { tx, tenant, actor, now } = change;
+    requirePrincipalAction(actor, 'account.create');
+    const account = await requireAccount(tx, tenant.id, name);
+    requirePrincipalAction(actor, 'account.change', account);
+    const active = (await activeKeypairs(tx, [account.id])).get(account.id) ?? [];
+    if (active.some((one) => one.keyId === keyId)) {
+      throw new SkeinError('ALREADY_EXISTS', `the service account has an active key ${keyId} already`);
+    }
+    if (active.length >= KEYPAIRS_MAX) {
+      throw new SkeinError('LIMIT_REACHED', `a service account has at most ${KEYPAIRS_MAX} active keys`);
+    }
+    await insertKeypair(tx, account.id, { keyId, publicKey: key.pem, algorithm: key.algorithm }, now);
+    const details = { key_id: keyId, algorithm: key.algorithm };
+    await change.record({ type: 'add_keypair', target: partyOf(account), details });
+    return done('ALTER SERVICE ACCOUNT');
+  });
+}
+
+/** A token that leaked must not make credentials that outlive it. @throws FORBIDDEN */
+export function requireNoToken({ principal }: Call): void {
+  if (principal.auth_method !== 'pat') return;
+  throw new SkeinError('FORBIDDEN', 'a personal access token creates neither tokens nor keys: sign in otherwise');
+}
+
+/** Revokes a key, and ends the tokens of the account. @throws KEYPAIR_NOT_FOUND */
+export const dropKeypair = (
+  call: Call,
+  { account: name, keyId, ifExists }: RequestOf<'drop_keypair'>,
+): Promise<PrincipalAnswer> =>
+  changing(call, async (change) => {
+    const { tx, tenant, actor, now } = change;
+    requirePrincipalAction(actor, 'account.create');
+    const account = await requireAccount(tx, tenant.id, name);
+    requirePrincipalAction(actor, 'account.change', account);
+    if (!(await revokeKeypair(tx, account.id, keyId, now))) {
+      if (ifExists) return done('ALTER SERVICE ACCOUNT');
+      throw new SkeinError('KEYPAIR_NOT_FOUND', `the service account has no active key ${keyId}`);
+    }
+    await raiseSessionEpoch(tx, account.id);
+    await change.record({ type: 'drop_keypair', target: partyOf(account), details: { key_id: keyId } });
+    return done('ALTER SERVICE ACCOUNT');
+  });

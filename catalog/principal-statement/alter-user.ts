@@ -1,0 +1,140 @@
+import { SkeinError } from '#shared/error.ts';
+import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-request.ts';
+import { requirePrincipalAction } from '../authorization/decide-principal.ts';
+import { isUniqueViolation } from '../store/postgres/errors.ts';
+import { findByName, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
+import { PUBLIC_ROLE } from '../store/postgres/role-store.ts';
+import { unlock } from '../store/postgres/sign-in-store.ts';
+import { changing, done, partyOf, reading, requireUser, type Call, type Changing } from './change.ts';
+import { checkEmail, checkName, checkText } from './check-names.ts';
+import { moved, moveUser, requireAdminLeft } from './move-user.ts';
+import { requireRole } from './roles.ts';
+import { hashNewPassword, storePassword } from './user-password.ts';
+
+type AlterUser = RequestOf<'alter_user'>;
+
+/** Runs a change of one user by somebody who may do it. */
+const changingUser = (
+  call: Call,
+  name: string,
+  work: (change: Changing, user: PrincipalRecord) => Promise<void>,
+): Promise<PrincipalAnswer> =>
+  changing(call, async (change) => {
+    // A caller who may change nobody is told nothing about the names that are there.
+    requirePrincipalAction(change.actor, 'user.create');
+    const user = await requireUser(change.tx, change.tenant.id, name);
+    requirePrincipalAction(change.actor, 'user.change', user);
+    await work(change, user);
+    return done('ALTER USER');
+  });
+
+/** `ALTER USER SET` and `UNSET`. @throws PASSWORD_POLICY, INVALID_STATE, INVALID_REQUEST, ALREADY_EXISTS */
+export async function alterUser(call: Call, input: AlterUser): Promise<PrincipalAnswer> {
+  if (input.email !== undefined) checkEmail(input.email);
+  for (const key of ['displayName', 'comment', 'defaultWarehouse'] as const) checkText(key, input[key]);
+  const hash = input.password === undefined ? null : await hashFor(call, input, input.password);
+  return changingUser(call, input.name, async (change, user) => {
+    await moveUser(change, user, { kind: 'change' });
+    await setProfile(change, user, input);
+    if (hash !== null) {
+      moved(user, { kind: 'set password' });
+      await storePassword(change, user, hash, input.mustChangePassword ?? false);
+      await change.record({ type: 'set_password', target: partyOf(user) });
+    }
+    const { name: _name, kind: _kind, password: _password, ...rest } = input;
+    const changed = Object.keys(rest);
+    if (changed.length > 0) await change.record({ type: 'alter_user', target: partyOf(user), details: { changed } });
+  });
+}
+
+async function hashFor(call: Call, { name, email }: AlterUser, password: string): Promise<string> {
+  const { db, tenant, actor } = await reading(call);
+  requirePrincipalAction(actor, 'user.create');
+  const user = await requireUser(db, tenant.id, name);
+  requirePrincipalAction(actor, 'user.change', user);
+  moved(user, { kind: 'set password' });
+  return hashNewPassword(call, tenant.id, { password, username: user.username, email: email ?? user.email, user });
+}
+
+async function setProfile({ tx, tenant, now }: Changing, user: PrincipalRecord, input: AlterUser): Promise<void> {
+  const { email, displayName, defaultRole, defaultWarehouse, mustChangePassword, comment } = input;
+  if (typeof defaultRole === 'string') {
+    const role = await requireRole(tx, tenant.id, defaultRole);
+    if (role.name !== PUBLIC_ROLE && !user.roles.includes(role.name)) {
+      throw new SkeinError('INVALID_REQUEST', `the role ${role.name} is not granted to the user`);
+    }
+  }
+  try {
+    await tx
+      .updateTable('principal')
+      .set({
+        updated_at: now,
+        ...(email === undefined ? {} : { email }),
+        ...(displayName === undefined ? {} : { display_name: displayName }),
+        ...(defaultRole === undefined ? {} : { default_role: defaultRole }),
+        ...(defaultWarehouse === undefined ? {} : { default_warehouse: defaultWarehouse }),
+        ...(mustChangePassword === undefined ? {} : { must_change_password: mustChangePassword }),
+        ...(comment === undefined ? {} : { comment }),
+      })
+      .where('id', '=', user.id)
+      .execute();
+  } catch (error) {
+    if (isUniqueViolation(error)) throw new SkeinError('ALREADY_EXISTS', 'another user has this email');
+    throw error;
+  }
+}
+
+export async function renameUser(call: Call, { name, to }: RequestOf<'rename_user'>): Promise<PrincipalAnswer> {
+  checkName('a user', to);
+  return changingUser(call, name, async (change, user) => {
+    await moveUser(change, user, { kind: 'change' });
+    const other = await findByName(change.tx, change.tenant.id, to);
+    if (other !== undefined && other.id !== user.id) {
+      throw new SkeinError('ALREADY_EXISTS', `user or service account ${to} exists already`);
+    }
+    await change.tx
+      .updateTable('principal')
+      .set((eb) => ({ username: to, session_epoch: eb('session_epoch', '+', 1) }))
+      .where('id', '=', user.id)
+      .execute();
+    await change.record({ type: 'rename_user', target: { id: user.id, name: to }, details: { from: user.username } });
+  });
+}
+
+export const setUserState = (call: Call, { name, to }: RequestOf<'set_user_state'>): Promise<PrincipalAnswer> =>
+  changingUser(call, name, async (change, user) => {
+    requirePrincipalAction(change.actor, 'user.end', user);
+    const target = partyOf(user);
+    if (to === 'UNSUSPEND') {
+      await moveUser(change, user, { kind: 'unsuspend' });
+      await change.record({ type: 'unsuspend_user', target });
+      return;
+    }
+    await moveUser(change, user, { kind: 'suspend' });
+    await requireAdminLeft(change.tx, change.tenant.id, user);
+    await change.record({ type: 'suspend_user', target });
+  });
+
+export const unlockUser = (call: Call, { name }: RequestOf<'unlock_user'>): Promise<PrincipalAnswer> =>
+  changingUser(call, name, async (change, user) => {
+    await unlock(change.tx, user.id);
+    await change.record({ type: 'unlock_user', target: partyOf(user) });
+  });
+
+export async function setLegalHold(
+  call: Call,
+  { name, reason }: RequestOf<'set_legal_hold'>,
+): Promise<PrincipalAnswer> {
+  checkText('the reason', reason);
+  return changingUser(call, name, async ({ tx, now, record }, user) => {
+    await tx
+      .updateTable('principal')
+      .set({ legal_hold: reason !== null, legal_hold_reason: reason, updated_at: now })
+      .where('id', '=', user.id)
+      .execute();
+    const target = partyOf(user);
+    await (reason === null
+      ? record({ type: 'clear_legal_hold', target })
+      : record({ type: 'set_legal_hold', target, details: { reason } }));
+  });
+}

@@ -1,0 +1,83 @@
+import type { Principal } from '#shared/authorization/principal.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { PrincipalAnswer } from '#shared/principal/principal-request.ts';
+import type { CatalogContext } from '../context.ts';
+import { requireTenant } from '../store/postgres/catalog-store.ts';
+import { recordEvent, type AuditEvent, type Party } from '../store/postgres/audit-store.ts';
+import { findById, findByName, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
+import type { Database, Tx } from '../store/postgres/tables.ts';
+import { transact } from '../store/postgres/transact.ts';
+
+/** A statement about principals that somebody runs. */
+export type Call = {
+  readonly context: Pick<CatalogContext, 'store' | 'clock' | 'config' | 'passwords'>;
+  /** The caller, by its token. */
+  readonly principal: Principal;
+};
+
+/** A statement's view of the database: the tenant, and its caller as the database says now. */
+export type Reading = {
+  readonly db: Database;
+  readonly tenant: { readonly id: string; readonly name: string };
+  readonly actor: PrincipalRecord;
+  readonly now: Date;
+};
+
+/** The same in the transaction of a change. */
+export type Changing = Omit<Reading, 'db'> & {
+  readonly tx: Tx;
+  /** Writes the row of the audit log, in the transaction of the change. */
+  readonly record: (event: Omit<AuditEvent, 'actor'>) => Promise<void>;
+};
+
+export async function reading({ context, principal }: Call, db: Database = context.store.db): Promise<Reading> {
+  const [tenantId, actor] = await Promise.all([requireTenant(db, principal.tenant), findById(db, principal.sub)]);
+  if (actor === undefined) throw new SkeinError('UNAUTHENTICATED', 'there is no such principal in the tenant');
+  return { db, tenant: { id: tenantId, name: principal.tenant }, actor, now: new Date(context.clock.nowMs()) };
+}
+
+/**
+ * Runs a change in one transaction. Changes to the principals of one tenant run one after the other: two that each leave the last
+ * tenant_admin but one cannot both happen.
+ */
+export function changing<T>(call: Call, work: (change: Changing) => Promise<T>): Promise<T> {
+  return transact(call.context.store.db, async (tx) => {
+    await tx
+      .selectFrom('tenant')
+      .select('id')
+      .where('name', '=', call.principal.tenant)
+      .forNoKeyUpdate()
+      .executeTakeFirst();
+    const { tenant, actor, now } = await reading(call, tx);
+    const record = (event: Omit<AuditEvent, 'actor'>): Promise<void> =>
+      recordEvent(tx, tenant, now, { ...event, actor: partyOf(actor) });
+    return work({ tx, tenant, actor, now, record });
+  });
+}
+
+export const partyOf = ({ id, username }: PrincipalRecord): Party => ({ id, name: username });
+
+/** The user of this name. @throws PRINCIPAL_NOT_FOUND */
+export const requireUser = (db: Database, tenantId: string, name: string): Promise<PrincipalRecord> =>
+  requirePrincipalOf(db, tenantId, { kind: 'USER', name });
+
+/** The service account of this name. @throws PRINCIPAL_NOT_FOUND */
+export const requireAccount = (db: Database, tenantId: string, name: string): Promise<PrincipalRecord> =>
+  requirePrincipalOf(db, tenantId, { kind: 'SERVICE', name });
+
+export type Holder = { readonly kind: 'USER' | 'SERVICE'; readonly name: string };
+
+export async function requirePrincipalOf(
+  db: Database,
+  tenantId: string,
+  { kind, name }: Holder,
+): Promise<PrincipalRecord> {
+  const found = await findByName(db, tenantId, name);
+  if (found?.kind === kind) return found;
+  throw new SkeinError('PRINCIPAL_NOT_FOUND', `${kind === 'USER' ? 'user' : 'service account'} ${name} does not exist`);
+}
+
+/** The answer of a statement that has nothing to say but that it happened. */
+export const done = (status: string): PrincipalAnswer => ({ columns: ['status'], rows: [[status]], next: null });
+
+export const timeText = (time: Date | null): string | null => time?.toISOString() ?? null;

@@ -1,0 +1,121 @@
+import { SkeinError } from '#shared/error.ts';
+import { principalId, type PrincipalId } from '#shared/id.ts';
+import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-request.ts';
+import { requirePrincipalAction } from '../authorization/decide-principal.ts';
+import { isUniqueViolation } from '../store/postgres/errors.ts';
+import { insertInvitation } from '../store/postgres/credential-store.ts';
+import { countPrincipals, findByName } from '../store/postgres/principal-record-store.ts';
+import { grantRole, PUBLIC_ROLE } from '../store/postgres/role-store.ts';
+import type { Tx } from '../store/postgres/tables.ts';
+import { newSecret, sha256 } from '../token/secret.ts';
+import { changing, done, reading, type Call, type Changing } from './change.ts';
+import { checkEmail, checkName, checkText } from './check-names.ts';
+import { requireRole } from './roles.ts';
+import { hashNewPassword } from './user-password.ts';
+
+const USERS_MAX = 100_000;
+const INVITATION_PREFIX = 'skein_inv_';
+const INVITATION_DAYS = 7;
+const DAY_MS = 86_400_000;
+
+type CreateUser = RequestOf<'create_user'>;
+
+/**
+ * Creates a user: active with a password; without one invited, with a token that is shown this once.
+ * @throws ALREADY_EXISTS, PASSWORD_POLICY, FORBIDDEN, LIMIT_REACHED, ROLE_NOT_FOUND
+ */
+export async function createUser(call: Call, input: CreateUser): Promise<PrincipalAnswer> {
+  const { name, email, password } = input;
+  checkName('a user', name);
+  if (email === undefined) throw new SkeinError('INVALID_REQUEST', 'CREATE USER needs EMAIL');
+  checkEmail(email);
+  for (const key of ['displayName', 'comment', 'defaultWarehouse'] as const) checkText(key, input[key]);
+  const { db, actor, tenant } = await reading(call);
+  requirePrincipalAction(actor, 'user.create');
+  if (input.ifNotExists && (await findByName(db, tenant.id, name)) !== undefined) return done('CREATE USER');
+  const hash =
+    password === undefined ? null : await hashNewPassword(call, tenant.id, { password, username: name, email });
+  return changing(call, async (change) => {
+    requirePrincipalAction(change.actor, 'user.create');
+    if ((await findByName(change.tx, tenant.id, name)) !== undefined) {
+      if (input.ifNotExists) return done('CREATE USER');
+      throw taken(`user or service account ${name} exists already`);
+    }
+    if ((await countPrincipals(change.tx, tenant.id, 'USER')) >= USERS_MAX) {
+      throw new SkeinError('LIMIT_REACHED', `an organisation has at most ${USERS_MAX} users`);
+    }
+    const id = await insertUser(change, input, hash);
+    const target = { id, name };
+    await change.record({ type: 'create_user', target, details: { status: hash === null ? 'INVITED' : 'ACTIVE' } });
+    await grantDefaultRole(change, target, input.defaultRole);
+    return hash === null ? invite(call, change, target) : done('CREATE USER');
+  });
+}
+
+const taken = (message: string): SkeinError => new SkeinError('ALREADY_EXISTS', message);
+
+async function insertUser({ tx, tenant, now }: Changing, input: CreateUser, hash: string | null): Promise<PrincipalId> {
+  const { name, email = null } = input;
+  try {
+    const { id } = await tx
+      .insertInto('principal')
+      .values({
+        tenant_id: tenant.id,
+        username: name,
+        kind: 'USER',
+        status: hash === null ? 'INVITED' : 'ACTIVE',
+        password_hash: hash,
+        roles: [],
+        is_bootstrap_principal: false,
+        email,
+        display_name: input.displayName ?? null,
+        default_warehouse: input.defaultWarehouse ?? null,
+        must_change_password: input.mustChangePassword ?? false,
+        comment: input.comment ?? null,
+        created_at: now,
+        updated_at: now,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    return principalId(id);
+  } catch (error) {
+    if (isUniqueViolation(error)) throw taken('another user has this email');
+    throw error;
+  }
+}
+
+/** Grants the role that a new principal begins with; only a tenant_admin may, unless it is `public`. */
+export async function grantDefaultRole(
+  change: Changing,
+  target: { readonly id: PrincipalId; readonly name: string },
+  name: string | null | undefined,
+): Promise<void> {
+  if (name === undefined || name === null) return;
+  const { tx, tenant, actor, record } = change;
+  const role = await requireRole(tx, tenant.id, name);
+  if (role.name !== PUBLIC_ROLE) {
+    requirePrincipalAction(actor, 'role.grant');
+    await grantRole(tx, target.id, role.id);
+    await record({ type: 'grant_role', target, details: { role: role.name } });
+  }
+  await setDefaultRole(tx, target.id, role.name);
+}
+
+const setDefaultRole = async (tx: Tx, id: PrincipalId, role: string): Promise<void> => {
+  await tx.updateTable('principal').set({ default_role: role }).where('id', '=', id).execute();
+};
+
+async function invite(
+  { context }: Call,
+  { tx, now }: Changing,
+  { id, name }: { readonly id: PrincipalId; readonly name: string },
+): Promise<PrincipalAnswer> {
+  const token = newSecret(INVITATION_PREFIX);
+  await insertInvitation(tx, id, {
+    sha256: sha256(token),
+    now,
+    expiresAt: new Date(now.getTime() + INVITATION_DAYS * DAY_MS),
+  });
+  const url = `${context.config['catalog.url']}/sign-in/invitation#${token}`;
+  return { columns: ['username', 'invitation_token', 'invitation_url'], rows: [[name, token, url]], next: null };
+}

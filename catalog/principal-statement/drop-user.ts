@@ -1,0 +1,99 @@
+import { SkeinError } from '#shared/error.ts';
+import type { PrincipalId } from '#shared/id.ts';
+import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-request.ts';
+import { requirePrincipalAction } from '../authorization/decide-principal.ts';
+import { deleteAccessTokens, deleteFormerPasswords, deleteInvitations } from '../store/postgres/credential-store.ts';
+import { findByName, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
+import { revokePrivilege, revokeRole } from '../store/postgres/role-store.ts';
+import type { Tx } from '../store/postgres/tables.ts';
+import { changing, done, partyOf, requireUser, type Call } from './change.ts';
+import { checkText } from './check-names.ts';
+import { moveUser, requireAdminLeft } from './move-user.ts';
+
+/** Drops a user: its tokens and invitations end for good, its password stays for UNDROP. @throws HOLDS_GRANTS, INVALID_STATE */
+export const dropUser = (call: Call, { name, ifExists, cascade }: RequestOf<'drop_user'>): Promise<PrincipalAnswer> =>
+  changing(call, async (change) => {
+    const { tx, tenant, actor, now } = change;
+    requirePrincipalAction(actor, 'user.create');
+    const found = await findByName(tx, tenant.id, name);
+    if (ifExists && found?.kind !== 'USER') return done('DROP USER');
+    const user = await requireUser(tx, tenant.id, name);
+    requirePrincipalAction(actor, 'user.end', user);
+    if (!cascade && (user.roles.length > 0 || user.privileges.size > 0)) {
+      throw new SkeinError('HOLDS_GRANTS', `the user has ${grantsOf(user)}: DROP USER ... CASCADE takes them away`);
+    }
+    await moveUser(change, user, { kind: 'drop', atMs: now.getTime(), isBootstrap: user.isBootstrap });
+    await endCredentials(tx, user.id);
+    await revokeRole(tx, user.id);
+    await revokePrivilege(tx, user.id);
+    await tx.updateTable('principal').set({ default_role: null }).where('id', '=', user.id).execute();
+    await requireAdminLeft(tx, tenant.id, user);
+    await change.record({
+      type: 'drop_user',
+      target: partyOf(user),
+      details: { roles: [...user.roles], privileges: [...user.privileges] },
+    });
+    return done('DROP USER');
+  });
+
+const grantsOf = ({ roles, privileges }: PrincipalRecord): string =>
+  `${[...roles, ...privileges].slice(0, 5).join(', ')}${roles.length + privileges.size > 5 ? ', ...' : ''}`;
+
+async function endCredentials(tx: Tx, id: PrincipalId): Promise<void> {
+  await deleteAccessTokens(tx, id);
+  await deleteInvitations(tx, id);
+}
+
+/** @throws INVALID_STATE unless it was dropped and is not archived yet */
+export const undropUser = (call: Call, { name }: RequestOf<'undrop_user'>): Promise<PrincipalAnswer> =>
+  changing(call, async (change) => {
+    requirePrincipalAction(change.actor, 'user.create');
+    const user = await requireUser(change.tx, change.tenant.id, name);
+    requirePrincipalAction(change.actor, 'user.change', user);
+    await moveUser(change, user, { kind: 'undrop' });
+    await change.record({ type: 'undrop_user', target: partyOf(user) });
+    return done('UNDROP USER');
+  });
+
+/** @throws INVALID_STATE, LegalHoldActive */
+export async function expungeUser(call: Call, { name, reason }: RequestOf<'expunge_user'>): Promise<PrincipalAnswer> {
+  checkText('the reason', reason);
+  return changing(call, async (change) => {
+    requirePrincipalAction(change.actor, 'user.create');
+    const user = await requireUser(change.tx, change.tenant.id, name);
+    requirePrincipalAction(change.actor, 'user.end', user);
+    await moveUser(change, user, { kind: 'expunge' });
+    await archive(change.tx, user.id, change.now);
+    await change.record({
+      type: 'expunge_user',
+      target: { id: user.id, name: archivedName(user.id) },
+      details: { reason },
+    });
+    return done('EXPUNGE USER');
+  });
+}
+
+const archivedName = (id: PrincipalId): string => `archived-${id}`;
+
+/** Keeps the row of a user who was dropped, and nothing that is personal: name and email are free again. */
+async function archive(tx: Tx, id: PrincipalId, now: Date): Promise<void> {
+  await endCredentials(tx, id);
+  await deleteFormerPasswords(tx, id);
+  await tx.deleteFrom('principal_sign_in').where('principal_id', '=', id).execute();
+  await revokeRole(tx, id);
+  await revokePrivilege(tx, id);
+  await tx
+    .updateTable('principal')
+    .set({
+      username: archivedName(id),
+      email: null,
+      display_name: null,
+      default_role: null,
+      default_warehouse: null,
+      comment: null,
+      password_hash: null,
+      archived_at: now,
+    })
+    .where('id', '=', id)
+    .execute();
+}

@@ -1,0 +1,87 @@
+import { SkeinError } from '#shared/error.ts';
+import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-request.ts';
+import type { PrincipalRecord } from '../store/postgres/principal-record-store.ts';
+import { countFailure, isLocked } from '../store/postgres/sign-in-store.ts';
+import { transact } from '../store/postgres/transact.ts';
+import { findInvited, takeInvitation } from '../store/postgres/credential-store.ts';
+import { findById } from '../store/postgres/principal-record-store.ts';
+import { recordEvent } from '../store/postgres/audit-store.ts';
+import { sha256 } from '../token/secret.ts';
+import { changing, done, partyOf, reading, type Call } from './change.ts';
+import { moved } from './move-user.ts';
+import { hashNewPassword, storePassword } from './user-password.ts';
+
+/** Longest token that is looked for. */
+const TOKEN_LENGTH_MAX = 200;
+
+/**
+ * `ALTER USER SELF SET PASSWORD`: the old password is verified first, and a wrong one counts towards the lock.
+ * @throws WRONG_PASSWORD, PASSWORD_POLICY, TOO_MANY_SIGN_INS
+ */
+export async function setOwnPassword(
+  call: Call,
+  { password, oldPassword }: RequestOf<'set_own_password'>,
+): Promise<PrincipalAnswer> {
+  const { tenant, actor } = await reading(call);
+  if (actor.kind !== 'USER') throw new SkeinError('FORBIDDEN', 'a service account has no password');
+  await verifyOld(call, actor, oldPassword);
+  const hash = await hashNewPassword(call, tenant.id, {
+    password,
+    username: actor.username,
+    email: actor.email,
+    user: actor,
+  });
+  return changing(call, async (change) => {
+    if (change.actor.passwordHash !== actor.passwordHash) throw wrong();
+    moved(change.actor, { kind: 'set password' });
+    await storePassword(change, change.actor, hash, false);
+    await change.record({ type: 'set_password', target: partyOf(change.actor) });
+    return done('ALTER USER');
+  });
+}
+
+const wrong = (): SkeinError => new SkeinError('WRONG_PASSWORD', 'the old password is wrong');
+
+async function verifyOld(call: Call, user: PrincipalRecord, oldPassword: string): Promise<void> {
+  const { context, principal } = call;
+  const { store, clock, config, passwords } = context;
+  const isOpen = !(await isLocked(store.db, user.id, new Date(clock.nowMs())));
+  const asker = { tenant: principal.tenant, principal: principal.sub };
+  const isRight = user.passwordHash !== null && (await passwords.isHashOf(asker, oldPassword, user.passwordHash));
+  if (isRight && isOpen) return;
+  if (isOpen) {
+    const now = new Date(clock.nowMs());
+    const rule = { after: config['principal.lock_after'], forMs: config['principal.lock_time'] };
+    await transact(store.db, async (tx) => {
+      if (!(await countFailure(tx, user.id, now, rule))) return;
+      const { tenant } = await reading(call, tx);
+      await recordEvent(tx, tenant, now, { type: 'lock_user', actor: partyOf(user), target: partyOf(user) });
+    });
+  }
+  throw wrong();
+}
+
+/** `REDEEM INVITATION`: anybody with a token of the tenant. @throws InvalidInvitation, PASSWORD_POLICY */
+export async function redeemInvitation(
+  call: Call,
+  { token, password }: RequestOf<'redeem_invitation'>,
+): Promise<PrincipalAnswer> {
+  const { db, tenant, now } = await reading(call);
+  const invalid = new SkeinError('InvalidInvitation', 'the invitation is not valid: it is unknown, used or over');
+  if (token.length > TOKEN_LENGTH_MAX) throw invalid;
+  const digest = sha256(token);
+  const id = await findInvited(db, tenant.id, digest, now);
+  const user = id === undefined ? undefined : await findById(db, id);
+  if (user === undefined) throw invalid;
+  const hash = await hashNewPassword(call, tenant.id, { password, username: user.username, email: user.email });
+  return changing(call, async (change) => {
+    const invited = await findById(change.tx, user.id);
+    if (invited === undefined || !(await takeInvitation(change.tx, digest, change.now))) throw invalid;
+    const { state } = moved(invited, { kind: 'redeem' });
+    if (state.status === 'ARCHIVED') throw invalid;
+    await change.tx.updateTable('principal').set({ status: state.status }).where('id', '=', user.id).execute();
+    await storePassword(change, invited, hash, false);
+    await change.record({ type: 'redeem_invitation', target: partyOf(invited) });
+    return done('REDEEM INVITATION');
+  });
+}

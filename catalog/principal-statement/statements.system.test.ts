@@ -1,0 +1,323 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { decodeJwt } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Clock } from '#shared/clock.ts';
+import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/principal-request.ts';
+import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
+
+const PASSWORD = 'Correct-Horse-9';
+let catalog: TestCatalog;
+let passedMs = 0;
+const clock: Clock = { nowMs: () => Date.now() + passedMs, monotonicMs: () => performance.now() + passedMs };
+
+beforeAll(async () => {
+  catalog = await startTestCatalog({}, clock);
+});
+afterAll(() => catalog[Symbol.asyncDispose]());
+
+/** Runs a statement by a user's new token. */
+async function run(user: string, request: PrincipalRequest, scope?: readonly string[]): Promise<PrincipalAnswer> {
+  const token = await catalog.mint({ user, ...(scope === undefined ? {} : { scope }) });
+  const { answer } = await catalog.call<{ answer: Buffer }>('RunPrincipalStatement', {
+    principal: catalog.principal(token),
+    statement: Buffer.from(JSON.stringify(request)),
+  });
+  return JSON.parse(answer.toString()) as PrincipalAnswer;
+}
+const refusal = async (user: string, request: PrincipalRequest): Promise<string> =>
+  run(user, request).then(
+    () => 'done',
+    (error: unknown) => (error as { readonly code: string }).code,
+  );
+/** The answer's only row, by its columns. */
+async function row(user: string, request: PrincipalRequest): Promise<Readonly<Record<string, string | null>>> {
+  const { columns, rows } = await run(user, request);
+  return Object.fromEntries(columns.map((column, i) => [column, rows[0]?.[i] ?? null]));
+}
+const createUser = (name: string, more: object = {}): Promise<PrincipalAnswer> =>
+  run('admin', {
+    kind: 'create_user',
+    name,
+    ifNotExists: false,
+    email: `${name}@example.org`,
+    password: PASSWORD,
+    ...more,
+  });
+const statusOf = async (name: string): Promise<string | null> =>
+  (await row('admin', { kind: 'describe_user', name }))['status'] ?? null;
+const signIn = (user: string, password: string): Promise<string> =>
+  catalog.call('SignIn', { user, password, tenant: '', address: `10.1.0.${(passedMs / 1_000) % 250}` }).then(
+    () => 'signed in',
+    (error: unknown) => (error as { readonly code: string }).code,
+  );
+const dropUser = (name: string, cascade = false): PrincipalRequest => ({
+  kind: 'drop_user',
+  name,
+  ifExists: false,
+  cascade,
+});
+
+describe('users', () => {
+  test('one with a password is active, and signs in with it', async () => {
+    await createUser('ann');
+    expect(await row('admin', { kind: 'describe_user', name: 'ANN' })).toMatchObject({
+      username: 'ann',
+      status: 'ACTIVE',
+      email: 'ann@example.org',
+      must_change_password: 'false',
+    });
+    expect(await signIn('ann', PASSWORD)).toBe('signed in');
+    const [stored] = await catalog.sql(`select password_hash from catalog.principal where username = 'ann'`);
+    expect(stored).toEqual({
+      password_hash: expect.stringMatching(/^\$argon2id\$v=19\$m=65536,t=3,p=1\$|^\$argon2id\$v=19\$m=65536,p=1,t=3\$/),
+    });
+  });
+
+  test('one without is invited, and the invitation is good once', async () => {
+    const { invitation_token: token, invitation_url: url } = await row('admin', {
+      kind: 'create_user',
+      name: 'ida',
+      ifNotExists: false,
+      email: 'ida@example.org',
+    });
+    expect(url).toMatch(/\/sign-in\/invitation#skein_inv_/);
+    expect(await statusOf('ida')).toBe('INVITED');
+    const redeem: PrincipalRequest = { kind: 'redeem_invitation', token: token ?? '', password: PASSWORD };
+    expect(await refusal('ann', { ...redeem, password: 'short' })).toBe('PASSWORD_POLICY');
+    expect(await refusal('ann', { kind: 'alter_user', name: 'ida', password: PASSWORD })).toBe('FORBIDDEN');
+    expect(await refusal('admin', { kind: 'alter_user', name: 'ida', password: PASSWORD })).toBe('INVALID_STATE');
+    await run('ann', redeem);
+    expect(await statusOf('ida')).toBe('ACTIVE');
+    expect(await signIn('ida', PASSWORD)).toBe('signed in');
+    expect(await refusal('ann', redeem)).toBe('InvalidInvitation');
+  });
+
+  test('names and emails are unique without regard to case, over users and service accounts', async () => {
+    await createUser('bob');
+    const create = { kind: 'create_user', ifNotExists: false, password: PASSWORD } as const;
+    expect(await refusal('admin', { ...create, name: 'BOB', email: 'x@example.org' })).toBe('ALREADY_EXISTS');
+    expect(await refusal('admin', { ...create, name: 'bert', email: 'Bob@Example.org' })).toBe('ALREADY_EXISTS');
+    expect(await refusal('admin', { kind: 'create_account', name: 'Bob', ifNotExists: false })).toBe('ALREADY_EXISTS');
+    await run('admin', { ...create, ifNotExists: true, name: 'BOB', email: 'x@example.org' });
+  });
+
+  test('suspended, back, dropped, back, dropped, expunged: each as the table has it', async () => {
+    await createUser('sue', { displayName: 'Sue' });
+    const suspend = { kind: 'set_user_state', name: 'sue', to: 'SUSPEND' } as const;
+    const token = await catalog.mint({ user: 'sue' });
+    await run('admin', suspend);
+    expect(await statusOf('sue')).toBe('SUSPENDED');
+    expect(await signIn('sue', PASSWORD)).toBe('WRONG_PASSWORD');
+    await expect.poll(async () => (await catalog.rest('GET', '/v1/catalogs', { token })).status).toBe(401);
+    expect(await refusal('admin', suspend)).toBe('INVALID_STATE');
+    await run('admin', { ...suspend, to: 'UNSUSPEND' });
+    expect(await statusOf('sue')).toBe('ACTIVE');
+    await run('admin', dropUser('sue'));
+    expect(await statusOf('sue')).toBe('DEACTIVATED');
+    await run('admin', { kind: 'undrop_user', name: 'sue' });
+    expect(await signIn('sue', PASSWORD)).toBe('signed in');
+    const expunge = { kind: 'expunge_user', name: 'sue', reason: 'asked for it' } as const;
+    expect(await refusal('admin', expunge)).toBe('INVALID_STATE');
+    await run('admin', dropUser('sue'));
+    await run('admin', { kind: 'set_legal_hold', name: 'sue', reason: 'case 12' });
+    expect(await refusal('admin', expunge)).toBe('LegalHoldActive');
+    await run('admin', { kind: 'set_legal_hold', name: 'sue', reason: null });
+    const { id } = await row('admin', { kind: 'describe_user', name: 'sue' });
+    await run('admin', expunge);
+    expect(await refusal('admin', { kind: 'describe_user', name: 'sue' })).toBe('PRINCIPAL_NOT_FOUND');
+    expect(await refusal('admin', { kind: 'undrop_user', name: 'sue' })).toBe('PRINCIPAL_NOT_FOUND');
+    const rows = await catalog.sql(`select username, email, display_name, password_hash, status
+      from catalog.principal where id = '${id}'`);
+    expect(rows).toEqual([
+      { username: `archived-${id}`, email: null, display_name: null, password_hash: null, status: 'DEACTIVATED' },
+    ]);
+    await createUser('sue');
+  });
+
+  test('a list takes a pattern and a status, and comes in pages', async () => {
+    await createUser('list_one');
+    await createUser('list_two');
+    const show = { kind: 'show_users', like: 'list%', status: null, after: null, limit: 1 } as const;
+    const first = await run('admin', show);
+    expect([first.rows.map(([name]) => name), first.next]).toEqual([['list_one'], 'list_one']);
+    const second = await run('admin', { ...show, after: first.next });
+    expect(second.rows.map(([name]) => name)).toEqual(['list_two']);
+    expect((await run('admin', { ...show, status: 'SUSPENDED', limit: 10 })).rows).toEqual([]);
+    expect((await run('admin', { ...show, like: String.raw`list\_two`, limit: 10 })).rows).toHaveLength(1);
+    expect((await run('admin', { ...show, like: 'x\\', limit: 10 })).rows).toEqual([]);
+  });
+});
+
+describe('passwords', () => {
+  test('the policy is checked before anything is stored, and former passwords do not come again', async () => {
+    await createUser('pat');
+    const set = (password: string): Promise<string> => refusal('admin', { kind: 'alter_user', name: 'pat', password });
+    for (const bad of ['Short-1', 'alllowercaseletters', 'Aa1-'.repeat(70), 'My-Name-Is-pat-1', PASSWORD]) {
+      expect([bad, await set(bad)]).toEqual([bad, 'PASSWORD_POLICY']);
+    }
+    expect(await set('Another-Horse-9')).toBe('done');
+    expect(await set(PASSWORD)).toBe('PASSWORD_POLICY');
+    expect(await signIn('pat', 'Another-Horse-9')).toBe('signed in');
+  });
+
+  test('the own one needs the old one; five wrong ones lock, and UNLOCK opens', async () => {
+    await createUser('lou');
+    const set = (oldPassword: string): Promise<string> =>
+      refusal('lou', { kind: 'set_own_password', password: 'Another-Horse-9', oldPassword });
+    for (let i = 0; i < 5; i += 1) expect(await set('wrong')).toBe('WRONG_PASSWORD');
+    expect(await statusOf('lou')).toBe('LOCKED');
+    expect(await set(PASSWORD)).toBe('WRONG_PASSWORD');
+    await run('admin', { kind: 'unlock_user', name: 'lou' });
+    expect(await set(PASSWORD)).toBe('done');
+    expect(await signIn('lou', 'Another-Horse-9')).toBe('signed in');
+  });
+});
+
+describe('a holder does not grow', () => {
+  test('MANAGE USERS changes users, but none who has tenant_admin or a privilege', async () => {
+    await createUser('hal');
+    await createUser('plain');
+    expect(await refusal('hal', { kind: 'alter_user', name: 'plain', comment: 'x' })).toBe('FORBIDDEN');
+    await run('admin', { kind: 'grant_privilege', privilege: 'MANAGE USERS', user: 'hal', isRevoke: false });
+    expect(await refusal('hal', { kind: 'alter_user', name: 'plain', comment: 'x' })).toBe('done');
+    for (const name of ['admin', 'hal']) {
+      expect(await refusal('hal', { kind: 'alter_user', name, email: 'mine@example.org' })).toBe('FORBIDDEN');
+      expect(await refusal('hal', { kind: 'alter_user', name, password: PASSWORD })).toBe('FORBIDDEN');
+    }
+    expect(await refusal('hal', dropUser('admin'))).toBe('FORBIDDEN');
+    expect(await refusal('hal', { kind: 'create_token', name: 't', owner: 'plain' })).toBe('FORBIDDEN');
+    const role = { kind: 'grant_role', role: 'tenant_admin', isRevoke: false } as const;
+    expect(await refusal('hal', { ...role, holder: { kind: 'USER', name: 'plain' } })).toBe('FORBIDDEN');
+    const create = { kind: 'create_user', ifNotExists: false, password: PASSWORD, email: 'n@example.org' } as const;
+    expect(await refusal('hal', { ...create, name: 'new', defaultRole: 'tenant_admin' })).toBe('FORBIDDEN');
+    expect(await refusal('hal', { ...create, name: 'new', defaultRole: 'public' })).toBe('done');
+  });
+
+  test('nobody drops or suspends himself, and the last tenant_admin stays', async () => {
+    expect(await refusal('admin', dropUser('admin', true))).toBe('FORBIDDEN');
+    const revoke = {
+      kind: 'grant_role',
+      role: 'tenant_admin',
+      holder: { kind: 'USER', name: 'admin' },
+      isRevoke: true,
+    } as const;
+    expect(await refusal('admin', revoke)).toBe('INVALID_STATE');
+    await createUser('second', { defaultRole: 'tenant_admin' });
+    expect(await refusal('second', { kind: 'set_user_state', name: 'admin', to: 'SUSPEND' })).toBe('done');
+    expect(await refusal('second', { ...revoke, holder: { kind: 'USER', name: 'second' } })).toBe('INVALID_STATE');
+    await run('second', { kind: 'set_user_state', name: 'admin', to: 'UNSUSPEND' });
+    expect(await refusal('admin', dropUser('second'))).toBe('HOLDS_GRANTS');
+    expect(await refusal('admin', dropUser('second', true))).toBe('done');
+    await run('admin', { kind: 'undrop_user', name: 'second' });
+    expect((await row('admin', { kind: 'describe_user', name: 'second' }))['roles']).toBe('');
+  });
+});
+
+describe('service accounts, keys and tokens', () => {
+  test('an account has keys of the algorithms, and no private ones', async () => {
+    await run('admin', { kind: 'create_account', name: 'etl', ifNotExists: false });
+    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+    const add = { kind: 'add_keypair', account: 'etl', keyId: 'k1', publicKey: pem } as const;
+    expect(await refusal('admin', { ...add, algorithm: 'ES384' })).toBe('INVALID_REQUEST');
+    const secret = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    expect(await refusal('admin', { ...add, publicKey: secret })).toBe('INVALID_REQUEST');
+    expect(await refusal('admin', add)).toBe('done');
+    expect(await refusal('admin', add)).toBe('ALREADY_EXISTS');
+    const drop = { kind: 'drop_keypair', account: 'etl', keyId: 'k1', ifExists: false } as const;
+    expect(await refusal('admin', drop)).toBe('done');
+    expect(await refusal('admin', drop)).toBe('KEYPAIR_NOT_FOUND');
+    expect(await refusal('admin', add)).toBe('done');
+    const short = generateKeyPairSync('rsa', { modulusLength: 1_024 }).publicKey;
+    const weak = short.export({ type: 'spki', format: 'pem' }).toString();
+    expect(await refusal('admin', { ...add, keyId: 'k2', publicKey: weak })).toBe('INVALID_REQUEST');
+    const { rows } = await run('admin', { kind: 'show_accounts', after: null, limit: 10 });
+    expect(rows.find(([name]) => name === 'etl')?.[5]).toBe('k1 (ES256)');
+    await run('admin', { kind: 'drop_account', name: 'etl', ifExists: false });
+    expect(await refusal('admin', { kind: 'drop_account', name: 'etl', ifExists: false })).toBe('PRINCIPAL_NOT_FOUND');
+  });
+
+  test('a token is shown once and stored as its SHA-256, within the scopes of its creator', async () => {
+    await createUser('tom');
+    const create = { kind: 'create_token', name: 'laptop', owner: null } as const;
+    await expect(run('tom', { ...create, scope: 'catalog:write' }, ['table:read'])).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+    });
+    const { rows } = await run('tom', { ...create, days: 30 }, ['table:read']);
+    expect(rows[0]?.[1]).toMatch(/^skein_pat_/);
+    expect(await refusal('tom', create)).toBe('ALREADY_EXISTS');
+    expect(await refusal('tom', { ...create, name: 'long', days: 366 })).toBe('INVALID_REQUEST');
+    const shown = await run('tom', { kind: 'show_tokens', owner: null });
+    expect(shown.rows.map(([name, owner, scope]) => [name, owner, scope])).toEqual([['laptop', 'tom', 'table:read']]);
+    expect(await refusal('tom', { kind: 'show_tokens', owner: 'admin' })).toBe('FORBIDDEN');
+    const before = decodeJwt(await catalog.mint({ user: 'tom' }));
+    await run('tom', { kind: 'drop_token', name: 'LAPTOP', owner: null, ifExists: false });
+    const after = decodeJwt(await catalog.mint({ user: 'tom' }));
+    expect(Number(after['sess_epoch'])).toBe(Number(before['sess_epoch']) + 1);
+  });
+});
+
+describe('roles', () => {
+  test('are made, granted, in use, and taken away', async () => {
+    await createUser('rob');
+    const role = (more: object): PrincipalRequest => ({
+      kind: 'create_role',
+      name: 'analyst',
+      ifNotExists: false,
+      scope: 'table:read',
+      ...more,
+    });
+    expect(await refusal('rob', role({}))).toBe('FORBIDDEN');
+    expect(await refusal('admin', role({ scope: 'table:everything' }))).toBe('INVALID_REQUEST');
+    expect(await refusal('admin', role({}))).toBe('done');
+    expect(await refusal('admin', role({}))).toBe('ALREADY_EXISTS');
+    const grant = {
+      kind: 'grant_role',
+      role: 'Analyst',
+      holder: { kind: 'USER', name: 'rob' },
+      isRevoke: false,
+    } as const;
+    expect(await refusal('admin', { kind: 'alter_user', name: 'rob', defaultRole: 'analyst' })).toBe('INVALID_REQUEST');
+    await run('admin', grant);
+    expect(decodeJwt(await catalog.mint({ user: 'rob' }))['roles']).toEqual(['analyst']);
+    await run('admin', { kind: 'alter_user', name: 'rob', defaultRole: 'analyst' });
+    expect(await refusal('admin', { kind: 'drop_role', name: 'analyst', ifExists: false })).toBe('ROLE_IN_USE');
+    const { rows } = await run('rob', { kind: 'show_grants', holder: { kind: 'USER', name: 'rob' } });
+    expect(rows).toEqual([
+      ['ROLE', 'analyst'],
+      ['ROLE', 'public'],
+    ]);
+    await run('admin', { ...grant, isRevoke: true });
+    expect((await row('admin', { kind: 'describe_user', name: 'rob' }))['default_role']).toBeNull();
+    await run('admin', { kind: 'drop_role', name: 'analyst', ifExists: false });
+    expect(await refusal('admin', { kind: 'drop_role', name: 'public', ifExists: false })).toBe('INVALID_STATE');
+  });
+});
+
+describe('the audit log', () => {
+  test('has a row of every change, none of a refusal, and no secret; nobody changes it', async () => {
+    await createUser('aud');
+    await refusal('aud', dropUser('admin'));
+    const shown = await run('admin', { kind: 'show_audit_log', like: 'create%', after: null, limit: 100 });
+    expect(shown.columns).toEqual([
+      'tenant_id',
+      'actor_id',
+      'target_id',
+      'target_name',
+      'event_type',
+      'details',
+      'created_at',
+    ]);
+    expect(shown.rows[0]?.slice(3, 6)).toEqual(['aud', 'create_user', '{"status":"ACTIVE"}']);
+    expect(await refusal('aud', { kind: 'show_audit_log', like: null, after: null, limit: 1 })).toBe('FORBIDDEN');
+    for (const change of [
+      'update catalog.user_audit_log set event_type = null',
+      'delete from catalog.user_audit_log',
+    ]) {
+      await expect(catalog.sql(change)).rejects.toMatchObject({ code: '42501' });
+    }
+    const log = JSON.stringify(await catalog.sql('select * from catalog.user_audit_log'));
+    expect(log).not.toContain(PASSWORD);
+    expect(log).not.toMatch(/skein_(?:pat|inv)_/);
+  });
+});

@@ -1,0 +1,120 @@
+import { scopesOf } from '#shared/authorization/token-claims.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-request.ts';
+import { requirePrincipalAction } from '../authorization/decide-principal.ts';
+import {
+  deleteAccessTokens,
+  findAccessToken,
+  insertAccessToken,
+  listAccessTokens,
+} from '../store/postgres/credential-store.ts';
+import { findByName, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
+import { raiseSessionEpoch } from '../store/postgres/principal-store.ts';
+import type { Database } from '../store/postgres/tables.ts';
+import { newSecret, sha256 } from '../token/secret.ts';
+import { requireNoToken } from './accounts.ts';
+import { changing, done, partyOf, reading, timeText, type Call } from './change.ts';
+import { checkName, scopesNamed } from './check-names.ts';
+
+/** Begins every personal access token. */
+const ACCESS_TOKEN_PREFIX = 'skein_pat_';
+const TOKENS_MAX = 50;
+const DAYS = 90;
+const DAYS_MAX = 365;
+const DAY_MS = 86_400_000;
+
+type Actor = { readonly tenantId: string; readonly actor: PrincipalRecord };
+
+/** The owner that a statement names, or the caller. @throws PRINCIPAL_NOT_FOUND, FORBIDDEN */
+async function ownerOf(
+  db: Database,
+  { tenantId, actor }: Actor,
+  name: string | null,
+  action: 'token.show' | 'token.change',
+): Promise<PrincipalRecord> {
+  const owner = name === null ? actor : await findByName(db, tenantId, name);
+  requirePrincipalAction(actor, action, owner);
+  if (owner !== undefined) return owner;
+  throw new SkeinError('PRINCIPAL_NOT_FOUND', `user or service account ${name} does not exist`);
+}
+
+/**
+ * Creates a token that its owner signs in with, and shows it this once.
+ * @throws FORBIDDEN for scopes that the caller's token lacks; INVALID_REQUEST, ALREADY_EXISTS, LIMIT_REACHED, INVALID_STATE
+ */
+export async function createToken(call: Call, input: RequestOf<'create_token'>): Promise<PrincipalAnswer> {
+  const { name, owner: ownerName, days = DAYS } = input;
+  checkName('a token', name);
+  requireNoToken(call);
+  if (days < 1 || days > DAYS_MAX) throw new SkeinError('INVALID_REQUEST', `TTL is 1 to ${DAYS_MAX} days`);
+  const mine = scopesOf(call.principal);
+  const scopes = input.scope === undefined ? [...mine] : scopesNamed(input.scope);
+  const beyond = scopes.find((scope) => !mine.has(scope));
+  if (beyond !== undefined) throw new SkeinError('FORBIDDEN', `your own token lacks the scope ${beyond}`);
+  if (scopes.length === 0) throw new SkeinError('INVALID_REQUEST', 'SCOPE names no scope');
+  return changing(call, async (change) => {
+    const { tx, tenant, actor, now } = change;
+    const owner = await ownerOf(tx, { tenantId: tenant.id, actor }, ownerName, 'token.change');
+    if (owner.status !== 'ACTIVE') throw new SkeinError('INVALID_STATE', `the owner is ${owner.status}`);
+    const tokens = await listAccessTokens(tx, owner.id);
+    if (tokens.length >= TOKENS_MAX) {
+      throw new SkeinError('LIMIT_REACHED', `a principal has at most ${TOKENS_MAX} personal access tokens`);
+    }
+    if ((await findAccessToken(tx, owner.id, name)) !== undefined) {
+      throw new SkeinError('ALREADY_EXISTS', `personal access token ${name} exists already`);
+    }
+    const token = newSecret(ACCESS_TOKEN_PREFIX);
+    const expiresAt = new Date(now.getTime() + days * DAY_MS);
+    await insertAccessToken(tx, {
+      principal: owner.id,
+      name,
+      sha256: sha256(token),
+      scopes,
+      createdBy: actor.id,
+      createdAt: now,
+      expiresAt,
+    });
+    await change.record({
+      type: 'create_pat',
+      target: partyOf(owner),
+      details: { token: name, scope: scopes.join(' '), expires_at: expiresAt.toISOString() },
+    });
+    return { columns: ['name', 'token', 'expires_at'], rows: [[name, token, timeText(expiresAt)]], next: null };
+  });
+}
+
+/** Revokes a token, and ends all access tokens of its owner. @throws TOKEN_NOT_FOUND */
+export const dropToken = (
+  call: Call,
+  { name, owner: ownerName, ifExists }: RequestOf<'drop_token'>,
+): Promise<PrincipalAnswer> =>
+  changing(call, async (change) => {
+    const { tx, tenant, actor } = change;
+    const owner = await ownerOf(tx, { tenantId: tenant.id, actor }, ownerName, 'token.change');
+    const token = await findAccessToken(tx, owner.id, name);
+    if (token === undefined) {
+      if (ifExists) return done('DROP PERSONAL ACCESS TOKEN');
+      throw new SkeinError('TOKEN_NOT_FOUND', `personal access token ${name} does not exist`);
+    }
+    await deleteAccessTokens(tx, owner.id, token.id);
+    await raiseSessionEpoch(tx, owner.id);
+    await change.record({ type: 'drop_pat', target: partyOf(owner), details: { token: token.name } });
+    return done('DROP PERSONAL ACCESS TOKEN');
+  });
+
+export async function showTokens(call: Call, { owner: name }: RequestOf<'show_tokens'>): Promise<PrincipalAnswer> {
+  const { db, tenant, actor } = await reading(call);
+  const owner = await ownerOf(db, { tenantId: tenant.id, actor }, name, 'token.show');
+  const tokens = await listAccessTokens(db, owner.id);
+  return {
+    columns: ['name', 'owner', 'scope', 'created_at', 'expires_at'],
+    rows: tokens.map((token) => [
+      token.name,
+      owner.username,
+      token.scopes.join(' '),
+      timeText(token.createdAt),
+      timeText(token.expiresAt),
+    ]),
+    next: null,
+  };
+}

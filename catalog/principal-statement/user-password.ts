@@ -1,0 +1,72 @@
+import { SkeinError } from '#shared/error.ts';
+import { checkPassword, type PasswordPolicy } from '../principal/password-policy.ts';
+import { formerPasswords, keepFormerPassword } from '../store/postgres/credential-store.ts';
+import type { PrincipalRecord } from '../store/postgres/principal-record-store.ts';
+import { unlock } from '../store/postgres/sign-in-store.ts';
+import type { Database } from '../store/postgres/tables.ts';
+import type { Call, Changing } from './change.ts';
+
+async function passwordPolicy(db: Database, tenantId: string): Promise<PasswordPolicy> {
+  const row = await db
+    .selectFrom('tenant')
+    .select(['password_min_length', 'password_classes', 'password_history'])
+    .where('id', '=', tenantId)
+    .executeTakeFirstOrThrow();
+  return { minLength: row.password_min_length, classes: row.password_classes, history: row.password_history };
+}
+
+type NewPassword = {
+  readonly password: string;
+  readonly username: string;
+  readonly email: string | null;
+  /** The user who has it already; undefined = a new one. */
+  readonly user?: PrincipalRecord;
+};
+
+/**
+ * Checks a new password by the tenant's policy, and then hashes it: outside of any transaction, because that takes a while.
+ * @returns the PHC string to store @throws PASSWORD_POLICY before anything is hashed, TOO_MANY_SIGN_INS
+ */
+export async function hashNewPassword(
+  call: Call,
+  tenantId: string,
+  { password, username, email, user }: NewPassword,
+): Promise<string> {
+  const { store, passwords } = call.context;
+  const policy = await passwordPolicy(store.db, tenantId);
+  checkPassword(password, policy, { username, email });
+  const asker = { tenant: call.principal.tenant, principal: call.principal.sub };
+  if (user !== undefined && policy.history > 0) {
+    const current = user.passwordHash === null ? [] : [user.passwordHash];
+    const before = await formerPasswords(store.db, user.id, policy.history - current.length);
+    for (const hash of [...current, ...before]) {
+      if (!(await passwords.isHashOf(asker, password, hash))) continue;
+      throw new SkeinError('PASSWORD_POLICY', `the password is one of the last ${policy.history}`);
+    }
+  }
+  return passwords.hash(password, asker);
+}
+
+/** Stores a password that was hashed, keeps the one before for the history, and lets sign-ins begin anew. */
+export async function storePassword(
+  { tx, tenant, now }: Changing,
+  user: PrincipalRecord,
+  hash: string,
+  mustChange: boolean,
+): Promise<void> {
+  const { history } = await passwordPolicy(tx, tenant.id);
+  if (user.passwordHash !== null) {
+    await keepFormerPassword(tx, user.id, { hash: user.passwordHash, now, count: history });
+  }
+  await tx
+    .updateTable('principal')
+    .set((eb) => ({
+      password_hash: hash,
+      must_change_password: mustChange,
+      session_epoch: eb('session_epoch', '+', 1),
+      updated_at: now,
+    }))
+    .where('id', '=', user.id)
+    .execute();
+  await unlock(tx, user.id);
+}

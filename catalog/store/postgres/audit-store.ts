@@ -1,0 +1,143 @@
+import { sql } from 'kysely';
+import type { JsonObject } from '#shared/json.ts';
+import { printJson } from '#shared/json.ts';
+import { newUuidV7 } from '#shared/uuid-v7.ts';
+import type { Database, Tx } from './tables.ts';
+import { wholePattern } from './whole-pattern.ts';
+
+/** The audit log, and the deliveries to webhooks that its rows cause. */
+
+/** Everything that the audit log records; webhooks subscribe to these names and to their prefixes. `docs/security.md` lists them. */
+const AUDIT_EVENTS = [
+  'create_user',
+  'alter_user',
+  'rename_user',
+  'set_password',
+  'suspend_user',
+  'unsuspend_user',
+  'lock_user',
+  'unlock_user',
+  'set_legal_hold',
+  'clear_legal_hold',
+  'drop_user',
+  'undrop_user',
+  'expunge_user',
+  'archive_user',
+  'redeem_invitation',
+  'create_service_account',
+  'drop_service_account',
+  'add_keypair',
+  'drop_keypair',
+  'create_pat',
+  'drop_pat',
+  'create_role',
+  'alter_role',
+  'drop_role',
+  'grant_role',
+  'revoke_role',
+  'grant_privilege',
+  'revoke_privilege',
+  'create_webhook',
+  'drop_webhook',
+  'retry_webhook',
+  'sign_in',
+  'sign_in_refused',
+] as const;
+type AuditEventType = (typeof AUDIT_EVENTS)[number];
+
+/** One who acts or is acted on, and his name at that moment. */
+export type Party = { readonly id: string | null; readonly name: string };
+
+export type AuditEvent = {
+  readonly type: AuditEventType;
+  /** Null = nobody: the catalog by itself, or somebody who is not known. */
+  readonly actor: Party | null;
+  readonly target: Party | null;
+  /** Never a secret. */
+  readonly details?: JsonObject;
+};
+
+/**
+ * Writes the row of an event, and a delivery to each webhook that asks for it, in the transaction of the change.
+ */
+export async function recordEvent(
+  tx: Tx,
+  tenant: { readonly id: string; readonly name: string },
+  now: Date,
+  { type, actor, target, details = {} }: AuditEvent,
+): Promise<void> {
+  const id = newUuidV7(now.getTime());
+  await tx
+    .insertInto('user_audit_log')
+    .values({
+      id,
+      tenant_id: tenant.id,
+      actor_id: actor?.id ?? null,
+      target_id: target?.id ?? null,
+      target_name: target?.name ?? null,
+      event_type: type,
+      details: printJson(details),
+      created_at: now,
+    })
+    .execute();
+  const body = printJson({
+    id,
+    type,
+    tenant: tenant.name,
+    actor: actor === null ? null : { id: actor.id, name: actor.name },
+    target: target === null ? null : { id: target.id, name: target.name },
+    occurred_at: now.toISOString(),
+    details,
+  });
+  await tx
+    .insertInto('webhook_delivery')
+    .columns(['webhook_id', 'event_id', 'event_type', 'body', 'created_at', 'due_at'])
+    .expression((eb) =>
+      eb
+        .selectFrom('webhook as w')
+        .select([
+          'w.id',
+          eb.cast<string>(eb.val(id), 'uuid').as('event_id'),
+          eb.cast<string>(eb.val(type), 'text').as('event_type'),
+          eb.cast<string>(eb.val(body), 'text').as('body'),
+          eb.cast<Date>(eb.val(now), 'timestamptz').as('created_at'),
+          eb.cast<Date>(eb.val(now), 'timestamptz').as('due_at'),
+        ])
+        .where('w.tenant_id', '=', tenant.id)
+        .where(sql<boolean>`exists (select from unnest(w.events) as u (prefix) where starts_with(${type}, u.prefix))`),
+    )
+    .execute();
+}
+
+export type AuditRow = {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly actor_id: string | null;
+  readonly target_id: string | null;
+  readonly target_name: string | null;
+  readonly event_type: string;
+  readonly details: JsonObject;
+  readonly created_at: Date;
+};
+
+/** A page of the tenant's audit log, the newest first. `after` is the time and id of the last row before it. */
+export async function readAuditLog(
+  db: Database,
+  tenantId: string,
+  page: {
+    /** SQL pattern of events; null = all. */
+    readonly like: string | null;
+    readonly after: { readonly at: Date; readonly id: string } | null;
+    readonly limit: number;
+  },
+): Promise<readonly AuditRow[]> {
+  const { like, after, limit } = page;
+  let query = db.selectFrom('user_audit_log').selectAll().where('tenant_id', '=', tenantId);
+  if (like !== null) query = query.where('event_type', 'like', wholePattern(like));
+  if (after !== null) {
+    query = query.where((eb) =>
+      eb(eb.refTuple('created_at', 'id'), '<', eb.tuple(after.at, sql<string>`${after.id}::uuid`)),
+    );
+  }
+  return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).execute();
+}

@@ -1,0 +1,168 @@
+import { sql } from 'kysely';
+import { principalId, type PrincipalId } from '#shared/id.ts';
+import type { Privilege } from '#shared/principal/privilege.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { TENANT_ADMIN } from './principal-store.ts';
+import type { Database, PrincipalStatus, Tx } from './tables.ts';
+import { wholePattern } from './whole-pattern.ts';
+
+/** Users and service accounts, with all that statements about them read. */
+
+export type PrincipalRecord = {
+  readonly id: PrincipalId;
+  readonly kind: 'USER' | 'SERVICE';
+  readonly username: string;
+  readonly status: PrincipalStatus;
+  readonly roles: readonly string[];
+  readonly privileges: ReadonlySet<Privilege>;
+  readonly isAdmin: boolean;
+  readonly email: string | null;
+  readonly displayName: string | null;
+  readonly defaultRole: string | null;
+  readonly defaultWarehouse: string | null;
+  readonly mustChangePassword: boolean;
+  readonly comment: string | null;
+  readonly identitySource: string;
+  readonly sessionEpoch: number;
+  readonly legalHold: boolean;
+  readonly isBootstrap: boolean;
+  readonly passwordHash: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly deactivatedAt: Date | null;
+  readonly loginFailures: number;
+  readonly lockedUntil: Date | null;
+  readonly lastLoginAt: Date | null;
+};
+
+/** Principals that are not archived. */
+const records = (db: Database) =>
+  db
+    .selectFrom('principal as p')
+    .leftJoin('principal_sign_in as s', 's.principal_id', 'p.id')
+    .select([
+      'p.id',
+      'p.kind',
+      'p.username',
+      'p.status',
+      'p.roles',
+      'p.email',
+      'p.display_name',
+      'p.default_role',
+      'p.default_warehouse',
+      'p.must_change_password',
+      'p.comment',
+      'p.identity_source',
+      'p.session_epoch',
+      'p.legal_hold',
+      'p.is_bootstrap_principal',
+      'p.password_hash',
+      'p.created_at',
+      'p.updated_at',
+      'p.deactivated_at',
+      's.login_failures',
+      's.locked_until',
+      's.last_login_at',
+      sql<
+        readonly Privilege[]
+      >`array(select g.privilege from catalog.privilege_grant g where g.principal_id = p.id)`.as('privileges'),
+    ])
+    .where('p.archived_at', 'is', null);
+type Row = Awaited<ReturnType<ReturnType<typeof records>['executeTakeFirstOrThrow']>>;
+
+/** Finds one by its name: exactly first, then without case. */
+export async function findByName(db: Database, tenantId: string, name: string): Promise<PrincipalRecord | undefined> {
+  if (name.includes('\0')) return undefined;
+  const row = await records(db)
+    .where('p.tenant_id', '=', tenantId)
+    .where('p.username_folded', '=', foldIdentifier(name))
+    .orderBy(sql`p.username = ${name}`, 'desc')
+    .orderBy('p.has_double')
+    .limit(1)
+    .executeTakeFirst();
+  return row === undefined ? undefined : recordOf(row);
+}
+
+export async function findById(db: Database, id: PrincipalId): Promise<PrincipalRecord | undefined> {
+  const row = await records(db).where('p.id', '=', id).executeTakeFirst();
+  return row === undefined ? undefined : recordOf(row);
+}
+
+export type ListedPrincipals = {
+  readonly kind: 'USER' | 'SERVICE';
+  /** SQL pattern of names; null = all. */
+  readonly like: string | null;
+  readonly status: PrincipalStatus | 'LOCKED' | null;
+  readonly after: string | null;
+  readonly limit: number;
+  readonly now: Date;
+};
+
+/** A page of the tenant's principals, by name. */
+export async function listPrincipals(
+  db: Database,
+  tenantId: string,
+  { kind, like, status, after, limit, now }: ListedPrincipals,
+): Promise<readonly PrincipalRecord[]> {
+  let query = records(db).where('p.tenant_id', '=', tenantId).where('p.kind', '=', kind);
+  if (like !== null) query = query.where('p.username', 'like', wholePattern(like));
+  if (status === 'LOCKED') query = query.where('p.status', '=', 'ACTIVE').where('s.locked_until', '>', now);
+  else if (status !== null) query = query.where('p.status', '=', status);
+  if (status === 'ACTIVE') {
+    query = query.where((eb) => eb.or([eb('s.locked_until', 'is', null), eb('s.locked_until', '<=', now)]));
+  }
+  if (after !== null) query = query.where('p.username', '>', after);
+  return (await query.orderBy('p.username').limit(limit).execute()).map(recordOf);
+}
+
+/** The tenant's principals of a kind, archived ones left out. */
+export async function countPrincipals(tx: Tx, tenantId: string, kind: 'USER' | 'SERVICE'): Promise<number> {
+  const { count } = await tx
+    .selectFrom('principal')
+    .select((eb) => eb.fn.countAll<string>().as('count'))
+    .where('tenant_id', '=', tenantId)
+    .where('kind', '=', kind)
+    .where('archived_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** Whether the tenant has a principal that is active and a tenant_admin. */
+export async function hasActiveAdmin(tx: Tx, tenantId: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom('principal')
+    .select('id')
+    .where('tenant_id', '=', tenantId)
+    .where('status', '=', 'ACTIVE')
+    .where(sql<boolean>`roles @> ${sql.val([TENANT_ADMIN])}::text[]`)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+const recordOf = (row: Row): PrincipalRecord => ({
+  id: principalId(row.id),
+  kind: row.kind,
+  username: row.username,
+  status: row.status,
+  roles: row.roles,
+  privileges: new Set(row.privileges),
+  isAdmin: row.roles.includes(TENANT_ADMIN),
+  email: row.email,
+  displayName: row.display_name,
+  defaultRole: row.default_role,
+  defaultWarehouse: row.default_warehouse,
+  mustChangePassword: row.must_change_password,
+  comment: row.comment,
+  identitySource: row.identity_source,
+  sessionEpoch: row.session_epoch,
+  legalHold: row.legal_hold,
+  isBootstrap: row.is_bootstrap_principal,
+  passwordHash: row.password_hash,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  deactivatedAt: row.deactivated_at,
+  loginFailures: row.login_failures ?? 0,
+  lockedUntil: row.locked_until,
+  lastLoginAt: row.last_login_at,
+});

@@ -1,0 +1,108 @@
+import type { ColumnType, Generated } from 'kysely';
+import type { JsonObject } from '#shared/json.ts';
+import type { Privilege } from '#shared/principal/privilege.ts';
+import type { KeyAlgorithm } from '#shared/principal/key-algorithm.ts';
+
+/** The tables of users, roles, credentials, the audit log and webhooks; a part of `Tables`. */
+export type PrincipalTables = {
+  /** Counters of sign-ins; a principal without a row has none. */
+  principal_sign_in: {
+    principal_id: string;
+    login_failures: Generated<number>;
+    /** Passwords are refused until then. */
+    locked_until: Date | null;
+    last_login_at: Date | null;
+  };
+  /** Former passwords, as PHC strings of Argon2id. */
+  password_history: { principal_id: string; password_hash: string; set_at: Date };
+  role: {
+    id: Generated<string>;
+    tenant_id: string;
+    name: string;
+    name_folded: ColumnType<string, never, never>;
+    scopes: readonly string[];
+    comment: string | null;
+    is_built_in: Generated<boolean>;
+    created_at: ColumnType<Date, Date | undefined, never>;
+  };
+  /** A trigger writes the names of a principal's roles into the principal, and raises its session epoch. */
+  role_grant: { principal_id: string; role_id: string; granted_at: ColumnType<Date, Date | undefined, never> };
+  privilege_grant: {
+    principal_id: string;
+    privilege: Privilege;
+    granted_at: ColumnType<Date, Date | undefined, never>;
+  };
+  access_token: {
+    id: Generated<string>;
+    principal_id: string;
+    name: string;
+    name_folded: ColumnType<string, never, never>;
+    sha256: Buffer;
+    scopes: readonly string[];
+    created_by: string;
+    created_at: Date;
+    expires_at: Date;
+  };
+  keypair: {
+    id: Generated<string>;
+    principal_id: string;
+    key_id: string;
+    /** PEM. */
+    public_key: string;
+    algorithm: KeyAlgorithm;
+    created_at: Date;
+    revoked_at: Date | null;
+  };
+  invitation: {
+    id: Generated<string>;
+    principal_id: string;
+    sha256: Buffer;
+    created_at: Date;
+    expires_at: Date;
+    redeemed_at: Date | null;
+  };
+  /** No row is changed or deleted: a trigger refuses it. */
+  user_audit_log: {
+    id: string;
+    tenant_id: string;
+    /** Null: the operator of the cluster, or the catalog by itself. */
+    actor_id: string | null;
+    target_id: string | null;
+    target_name: string | null;
+    event_type: string;
+    details: ColumnType<JsonObject, string, never>;
+    created_at: Date;
+  };
+  webhook: {
+    id: Generated<string>;
+    tenant_id: string;
+    name: string;
+    name_folded: ColumnType<string, never, never>;
+    url: string;
+    /** Sealed with a key of `cluster.secrets_key_file`. */
+    secret_sealed: string;
+    /** Names and prefixes of events; the empty prefix is every event. */
+    events: readonly string[];
+    created_at: Date;
+  };
+  webhook_delivery: {
+    /** Ascending: the order of events. Decimal text (int8). */
+    id: Generated<string>;
+    webhook_id: string;
+    event_id: string;
+    event_type: string;
+    /** The bytes that are sent. */
+    body: string;
+    status: Generated<DeliveryStatus>;
+    attempts: Generated<number>;
+    /** HTTP status of the last answer. */
+    last_status: Generated<number | null>;
+    last_error: Generated<string | null>;
+    created_at: Date;
+    /** When it is sent next; null once it is delivered or failed. */
+    due_at: Date | null;
+    delivered_at: Generated<Date | null>;
+  };
+};
+
+type DeliveryStatus = 'pending' | 'retrying' | 'delivered' | 'failed';

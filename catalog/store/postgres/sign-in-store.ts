@@ -1,0 +1,57 @@
+import { sql } from 'kysely';
+import type { PrincipalId } from '#shared/id.ts';
+import type { Database, Tx } from './tables.ts';
+
+/** Counters of wrong passwords, and the lock that follows from them. */
+
+export type LockRule = {
+  /** Wrong passwords in a row that lock. */
+  readonly after: number;
+  readonly forMs: number;
+};
+
+/** Whether passwords of the principal are refused for now. */
+export async function isLocked(db: Database, id: PrincipalId, now: Date): Promise<boolean> {
+  const row = await db
+    .selectFrom('principal_sign_in')
+    .select('principal_id')
+    .where('principal_id', '=', id)
+    .where('locked_until', '>', now)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Counts a wrong password, in one statement, so that none of several at once is lost. @returns whether it is locked by now */
+export async function countFailure(tx: Tx, id: PrincipalId, now: Date, rule: LockRule): Promise<boolean> {
+  const until = new Date(now.getTime() + rule.forMs);
+  // A lock whose time is over lets the count begin anew.
+  const failures = sql`case when s.locked_until <= ${now} then 1 else s.login_failures + 1 end`;
+  const { rows } = await sql<{ readonly locked_until: Date | null }>`
+    insert into catalog.principal_sign_in as s (principal_id, login_failures, locked_until)
+    values (${id}, 1, case when ${rule.after}::integer <= 1 then ${until}::timestamptz end)
+    on conflict (principal_id) do update set
+      login_failures = ${failures},
+      locked_until = case when ${failures} >= ${rule.after}::integer then ${until}::timestamptz end
+    returning locked_until`.execute(tx);
+  return (rows[0]?.locked_until ?? null) !== null;
+}
+
+/** A sign-in with the right password: the count begins anew. */
+export async function countSuccess(tx: Tx, id: PrincipalId, now: Date): Promise<void> {
+  await tx
+    .insertInto('principal_sign_in')
+    .values({ principal_id: id, login_failures: 0, locked_until: null, last_login_at: now })
+    .onConflict((conflict) =>
+      conflict.column('principal_id').doUpdateSet({ login_failures: 0, locked_until: null, last_login_at: now }),
+    )
+    .execute();
+}
+
+/** Removes the lock and the count. */
+export async function unlock(tx: Tx, id: PrincipalId): Promise<void> {
+  await tx
+    .updateTable('principal_sign_in')
+    .set({ login_failures: 0, locked_until: null })
+    .where('principal_id', '=', id)
+    .execute();
+}

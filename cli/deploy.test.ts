@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { loadConfig } from '#shared/config/load-config.ts';
+import { must } from '#shared/must.ts';
+import { COMMANDS } from './commands.ts';
+
+const read = (name: string): string => readFileSync(new URL(`../deploy/systemd/${name}`, import.meta.url), 'utf8');
+
+/** The values of a unit or of a file of variables; `Environment` and `EnvironmentFile` come several times. */
+function valuesOf(text: string): ReadonlyMap<string, readonly string[]> {
+  const lines = text.split('\n').flatMap((line) => {
+    const [, key, value] = /^([A-Za-z_]+)=(.*)$/.exec(line) ?? [];
+    return key === undefined || value === undefined ? [] : [{ key, value }];
+  });
+  return new Map([...Map.groupBy(lines, ({ key }) => key)].map(([key, all]) => [key, all.map(({ value }) => value)]));
+}
+
+const environmentOf = (...files: readonly string[]): Record<string, string> =>
+  Object.fromEntries(files.flatMap((file) => [...valuesOf(read(file))].map(([key, [value = '']]) => [key, value])));
+
+test.each(['catalog', 'coordinator', 'worker'])(
+  'the unit of the %s runs a command, with settings that are valid',
+  (kind) => {
+    const unit = valuesOf(read(`skein-${kind}.service`));
+    expect(unit.get('ExecStart')).toEqual([`/usr/bin/env skein ${kind}`]);
+    expect(COMMANDS.map(({ name }) => name)).toContain(kind);
+    expect(unit.get('EnvironmentFile')).toEqual(['/etc/skein/cluster.env', `/etc/skein/${kind}.env`]);
+    const { config } = loadConfig({
+      environment: environmentOf('cluster.env', `${kind}.env`),
+      workingDir: '/nonexistent',
+    });
+    expect([config.host, config.internal_host]).toEqual(['0.0.0.0', '0.0.0.0']);
+    expect(config['cluster.tls_cert']).toBe(`/etc/skein/${kind}/cert.pem`);
+    // A worker never sees the database.
+    expect(config['database.url'] === '').toBe(kind === 'worker');
+    const stopMs = Number(must(unit.get('TimeoutStopSec')?.[0], 'a time')) * 1_000;
+    expect(stopMs).toBeGreaterThan(kind === 'worker' ? config['worker.drain_timeout'] : 60_000);
+    expect(unit.get('KillMode')).toEqual(['mixed']);
+  },
+);

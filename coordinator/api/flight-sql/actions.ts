@@ -1,0 +1,101 @@
+import { SkeinError } from '#shared/error.ts';
+import type { FlightDoor } from './flight-door.ts';
+import { beginTransaction, closeSession, endTransaction } from './end-transaction.ts';
+import { cancelInfo, renewEndpoint } from './endpoints.ts';
+import { decodeMessage, encodeMessage, packMessage, unpackMessage, type SqlMessages } from './flight-messages.ts';
+import { getSessionOptions, setSessionOptions } from './session-options.ts';
+import type { Visit } from './visit.ts';
+
+/** An action: its body in, and that of its result, if it has one. */
+type Action = {
+  readonly description: string;
+  readonly run: (door: FlightDoor, visit: Visit, body: Uint8Array) => Promise<Buffer | undefined>;
+};
+
+/** The actions of the door, by their types. Those that are missing, of Substrait and savepoints, are UNIMPLEMENTED. */
+const ACTIONS: Readonly<Record<string, Action>> = {
+  BeginTransaction: {
+    description: 'Begins a transaction, which later commands name by its id',
+    run: async (door, visit) => {
+      const id = await beginTransaction(door, visit);
+      return packMessage('ActionBeginTransactionResult', { transaction_id: Buffer.from(id) });
+    },
+  },
+  EndTransaction: {
+    description: 'Commits a transaction, or rolls it back',
+    run: async (door, visit, body) => {
+      const { transaction_id: id, action } = unpacked('ActionEndTransactionRequest', body);
+      if (id.length === 0) throw new SkeinError('INVALID_REQUEST', 'the action names no transaction');
+      if (action === 'END_TRANSACTION_UNSPECIFIED') {
+        throw new SkeinError('INVALID_REQUEST', 'the action must say commit or rollback');
+      }
+      await endTransaction(door, visit, id, action === 'END_TRANSACTION_COMMIT');
+      return undefined;
+    },
+  },
+  CancelFlightInfo: {
+    description: 'Cancels the statement of a FlightInfo',
+    run: async (door, visit, body) => {
+      const { info } = decodeMessage('CancelFlightInfoRequest', body);
+      return encodeMessage('CancelFlightInfoResult', { status: cancelInfo(door, visit, info) });
+    },
+  },
+  CancelQuery: {
+    description: 'Cancels the statement of a FlightInfo (deprecated: CancelFlightInfo)',
+    run: async (door, visit, body) => {
+      // Its FlightInfo stands in the same field, as bytes.
+      const { value } = unpackMessage(body);
+      cancelInfo(door, visit, decodeMessage('CancelFlightInfoRequest', value).info);
+      return packMessage('ActionCancelQueryResult', { result: 'CANCEL_RESULT_CANCELLED' });
+    },
+  },
+  RenewFlightEndpoint: {
+    description: 'Starts the time anew for which a result can be read',
+    run: async (door, visit, body) => {
+      const { endpoint } = decodeMessage('RenewFlightEndpointRequest', body);
+      return renewEndpoint(door, visit, endpoint);
+    },
+  },
+  SetSessionOptions: {
+    description: 'Sets catalog, schema and settings of the session',
+    run: async (door, visit, body) => {
+      const request = decodeMessage('SetSessionOptionsRequest', body);
+      return encodeMessage('SetSessionOptionsResult', await setSessionOptions(door, visit, request));
+    },
+  },
+  GetSessionOptions: {
+    description: 'The catalog and schema in force, and the settings of the session',
+    run: async (door, visit) => encodeMessage('GetSessionOptionsResult', await getSessionOptions(door, visit)),
+  },
+  CloseSession: {
+    description: 'Ends the session; its transactions are rolled back',
+    run: async (door, visit) => {
+      await closeSession(door, visit);
+      return encodeMessage('CloseSessionResult', { status: 'CLOSED' });
+    },
+  },
+};
+
+/** Does an action; the result has a body, or none. @throws NOT_SUPPORTED, INVALID_REQUEST, and what the action throws */
+export async function doAction(
+  door: FlightDoor,
+  visit: Visit,
+  { type, body }: { readonly type: string; readonly body: Uint8Array },
+): Promise<Buffer | undefined> {
+  const action = Object.hasOwn(ACTIONS, type) ? ACTIONS[type] : undefined;
+  if (action === undefined) throw new SkeinError('NOT_SUPPORTED', `there is no action ${type.slice(0, NAME_SHOWN)}`);
+  return action.run(door, visit, body);
+}
+
+/** The actions, as ListActions tells them. */
+export const listedActions = (): readonly { readonly type: string; readonly description: string }[] =>
+  Object.entries(ACTIONS).map(([type, { description }]) => ({ type, description }));
+
+const NAME_SHOWN = 100;
+
+/** The message of an action's body. @throws INVALID_REQUEST */
+function unpacked<Name extends keyof SqlMessages>(name: Name, body: Uint8Array): SqlMessages[Name][1] {
+  const { name: found, value } = unpackMessage(body);
+  if (found !== name) throw new SkeinError('INVALID_REQUEST', `the body of the action must be ${name}`);
+  return decodeMessage(name, value);
+}

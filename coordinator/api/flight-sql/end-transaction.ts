@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto';
+import type { FlightDoor } from './flight-door.ts';
+import { transactionKey, transactionOf } from './flight-transactions.ts';
+import { runToEnd } from './run-statement.ts';
+import type { Visit } from './visit.ts';
+
+/** Begins a transaction; answers its id. @throws QUEUE_FULL */
+export async function beginTransaction(door: FlightDoor, visit: Visit): Promise<string> {
+  const id = randomUUID();
+  await runToEnd(door, visit, { sql: 'BEGIN', parameters: null, transaction: transactionKey(visit.session, id) });
+  door.transactions.add(visit.session, id);
+  return id;
+}
+
+/** @throws NO_TRANSACTION, COMMIT_CONFLICT and the other errors of COMMIT */
+export async function endTransaction(door: FlightDoor, visit: Visit, id: Uint8Array, commits: boolean): Promise<void> {
+  const transaction = transactionOf(visit.session, id);
+  door.transactions.remove(visit.session, Buffer.from(id).toString());
+  await runToEnd(door, visit, { sql: commits ? 'COMMIT' : 'ROLLBACK', parameters: null, transaction });
+}
+
+/** Ends a session with all that it has open. */
+export async function closeSession({ queries, transactions }: FlightDoor, { session }: Visit): Promise<void> {
+  const ids = transactions.take(session);
+  await Promise.all(ids.map((id) => queries.endSession(transactionKey(session, id))));
+  await queries.endSession(session);
+}

@@ -1,0 +1,46 @@
+import type { FlightEndpoint, FlightEndpointInput } from '#proto/generated/arrow/flight/protocol/FlightEndpoint.ts';
+import type { FlightInfo } from '#proto/generated/arrow/flight/protocol/FlightInfo.ts';
+import { SkeinError } from '#shared/error.ts';
+import { readCommand } from './flight-command.ts';
+import type { FlightDoor } from './flight-door.ts';
+import { encodeMessage, packMessage, type SqlMessages } from './flight-messages.ts';
+import type { Visit } from './visit.ts';
+
+/** The ticket of a result. */
+export const ticketOf = (handle: string): Buffer =>
+  packMessage('TicketStatementQuery', { statement_handle: Buffer.from(handle) });
+
+/** The endpoint of a result: the connection that the client has. */
+export const endpointOf = (handle: string): FlightEndpointInput => ({ ticket: { ticket: ticketOf(handle) } });
+
+/** The handle of a result's ticket; undefined for the ticket of metadata, which has no state. @throws INVALID_REQUEST, NOT_SUPPORTED */
+function handleOf({ ticket }: Pick<FlightEndpoint, 'ticket'>): string | undefined {
+  if (ticket === null) throw new SkeinError('INVALID_REQUEST', 'an endpoint without a ticket');
+  const command = readCommand(ticket.ticket);
+  return command.kind === 'TicketStatementQuery' ? command.fields.statement_handle.toString() : undefined;
+}
+
+type CancelStatus = SqlMessages['CancelFlightInfoResult'][1]['status'];
+
+/** Cancels the statements of a FlightInfo, which the client no longer wants. @throws NOT_FOUND, INVALID_REQUEST */
+export function cancelInfo({ results }: FlightDoor, { caller }: Visit, info: FlightInfo | null): CancelStatus {
+  const endpoints = info?.endpoint ?? [];
+  if (endpoints.length === 0) throw new SkeinError('INVALID_REQUEST', 'the FlightInfo has no endpoint');
+  const handles = endpoints.flatMap((endpoint) => handleOf(endpoint) ?? []);
+  for (const handle of handles) results.find(caller.claims, handle);
+  for (const handle of handles) results.remove(handle, CANCELLED);
+  return handles.length === 0 ? 'CANCEL_STATUS_NOT_CANCELLABLE' : 'CANCEL_STATUS_CANCELLED';
+}
+
+const CANCELLED = new SkeinError('QUERY_CANCELLED', 'the query was cancelled');
+
+/** Starts the time of an endpoint's result anew; answers the endpoint with it. @throws NOT_FOUND, INVALID_REQUEST */
+export function renewEndpoint({ results }: FlightDoor, { caller }: Visit, endpoint: FlightEndpoint | null): Buffer {
+  if (endpoint === null) throw new SkeinError('INVALID_REQUEST', 'the request has no endpoint');
+  const handle = handleOf(endpoint);
+  if (handle === undefined) return encodeMessage('FlightEndpoint', endpoint);
+  results.find(caller.claims, handle);
+  const untilMs = Date.now() + results.renew(handle);
+  const expiration = { seconds: String(Math.floor(untilMs / 1_000)), nanos: (untilMs % 1_000) * 1_000_000 };
+  return encodeMessage('FlightEndpoint', { ...endpoint, expiration_time: expiration });
+}

@@ -1,0 +1,64 @@
+import { foldKeyword } from '#shared/sql/fold-identifier.ts';
+import type { StatementReader } from '../../statement/statement-reader.ts';
+
+/** The value of a clause: a text in quotes, a name with or without quotes, TRUE or FALSE. */
+type ClauseKind = 'text' | 'name' | 'flag';
+type ValueOf<Kind> = Kind extends 'flag' ? boolean : string;
+export type Clauses<Kinds extends Readonly<Record<string, ClauseKind>>> = {
+  readonly [K in keyof Kinds]?: ValueOf<Kinds[K]>;
+};
+
+/**
+ * Takes clauses `KEY VALUE`, `KEY = VALUE` or `KEY=VALUE` in any order, each once, with or without commas between them, up to a word that is
+ * no key. @throws SYNTAX_ERROR
+ */
+export function takeClauses<const Kinds extends Readonly<Record<string, ClauseKind>>>(
+  reader: StatementReader,
+  kinds: Kinds,
+): Clauses<Kinds> {
+  const found = new Map<string, string | boolean>();
+  for (;;) {
+    const key = reader.peekWord();
+    const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined;
+    if (kind === undefined) return Object.fromEntries(found) as Clauses<Kinds>;
+    if (found.has(key)) throw reader.error('SYNTAX_ERROR', `${key} stands twice`);
+    reader.word();
+    reader.takeSymbol('=');
+    found.set(
+      key,
+      kind === 'flag' ? takeFlag(reader, key) : kind === 'name' ? takeAnyName(reader, key) : takeText(reader, key),
+    );
+    if (reader.takeSymbol(',') && !Object.hasOwn(kinds, reader.peekWord())) throw reader.expected('another clause');
+  }
+}
+
+/** A text in quotes, or the value of a parameter, which may stand in brackets. @throws SYNTAX_ERROR */
+export function takeText(reader: StatementReader, what: string): string {
+  if (reader.takeSymbol('(')) {
+    const text = takeText(reader, what);
+    if (!reader.takeSymbol(')')) throw reader.expected("')'");
+    return text;
+  }
+  const text = reader.takeString();
+  if (text === null) throw reader.expected(`${what} in quotes`);
+  return text;
+}
+
+/** A name of one part, plain, quoted or as a text. @throws SYNTAX_ERROR */
+export function takeAnyName(reader: StatementReader, what: string): string {
+  const name = reader.takeName() ?? (reader.peekSymbol('(') ? takeText(reader, what) : reader.takeString());
+  if (name === null || name === '') throw reader.expected(`the name of ${what}`);
+  return name;
+}
+
+function takeFlag(reader: StatementReader, what: string): boolean {
+  const word = foldKeyword(reader.takeName() ?? takeText(reader, what));
+  if (word !== 'TRUE' && word !== 'FALSE') throw reader.error('SYNTAX_ERROR', `${what} is TRUE or FALSE`);
+  return word === 'TRUE';
+}
+
+/** The parts of an object that are not undefined. */
+export const defined = <T extends object>(parts: T): { readonly [K in keyof T]?: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as {
+    readonly [K in keyof T]?: Exclude<T[K], undefined>;
+  };

@@ -1,0 +1,70 @@
+import { PAGE_ROWS_MAX, type PrincipalAnswer, type PrincipalRequest } from '#shared/principal/principal-request.ts';
+import type { Pages } from '../../catalog-client/pages.ts';
+import { pagedTextResult, textResult, type PagedAnswer } from '../../operation/answer.ts';
+import type { CommandContext } from '../../operation/command-context.ts';
+import type { StatementReader } from '../../statement/statement-reader.ts';
+import type { Command } from '../command.ts';
+import { rowsCommand } from '../rows-command.ts';
+
+type Definition = {
+  readonly words: readonly string[];
+  readonly parse: (reader: StatementReader) => PrincipalRequest;
+};
+
+/**
+ * A statement that changes principals. The catalog decides who may run it, in the transaction of the change. Its answer may show a secret,
+ * once.
+ */
+export const principalCommand = ({ words, parse }: Definition): Command<PrincipalRequest> => ({
+  words,
+  queryType: 'ddl',
+  timeout: 'session',
+  parse,
+  action: () => null,
+  async run(input, context) {
+    context.beginCommit();
+    const { columns, rows } = await context.catalog.runPrincipalStatement(context.caller.claims, input);
+    return context.answer(textResult(columns, rows));
+  },
+});
+
+/** A statement that lists principals, or what belongs to them. */
+export const principalRows = ({ words, parse }: Definition): Command<PrincipalRequest> =>
+  rowsCommand<PrincipalRequest>({
+    words,
+    queryType: 'show',
+    timeout: 'session',
+    parse,
+    action: () => null,
+    rows: (input, context) => rowsOf(input, context),
+  });
+
+/** The first page tells the columns. */
+async function rowsOf(input: PrincipalRequest, { catalog, caller }: CommandContext): Promise<PagedAnswer> {
+  const ask = (request: PrincipalRequest): Promise<PrincipalAnswer> =>
+    catalog.runPrincipalStatement(caller.claims, request);
+  const first = await ask(input);
+  return pagedTextResult(first.columns, pagesFrom(first, input, ask));
+}
+
+async function* pagesFrom(
+  first: PrincipalAnswer,
+  input: PrincipalRequest,
+  ask: (request: PrincipalRequest) => Promise<PrincipalAnswer>,
+): Pages<readonly (string | null)[]> {
+  let left = 'limit' in input ? rowsWanted(input) : Number.POSITIVE_INFINITY;
+  for (let page = first; ;) {
+    const rows = page.rows.slice(0, left);
+    yield rows;
+    left -= rows.length;
+    if (page.next === null || left <= 0 || !('after' in input)) return;
+    page = await ask({ ...input, after: page.next });
+  }
+}
+
+/** A list without LIMIT asks for whole pages, until there is none. */
+const rowsWanted = ({ limit }: { readonly limit: number }): number =>
+  limit === PAGE_ROWS_MAX ? Number.POSITIVE_INFINITY : limit;
+
+/** The page that a list without LIMIT begins with. */
+export const FROM_THE_START = { after: null, limit: PAGE_ROWS_MAX } as const;

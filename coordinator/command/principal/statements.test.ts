@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { SkeinError } from '#shared/error.ts';
+import { parseStatement } from '../../prepare/parse-statement.ts';
+
+const LIMITS = { bytesMax: 1e6, depthMax: 100 };
+const parsed = (sql: string): unknown => parseStatement(sql, LIMITS).input;
+const refusal = (sql: string): string => {
+  try {
+    parsed(sql);
+    return 'accepted';
+  } catch (error) {
+    return SkeinError.of(error).code;
+  }
+};
+
+test.each([
+  [
+    `CREATE USER ann EMAIL 'a@x' PASSWORD = 'p' MUST_CHANGE_PASSWORD=TRUE DEFAULT_ROLE analyst`,
+    { email: 'a@x', password: 'p', mustChangePassword: true, defaultRole: 'analyst', name: 'ann', ifNotExists: false },
+  ],
+  [
+    `create user if not exists "A b" comment = 'c', email='e'`,
+    { name: 'A b', ifNotExists: true, comment: 'c', email: 'e' },
+  ],
+])('%s', (sql, input) => {
+  expect(parsed(sql)).toEqual({ kind: 'create_user', ...input });
+});
+
+test.each([
+  [`ALTER USER a SET PASSWORD = 'p' EMAIL = 'e'`, { kind: 'alter_user', name: 'a', password: 'p', email: 'e' }],
+  ['ALTER USER a UNSET COMMENT, DEFAULT_ROLE', { kind: 'alter_user', name: 'a', comment: null, defaultRole: null }],
+  ['ALTER USER a SUSPEND', { kind: 'set_user_state', name: 'a', to: 'SUSPEND' }],
+  ['ALTER USER a UNSUSPEND', { kind: 'set_user_state', name: 'a', to: 'UNSUSPEND' }],
+  ['ALTER USER a UNLOCK', { kind: 'unlock_user', name: 'a' }],
+  ['ALTER USER a RENAME TO "b"', { kind: 'rename_user', name: 'a', to: 'b' }],
+  [`ALTER USER a SET LEGAL HOLD REASON 'r'`, { kind: 'set_legal_hold', name: 'a', reason: 'r' }],
+  ['ALTER USER a CLEAR LEGAL HOLD', { kind: 'set_legal_hold', name: 'a', reason: null }],
+  [`ALTER USER SELF SET PASSWORD 'n' OLD PASSWORD 'o'`, { kind: 'set_own_password', password: 'n', oldPassword: 'o' }],
+  ['DROP USER IF EXISTS a CASCADE', { kind: 'drop_user', name: 'a', ifExists: true, cascade: true }],
+  ['DROP USER a RESTRICT', { kind: 'drop_user', name: 'a', ifExists: false, cascade: false }],
+  ['UNDROP USER a', { kind: 'undrop_user', name: 'a' }],
+  [`EXPUNGE USER a REASON 'r'`, { kind: 'expunge_user', name: 'a', reason: 'r' }],
+  [`REDEEM INVITATION 't' WITH PASSWORD 'p'`, { kind: 'redeem_invitation', token: 't', password: 'p' }],
+  [
+    `SHOW USERS LIKE 'a%' WHERE STATUS = 'ACTIVE'`,
+    { kind: 'show_users', like: 'a%', status: 'ACTIVE', after: null, limit: 1_000 },
+  ],
+  ['DESCRIBE USER a', { kind: 'describe_user', name: 'a' }],
+  [
+    `CREATE SERVICE ACCOUNT s COMMENT 'c' DEFAULT_ROLE = r`,
+    { kind: 'create_account', name: 's', ifNotExists: false, comment: 'c', defaultRole: 'r' },
+  ],
+  [
+    `ALTER SERVICE ACCOUNT s ADD KEYPAIR KEY_ID 'k' PUBLIC_KEY 'pem' ALGORITHM ES384`,
+    { kind: 'add_keypair', account: 's', keyId: 'k', publicKey: 'pem', algorithm: 'ES384' },
+  ],
+  [
+    `ALTER SERVICE ACCOUNT s DROP KEYPAIR IF EXISTS KEY_ID 'k'`,
+    { kind: 'drop_keypair', account: 's', keyId: 'k', ifExists: true },
+  ],
+  ['DROP SERVICE ACCOUNT s', { kind: 'drop_account', name: 's', ifExists: false }],
+  [
+    `CREATE PERSONAL ACCESS TOKEN t FOR u TTL '30 days' SCOPE 'table:read'`,
+    { kind: 'create_token', name: 't', owner: 'u', days: 30, scope: 'table:read' },
+  ],
+  ['DROP PERSONAL ACCESS TOKEN IF EXISTS t', { kind: 'drop_token', name: 't', owner: null, ifExists: true }],
+  ['SHOW PERSONAL ACCESS TOKENS FOR u', { kind: 'show_tokens', owner: 'u' }],
+  [`CREATE ROLE r SCOPE 'table:read'`, { kind: 'create_role', name: 'r', ifNotExists: false, scope: 'table:read' }],
+  [`ALTER ROLE r SET COMMENT 'c'`, { kind: 'alter_role', name: 'r', comment: 'c' }],
+  ['GRANT ROLE r TO USER u', { kind: 'grant_role', role: 'r', holder: { kind: 'USER', name: 'u' }, isRevoke: false }],
+  [
+    'REVOKE ROLE r FROM SERVICE ACCOUNT s',
+    { kind: 'grant_role', role: 'r', holder: { kind: 'SERVICE', name: 's' }, isRevoke: true },
+  ],
+  [
+    'GRANT MANAGE SERVICE ACCOUNTS TO USER u',
+    { kind: 'grant_privilege', privilege: 'MANAGE SERVICE ACCOUNTS', user: 'u', isRevoke: false },
+  ],
+  ['SHOW GRANTS TO USER u', { kind: 'show_grants', holder: { kind: 'USER', name: 'u' } }],
+  [`SHOW AUDIT LOG LIKE 'drop%' LIMIT 5`, { kind: 'show_audit_log', like: 'drop%', after: null, limit: 5 }],
+])('%s', (sql, input) => {
+  expect(parsed(sql)).toEqual(input);
+});
+
+test.each([
+  ['CREATE USER a', 'SYNTAX_ERROR'],
+  [`CREATE USER a EMAIL 'x' EMAIL 'y'`, 'SYNTAX_ERROR'],
+  [`CREATE USER a EMAIL 'x' IDENTITY_SOURCE 'SCIM'`, 'NOT_SUPPORTED'],
+  [`CREATE USER a EMAIL x`, 'SYNTAX_ERROR'],
+  ['ALTER USER a SET', 'SYNTAX_ERROR'],
+  ['ALTER USER a UNSET EMAIL', 'SYNTAX_ERROR'],
+  ['ALTER USER a UNSET COMMENT, COMMENT', 'SYNTAX_ERROR'],
+  [`CREATE PERSONAL ACCESS TOKEN t TTL '30'`, 'SYNTAX_ERROR'],
+  ['GRANT ROLE r TO ROLE s', 'SYNTAX_ERROR'],
+  ['GRANT MANAGE EVERYTHING TO USER u', 'SYNTAX_ERROR'],
+  ['GRANT MANAGE USERS FROM USER u', 'SYNTAX_ERROR'],
+  ['GRANT SELECT ON t TO USER u', 'NOT_SUPPORTED'],
+  ['ALTER USER SELF ENROLL MFA TOTP', 'NOT_SUPPORTED'],
+  ['SHOW AUDIT LOG LIMIT 0', 'SYNTAX_ERROR'],
+])('%s is refused', (sql, code) => {
+  expect(refusal(sql)).toBe(code);
+});

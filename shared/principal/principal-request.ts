@@ -1,0 +1,83 @@
+import { Type, type Static, type TProperties } from 'typebox';
+import { KEY_ALGORITHMS, type KeyAlgorithm } from './key-algorithm.ts';
+import { PRIVILEGES, type Privilege } from './privilege.ts';
+
+/**
+ * Statements about users, service accounts, roles, privileges, tokens, keys, webhooks and the audit log, as the coordinator has read them and
+ * the catalog runs them. They travel in a call that keeps neither requests nor answers, because both carry secrets.
+ */
+
+/** Characters of one value; a pasted key is the longest. */
+const TEXT_LENGTH_MAX = 16_384;
+/** Rows of one page of a list. */
+export const PAGE_ROWS_MAX = 1_000;
+
+const text = Type.String({ maxLength: TEXT_LENGTH_MAX });
+const flag = Type.Boolean();
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+const optional = Type.Optional;
+const one = <const K extends string, P extends TProperties>(kind: K, properties: P) =>
+  Type.Object({ kind: Type.Literal(kind), ...properties }, { additionalProperties: false });
+
+/** The properties of a user; null unsets one. */
+const PROFILE = {
+  email: optional(text),
+  displayName: optional(orNull(text)),
+  defaultRole: optional(orNull(text)),
+  defaultWarehouse: optional(orNull(text)),
+  mustChangePassword: optional(flag),
+  comment: optional(orNull(text)),
+};
+const PAGE = { after: orNull(text), limit: Type.Integer({ minimum: 1, maximum: PAGE_ROWS_MAX }) };
+const holder = Type.Object({ kind: Type.Union([Type.Literal('USER'), Type.Literal('SERVICE')]), name: text });
+const privilege = Type.Unsafe<Privilege>({ type: 'string', enum: [...PRIVILEGES] });
+const algorithm = Type.Unsafe<KeyAlgorithm>({ type: 'string', enum: [...KEY_ALGORITHMS] });
+
+export type PrincipalRequest = Static<typeof PrincipalRequest>;
+export const PrincipalRequest = Type.Union([
+  one('create_user', { name: text, ifNotExists: flag, password: optional(text), ...PROFILE }),
+  one('alter_user', { name: text, password: optional(text), ...PROFILE }),
+  one('rename_user', { name: text, to: text }),
+  one('set_user_state', { name: text, to: Type.Union([Type.Literal('SUSPEND'), Type.Literal('UNSUSPEND')]) }),
+  one('unlock_user', { name: text }),
+  /** A reason engages the hold, null ends it. */
+  one('set_legal_hold', { name: text, reason: orNull(text) }),
+  one('set_own_password', { password: text, oldPassword: text }),
+  one('drop_user', { name: text, ifExists: flag, cascade: flag }),
+  one('undrop_user', { name: text }),
+  one('expunge_user', { name: text, reason: text }),
+  one('redeem_invitation', { token: text, password: text }),
+  one('show_users', { like: orNull(text), status: orNull(text), ...PAGE }),
+  one('describe_user', { name: text }),
+  one('create_account', {
+    name: text,
+    ifNotExists: flag,
+    defaultRole: optional(text),
+    comment: optional(text),
+  }),
+  one('drop_account', { name: text, ifExists: flag }),
+  one('add_keypair', { account: text, keyId: text, publicKey: text, algorithm: optional(algorithm) }),
+  one('drop_keypair', { account: text, keyId: text, ifExists: flag }),
+  one('show_accounts', { ...PAGE }),
+  /** `owner` null = the caller. */
+  one('create_token', { name: text, owner: orNull(text), days: optional(Type.Integer()), scope: optional(text) }),
+  one('drop_token', { name: text, owner: orNull(text), ifExists: flag }),
+  one('show_tokens', { owner: orNull(text) }),
+  one('create_role', { name: text, ifNotExists: flag, scope: optional(text), comment: optional(text) }),
+  one('alter_role', { name: text, scope: optional(text), comment: optional(orNull(text)) }),
+  one('drop_role', { name: text, ifExists: flag }),
+  one('grant_role', { role: text, holder, isRevoke: flag }),
+  one('grant_privilege', { privilege, user: text, isRevoke: flag }),
+  one('show_roles', {}),
+  one('show_grants', { holder }),
+  one('show_audit_log', { like: orNull(text), ...PAGE }),
+]);
+export type RequestOf<Kind extends PrincipalRequest['kind']> = Extract<PrincipalRequest, { readonly kind: Kind }>;
+
+/** The rows that a statement answers. */
+export type PrincipalAnswer = {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly (string | null)[])[];
+  /** For `after` of the next page; null = there is none. */
+  readonly next: string | null;
+};

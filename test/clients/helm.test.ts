@@ -1,0 +1,130 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { parseDuration } from '#shared/config/config-schema.ts';
+import { loadConfig } from '#shared/config/load-config.ts';
+import { must } from '#shared/must.ts';
+import { projectRoot, run } from '../support/cluster.ts';
+import { pythonBin } from '../support/python.ts';
+
+const CHART = join(projectRoot, 'deploy/helm/skein');
+
+type Variable = { readonly name: string; readonly value?: string; readonly valueFrom?: unknown };
+type Container = {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly env: readonly Variable[];
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly readinessProbe: { readonly httpGet: { readonly port: string } };
+  readonly securityContext: { readonly readOnlyRootFilesystem: boolean };
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+};
+type Manifest = {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly replicas?: number;
+    readonly selector?: unknown;
+    readonly ports?: readonly { readonly targetPort: string }[];
+    readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[];
+    readonly template?: {
+      readonly metadata: { readonly labels: Readonly<Record<string, string>> };
+      readonly spec: {
+        readonly terminationGracePeriodSeconds?: number;
+        readonly containers: readonly Container[];
+        readonly volumes: readonly { readonly name: string }[];
+      };
+    };
+  };
+};
+
+async function helm(...args: readonly string[]): Promise<string> {
+  const done = await run(join(await pythonBin('helm'), 'helm'), args);
+  expect(done.code, done.stderr).toBe(0);
+  return done.stdout;
+}
+
+async function manifests(...settings: readonly string[]): Promise<readonly Manifest[]> {
+  const text = await helm('template', 'skein', CHART, ...settings.flatMap((one) => ['--set', one]));
+  return parseAllDocuments(text).map((document) => document.toJS() as Manifest);
+}
+
+const podsOf = (all: readonly Manifest[]) =>
+  all.flatMap(({ spec }) => (spec.template === undefined ? [] : [spec.template]));
+
+test('the chart is valid, and has two catalogs, two coordinators, three workers and a budget for each', async () => {
+  expect(await helm('lint', '--strict', CHART)).toContain('1 chart(s) linted, 0 chart(s) failed');
+  const all = await manifests();
+  expect(
+    all.map(({ kind, metadata, spec }) => `${kind} ${metadata.name} ${spec.replicas ?? ''}`.trim()).toSorted(),
+  ).toEqual([
+    'Deployment skein-catalog 2',
+    'PodDisruptionBudget skein-catalog',
+    'PodDisruptionBudget skein-coordinator',
+    'PodDisruptionBudget skein-worker',
+    'Service skein-catalog',
+    'Service skein-coordinator',
+    'Service skein-coordinators',
+    'Service skein-workers',
+    'StatefulSet skein-coordinator 2',
+    'StatefulSet skein-worker 3',
+  ]);
+});
+
+test('each pod starts with settings that are valid, drains in its time, and mounts what it names', async () => {
+  const all = await manifests();
+  for (const manifest of all.filter(({ spec }) => spec.template !== undefined)) {
+    const pod = must(manifest.spec.template, 'a pod').spec;
+    const container = must(pod.containers[0], 'a container');
+    const environment = Object.fromEntries(
+      container.env
+        .filter(({ name }) => /^(?:SKEIN_|ETCD_|DATABASE_)/.test(name))
+        .map(({ name, value }) => [name, value ?? 'postgres://from-a-secret']),
+    );
+    const { config } = loadConfig({ environment, workingDir: '/nonexistent' });
+    expect(container.args).toEqual([container.name]);
+    expect(config['database.url'] === '').toBe(container.name === 'worker');
+    expect(container.securityContext.readOnlyRootFilesystem).toBe(true);
+    const names = container.ports.map(({ name }) => name);
+    expect(names).toContain(container.readinessProbe.httpGet.port);
+    const volumes = [
+      ...pod.volumes.map(({ name }) => name),
+      ...(manifest.spec.volumeClaimTemplates ?? []).map(({ metadata }) => metadata.name),
+    ];
+    expect(volumes.toSorted()).toEqual(container.volumeMounts.map(({ name }) => name).toSorted());
+    if (container.name === 'worker') {
+      expect(must(pod.terminationGracePeriodSeconds, 'a time') * 1_000).toBeGreaterThan(config['worker.drain_timeout']);
+    }
+    if (container.name === 'coordinator') {
+      expect(must(pod.terminationGracePeriodSeconds, 'a time') * 1_000).toBeGreaterThan(parseDuration('60s'));
+    }
+  }
+});
+
+test('each Service and each budget selects the pods of its kind, and names ports that they have', async () => {
+  const all = await manifests();
+  const pods = podsOf(all);
+  for (const { kind, metadata, spec } of all) {
+    if (kind !== 'Service' && kind !== 'PodDisruptionBudget') continue;
+    const selector = (
+      kind === 'Service' ? spec.selector : (spec.selector as { matchLabels: unknown }).matchLabels
+    ) as Record<string, string>;
+    const found = pods.filter(({ metadata: { labels } }) =>
+      Object.entries(selector).every(([k, v]) => labels[k] === v),
+    );
+    expect(found, metadata.name).toHaveLength(1);
+    const ports = must(found[0]?.spec.containers[0], 'a container').ports.map(({ name }) => name);
+    for (const { targetPort } of spec.ports ?? []) expect(ports).toContain(targetPort);
+  }
+});
+
+test('a warehouse in a bucket needs no volume, and settings of a user come into every pod', async () => {
+  const pods = podsOf(
+    await manifests('warehouse.url=s3://lake/prefix', 'warehouse.existingClaim=', 'env.SKEIN_LOG_LEVEL=debug'),
+  );
+  expect(pods).toHaveLength(3);
+  for (const { spec } of pods) {
+    expect(spec.volumes.map(({ name }) => name)).not.toContain('warehouse');
+    expect(spec.containers[0]?.env).toContainEqual({ name: 'SKEIN_LOG_LEVEL', value: 'debug' });
+  }
+});

@@ -1,0 +1,160 @@
+import { status } from '@grpc/grpc-js';
+import { tableFromIPC } from 'apache-arrow';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { must } from '#shared/must.ts';
+import type { Cluster } from '#test/support/cluster.ts';
+import { failureOf, FlightClient, valuesOf } from '#test/support/flight-client.ts';
+import { sharedCluster } from '#test/support/resources.ts';
+
+/** The metadata commands of Flight SQL, and their schemas, which clients compare exactly. */
+let cluster: Cluster;
+let client: FlightClient;
+const SCHEMA = 'flight_meta';
+
+beforeAll(async () => {
+  ({ cluster } = await sharedCluster());
+  client = new FlightClient(
+    must(cluster.ready.flight_sql_url, 'it serves Flight SQL'),
+    `Bearer ${await cluster.token()}`,
+  );
+  await cluster.sql(`CREATE SCHEMA lake.${SCHEMA}`);
+  await cluster.sql(`CREATE SCHEMA lake.${SCHEMA}_2`);
+  await cluster.sql(`CREATE TABLE lake.${SCHEMA}.a_b (id BIGINT NOT NULL, d DECIMAL(10,2), s VARCHAR)`);
+  await cluster.sql(`COMMENT ON COLUMN lake.${SCHEMA}.a_b.s IS 'a text'`);
+  await cluster.sql(`CREATE TABLE lake.${SCHEMA}.axb (id INT)`);
+  await cluster.sql(`CREATE VIEW lake.${SCHEMA}.v AS SELECT 1 AS x, INTERVAL 1 DAY AS i`);
+});
+afterAll(() => client[Symbol.dispose]());
+
+const shapeOf = (schema: { fields: readonly { name: string; type: unknown; nullable: boolean }[] }): string =>
+  schema.fields.map(({ name, type, nullable }) => `${name} ${String(type)}${nullable ? '?' : ''}`).join(', ');
+
+test('catalogs', async () => {
+  const table = await client.metadataRows('CommandGetCatalogs', {});
+  expect(shapeOf(table.schema)).toBe('catalog_name Utf8');
+  expect(valuesOf(table)).toContainEqual(['lake']);
+});
+
+describe('schemas', () => {
+  test('by a pattern', async () => {
+    const table = await client.metadataRows('CommandGetDbSchemas', { db_schema_filter_pattern: `${SCHEMA}%` });
+    expect(shapeOf(table.schema)).toBe('catalog_name Utf8?, db_schema_name Utf8');
+    expect(valuesOf(table)).toEqual([
+      ['lake', SCHEMA],
+      ['lake', `${SCHEMA}_2`],
+    ]);
+  });
+
+  test('of a catalog that is not there: none', async () => {
+    expect(valuesOf(await client.metadataRows('CommandGetDbSchemas', { catalog: 'nowhere' }))).toEqual([]);
+  });
+});
+
+describe('tables', () => {
+  const of = { catalog: 'lake', db_schema_filter_pattern: SCHEMA };
+
+  test.each([
+    ['every kind', {}, ['a_b TABLE', 'axb TABLE', 'v VIEW']],
+    ['a pattern with _', { table_name_filter_pattern: 'a_b' }, ['a_b TABLE', 'axb TABLE']],
+    ['an escaped _', { table_name_filter_pattern: String.raw`a\_b` }, ['a_b TABLE']],
+    ['a pattern with %', { table_name_filter_pattern: '%' }, ['a_b TABLE', 'axb TABLE', 'v VIEW']],
+    ['views', { table_types: ['VIEW'] }, ['v VIEW']],
+    ['kinds that are not there', { table_types: ['SYSTEM TABLE'] }, []],
+  ])('%s', async (_what, more, expected) => {
+    const table = await client.metadataRows('CommandGetTables', { ...of, ...more });
+    expect(shapeOf(table.schema)).toBe('catalog_name Utf8?, db_schema_name Utf8?, table_name Utf8, table_type Utf8');
+    expect(valuesOf(table)).toEqual(expected.map((one) => ['lake', SCHEMA, ...one.split(' ')]));
+  });
+
+  test('with their columns, each with the metadata of Flight SQL', async () => {
+    const table = await client.metadataRows('CommandGetTables', { ...of, include_schema: true });
+    expect(shapeOf(table.schema)).toMatch(/table_type Utf8, table_schema Binary$/);
+    const schemas = valuesOf(table).map((row) => tableFromIPC(row[4] as Uint8Array).schema);
+    expect(schemas.map(shapeOf)).toEqual([
+      'id Int64, d Decimal[10e+2]?, s Utf8?',
+      'id Int32?',
+      'x Int32?, i Interval<MONTH_DAY_NANO>?',
+    ]);
+    const metadata = Object.fromEntries(must(schemas[0]?.fields[1], 'a column').metadata);
+    expect(metadata).toMatchObject({
+      'ARROW:FLIGHT:SQL:TYPE_NAME': 'DECIMAL(10, 2)',
+      'ARROW:FLIGHT:SQL:PRECISION': '10',
+      'ARROW:FLIGHT:SQL:SCALE': '2',
+      'ARROW:FLIGHT:SQL:TABLE_NAME': 'a_b',
+    });
+    expect(schemas[0]?.fields[2]?.metadata.get('ARROW:FLIGHT:SQL:REMARKS')).toBe('a text');
+  });
+});
+
+test('table types', async () => {
+  const table = await client.metadataRows('CommandGetTableTypes', {});
+  expect(shapeOf(table.schema)).toBe('table_type Utf8');
+  expect(valuesOf(table)).toEqual([['MATERIALIZED VIEW'], ['TABLE'], ['VIEW']]);
+});
+
+test('primary keys are the identifier fields', async () => {
+  const path = `/v1/lake/namespaces/${SCHEMA}/tables`;
+  const fields = [
+    { id: 1, name: 'k', required: true, type: 'long' },
+    { id: 2, name: 'v', required: false, type: 'string' },
+  ];
+  const schema = { type: 'struct', 'schema-id': 0, fields, 'identifier-field-ids': [1] };
+  expect((await cluster.catalog('POST', path, { name: 'keyed', schema })).status).toBe(200);
+  const asked = { catalog: 'lake', db_schema: SCHEMA, table: 'keyed' };
+  const table = await client.metadataRows('CommandGetPrimaryKeys', asked);
+  expect(shapeOf(table.schema)).toBe(
+    'catalog_name Utf8?, db_schema_name Utf8?, table_name Utf8, column_name Utf8, key_sequence Int32, key_name Utf8?',
+  );
+  expect(valuesOf(table)).toEqual([['lake', SCHEMA, 'keyed', 'k', 1, null]]);
+});
+
+test.each(['CommandGetExportedKeys', 'CommandGetImportedKeys', 'CommandGetCrossReference'] as const)(
+  '%s: there are no foreign keys',
+  async (command) => {
+    const table = await client.metadataRows(command, {});
+    expect(shapeOf(table.schema)).toBe(
+      'pk_catalog_name Utf8?, pk_db_schema_name Utf8?, pk_table_name Utf8, pk_column_name Utf8, fk_catalog_name Utf8?, ' +
+        'fk_db_schema_name Utf8?, fk_table_name Utf8, fk_column_name Utf8, key_sequence Int32, fk_key_name Utf8?, pk_key_name Utf8?, ' +
+        'update_rule Uint8, delete_rule Uint8',
+    );
+    expect(table.numRows).toBe(0);
+  },
+);
+
+describe('SqlInfo', () => {
+  test('has every value of the specification', async () => {
+    const table = await client.metadataRows('CommandGetSqlInfo', {});
+    const ids = valuesOf(table).map(([id]) => id);
+    const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i);
+    expect(ids).toEqual([...range(0, 11), 100, 101, ...range(500, 576)]);
+    expect(shapeOf(table.schema)).toMatch(/^info_name Uint32, value Union<.*>$/);
+  });
+
+  test('of some ids; one that nobody knows has no row', async () => {
+    const table = await client.metadataRows('CommandGetSqlInfo', { info: [8, 0, 9_999, 517, 508] });
+    const rows = valuesOf(table);
+    expect(rows.map(([id]) => id)).toEqual([0, 8, 508, 517]);
+    expect(rows.slice(0, 2).map(([, value]) => value)).toEqual(['Skein', 1]);
+  });
+});
+
+describe('XdbcTypeInfo', () => {
+  test('is sorted by the numbers of types', async () => {
+    const table = await client.metadataRows('CommandGetXdbcTypeInfo', {});
+    const rows = valuesOf(table);
+    const numbers = rows.map(([, type]) => Number(type));
+    expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+    expect(table.schema.fields).toHaveLength(19);
+  });
+
+  test('of one type', async () => {
+    const rows = valuesOf(await client.metadataRows('CommandGetXdbcTypeInfo', { data_type: 3 }));
+    expect(rows.map(([name]) => name)).toEqual(['DECIMAL']);
+  });
+});
+
+test('a token that may not list tables sees none', async () => {
+  const token = await cluster.token({ scope: ['catalog:read'] });
+  using poor = new FlightClient(must(cluster.ready.flight_sql_url, 'it serves'), `Bearer ${token}`);
+  expect(await failureOf(poor.metadataRows('CommandGetTables', {}))).toMatchObject({ code: status.PERMISSION_DENIED });
+});

@@ -109,6 +109,6 @@ test('skein load writes into a bucket, and TPC-H has the answers of plain DuckDB
       expect(differences(await cluster.sql(sql, { sessionId }), await answers.rows(sql)), name).toBeNull();
     }
   } finally {
-    answers.close();
+    await answers.close();
   }
 });

@@ -1,6 +1,7 @@
 import { errorBody, ERRORS, SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { findTarget, mintToken } from './catalog-rpc.ts';
+import { doorFetch } from './door-fetch.ts';
 import type { Flags } from './command.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { printTable } from './print-table.ts';
@@ -41,7 +42,7 @@ async function call(loaded: LoadedConfig, flags: Flags, method: string, path: st
   const request = { method, headers: { authorization: `Bearer ${token}` }, signal: AbortSignal.timeout(TIMEOUT_MS) };
   let response: Response;
   try {
-    response = await fetch(`${target.queryUrl}/api/quarantine${path}`, request);
+    response = await doorFetch(`${target.queryUrl}/api/quarantine${path}`, target.trust, request);
   } catch (cause) {
     throw new SkeinError('NO_CLUSTER', `no coordinator answers at ${target.queryUrl}`, { cause });
   }

@@ -1,4 +1,5 @@
 import type { CatalogInternalClient } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
+import type { Config } from '#shared/config/config-schema.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
 import { callUnary, type ReplyOf, type RequestOf, type UnaryMethod } from '#shared/grpc/call-unary.ts';
@@ -6,6 +7,7 @@ import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { hasSecret } from '#shared/keyring.ts';
 import { findCluster, type ReadyLine } from './cluster-file.ts';
+import { doorTrust, type DoorTrust } from './door-fetch.ts';
 import { operatorSecurity } from './operator-security.ts';
 
 const CALL_TIMEOUT_MS = 15_000;
@@ -17,6 +19,8 @@ type InternalTarget = { readonly internalUrl: string; readonly security: Channel
 export type Target = InternalTarget & {
   readonly catalogUrl: string;
   readonly queryUrl: string;
+  /** The certificates that the query API may show. */
+  readonly trust: DoorTrust;
   readonly tenant: string;
   readonly user: string;
 };
@@ -29,7 +33,10 @@ export type Target = InternalTarget & {
 export function findTarget({ config, sources }: LoadedConfig): Target {
   try {
     const { ready, services } = findCluster(config.data_dir);
-    return fromReady(ready, services.catalog_internal_url, operatorSecurity(config));
+    return {
+      ...fromReady(ready, services.catalog_internal_url, operatorSecurity(config)),
+      trust: doorTrust(config, services.door_certificates),
+    };
   } catch (error) {
     const named = sources['catalog.internal_url'] !== 'default' && hasSecret(config);
     if (SkeinError.of(error).code !== 'NO_CLUSTER' || !named) throw error;
@@ -37,14 +44,22 @@ export function findTarget({ config, sources }: LoadedConfig): Target {
       internalUrl: config['catalog.internal_url'],
       security: operatorSecurity(config),
       catalogUrl: config['catalog.url'],
-      queryUrl: config['client.query_url'] || `http://127.0.0.1:${config['coordinator.http_port']}`,
+      ...ownDoor(config),
       tenant: config['bootstrap.tenant'],
       user: config['admin.user'],
     };
   }
 }
 
-const fromReady = (ready: ReadyLine, internalUrl: string, security: ChannelSecurity): Target => ({
+/** The query API that the configuration names, else the one of this machine. */
+function ownDoor(config: Config): Pick<Target, 'queryUrl' | 'trust'> {
+  const { 'client.query_url': named, 'coordinator.tls_cert': cert, 'coordinator.http_port': port } = config;
+  if (named !== '') return { queryUrl: named, trust: doorTrust(config) };
+  const queryUrl = `${cert === '' ? 'http' : 'https'}://127.0.0.1:${port}`;
+  return { queryUrl, trust: doorTrust(config, cert === '' ? [] : [cert]) };
+}
+
+const fromReady = (ready: ReadyLine, internalUrl: string, security: ChannelSecurity): Omit<Target, 'trust'> => ({
   internalUrl,
   security,
   catalogUrl: ready.catalog_url,

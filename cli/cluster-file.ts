@@ -11,6 +11,8 @@ export type ReadyLine = {
   readonly query_url: string;
   readonly flight_sql_url: string | null;
   readonly postgres_url: string | null;
+  /** File of the authority that `skein up --tls` made; null: the doors have no certificate, or the operator's. */
+  readonly tls_ca: string | null;
   readonly tenant: string;
   readonly catalog: string;
   readonly user: string;
@@ -36,6 +38,8 @@ export type ServiceRecord = {
 export type ServicesFile = {
   readonly launcher: { readonly pid: number; readonly identity: string };
   readonly catalog_internal_url: string;
+  /** Files of certificates of the doors and their authority, which commands trust. */
+  readonly door_certificates: readonly string[];
   readonly services: readonly ServiceRecord[];
   /** Non-default settings of the cluster, with text and source by key. Secrets are left out. */
   readonly settings: Readonly<Record<string, { readonly text: string; readonly source: string }>>;

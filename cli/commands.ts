@@ -10,6 +10,10 @@ const UP_FLAGS: readonly Flag[] = [
   { name: 'worker-memory', value: 'SIZE', doc: 'Memory of each worker, such as 4GiB', key: 'worker.memory_limit' },
   { name: 'host', value: 'H', doc: 'Address of the public ports (default 127.0.0.1)', key: 'host' },
   {
+    name: 'tls',
+    doc: 'Makes an authority and a certificate in <data-dir>/tls/doors: clients come over TLS',
+  },
+  {
     name: 'port-base',
     value: 'P',
     doc: 'catalog P, HTTP P+1, workers P+10 on; 0 = any free ports (default 8181, 8080, 8090 on)',
@@ -20,6 +24,12 @@ const UP_FLAGS: readonly Flag[] = [
 const CLIENT_FLAGS: readonly Flag[] = [
   { name: 'url', value: 'URL', doc: 'Query API (default: the cluster of the data directory)', key: 'client.query_url' },
   { name: 'token', value: 'TOKEN', doc: 'Bearer token (default: one of the cluster)', key: 'client.token' },
+  {
+    name: 'tls-ca',
+    value: 'FILE',
+    doc: 'Authority of the certificate of --url (default: the system’s)',
+    key: 'client.tls_ca',
+  },
 ];
 
 const tenantFlag: Flag = { name: 'tenant', value: 'T', doc: 'Tenant (default: the cluster’s first)' };
@@ -66,7 +76,7 @@ export const COMMANDS: readonly Command[] = [
     name: 'up',
     summary: 'Starts a cluster on this machine: Postgres, catalog, coordinator and workers, until it is stopped.',
     flags: UP_FLAGS,
-    run: async ({ loaded }) => (await import('./up/up.ts')).up(loaded),
+    run: async ({ loaded, flags }) => (await import('./up/up.ts')).up(loaded, flags.has('tls')),
   },
   {
     name: 'down',

@@ -1,8 +1,10 @@
 import { connect } from 'node:net';
+import type { Config } from '#shared/config/config-schema.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { jobTable, parkedJobs, type ParkedJob } from './admin-job.ts';
 import { findTarget, mintToken } from './catalog-rpc.ts';
 import { findCluster, type ServiceRecord } from './cluster-file.ts';
+import { doorFetch, doorTrust, type DoorTrust } from './door-fetch.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { processIdentity } from './process-identity.ts';
 import { printTable } from './print-table.ts';
@@ -19,7 +21,7 @@ export type ServiceStatus = {
 
 /** `skein status`. @throws NO_CLUSTER */
 export async function status(loaded: LoadedConfig, json: boolean): Promise<ExitCode> {
-  const services = await serviceStates(loaded.config.data_dir);
+  const services = await serviceStates(loaded.config);
   const isUp = (wanted: ServiceRecord['kind']): boolean =>
     services.some(({ kind, state }) => kind === wanted && state === 'up');
   const jobs = isUp('catalog') ? await parked(loaded) : null;
@@ -55,7 +57,7 @@ async function parked(loaded: LoadedConfig): Promise<readonly ParkedJob[] | null
 async function workloadProblem(loaded: LoadedConfig): Promise<string | null | undefined> {
   try {
     const target = findTarget(loaded);
-    const response = await fetch(`${target.queryUrl}/api/cluster?limit=1`, {
+    const response = await doorFetch(`${target.queryUrl}/api/cluster?limit=1`, target.trust, {
       headers: { authorization: `Bearer ${await mintToken(target)}` },
       signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
     });
@@ -67,23 +69,24 @@ async function workloadProblem(loaded: LoadedConfig): Promise<string | null | un
 }
 
 /** Every service of the cluster; `up` is a process that lives and answers. @throws NO_CLUSTER */
-export function serviceStates(dataDir: string): Promise<readonly ServiceStatus[]> {
-  const { services } = findCluster(dataDir).services;
+export function serviceStates(config: Config): Promise<readonly ServiceStatus[]> {
+  const { services, door_certificates: certificates } = findCluster(config.data_dir).services;
+  const trust = doorTrust(config, certificates);
   return Promise.all(
     services.map(async ({ kind, name, pid, identity, url }) => {
       const lives = processIdentity(pid) === identity;
-      const state = lives && (await answers(kind, url)) ? ('up' as const) : ('down' as const);
+      const state = lives && (await answers(kind, url, trust)) ? ('up' as const) : ('down' as const);
       return { kind, name, pid, url, state };
     }),
   );
 }
 
-async function answers(kind: ServiceRecord['kind'], url: string | null): Promise<boolean> {
+async function answers(kind: ServiceRecord['kind'], url: string | null, trust: DoorTrust): Promise<boolean> {
   if (url === null) return true;
   switch (kind) {
     case 'catalog':
     case 'coordinator':
-      return fetch(`${url}/health`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }).then(
+      return doorFetch(`${url}/health`, trust, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }).then(
         (response) => response.ok,
         () => false,
       );

@@ -9,6 +9,7 @@ import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { openChannelSecurity, type ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
 import { GuardedTableReader } from '#shared/iceberg/table-reader.ts';
+import { openDoorTls, type DoorTls } from '#shared/grpc/door-tls.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { openElection } from '#shared/membership/open-membership.ts';
 import { TokenVerifier } from '#shared/token-verifier.ts';
@@ -313,9 +314,11 @@ async function startDoors(
   });
   const authenticate = authenticator(verifier, catalog);
   const signIn = passwordSignIn(authenticate, catalog, () => systemClock.monotonicMs());
-  const http = await startApi(parts, api, authenticate);
+  const tls = openDoorTls(parts.config, parts.log);
+  if (tls !== undefined) parts.stack.use(tls);
+  const http = await startApi(parts, api, { authenticate, tls });
   const { queries, sessions } = api;
-  const flight = await openFlightDoor(parts, { queries, sessions, authenticate, signIn, standby });
+  const flight = await openFlightDoor(parts, { queries, sessions, authenticate, signIn, tls, standby });
   parts.stack.defer(() => flight.close());
   return { queryUrl: http.url, flightSqlUrl: flight.url };
 }
@@ -323,12 +326,13 @@ async function startDoors(
 async function startApi(
   { config, log, stack }: Parts,
   api: ApiParts,
-  authenticate: Authenticate,
+  { authenticate, tls }: { readonly authenticate: Authenticate; readonly tls: DoorTls | undefined },
 ): Promise<{ readonly url: string }> {
   const { store, names, catalog } = api.sessions;
   const http = await startHttp({
     host: config.host,
     port: config['coordinator.http_port'],
+    tls,
     bodyBytesMax: config['coordinator.body_bytes_max'],
     bodiesBytesMax: config['coordinator.bodies_bytes_max'],
     requestTimeoutMs: config['coordinator.request_timeout'],

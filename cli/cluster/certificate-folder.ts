@@ -1,8 +1,8 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { makeFoldersSync } from '#shared/storage/make-folders.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { SkeinError } from '#shared/error.ts';
 import type { ClusterRole } from '#shared/grpc/cluster-role.ts';
+import { PRIVATE, PUBLIC, writeCertificateFile } from './certificate-file.ts';
 import { isFresh, issueCertificate, makeAuthority, type IssuedCertificate } from './make-certificate.ts';
 
 /**
@@ -35,8 +35,8 @@ export class CertificateFolder {
     const found = this.authority();
     if (found !== undefined) return found;
     const made = await makeAuthority(name, days);
-    write(this.path('ca/ca-key.pem'), made.key, PRIVATE);
-    write(this.path('ca/ca.pem'), made.cert, PUBLIC);
+    writeCertificateFile(this.path('ca/ca-key.pem'), made.key, PRIVATE);
+    writeCertificateFile(this.path('ca/ca.pem'), made.cert, PUBLIC);
     return made;
   }
 
@@ -58,15 +58,12 @@ export class CertificateFolder {
     }
     const made = await issueCertificate(authority, request);
     // The key is written before the certificate: a service that watches the files reloads when certificate and key match.
-    write(at('key.pem'), made.key, PRIVATE);
-    write(at('cert.pem'), made.cert, PUBLIC);
-    write(at('ca.pem'), authority.cert, PUBLIC);
+    writeCertificateFile(at('key.pem'), made.key, PRIVATE);
+    writeCertificateFile(at('cert.pem'), made.cert, PUBLIC);
+    writeCertificateFile(at('ca.pem'), authority.cert, PUBLIC);
     return true;
   }
 }
-
-const PRIVATE = 0o600;
-const PUBLIC = 0o644;
 
 function read(path: string): string | undefined {
   try {
@@ -75,17 +72,5 @@ function read(path: string): string | undefined {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
     throw new SkeinError('START_FAILED', `cannot read ${path}: ${code}`, { cause });
-  }
-}
-
-/** Writes a file atomically, at no time with wider permissions than `mode`. */
-function write(path: string, text: string, mode: number): void {
-  const temporary = `${path}.${process.pid}.tmp`;
-  try {
-    makeFoldersSync(dirname(path), { mode: 0o700 });
-    writeFileSync(temporary, text, { mode, flag: 'wx', flush: true });
-    renameSync(temporary, path);
-  } catch (cause) {
-    throw new SkeinError('START_FAILED', `cannot write ${path}: ${(cause as NodeJS.ErrnoException).code}`, { cause });
   }
 }

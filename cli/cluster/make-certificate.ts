@@ -16,6 +16,7 @@ import {
   X509Certificate,
   X509CertificateGenerator,
   type JsonGeneralName,
+  type Name,
 } from '@peculiar/x509';
 import { roleUri, type ClusterRole } from '#shared/grpc/cluster-role.ts';
 import { must } from '#shared/must.ts';
@@ -58,18 +59,50 @@ export async function makeAuthority(name: string, days: number): Promise<IssuedC
 }
 
 /** Issues a certificate signed by `authority`, for both server and client use, because members of a cluster are both. */
-export async function issueCertificate(
+export function issueCertificate(
   authority: IssuedCertificate,
-  request: CertificateRequest,
+  { roles, name, hosts, days }: CertificateRequest,
 ): Promise<IssuedCertificate> {
-  const { roles, name, hosts, days } = request;
+  const uris = roles.map((role): JsonGeneralName => ({ type: 'url', value: roleUri(role, name) }));
+  return issue(authority, {
+    subject: [{ CN: [must(roles[0], 'a role')] }, { OU: [name] }],
+    usage: [ExtendedKeyUsage.serverAuth, ExtendedKeyUsage.clientAuth],
+    names: [...uris, ...hosts.map(hostName)],
+    days,
+  });
+}
+
+/** Issues a certificate of a server that clients know by its hosts. */
+export function issueServerCertificate(
+  authority: IssuedCertificate,
+  { hosts, days }: { readonly hosts: readonly string[]; readonly days: number },
+): Promise<IssuedCertificate> {
+  const subject = [{ CN: [must(hosts[0], 'a host')] }];
+  return issue(authority, { subject, usage: [ExtendedKeyUsage.serverAuth], names: hosts.map(hostName), days });
+}
+
+/** Issues a certificate of somebody who shows it to servers. */
+export function issueClientCertificate(
+  authority: IssuedCertificate,
+  { name, days }: { readonly name: string; readonly days: number },
+): Promise<IssuedCertificate> {
+  return issue(authority, { subject: [{ CN: [name] }], usage: [ExtendedKeyUsage.clientAuth], names: [], days });
+}
+
+type Issue = {
+  readonly subject: ReturnType<Name['toJSON']>;
+  readonly usage: readonly ExtendedKeyUsage[];
+  readonly names: readonly JsonGeneralName[];
+  readonly days: number;
+};
+
+async function issue(authority: IssuedCertificate, { subject, usage, names, days }: Issue): Promise<IssuedCertificate> {
   const issuer = new X509Certificate(authority.cert);
   const [pkcs8] = PemConverter.decode(authority.key);
   const signingKey = await webcrypto.subtle.importKey('pkcs8', must(pkcs8, 'a key in PEM'), KEY, false, ['sign']);
   const keys = await newKeys();
-  const uris = roles.map((role): JsonGeneralName => ({ type: 'url', value: roleUri(role, name) }));
   const certificate = await X509CertificateGenerator.create({
-    subject: [{ CN: [must(roles[0], 'a role')] }, { OU: [name] }],
+    subject,
     issuer: issuer.subjectName,
     serialNumber: serialNumber(),
     ...validity(days),
@@ -79,8 +112,8 @@ export async function issueCertificate(
     extensions: [
       new BasicConstraintsExtension(false, undefined, true),
       new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-      new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth, ExtendedKeyUsage.clientAuth]),
-      new SubjectAlternativeNameExtension([...uris, ...hosts.map(hostName)]),
+      new ExtendedKeyUsageExtension([...usage]),
+      ...(names.length === 0 ? [] : [new SubjectAlternativeNameExtension([...names])]),
       await SubjectKeyIdentifierExtension.create(keys.publicKey),
       await AuthorityKeyIdentifierExtension.create(issuer),
     ],

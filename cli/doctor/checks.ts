@@ -84,7 +84,7 @@ export const CHECKS: Readonly<Record<string, (loaded: LoadedConfig) => Promise<F
 
   cluster: async ({ config }) => {
     if (!isRunning(config.data_dir)) return ok(`none runs in ${config.data_dir}`);
-    const services = await serviceStates(config.data_dir);
+    const services = await serviceStates(config);
     const down = services.filter(({ state }) => state === 'down').map(({ name }) => name);
     return down.length === 0 ? ok(`all ${services.length} services are up`) : failed(`down: ${down.join(', ')}`);
   },

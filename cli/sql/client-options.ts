@@ -2,6 +2,7 @@ import { parseDuration } from '#shared/config/config-schema.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
 import { findTarget, mintToken } from '../catalog-rpc.ts';
+import { doorTrust } from '../door-fetch.ts';
 import type { Flags } from '../command.ts';
 import { UsageError } from '../exit-code.ts';
 import type { ClientOptions } from './query-client.ts';
@@ -14,6 +15,7 @@ export function clientOptions(loaded: LoadedConfig, flags: Flags): ClientOptions
   let minted: Promise<string> | undefined;
   return {
     url: url || (target?.queryUrl ?? ''),
+    trust: url === '' && target !== undefined ? target.trust : doorTrust(loaded.config),
     timeoutMs: timeoutOf(flags.text('timeout')),
     token: (fresh) => {
       if (given !== '' || target === undefined) return Promise.resolve(given);

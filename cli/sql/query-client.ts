@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { DoorTrust } from '../door-fetch.ts';
 import { ResultParser, type ResultHead, type ResultTail } from './result-parser.ts';
 
 /** The error of a statement that the server refused, or whose result broke off. */
@@ -30,6 +31,7 @@ export type RowSink = (head: ResultHead, rows: readonly string[]) => Promise<voi
 
 export type ClientOptions = {
   readonly url: string;
+  readonly trust: DoorTrust;
   readonly timeoutMs: number | undefined;
   /** Provides a token; called again, once, with `fresh` when the server rejects it (a shell outlives its token). */
   readonly token: (fresh: boolean) => Promise<string>;
@@ -48,7 +50,7 @@ export class QueryClient {
   constructor(options: ClientOptions) {
     this.#options = options;
     this.#agent = options.url.startsWith('https:')
-      ? new HttpsAgent({ keepAlive: true })
+      ? new HttpsAgent({ ...options.trust, keepAlive: true })
       : new HttpAgent({ keepAlive: true });
   }
 

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
+import type { DoorTrust } from '../door-fetch.ts';
 import { ConnectionError, QueryError, type ClientOptions } from '../sql/query-client.ts';
 
 /** A part of a local file, `[begin, end)` in bytes. */
@@ -34,7 +35,8 @@ export class StageClient {
     return retried(async () => {
       const text = JSON.stringify(body);
       const length = { 'content-length': Buffer.byteLength(text) };
-      const response = await send(url, { method: 'POST', headers: { ...headers, ...length } }, Readable.from([text]));
+      const post = { ...this.#options.trust, method: 'POST', headers: { ...headers, ...length } };
+      const response = await send(url, post, Readable.from([text]));
       return JSON.parse(await textOf(response)) as Answer;
     });
   }
@@ -50,7 +52,11 @@ export class StageClient {
       });
       bytes.pause();
       try {
-        const response = await send(url, { method: 'PUT', headers: { 'content-length': end - begin } }, bytes);
+        const response = await send(
+          url,
+          { ...this.#options.trust, method: 'PUT', headers: { 'content-length': end - begin } },
+          bytes,
+        );
         await textOf(response);
         return response.headers.etag ?? '';
       } catch (error) {
@@ -63,7 +69,7 @@ export class StageClient {
   /** Reads a file from a signed URL. @throws QueryError, ConnectionError, what `take` throws */
   async getFile(url: string, take: (bytes: AsyncIterable<Buffer>) => Promise<void>): Promise<void> {
     await retried(async () => {
-      const response = await send(url, { method: 'GET' }, Readable.from([]));
+      const response = await send(url, { ...this.#options.trust, method: 'GET' }, Readable.from([]));
       await take(response);
       if (!response.complete) throw new ConnectionError('the connection ended before the file');
     });
@@ -94,7 +100,7 @@ class RefusedError extends QueryError {
 }
 
 /** Sends a request; an answer that is no success is thrown. @throws RefusedError, ConnectionError */
-async function send(url: string, options: RequestOptions, body: Readable): Promise<IncomingMessage> {
+async function send(url: string, options: RequestOptions & DoorTrust, body: Readable): Promise<IncomingMessage> {
   const make = url.startsWith('https:') ? httpsRequest : httpRequest;
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const request = make(url, options, resolve);

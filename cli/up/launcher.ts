@@ -28,7 +28,10 @@ import { lockDataDir } from './data-dir-lock.ts';
 import { divideMemory, smallMachine } from './divide-memory.ts';
 import { endLeftovers } from './leftovers.ts';
 import { hasDatabase, POSTGRES_DATABASE, POSTGRES_USER } from './postgres-process.ts';
-import { choosePorts, flightSqlUrl, reachableUrl, type ClusterPorts } from './ports.ts';
+import { doorTrust } from '../door-fetch.ts';
+import { doorCertificates, DoorRenewal, linesToPaste, ownAuthority, withDoorCertificate } from './own-doors.ts';
+import { choosePorts, flightSqlUrl, queryUrl, reachableUrl, type ClusterPorts } from './ports.ts';
+import { health, untilReady, workersAttached } from './probes.ts';
 import { ensureSecret, secretPath } from './secrets.ts';
 import { ServiceLog } from './service-log.ts';
 import { SupervisedChild, type ChildSpec } from './supervised-child.ts';
@@ -38,8 +41,6 @@ const SERVICES_STOP_MS = 2_500;
 const POSTGRES_STOP_MS = 2_300;
 /** Attempts to start: a free port may be taken before its service listens, and then other ports are chosen. */
 const START_ATTEMPTS_MAX = 3;
-const READY_POLL_MS = 25;
-const PROBE_TIMEOUT_MS = 2_000;
 
 const SKEIN = fileURLToPath(new URL('../skein.js', import.meta.url));
 const POSTGRES_PROCESS = fileURLToPath(new URL('postgres-process.ts', import.meta.url));
@@ -57,7 +58,9 @@ export async function runCluster(loaded: LoadedConfig, voice: Voice, stop: Abort
   const lock = lockDataDir(dataDir);
   try {
     await endLeftovers(dataDir);
-    const cluster = await startWithRetry(loaded, voice, stop);
+    const own = await withDoorCertificate(loaded);
+    using _renewal = new DoorRenewal(loaded.config, voice);
+    const cluster = await startWithRetry(own, voice, stop);
     if (cluster !== undefined) {
       await aborted(stop);
       voice.tell('stopping');
@@ -146,10 +149,11 @@ class Cluster {
       throw error;
     }
     const { config } = this.#loaded;
+    const trust = doorTrust(config, doorCertificates(config));
     await Promise.all([
-      untilReady(config['up.ready_timeout'], () => health(this.#catalogUrl())),
+      untilReady(config['up.ready_timeout'], () => health(this.#catalogUrl(), {})),
       untilReady(config['up.ready_timeout'], () =>
-        workersAttached(this.#queryUrl(), this.#ports.workers.length, config['metrics.token']),
+        workersAttached(this.#queryUrl(), this.#ports.workers.length, { token: config['metrics.token'], trust }),
       ),
     ]);
     const ready = this.#readyLine();
@@ -162,6 +166,7 @@ class Cluster {
     this.#voice.tell(
       `skein is up: query ${ready.query_url}, Flight SQL ${ready.flight_sql_url}, catalog ${ready.catalog_url}, data ${config.data_dir}`,
     );
+    for (const line of linesToPaste(ready)) this.#voice.tell(line);
   }
 
   /** Stops every process; Postgres last, because the services write to it until they end. */
@@ -221,6 +226,7 @@ class Cluster {
     const file: ServicesFile = {
       launcher: { pid: process.pid, identity: must(processIdentity(process.pid), 'this process lives') },
       catalog_internal_url: config['catalog.internal_url'],
+      door_certificates: doorCertificates(config),
       services: this.#children().map(
         ({ spec, record }) => record ?? { kind: spec.kind, name: spec.name, pid: 0, identity: 'none', url: spec.url },
       ),
@@ -240,8 +246,9 @@ class Cluster {
       event: 'ready',
       catalog_url: this.#catalogUrl(),
       query_url: this.#queryUrl(),
-      flight_sql_url: flightSqlUrl(this.#ports.flight),
+      flight_sql_url: flightSqlUrl(config, this.#ports.flight),
       postgres_url: null,
+      tls_ca: ownAuthority(config),
       tenant: config['bootstrap.tenant'],
       catalog: config['bootstrap.catalog'],
       user: config['admin.user'],
@@ -256,7 +263,7 @@ class Cluster {
   }
 
   #queryUrl(): string {
-    return reachableUrl(this.#loaded.config, this.#ports.http);
+    return queryUrl(this.#loaded.config, this.#ports.http);
   }
 }
 
@@ -343,7 +350,7 @@ function serviceSpecs({ config, sources }: LoadedConfig, ports: ClusterPorts): r
   });
   return [
     spec('catalog', {}, reachableUrl(config, ports.catalog)),
-    spec('coordinator', withoutPassword, reachableUrl(config, ports.http)),
+    spec('coordinator', withoutPassword, queryUrl(config, ports.http)),
     ...workers,
   ];
 }
@@ -356,41 +363,4 @@ function publicSettings({ config, sources }: LoadedConfig): ServicesFile['settin
       .filter((key) => sources[key] !== 'default' && !CONFIG[key].secret)
       .map((key) => [key, { text: redactUrls(settingText(config[key])), source: sources[key] }]),
   );
-}
-
-/** Polls until `probe` reports no objection. @throws START_FAILED with its last objection */
-async function untilReady(timeoutMs: number, probe: () => Promise<string | undefined>): Promise<void> {
-  const end = performance.now() + timeoutMs;
-  for (;;) {
-    const objection = await probe();
-    if (objection === undefined) return;
-    if (performance.now() > end) throw new SkeinError('START_FAILED', `the cluster is not ready: ${objection}`);
-    await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
-  }
-}
-
-/** Checks that every worker is attached, not just one, because the first statement may need them all. */
-async function workersAttached(queryUrl: string, count: number, token: string): Promise<string | undefined> {
-  const objection = await health(queryUrl);
-  if (objection !== undefined) return objection;
-  const response = await fetch(`${queryUrl}/metrics`, {
-    signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
-    headers: token === '' ? {} : { authorization: `Bearer ${token}` },
-  }).catch(() => undefined);
-  // On an address other than loopback the metrics may need a token; then the one worker that health requires has to be enough.
-  if (response?.status !== 200) return response === undefined ? 'no answer' : undefined;
-  const metrics = await response.text();
-  const live = Number(/^skein_workers_live(?:\{[^}]*\})? (\d+)/m.exec(metrics)?.[1] ?? 0);
-  return live >= count ? undefined : `${live} of ${count} workers have attached`;
-}
-
-/** Undefined when the service is ready, else the reason why it is not. */
-async function health(url: string): Promise<string | undefined> {
-  try {
-    const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
-    const text = await response.text();
-    return response.ok ? undefined : text.slice(0, 200);
-  } catch (error) {
-    return String((error as Error).cause ?? error);
-  }
 }

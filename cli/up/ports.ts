@@ -1,5 +1,6 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import type { Config } from '#shared/config/config-schema.ts';
+import { flightHost } from '#shared/config/flight-host.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 
@@ -63,7 +64,7 @@ function wishesOf(config: Config, count: number): readonly Wish[] {
     { what: 'catalog', host: config.host, port: port(config['catalog.port'], OFFSET.catalog) },
     { what: 'catalog, internal', host: config.internal_host, port: config['catalog.internal_port'] },
     { what: 'query HTTP', host: config.host, port: port(config['coordinator.http_port'], OFFSET.http) },
-    { what: 'Flight SQL', host: '127.0.0.1', port: port(config['coordinator.flight_port'], OFFSET.flight) },
+    { what: 'Flight SQL', host: flightHost(config), port: port(config['coordinator.flight_port'], OFFSET.flight) },
     { what: 'postgres', host: '127.0.0.1', port: 0 },
     ...names.map((what, i) => ({
       what,
@@ -96,12 +97,24 @@ function refused({ what, host, port }: Wish, cause: NodeJS.ErrnoException): Skei
 }
 
 /** `http://host:port` as a client of this machine or of another reaches it. */
-export function reachableUrl(config: Config, port: number): string {
+export const reachableUrl = (config: Config, port: number): string => `http://${reachable(config, port)}`;
+
+/** The query API, over TLS when the doors have a certificate. */
+export const queryUrl = (config: Config, port: number): string =>
+  `${hasTls(config) ? 'https' : 'http'}://${reachable(config, port)}`;
+
+/** Flight SQL, over TLS when the doors have a certificate. */
+export const flightSqlUrl = (config: Config, port: number): string => {
+  const host = flightHost(config);
+  const address = host === config.host ? reachable(config, port) : `${host}:${port}`;
+  return `grpc+${hasTls(config) ? 'tls' : 'tcp'}://${address}`;
+};
+
+const hasTls = (config: Config): boolean => config['coordinator.tls_cert'] !== '';
+
+function reachable(config: Config, port: number): string {
   const { host } = config;
   const wildcard = host === '0.0.0.0' || host === '::';
   const name = config['cluster.advertise_host'] || (wildcard ? '127.0.0.1' : host);
-  return `http://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${port}`;
+  return `${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${port}`;
 }
-
-/** Flight SQL without TLS is on loopback, whatever `host` says. */
-export const flightSqlUrl = (port: number): string => `grpc+tcp://127.0.0.1:${port}`;

@@ -7,12 +7,13 @@ import { runCluster, type Voice } from './launcher.ts';
  * `skein up`: a cluster on this machine, in the foreground. Standard output carries JSON lines only (`ready`, `exited`, `restarted`,
  * `admin_password`, `stopped`, `failed`), standard error text for people.
  */
-export async function up(loaded: LoadedConfig): Promise<ExitCode> {
+export async function up(given: LoadedConfig, withTls: boolean): Promise<ExitCode> {
   const voice = standardVoice();
   const stop = new AbortController();
   // Repeated signals, also of different kinds, count as a single stop.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
   try {
+    const loaded: LoadedConfig = withTls ? { ...given, config: { ...given.config, 'up.tls': 'on' } } : given;
     return await runCluster(loaded, voice, stop.signal);
   } catch (thrown) {
     return failedStart(thrown, voice);

@@ -44,6 +44,7 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
     const unset = keys.filter((key) => config[key] === '');
     require(unset.length % 3 === 0, `${keys.join(', ')} are set together, and ${unset.join(', ')} is not`);
   }
+  checkDoors(config, require);
   const objection = config['cluster.etcd_endpoints'].map((text) => etcdObjection(text, config)).find(Boolean);
   require(objection === undefined, `${says('cluster.etcd_endpoints')}: ${objection}`);
   require(config['cluster.lease_ttl'] >= 1_000, `${says('cluster.lease_ttl')} is less than 1s`);
@@ -91,6 +92,16 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
 function isPlainUrl(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+}
+
+/** The certificates of the doors, and those that commands show there. */
+function checkDoors(config: Config, require: (holds: boolean, message: string) => void): void {
+  for (const prefix of ['coordinator.tls', 'client.tls'] as const) {
+    const [cert, key] = [`${prefix}_cert`, `${prefix}_key`] as const;
+    require((config[cert] === '') === (config[key] === ''), `${cert} and ${key} are set together`);
+  }
+  require(config['coordinator.tls_client_ca'] === '' ||
+    config['coordinator.tls_cert'] !== '', 'coordinator.tls_client_ca needs coordinator.tls_cert');
 }
 
 /** Returns the objection to an insecure etcd endpoint: etcd names the workers, so nobody on the network may change its answers. */

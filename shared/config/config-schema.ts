@@ -290,6 +290,14 @@ export const CONFIG = {
   'admin.user': string('admin', 'User made at first start'),
   'admin.password': secret('Password of the first user; empty = generated and printed once'),
 
+  'coordinator.tls_cert': string('', 'PEM file of the certificate that every door for clients shows; empty = no TLS'),
+  'coordinator.tls_key': string('', 'PEM file of its private key'),
+  'coordinator.tls_client_ca': string('', 'PEM file of authorities: clients need a certificate of theirs, too'),
+  'coordinator.plaintext_beyond_loopback': choice<'on' | 'off'>(
+    'off',
+    ['on'],
+    'on: without a certificate, Flight SQL listens on host, not on 127.0.0.1 alone; passwords go over the network in the clear',
+  ),
   'coordinator.http_port': port(8080, 'Query HTTP port'),
   'coordinator.flight_port': port(8082, 'Flight SQL port'),
   'coordinator.flight_message_bytes_max': bytes(16 * MIB, 'Longest message that a Flight SQL client may send'),
@@ -569,9 +577,20 @@ export const CONFIG = {
     'Longest pause before a service that ended is started again; the first is 100 ms, each further one twice as long',
   ),
   'up.ready_timeout': duration(30_000, 'Time for which skein up waits until every service answers'),
+  'up.tls': choice<'on' | 'off'>(
+    'off',
+    ['on'],
+    'on: skein up makes an authority, and a certificate for the doors, in <data_dir>/tls/doors',
+  ),
   'up.port_base': integer(-1, -1, 65_000, 'First of the ports of skein up; 0 = any free ports, -1 = the services’ own'),
 
   'client.query_url': string('', 'Query API that skein sql talks to; empty = the cluster of data_dir'),
+  'client.tls_ca': string(
+    '',
+    'PEM file of the authority of the query API’s certificate; empty = the cluster’s, or the system’s',
+  ),
+  'client.tls_cert': string('', 'PEM file of the certificate that the query API asks clients for'),
+  'client.tls_key': string('', 'PEM file of its private key'),
   'client.token': secret('Bearer token of skein sql; empty = one of the cluster of data_dir'),
 
   'load.data_file_bytes': bytes(64 * MIB, 'Target size of a data file that skein load writes'),

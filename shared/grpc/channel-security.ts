@@ -80,9 +80,6 @@ function openTls(config: Config, log: Logger): TlsFiles | undefined {
   return new TlsFiles({ ca, cert, key }, { intervalMs: config['cluster.reload_interval'], log });
 }
 
-/** Credentials of a door for clients without TLS. Whoever binds it sees that it is on loopback. */
-export const plaintextDoor = (): ServerCredentials => ServerCredentials.createInsecure();
-
 const plaintextRefused = (where: string): SkeinError =>
   new SkeinError(
     'INVALID_CONFIGURATION',

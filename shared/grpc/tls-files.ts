@@ -72,7 +72,20 @@ export class TlsFiles implements experimental.CertificateProvider, Disposable {
 
 function parseMaterial([ca, cert, key]: readonly Buffer[], paths: TlsPaths): TlsMaterial {
   if (ca === undefined || cert === undefined || key === undefined) throw new Error('three files are read');
-  parsed(paths.ca, () => new X509Certificate(ca));
+  parseAuthority(ca, paths.ca);
+  return { ca, cert, key, leaf: parseIdentity({ cert, key }, paths) };
+}
+
+/** @throws INVALID_CONFIGURATION unless it is a certificate, as PEM */
+export function parseAuthority(ca: Buffer, path: string): void {
+  parsed(path, () => new X509Certificate(ca));
+}
+
+/** The certificate itself. @throws INVALID_CONFIGURATION when it has expired, or does not fit its key */
+export function parseIdentity(
+  { cert, key }: Pick<TlsMaterial, 'cert' | 'key'>,
+  paths: Pick<TlsPaths, 'cert' | 'key'>,
+): X509Certificate {
   const leaf = parsed(paths.cert, () => new X509Certificate(cert));
   const privateKey = parsed(paths.key, () => createPrivateKey(key));
   if (!leaf.checkPrivateKey(privateKey)) {
@@ -81,7 +94,7 @@ function parseMaterial([ca, cert, key]: readonly Buffer[], paths: TlsPaths): Tls
   if (leaf.validToDate.getTime() < Date.now()) {
     throw new SkeinError('INVALID_CONFIGURATION', `the certificate in ${paths.cert} has expired on ${leaf.validTo}`);
   }
-  return { ca, cert, key, leaf };
+  return leaf;
 }
 
 function parsed<T>(path: string, parse: () => T): T {

@@ -165,7 +165,7 @@ export class Cluster {
 
   /** Every service of the cluster, as `skein status` tells of them. */
   services(): Promise<readonly ServiceStatus[]> {
-    return serviceStates(this.dataDir);
+    return serviceStates(defaultConfig({ data_dir: this.dataDir }));
   }
 
   /**

@@ -26,9 +26,11 @@ export class FlightClient implements Disposable {
   readonly client: FlightServiceClient;
   readonly metadata = new Metadata();
 
-  constructor(url: string, authorization: string | undefined) {
+  /** @param ca PEM of the authority of a door with TLS */
+  constructor(url: string, authorization: string | undefined, ca?: Buffer) {
     const { Client } = loadService('flight.proto', 'arrow.flight.protocol.FlightService');
-    this.client = new Client(new URL(url).host, credentials.createInsecure());
+    const trust = url.startsWith('grpc+tls:') ? credentials.createSsl(ca) : credentials.createInsecure();
+    this.client = new Client(new URL(url).host, trust);
     if (authorization !== undefined) this.metadata.set('authorization', authorization);
   }
 

@@ -1,6 +1,7 @@
 import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
-import { plaintextDoor } from '#shared/grpc/channel-security.ts';
+import { flightHost } from '#shared/config/flight-host.ts';
+import { plaintextDoor, type DoorTls } from '#shared/grpc/door-tls.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { Authenticate } from '../../auth/authenticate.ts';
 import type { SignIn } from '../../auth/sign-in.ts';
@@ -16,26 +17,29 @@ type Parts = {
   readonly sessions: SessionServices;
   readonly authenticate: Authenticate;
   readonly signIn: SignIn;
+  /** The certificate of the doors; undefined: there is none. */
+  readonly tls: DoorTls | undefined;
   /** The reason why this coordinator serves nothing now; undefined when it does. */
   readonly standby: () => string | undefined;
 };
 
-/** A door without TLS is on loopback, whatever `host` says. */
-const LOOPBACK = '127.0.0.1';
-
 /** Opens the door of Flight SQL. @throws PORT_IN_USE */
 export async function openFlightDoor(
   { config, log }: { readonly config: Config; readonly log: Logger },
-  { queries, sessions, authenticate, signIn, standby }: Parts,
+  { queries, sessions, authenticate, signIn, tls, standby }: Parts,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const results = new FlightResults({
     ttlMs: config['coordinator.result_ttl'],
     perPrincipalMax: config['coordinator.flight_results_per_principal_max'],
   });
+  const host = flightHost(config);
+  if (host !== config.host) {
+    log.warn({ host }, 'Flight SQL has no certificate (coordinator.tls_cert): it listens on this address alone');
+  }
   const server = await startFlight({
-    host: LOOPBACK,
+    host,
     port: config['coordinator.flight_port'],
-    credentials: plaintextDoor(),
+    credentials: tls === undefined ? plaintextDoor() : tls.grpcCredentials(),
     messageBytesMax: config['coordinator.flight_message_bytes_max'],
     connectionsMax: config['coordinator.flight_connections_max'],
     idleMs: config['coordinator.flight_idle_timeout'],
@@ -54,5 +58,6 @@ export async function openFlightDoor(
     results[Symbol.dispose]();
     await server.close();
   };
-  return { url: `grpc+tcp://${LOOPBACK}:${server.port}`, close };
+  const name = host.includes(':') ? `[${host}]` : host;
+  return { url: `grpc+${tls === undefined ? 'tcp' : 'tls'}://${name}:${server.port}`, close };
 }

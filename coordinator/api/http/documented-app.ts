@@ -11,9 +11,12 @@ import Fastify, {
   type RawServerDefault,
   type RouteOptions,
 } from 'fastify';
-import type { Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
+import { createServer } from 'node:https';
+import type { SecureContextOptions } from 'node:tls';
 import { Type, type TObject } from 'typebox';
 import { SkeinError } from '#shared/error.ts';
+import type { DoorMaterial, DoorTls } from '#shared/grpc/door-tls.ts';
 import { isUuid } from '#shared/id.ts';
 import { COMPONENTS } from './api-types.ts';
 import { HEADER_RULES, type ParsedBody } from './operations.ts';
@@ -28,9 +31,11 @@ export type DocumentedApp = FastifyInstance<
 >;
 
 /** Builds a server without routes. Adding a route that the document would not have throws. */
-export function documentedApp(options: FastifyHttpOptions<Server>): DocumentedApp {
+export function documentedApp(options: FastifyHttpOptions<Server>, tls?: DoorTls): DocumentedApp {
+  const secure: FastifyHttpOptions<Server> =
+    tls === undefined ? options : { ...options, serverFactory: (listener) => httpsServer(tls, listener, options) };
   const app = Fastify({
-    ...options,
+    ...secure,
     ajv: {
       // Validation never changes a request.
       customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false },
@@ -60,6 +65,28 @@ export function documentedApp(options: FastifyHttpOptions<Server>): DocumentedAp
     },
   });
   return app;
+}
+
+/** A server over TLS, whose certificate changes with its files. Routes and hooks see no difference. */
+function httpsServer(
+  tls: DoorTls,
+  listener: RequestListener,
+  { http, keepAliveTimeout, requestTimeout }: FastifyHttpOptions<Server>,
+): Server {
+  const contextOf = ({ cert, key, clientCa }: DoorMaterial): SecureContextOptions => ({
+    cert,
+    key,
+    ...(clientCa === undefined ? {} : { ca: clientCa }),
+  });
+  const needsClient = tls.material.clientCa !== undefined;
+  const server = createServer(
+    { ...http, ...contextOf(tls.material), requestCert: needsClient, rejectUnauthorized: needsClient },
+    listener,
+  );
+  if (keepAliveTimeout !== undefined) server.keepAliveTimeout = keepAliveTimeout;
+  if (requestTimeout !== undefined) server.requestTimeout = requestTimeout;
+  tls.onChange((material) => server.setSecureContext(contextOf(material)));
+  return server;
 }
 
 function mustBeDocumented({ method, url, schema }: RouteOptions): void {

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
 import type { Action } from '#shared/authorization/action.ts';
 import { errorBody, SkeinError } from '#shared/error.ts';
+import type { DoorTls } from '#shared/grpc/door-tls.ts';
 import { BodyBudget, type HeldBody } from '#shared/http/body-budget.ts';
 import { answerHalfClosed } from '#shared/http/half-closed.ts';
 import type { QueryId } from '#shared/id.ts';
@@ -52,6 +53,8 @@ import type { TableApi } from './table-api.ts';
 export type HttpOptions = {
   readonly host: string;
   readonly port: number;
+  /** The certificate of the doors; undefined: there is none. */
+  readonly tls?: DoorTls | undefined;
   readonly bodyBytesMax: number;
   /** Limit on the total bytes of all request bodies in memory at one time. */
   readonly bodiesBytesMax: number;
@@ -109,28 +112,32 @@ export async function startHttp(options: HttpOptions): Promise<{ url: string; cl
   const address = app.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : options.port;
   const host = options.host.includes(':') ? `[${options.host}]` : options.host;
-  return { url: `http://${host}:${port}`, close: () => app.close() };
+  const scheme = options.tls === undefined ? 'http' : 'https';
+  return { url: `${scheme}://${host}:${port}`, close: () => app.close() };
 }
 
 /** Builds the server with its routes; `startHttp` lets it listen. */
 export function httpApp(options: HttpOptions): DocumentedApp {
-  const app = documentedApp({
-    bodyLimit: options.bodyBytesMax,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    // A file may take any time; `cutSlowBodies` limits the others.
-    requestTimeout: 0,
-    http: {
-      headersTimeout: options.requestTimeoutMs,
-      connectionsCheckingInterval: Math.min(SLOW_CHECK_MS_MAX, options.requestTimeoutMs / 2),
+  const app = documentedApp(
+    {
+      bodyLimit: options.bodyBytesMax,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      // A file may take any time; `cutSlowBodies` limits the others.
+      requestTimeout: 0,
+      http: {
+        headersTimeout: options.requestTimeoutMs,
+        connectionsCheckingInterval: Math.min(SLOW_CHECK_MS_MAX, options.requestTimeoutMs / 2),
+      },
+      forceCloseConnections: true,
+      routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
+      exposeHeadRoutes: false,
+      frameworkErrors: (error, _request, reply) => {
+        void sendError(reply, error, options.log, false);
+      },
+      clientErrorHandler: answerBrokenHttp,
     },
-    forceCloseConnections: true,
-    routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
-    exposeHeadRoutes: false,
-    frameworkErrors: (error, _request, reply) => {
-      void sendError(reply, error, options.log, false);
-    },
-    clientErrorHandler: answerBrokenHttp,
-  });
+    options.tls,
+  );
   answerHalfClosed(app.server);
   app.addHook('onRequest', cutSlowBodies(options.requestTimeoutMs, answerBrokenHttp));
   // Handlers parse their bodies themselves: a long one in a thread.

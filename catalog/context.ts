@@ -57,9 +57,7 @@ export type CatalogContext = {
   readonly metrics: Metrics;
   readonly planner: ScanPlanner;
   /** The background work; `wake` says that something may be due now. */
-  readonly purges: { wake(): void };
-  /** The background work on stages. */
-  readonly stages: { wake(): void };
+  readonly sweeper: { wake(): void };
   /** Called at the `CrashPoint`s of a change; tests end the process there. */
   readonly at: (point: CrashPoint) => void;
   /** The endpoints that `GET /v1/config` advertises: all of the Iceberg specification that the catalog serves. */

@@ -10,7 +10,7 @@ import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
 import { GuardedTableReader } from '#shared/iceberg/table-reader.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { fillFacts } from './commit/fill-facts.ts';
-import { ExpiryWorker } from './expiry/expiry-worker.ts';
+import { expireTables } from './expiry/expire-tables.ts';
 import { bootstrap, isBootstrapped, prepareFirstUser } from './bootstrap.ts';
 import { KeyedQueue } from './metadata/keyed-queue.ts';
 import { LargeDocuments } from './metadata/large-documents.ts';
@@ -25,7 +25,8 @@ import { readerPool } from '#shared/thread/reader-pool.ts';
 import { openSealingKeys } from '#shared/sealing-keys.ts';
 import { TokenVerifier } from '#shared/token-verifier.ts';
 import { ScanPlanner } from './planning/scan-planner.ts';
-import { PurgeWorker } from './purge/purge-worker.ts';
+import { forgetKeys, purgeDropped } from './purge/purge-dropped.ts';
+import { Sweeper } from './purge/sweeper.ts';
 import { KeyAllowance } from './idempotency/key-allowance.ts';
 import { createMetrics } from './observe/metrics.ts';
 import { ADVERTISED_ENDPOINTS } from './rest/operations.ts';
@@ -37,7 +38,7 @@ import { connectStore, untilAccepted, type Store } from './store/postgres/connec
 import { countParked } from './store/postgres/dropped-table-store.ts';
 import { countUses } from './store/postgres/idempotency-store.ts';
 import { CATALOG_SCHEMA } from './store/postgres/migrations.ts';
-import { StageSweeper } from './stage/stage-sweeper.ts';
+import { sweepStages } from './stage/sweep-stages.ts';
 import { leaseStore } from './store/postgres/lease-store.ts';
 import { Notifications } from './store/postgres/notifications.ts';
 import { underStartupLock } from './store/postgres/startup-lock.ts';
@@ -97,13 +98,11 @@ export async function startCatalog(
     closers.push(() => context.notifications.close());
     closers.push(() => Promise.resolve(context.metrics[Symbol.dispose]()));
     closers.push(() => context.readers[Symbol.asyncDispose]());
-    context.purges.start();
-    closers.push(() => context.purges.close());
-    context.stages.start();
-    closers.push(() => context.stages.close());
-    const expiries = new ExpiryWorker({ ...context, tables: expiryReader(context) });
-    expiries.start();
-    closers.push(() => expiries.close());
+    const expiry = expireTables({ ...context, tables: expiryReader(context) });
+    for (const sweeper of [context.sweeper, new Sweeper(context, [expiry])]) {
+      sweeper.start();
+      closers.push(() => sweeper.close());
+    }
     const filling = new AbortController();
     const filled = fillFacts(context, filling.signal).catch((error: unknown) => {
       log.warn({ err: error }, 'tables and views without facts could not be looked for');
@@ -167,8 +166,7 @@ async function buildContext(
   parts: Pick<CatalogContext, 'config' | 'log' | 'clock' | 'at' | 'security' | 'sealing'>,
 ): Promise<
   CatalogContext & {
-    readonly purges: PurgeWorker;
-    readonly stages: StageSweeper;
+    readonly sweeper: Sweeper;
     readonly notifications: Notifications;
   }
 > {
@@ -197,8 +195,7 @@ async function buildContext(
   };
   return {
     ...worked,
-    purges: new PurgeWorker(worked),
-    stages: new StageSweeper(worked),
+    sweeper: new Sweeper(worked, [purgeDropped(worked), forgetKeys(worked), sweepStages(worked)]),
     commits: new KeyedQueue(COMMITS_WAITING_MAX),
     documents: new LargeDocuments(),
     planner: new ScanPlanner(worked),

@@ -34,6 +34,6 @@ export async function retryJobs(context: CatalogContext, { id }: RetryJobsReques
           unpark(tx, id === '' ? undefined : id, new Date(context.clock.nowMs())),
         );
   if (jobs === 0 && id !== '') throw new SkeinError('JOB_NOT_FOUND', `no parked job ${id}`);
-  context.purges.wake();
+  context.sweeper.wake();
   return { jobs };
 }

@@ -13,7 +13,10 @@ export async function startCoordinatorProcess(
 ): Promise<CoordinatorProcess> {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'cli/skein.js', 'coordinator'], {
     cwd: projectRoot,
-    env: { ...process.env, ...settingsEnv({ 'coordinator.http_port': '0', ...settings }) },
+    env: {
+      ...process.env,
+      ...settingsEnv({ 'coordinator.http_port': '0', 'coordinator.flight_port': '0', ...settings }),
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];

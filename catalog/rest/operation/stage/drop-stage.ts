@@ -19,6 +19,6 @@ export async function dropStage(context: CatalogContext, request: RestRequest, u
     const namespace = await requireNamespace(tx, catalog.id, ident.namespace);
     if (!(await drop(tx, namespace.id, ident.name))) stageNotFound(displayIdent(ident));
   });
-  context.stages.wake();
+  context.sweeper.wake();
   return NO_CONTENT;
 }

@@ -18,7 +18,7 @@ export async function dropTable(context: CatalogContext, request: RestRequest, u
   await context.documents.run(tenant, head.metadataBytes, () =>
     unit.transact((tx) => dropTableIn(context, tx, target, { purge })),
   );
-  if (purge) context.purges.wake();
+  if (purge) context.sweeper.wake();
   return NO_CONTENT;
 }
 

@@ -26,6 +26,6 @@ export async function dropView(context: CatalogContext, request: RestRequest, un
       if (!(await deleteView(tx, row, ident))) return viewNotFound(ident);
       return hasRows;
     });
-  if (await context.documents.run(claims.tenant, head?.metadataBytes ?? 0, drop)) context.purges.wake();
+  if (await context.documents.run(claims.tenant, head?.metadataBytes ?? 0, drop)) context.sweeper.wake();
   return NO_CONTENT;
 }

@@ -1,0 +1,78 @@
+import { rootOfStage, uploadFolder } from '#shared/stage/stage-folders.ts';
+import type { CatalogContext } from '../context.ts';
+import { isPlain } from '../purge/own-files.ts';
+import type { Chore } from '../purge/sweeper.ts';
+import { deleteForgottenLoads } from '../store/postgres/loaded-file-store.ts';
+import { forgetStage, listDroppedStages } from '../store/postgres/stage-store.ts';
+import { forgetUpload, listExpiredUploads } from '../store/postgres/upload-store.ts';
+
+/** Uploads, or stages, of one look. */
+const AT_ONCE = 100;
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+type Parts = Pick<CatalogContext, 'store' | 'storages' | 'clock' | 'log'>;
+
+/**
+ * Deletes what uploads have left in their stages when their time is over, the files of dropped stages, and what is remembered of files that
+ * were loaded long ago. Several catalog processes may do so at once: deleting twice is the same.
+ */
+export function sweepStages(parts: Parts): Chore {
+  return {
+    failure: 'expired uploads and dropped stages could not be looked for',
+    step: async (signal) => {
+      const { store, clock } = parts;
+      await sweepUploads(parts, signal);
+      await sweepDropped(parts, signal);
+      await deleteForgottenLoads(store.db, new Date(clock.nowMs()));
+      return false;
+    },
+  };
+}
+
+async function sweepUploads(parts: Parts, signal: AbortSignal): Promise<void> {
+  const { store, clock } = parts;
+  for (;;) {
+    const uploads = await listExpiredUploads(store.db, new Date(clock.nowMs()), AT_ONCE);
+    let left = 0;
+    for (const { id, location } of uploads) {
+      if (await removeBelow(uploadFolder(location, id), location, { ...parts, signal }))
+        await forgetUpload(store.db, id);
+      else left += 1;
+    }
+    if (uploads.length < AT_ONCE || left > 0 || signal.aborted) return;
+  }
+}
+
+async function sweepDropped(parts: Parts, signal: AbortSignal): Promise<void> {
+  const { db } = parts.store;
+  let after = FIRST_ID;
+  for (;;) {
+    const stages = await listDroppedStages(db, after, AT_ONCE);
+    for (const { id, location } of stages) {
+      if (await removeBelow(location, location, { ...parts, signal })) await forgetStage(db, id);
+      after = id;
+    }
+    if (stages.length < AT_ONCE || signal.aborted) return;
+  }
+}
+
+/** Deletes what lies below a folder of a stage, unless a symbolic link leads there. @returns whether nothing is left */
+async function removeBelow(
+  folder: string,
+  stage: string,
+  { log, storages, signal }: Pick<Parts, 'log' | 'storages'> & { readonly signal: AbortSignal },
+): Promise<boolean> {
+  try {
+    if (!(await isPlain(storages, folder, [rootOfStage(stage)]))) return true;
+    const storage = await storages.open(folder);
+    for await (const files of storage.list(folder)) {
+      if (signal.aborted) return false;
+      await storage.remove(files);
+    }
+    await storage.removeEmptyFolders(folder);
+    return true;
+  } catch (error) {
+    log.warn({ err: error, folder }, 'the files of a stage could not be deleted');
+    return false;
+  }
+}

@@ -299,6 +299,11 @@ export const COMMANDS: readonly Command[] = [
       { name: 'days', value: 'N', doc: 'Life of the authority (default 3650)' },
       { name: 'cert-days', value: 'N', doc: 'Life of the certificates (default 365)' },
       { name: 'etcd-host', value: 'HOST', doc: 'Further name or address of etcd; may be repeated' },
+      {
+        name: 'door-host',
+        value: 'HOST',
+        doc: 'Further name or address of the coordinator for clients; may be repeated',
+      },
     ],
     run: async ({ loaded, flags }) => (await import('./cluster/certificate-commands.ts')).clusterCa(loaded, flags),
   },

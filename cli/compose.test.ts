@@ -102,8 +102,20 @@ test('between containers everything internal is mutual TLS, with the certificate
     expect(config['cluster.secret_file']).toBe('/tls/secret/cluster-secret');
     const mounts = (service.volumes ?? []).filter((volume) => volume.includes(':/tls/'));
     const secret = name === 'operator' ? 'secret:/tls/secret' : 'secret:/tls/secret:ro';
-    expect(mounts.toSorted()).toEqual([secret, `tls-${role}:/tls/${role}:ro`].toSorted());
+    const doors = name === 'coordinator' ? ['tls-doors:/tls/doors:ro'] : [];
+    expect(mounts.toSorted()).toEqual([secret, `tls-${role}:/tls/${role}:ro`, ...doors].toSorted());
   }
+});
+
+test('the coordinator serves clients over TLS, with a certificate under its name there', () => {
+  const coordinator = must(compose.services['coordinator'], 'coordinator');
+  const config = configOf(coordinator);
+  expect([config['coordinator.tls_cert'], config['coordinator.tls_key']]).toEqual([
+    '/tls/doors/server.pem',
+    '/tls/doors/server.key',
+  ]);
+  expect(compose.services['ca']?.command?.join(' ')).toContain('--door-host coordinator');
+  expect(must(coordinator.healthcheck, 'a health check').test.join(' ')).toContain('https://127.0.0.1:8080/health');
 });
 
 test('etcd serves TLS alone and asks for certificates; whoever needs it waits until it also asks who its clients are', () => {
@@ -126,7 +138,7 @@ test('the authority’s key is in a volume that only its own service sees, and t
   const folders = /for folder in ([^;]+);/.exec(read('Dockerfile'))?.[1]?.split(' ');
   const mounted = must(compose.services['ca'], 'ca').volumes?.map((volume) => volume.split('/').at(-1));
   expect(mounted?.toSorted()).toEqual(folders?.toSorted());
-  expect(mounted?.toSorted()).toEqual(['ca', 'secret', ...ROLES].toSorted());
+  expect(mounted?.toSorted()).toEqual(['ca', 'secret', 'doors', ...ROLES].toSorted());
 });
 
 test('services, volumes and health check ports that a service names exist', () => {

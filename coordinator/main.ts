@@ -21,7 +21,7 @@ import { startHttp } from './api/http/http-server.ts';
 import { tableApi } from './api/http/table-api.ts';
 import { authenticator, catalogKeys, type Authenticate } from './auth/authenticate.ts';
 import { EpochWatch } from './auth/epoch-watch.ts';
-import { passwordSignIn } from './auth/sign-in.ts';
+import { passwordSignIn, withAccessTokens } from './auth/sign-in.ts';
 import { catalogClient, type CatalogClient } from './catalog-client/catalog-client.ts';
 import {
   migrateHistory,
@@ -200,6 +200,7 @@ function activeQueries(active: Active): QueryService {
   };
   return {
     execute: async (request) => queries().execute(request),
+    describe: async (request) => queries().describe(request),
     timeoutMs: (session) => queries().timeoutMs(session),
     endSession: async (session) => queries().endSession(session),
     live: (caller, filter) => queries().live(caller, filter),
@@ -312,8 +313,9 @@ async function startDoors(
     epochOf: (principal) => api.epochs.current(principal),
     nowMs: () => systemClock.nowMs(),
   });
-  const authenticate = authenticator(verifier, catalog);
-  const signIn = passwordSignIn(authenticate, catalog, () => systemClock.monotonicMs());
+  const byToken = authenticator(verifier, catalog);
+  const signIn = passwordSignIn(byToken, catalog, () => systemClock.monotonicMs());
+  const authenticate = withAccessTokens(byToken, signIn);
   const tls = openDoorTls(parts.config, parts.log);
   if (tls !== undefined) parts.stack.use(tls);
   const http = await startApi(parts, api, { authenticate, tls });

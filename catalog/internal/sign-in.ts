@@ -4,24 +4,55 @@ import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
 import { authenticateClient } from '../principal/authenticate-client.ts';
-import { findPasswordHolder, type TokenPrincipal } from '../store/postgres/principal-store.ts';
-import { scopesOfRoles } from '../store/postgres/role-store.ts';
+import { signInByToken } from '../principal/sign-in-by-token.ts';
+import type { TokenPrincipal } from '../store/postgres/principal-store.ts';
+import { findPasswordHolder } from '../store/postgres/shown-credentials.ts';
 import { countFailure, countSuccess, isLocked } from '../store/postgres/sign-in-store.ts';
 import { transact } from '../store/postgres/transact.ts';
-import { CLIENT_SECRET_PREFIX } from '../token/secret.ts';
+import { ACCESS_TOKEN_PREFIX, CLIENT_SECRET_PREFIX } from '../token/secret.ts';
 
-type Method = Extract<TokenClaims['auth_method'], 'password' | 'client'>;
+type Method = Extract<TokenClaims['auth_method'], 'password' | 'client' | 'pat'>;
+
+/** A principal that has signed in, the scopes of its token, and the moment at which the token ends at the latest. */
+type SignedIn = {
+  readonly principal: TokenPrincipal;
+  readonly scopes: readonly string[];
+  readonly endsAtMs: number;
+};
+
+const WAYS: Readonly<Record<Method, (context: CatalogContext, request: SignInRequest) => Promise<SignedIn>>> = {
+  password: async (context, request) => signedIn(await userOf(context, request)),
+  client: async (context, request) => signedIn(await clientOf(context, request)),
+  pat: async (context, { user, password, tenant, address }) => {
+    const place = { address, user: user || undefined, tenant: tenant || undefined };
+    const { principal, scopes, expiresAt } = await signInByToken(context, password, place);
+    return { principal, scopes, endsAtMs: expiresAt.getTime() };
+  },
+};
+
+const signedIn = (principal: TokenPrincipal): SignedIn => ({
+  principal,
+  scopes: principal.scopes,
+  endsAtMs: Number.POSITIVE_INFINITY,
+});
+
+/** Decided by the text alone, so that the time tells nothing about who is there. */
+function methodOf(shown: string): Method {
+  if (shown.startsWith(CLIENT_SECRET_PREFIX)) return 'client';
+  return shown.startsWith(ACCESS_TOKEN_PREFIX) ? 'pat' : 'password';
+}
 
 /**
- * Signs in who shows a user and a password at a door of the coordinator, or the id and the secret of a client, and issues a token. Wrong
- * password, unknown user and service account without a password are one answer, which takes the same time.
+ * Signs in who shows a user and a password at a door of the coordinator, or the id and the secret of a client, or a personal access token of
+ * the user (of anybody, without a user), and issues a token. Wrong password, unknown user and service account without a password are one
+ * answer, which takes the same time.
  * @throws WRONG_PASSWORD, TOO_MANY_SIGN_INS
  */
 export async function signIn(context: CatalogContext, request: SignInRequest): Promise<SignInReply> {
-  // Decided by the text alone, so that the time tells nothing about who is there.
-  const method: Method = request.password.startsWith(CLIENT_SECRET_PREFIX) ? 'client' : 'password';
+  const method = methodOf(request.password);
   try {
-    const principal = method === 'client' ? await clientOf(context, request) : await userOf(context, request);
+    const { principal, scopes, endsAtMs } = await WAYS[method](context, request);
+    const nowMs = context.clock.nowMs();
     const { token, expiresAtMs } = await context.issuer.issue(
       {
         principal: principal.id,
@@ -29,10 +60,11 @@ export async function signIn(context: CatalogContext, request: SignInRequest): P
         roles: principal.roles,
         sessionEpoch: principal.sessionEpoch,
         tenant: principal.tenant,
-        scopes: principal.scopes ?? (await scopesOfRoles(context.store.db, principal.id)),
+        scopes,
         authMethod: method,
       },
-      context.config['catalog.token_ttl'],
+      Math.min(context.config['catalog.token_ttl'], endsAtMs - nowMs),
+      nowMs,
     );
     context.metrics.signIns.inc({ method, outcome: 'granted' });
     return { token, expires_at_ms: String(expiresAtMs) };

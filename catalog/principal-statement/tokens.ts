@@ -11,13 +11,11 @@ import {
 import { findByName, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
 import { raiseSessionEpoch } from '../store/postgres/principal-store.ts';
 import type { Database } from '../store/postgres/tables.ts';
-import { newSecret, sha256 } from '../token/secret.ts';
+import { ACCESS_TOKEN_PREFIX, newSecret, sha256 } from '../token/secret.ts';
 import { requireNoToken } from './accounts.ts';
 import { changing, done, partyOf, reading, timeText, type Call } from './change.ts';
 import { checkName, scopesNamed } from './check-names.ts';
 
-/** Begins every personal access token. */
-const ACCESS_TOKEN_PREFIX = 'skein_pat_';
 const TOKENS_MAX = 50;
 const DAYS = 90;
 const DAYS_MAX = 365;

@@ -2,6 +2,7 @@ import { EXPIRY_TOLERANCE_MS } from '#shared/authorization/token-claims.ts';
 import type { CatalogContext } from '../context.ts';
 import { deleteExpiredFamilies } from '../store/postgres/refresh-token-store.ts';
 import { forgetDropped } from '../store/postgres/principal-store.ts';
+import { forgetAssertions } from '../store/postgres/shown-credentials.ts';
 import { forgetVersions } from '../store/postgres/table-version-store.ts';
 import { transact } from '../store/postgres/transact.ts';
 
@@ -15,6 +16,7 @@ export async function forgetExpired(context: Pick<CatalogContext, 'config' | 'cl
   const tokenAgeMaxMs = Math.max(config['catalog.token_ttl_max'], config['catalog.token_ttl']) + EXPIRY_TOLERANCE_MS;
   await transact(store.db, async (tx) => {
     await deleteExpiredFamilies(tx, new Date(nowMs));
+    await forgetAssertions(tx, new Date(nowMs));
     await forgetDropped(tx, new Date(nowMs - tokenAgeMaxMs));
     await forgetVersions(tx, new Date(nowMs - config['catalog.table_version_lifetime']));
   });

@@ -1,5 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
+/** Begins every personal access token. */
+export const ACCESS_TOKEN_PREFIX = 'skein_pat_';
 /** Begins every client secret. */
 export const CLIENT_SECRET_PREFIX = 'skein_cs_';
 

@@ -5,16 +5,20 @@ import { clusterRole, isCertificateName, CLUSTER_ROLES, type ClusterRole } from 
 import type { Flags } from '../command.ts';
 import { EXIT, UsageError, type ExitCode } from '../exit-code.ts';
 import { ensureSecretFile } from '#shared/secret-file.ts';
+import { ensureDoorCertificate } from '../up/door-certificate.ts';
 import { CertificateFolder } from './certificate-folder.ts';
 
 const AUTHORITY_DAYS = 3_650;
 const CERTIFICATE_DAYS = 365;
 const DAYS_MAX = 36_500;
+/** Names of the doors on their own machine. */
+const DOOR_HOSTS = ['localhost', '127.0.0.1', '::1'];
 /** Host names of etcd in `docker-compose.yml` and on its own machine. */
 const ETCD_HOSTS = ['etcd', 'localhost', '127.0.0.1'];
 
 /**
- * `skein cluster ca`: creates an authority, a certificate for each role, and a secret. Existing files that are still valid for a while are
+ * `skein cluster ca`: creates an authority, a certificate for each role, another authority with a certificate for the doors of clients, and a
+ * secret. Existing files that are still valid for a while are
  * kept, so the command may run at every start of a cluster. It renews certificates in the last third of their lifetime.
  */
 export async function clusterCa({ config }: LoadedConfig, flags: Flags): Promise<ExitCode> {
@@ -27,6 +31,10 @@ export async function clusterCa({ config }: LoadedConfig, flags: Flags): Promise
     const made = await folder.ensureCertificate(authority, { roles: [role], name: role, hosts, days });
     say(`${folder.path(role)}: ${made ? 'made' : 'kept'}`);
   }
+  const doorHosts = [...DOOR_HOSTS, ...flags.texts('door-host')];
+  const authorityKey = join(root, 'ca', 'doors-key.pem');
+  const made = await ensureDoorCertificate(folder.path('doors'), doorHosts, { authorityKey, days });
+  say(`${folder.path('doors')}: ${made ? 'made' : 'kept'}`);
   const secretFile = join(root, 'secret', 'cluster-secret');
   ensureSecretFile(secretFile);
   say(`${secretFile}: the secret of the cluster (cluster.secret_file)`);
@@ -47,7 +55,7 @@ export async function clusterCert({ config }: LoadedConfig, flags: Flags): Promi
   const roles = flags.texts('role').map(roleOf);
   if (roles.length === 0) throw new UsageError(`--role is needed: ${CLUSTER_ROLES.join(', ')}`);
   const name = nameOf(flags, roles[0] ?? '');
-  if (name === 'ca' || name === 'secret') throw new UsageError(`--name ${name}: that folder is taken`);
+  if (['ca', 'secret', 'doors'].includes(name)) throw new UsageError(`--name ${name}: that folder is taken`);
   const days = daysOf(flags, 'days', CERTIFICATE_DAYS);
   await folder.ensureCertificate(authority, { roles, name, hosts: flags.texts('host'), days }, { again: true });
   say(`${folder.path(name)}: made`);

@@ -12,7 +12,7 @@ export type DoorFiles = { readonly ca: string; readonly cert: string; readonly k
 /** The authority is made once: clients keep it. */
 const AUTHORITY_DAYS = 3_650;
 const CERTIFICATE_DAYS = 365;
-/** A certificate is replaced when so little of its time is left. */
+/** A certificate is replaced when so little of its time is left, a short-lived one in the last third of its life. */
 const RENEWED_BEFORE_MS = 30 * 86_400_000;
 
 export const doorFiles = (folder: string): DoorFiles => ({
@@ -30,15 +30,17 @@ export function doorHosts(config: Config): readonly string[] {
 
 /**
  * Makes an authority in the folder unless it has one, and a certificate for these hosts unless it has one that is good for a month and has
- * all of them. @returns whether it made a certificate
+ * all of them.
+ * @param options.authorityKey file of the authority's key, in the folder unless it is named @returns whether it made a certificate
  */
 export async function ensureDoorCertificate(
   folder: string,
   hosts: readonly string[],
-  { days = CERTIFICATE_DAYS, nowMs = Date.now() }: { readonly days?: number; readonly nowMs?: number } = {},
+  options: { readonly authorityKey?: string; readonly days?: number; readonly nowMs?: number } = {},
 ): Promise<boolean> {
+  const { authorityKey = join(folder, 'ca.key'), days = CERTIFICATE_DAYS, nowMs = Date.now() } = options;
   const paths = doorFiles(folder);
-  const authority = await ensureAuthority(folder, paths.ca);
+  const authority = await ensureAuthority(paths.ca, authorityKey);
   const [cert, key] = [read(paths.cert), read(paths.key)];
   if (cert !== undefined && key !== undefined && isGood(cert, authority, { hosts, nowMs })) return false;
   const made = await issueServerCertificate(authority, { hosts, days });
@@ -48,8 +50,7 @@ export async function ensureDoorCertificate(
   return true;
 }
 
-async function ensureAuthority(folder: string, path: string): Promise<IssuedCertificate> {
-  const keyPath = join(folder, 'ca.key');
+async function ensureAuthority(path: string, keyPath: string): Promise<IssuedCertificate> {
   const [cert, key] = [read(path), read(keyPath)];
   if (cert !== undefined && key !== undefined) return { cert, key };
   const made = await makeAuthority('skein doors', AUTHORITY_DAYS);
@@ -64,10 +65,11 @@ function isGood(
   { hosts, nowMs }: { readonly hosts: readonly string[]; readonly nowMs: number },
 ): boolean {
   const leaf = new X509Certificate(cert);
+  const endMs = leaf.validToDate.getTime();
   const names = new Set(leaf.subjectAltName?.split(', ').map((name) => name.replace(/^(DNS|IP Address):/, '')));
   return (
     leaf.verify(new X509Certificate(authority.cert).publicKey) &&
-    leaf.validToDate.getTime() - nowMs > RENEWED_BEFORE_MS &&
+    endMs - nowMs > Math.min(RENEWED_BEFORE_MS, (endMs - leaf.validFromDate.getTime()) / 3) &&
     hosts.every((host) => names.has(host) || (host === '::1' && names.has('0:0:0:0:0:0:0:1')))
   );
 }

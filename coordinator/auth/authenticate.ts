@@ -8,8 +8,8 @@ import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 /** The caller of a request, and what the catalog has decided that it may do. */
 export type Caller = { readonly claims: TokenClaims; readonly decisions: ReadonlyMap<string, Decision> };
 
-/** Bearer token -> caller. */
-export type Authenticate = (authorization: string | undefined) => Promise<Caller>;
+/** Bearer token -> caller. @param address the client's, by which refusals of personal access tokens are counted */
+export type Authenticate = (authorization: string | undefined, address?: string) => Promise<Caller>;
 
 /** An unknown key id asks the catalog again, at most this often. */
 const KEYS_COOLDOWN_MS = 2_000;

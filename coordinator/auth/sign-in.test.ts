@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import type { Caller } from './authenticate.ts';
-import { passwordSignIn, type SignIn } from './sign-in.ts';
+import { passwordSignIn, withAccessTokens, type SignIn } from './sign-in.ts';
 
 /** A text in the form of a token. */
 const TOKEN = 'eyJh.eyJi.c';
@@ -63,4 +63,21 @@ test('an access token of the user stands for its password, in its own tenant', a
   await expect(signIn('bob', TOKEN, HERE)).rejects.toMatchObject({ code: 'WRONG_PASSWORD' });
   await expect(signIn('ann', TOKEN, { ...HERE, tenant: 'other' })).rejects.toMatchObject({ code: 'WRONG_PASSWORD' });
   expect(checked).toEqual([]);
+});
+
+test('a personal access token is taken as a bearer, and exchanged; other bearers go on as they are', async () => {
+  const places: unknown[] = [];
+  const caller = { claims: {} as TokenClaims, decisions: new Map() };
+  const bearer = withAccessTokens(
+    (authorization) => Promise.reject(new SkeinError('UNAUTHENTICATED', authorization ?? 'none')),
+    (user, password, place) => {
+      places.push([user, password, place]);
+      return Promise.resolve({ caller, token: 't' });
+    },
+  );
+  expect(await bearer('bearer skein_pat_a', '10.0.0.1')).toBe(caller);
+  expect(places).toEqual([['', 'skein_pat_a', HERE]]);
+  for (const other of ['Bearer eyJ', 'Basic skein_pat_a', undefined]) {
+    await expect(bearer(other)).rejects.toMatchObject({ message: other ?? 'none' });
+  }
 });

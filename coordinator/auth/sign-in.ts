@@ -16,11 +16,23 @@ type SignInPlace = {
 type SignedIn = { readonly caller: Caller; readonly token: string };
 
 /**
- * Signs in by a user and what it shows as its password, for every door that takes them: the password, an access token of that user, or, with
- * the id of a client as the user, the secret of the client.
+ * Signs in by a user and what it shows as its password, for every door that takes them: the password, an access token or a personal access
+ * token of that user, or, with the id of a client as the user, the secret of the client.
  * @throws WRONG_PASSWORD, TOO_MANY_SIGN_INS, CATALOG_UNAVAILABLE
  */
 export type SignIn = (user: string, password: string, place: SignInPlace) => Promise<SignedIn>;
+
+/** A bearer that is a personal access token, not an access token. */
+const ACCESS_TOKEN_BEARER = /^Bearer +(skein_pat_\S+)\s*$/i;
+
+/** Takes a personal access token as a bearer, too. It is exchanged for an access token, which is remembered like a right password. */
+export const withAccessTokens =
+  (authenticate: Authenticate, signIn: SignIn): Authenticate =>
+  async (authorization, address = '') => {
+    const shown = ACCESS_TOKEN_BEARER.exec(authorization ?? '')?.[1];
+    if (shown === undefined) return authenticate(authorization);
+    return (await signIn('', shown, { address, tenant: null })).caller;
+  };
 
 /** Time for which a right password is remembered. */
 const REMEMBERED_MS = 300_000;

@@ -1,6 +1,7 @@
 import type { Action } from '#shared/authorization/action.ts';
 import type { QueryType } from '../statement/query-type.ts';
-import type { Description } from '../operation/description.ts';
+import type { TextSpan } from '../statement/statement.ts';
+import type { AnswerForm, Description } from '../operation/description.ts';
 import type { StatementReader } from '../statement/statement-reader.ts';
 import type { PagedAnswer } from '../operation/answer.ts';
 import type { Outcome } from '../operation/outcome.ts';
@@ -14,6 +15,8 @@ import type { CommandContext } from '../operation/command-context.ts';
 export interface Command<Input = unknown> {
   /** How the statement may begin: words in capitals with one space between them, or a symbol. The longest that fits decides. */
   readonly words: readonly string[];
+  /** As in `ResultShape`; absent = its first words. */
+  readonly tag?: string;
   /** Name of the statement's kind in history (service specification, Query history record). */
   readonly queryType: QueryType;
   /** The same for statements whose kind depends on what they say; it comes before `queryType`. */
@@ -42,6 +45,13 @@ export interface Command<Input = unknown> {
    * @throws SkeinError of the catalogue
    */
   describe?(input: Input, context: CommandContext): Promise<Description>;
+  /**
+   * The form of the answer of a statement that cannot be prepared and gives no rows like a table; null for one that can. Absent = it
+   * answers its status.
+   */
+  answers?(input: Input): AnswerForm | null;
+  /** The query within such a statement, whose parameters are its own. */
+  queryIn?(input: Input): TextSpan | null;
   /** @throws SkeinError of the catalogue */
   run(input: Input, context: CommandContext): Promise<Outcome>;
 }

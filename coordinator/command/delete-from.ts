@@ -6,6 +6,7 @@ import type { Delete } from '../operation/row-write.ts';
 /** `DELETE FROM [catalog.][schema.]table [[AS] alias] [USING tables] [WHERE condition] [RETURNING ...]` */
 export const deleteFrom: Command<Delete> = {
   words: ['DELETE FROM'],
+  tag: 'DELETE',
   queryType: 'delete',
   timeout: 'session',
   parse(reader) {

@@ -13,6 +13,7 @@ import { takeColumnNames } from './clause/column-names.ts';
 /** `INSERT INTO | OVERWRITE [TABLE] [catalog.][schema.]table [(column, ...)] [BY NAME | BY POSITION] query | DEFAULT VALUES [RETURNING ...]` */
 export const insert: Command<Insert> = {
   words: ['INSERT INTO', 'INSERT OVERWRITE'],
+  tag: 'INSERT',
   queryType: 'insert',
   timeout: 'session',
   parse(reader) {

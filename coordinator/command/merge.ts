@@ -15,6 +15,7 @@ import { takeColumnNames } from './clause/column-names.ts';
  */
 export const merge: Command<Merge> = {
   words: ['MERGE INTO'],
+  tag: 'MERGE',
   queryType: 'merge',
   timeout: 'session',
   parse(reader) {

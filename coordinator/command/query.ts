@@ -5,6 +5,7 @@ import { QUERY_WORDS } from './query-words.ts';
 /** A query: `SELECT`, and whatever else reads rows. It stays text. */
 export const query: Command<{ readonly query: TextSpan }> = {
   words: QUERY_WORDS,
+  tag: 'SELECT',
   queryType: 'select',
   timeout: 'session',
   parse: (reader) => ({ query: reader.takeRest() }),

@@ -1,6 +1,7 @@
 import type { FileLoad, RecordFault } from '#proto/load-rules.ts';
 import { ERRORS } from '#shared/error.ts';
 import { textResult, type Answer } from '../operation/answer.ts';
+import { COPY_COLUMNS, COPY_ERROR_COLUMNS } from '../operation/copy-columns.ts';
 import type { StageFile } from '../stage/stage-files.ts';
 
 /** How a file went. */
@@ -46,11 +47,9 @@ const withColumn = ({ message, line, column }: RecordFault): Pick<RecordFault, '
   line,
 });
 
-const COLUMNS = ['file', 'status', 'rows_parsed', 'rows_loaded', 'errors_seen', 'first_error', 'first_error_line'];
-
 export const copyAnswer = (results: readonly FileResult[]): Answer =>
   textResult(
-    COLUMNS,
+    COPY_COLUMNS,
     results.map(({ file, status, parsed, loaded, errors, first }) => [
       file,
       status,
@@ -80,8 +79,5 @@ export function copyErrors(loads: readonly FileLoad[], location: string): Answer
         record,
       ]),
     );
-  return textResult(
-    ['error', 'file', 'line', 'column_name', 'code', 'sql_state', 'rejected_record'],
-    rows.slice(0, ERRORS_MAX),
-  );
+  return textResult(COPY_ERROR_COLUMNS, rows.slice(0, ERRORS_MAX));
 }

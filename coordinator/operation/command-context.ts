@@ -13,7 +13,7 @@ import type { LiveQuery } from './live-query.ts';
 import type { NameFinder } from '../session/current-names.ts';
 import type { SessionState } from '../session/session.ts';
 import type { Unload, Unloaded } from './unload.ts';
-import type { Answer, PagedAnswer } from './answer.ts';
+import type { Answer, PagedAnswer, Status } from './answer.ts';
 import type { SessionTransactions } from './session-transactions.ts';
 import type { Queries } from './queries.ts';
 import type { Writes } from './writes.ts';
@@ -50,8 +50,8 @@ export interface CommandContext {
   readonly prepared: PreparedStatements;
   readonly transactions: SessionTransactions;
   readonly records: Records;
-  /** Sends rows in memory as the statement's result. */
-  readonly answer: (rows: Answer) => Promise<Outcome>;
+  /** Sends rows in memory, or a status, as the statement's result. */
+  readonly answer: (rows: Answer | Status) => Promise<Outcome>;
   /** Sends the number of rows that the statement has changed as its result. */
   readonly answerCount: (count: number) => Promise<Outcome>;
   /** Sends one row of BIGINTs, by the names of their columns, as the statement's result. */

@@ -3,6 +3,7 @@ import type { Caller } from '../auth/authenticate.ts';
 import type { SessionKey } from '../session/session-store.ts';
 import type { Kill } from '../quarantine/quarantine.ts';
 import type { LiveRequest } from './live-queries.ts';
+import type { StatementDescription } from '../operation/description.ts';
 import type { LiveQuery } from '../operation/live-query.ts';
 import type { LiveList } from './query-registry.ts';
 import type { Parameters } from '../statement/parameters.ts';
@@ -33,10 +34,23 @@ export type StatementRequest = {
   readonly sink: ResultSink;
 };
 
-/** Statements of all protocols run here. */
+/** A statement that is only described. */
+export type DescribeRequest = Pick<StatementRequest, 'caller' | 'session' | 'sql' | 'clientGone'> & {
+  readonly types: readonly string[];
+};
+
+/**
+ * Statements of all protocols run here. A door authenticates, makes a request, and receives the result in a `ResultSink` of its own; the rest
+ * is the same for all: sessions, limits, workload management, history, cancelling, the wait for slow readers.
+ */
 export interface QueryService {
   /** Runs a statement to its end; the result went to the sink. @throws SkeinError of the catalogue. */
   execute(request: StatementRequest): Promise<void>;
+  /**
+   * Says what a statement answers and of which types its parameters are, without running it. `types`: those of `$1`, `$2`, ... as far as the
+   * client declares them. It leaves no record. @throws SkeinError of the catalogue
+   */
+  describe(request: DescribeRequest): Promise<StatementDescription>;
   /** The session's timeout, for requests that name none. */
   timeoutMs(session: SessionKey): number;
   /** Ends a session with all that it holds; its transaction is rolled back. */

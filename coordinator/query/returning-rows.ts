@@ -68,7 +68,7 @@ async function readRows(
   const { timeZone } = context;
   sink.hold();
   if (files.length === 0) {
-    sink.start({ columns, timeZone });
+    sink.start();
     return { rows: 0, bytesScanned: 0, fragments: 0 };
   }
   const { tenant, sub: principal } = request.caller.claims;
@@ -100,7 +100,7 @@ async function readRows(
       },
       onStart: () => {
         rows = 0;
-        sink.start({ columns, timeZone });
+        sink.start();
       },
       onBatch: (batch) => {
         active.signal.throwIfAborted();

@@ -1,10 +1,17 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { parseDuration } from '#shared/config/config-schema.ts';
+import { ByteBudget } from '#shared/byte-budget.ts';
 import { SkeinError } from '#shared/error.ts';
+import { queryId } from '#shared/id.ts';
 import { requireAction } from '../auth/authenticate.ts';
 import type { Command } from '../command/command.ts';
 import type { Outcome } from '../operation/outcome.ts';
 import { COMMANDS, type Statement } from '../command/commands.ts';
 import { CountedSink } from '../sink/counted-sink.ts';
+import type { StatementDescription } from '../operation/description.ts';
+import type { ResultSink } from '../sink/result-sink.ts';
+import { SpooledSink, type SpoolOptions } from '../sink/spooled-sink.ts';
 import { MiscountedRows } from '../sink/miscounted-rows.ts';
 import { setting, type SessionState } from '../session/session.ts';
 import { sizeOf } from '../statement/parameters.ts';
@@ -16,7 +23,7 @@ import { beginCommand } from './begin-command.ts';
 import { inSource, withPlace } from './error-place.ts';
 import { cancelQuery, findQuery, liveQueries } from './live-queries.ts';
 import type { QueryRegistry } from './query-registry.ts';
-import type { QueryService, StatementRequest } from './query-service.ts';
+import type { DescribeRequest, QueryService, StatementRequest } from './query-service.ts';
 import { commandContext } from './running-statement.ts';
 import type { RunnerServices } from './runner-services.ts';
 import type { RunningStatement } from './running.ts';
@@ -24,13 +31,16 @@ import { profileBytesMax } from '../profile/task-profile.ts';
 import type { QueryType } from '../statement/query-type.ts';
 import { readOnly } from '../transaction/transaction-catalog.ts';
 import type { Transaction } from '../transaction/transaction.ts';
-import { sessionStatements } from './session-statements.ts';
+import { describeStatement, sessionStatements } from './session-statements.ts';
 import { findTransaction } from './session-transactions.ts';
 
 /** Runs statements: gate, plan, admission, tasks, result. Every statement leaves by one path, which frees all it holds. */
 export function statementRunner(services: RunnerServices): QueryService {
+  // Disk for the rows of all results whose clients do not read.
+  const resultSpool = new ByteBudget(services.config['coordinator.result_spool_bytes']);
   return {
-    execute: (request) => execute(services, request),
+    execute: (request) => execute(services, request, resultSpool),
+    describe: (request) => describe(services, request),
     timeoutMs: (session) => timeoutOf(services, services.sessions.store.get(session)),
     endSession: async (session) => {
       await services.transactions.rollBack(session);
@@ -44,9 +54,10 @@ export function statementRunner(services: RunnerServices): QueryService {
   };
 }
 
-async function execute(services: RunnerServices, asked: StatementRequest): Promise<void> {
+async function execute(services: RunnerServices, asked: StatementRequest, resultSpool: ByteBudget): Promise<void> {
   const { clock, registry, log, metrics, traces } = services;
-  const sink = new CountedSink(asked.sink);
+  using spooled = new SpooledSink(asked.sink, { ...spoolOptions(services, asked), budget: resultSpool });
+  const sink = new CountedSink(spooled);
   const request = { ...asked, sink };
   const active = new ActiveQuery({
     request,
@@ -85,8 +96,69 @@ async function execute(services: RunnerServices, asked: StatementRequest): Promi
     if (refused === undefined) registry.remove(active);
     active.end();
   }
+  // The statement has ended, and holds nothing any more but these rows.
+  await spooled.drained();
   sink.finish({ rowCount: outcome.rowsProduced, elapsedMs: active.elapsedMs() });
 }
+
+/** The sink of a statement that is only described: it has no result. */
+const NO_SINK: ResultSink = {
+  encoding: 'json',
+  committed: false,
+  progress: 0,
+  planned: () => undefined,
+  start: () => undefined,
+  batch: () => undefined,
+  hold: () => undefined,
+  release: () => Promise.resolve(),
+  changed: () => undefined,
+  finish: () => undefined,
+};
+
+async function describe(services: RunnerServices, { types, ...asked }: DescribeRequest): Promise<StatementDescription> {
+  const { clock, epoch } = services;
+  const request: StatementRequest = {
+    ...asked,
+    queryId: queryId(randomUUID()),
+    parameters: null,
+    arrivedMs: clock.monotonicMs(),
+    timeoutMs: undefined,
+    source: null,
+    traceParent: null,
+    sink: NO_SINK,
+  };
+  const active = new ActiveQuery({
+    request,
+    recordedBy: { epoch, cuRate: cuRate(services) },
+    profileBytesMax: 0,
+    isTraced: false,
+    clock,
+    record: () => undefined,
+    onEnded: () => undefined,
+  });
+  const session = services.sessions.store.get(request.session);
+  active.limit(timeoutOf(services, session));
+  const running = { services, request, active, session, values: [] };
+  try {
+    beginCommand(running, null);
+    active.received({ text: '', secrets: null });
+    return await answerInTime(active.signal, describeStatement(running, types));
+  } catch (thrown) {
+    throw withPlace(SkeinError.of(thrown), request.sql);
+  } finally {
+    active.end();
+  }
+}
+
+const spoolOptions = (
+  { config }: RunnerServices,
+  { caller }: Pick<StatementRequest, 'caller'>,
+): Omit<SpoolOptions, 'budget'> => ({
+  waitMs: config['coordinator.result_wait'],
+  ttlMs: config['coordinator.result_ttl'],
+  owner: caller.claims.tenant,
+  folder: join(config.data_dir, 'spool'),
+});
 
 /** Compute units of an hour of the cluster as it is now. */
 function cuRate({ config, scheduler }: RunnerServices): number {
@@ -199,5 +271,5 @@ function run({ command: name, input }: Statement, running: RunningStatement): Pr
   const prepared = sessionStatements(running);
   const action = command.action(input);
   if (action !== null) requireAction(request.caller, action);
-  return command.run(input, commandContext(running, { prepared, isQuery: command === COMMANDS.query }));
+  return command.run(input, commandContext(running, { prepared, command, isQuery: command === COMMANDS.query }));
 }

@@ -1,7 +1,7 @@
-import { onePage } from '../catalog-client/pages.ts';
 import { SkeinError } from '#shared/error.ts';
 import { commitManifests } from '../write/commit-manifests.ts';
-import type { PagedAnswer } from '../operation/answer.ts';
+import type { Command } from '../command/command.ts';
+import { paged, type PagedAnswer } from '../operation/answer.ts';
 import type { CommandContext } from '../operation/command-context.ts';
 import type { Outcome } from '../operation/outcome.ts';
 import type { PreparedStatements } from '../operation/prepared-statements.ts';
@@ -23,18 +23,23 @@ import { leasedTables, statementTables } from './statement-tables.ts';
 /** The differences between a statement and the prepared statement that it runs. */
 type ContextParts = {
   readonly prepared: PreparedStatements;
+  readonly command: Pick<Command, 'tag' | 'words'>;
   /** The statement is one query, which may read its tables as a lease has them. */
   readonly isQuery?: boolean;
   /** Called with the columns of the statement's query before it runs. */
   readonly checkColumns?: CheckColumns;
 };
 
+/** As in `ResultShape`. */
+const tagOf = ({ tag, words }: Pick<Command, 'tag' | 'words'>): string => tag ?? words[0] ?? '';
+
 /** Makes the context in which a statement's command runs. */
 export function commandContext(
   running: RunningStatement,
-  { prepared, isQuery = false, checkColumns = () => Promise.resolve() }: ContextParts,
+  { prepared, command, isQuery = false, checkColumns = () => Promise.resolve() }: ContextParts,
 ): CommandContext {
   const { services, request, active, session } = running;
+  const tag = tagOf(command);
   const { store, names, catalog: shared } = services.sessions;
   const inner = findTransaction(services, request)?.parts;
   const { catalog, journal, commits } = inner ?? {
@@ -68,6 +73,7 @@ export function commandContext(
       tables: isQuery ? leasedTables(tables, source) : tables,
       source,
       checkColumns,
+      tag,
     }),
     prepared,
     transactions: sessionTransactions(running),
@@ -79,7 +85,7 @@ export function commandContext(
     },
     writes: new StatementWrites({ config: services.config, journal, commits, statement: active }, () => context),
     unload: (unload) => unloadRows(unload, context, { journal: services.unloads, statement: active }),
-    ...answersOf(running),
+    ...answersOf(running, tag),
   };
   return context;
 }
@@ -87,25 +93,37 @@ export function commandContext(
 /** The ways in which a command sends its result. */
 function answersOf(
   running: RunningStatement,
+  tag: string,
 ): Pick<CommandContext, 'answer' | 'answerPages' | 'answerReturned' | 'answerCount' | 'answerNumbers'> {
-  const { request } = running;
+  const { request, active } = running;
   const answerNumbers: CommandContext['answerNumbers'] = async (numbers) => {
     const { sink } = request;
-    sink.start({ columns: numberColumns(Object.keys(numbers)), timeZone: NO_ZONE });
+    sink.planned({ kind: 'rows', tag, columns: numberColumns(Object.keys(numbers)), timeZone: NO_ZONE });
+    sink.start();
     await sink.batch(numbersBatch(sink.encoding, Object.values(numbers)));
-    return { rowsProduced: 1, bytesScanned: 0, fragments: 0 };
+    return ONE_ROW;
   };
   return {
-    answer: ({ columns, rows }) => answer({ columns, pages: onePage(rows) }, running),
-    answerPages: (pages) => answer(pages, running),
+    answer: (given) => {
+      if (!('status' in given)) return answer(paged(given), running, tag);
+      active.signal.throwIfAborted();
+      request.sink.planned({ kind: 'nothing', ...given });
+      return Promise.resolve(ONE_ROW);
+    },
+    answerPages: (pages) => answer(pages, running, tag),
     answerReturned: async (count) => {
       // The rows are committed, whether the client waits for them or not.
       await request.sink.release().catch((error: unknown) => {
         if (SkeinError.of(error).code !== 'QUERY_CANCELLED') throw error;
       });
+      request.sink.changed(count);
       return { rowsProduced: count, bytesScanned: 0, fragments: 0 };
     },
-    answerCount: (count) => answerNumbers({ count }),
+    answerCount: (count) => {
+      request.sink.planned({ kind: 'count', tag });
+      request.sink.changed(count);
+      return Promise.resolve(ONE_ROW);
+    },
     answerNumbers,
   };
 }
@@ -113,12 +131,17 @@ function answersOf(
 /** The coordinator's own results have text columns only, so their time zone is never used. */
 const NO_ZONE = 'UTC';
 
+/** A count, a status, and numbers are one row where they are rows. */
+const ONE_ROW: Outcome = { rowsProduced: 1, bytesScanned: 0, fragments: 0 };
+
 async function answer(
   { columns, pages }: PagedAnswer,
   { request: { sink }, active: { signal } }: RunningStatement,
+  tag: string,
 ): Promise<Outcome> {
   signal.throwIfAborted();
-  sink.start({ columns, timeZone: NO_ZONE });
+  sink.planned({ kind: 'rows', tag, columns, timeZone: NO_ZONE });
+  sink.start();
   let rowsProduced = 0;
   for await (const rows of pages) {
     // A statement that was stopped may have been answered already.

@@ -13,13 +13,22 @@ import { PARAMETERS_MAX, sizeOf, type Constant, type Parameters } from '../state
 import { READ_STATEMENT, type StatementText } from '../prepare/read-statement.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { beginCommand } from './begin-command.ts';
-import { placeIn } from './error-place.ts';
+import { describeCommand } from './describe-command.ts';
+import type { StatementDescription } from '../operation/description.ts';
+import { inSource, placeIn } from './error-place.ts';
 import { commandContext } from './running-statement.ts';
 import type { CheckColumns } from './statement-parts.ts';
 import type { RunningStatement } from './running.ts';
 
 /** The prepared statements of a statement's session. */
 export const sessionStatements = (running: RunningStatement): PreparedStatements => new SessionStatements(running);
+
+/**
+ * Says what a statement answers, and of which types its parameters are, without running it. Every statement can be described, also those that
+ * cannot be prepared. @param types those of `$1`, `$2`, ... as far as they are declared @throws what it is refused for, with its place
+ */
+export const describeStatement = (running: RunningStatement, types: readonly string[]): Promise<StatementDescription> =>
+  new SessionStatements(running).describeAny(running.request.sql, types);
 
 /** About how much memory a prepared statement takes besides its texts, a parameter of it, and a character of a text. */
 const STATEMENT_BYTES = 1_000;
@@ -65,7 +74,7 @@ class SessionStatements implements PreparedStatements {
       beginCommand(running, parsed.statement);
       const isQuery = command === COMMANDS.query;
       const checkColumns: CheckColumns = (now) => this.#checkColumns(prepared, now);
-      const context = { prepared: this, isQuery, ...(isQuery ? { checkColumns } : {}) };
+      const context = { prepared: this, command, isQuery, ...(isQuery ? { checkColumns } : {}) };
       return await command.run(input, commandContext(running, context));
     } catch (thrown) {
       throw placed(SkeinError.of(thrown), { prepared, edits, given, position });
@@ -104,6 +113,49 @@ class SessionStatements implements PreparedStatements {
     }
   }
 
+  async describeAny(sql: string, types: readonly string[]): Promise<StatementDescription> {
+    const { edits, parsed } = await this.#readAny(sql, types);
+    try {
+      if (parsed.kind === 'refused') throw SkeinError.fromData(parsed.error);
+      const { command: name, input } = parsed.statement;
+      const command: Command = COMMANDS[name];
+      const action = command.action(input);
+      if (action !== null) requireAction(this.#running.request.caller, action);
+      const names = namesOf(edits, types);
+      if (name === 'execute') return { ...(await this.#describeExecute(input)), parameters: names.map(textParameter) };
+      const context = commandContext({ ...this.#running, values: valuePlaces(edits) }, { prepared: this, command });
+      const { form, parameters } = await describeCommand(command, input, context);
+      return {
+        ...form,
+        tag: command.tag ?? command.words[0] ?? '',
+        parameters: names.map((own) => ({ name: own, type: parameters.get(own) ?? VARCHAR })),
+      };
+    } catch (thrown) {
+      throw inSource(SkeinError.of(thrown), sql, edits);
+    }
+  }
+
+  /** The statement that it executes. */
+  async #describeExecute({ name, position }: Execution): Promise<StatementDescription> {
+    const prepared = this.#session().prepared.get(name);
+    if (prepared === undefined) throw unknown(name, position);
+    return this.describeAny(
+      prepared.sql,
+      prepared.parameters.flatMap(({ declared }) => declared ?? []),
+    );
+  }
+
+  /** Reads a statement without values: with NULL in the place of each parameter, else with a text or a number, where its grammar wants one. */
+  async #readAny(sql: string, types: readonly string[]): Promise<StatementText> {
+    const first = await this.#read(sql, { kind: 'unknown', types });
+    if (first.parsed.kind !== 'refused' || first.edits.length === 0) return first;
+    for (const literal of ["''", '1']) {
+      const other = await this.#read(sql, { kind: 'unknown', types, literal });
+      if (other.parsed.kind !== 'refused') return other;
+    }
+    return first;
+  }
+
   /** The statement's command, when it can be prepared and the caller may run it. @throws NOT_SUPPORTED, FORBIDDEN */
   #allowed({ command: name, input }: Statement): { readonly command: Command; readonly input: Statement['input'] } {
     const command: Command = COMMANDS[name];
@@ -124,7 +176,7 @@ class SessionStatements implements PreparedStatements {
       const used = new Set(edits.map(({ name }) => name));
       const names = namesOf(edits, types);
       const running = { ...this.#running, values: valuePlaces(edits) };
-      const context = commandContext(running, { prepared: this });
+      const context = commandContext(running, { prepared: this, command });
       const described = await command.describe?.(input, context);
       const { columns, parameters } = must(described, 'it can be prepared');
       return {
@@ -159,7 +211,7 @@ class SessionStatements implements PreparedStatements {
   async #values(given: readonly Argument[]): Promise<readonly Constant[]> {
     const expressions = given.flatMap(({ constant, expression }) => (constant === undefined ? [expression] : []));
     if (expressions.length === 0) return given.map(({ constant }) => constant ?? null);
-    const { queries } = commandContext(this.#running, { prepared: this });
+    const { queries } = commandContext(this.#running, { prepared: this, command: COMMANDS.execute });
     const literals = [
       ...(await queries.constants(await queries.prove((take) => expressions.map((one) => take('expression', one))))),
     ];
@@ -252,6 +304,9 @@ function matched({ name, parameters }: PreparedStatement, { given, values, posit
       .map((one) => [one.name, { type: one.declared, value: bound.get(one.name) ?? null }]),
   };
 }
+
+const VARCHAR = { kind: 'scalar', name: 'VARCHAR' } as const;
+const textParameter = (name: string): StatementDescription['parameters'][number] => ({ name, type: VARCHAR });
 
 const NAMES_SHOWN = 10;
 

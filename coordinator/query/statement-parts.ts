@@ -13,6 +13,8 @@ export type StatementParts = RunningStatement & {
   /** Loads tables as they are now, past the statement's cache in `tables`. */
   readonly source: TableSource;
   readonly checkColumns: CheckColumns;
+  /** As in `ResultShape`. */
+  readonly tag: string;
   /** Absent = the session's, and whole tables. */
   readonly scope?: QueryScope;
 };

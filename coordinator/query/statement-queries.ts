@@ -40,7 +40,7 @@ import type { RunningStatement } from './running.ts';
 import type { StatementParts } from './statement-parts.ts';
 import { returningRows } from './returning-rows.ts';
 import { planLoad, planRewrite, type PartsOf } from './parts-of-files.ts';
-import { requireSameColumns } from './require-same-columns.ts';
+import { requireSameColumns } from '../sink/require-same-columns.ts';
 import { typedColumns } from './typed-columns.ts';
 
 /** The queries of one statement: gate, plan, admission, tasks, result. */
@@ -110,6 +110,7 @@ export class StatementQueries implements Queries {
     const checked = async (place: Place | null, mayShare = true): Promise<PreparedQuery> => {
       const known = await this.#prepare(query, context, { place, mayShare });
       await this.#parts.checkColumns(known.columns);
+      sink.planned({ kind: 'rows', tag: this.#parts.tag, columns: known.columns, timeZone: context.timeZone });
       return known;
     };
     const prepared = await checked(null);
@@ -120,7 +121,7 @@ export class StatementQueries implements Queries {
       destination: { kind: 'rows', encoding: sink.encoding },
       renew: (place) => this.#renewed(prepared, () => checked(place)),
       planAlone: (place) => checked(place, false),
-      onStart: ({ columns }) => sink.start({ columns, timeZone: context.timeZone }),
+      onStart: () => sink.start(),
       // A statement that was stopped may have been answered already.
       onBatch: (batch) => {
         signal.throwIfAborted();
@@ -214,6 +215,8 @@ export class StatementQueries implements Queries {
     const shape = this.#admittedShape(query);
     const context = await this.#context();
     const planned = await this.#plan(query, text, context);
+    const { request, tag } = this.#parts;
+    request.sink.planned({ kind: 'rows', tag, columns: planned.columns, timeZone: context.timeZone });
     const run = { ...this.#parts, query: planned, context, shape };
     return returningRows({ ...run, offset: query.offset, of });
   }

@@ -215,15 +215,17 @@ test('rows that were still on their way to the client when their worker died are
   const sink = new CountedSink({
     encoding: 'json',
     committed: false,
+    progress: 0,
+    planned: () => undefined,
     start: () => void (rows.length = 0),
     batch: ({ body }) => void rows.push(body.toString()),
     hold: () => undefined,
     release: () => Promise.resolve(),
+    changed: () => undefined,
     finish: () => undefined,
   });
   const open = Promise.withResolvers<void>();
-  const shape = { columns: [], timeZone: 'UTC' };
-  const onStart = (): void => sink.start(shape);
+  const onStart = (): void => sink.start();
   // As rows once waited for the catalog: they belong to the result before it has them, and nothing takes them back.
   const onBatch: WholeQuery['onBatch'] = (batch) => open.promise.then(() => sink.batch(batch));
   const running = runWhole(scheduler, query({ onStart, onBatch }));

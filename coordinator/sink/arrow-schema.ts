@@ -3,7 +3,7 @@ import { must, unreachable } from '#shared/must.ts';
 import type { SqlField, SqlType } from '../plan/sql-type.ts';
 import { ARROW_SCALARS } from './arrow-scalars.ts';
 import { plainType } from './plain-type.ts';
-import type { ResultShape } from './result-sink.ts';
+import type { RowShape } from './result-sink.ts';
 
 /** Metadata key of a field that holds the SQL type of its column, which `plainType` may have replaced. */
 const SQL_TYPE_KEY = 'skein.type';
@@ -11,7 +11,7 @@ const SQL_TYPE_KEY = 'skein.type';
 const DECIMAL_BITS = 128;
 
 /** The Arrow schema of a result, by the names and types that planning fixed. */
-export const arrowSchema = ({ columns, timeZone }: ResultShape): Schema =>
+export const arrowSchema = ({ columns, timeZone }: RowShape): Schema =>
   new Schema(
     columns.map(
       ({ name, type, typeName }) =>

@@ -7,8 +7,19 @@ export type Encoding = 'json' | 'arrow';
 /** A column of a result as clients see it. */
 export type OutputColumn = { readonly name: string; readonly typeName: string; readonly type: SqlType };
 
-/** The shape of a result, which planning fixes. `timeZone`: the zone of its timestamps with time zone. */
-export type ResultShape = { readonly columns: readonly OutputColumn[]; readonly timeZone: string };
+/** The rows of a result, which planning fixes. `timeZone`: the zone of its timestamps with time zone. */
+export type RowShape = { readonly columns: readonly OutputColumn[]; readonly timeZone: string };
+
+/**
+ * The kind of a statement's result. `tag` names the statement, as Postgres' command tags do: `SELECT`, `INSERT`, `CREATE TABLE`.
+ */
+export type ResultShape =
+  /** Rows; those of RETURNING come with the number of changed rows, too. */
+  | ({ readonly kind: 'rows'; readonly tag: string } & RowShape)
+  /** No rows, but how many have changed. */
+  | { readonly kind: 'count'; readonly tag: string }
+  /** Neither. `status` is the tag, with what else there is to say. */
+  | { readonly kind: 'nothing'; readonly tag: string; readonly status: string };
 
 /**
  * Some rows of a result. As JSON, `body` holds texts, one after the other, a comma before each: `,[1,"a"],[2,"b"]`. As Arrow, `header` is
@@ -24,14 +35,23 @@ export interface BatchReader {
 export type ResultSummary = { readonly rowCount: number; readonly elapsedMs: number };
 
 /**
- * Receives a statement's result; one implementation per protocol. Calls come in the order start, batches..., finish; nothing after an
- * error.
+ * Receives a statement's result: the part of a door that the engine calls. The calls, nothing after an error:
+ * ```
+ * planned ─▶ (start ─▶ batch ...)   for rows; from `start` again as long as the sink is not `committed`
+ *        └─▶ changed                for a statement that changes rows
+ *                └─▶ finish
+ * ```
  */
 export interface ResultSink {
   /** The form in which it takes batches. */
   readonly encoding: Encoding;
-  /** Begins the result; a result that is not `committed` may begin again. */
-  start(shape: ResultShape): void;
+  /**
+   * Says what the result will be, once, as soon as it is known: for a query when it is planned, before it waits for its place; for any
+   * other statement when it has run. A query that is planned again and has other columns then fails with COLUMNS_CHANGED.
+   */
+  planned(shape: ResultShape): void;
+  /** Begins the rows; those of a result that is not `committed` may begin again. */
+  start(): void;
   /**
    * Resolves when more rows may come, so a slow client slows the worker. @throws RESULT_TOO_LARGE, QUERY_CANCELLED when the client is gone.
    */
@@ -40,7 +60,14 @@ export interface ResultSink {
   hold(): void;
   /** Ends the wait of the rows; resolves when the client has taken what does not fit into the holdback. @throws QUERY_CANCELLED */
   release(): Promise<void>;
+  /** The statement has changed this many rows. */
+  changed(count: number): void;
   finish(summary: ResultSummary): void;
+  /**
+   * A number that grows with each byte that the client takes. A client that takes none for `coordinator.result_wait` has stopped: what
+   * follows waits on disk (`spooled-sink.ts`), and the door gets it as the promises of `batch` resolve.
+   */
+  readonly progress: number;
   /** The client has seen a part: an error can no longer be answered, nor the statement run again. */
   readonly committed: boolean;
 }

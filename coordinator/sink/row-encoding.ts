@@ -4,7 +4,7 @@ import { arrowRows } from './arrow-rows.ts';
 import { arrowSchema } from './arrow-schema.ts';
 import { jsonRows } from './json-rows.ts';
 import { RecordBatchReader } from './record-batch-reader.ts';
-import type { BatchReader, Encoding, ResultShape } from './result-sink.ts';
+import type { BatchReader, Encoding, RowShape } from './result-sink.ts';
 import { TextColumnReader } from './text-column.ts';
 
 /**
@@ -21,7 +21,7 @@ export type RowEncoding = {
 };
 
 /** @param rows of the result, as they are expected */
-export function rowEncoding(encoding: Encoding, { columns, timeZone }: ResultShape, rows: number): RowEncoding {
+export function rowEncoding(encoding: Encoding, { columns, timeZone }: RowShape, rows: number): RowEncoding {
   const expected = rows <= FEW_ROWS ? 'few' : 'many';
   const types = columns.map(({ type }) => type);
   switch (encoding) {

@@ -1,6 +1,13 @@
 import { printJson, type Json } from '#shared/json.ts';
 import { textRecordBatch } from '../binding/text-record-batch.ts';
-import type { Encoding, ResultBatch } from './result-sink.ts';
+import type { Encoding, OutputColumn, ResultBatch } from './result-sink.ts';
+
+/** Columns of VARCHAR. */
+export const textColumns = (names: readonly string[]): readonly OutputColumn[] =>
+  names.map((name) => ({ name, typeName: 'VARCHAR', type: { kind: 'scalar', name: 'VARCHAR' } }));
+
+/** The result of a statement that answers neither rows nor a number, where it has to be rows. */
+export const STATUS_COLUMNS: readonly OutputColumn[] = textColumns(['status']);
 
 /** Encodes rows that the coordinator answers by itself; in Arrow every column is text. */
 export function textBatch(encoding: Encoding, columns: number, rows: readonly (readonly Json[])[]): ResultBatch {

@@ -104,6 +104,8 @@ const NOTHING: ReadonlyMap<number, string> = new Map();
 /** The value of each parameter, as SQL; undefined for one without. */
 function valueOf(parameters: Parameters): (key: string) => string | undefined {
   if (parameters.kind === 'unknown') {
+    const { literal } = parameters;
+    if (literal !== undefined) return () => literal;
     return (key) => printParameter({ type: parameters.types[Number(key) - 1] ?? null, value: null });
   }
   const values = valuesByName(parameters);

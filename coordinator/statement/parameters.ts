@@ -18,8 +18,11 @@ export type Parameter = { readonly type: string | null; readonly value: Constant
 export type Parameters =
   | { readonly kind: 'positional'; readonly values: readonly Parameter[] }
   | { readonly kind: 'named'; readonly values: readonly (readonly [name: string, value: Parameter])[] }
-  /** A statement that is prepared has no values yet; `types` are those of `$1`, `$2`, ... as far as they are declared. */
-  | { readonly kind: 'unknown'; readonly types: readonly string[] };
+  /**
+   * A statement that is prepared or described has no values yet; `types` are those of `$1`, `$2`, ... as far as they are declared. `literal`
+   * takes the place of each; absent = NULL.
+   */
+  | { readonly kind: 'unknown'; readonly types: readonly string[]; readonly literal?: string };
 
 /** Values that a statement may be given. */
 export const PARAMETERS_MAX = 10_000;

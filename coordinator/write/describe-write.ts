@@ -16,7 +16,7 @@ export async function describeWrite(written: RowWrite, services: RowServices): P
   const write = await proveWrite(written, services.queries);
   const parameters = await parametersOf(write, services);
   const { input } = write;
-  if (input.returning === null) return { columns: COUNT_COLUMNS, parameters };
+  if (input.returning === null) return { kind: 'count', columns: COUNT_COLUMNS, parameters };
   const returned = await describeReturning(input, await services.target(input.table), services.queries);
   return {
     columns: returned?.columns ?? null,

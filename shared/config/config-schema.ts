@@ -309,6 +309,14 @@ export const CONFIG = {
     100_000,
     'Results of one user that wait to be read over Flight SQL at once',
   ),
+  'coordinator.result_wait': duration(
+    10_000,
+    'Time without a byte taken after which a result waits on disk for its client, so that its statement holds no place and no slot',
+  ),
+  'coordinator.result_spool_bytes': bytes(
+    16 * GIB,
+    'Disk for the rows that wait for clients who do not read; those of one tenant have half of it at most, a result that needs more is cancelled',
+  ),
   'coordinator.result_ttl': duration(
     60_000,
     'Time for which a result can be read after its statement has ended, or its last byte was taken',

@@ -42,6 +42,7 @@ const AUDIT_EVENTS = [
   'retry_webhook',
   'sign_in',
   'sign_in_refused',
+  'mint_token',
 ] as const;
 type AuditEventType = (typeof AUDIT_EVENTS)[number];
 

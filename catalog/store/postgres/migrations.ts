@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import type { OwnSchema } from '#shared/database/own-schema.ts';
+import { ASSERTIONS_MIGRATION } from './assertions-migration.ts';
 import { EXPIRY_MIGRATION } from './expiry-migration.ts';
 import { IDENTITY_MIGRATION } from './identity-migration.ts';
 import { JOBS_MIGRATION } from './jobs-migration.ts';
@@ -39,7 +40,8 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0013_leases': { up: (db) => run(db, LEASE_MIGRATION) },
     '0014_relation_facts': { up: (db) => run(db, RELATION_FACTS_MIGRATION) },
     '0015_principals': { up: (db) => run(db, PRINCIPALS_MIGRATION) },
-    '0016_storage_profiles': { up: (db) => run(db, PROFILES_MIGRATION) },
+    '0016_assertions': { up: (db) => run(db, ASSERTIONS_MIGRATION) },
+    '0017_storage_profiles': { up: (db) => run(db, PROFILES_MIGRATION) },
   },
 };
 

@@ -69,50 +69,9 @@ export async function requirePrincipal(db: Database, tenantId: string, username:
 /** The current state of a principal for which a token is issued, not its state at sign-in. */
 export type TokenPrincipal = PrincipalRow & {
   readonly tenant: string;
-  /** The scopes that its tokens may be granted; undefined = every scope. */
-  readonly scopes: readonly string[] | undefined;
+  /** The scopes that its tokens may be granted. */
+  readonly scopes: readonly string[];
 };
-
-/** Finds a principal by id; undefined when there is none. */
-export async function findTokenPrincipal(db: Database, id: PrincipalId): Promise<TokenPrincipal | undefined> {
-  const row = await db
-    .selectFrom('principal as p')
-    .innerJoin('tenant as t', 't.id', 'p.tenant_id')
-    .leftJoin('oauth_client as c', 'c.principal_id', 'p.id')
-    .select(['p.username', 'p.status', 'p.roles', 'p.session_epoch', 't.name as tenant', 'c.scopes'])
-    .where('p.id', '=', id)
-    .executeTakeFirst();
-  if (row === undefined) return undefined;
-  const { session_epoch: sessionEpoch, scopes, ...rest } = row;
-  return { ...rest, id, sessionEpoch, scopes: scopes ?? undefined };
-}
-
-/** A principal that signs in by its name, and its password's PHC string of Argon2id; null = it has no password. */
-export type PasswordHolder = { readonly principal: TokenPrincipal; readonly passwordHash: string | null };
-
-/** Finds a principal of the tenant by name, in one query whether it is there or not. @param tenant undefined = the first one that was made */
-export async function findPasswordHolder(
-  db: Database,
-  tenant: string | undefined,
-  username: string,
-): Promise<PasswordHolder | undefined> {
-  const row = await db
-    .selectFrom('principal as p')
-    .innerJoin('tenant as t', 't.id', 'p.tenant_id')
-    .leftJoin('oauth_client as c', 'c.principal_id', 'p.id')
-    .select(['p.id', 'p.username', 'p.status', 'p.roles', 'p.session_epoch', 'p.password_hash'])
-    .select(['t.name as tenant', 'c.scopes'])
-    .where('p.username', '=', username)
-    .where((eb) =>
-      tenant === undefined
-        ? eb('t.id', '=', eb.selectFrom('tenant').select('id').orderBy('created_at').orderBy('id').limit(1))
-        : eb('t.name', '=', tenant),
-    )
-    .executeTakeFirst();
-  if (row === undefined) return undefined;
-  const { id, session_epoch: sessionEpoch, password_hash: passwordHash, scopes, ...rest } = row;
-  return { principal: { ...rest, id: principalId(id), sessionEpoch, scopes: scopes ?? undefined }, passwordHash };
-}
 
 /** Finds the name of a principal's tenant; undefined when there is no such principal. */
 export async function findTenantOf(db: Database, id: PrincipalId): Promise<string | undefined> {

@@ -43,6 +43,7 @@ export type PrincipalTables = {
     created_at: Date;
     expires_at: Date;
   };
+  used_assertion: { principal_id: string; jti_sha256: Buffer; expires_at: Date };
   keypair: {
     id: Generated<string>;
     principal_id: string;

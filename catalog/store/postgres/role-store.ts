@@ -123,26 +123,3 @@ export async function revokePrivilege(tx: Tx, principal: PrincipalId, privilege?
   if (privilege !== undefined) query = query.where('privilege', '=', privilege);
   return Number((await query.executeTakeFirst()).numDeletedRows);
 }
-
-/** The scopes that tokens of a user may have: those of its roles, and of `public`. */
-export async function scopesOfRoles(db: Database, principal: PrincipalId): Promise<readonly string[]> {
-  const rows = await db
-    .selectFrom('role as r')
-    .innerJoin('principal as p', 'p.tenant_id', 'r.tenant_id')
-    .select('r.scopes')
-    .where('p.id', '=', principal)
-    .where((eb) =>
-      eb.or([
-        eb('r.name', '=', PUBLIC_ROLE),
-        eb.exists(
-          eb
-            .selectFrom('role_grant as g')
-            .select('g.role_id')
-            .whereRef('g.role_id', '=', 'r.id')
-            .whereRef('g.principal_id', '=', 'p.id'),
-        ),
-      ]),
-    )
-    .execute();
-  return [...new Set(rows.flatMap(({ scopes }) => scopes))];
-}

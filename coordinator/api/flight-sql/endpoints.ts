@@ -39,7 +39,7 @@ export function renewEndpoint({ results }: FlightDoor, { caller }: Visit, endpoi
   if (endpoint === null) throw new SkeinError('INVALID_REQUEST', 'the request has no endpoint');
   const handle = handleOf(endpoint);
   if (handle === undefined) return encodeMessage('FlightEndpoint', endpoint);
-  results.find(caller.claims, handle);
+  results.find(caller.claims, handle).renewed();
   const untilMs = Date.now() + results.renew(handle);
   const expiration = { seconds: String(Math.floor(untilMs / 1_000)), nanos: (untilMs % 1_000) * 1_000_000 };
   return encodeMessage('FlightEndpoint', { ...endpoint, expiration_time: expiration });

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Schema } from 'apache-arrow';
 import { SkeinError } from '#shared/error.ts';
 import type { QueryId } from '#shared/id.ts';
+import { unreachable } from '#shared/must.ts';
 import { arrowSchema } from '../../sink/arrow-schema.ts';
 import type { ResultBatch, ResultShape, ResultSink, ResultSummary } from '../../sink/result-sink.ts';
-import { schemaMessage } from './arrow-message.ts';
 
 /** Bytes of rows that wait for the reader in memory; a statement that has more waits. */
 const WINDOW_BYTES = 8 * 2 ** 20;
@@ -28,11 +28,12 @@ export class FlightResult implements ResultSink {
   #batches: ResultBatch[] = [];
   #bytes = 0;
   #end: End | undefined;
+  /** Rows that the statement has changed. */
+  #changed: number | undefined;
   #isHeld = false;
   #isRead = false;
-  /** The client has been told the columns. */
-  #isTold = false;
   #committed = false;
+  #takenBytes = 0;
   #onBatch: () => void = () => undefined;
   #onRoom: (() => void) | undefined;
 
@@ -52,6 +53,15 @@ export class FlightResult implements ResultSink {
     return this.#committed;
   }
 
+  get progress(): number {
+    return this.#takenBytes;
+  }
+
+  /** The client wants to have more time for its result. */
+  renewed(): void {
+    this.#takenBytes += 1;
+  }
+
   /** The number of rows, once the statement has ended; null before. */
   get rows(): number | null {
     return this.#end?.kind === 'finished' ? this.#end.rows : null;
@@ -62,16 +72,24 @@ export class FlightResult implements ResultSink {
     return this.#ended.promise;
   }
 
-  start(shape: ResultShape): void {
-    const schema = arrowSchema({ columns: shape.columns, timeZone: ZONE });
-    if (this.#isTold && this.#schema !== undefined && !sameSchema(this.#schema, schema)) {
-      throw new SkeinError('NOT_SUPPORTED', 'the columns of the result have changed since the client was told them');
+  planned(shape: ResultShape): void {
+    switch (shape.kind) {
+      case 'rows':
+        this.#schema = arrowSchema({ columns: shape.columns, timeZone: ZONE });
+        this.#planned.resolve();
+        break;
+      case 'count':
+      case 'nothing':
+        // It has no columns; it has run by now, and ends at once.
+        break;
+      default:
+        unreachable(shape);
     }
-    this.#schema ??= schema;
-    if (!this.#isTold) this.#schema = schema;
+  }
+
+  start(): void {
     this.#batches = [];
     this.#bytes = 0;
-    this.#planned.resolve();
   }
 
   batch(batch: ResultBatch): Promise<void> | undefined {
@@ -98,8 +116,12 @@ export class FlightResult implements ResultSink {
     await this.#room();
   }
 
+  changed(count: number): void {
+    this.#changed = count;
+  }
+
   finish({ rowCount }: ResultSummary): void {
-    this.#ends({ kind: 'finished', rows: rowCount });
+    this.#ends({ kind: 'finished', rows: this.#changed ?? rowCount });
   }
 
   /** The statement has failed. */
@@ -120,7 +142,6 @@ export class FlightResult implements ResultSink {
   async schema(): Promise<Schema | undefined> {
     await this.#planned.promise;
     if (this.#end?.kind === 'failed' && !this.#committed) throw this.#end.error;
-    this.#isTold = true;
     return this.#schema;
   }
 
@@ -144,6 +165,7 @@ export class FlightResult implements ResultSink {
       const batch = this.#isHeld ? undefined : this.#batches.shift();
       if (batch !== undefined) {
         this.#bytes -= batch.body.length;
+        this.#takenBytes += batch.body.length;
         this.#committed = true;
         if (this.#bytes < WINDOW_BYTES) this.#onRoom?.();
         yield batch;
@@ -178,6 +200,3 @@ export class FlightResult implements ResultSink {
     this.#onBatch();
   }
 }
-
-/** Whether names, types and nullability are the same. */
-const sameSchema = (a: Schema, b: Schema): boolean => schemaMessage(a).equals(schemaMessage(b));

@@ -1,11 +1,10 @@
-import type { ResultBatch, ResultShape, ResultSink } from '../../sink/result-sink.ts';
-import { COUNT_COLUMNS } from '../../sink/count-batch.ts';
+import type { ResultSink } from '../../sink/result-sink.ts';
 
 /** Takes the result of a statement that changes rows, of which only their number is wanted; rows of others are dropped. */
 export class UpdateCount implements ResultSink {
   readonly encoding = 'arrow';
   readonly committed = false;
-  #isCount = false;
+  readonly progress = 0;
   #rows = 0;
 
   /** Rows that the statement has changed; 0 for one that changes none. */
@@ -13,18 +12,20 @@ export class UpdateCount implements ResultSink {
     return this.#rows;
   }
 
-  start({ columns }: ResultShape): void {
-    this.#isCount = columns === COUNT_COLUMNS || (columns.length === 1 && columns[0]?.name === 'count');
-  }
+  planned(): void {}
 
-  batch({ body }: ResultBatch): undefined {
-    if (this.#isCount) this.#rows = Number(body.readBigInt64LE());
-  }
+  start(): void {}
+
+  batch(): undefined {}
 
   hold(): void {}
 
   release(): Promise<void> {
     return Promise.resolve();
+  }
+
+  changed(count: number): void {
+    this.#rows = count;
   }
 
   finish(): void {}

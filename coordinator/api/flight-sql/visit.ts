@@ -101,7 +101,7 @@ export class Visits {
         return { ...(await this.#options.signIn(user, password, place)), isBasic: true };
       }
       case 'bearer':
-        return this.#bearer(credentials);
+        return this.#bearer(credentials, addressOf(call.getPeer()));
       default:
         throw new SkeinError(
           'UNAUTHENTICATED',
@@ -111,9 +111,9 @@ export class Visits {
   }
 
   /** A token, or one that Handshake has given, which names a session, too. */
-  async #bearer(credentials: string): Promise<SignedIn> {
+  async #bearer(credentials: string, address: string): Promise<SignedIn> {
     const [token = '', session] = credentials.split(SESSION_MARK, 2);
-    const caller = await this.#options.authenticate(`Bearer ${token}`);
+    const caller = await this.#options.authenticate(`Bearer ${token}`, address);
     return { caller, token, isBasic: false, ...(session !== undefined && isUuid(session) ? { session } : {}) };
   }
 

@@ -2,7 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { Message } from 'apache-arrow/ipc/metadata/message';
 import { must } from '#shared/must.ts';
 import { arrowSchema } from '../../sink/arrow-schema.ts';
-import type { ResultBatch, ResultShape, ResultSink } from '../../sink/result-sink.ts';
+import type { ResultBatch, RowShape } from '../../sink/result-sink.ts';
+import type { RowsBody } from './all-as-rows.ts';
 import { HeldResponse, type ResponseLimits } from './held-response.ts';
 
 export const ARROW_STREAM = 'application/vnd.apache.arrow.stream';
@@ -17,7 +18,7 @@ const PREFIX_BYTES = 8;
  * schema, record batch ..., end; each message: ffffffff, length of the header, header, body
  * ```
  */
-export class ArrowResult implements ResultSink {
+export class ArrowResult implements RowsBody {
   readonly encoding = 'arrow';
   readonly #response: HeldResponse;
 
@@ -25,11 +26,15 @@ export class ArrowResult implements ResultSink {
     this.#response = new HeldResponse(response, { ...limits, headers, contentType: ARROW_STREAM });
   }
 
+  get progress(): number {
+    return this.#response.takenBytes;
+  }
+
   get committed(): boolean {
     return this.#response.committed;
   }
 
-  start(shape: ResultShape): void {
+  start(shape: RowShape): void {
     this.#response.start(framed(Buffer.from(Message.encode(Message.from(arrowSchema(shape))))));
   }
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { SkeinError } from '#shared/error.ts';
-import { SpoolFile } from './spool-file.ts';
+import { SpoolFile } from '../../sink/spool-file.ts';
 
 export type ResponseLimits = {
   readonly holdbackBytes: number;
@@ -8,6 +8,9 @@ export type ResponseLimits = {
   /** Folder for what waits and is longer than the holdback. */
   readonly spoolFolder: string;
 };
+
+/** Bytes that are written at once, so that it shows when a slow client takes some of them. */
+const PART_BYTES = 256 * 1024;
 
 type Options = ResponseLimits & {
   readonly headers: Readonly<Record<string, string>>;
@@ -25,6 +28,7 @@ export class HeldResponse {
   #heldBytes = 0;
   #totalBytes = 0;
   #committed = false;
+  #takenBytes = 0;
   #isHeld = false;
   /** Rows that wait behind `#held`. */
   #spool: SpoolFile | null = null;
@@ -37,6 +41,11 @@ export class HeldResponse {
   /** Whether a part has been sent to the client. */
   get committed(): boolean {
     return this.#committed;
+  }
+
+  /** Bytes that the client's connection has taken. */
+  get takenBytes(): number {
+    return this.#takenBytes;
   }
 
   /** Begins the body, perhaps again. */
@@ -117,7 +126,12 @@ export class HeldResponse {
     const response = this.#response;
     if (response.destroyed) throw new SkeinError('QUERY_CANCELLED', 'the client has disconnected');
     let takesMore = true;
-    for (const piece of pieces) takesMore = response.write(piece);
+    for (const piece of pieces) {
+      for (let at = 0; at < piece.length; at += PART_BYTES) {
+        const part = piece.subarray(at, at + PART_BYTES);
+        takesMore = response.write(part, () => (this.#takenBytes += part.length));
+      }
+    }
     if (takesMore) return undefined;
     return new Promise((resolve, reject) => {
       const done = (): void => {

@@ -18,7 +18,7 @@ import type { QueryService, StatementRequest } from '../../query/query-service.t
 import { ApiDocument } from '#test/support/api-document.ts';
 import { eventHub, historyEntry, liveQuery, T0, view } from '#test/support/api-fixtures.ts';
 import { allowing } from '#test/support/decisions.ts';
-import type { ResultBatch, ResultShape } from '../../sink/result-sink.ts';
+import type { ResultBatch, ResultShape, ResultSink } from '../../sink/result-sink.ts';
 import { httpApp, startHttp, type HttpOptions } from './http-server.ts';
 import type { TableApi } from './table-api.ts';
 
@@ -38,6 +38,7 @@ const queries: QueryService = {
     requests.push(request);
     return run(request);
   },
+  describe: () => Promise.resolve({ kind: 'nothing', tag: 'SET', parameters: [] }),
   timeoutMs: () => 1_000,
   endSession: async ({ id }) => void endedSessions.push(id),
   find: (caller, id) =>
@@ -180,7 +181,7 @@ afterAll(async () => {
 beforeEach(() => {
   requests.length = 0;
   run = async ({ sink }) => {
-    sink.start(SHAPE);
+    startRows(sink, SHAPE);
     await sink.batch(jsonBatch(Buffer.from(',[1],[2]')));
     await sink.batch(jsonBatch(Buffer.from(',[3]')));
     sink.finish({ rowCount: 3, elapsedMs: 1.6 });
@@ -191,10 +192,9 @@ beforeEach(() => {
   threadsAreTaken = false;
 });
 
-const SHAPE: ResultShape = {
-  columns: [{ name: 'a', typeName: 'BIGINT', type: { kind: 'scalar', name: 'BIGINT' } }],
-  timeZone: 'UTC',
-};
+const startRows = (sink: ResultSink, shape: ResultShape): void => (sink.planned(shape), sink.start());
+const COLUMN = { name: 'a', typeName: 'BIGINT', type: { kind: 'scalar', name: 'BIGINT' } } as const;
+const SHAPE = { kind: 'rows', tag: 'SELECT', columns: [COLUMN], timeZone: 'UTC' } as const;
 const jsonBatch = (body: Buffer): ResultBatch => ({ rows: 1, header: null, body });
 
 const headers = { authorization: 'Bearer good', 'content-type': 'application/json' };
@@ -417,7 +417,7 @@ test('an error within the head keeps its status; a later one breaks the connecti
   const failing =
     (bytes: number) =>
     async ({ sink }: StatementRequest) => {
-      sink.start({ columns: [], timeZone: 'UTC' });
+      startRows(sink, { ...SHAPE, columns: [] });
       for (let i = 0; i < bytes / 100; i += 1) await sink.batch(jsonBatch(Buffer.from(`,["${'x'.repeat(95)}"]`)));
       throw new SkeinError('DIVISION_BY_ZERO', 'division by zero');
     };
@@ -433,7 +433,7 @@ test('an error within the head keeps its status; a later one breaks the connecti
 
 test('a result over its limit is refused', async () => {
   run = async ({ sink }) => {
-    sink.start({ columns: [], timeZone: 'UTC' });
+    startRows(sink, { ...SHAPE, columns: [] });
     await sink.batch(jsonBatch(Buffer.alloc(RESULT_BYTES_MAX, 'x')));
   };
   expect((await post({ sql: 'x' })).json()).toMatchObject({ error: 'RESULT_TOO_LARGE' });
@@ -445,7 +445,7 @@ test('a client that reads slowly holds the rows back; one that leaves ends the s
   let reason: unknown;
   run = async ({ sink, clientGone }) => {
     clientGone.addEventListener('abort', () => void (reason = clientGone.reason));
-    sink.start({ columns: [], timeZone: 'UTC' });
+    startRows(sink, { ...SHAPE, columns: [] });
     for (let i = 0; i < pieces; i += 1) {
       await sink.batch(jsonBatch(Buffer.alloc(60_000, 'x')));
       written += 1;

@@ -21,6 +21,7 @@ import type { Events } from '../../observe/event-hub.ts';
 import type { QueryMetrics } from '../../query/query-metrics.ts';
 import type { QueryService } from '../../query/query-service.ts';
 import type { SessionKey } from '../../session/session-store.ts';
+import { AllAsRows } from './all-as-rows.ts';
 import { ArrowResult } from './arrow-result.ts';
 import type { QuarantineEntry } from './api-types.ts';
 import { clusterRoutes } from './cluster-routes.ts';
@@ -217,14 +218,14 @@ type Check = (request: FastifyRequest) => Promise<void>;
 const authenticator =
   (options: HttpOptions): Check =>
   async (request) => {
-    request.caller = await options.authenticate(request.headers.authorization);
+    request.caller = await options.authenticate(request.headers.authorization, request.socket.remoteAddress);
   };
 
 /** Checks the token of a request, and that the caller may do these actions. */
 const allowing =
   (options: HttpOptions, ...actions: readonly Action[]): Check =>
   async (request) => {
-    const caller = await options.authenticate(request.headers.authorization);
+    const caller = await options.authenticate(request.headers.authorization, request.socket.remoteAddress);
     request.caller = caller;
     for (const action of actions) requireAction(caller, action);
   };
@@ -278,7 +279,8 @@ async function postQuery(request: FastifyRequest, reply: FastifyReply, options: 
   response.once('close', onClose);
   const { holdbackBytes, resultBytesMax, spoolFolder } = options;
   const Result = takesArrow(request) ? ArrowResult : JsonResult;
-  const sink = new Result(response, { [QUERY_ID_HEADER]: queryId }, { holdbackBytes, resultBytesMax, spoolFolder });
+  const limits = { holdbackBytes, resultBytesMax, spoolFolder };
+  const sink = new AllAsRows(new Result(response, { [QUERY_ID_HEADER]: queryId }, limits));
   try {
     const { sql, parameters, timeoutMs } = await readBody(request, caller, {
       options,

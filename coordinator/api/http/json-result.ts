@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import type { ResultBatch, ResultShape, ResultSink, ResultSummary } from '../../sink/result-sink.ts';
+import type { ResultBatch, RowShape, ResultSummary } from '../../sink/result-sink.ts';
+import type { RowsBody } from './all-as-rows.ts';
 import { HeldResponse, type ResponseLimits } from './held-response.ts';
 
 const COMMA = 0x2c;
 
 /** The body `{columns, types, rows, row_count, elapsed_ms}` of POST /api/query. A body that was cut is never valid JSON. */
-export class JsonResult implements ResultSink {
+export class JsonResult implements RowsBody {
   readonly encoding = 'json';
   readonly #response: HeldResponse;
   #isFirstRow = true;
@@ -14,11 +15,15 @@ export class JsonResult implements ResultSink {
     this.#response = new HeldResponse(response, { ...limits, headers, contentType: 'application/json; charset=utf-8' });
   }
 
+  get progress(): number {
+    return this.#response.takenBytes;
+  }
+
   get committed(): boolean {
     return this.#response.committed;
   }
 
-  start({ columns }: ResultShape): void {
+  start({ columns }: RowShape): void {
     const names = JSON.stringify(columns.map((column) => column.name));
     const types = JSON.stringify(columns.map((column) => column.typeName));
     this.#response.start(Buffer.from(`{"columns":${names},"types":${types},"rows":[`));

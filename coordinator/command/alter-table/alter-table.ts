@@ -8,7 +8,7 @@ import { takeIfExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
 import { qualify } from '../../operation/qualify.ts';
-import { runProcedure, takeProcedure, type ProcedureClause } from '../maintenance/procedures.ts';
+import { METRIC_COLUMNS, runProcedure, takeProcedure, type ProcedureClause } from '../maintenance/procedures.ts';
 import { changeTable } from '../../operation/change-table.ts';
 import { applyEdit, takeEdit, type EditClause } from './edits.ts';
 import { renameTable } from './rename-table.ts';
@@ -58,6 +58,8 @@ export const alterTable: Command<AlterTable> = {
   },
   inTransaction: ({ action }) => action.kind === 'edits' || action.kind === 'set not null',
   action: ({ action }) => (action.kind === 'rename' ? 'table.rename' : 'table.commit'),
+  answers: ({ action }) =>
+    action.kind === 'execute' ? { kind: 'rows', columns: METRIC_COLUMNS } : { kind: 'nothing' },
   async run({ ifExists, name, action }, context) {
     try {
       if (action.kind === 'execute') {

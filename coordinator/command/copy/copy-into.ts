@@ -5,6 +5,7 @@ import type { Unload } from '../../operation/unload.ts';
 import type { Command } from '../command.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
 import type { Outcome } from '../../operation/outcome.ts';
+import { copyColumns } from '../../operation/copy-columns.ts';
 import { takeCopy } from './take-copy.ts';
 import { takeUnload } from './take-unload.ts';
 
@@ -13,6 +14,7 @@ const COLUMNS = ['rows_unloaded', 'input_bytes', 'output_bytes'] as const;
 /** `COPY INTO table FROM @stage`, which loads files, and `COPY INTO @stage FROM table | (query)`, which unloads rows */
 export const copyInto: Command<{ readonly copy: CopyInto } | { readonly unload: Unload }> = {
   words: ['COPY INTO'],
+  tag: 'COPY',
   queryType: 'copy',
   timeout: 'session',
   parse(reader) {
@@ -26,6 +28,7 @@ export const copyInto: Command<{ readonly copy: CopyInto } | { readonly unload: 
     const { parameters } = await queries.describe(input.unload.query);
     return { columns: numberColumns(COLUMNS), parameters };
   },
+  answers: (input) => ('unload' in input ? null : { kind: 'rows', columns: copyColumns(input.copy.options) }),
   run: (input, context) => ('unload' in input ? unload(input.unload, context) : load(input.copy, context)),
 };
 

@@ -1,7 +1,10 @@
 import type { ObjectName } from '../../statement/statement.ts';
 import { textResult } from '../../operation/answer.ts';
+import { textColumns } from '../../sink/text-batch.ts';
 import type { Analyze } from '../../operation/writes.ts';
 import type { Command } from '../command.ts';
+
+const COLUMNS = ['column_name', 'distinct_count'];
 
 /** `ANALYZE [TABLE] table [(column, ...)]`: distinct counts of columns, kept beside the current snapshot, which estimates use. */
 export const analyze: Command<Analyze> = {
@@ -22,9 +25,10 @@ export const analyze: Command<Analyze> = {
     return { table, columns: columns.length === 0 ? null : columns };
   },
   action: () => 'table.commit',
+  answers: () => ({ kind: 'rows', columns: textColumns(COLUMNS) }),
   async run(input, context) {
     const { columns, ...cost } = await context.writes.analyze(input);
     const rows = columns.map(({ name, distinct }) => [name, String(distinct)]);
-    return { ...(await context.answer(textResult(['column_name', 'distinct_count'], rows))), ...cost };
+    return { ...(await context.answer(textResult(COLUMNS, rows))), ...cost };
   },
 };

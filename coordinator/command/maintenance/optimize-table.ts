@@ -2,7 +2,7 @@ import type { ObjectName } from '../../statement/statement.ts';
 import { withNamePosition } from '../../operation/with-name-position.ts';
 import type { Command } from '../command.ts';
 import { qualify } from '../../operation/qualify.ts';
-import { runProcedure, takeCondition, type ProcedureClause } from './procedures.ts';
+import { METRIC_COLUMNS, runProcedure, takeCondition, type ProcedureClause } from './procedures.ts';
 
 type OptimizeTable = { readonly name: ObjectName; readonly call: ProcedureClause };
 
@@ -21,6 +21,7 @@ export const optimizeTable: Command<OptimizeTable> = {
     return { name, call: { procedure: 'optimize', values: [], where, position } };
   },
   action: () => 'table.commit',
+  answers: () => ({ kind: 'rows', columns: METRIC_COLUMNS }),
   async run({ name, call }, context) {
     const done = qualify(name, context).then((table) => runProcedure(call, table, context));
     const { answer, cost } = await withNamePosition(name, done);

@@ -5,6 +5,7 @@ import type { TableName } from '../../binding/table-source.ts';
 import type { TextSpan } from '../../statement/statement.ts';
 import type { StatementReader } from '../../statement/statement-reader.ts';
 import { textResult, type Answer } from '../../operation/answer.ts';
+import { textColumns } from '../../sink/text-batch.ts';
 import { takeLiteral, type LiteralClause } from '../clause/literal.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
 import { expireSnapshots } from './expire-snapshots.ts';
@@ -23,6 +24,10 @@ const PROCEDURES = {
   remove_orphan_files: removeOrphanFiles,
   rollback_to_snapshot: rollbackToSnapshot,
 } as const satisfies Readonly<Record<string, Procedure>>;
+
+const METRICS = ['metric_name', 'metric_value'];
+/** The columns of what a procedure answers. */
+export const METRIC_COLUMNS = textColumns(METRICS);
 
 type ProcedureName = keyof typeof PROCEDURES;
 
@@ -84,5 +89,5 @@ export async function runProcedure(
   };
   const call = { context, dryRun: booleanValue(given, 'dry_run'), where, position, spent };
   const metrics = await PROCEDURES[procedure].run(table, given, call);
-  return { answer: textResult(['metric_name', 'metric_value'], metrics), cost };
+  return { answer: textResult(METRICS, metrics), cost };
 }

@@ -56,6 +56,8 @@ export const createMaterializedView: Command<CreateMaterializedView> = {
     return { orReplace, ifNotExists, name, withData, ...shown, query };
   },
   action: ({ orReplace }) => (orReplace ? 'view.replace' : 'view.create'),
+  answers: () => ({ kind: 'count' }),
+  queryIn: ({ query }) => query,
   async run(input, context) {
     const { name, ifNotExists, orReplace } = input;
     const { name: wanted, loaded } = await withNamePosition(name, viewPlace(name, context));

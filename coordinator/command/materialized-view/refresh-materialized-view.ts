@@ -15,6 +15,7 @@ export const refreshMaterializedView: Command<{ readonly name: ObjectName }> = {
     return { name };
   },
   action: () => 'table.commit',
+  answers: () => ({ kind: 'count' }),
   async run({ name }, context) {
     const planned = await planRefresh(await loadMaterializedView(name, context), context, name.position);
     const { count, ...outcome } = await refresh(planned, context, name.position);

@@ -21,6 +21,8 @@ export const principalCommand = ({ words, parse }: Definition): Command<Principa
   timeout: 'session',
   parse,
   action: () => null,
+  // The catalog says which columns, when it has run: a status, or a secret that is shown once.
+  answers: () => ({ kind: 'rows', columns: null }),
   async run(input, context) {
     context.beginCommit();
     const { columns, rows } = await context.catalog.runPrincipalStatement(context.caller.claims, input);

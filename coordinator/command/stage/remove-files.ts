@@ -16,6 +16,7 @@ export const removeFiles: Command<StageReference> = {
     return reference;
   },
   action: () => 'stage.write',
+  answers: () => ({ kind: 'count' }),
   async run(reference, context) {
     const stage = await openStage(reference, 'stage.write', context);
     let count = 0;

@@ -67,13 +67,15 @@ export const createTable: Command<CreateTable> = {
   },
   inTransaction: () => true,
   action: () => 'table.create',
+  answers: ({ shape }) => ({ kind: 'query' in shape ? 'count' : 'nothing' }),
+  queryIn: ({ shape }) => ('query' in shape ? shape.query : null),
   async run({ name, shape, clauses, orReplace, ifNotExists }, context) {
     const place = await withNamePosition(name, tablePlace(name, context));
     if (place.view !== undefined) throw orReplace ? otherKind(place.view, 'table', name) : nameTaken(place.view, name);
     if ('query' in shape)
       return createAs({ name, clauses, orReplace, ifNotExists, query: shape.query }, place, context);
     const define = await definition(shape, clauses, context);
-    const status = statusResult(hasKey(shape) ? WITH_KEY : 'CREATE TABLE');
+    const status = hasKey(shape) ? statusResult(WITH_KEY, 'CREATE TABLE') : statusResult('CREATE TABLE');
     if (place.existing !== undefined && !orReplace) {
       if (!ifNotExists) throw nameTaken(place.existing, name);
       return context.answer(status);

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { scopesOf, type TokenClaims } from '#shared/authorization/token-claims.ts';
 import type { CatalogContext } from '../../../context.ts';
-import { findTokenPrincipal } from '../../../store/postgres/principal-store.ts';
+import { findTokenPrincipal } from '../../../store/postgres/shown-credentials.ts';
 import { grantScopes } from '../../../token/grant-scopes.ts';
 import type { Answer } from '../../operation.ts';
 import { ACCESS_TOKEN_TYPE, countRequest, issue, lifetimeMs } from './issue.ts';
@@ -41,6 +41,7 @@ export async function exchangeGrant(
   const caller = await requireCaller(context, credentials);
   const claims = await subjectOf(context, subjectToken, caller);
   if (claims.auth_method === 'operator') throw badSubject('an operator made the token, and such tokens do not renew');
+  if (claims.auth_method === 'pat') throw badSubject('exchange the personal access token anew, with which it ends');
   const principal = await findTokenPrincipal(context.store.db, claims.sub);
   if (principal?.status !== 'ACTIVE' || principal.tenant !== claims.tenant) throw badSubject('the token is not valid');
   if (claims.sess_epoch < principal.sessionEpoch) throw badSubject('the token has been revoked');
@@ -49,7 +50,7 @@ export async function exchangeGrant(
   if (lifetimeMs(context, authenticatedAtMs) === 0) throw badSubject('the sign-in that it comes from has ended');
   const requestedScopes = takeScopes(form);
   const own = scopesOf(claims);
-  const allowed = [...own].filter((scope) => principal.scopes?.includes(scope) ?? true);
+  const allowed = [...own].filter((scope) => principal.scopes.includes(scope));
   return issue(context, {
     principal,
     scopes: grantScopes(requestedScopes, allowed),

@@ -6,18 +6,33 @@ import { exchangeGrant } from './exchange-grant.ts';
 import { refuseFor } from './issue.ts';
 import { oauthAnswer, OAuthError } from './oauth-error.ts';
 import { readCredentials, type Credentials } from './read-credentials.ts';
+import { jwtBearerGrant } from './jwt-bearer-grant.ts';
+import { patGrant } from './pat-grant.ts';
 import { refreshGrant } from './refresh-grant.ts';
 import { parseTokenForm, requiredField, type TokenForm } from './token-form.ts';
 
 /** Maximum size of a form: two tokens and some words. */
 export const TOKEN_BODY_BYTES_MAX = 64 * 1024;
 
-type Grant = (context: CatalogContext, form: TokenForm, credentials: Credentials) => Promise<Answer>;
+/** @param shown the credentials of the request, which are read when a grant asks for them; and the address that it comes from */
+type Grant = (
+  context: CatalogContext,
+  form: TokenForm,
+  shown: { readonly credentials: () => Credentials; readonly address: string },
+) => Promise<Answer>;
 
 const GRANTS: ReadonlyMap<string, Grant> = new Map([
-  ['client_credentials', clientCredentialsGrant],
-  ['refresh_token', refreshGrant],
-  ['urn:ietf:params:oauth:grant-type:token-exchange', exchangeGrant],
+  ['client_credentials', (context, form, { credentials }) => clientCredentialsGrant(context, form, credentials())],
+  ['refresh_token', (context, form, { credentials }) => refreshGrant(context, form, credentials())],
+  [
+    'urn:ietf:params:oauth:grant-type:token-exchange',
+    (context, form, { credentials }) => exchangeGrant(context, form, credentials()),
+  ],
+  ['pat', (context, form, { address }) => patGrant(context, form, address)],
+  [
+    'urn:ietf:params:oauth:grant-type:jwt-bearer',
+    (context, form, { address }) => jwtBearerGrant(context, form, address),
+  ],
 ]);
 
 /** `POST /v1/oauth/tokens`: grants and errors as RFC 6749 and RFC 8693 have them, never in Iceberg's envelope. */
@@ -30,7 +45,10 @@ export async function getToken(context: CatalogContext, request: PublicRequest):
     if (grant === undefined) {
       throw new OAuthError('unsupported_grant_type', `grant_type is one of ${[...GRANTS.keys()].join(', ')}`);
     }
-    return await grant(context, form, readCredentials(headers.authorization, form));
+    return await grant(context, form, {
+      credentials: () => readCredentials(headers.authorization, form),
+      address: request.remoteAddress,
+    });
   } catch (error) {
     if (error instanceof OAuthError) return oauthAnswer(error);
     throw error;

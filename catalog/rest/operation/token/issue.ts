@@ -1,6 +1,7 @@
 import type { CatalogContext } from '../../../context.ts';
 import { EXPIRY_TOLERANCE_MS, type TokenClaims } from '#shared/authorization/token-claims.ts';
 import type { TokenPrincipal } from '../../../store/postgres/principal-store.ts';
+import { SkeinError } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
 import { ok, type Answer } from '../../operation.ts';
 import { NO_STORE, OAuthError } from './oauth-error.ts';
@@ -15,6 +16,8 @@ type Grant = {
   readonly authenticatedAtMs?: number;
   /** When the token is issued; absent: now. A sign-in that is recorded gives its moment, so that `iat` is what later tokens repeat. */
   readonly issuedAtMs?: number;
+  /** The token ends at this moment at the latest. */
+  readonly endsAtMs?: number;
   readonly refreshToken?: string;
   readonly issuedTokenType?: string;
 };
@@ -43,7 +46,7 @@ export async function issue(context: CatalogContext, grant: Grant): Promise<Answ
       authMethod,
       ...(authenticatedAtMs === undefined ? {} : { authenticatedAtMs }),
     },
-    lifetimeMs(context, authenticatedAtMs ?? issuedAtMs),
+    Math.min(lifetimeMs(context, authenticatedAtMs ?? issuedAtMs), (grant.endsAtMs ?? Infinity) - issuedAtMs),
     issuedAtMs,
   );
   const body: Json = {
@@ -65,6 +68,20 @@ export async function issue(context: CatalogContext, grant: Grant): Promise<Answ
  */
 export const countRequest = (context: CatalogContext, principal: string): void =>
   refuseFor(context.tokenLimits.principal.take(principal), 'of this client');
+
+/** Renders the refusals of a sign-in: `invalid_grant`, or 429. */
+export async function asRefusal<T>(field: string, signIn: () => Promise<T>): Promise<T> {
+  try {
+    return await signIn();
+  } catch (error) {
+    if (!(error instanceof SkeinError)) throw error;
+    if (error.code === 'WRONG_PASSWORD') throw new OAuthError('invalid_grant', `${field} is not valid`);
+    if (error.code === 'TOO_MANY_SIGN_INS') {
+      throw new OAuthError('temporarily_unavailable', error.message, { status: 429, headers: { 'retry-after': '60' } });
+    }
+    throw error;
+  }
+}
 
 /** @throws OAuthError 429 unless `seconds` is 0 */
 export function refuseFor(seconds: number, whose: string): void {

@@ -405,7 +405,7 @@ describe('token exchange', () => {
 });
 
 describe('requests', () => {
-  test.each(['pat', 'password', 'authorization_code', 'urn:ietf:params:oauth:grant-type:jwt-bearer', 'constructor'])(
+  test.each(['password', 'authorization_code', 'urn:ietf:params:oauth:grant-type:saml2-bearer', 'constructor'])(
     'the grant %s is unsupported_grant_type',
     async (grant_type) => {
       expect(await refused({ grant_type })).toEqual([400, 'unsupported_grant_type']);

@@ -44,14 +44,31 @@ export class SpoolFile {
   /** @throws STORAGE_ERROR */
   async *read(): AsyncGenerator<Buffer, void> {
     for (let at = 0; at < this.#lengthBytes;) {
-      const piece = Buffer.alloc(Math.min(READ_BYTES, this.#lengthBytes - at));
-      const from = at;
-      const read = await this.#next(async () => this.#file?.read(piece, 0, piece.length, from));
-      const bytesRead = read?.bytesRead ?? 0;
-      if (bytesRead === 0) throw new SkeinError('STORAGE_ERROR', 'rows that waited on disk are gone');
-      at += bytesRead;
-      yield piece.subarray(0, bytesRead);
+      const piece = await this.#some(at, Math.min(READ_BYTES, this.#lengthBytes - at));
+      at += piece.length;
+      yield piece;
     }
+  }
+
+  /** A part of what it has. @throws STORAGE_ERROR */
+  async readAt(at: number, length: number): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    for (let done = 0; done < length;) {
+      const piece = await this.#some(at + done, length - done);
+      done += piece.length;
+      pieces.push(piece);
+    }
+    const [first = Buffer.alloc(0)] = pieces;
+    return pieces.length > 1 ? Buffer.concat(pieces) : first;
+  }
+
+  /** At least a byte, at most `length`. */
+  async #some(at: number, length: number): Promise<Buffer> {
+    const piece = Buffer.alloc(length);
+    const read = await this.#next(async () => this.#file?.read(piece, 0, length, at));
+    const bytesRead = read?.bytesRead ?? 0;
+    if (bytesRead === 0) throw new SkeinError('STORAGE_ERROR', 'rows that waited on disk are gone');
+    return piece.subarray(0, bytesRead);
   }
 
   close(): void {

@@ -1,0 +1,15 @@
+import type { CatalogContext } from '../../../context.ts';
+import { signInByAssertion } from '../../../principal/sign-in-by-assertion.ts';
+import { grantScopes } from '../../../token/grant-scopes.ts';
+import type { Answer } from '../../operation.ts';
+import { asRefusal, countRequest, issue } from './issue.ts';
+import { takeScopes } from './take-scopes.ts';
+import { requiredField, type TokenForm } from './token-form.ts';
+
+/** RFC 7523, 2.1: a service account signs an assertion with one of its keys, and gets a token with the scopes of its roles. */
+export async function jwtBearerGrant(context: CatalogContext, form: TokenForm, address: string): Promise<Answer> {
+  const assertion = requiredField(form, 'assertion');
+  const principal = await asRefusal('assertion', () => signInByAssertion(context, assertion, address));
+  countRequest(context, principal.id);
+  return issue(context, { principal, scopes: grantScopes(takeScopes(form), principal.scopes), authMethod: 'keypair' });
+}

@@ -1,0 +1,149 @@
+import { sql, type RawBuilder } from 'kysely';
+import { SCOPES } from '#shared/authorization/token-claims.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { isUuid, principalId, type PrincipalId } from '#shared/id.ts';
+import type { KeyAlgorithm } from '#shared/principal/key-algorithm.ts';
+import type { TokenPrincipal } from './principal-store.ts';
+import type { Database, Tx } from './tables.ts';
+
+/** Credentials that somebody shows to sign in: passwords, personal access tokens, signed assertions. */
+
+/** The scopes of the roles of a principal `p`, those of `public` too. */
+const roleScopes = (): RawBuilder<readonly string[]> => sql<readonly string[]>`(
+  select coalesce(array_agg(distinct s.scope), '{}') from catalog.role r, unnest(r.scopes) as s (scope)
+  where r.tenant_id = p.tenant_id and (r.name = 'public' or exists (
+    select from catalog.role_grant g where g.role_id = r.id and g.principal_id = p.id)))`;
+
+const principals = (db: Database) =>
+  db
+    .selectFrom('principal as p')
+    .innerJoin('tenant as t', 't.id', 'p.tenant_id')
+    .leftJoin('oauth_client as c', 'c.principal_id', 'p.id')
+    .select(['p.id', 'p.username', 'p.status', 'p.roles', 'p.session_epoch', 'p.kind', 't.name as tenant', 'c.scopes'])
+    .select(roleScopes().as('role_scopes'));
+type Row = Awaited<ReturnType<ReturnType<typeof principals>['executeTakeFirstOrThrow']>>;
+
+/** The tokens of an OAuth client may have its own scopes, all others those of the principal's roles. */
+const principalOf = (row: Row): TokenPrincipal => ({
+  id: principalId(row.id),
+  username: row.username,
+  status: row.status,
+  roles: row.roles,
+  sessionEpoch: row.session_epoch,
+  tenant: row.tenant,
+  scopes: row.scopes ?? inOrder(row.role_scopes),
+});
+
+const inOrder = (scopes: readonly string[]): readonly string[] =>
+  Object.keys(SCOPES).filter((scope) => scopes.includes(scope));
+
+/** Finds a principal by id; undefined when there is none. */
+export async function findTokenPrincipal(db: Database, id: PrincipalId): Promise<TokenPrincipal | undefined> {
+  const row = await principals(db).where('p.id', '=', id).executeTakeFirst();
+  return row === undefined ? undefined : principalOf(row);
+}
+
+/** A principal that signs in by its name, and its password's PHC string of Argon2id; null = it has no password. */
+type PasswordHolder = { readonly principal: TokenPrincipal; readonly passwordHash: string | null };
+
+/**
+ * Finds a principal of the tenant by name, in one query whether it is there or not: exactly, else without case.
+ * @param tenant undefined = the first one that was made
+ */
+export async function findPasswordHolder(
+  db: Database,
+  tenant: string | undefined,
+  username: string,
+): Promise<PasswordHolder | undefined> {
+  const row = await principals(db)
+    .select('p.password_hash')
+    .where('p.username_folded', '=', foldIdentifier(username))
+    .where((eb) => eb.or([eb('p.username', '=', username), eb('p.has_double', '=', false)]))
+    .where((eb) =>
+      tenant === undefined
+        ? eb('t.id', '=', eb.selectFrom('tenant').select('id').orderBy('created_at').orderBy('id').limit(1))
+        : eb('t.name', '=', tenant),
+    )
+    .orderBy(sql`p.username = ${username}`, 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row === undefined ? undefined : { principal: principalOf(row), passwordHash: row.password_hash };
+}
+
+/** A personal access token that is not over, and its owner. */
+export type TokenHolder = {
+  readonly principal: TokenPrincipal;
+  readonly scopes: readonly string[];
+  readonly expiresAt: Date;
+};
+
+export async function findTokenHolder(db: Database, sha256: Buffer, now: Date): Promise<TokenHolder | undefined> {
+  const row = await principals(db)
+    .innerJoin('access_token as a', 'a.principal_id', 'p.id')
+    .select(['a.scopes as token_scopes', 'a.expires_at'])
+    .where('a.sha256', '=', sha256)
+    .where('a.expires_at', '>', now)
+    .executeTakeFirst();
+  return row === undefined
+    ? undefined
+    : { principal: principalOf(row), scopes: row.token_scopes, expiresAt: row.expires_at };
+}
+
+/** A service account with one of its keys that are not revoked. */
+export type KeyHolder = {
+  /** Its tokens may have the scopes of its roles. */
+  readonly principal: TokenPrincipal;
+  /** PEM. */
+  readonly publicKey: string;
+  readonly algorithm: KeyAlgorithm;
+};
+
+/** @param issuer `<tenant>/<name>`, or the id of the account */
+export async function findKeyHolder(db: Database, issuer: string, keyId: string): Promise<KeyHolder | undefined> {
+  const slash = issuer.indexOf('/');
+  if (slash === -1 && !isUuid(issuer)) return undefined;
+  const [tenant, name] = [issuer.slice(0, slash), issuer.slice(slash + 1)];
+  const row = await principals(db)
+    .innerJoin('keypair as k', 'k.principal_id', 'p.id')
+    .select(['k.public_key', 'k.algorithm'])
+    .where('p.kind', '=', 'SERVICE')
+    .where('k.key_id', '=', keyId)
+    .where('k.revoked_at', 'is', null)
+    .where((eb) =>
+      slash === -1
+        ? eb('p.id', '=', issuer)
+        : eb.and([
+            eb('t.name', '=', tenant),
+            eb('p.username_folded', '=', foldIdentifier(name)),
+            eb.or([eb('p.username', '=', name), eb('p.has_double', '=', false)]),
+          ]),
+    )
+    .orderBy(sql`p.username = ${name}`, 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  return {
+    principal: { ...principalOf(row), scopes: inOrder(row.role_scopes) },
+    publicKey: row.public_key,
+    algorithm: row.algorithm,
+  };
+}
+
+/** Takes the only use of an assertion. @returns false when it was used before */
+export async function takeAssertion(
+  tx: Tx,
+  principal: PrincipalId,
+  { sha256, expiresAt }: { readonly sha256: Buffer; readonly expiresAt: Date },
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('used_assertion')
+    .values({ principal_id: principal, jti_sha256: sha256, expires_at: expiresAt })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+/** Forgets assertions that are over, which nobody takes any more. */
+export async function forgetAssertions(tx: Tx, before: Date): Promise<void> {
+  await tx.deleteFrom('used_assertion').where('expires_at', '<', before).execute();
+}

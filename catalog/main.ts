@@ -45,6 +45,7 @@ import { underStartupLock } from './store/postgres/startup-lock.ts';
 import { SigningKeys } from './token/signing-keys.ts';
 import { adoptRestored } from './store/postgres/table-version-store.ts';
 import { TokenIssuer } from './token/token-issuer.ts';
+import { Upkeep } from './upkeep/upkeep.ts';
 
 export type RunningCatalog = {
   /** Base URL of the REST service. */
@@ -111,6 +112,9 @@ export async function startCatalog(
       filling.abort();
       return filled;
     });
+    const upkeep = new Upkeep(context);
+    upkeep.start();
+    closers.push(() => upkeep.close());
     const rotation = setInterval(() => {
       context.keys.rotate().catch((error: unknown) => log.error({ err: error }, 'the signing key was not rotated'));
       forgetExpired(context).catch((error: unknown) => log.warn({ err: error }, 'expired tokens were not forgotten'));

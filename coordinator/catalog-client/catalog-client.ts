@@ -40,7 +40,24 @@ const MESSAGE_BYTES_MAX = 256 * 2 ** 20;
 /** Names of one page of a list. */
 const PAGE_NAMES = 1_000;
 
-type EpochUpdate = readonly { readonly principal: string; readonly sessionEpoch: number }[];
+type EpochUpdate = readonly {
+  readonly principal: string;
+  readonly sessionEpoch: number;
+  /** It was suspended or dropped: what it runs ends. */
+  readonly stopped: boolean;
+}[];
+
+/** The standing of a principal, which holds for as long as its token. */
+export type Standing = {
+  /** Whether it may do each action, by the action's name. */
+  readonly decisions: ReadonlyMap<string, Decision>;
+  /** The role that `current_role()` answers; null = `public`. */
+  readonly defaultRole: string | null;
+  /** The catalog in which its sessions start. */
+  readonly defaultWarehouse: string | null;
+  /** It may set its password, and nothing else. */
+  readonly mustChangePassword: boolean;
+};
 
 /** The purpose of a list of names: an action, which the catalog allows or refuses. */
 type CatalogsFor = Extract<Action, 'catalog.list' | 'catalog.resolve'>;
@@ -51,8 +68,7 @@ type NamespacesFor = Extract<Action, 'schema.list' | 'schema.resolve'>;
  * principal may not do it, and with UNAUTHENTICATED when its tenant has no such principal.
  */
 export interface CatalogClient {
-  /** Whether the principal may do each action, by the action's name. Holds for as long as its token. */
-  authorize(principal: Principal): Promise<ReadonlyMap<string, Decision>>;
+  authorize(principal: Principal): Promise<Standing>;
   /** @param moment of `moment`: tables as they were then; absent = as they are at each call */
   tablesFor(principal: Principal, moment?: string): TableLoader;
   /** The moment of now: it sees every commit that was acknowledged before. */
@@ -155,10 +171,18 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
   return {
     authorize: async (principal) => {
       const request = { principal: toPrincipalMessage(principal) };
-      const { decisions } = await reads.call('Authorize', request, { timeoutMs: CALL_TIMEOUT_MS });
-      return new Map(
-        decisions.map(({ action, allowed, reason }) => [action, allowed ? { allowed } : { allowed, reason }]),
-      );
+      const standing = await reads.call('Authorize', request, { timeoutMs: CALL_TIMEOUT_MS });
+      return {
+        decisions: new Map(
+          standing.decisions.map(({ action, allowed, reason }) => [
+            action,
+            allowed ? { allowed } : { allowed, reason },
+          ]),
+        ),
+        defaultRole: standing.default_role || null,
+        defaultWarehouse: standing.default_warehouse || null,
+        mustChangePassword: standing.must_change_password,
+      };
     },
     tablesFor: (principal, moment) => tables.of(principal, moment),
     moment: async () => (await reads.call('GetMoment', {}, { timeoutMs: CALL_TIMEOUT_MS })).moment,
@@ -253,7 +277,7 @@ async function* watchEpochs(
   try {
     for await (const message of stream) {
       const { epochs } = message as EpochList;
-      yield epochs.map((e) => ({ principal: e.principal, sessionEpoch: Number(e.session_epoch) }));
+      yield epochs.map((e) => ({ principal: e.principal, sessionEpoch: Number(e.session_epoch), stopped: e.stopped }));
     }
   } catch (error) {
     throw fromServiceError(error, 'CATALOG_UNAVAILABLE');

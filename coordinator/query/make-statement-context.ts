@@ -16,12 +16,13 @@ export async function makeStatementContext(parts: ContextParts): Promise<Stateme
     nowMicros: `${services.clock.nowMs()}000`,
     timeZone: setting(session, 'timezone', services.config),
     currentUser: claims.preferred_username,
+    currentRole: request.caller.standing?.defaultRole ?? 'public',
     currentCatalog: catalog,
     currentSchema: schema,
   };
 }
 
 async function currentNames({ services, request, session }: ContextParts): Promise<NameDefaults> {
-  const { catalog, schema } = await services.sessions.names.current(request.caller.claims, session);
+  const { catalog, schema } = await services.sessions.names.current(request.caller, session);
   return { catalog, schema: schemaName(schema) };
 }

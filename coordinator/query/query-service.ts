@@ -35,7 +35,7 @@ export type StatementRequest = {
 };
 
 /** A statement that is only described. */
-export type DescribeRequest = Pick<StatementRequest, 'caller' | 'session' | 'sql' | 'clientGone'> & {
+export type DescribeRequest = Pick<StatementRequest, 'caller' | 'session' | 'transaction' | 'sql' | 'clientGone'> & {
   readonly types: readonly string[];
 };
 

@@ -268,6 +268,12 @@ function run({ command: name, input }: Statement, running: RunningStatement): Pr
   if (command.timeout === 'coordinator' && request.timeoutMs === undefined) {
     active.limit(services.config['coordinator.query_timeout']);
   }
+  if (request.caller.standing?.mustChangePassword === true && name !== 'alterSelf') {
+    throw new SkeinError(
+      'FORBIDDEN',
+      "set a new password first: ALTER USER SELF SET PASSWORD 'new' OLD PASSWORD 'old', and sign in with it",
+    );
+  }
   const prepared = sessionStatements(running);
   const action = command.action(input);
   if (action !== null) requireAction(request.caller, action);

@@ -237,6 +237,7 @@ export const CONFIG = {
   ),
   'principal.lock_time': duration(15 * 60_000, 'Time for which passwords are refused then'),
   'principal.archive_after': duration(30 * 86_400_000, 'Time for which a dropped user can be had back by UNDROP USER'),
+  'audit.retention': duration(2_557 * 86_400_000, 'Age up to which rows of the audit log are kept (7 years)'),
   'catalog.background_interval': duration(5_000, 'Interval at which the catalog looks for dropped tables to purge'),
   'catalog.background_hold': duration(
     60_000,
@@ -301,6 +302,10 @@ export const CONFIG = {
   'coordinator.http_port': port(8080, 'Query HTTP port'),
   'coordinator.flight_port': port(8082, 'Flight SQL port'),
   'coordinator.flight_message_bytes_max': bytes(16 * MIB, 'Longest message that a Flight SQL client may send'),
+  'coordinator.flight_bound_bytes_max': bytes(
+    64 * MIB,
+    'Rows that a Flight SQL client may bind to the parameters of a statement at once',
+  ),
   'coordinator.flight_connections_max': integer(1_000, 1, 100_000, 'Connections of Flight SQL at once'),
   'coordinator.flight_idle_timeout': duration(1_800_000, 'Time after which a Flight SQL connection without calls ends'),
   'coordinator.flight_results_per_principal_max': integer(

@@ -50,6 +50,26 @@ export function headerOf(message: Uint8Array): Uint8Array {
   return value;
 }
 
+const DESCRIPTOR_TAG = 1 * 8 + 2;
+const COMMAND_TAG = 2 * 8 + 2;
+
+/** The command of a message's descriptor, as the first message of a DoPut has it; undefined without one. @throws INTERNAL_ERROR */
+export function commandOf<Bytes extends Uint8Array>(message: Bytes): Bytes | undefined {
+  const descriptor = fieldOf(message, DESCRIPTOR_TAG);
+  return descriptor === undefined ? undefined : fieldOf(descriptor, COMMAND_TAG);
+}
+
+/** The first field of a tag. */
+function fieldOf<Bytes extends Uint8Array>(message: Bytes, tag: number): Bytes | undefined {
+  let position = 0;
+  for (let fields = 0; position < message.length && fields < FIELDS_MAX; fields++) {
+    const field = readField(message, position);
+    if (field.tag === tag) return field.value;
+    position = field.end;
+  }
+  return undefined;
+}
+
 /** Encodes the last message of a stream: application metadata without data. */
 export function encodeAppMetadata(metadata: Uint8Array): Uint8Array<ArrayBuffer> {
   const message = new Uint8Array(fieldBytes(METADATA_TAG, metadata.length));

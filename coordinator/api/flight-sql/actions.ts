@@ -2,6 +2,8 @@ import { SkeinError } from '#shared/error.ts';
 import type { FlightDoor } from './flight-door.ts';
 import { beginTransaction, closeSession, endTransaction } from './end-transaction.ts';
 import { cancelInfo, renewEndpoint } from './endpoints.ts';
+import { transactionOf } from './flight-transactions.ts';
+import { prepare } from './prepare.ts';
 import { decodeMessage, encodeMessage, packMessage, unpackMessage, type SqlMessages } from './flight-messages.ts';
 import { getSessionOptions, setSessionOptions } from './session-options.ts';
 import type { Visit } from './visit.ts';
@@ -9,11 +11,26 @@ import type { Visit } from './visit.ts';
 /** An action: its body in, and that of its result, if it has one. */
 type Action = {
   readonly description: string;
-  readonly run: (door: FlightDoor, visit: Visit, body: Uint8Array) => Promise<Buffer | undefined>;
+  readonly run: (door: FlightDoor, visit: Visit, body: Uint8Array, gone: AbortSignal) => Promise<Buffer | undefined>;
 };
 
 /** The actions of the door, by their types. Those that are missing, of Substrait and savepoints, are UNIMPLEMENTED. */
 const ACTIONS: Readonly<Record<string, Action>> = {
+  CreatePreparedStatement: {
+    description: 'Prepares a statement: its columns and parameters, and a handle',
+    run: async (door, visit, body, gone) => {
+      const { query: sql, transaction_id: id } = unpacked('ActionCreatePreparedStatementRequest', body);
+      return prepare(door, visit, { sql, transaction: transactionOf(visit.session, id) }, gone);
+    },
+  },
+  ClosePreparedStatement: {
+    description: 'Forgets a prepared statement',
+    run: async (door, visit, body) => {
+      const { prepared_statement_handle: handle } = unpacked('ActionClosePreparedStatementRequest', body);
+      door.prepared.remove(visit.session, handle.toString());
+      return undefined;
+    },
+  },
   BeginTransaction: {
     description: 'Begins a transaction, which later commands name by its id',
     run: async (door, visit) => {
@@ -80,11 +97,11 @@ const ACTIONS: Readonly<Record<string, Action>> = {
 export async function doAction(
   door: FlightDoor,
   visit: Visit,
-  { type, body }: { readonly type: string; readonly body: Uint8Array },
+  { type, body, gone }: { readonly type: string; readonly body: Uint8Array; readonly gone: AbortSignal },
 ): Promise<Buffer | undefined> {
   const action = Object.hasOwn(ACTIONS, type) ? ACTIONS[type] : undefined;
   if (action === undefined) throw new SkeinError('NOT_SUPPORTED', `there is no action ${type.slice(0, NAME_SHOWN)}`);
-  return action.run(door, visit, body);
+  return action.run(door, visit, body, gone);
 }
 
 /** The actions, as ListActions tells them. */

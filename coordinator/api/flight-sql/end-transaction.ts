@@ -20,7 +20,8 @@ export async function endTransaction(door: FlightDoor, visit: Visit, id: Uint8Ar
 }
 
 /** Ends a session with all that it has open. */
-export async function closeSession({ queries, transactions }: FlightDoor, { session }: Visit): Promise<void> {
+export async function closeSession({ queries, transactions, prepared }: FlightDoor, { session }: Visit): Promise<void> {
+  prepared.removeAll(session);
   const ids = transactions.take(session);
   await Promise.all(ids.map((id) => queries.endSession(transactionKey(session, id))));
   await queries.endSession(session);

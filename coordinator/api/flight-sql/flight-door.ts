@@ -4,6 +4,7 @@ import type { QueryService } from '../../query/query-service.ts';
 import type { SessionServices } from '../../session/session-services.ts';
 import type { FlightResults } from './flight-results.ts';
 import type { FlightTransactions } from './flight-transactions.ts';
+import type { PreparedHandles } from './prepared-handles.ts';
 import type { Visits } from './visit.ts';
 
 /** The parts that every call of the door works with. */
@@ -13,6 +14,7 @@ export type FlightDoor = {
   readonly sessions: SessionServices;
   readonly results: FlightResults;
   readonly transactions: FlightTransactions;
+  readonly prepared: PreparedHandles;
   readonly config: Config;
   /** The reason why this coordinator serves nothing now; undefined when it does. */
   readonly standby: () => string | undefined;

@@ -12,7 +12,9 @@ import type { FlightResult } from './flight-result.ts';
 import { transactionOf } from './flight-transactions.ts';
 import { isMetadata, metadataSchema } from './metadata/metadata-rows.ts';
 import { onAbort } from './on-abort.ts';
-import { runStatement, type FlightStatement } from './run-statement.ts';
+import { datasetSchema, describe } from './prepare.ts';
+import { queryBound, runBound } from './run-bound.ts';
+import { runStatement } from './run-statement.ts';
 import type { Visit } from './visit.ts';
 
 export type Asked = { readonly descriptor: FlightDescriptor; readonly gone: AbortSignal };
@@ -26,7 +28,9 @@ export async function flightInfo(door: FlightDoor, visit: Visit, asked: Asked): 
     const endpoint = [{ ticket: { ticket: descriptor.cmd } }];
     return { ...UNKNOWN_SIZE, schema: schemaMessage(metadataSchema(command)), flight_descriptor: descriptor, endpoint };
   }
-  const { result, handle } = begin(door, visit, statementOf(visit, command));
+  const started = await start(door, visit, command, asked.gone);
+  if (typeof started === 'number') return nothing(asked.descriptor, started);
+  const { result, handle } = keep(door, visit, started);
   using _left = onAbort(asked.gone, (reason) => result.cancel(reason));
   return await answered(door, { result, handle, descriptor: asked.descriptor });
 }
@@ -42,8 +46,9 @@ export async function pollInfo(door: FlightDoor, visit: Visit, asked: Asked): Pr
   const command = readCommand(asked.descriptor.cmd);
   if (isMetadata(command)) return { info: await flightInfo(door, visit, asked), progress: 1 };
   if (command.kind !== 'TicketStatementQuery') {
-    const { handle } = begin(door, visit, statementOf(visit, command));
-    return waiting(handle);
+    const started = await start(door, visit, command, asked.gone);
+    if (typeof started === 'number') return { info: nothing(asked.descriptor, started), progress: 1 };
+    return waiting(keep(door, visit, started).handle);
   }
   const handle = command.fields.statement_handle.toString();
   const result = door.results.find(visit.caller.claims, handle);
@@ -60,19 +65,56 @@ const waiting = (handle: string): PollInfoInput => ({
 const UNKNOWN = '-1';
 const UNKNOWN_SIZE = { total_records: UNKNOWN, total_bytes: UNKNOWN } as const;
 
-/** The statement of a command that gives rows. @throws NOT_SUPPORTED, NO_TRANSACTION */
-function statementOf(visit: Visit, command: FlightCommand): FlightStatement {
-  if (command.kind !== 'CommandStatementQuery') {
-    throw new SkeinError('NOT_SUPPORTED', `${command.kind} gives no rows here`);
+/** Begins the statement of a command. One that is known to give no rows has run to its end: the number of rows that it has changed. */
+async function start(
+  door: FlightDoor,
+  visit: Visit,
+  command: FlightCommand,
+  gone: AbortSignal,
+): Promise<FlightResult | number> {
+  if (command.kind === 'CommandStatementQuery') {
+    const { query: sql, transaction_id: id } = command.fields;
+    return runStatement(door, visit, { sql, parameters: null, transaction: transactionOf(visit.session, id) });
   }
-  const { query: sql, transaction_id: id } = command.fields;
-  return { sql, parameters: null, transaction: transactionOf(visit.session, id) };
+  if (command.kind !== 'CommandPreparedStatementQuery') {
+    throw new SkeinError('NOT_SUPPORTED', `${command.kind} gives no rows`);
+  }
+  const prepared = door.prepared.find(visit.session, command.fields.prepared_statement_handle.toString());
+  if (prepared.description.kind === 'rows') return queryBound(door, visit, prepared);
+  return runBound(door, visit, { prepared, gone });
 }
 
-type Begun = { readonly result: FlightResult; readonly handle: string };
+/** GetSchema: the columns of a command, which does not run. @throws SkeinError, StatementFailure */
+export async function describedSchema(door: FlightDoor, visit: Visit, asked: Asked): Promise<{ schema: Buffer }> {
+  return { schema: schemaMessage(await schemaOf(door, visit, readCommand(asked.descriptor.cmd), asked.gone)) };
+}
 
-function begin(door: FlightDoor, visit: Visit, statement: FlightStatement): Begun {
-  const result = runStatement(door, visit, statement);
+async function schemaOf(door: FlightDoor, visit: Visit, command: FlightCommand, gone: AbortSignal): Promise<Schema> {
+  if (isMetadata(command)) return metadataSchema(command);
+  if (command.kind === 'CommandStatementQuery') {
+    const { query: sql, transaction_id: id } = command.fields;
+    const text = { sql, transaction: transactionOf(visit.session, id) };
+    return datasetSchema(await describe(door, visit, { text, gone }));
+  }
+  if (command.kind !== 'CommandPreparedStatementQuery') {
+    throw new SkeinError('NOT_SUPPORTED', `${command.kind} has no columns`);
+  }
+  const handle = command.fields.prepared_statement_handle.toString();
+  return datasetSchema(door.prepared.find(visit.session, handle).description);
+}
+
+/** The info of a statement without rows. */
+const nothing = (descriptor: FlightDescriptor, changed: number): FlightInfoInput => ({
+  ...UNKNOWN_SIZE,
+  schema: schemaMessage(new Schema([])),
+  flight_descriptor: descriptor,
+  endpoint: [],
+  total_records: String(changed),
+});
+
+type Kept = { readonly result: FlightResult; readonly handle: string };
+
+function keep(door: FlightDoor, visit: Visit, result: FlightResult): Kept {
   try {
     return { result, handle: door.results.add(visit.caller.claims, result) };
   } catch (error) {
@@ -84,17 +126,20 @@ function begin(door: FlightDoor, visit: Visit, statement: FlightStatement): Begu
 /** Says where the rows are, once their columns are known. A statement without columns has run to its end, and has no endpoint. */
 async function answered(
   door: FlightDoor,
-  { result, handle, descriptor }: Begun & Pick<Asked, 'descriptor'>,
+  { result, handle, descriptor }: Kept & Pick<Asked, 'descriptor'>,
 ): Promise<FlightInfoInput> {
   try {
     const schema = await result.schema();
-    if (schema === undefined) door.results.remove(handle, NOTHING_TO_READ);
+    if (schema === undefined) {
+      door.results.remove(handle, NOTHING_TO_READ);
+      return nothing(descriptor, result.rows ?? 0);
+    }
     return {
-      schema: schemaMessage(schema ?? new Schema([])),
+      ...UNKNOWN_SIZE,
+      schema: schemaMessage(schema),
       flight_descriptor: descriptor,
-      endpoint: schema === undefined ? [] : [endpointOf(handle)],
-      total_records: String(result.rows ?? UNKNOWN),
-      total_bytes: UNKNOWN,
+      endpoint: [endpointOf(handle)],
+      ...(result.rows === null ? {} : { total_records: String(result.rows) }),
     };
   } catch (error) {
     door.results.remove(handle, SkeinError.of(error));

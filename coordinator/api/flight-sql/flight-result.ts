@@ -76,7 +76,7 @@ export class FlightResult implements ResultSink {
     switch (shape.kind) {
       case 'rows':
         this.#schema = arrowSchema({ columns: shape.columns, timeZone: ZONE });
-        this.#planned.resolve();
+        if (!this.#isHeld) this.#planned.resolve();
         break;
       case 'count':
       case 'nothing':
@@ -112,6 +112,7 @@ export class FlightResult implements ResultSink {
 
   async release(): Promise<void> {
     this.#isHeld = false;
+    if (this.#schema !== undefined) this.#planned.resolve();
     this.#onBatch();
     await this.#room();
   }

@@ -14,6 +14,8 @@ import type { ActionTypeInput } from '#proto/generated/arrow/flight/protocol/Act
 import type { FlightDescriptor } from '#proto/generated/arrow/flight/protocol/FlightDescriptor.ts';
 import type { FlightInfoInput } from '#proto/generated/arrow/flight/protocol/FlightInfo.ts';
 import type { PollInfoInput } from '#proto/generated/arrow/flight/protocol/PollInfo.ts';
+import type { PutResultInput } from '#proto/generated/arrow/flight/protocol/PutResult.ts';
+import type { SchemaResultInput } from '#proto/generated/arrow/flight/protocol/SchemaResult.ts';
 import type { ResultInput } from '#proto/generated/arrow/flight/protocol/Result.ts';
 import type { Ticket } from '#proto/generated/arrow/flight/protocol/Ticket.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -21,9 +23,10 @@ import { loadService } from '#shared/grpc/load-proto.ts';
 import { doAction, listedActions } from './actions.ts';
 import type { BatchData } from './arrow-message.ts';
 import { doGet } from './do-get.ts';
+import { doPut } from './do-put.ts';
 import type { FlightDoor } from './flight-door.ts';
 import { flightError, StatementFailure } from './flight-error.ts';
-import { flightInfo, pollInfo } from './flight-info.ts';
+import { describedSchema, flightInfo, pollInfo } from './flight-info.ts';
 import { sessionCookie, sessionToken, type IncomingCall, type Visit } from './visit.ts';
 
 /** The service whose streams of rows are encoded already: no body passes through a protobuf library. */
@@ -33,6 +36,7 @@ export function flightSqlDefinition(): ServiceDefinition {
   return {
     ...definition,
     DoGet: { ...definition.DoGet, responseSerialize: asBuffer, responseDeserialize: (bytes) => bytes },
+    DoPut: { ...definition.DoPut, requestDeserialize: (bytes) => bytes },
   };
 }
 
@@ -54,11 +58,23 @@ export function flightHandlers(door: FlightDoor): UntypedServiceImplementation {
       serve(door, call, (visit, gone) => pollInfo(door, visit, { descriptor: call.request, gone })),
       callback,
     );
+  const getSchema: handleUnaryCall<FlightDescriptor, SchemaResultInput> = (call, callback) =>
+    void answer(
+      serve(door, call, (visit, gone) => describedSchema(door, visit, { descriptor: call.request, gone })),
+      callback,
+    );
+  const put: handleBidiStreamingCall<Buffer, PutResultInput> = (call) =>
+    void end(
+      call,
+      serve(door, call, async (visit, gone) => {
+        call.write({ app_metadata: await doPut(door, visit, call, gone) });
+      }),
+    );
   const action: handleServerStreamingCall<Action, ResultInput> = (call) =>
     void end(
       call,
-      serve(door, call, async (visit) => {
-        const body = await doAction(door, visit, call.request);
+      serve(door, call, async (visit, gone) => {
+        const body = await doAction(door, visit, { ...call.request, gone });
         if (body !== undefined) call.write({ body });
       }),
     );
@@ -74,6 +90,8 @@ export function flightHandlers(door: FlightDoor): UntypedServiceImplementation {
     GetFlightInfo: getFlightInfo,
     PollFlightInfo: pollFlightInfo,
     DoGet: get,
+    DoPut: put,
+    GetSchema: getSchema,
     DoAction: action,
     ListActions: listActions,
   };

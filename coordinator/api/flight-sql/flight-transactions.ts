@@ -22,6 +22,16 @@ export class FlightTransactions {
     if (ids?.size === 0) this.#bySession.delete(text);
   }
 
+  /**
+   * The transaction that a prepared statement runs in: that in which it was prepared, and once that has ended, the only one of its session,
+   * because drivers go on with their statements in the next one; undefined = outside of any.
+   */
+  current(session: SessionKey, prepared: SessionKey | undefined): SessionKey | undefined {
+    if (prepared === undefined) return undefined;
+    const keys = [...(this.#bySession.get(sessionText(session)) ?? [])].map((id) => transactionKey(session, id));
+    return keys.find(({ id }) => id === prepared.id) ?? (keys.length === 1 ? keys[0] : undefined);
+  }
+
   /** The ids of a session's transactions, which are forgotten. */
   take(session: SessionKey): readonly string[] {
     const text = sessionText(session);

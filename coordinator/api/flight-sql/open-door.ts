@@ -10,6 +10,7 @@ import type { SessionServices } from '../../session/session-services.ts';
 import { FlightResults } from './flight-results.ts';
 import { startFlight } from './flight-server.ts';
 import { FlightTransactions } from './flight-transactions.ts';
+import { PreparedHandles } from './prepared-handles.ts';
 import { Visits } from './visit.ts';
 
 type Parts = {
@@ -50,6 +51,11 @@ export async function openFlightDoor(
       results,
       standby,
       transactions: new FlightTransactions(),
+      prepared: new PreparedHandles({
+        perSessionMax: config['coordinator.prepared_statements_max'],
+        idleMs: config['coordinator.session_idle'],
+        nowMs: () => systemClock.monotonicMs(),
+      }),
       config,
       log,
     },

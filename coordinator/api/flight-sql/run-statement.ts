@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
-import { queryId as toQueryId } from '#shared/id.ts';
-import type { StatementRequest } from '../../query/query-service.ts';
+import { queryId as toQueryId, type QueryId } from '#shared/id.ts';
 import type { SessionKey } from '../../session/session-store.ts';
 import type { ResultSink } from '../../sink/result-sink.ts';
 import type { Parameters } from '../../statement/parameters.ts';
@@ -18,16 +17,19 @@ export type FlightStatement = {
   readonly transaction: SessionKey | undefined;
 };
 
+export const newQueryId = (): QueryId => toQueryId(randomUUID());
+
+/** A result that waits for its statement. */
+export const newResult = ({ config }: FlightDoor, sql: string): FlightResult =>
+  new FlightResult({ queryId: newQueryId(), sql, heldBytesMax: config['coordinator.result_holdback'] });
+
 /** Begins a statement, whose rows go to a result that a ticket will read. */
 export function runStatement(door: FlightDoor, visit: Visit, statement: FlightStatement): FlightResult {
-  const queryId = toQueryId(randomUUID());
-  const result = new FlightResult({
-    queryId,
-    sql: statement.sql,
-    heldBytesMax: door.config['coordinator.result_holdback'],
-  });
-  const request = { ...requestOf(visit, statement, result), queryId, clientGone: result.gone };
-  void door.queries.execute(request).catch((error: unknown) => result.fail(error));
+  const result = newResult(door, statement.sql);
+  const { queryId, gone } = result;
+  void executeInto(door, visit, statement, { sink: result, gone, queryId }).catch((error: unknown) =>
+    result.fail(error instanceof StatementFailure ? error.error : error),
+  );
   return result;
 }
 
@@ -37,24 +39,33 @@ export async function runToEnd(
   visit: Visit,
   statement: FlightStatement & { readonly gone?: AbortSignal },
 ): Promise<number> {
-  const queryId = toQueryId(randomUUID());
   const count = new UpdateCount();
-  const clientGone = statement.gone ?? new AbortController().signal;
-  try {
-    await door.queries.execute({ ...requestOf(visit, statement, count), queryId, clientGone });
-  } catch (error) {
-    throw new StatementFailure(error, { queryId, sql: statement.sql });
-  }
+  await executeInto(door, visit, statement, { sink: count, gone: statement.gone ?? NEVER });
   return count.rows;
 }
 
-function requestOf(
+const NEVER = new AbortController().signal;
+
+type Into = {
+  readonly sink: ResultSink;
+  /** Aborts when the client is gone. */
+  readonly gone: AbortSignal;
+  readonly queryId?: QueryId;
+};
+
+/** Runs a statement, whose result goes to a sink. @throws StatementFailure */
+export async function executeInto(
+  { queries }: FlightDoor,
   { caller, session, source, traceParent, arrivedMs }: Visit,
   { sql, parameters, transaction }: FlightStatement,
-  sink: ResultSink,
-): Omit<StatementRequest, 'queryId' | 'clientGone'> {
+  { sink, gone: clientGone, queryId = newQueryId() }: Into,
+): Promise<void> {
   if (sql === '') throw new SkeinError('INVALID_REQUEST', 'the command has no statement');
   const inside = transaction === undefined ? {} : { transaction };
   const asked = { caller, session, ...inside, ddlInTransaction: 'commit', sql, parameters, arrivedMs } as const;
-  return { ...asked, timeoutMs: undefined, source, traceParent, sink };
+  try {
+    await queries.execute({ ...asked, queryId, timeoutMs: undefined, source, traceParent, clientGone, sink });
+  } catch (error) {
+    throw new StatementFailure(error, { queryId, sql });
+  }
 }

@@ -1,6 +1,6 @@
 import type { ResultSink } from '../../sink/result-sink.ts';
 
-/** Takes the result of a statement that changes rows, of which only their number is wanted; rows of others are dropped. */
+/** Takes the result of a statement of which only the number of changed rows is wanted; rows are dropped. */
 export class UpdateCount implements ResultSink {
   readonly encoding = 'arrow';
   readonly committed = false;

@@ -145,7 +145,8 @@ const CONSTANT_VALUES: readonly (readonly [number, InfoValue])[] = [
   [545, UNKNOWN],
   [556, YES],
   // Transactions read one snapshot.
-  [562, number(REPEATABLE_READ)],
+  // The specification has 32 bits here; the JDBC driver takes 64 alone.
+  [562, count(REPEATABLE_READ)],
   [563, YES],
   [564, bits(REPEATABLE_READ)],
   [565, NO],

@@ -1,0 +1,96 @@
+import { SkeinError } from '#shared/error.ts';
+import { PARAMETERS_MAX, sizeOf, type Parameter, type Parameters } from '../../statement/parameters.ts';
+import { Tokenizer } from '../../statement/tokenizer.ts';
+import type { PreparedHandle } from './prepared-handles.ts';
+
+/** A text with the values of its parameters. */
+export type Execution = { readonly sql: string; readonly parameters: Parameters | null };
+
+/**
+ * The executions of a prepared statement: one for each row that is bound to its parameters, or one alone when it has none.
+ * @throws UNDEFINED_PARAMETER, WRONG_PARAMETER_COUNT
+ */
+export function executionsOf({ sql, description: { parameters }, bound }: PreparedHandle): readonly Execution[] {
+  if (parameters.length === 0) return [{ sql, parameters: null }];
+  if (bound === null) {
+    const names = parameters.map(({ name }) => `$${name}`).slice(0, NAMES_SHOWN);
+    throw new SkeinError('UNDEFINED_PARAMETER', `the statement has parameters without values: ${names.join(', ')}`);
+  }
+  const wrong = bound.find((row) => row.length !== parameters.length);
+  if (wrong !== undefined) {
+    const message = `the statement has ${parameters.length} parameters, the bound rows have ${wrong.length} columns`;
+    throw new SkeinError('WRONG_PARAMETER_COUNT', message);
+  }
+  const isNamed = parameters.some(({ name }) => !/^\d/.test(name));
+  return bound.map((row) => ({
+    sql,
+    parameters: isNamed ? named(parameters, row) : { kind: 'positional', values: row },
+  }));
+}
+
+const NAMES_SHOWN = 10;
+
+const named = (names: readonly { readonly name: string }[], row: readonly Parameter[]): Parameters => ({
+  kind: 'named',
+  values: row.map((value, i) => [names[i]?.name ?? '', value] as const),
+});
+
+/** About how long the text of an INSERT of many rows becomes at most, with its values. */
+const INSERT_BYTES_MAX = 4 * 2 ** 20;
+
+/**
+ * Makes few executions of those of `INSERT INTO t VALUES (?, ...)`, each of which writes many rows; those of another statement stay.
+ * ```
+ * INSERT INTO t VALUES (?, 1)  twice  ->  INSERT INTO t VALUES (?, 1), (?, 1)
+ * ```
+ */
+export function fewerInserts(executions: readonly Execution[]): readonly Execution[] {
+  const [first] = executions;
+  const values = first === undefined || executions.length === 1 ? undefined : findValues(first.sql);
+  if (values === undefined) return executions;
+  const rows = executions.flatMap(({ parameters }) => (parameters?.kind === 'positional' ? [parameters] : []));
+  if (rows.length < executions.length) return executions;
+  const made: Execution[] = [];
+  let from = 0;
+  let bytes = 0;
+  const make = (to: number): void => {
+    const some = rows.slice(from, to);
+    const sql = values.before + some.map(() => values.row).join(', ');
+    made.push({ sql, parameters: { kind: 'positional', values: some.flatMap((row) => row.values) } });
+    [from, bytes] = [to, 0];
+  };
+  for (const [i, row] of rows.entries()) {
+    const more = sizeOf(row) + values.row.length;
+    const isFull = (i - from + 1) * row.values.length > PARAMETERS_MAX || bytes + more > INSERT_BYTES_MAX;
+    if (isFull && i > from) make(i);
+    bytes += more;
+  }
+  make(rows.length);
+  return made;
+}
+
+/** The row of an INSERT whose text ends with one row of values, in which all its parameters are, each a `?`. */
+function findValues(sql: string): { readonly before: string; readonly row: string } | undefined {
+  const tokens = new Tokenizer(sql);
+  let depth = 0;
+  let start = -1;
+  let end = -1;
+  let isAfterValues = false;
+  for (let token = tokens.next(), i = 0; token.kind !== 'end'; token = tokens.next(), i += 1) {
+    const text = sql.slice(token.start, token.end);
+    const word = token.kind === 'word' ? text.toUpperCase() : '';
+    if (i === 0 && word !== 'INSERT') return undefined;
+    // Something stands behind the row.
+    if (end !== -1 && text !== ';') return undefined;
+    if (token.kind === 'parameter' && (text !== '?' || start === -1)) return undefined;
+    if (token.kind === 'symbol' && text === '(') {
+      if (depth === 0 && isAfterValues) start = token.start;
+      depth += 1;
+    } else if (token.kind === 'symbol' && text === ')') {
+      depth -= 1;
+      if (depth === 0 && start !== -1) end = token.end;
+    }
+    if (depth === 0) isAfterValues = word === 'VALUES';
+  }
+  return end === -1 ? undefined : { before: sql.slice(0, start), row: sql.slice(start, end) };
+}

@@ -1,0 +1,120 @@
+import { SkeinError } from '#shared/error.ts';
+import type { ResultBatch, ResultShape, ResultSink } from '../../sink/result-sink.ts';
+import { beginTransaction, endTransaction } from './end-transaction.ts';
+import { executionsOf, fewerInserts } from './bound-executions.ts';
+import type { FlightDoor } from './flight-door.ts';
+import { StatementFailure } from './flight-error.ts';
+import type { FlightResult } from './flight-result.ts';
+import { transactionKey } from './flight-transactions.ts';
+import type { PreparedHandle } from './prepared-handles.ts';
+import { executeInto, newResult, runStatement, runToEnd } from './run-statement.ts';
+import type { SessionKey } from '../../session/session-store.ts';
+import type { Visit } from './visit.ts';
+
+/**
+ * Runs a prepared statement that gives no rows, with all the rows that are bound to it, as one: either all have their effect, or none.
+ * Answers how many rows it has changed. @throws SkeinError, StatementFailure
+ */
+export async function runBound(
+  door: FlightDoor,
+  visit: Visit,
+  { prepared, gone }: { readonly prepared: PreparedHandle; readonly gone: AbortSignal },
+): Promise<number> {
+  const executions = fewerInserts(executionsOf(prepared));
+  const run = async (transaction: SessionKey | undefined): Promise<number> => {
+    let changed = 0;
+    for (const execution of executions) changed += await runToEnd(door, visit, { ...execution, transaction, gone });
+    return changed;
+  };
+  const current = door.transactions.current(visit.session, prepared.transaction);
+  if (executions.length <= 1 || current !== undefined) return run(current);
+  const id = await beginTransaction(door, visit);
+  try {
+    const changed = await run(transactionKey(visit.session, id));
+    await endTransaction(door, visit, Buffer.from(id), true);
+    return changed;
+  } catch (error) {
+    await endTransaction(door, visit, Buffer.from(id), false).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Begins a prepared query; its result has the rows of all that is bound, one execution after the other. @throws SkeinError */
+export function queryBound(door: FlightDoor, visit: Visit, prepared: PreparedHandle): FlightResult {
+  const executions = executionsOf(prepared);
+  const { sql } = prepared;
+  const transaction = door.transactions.current(visit.session, prepared.transaction);
+  const [only] = executions;
+  if (executions.length === 1 && only !== undefined) return runStatement(door, visit, { ...only, transaction });
+  const result = newResult(door, sql);
+  const run = async (): Promise<void> => {
+    let rows = 0;
+    let first: ResultPart | undefined;
+    for (const execution of executions) {
+      const part = new ResultPart(result, first);
+      first ??= part;
+      await executeInto(door, visit, { ...execution, transaction }, { sink: part, gone: result.gone });
+      rows += part.rows;
+    }
+    result.finish({ rowCount: rows, elapsedMs: 0 });
+  };
+  void run().catch((error: unknown) => result.fail(error instanceof StatementFailure ? error.error : error));
+  return result;
+}
+
+/** The rows of one of several executions, which all go to one result. */
+class ResultPart implements ResultSink {
+  readonly encoding = 'arrow';
+  readonly #result: FlightResult;
+  readonly #first: ResultPart | undefined;
+  #columns = '';
+  #hasStarted = false;
+  rows = 0;
+
+  constructor(result: FlightResult, first: ResultPart | undefined) {
+    this.#result = result;
+    this.#first = first;
+  }
+
+  /** A part cannot begin again, because the rows of others may wait before its own. */
+  get committed(): boolean {
+    return this.#hasStarted;
+  }
+
+  get progress(): number {
+    return this.#result.progress;
+  }
+
+  planned(shape: ResultShape): void {
+    this.#columns = JSON.stringify(
+      shape.kind === 'rows' ? shape.columns.map(({ name, typeName }) => [name, typeName]) : null,
+    );
+    if (this.#first === undefined) this.#result.planned(shape);
+    else if (this.#first.#columns !== this.#columns) {
+      throw new SkeinError('COLUMNS_CHANGED', 'the columns of the result depend on the values that are bound');
+    }
+  }
+
+  start(): void {
+    if (this.#hasStarted) throw new SkeinError('INTERNAL_ERROR', 'a part of a result cannot begin again');
+    this.#hasStarted = true;
+    if (this.#first === undefined) this.#result.start();
+  }
+
+  batch(batch: ResultBatch): Promise<void> | undefined {
+    this.rows += batch.rows;
+    return this.#result.batch(batch);
+  }
+
+  hold(): void {
+    this.#result.hold();
+  }
+
+  release(): Promise<void> {
+    return this.#result.release();
+  }
+
+  changed(): void {}
+
+  finish(): void {}
+}

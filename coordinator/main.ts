@@ -79,7 +79,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   const cacheBytes = Math.floor(config['coordinator.metadata_cache_bytes'] / 4);
   const readers = stack.use(readerPool(config, cacheBytes, log));
   const catalog = stack.adopt(openCatalog(config, security, readers), (client) => client.close());
-  const epochs = stack.adopt(new EpochWatch(catalog, log), (watch) => watch.close());
+  const epochs = stack.adopt(new EpochWatch(catalog, log, stopStatements(active)), (watch) => watch.close());
   const sessions = startSessions(config, catalog);
   const manifestCaches = new LruManifestCache(cacheBytes);
   const fileLists = new ByteBudget(config['coordinator.file_lists_bytes_max']);
@@ -166,6 +166,12 @@ const statementOf = (row: StoredRow): [key: QueryKey, recordId: string] => [
   row.record_id,
 ];
 
+/** Ends all that a principal runs. */
+const stopStatements =
+  (active: Active) =>
+  (principal: string): void =>
+    active.term?.registry.cancelOf(principalId(principal), STOPPED);
+const STOPPED = new SkeinError('QUERY_CANCELLED', 'the user or service account was suspended or dropped');
 const STANDBY = 'this coordinator is a standby, another one is active';
 
 /** Serves queries until the lead is lost. */
@@ -350,7 +356,7 @@ async function startApi(
     history: api.records,
     tables: tableApi({
       catalog,
-      currentCatalog: async ({ claims }, key) => (await names.current(claims, store.get(key))).catalog,
+      currentCatalog: async (caller, key) => (await names.current(caller, store.get(key))).catalog,
     }),
     stages: api.stages,
     metrics: api.metrics,

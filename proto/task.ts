@@ -195,6 +195,8 @@ export type StatementContext = {
   readonly nowMicros: string;
   readonly timeZone: string;
   readonly currentUser: string;
+  /** Absent: `public`. */
+  readonly currentRole?: string;
   readonly currentCatalog: string;
   readonly currentSchema: string;
 };

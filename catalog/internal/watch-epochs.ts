@@ -7,7 +7,13 @@ export function watchEpochs({ epochs, security }: CatalogContext): CatalogIntern
   return (call) =>
     serveCoordinator(security, call, (send) =>
       epochs.watch((changes) =>
-        send({ epochs: changes.map(({ principal, epoch }) => ({ principal, session_epoch: String(epoch) })) }),
+        send({
+          epochs: changes.map(({ principal, epoch, stopped }) => ({
+            principal,
+            session_epoch: String(epoch),
+            stopped,
+          })),
+        }),
       ),
     );
 }

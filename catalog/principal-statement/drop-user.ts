@@ -1,12 +1,10 @@
 import { SkeinError } from '#shared/error.ts';
-import type { PrincipalId } from '#shared/id.ts';
 import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-request.ts';
 import { requirePrincipalAction } from '../authorization/decide-principal.ts';
-import { deleteAccessTokens, deleteFormerPasswords, deleteInvitations } from '../store/postgres/credential-store.ts';
 import { findByName, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
 import { revokePrivilege, revokeRole } from '../store/postgres/role-store.ts';
-import type { Tx } from '../store/postgres/tables.ts';
 import { changing, done, partyOf, requireUser, type Call } from './change.ts';
+import { archive, archivedName, endCredentials } from './archive.ts';
 import { checkText } from './check-names.ts';
 import { moveUser, requireAdminLeft } from './move-user.ts';
 
@@ -39,11 +37,6 @@ export const dropUser = (call: Call, { name, ifExists, cascade }: RequestOf<'dro
 const grantsOf = ({ roles, privileges }: PrincipalRecord): string =>
   `${[...roles, ...privileges].slice(0, 5).join(', ')}${roles.length + privileges.size > 5 ? ', ...' : ''}`;
 
-async function endCredentials(tx: Tx, id: PrincipalId): Promise<void> {
-  await deleteAccessTokens(tx, id);
-  await deleteInvitations(tx, id);
-}
-
 /** @throws INVALID_STATE unless it was dropped and is not archived yet */
 export const undropUser = (call: Call, { name }: RequestOf<'undrop_user'>): Promise<PrincipalAnswer> =>
   changing(call, async (change) => {
@@ -71,29 +64,4 @@ export async function expungeUser(call: Call, { name, reason }: RequestOf<'expun
     });
     return done('EXPUNGE USER');
   });
-}
-
-const archivedName = (id: PrincipalId): string => `archived-${id}`;
-
-/** Keeps the row of a user who was dropped, and nothing that is personal: name and email are free again. */
-async function archive(tx: Tx, id: PrincipalId, now: Date): Promise<void> {
-  await endCredentials(tx, id);
-  await deleteFormerPasswords(tx, id);
-  await tx.deleteFrom('principal_sign_in').where('principal_id', '=', id).execute();
-  await revokeRole(tx, id);
-  await revokePrivilege(tx, id);
-  await tx
-    .updateTable('principal')
-    .set({
-      username: archivedName(id),
-      email: null,
-      display_name: null,
-      default_role: null,
-      default_warehouse: null,
-      comment: null,
-      password_hash: null,
-      archived_at: now,
-    })
-    .where('id', '=', id)
-    .execute();
 }

@@ -321,3 +321,31 @@ describe('the audit log', () => {
     expect(log).not.toMatch(/skein_(?:pat|inv)_/);
   });
 });
+
+describe('the background work', () => {
+  test('archives who was dropped a month ago, but not under legal hold; the log has its months', async () => {
+    for (const name of ['old', 'held', 'young']) await createUser(name);
+    await run('admin', dropUser('old'));
+    await run('admin', dropUser('held'));
+    await run('admin', { kind: 'set_legal_hold', name: 'held', reason: 'case 13' });
+    passedMs += 31 * 86_400_000;
+    await run('admin', dropUser('young'));
+    const left = async (): Promise<unknown> =>
+      (
+        await catalog.sql(
+          `select username from catalog.principal where username in ('old', 'held', 'young') order by 1`,
+        )
+      ).length;
+    await expect.poll(left, { timeout: 20_000 }).toBe(2);
+    expect(await refusal('admin', { kind: 'undrop_user', name: 'old' })).toBe('PRINCIPAL_NOT_FOUND');
+    expect(await refusal('admin', { kind: 'undrop_user', name: 'held' })).toBe('done');
+    expect(await refusal('admin', { kind: 'undrop_user', name: 'young' })).toBe('done');
+    const shown = await run('admin', { kind: 'show_audit_log', like: 'archive_user', after: null, limit: 10 });
+    expect(shown.rows.map(([, actor, , name]) => [actor, name?.startsWith('archived-')])).toEqual([[null, true]]);
+    const [months] = await catalog.sql(
+      `select count(*)::int as n from pg_inherits where inhparent = 'catalog.user_audit_log'::regclass`,
+    );
+    // This month, the last one, 24 months ahead and the catch-all.
+    expect(months).toEqual({ n: 27 });
+  });
+});

@@ -1,26 +1,34 @@
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK, type JWTPayload } from 'jose';
 import { beforeEach, expect, test } from 'vitest';
-import type { Decision } from '#shared/authorization/action.ts';
+import type { Action } from '#shared/authorization/action.ts';
 import { SkeinError } from '#shared/error.ts';
 import { TokenVerifier } from '#shared/token-verifier.ts';
 import { allowing } from '#test/support/decisions.ts';
 import { forgedTokens } from '#test/support/forged-tokens.ts';
+import type { Standing } from '../catalog-client/catalog-client.ts';
 import { authenticator, catalogKeys, mayDo, requireAction, type Authenticate } from './authenticate.ts';
 
 const pair = await generateKeyPair('ES256', { extractable: true });
 const publicJwk: JWK = { ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: 'ES256' };
 
+const standingOf = (...actions: readonly Action[]): Standing => ({
+  decisions: allowing(...actions),
+  defaultRole: null,
+  defaultWarehouse: null,
+  mustChangePassword: false,
+});
+
 let epoch: number | undefined;
 let nowMs: number;
 /** The catalog's answer about a token's principal; `asked` counts the calls. */
-let authorize: () => Promise<ReadonlyMap<string, Decision>>;
+let authorize: () => Promise<Standing>;
 let asked: number;
 let signingKeys: () => Promise<string>;
 let authenticate: Authenticate;
 
 beforeEach(() => {
   [epoch, nowMs, asked] = [3, Date.now(), 0];
-  authorize = () => Promise.resolve(allowing('table.select'));
+  authorize = () => Promise.resolve(standingOf('table.select'));
   signingKeys = () => Promise.resolve(JSON.stringify({ keys: [publicJwk] }));
   const keys = catalogKeys({ signingKeys: () => signingKeys() });
   const verifier = new TokenVerifier({ keys, epochOf: () => epoch, nowMs: () => nowMs });
@@ -63,7 +71,7 @@ test('the catalog is asked once for a token, and again after it did not answer',
   const header = `Bearer ${await token()}`;
   authorize = () => Promise.reject(new SkeinError('CATALOG_UNAVAILABLE', 'no'));
   await expect(authenticate(header)).rejects.toMatchObject({ code: 'CATALOG_UNAVAILABLE' });
-  authorize = () => Promise.resolve(allowing());
+  authorize = () => Promise.resolve(standingOf());
   const [first, second] = [await authenticate(header), await authenticate(header)];
   expect([first === second, asked]).toEqual([true, 2]);
   await authenticate(`Bearer ${await token({ jti: 'j2' })}`);

@@ -3,10 +3,15 @@ import type { Action, Decision } from '#shared/authorization/action.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import type { TokenVerifier } from '#shared/token-verifier.ts';
-import type { CatalogClient } from '../catalog-client/catalog-client.ts';
+import type { CatalogClient, Standing } from '../catalog-client/catalog-client.ts';
 
 /** The caller of a request, and what the catalog has decided that it may do. */
-export type Caller = { readonly claims: TokenClaims; readonly decisions: ReadonlyMap<string, Decision> };
+export type Caller = {
+  readonly claims: TokenClaims;
+  readonly decisions: ReadonlyMap<string, Decision>;
+  /** Absent for callers that the coordinator makes for itself. */
+  readonly standing?: Omit<Standing, 'decisions'>;
+};
 
 /** Bearer token -> caller. @param address the client's, by which refusals of personal access tokens are counted */
 export type Authenticate = (authorization: string | undefined, address?: string) => Promise<Caller>;
@@ -55,7 +60,7 @@ export function authenticator(
     const claims = await verifier.verify(authorization);
     const known = callers.get(claims);
     if (known !== undefined) return known;
-    const asked = catalog.authorize(claims).then((decisions) => ({ claims, decisions }));
+    const asked = catalog.authorize(claims).then(({ decisions, ...standing }) => ({ claims, decisions, standing }));
     callers.set(claims, asked);
     try {
       return await asked;

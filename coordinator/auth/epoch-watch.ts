@@ -10,11 +10,18 @@ const STALE_MS_MAX = 60_000;
 /** The session epochs of all principals, from the catalog's stream. */
 export class EpochWatch {
   readonly #epochs = new Map<string, number>();
+  /** Called with each principal that is suspended or dropped; a stream that begins names all of them again. */
+  readonly #stopped: (principal: string) => void;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   #stream: 'never' | 'open' | { readonly brokenSinceMs: number } = 'never';
 
-  constructor(catalog: Pick<CatalogClient, 'watchEpochs'>, log: Logger) {
+  constructor(
+    catalog: Pick<CatalogClient, 'watchEpochs'>,
+    log: Logger,
+    stopped: (principal: string) => void = () => {},
+  ) {
+    this.#stopped = stopped;
     this.#running = this.#run(catalog, log);
   }
 
@@ -38,7 +45,10 @@ export class EpochWatch {
       const startedMs = performance.now();
       try {
         for await (const update of catalog.watchEpochs(this.#stop.signal)) {
-          for (const { principal, sessionEpoch } of update) this.#epochs.set(principal, sessionEpoch);
+          for (const { principal, sessionEpoch, stopped } of update) {
+            this.#epochs.set(principal, sessionEpoch);
+            if (stopped) this.#stopped(principal);
+          }
           this.#stream = 'open';
         }
       } catch (error) {

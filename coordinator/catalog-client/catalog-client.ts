@@ -10,6 +10,9 @@ import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.t
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { COMMIT_OUTCOMES, type CommitOutcome } from '#shared/iceberg/write/commit-writes.ts';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
+import { fromKeyMessage } from '#proto/bucket-key.ts';
+import { fileCredential, type StorageCredential } from '#shared/storage/credential.ts';
+import { normalizeLocation } from '#shared/storage/location.ts';
 import { must } from '#shared/must.ts';
 import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/principal-request.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
@@ -37,7 +40,24 @@ const MESSAGE_BYTES_MAX = 256 * 2 ** 20;
 /** Names of one page of a list. */
 const PAGE_NAMES = 1_000;
 
-type EpochUpdate = readonly { readonly principal: string; readonly sessionEpoch: number }[];
+type EpochUpdate = readonly {
+  readonly principal: string;
+  readonly sessionEpoch: number;
+  /** It was suspended or dropped: what it runs ends. */
+  readonly stopped: boolean;
+}[];
+
+/** The standing of a principal, which holds for as long as its token. */
+export type Standing = {
+  /** Whether it may do each action, by the action's name. */
+  readonly decisions: ReadonlyMap<string, Decision>;
+  /** The role that `current_role()` answers; null = `public`. */
+  readonly defaultRole: string | null;
+  /** The catalog in which its sessions start. */
+  readonly defaultWarehouse: string | null;
+  /** It may set its password, and nothing else. */
+  readonly mustChangePassword: boolean;
+};
 
 /** The purpose of a list of names: an action, which the catalog allows or refuses. */
 type CatalogsFor = Extract<Action, 'catalog.list' | 'catalog.resolve'>;
@@ -48,8 +68,7 @@ type NamespacesFor = Extract<Action, 'schema.list' | 'schema.resolve'>;
  * principal may not do it, and with UNAUTHENTICATED when its tenant has no such principal.
  */
 export interface CatalogClient {
-  /** Whether the principal may do each action, by the action's name. Holds for as long as its token. */
-  authorize(principal: Principal): Promise<ReadonlyMap<string, Decision>>;
+  authorize(principal: Principal): Promise<Standing>;
   /** @param moment of `moment`: tables as they were then; absent = as they are at each call */
   tablesFor(principal: Principal, moment?: string): TableLoader;
   /** The moment of now: it sees every commit that was acknowledged before. */
@@ -84,6 +103,8 @@ export interface CatalogClient {
    */
   runPrincipalStatement(principal: Principal, statement: PrincipalRequest): Promise<PrincipalAnswer>;
   readonly stages: StageCatalog;
+  /** The right to the files of some folders of a catalog, which the caller has looked up. @throws STORAGE_ERROR, NOT_SUPPORTED */
+  storageKey(tenant: string, folders: readonly string[], permission: 'read' | 'write'): Promise<StorageCredential>;
   /** Checks a password or a client secret. @throws WRONG_PASSWORD, TOO_MANY_SIGN_INS */
   signIn(credentials: ShownCredentials): Promise<{ readonly token: string }>;
   /** The keys that verify tokens, a JSON Web Key Set. */
@@ -150,10 +171,18 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
   return {
     authorize: async (principal) => {
       const request = { principal: toPrincipalMessage(principal) };
-      const { decisions } = await reads.call('Authorize', request, { timeoutMs: CALL_TIMEOUT_MS });
-      return new Map(
-        decisions.map(({ action, allowed, reason }) => [action, allowed ? { allowed } : { allowed, reason }]),
-      );
+      const standing = await reads.call('Authorize', request, { timeoutMs: CALL_TIMEOUT_MS });
+      return {
+        decisions: new Map(
+          standing.decisions.map(({ action, allowed, reason }) => [
+            action,
+            allowed ? { allowed } : { allowed, reason },
+          ]),
+        ),
+        defaultRole: standing.default_role || null,
+        defaultWarehouse: standing.default_warehouse || null,
+        mustChangePassword: standing.must_change_password,
+      };
     },
     tablesFor: (principal, moment) => tables.of(principal, moment),
     moment: async () => (await reads.call('GetMoment', {}, { timeoutMs: CALL_TIMEOUT_MS })).moment,
@@ -164,6 +193,12 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     ...listCalls(call),
     ...changeCalls(call),
     stages: stageCatalog(call),
+    storageKey: async (tenant, folders, permission) => {
+      const local = folders.find((folder) => normalizeLocation(folder).startsWith('file:'));
+      if (local !== undefined) return fileCredential(local);
+      const { key } = await call('VendKey', { folders, writes: permission === 'write', tenant });
+      return fromKeyMessage(must(key, 'a bucket has a key'));
+    },
     signIn: (credentials) => call('SignIn', credentials),
     signingKeys: async () => (await call('GetSigningKeys', {})).jwks_json,
     watchEpochs: (signal) => watchEpochs(watching, security.keyring, signal),
@@ -242,7 +277,7 @@ async function* watchEpochs(
   try {
     for await (const message of stream) {
       const { epochs } = message as EpochList;
-      yield epochs.map((e) => ({ principal: e.principal, sessionEpoch: Number(e.session_epoch) }));
+      yield epochs.map((e) => ({ principal: e.principal, sessionEpoch: Number(e.session_epoch), stopped: e.stopped }));
     }
   } catch (error) {
     throw fromServiceError(error, 'CATALOG_UNAVAILABLE');

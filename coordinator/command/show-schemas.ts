@@ -27,7 +27,7 @@ export const showSchemas = rowsCommand<ShowSchemas>({
   async rows(input, { names, catalog: client, session, caller }) {
     const catalog =
       input.catalog === null
-        ? (await names.current(caller.claims, session)).catalog
+        ? (await names.current(caller, session)).catalog
         : await names.catalog(caller, input.catalog);
     const schemas =
       catalog === '' ? onePage<string>([]) : schemaNames(client.listNamespaces(caller.claims, catalog, 'schema.list'));

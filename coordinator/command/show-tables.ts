@@ -23,7 +23,7 @@ export const showTables = rowsCommand<ShowTables>({
   action: () => 'table.list',
   async rows(input, context) {
     const { claims } = context.caller;
-    const current = await context.names.current(claims, context.session);
+    const current = await context.names.current(context.caller, context.session);
     const [first, second] = input.schema?.parts ?? [];
     const catalog =
       second === undefined || first === undefined

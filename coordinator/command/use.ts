@@ -51,7 +51,7 @@ async function placeOf({ parts }: ObjectName, context: CommandContext): Promise<
     const catalog = await names.catalog(context.caller, first);
     return { catalog, schema: await requireSchema(context, catalog, second) };
   }
-  const { catalog } = await names.current(claims, session);
+  const { catalog } = await names.current(context.caller, session);
   const schema = catalog === '' ? undefined : await names.schema(claims, catalog, first);
   if (schema !== undefined) return { schema };
   const other = await names.findCatalog(claims, first);

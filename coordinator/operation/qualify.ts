@@ -9,7 +9,7 @@ export async function qualify(
 ): Promise<TableName> {
   const [first = '', second, third] = parts;
   if (third !== undefined) return { catalog: first, namespace: (second ?? '').split('.'), table: third };
-  const { catalog, schema } = await names.current(caller.claims, session);
+  const { catalog, schema } = await names.current(caller, session);
   if (second !== undefined) return { catalog, namespace: first.split('.'), table: second };
   return { catalog, namespace: schema, table: first };
 }

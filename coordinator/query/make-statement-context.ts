@@ -3,7 +3,7 @@ import { schemaName } from '../catalog-client/catalog-browser.ts';
 import type { QueryScope } from '../operation/refresh-request.ts';
 import type { NameDefaults } from '../binding/query-references.ts';
 import { setting } from '../session/session.ts';
-import type { RunningStatement } from './running.ts';
+import type { RunningStatement } from './running-statement.ts';
 
 type ContextParts = RunningStatement & { readonly scope?: QueryScope };
 
@@ -16,12 +16,13 @@ export async function makeStatementContext(parts: ContextParts): Promise<Stateme
     nowMicros: `${services.clock.nowMs()}000`,
     timeZone: setting(session, 'timezone', services.config),
     currentUser: claims.preferred_username,
+    currentRole: request.caller.standing?.defaultRole ?? 'public',
     currentCatalog: catalog,
     currentSchema: schema,
   };
 }
 
 async function currentNames({ services, request, session }: ContextParts): Promise<NameDefaults> {
-  const { catalog, schema } = await services.sessions.names.current(request.caller.claims, session);
+  const { catalog, schema } = await services.sessions.names.current(request.caller, session);
   return { catalog, schema: schemaName(schema) };
 }

@@ -93,6 +93,11 @@ export class QueryRegistry {
     while (this.#live.size > 0 && performance.now() < end) await sleep(EMPTY_POLL_MS);
   }
 
+  /** Ends all that the principal runs. */
+  cancelOf(principal: PrincipalId, reason: SkeinError): void {
+    for (const statement of this.#live.values()) if (statement.key.principal === principal) statement.cancel(reason);
+  }
+
   cancelAll(reason: SkeinError): void {
     for (const statement of this.#live.values()) statement.cancel(reason);
   }

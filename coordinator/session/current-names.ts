@@ -37,8 +37,11 @@ export class NameFinder {
     this.#options = options;
   }
 
-  async current(principal: Principal, state: SessionState): Promise<CurrentNames> {
-    const catalog = state.catalog ?? (await this.#defaultCatalog(principal));
+  /** A session starts in the user's DEFAULT_WAREHOUSE, if there is a catalog of this name, else in the default catalog of the tenant. */
+  async current({ claims, standing }: Pick<Caller, 'claims' | 'standing'>, state: SessionState): Promise<CurrentNames> {
+    const wanted = standing?.defaultWarehouse ?? null;
+    const own = state.catalog === null && wanted !== null ? await this.findCatalog(claims, wanted) : undefined;
+    const catalog = state.catalog ?? own ?? (await this.#defaultCatalog(claims));
     return { catalog, schema: state.schema ?? [this.#options.defaultSchema] };
   }
 

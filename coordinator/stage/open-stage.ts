@@ -43,7 +43,7 @@ export async function stageName(
   { name }: Pick<StageReference, 'name'>,
   { caller, session, names }: Omit<StageAsker, 'catalog'>,
 ): Promise<StageName> {
-  const current = await names.current(caller.claims, session);
+  const current = await names.current(caller, session);
   const [last = '', schema, inCatalog] = name?.toReversed() ?? [];
   const catalog = inCatalog === undefined ? current.catalog : await names.catalog(caller, inCatalog);
   if (catalog === '') throw new SkeinError('CATALOG_NOT_FOUND', 'there is no catalog');

@@ -214,6 +214,7 @@ export const CONFIG = {
     3_600_000,
     'Time for which a table’s earlier metadata is found, so that a transaction reads it as it was at its first statement',
   ),
+  'catalog.vended_key_life': duration(3_600_000, 'Life of the temporary keys of buckets: 15 minutes to 12 hours'),
   'catalog.cache_lease': duration(
     2_000,
     'Time for which a coordinator relies on what it was told of a table; a commit that it does not confirm waits for its end; 0 = it always asks',
@@ -236,6 +237,7 @@ export const CONFIG = {
   ),
   'principal.lock_time': duration(15 * 60_000, 'Time for which passwords are refused then'),
   'principal.archive_after': duration(30 * 86_400_000, 'Time for which a dropped user can be had back by UNDROP USER'),
+  'audit.retention': duration(2_557 * 86_400_000, 'Age up to which rows of the audit log are kept (7 years)'),
   'catalog.background_interval': duration(5_000, 'Interval at which the catalog looks for dropped tables to purge'),
   'catalog.background_hold': duration(
     60_000,

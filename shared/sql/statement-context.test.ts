@@ -29,7 +29,7 @@ describe('statement context', () => {
     ['current_user', "o'hara", 'VARCHAR'],
     ['user', "o'hara", 'VARCHAR'],
     ['session_user', "o'hara", 'VARCHAR'],
-    ['current_role', "o'hara", 'VARCHAR'],
+    ['current_role', 'public', 'VARCHAR'],
     ['current_catalog', 'lake', 'VARCHAR'],
     ['current_database()', 'lake', 'VARCHAR'],
     ['current_schema', 'a.b', 'VARCHAR'],

@@ -22,7 +22,7 @@ const MACROS: Readonly<Record<string, string>> = {
   'current_user()': `getvariable('skein_user')`,
   'session_user()': `getvariable('skein_user')`,
   'user()': `getvariable('skein_user')`,
-  'current_role()': `getvariable('skein_user')`,
+  'current_role()': `getvariable('skein_role')`,
   'current_catalog()': `getvariable('skein_catalog')`,
   'current_database()': `getvariable('skein_catalog')`,
   'current_schema()': `getvariable('skein_schema')`,
@@ -59,6 +59,7 @@ export function contextVariablesSql(context: StatementContext): string[] {
     // Set as a plain number, which takes a third of the time of an expression: this runs for every statement.
     `SET VARIABLE skein_now = ${BigInt(context.nowMicros)}`,
     `SET VARIABLE skein_user = ${quoteLiteral(context.currentUser)}`,
+    `SET VARIABLE skein_role = ${quoteLiteral(context.currentRole ?? 'public')}`,
     `SET VARIABLE skein_catalog = ${quoteLiteral(context.currentCatalog)}`,
     `SET VARIABLE skein_schema = ${quoteLiteral(context.currentSchema)}`,
   ];

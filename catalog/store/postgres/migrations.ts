@@ -10,6 +10,8 @@ import { LOADED_FILES_MIGRATION } from './loaded-files-migration.ts';
 import { NAMES_MIGRATION } from './names-migration.ts';
 import { PRINCIPALS_MIGRATION } from './principals-migration.ts';
 import { RELATION_FACTS_MIGRATION } from './relation-facts-migration.ts';
+import { STOPPED_PRINCIPALS_MIGRATION } from './stopped-principals-migration.ts';
+import { PROFILES_MIGRATION } from './profiles-migration.ts';
 import { ROOTS_MIGRATION } from './roots-migration.ts';
 import { STAGES_MIGRATION } from './stages-migration.ts';
 import { STORAGE_TABLES_MIGRATION } from './storage-tables-migration.ts';
@@ -40,6 +42,8 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0014_relation_facts': { up: (db) => run(db, RELATION_FACTS_MIGRATION) },
     '0015_principals': { up: (db) => run(db, PRINCIPALS_MIGRATION) },
     '0016_assertions': { up: (db) => run(db, ASSERTIONS_MIGRATION) },
+    '0017_stopped_principals': { up: (db) => run(db, STOPPED_PRINCIPALS_MIGRATION) },
+    '0018_storage_profiles': { up: (db) => run(db, PROFILES_MIGRATION) },
   },
 };
 

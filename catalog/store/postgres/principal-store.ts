@@ -94,20 +94,28 @@ export async function raiseSessionEpoch(tx: Tx, id: PrincipalId): Promise<void> 
 }
 
 /** Epoch of a deleted principal, above that of all its tokens. The trigger that announces the deletion uses the same value. */
-const EPOCH_OF_DROPPED = 2_147_483_647;
+export const EPOCH_OF_DROPPED = 2_147_483_647;
+
+type KnownEpoch = {
+  readonly epoch: number;
+  /** Suspended or dropped. */
+  readonly stopped: boolean;
+};
 
 /** Returns the epochs above 0 by principal: only those can make a token too old. */
-export async function sessionEpochs(db: Database): Promise<ReadonlyMap<PrincipalId, number>> {
+export async function sessionEpochs(db: Database): Promise<ReadonlyMap<PrincipalId, KnownEpoch>> {
   const raised = await db
     .selectFrom('principal')
-    .select(['id', 'session_epoch'])
+    .select(['id', 'session_epoch', 'status'])
     .where('session_epoch', '>', 0)
     .execute();
   // This query must come second, so that it finds a principal deleted between the two.
   const dropped = await db.selectFrom('dropped_principal').select('id').execute();
   return new Map([
-    ...raised.map((row) => [principalId(row.id), row.session_epoch] as const),
-    ...dropped.map((row) => [principalId(row.id), EPOCH_OF_DROPPED] as const),
+    ...raised.map(({ id, session_epoch: epoch, status }) => {
+      return [principalId(id), { epoch, stopped: status === 'SUSPENDED' || status === 'DEACTIVATED' }] as const;
+    }),
+    ...dropped.map(({ id }) => [principalId(id), { epoch: EPOCH_OF_DROPPED, stopped: true }] as const),
   ]);
 }
 

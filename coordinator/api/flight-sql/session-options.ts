@@ -41,7 +41,7 @@ export async function setSessionOptions(door: FlightDoor, visit: Visit, request:
 /** The catalog and schema in force, and every setting. */
 export async function getSessionOptions(door: FlightDoor, visit: Visit): Promise<GetResult> {
   const state = door.sessions.store.get(visit.session);
-  const { catalog, schema } = await door.sessions.names.current(visit.caller.claims, state);
+  const { catalog, schema } = await door.sessions.names.current(visit.caller, state);
   const names = Object.keys(SETTINGS) as SettingName[];
   const settings = names.map((name) => [name, textValue(setting(state, name, door.config))] as const);
   return {

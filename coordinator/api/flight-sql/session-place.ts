@@ -25,7 +25,7 @@ export async function schemaChange(
 ): Promise<SessionChange> {
   requireAction(caller, 'schema.use');
   if (name === null) return (now) => ({ ...now, schema: null });
-  const { catalog } = await names.current(caller.claims, store.get(session));
+  const { catalog } = await names.current(caller, store.get(session));
   const schema = catalog === '' ? undefined : await names.schema(caller.claims, catalog, name);
   if (schema === undefined) throw new SkeinError('SCHEMA_NOT_FOUND', `schema ${name.slice(0, 200)} does not exist`);
   return (now) => ({ ...now, schema });

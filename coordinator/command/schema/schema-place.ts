@@ -12,7 +12,7 @@ export async function schemaPlace(name: ObjectName, context: CommandContext): Pr
   if (second !== undefined) {
     return { catalog: await withNamePosition(name, context.names.catalog(context.caller, first)), schema: second };
   }
-  const { catalog } = await context.names.current(context.caller.claims, context.session);
+  const { catalog } = await context.names.current(context.caller, context.session);
   if (catalog === '') throw new SkeinError('CATALOG_NOT_FOUND', 'there is no catalog');
   return { catalog, schema: first };
 }

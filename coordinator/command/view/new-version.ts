@@ -81,7 +81,7 @@ export async function newVersion(
     const comment = columns?.[i]?.comment ?? null;
     return comment === null ? field : { ...field, doc: comment };
   });
-  const { catalog, schema } = await context.names.current(context.caller.claims, context.session);
+  const { catalog, schema } = await context.names.current(context.caller, context.session);
   const text = query.text.trimEnd();
   const list = named.map(({ name }) => quoteIdentifier(name)).join(', ');
   return {

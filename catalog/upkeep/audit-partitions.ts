@@ -1,0 +1,56 @@
+import { sql } from 'kysely';
+import type { CatalogContext } from '../context.ts';
+import type { Database } from '../store/postgres/tables.ts';
+
+/** Months that have a partition before they begin (service specification, Limits). */
+const MONTHS_AHEAD = 24;
+/** A long read holds a lock on the log; who waits for it would stop every change of a principal. */
+const LOCK_TIMEOUT = '2s';
+const MONTH = /^user_audit_log_(\d{4})_(\d{2})$/;
+
+/**
+ * Keeps a partition of the audit log for each month, made before it begins, and drops those whose rows are all older than `audit.retention`.
+ * The catch-all `user_audit_log_other` is never dropped.
+ */
+export async function keepAuditPartitions({
+  store,
+  clock,
+  config,
+}: Pick<CatalogContext, 'store' | 'clock' | 'config'>): Promise<void> {
+  const now = new Date(clock.nowMs());
+  for (let later = 0; later <= MONTHS_AHEAD; later += 1) await makeMonth(store.db, monthOf(now, later));
+  await dropBefore(store.db, new Date(now.getTime() - config['audit.retention']));
+}
+
+const monthOf = (time: Date, later = 0): Date => new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + later));
+
+const nameOf = (begin: Date): string => `user_audit_log_${begin.toISOString().slice(0, 7).replace('-', '_')}`;
+
+async function makeMonth(db: Database, begin: Date): Promise<void> {
+  const { rows } = await sql<{ readonly made: string | null }>`
+    select to_regclass(${`catalog.${nameOf(begin)}`}) as made`.execute(db);
+  if (rows[0]?.made !== null) return;
+  const [from, to] = [sql.lit(begin.toISOString()), sql.lit(monthOf(begin, 1).toISOString())];
+  await changeTables(
+    db,
+    sql`create table if not exists ${sql.id('catalog', nameOf(begin))} partition of catalog.user_audit_log
+      for values from (${from}) to (${to})`,
+  );
+}
+
+async function dropBefore(db: Database, oldest: Date): Promise<void> {
+  const { rows } = await sql<{ readonly name: string }>`
+    select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'catalog.user_audit_log'::regclass`.execute(db);
+  for (const { name } of rows) {
+    const month = MONTH.exec(name);
+    if (month === null || new Date(Date.UTC(Number(month[1]), Number(month[2]))) > oldest) continue;
+    await changeTables(db, sql`drop table if exists ${sql.id('catalog', name)}`);
+  }
+}
+
+const changeTables = (db: Database, statement: ReturnType<typeof sql>): Promise<void> =>
+  db.transaction().execute(async (transaction) => {
+    await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT)}`.execute(transaction);
+    await statement.execute(transaction);
+  });

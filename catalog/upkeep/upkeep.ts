@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CatalogContext } from '../context.ts';
+import { archiveUsers } from './archive-users.ts';
+import { keepAuditPartitions } from './audit-partitions.ts';
+
+type Parts = Pick<CatalogContext, 'store' | 'clock' | 'config' | 'log'>;
+
+const INTERVAL_MIN_MS = 50;
+/** Time between two looks at the partitions of the audit log. */
+const PARTITIONS_MS = 3_600_000;
+
+/** The background work on principals: users who were dropped long ago are archived, and the audit log has its partitions. */
+export class Upkeep {
+  readonly #parts: Parts;
+  readonly #closed = new AbortController();
+  #loop: Promise<void> | undefined;
+  #partitionsAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    const { config, log } = this.#parts;
+    const { signal } = this.#closed;
+    const pauseMs = Math.max(INTERVAL_MIN_MS, config['catalog.background_interval']);
+    while (!signal.aborted) {
+      try {
+        await this.#keepPartitions();
+        const archived = await archiveUsers(this.#parts);
+        if (archived > 0) log.info({ archived }, 'dropped users were archived');
+      } catch (error) {
+        if (!signal.aborted) log.warn({ err: error }, 'dropped users and the audit log could not be looked after');
+      }
+      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  async #keepPartitions(): Promise<void> {
+    const nowMs = this.#parts.clock.monotonicMs();
+    if (nowMs - this.#partitionsAtMs < PARTITIONS_MS) return;
+    await keepAuditPartitions(this.#parts);
+    this.#partitionsAtMs = nowMs;
+  }
+}

@@ -2,78 +2,29 @@ import { unreachable } from '#shared/must.ts';
 import { foldIdentifier, foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { dialectTokens, type DialectToken } from './dialect-tokens.ts';
-import { untranslated, type Dialect, type Spelling } from './dialect.ts';
+import {
+  BEFORE_BRACKET,
+  BEFORE_TEXT,
+  BEHIND_HAVING,
+  BORDERS,
+  COMPARISONS,
+  KEYWORDS,
+  NILADIC,
+  NO_ALIASES,
+  OPERAND_ENDS,
+  ORDERED,
+  SIGNS,
+  TYPES,
+} from './dialect-words.ts';
+import { untranslated, type Dialect } from './dialect.ts';
+import { beginPart, newFrame, type Frame } from './frame.ts';
 
 /** Brackets within brackets. */
 const DEPTH_MAX = 100;
 
-const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
-
-/** Words that mean the same in the dialects and here; they are written as they are. */
-const KEYWORDS = words(`
-  SELECT DISTINCT ALL AS FROM WHERE GROUP BY HAVING ORDER ASC DESC NULLS FIRST LAST LIMIT WITH UNION INTERSECT EXCEPT
-  JOIN INNER LEFT RIGHT FULL OUTER CROSS ON USING AND OR NOT IN IS NULL BETWEEN LIKE CASE WHEN THEN ELSE END EXISTS
-  CAST TRUE FALSE OVER PARTITION FILTER`);
-/** Keywords behind which no expression goes on: what stands before them binds with nothing behind. */
-const BORDERS = words(`
-  SELECT DISTINCT ALL AS FROM WHERE GROUP BY HAVING ORDER LIMIT WITH UNION INTERSECT EXCEPT JOIN INNER LEFT RIGHT FULL
-  OUTER CROSS ON USING OR WHEN THEN ELSE OVER PARTITION FILTER ASC DESC NULLS`);
-/** Keywords that end an operand, so that a word behind them is an alias. */
-const OPERAND_ENDS = words('NULL TRUE FALSE END');
-/** Keywords behind which a text may stand. */
-const BEFORE_TEXT = words(`
-  SELECT DISTINCT ALL WHERE BY HAVING ON AND OR NOT BETWEEN LIKE CASE WHEN THEN ELSE`);
-/** Words that some engine reads as more than an alias when they stand behind an operand. */
-const NO_ALIASES = words(`
-  ANTI SEMI NATURAL LATERAL TABLESAMPLE PIVOT UNPIVOT CLUSTER DISTRIBUTE SORT WINDOW QUALIFY MINUS SETMINUS FETCH OFFSET
-  FOR VERSION TIMESTAMP DATE TIME SYSTEM_VERSION SYSTEM_TIME MATCH_RECOGNIZE ESCAPE ROWS ROW RANGE GROUPS AT DIV RLIKE REGEXP
-  ILIKE SIMILAR COLLATE IGNORE RESPECT WITHIN INTERVAL TABLE VALUES RECURSIVE INTO ASOF POSITIONAL SAMPLE EXCLUDE REPLACE
-  APPLY GLOB NOTNULL ISNULL OVERLAPS STREAM WATERMARK IDENTIFIED EXTEND AGGREGATE BINARY OPERATOR XOR RENAME SUMMARIZE`);
-/** Functions without brackets. */
-const NILADIC = words(`
-  CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER CURRENT_CATALOG CURRENT_SCHEMA CURRENT_PATH CURRENT_ROLE
-  CURRENT_TIMEZONE LOCALTIME LOCALTIMESTAMP SESSION_USER USER NOW`);
-const TYPES: ReadonlyMap<string, string> = new Map([
-  ['INT', 'INTEGER'],
-  ['INTEGER', 'INTEGER'],
-  ['BIGINT', 'BIGINT'],
-  ['DOUBLE', 'DOUBLE'],
-  ['BOOLEAN', 'BOOLEAN'],
-  ['DATE', 'DATE'],
-  ['VARCHAR', 'VARCHAR'],
-  ['STRING', 'VARCHAR'],
-]);
-/** Keywords behind which a bracket opens a part of the query, and calls no function. */
-const BEFORE_BRACKET = words(`
-  SELECT DISTINCT ALL AS FROM WHERE BY HAVING JOIN ON USING AND OR NOT IN BETWEEN LIKE CASE WHEN THEN ELSE EXISTS OVER FILTER
-  UNION INTERSECT EXCEPT`);
-const COMPARISONS: ReadonlySet<string> = new Set(['=', '<>', '!=', '<', '>', '<=', '>=']);
-const SIGNS: ReadonlySet<string> = new Set([...COMPARISONS, '+', '-', '*', '%', '||']);
-
-/** The kinds of the tokens of an item of an ORDER BY: a number or a name, and up to three words, as in `DESC NULLS LAST`. */
-const ORDERED = /^(?:number|(?:word|quoted)(?: \. (?:word|quoted)){0,3})(?: word){0,3}$/;
-/** Keywords that stand behind the HAVING of a query, or begin another one. */
-const BEHIND_HAVING = words('SELECT ORDER LIMIT UNION INTERSECT EXCEPT');
-
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.\d{1,6})?$/;
 const INTEGER = /^\d{1,18}$/;
-
-/** The text between two brackets, or between CASE and END, or all of it. */
-type Frame = {
-  readonly opener: 'all' | '(' | 'CASE';
-  readonly call: Spelling | 'cast' | null;
-  /** Operators since the last border: comparisons do not chain everywhere, and `||` binds differently. */
-  comparisons: number;
-  hasSum: boolean;
-  hasConcat: boolean;
-  isBetween: boolean;
-  /** The item of an ORDER BY that is being read, from the token at `start`. */
-  order: { readonly start: number; isDescending: boolean; hasNulls: boolean } | null;
-  /** It is that of OVER (...), where names are those of columns alone. */
-  readonly isWindow: boolean;
-  isHaving: boolean;
-};
 
 /**
  * Writes a query of another engine in our dialect, token by token: names in our quotes, functions by our names, texts with their type, the
@@ -178,9 +129,9 @@ class Translation {
     if (word === 'BETWEEN') frame.isBetween = true;
     if (word === 'AND') {
       if (frame.isBetween) frame.isBetween = false;
-      else newPart(frame);
+      else beginPart(frame);
     }
-    if (BORDERS.has(word) && !(word === 'DISTINCT' && frame.comparisons > 0)) newPart(frame);
+    if (BORDERS.has(word) && !(word === 'DISTINCT' && frame.comparisons > 0)) beginPart(frame);
     if (word === 'ORDER' && this.#wordAt(1) === 'BY') frame.order = this.#newOrder(2);
     if (word === 'DESC' && frame.order !== null) frame.order.isDescending = true;
     if (word === 'NULLS' && frame.order !== null) frame.order.hasNulls = true;
@@ -287,7 +238,7 @@ class Translation {
       this.#push({ ...newFrame('(', null), isHaving, isWindow: this.#wordAt(-1) === 'OVER' });
     } else if (symbol === ')') return this.#close();
     else if (symbol === ',') {
-      newPart(frame);
+      beginPart(frame);
       if (frame.order !== null) {
         this.#endOrder(frame);
         frame.order = this.#newOrder(1);
@@ -377,21 +328,6 @@ class Translation {
     return untranslated(this.#dialect, reason, { sql: this.#sql, position: token?.start ?? 0 });
   }
 }
-
-const newFrame = (opener: Frame['opener'], call: Frame['call']): Frame => ({
-  opener,
-  call,
-  comparisons: 0,
-  hasSum: false,
-  hasConcat: false,
-  isBetween: false,
-  order: null,
-  isWindow: false,
-  isHaving: false,
-});
-
-const newPart = (frame: Frame): void =>
-  void Object.assign(frame, { comparisons: 0, hasSum: false, hasConcat: false, isBetween: false });
 
 const isSymbol = (token: DialectToken | undefined, symbol: string): boolean =>
   token?.kind === 'symbol' && token.text === symbol;

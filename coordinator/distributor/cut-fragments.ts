@@ -4,7 +4,7 @@ import { COLLECTED_ROWS_MAX, isSelective } from '../plan/plan-features.ts';
 import { children, mapChildren, walkPlan } from '../plan/plan-tree.ts';
 import type { Partitioning, Plan } from '../plan/plan.ts';
 import type { Estimator } from './estimate/estimate.ts';
-import { bytesOf, type Estimate } from './estimate/row-estimate.ts';
+import { bytesOf, type Estimate } from '../plan/row-estimate.ts';
 import { chainSets } from './chain-sets.ts';
 import { dividableInputs } from './dividable-inputs.ts';
 import type { Fragment, FragmentInput, TaskShape, TaskWidth } from './fragment.ts';

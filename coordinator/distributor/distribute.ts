@@ -6,7 +6,7 @@ import { oneHasEveryCore } from './estimate/cluster-cores.ts';
 import { cutFragments } from './cut-fragments.ts';
 import { endEmpty } from './shape/end-empty.ts';
 import { estimator } from './estimate/estimate.ts';
-import { bytesOf } from './estimate/row-estimate.ts';
+import { bytesOf } from '../plan/row-estimate.ts';
 import type { DistributedPlan, DistributionFacts, ScanFacts, WholePlan } from './fragment.ts';
 import { joinSides } from './estimate/join-sides.ts';
 import { DISTRIBUTION_LIMITS, type DistributionLimits } from './limits.ts';

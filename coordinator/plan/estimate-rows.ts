@@ -1,20 +1,20 @@
 import { unreachable } from '#shared/must.ts';
 import type { Expression } from './expression.ts';
 import type { JoinPlan, Plan } from './plan.ts';
+import { NOTHING_KNOWN, shareOf } from './selectivity.ts';
 
 /** Rows of each scan; null when the table's metadata has no count. */
 export type ScanRows = readonly (number | null)[];
 
 /** Assumed rows of a scan of unknown size. */
 const UNKNOWN_ROWS = 1_000_000;
-const EQUAL = 0.05;
-const RANGE = 0.3;
-const OTHER = 0.5;
+const SEMI_SHARE = 0.5;
+const INEQUALITY_SHARE = 0.3;
 const GROUP_SHARE = 0.1;
 const UNNEST_ROWS = 5;
 const RECURSION_STEPS = 10;
 
-/** Rows that a node gives, roughly: row counts of the manifests, and fixed selectivities where nothing is known. */
+/** Rows that a node gives, roughly: row counts of the manifests, and the shares of conditions over columns of which nothing is known. */
 export function estimateRows(plan: Plan, scanRows: ScanRows): number {
   const rows = (node: Plan): number => estimateRows(node, scanRows);
   switch (plan.kind) {
@@ -29,7 +29,7 @@ export function estimateRows(plan: Plan, scanRows: ScanRows): number {
     case 'empty':
       return 0;
     case 'filter':
-      return rows(plan.child) * plan.conditions.reduce((share, condition) => share * selectivity(condition), 1);
+      return rows(plan.child) * shareOf(plan.conditions, NOTHING_KNOWN);
     case 'project':
     case 'window':
     case 'sort':
@@ -74,10 +74,10 @@ function joinRows({ type, conditions }: JoinPlan, left: number, right: number): 
   switch (type) {
     case 'semi':
     case 'anti':
-      return left * OTHER;
+      return left * SEMI_SHARE;
     case 'rightSemi':
     case 'rightAnti':
-      return right * OTHER;
+      return right * SEMI_SHARE;
     case 'mark':
     case 'single':
       return left;
@@ -87,7 +87,7 @@ function joinRows({ type, conditions }: JoinPlan, left: number, right: number): 
     case 'full':
       return conditions.some((one) => one.op === 'eq' || one.op === 'notDistinct')
         ? Math.max(left, right)
-        : left * right * RANGE;
+        : left * right * INEQUALITY_SHARE;
     default:
       return unreachable(type, 'join type');
   }
@@ -97,45 +97,4 @@ function generatorRows(values: readonly Expression[]): number {
   const [first, second] = values.map((value) => (value.kind === 'constant' ? Number(value.value) : Number.NaN));
   const rows = second === undefined || Number.isNaN(second) ? (first ?? 1) : Math.max(second - (first ?? 0), second);
   return Number.isFinite(rows) ? Math.max(1, rows) : 1_000;
-}
-
-/** The share of rows for which a condition is true. */
-export function selectivity(condition: Expression): number {
-  switch (condition.kind) {
-    case 'and':
-      return condition.children.reduce((share, child) => share * selectivity(child), 1);
-    case 'or':
-      return Math.min(
-        1,
-        condition.children.reduce((share, child) => share + selectivity(child), 0),
-      );
-    case 'compare':
-      return condition.op === 'eq' || condition.op === 'notDistinct'
-        ? EQUAL
-        : condition.op === 'ne'
-          ? 1 - EQUAL
-          : RANGE;
-    case 'between':
-      return RANGE * RANGE;
-    case 'in':
-      return condition.negated ? OTHER : Math.min(OTHER, EQUAL * condition.list.length);
-    case 'isNull':
-      return EQUAL;
-    case 'isNotNull':
-      return 1 - EQUAL;
-    case 'not':
-      return 1 - selectivity(condition.child);
-    case 'column':
-    case 'constant':
-    case 'operator':
-    case 'function':
-    case 'aggregate':
-    case 'window':
-    case 'cast':
-    case 'case':
-    case 'unnest':
-      return OTHER;
-    default:
-      return unreachable(condition);
-  }
 }

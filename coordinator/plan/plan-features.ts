@@ -1,7 +1,8 @@
 import type { Expression } from './expression.ts';
-import { estimateRows, selectivity, type ScanRows } from './estimate-rows.ts';
+import { estimateRows, type ScanRows } from './estimate-rows.ts';
 import type { Plan } from './plan.ts';
 import { children } from './plan-tree.ts';
+import { NOTHING_KNOWN, shareOf } from './selectivity.ts';
 
 /** The properties of a plan that workload classification reads (service specification, Limits). */
 export type PlanFeatures = {
@@ -33,7 +34,7 @@ export function planFeatures(plan: Plan, scanRows: ScanRows): PlanFeatures {
   const visit = (node: Plan, conditions: readonly Expression[]): void => {
     count(node, counts);
     if (node.kind === 'scan' || node.kind === 'generator') {
-      const share = conditions.reduce((product, condition) => product * selectivity(condition), 1);
+      const share = shareOf(conditions, NOTHING_KNOWN);
       counts[node.kind === 'scan' ? 'estimatedRows' : 'generatedRows'] += estimateRows(node, scanRows) * share;
     }
     const below = node.kind === 'filter' ? node.conditions : node.kind === 'project' ? conditions : [];

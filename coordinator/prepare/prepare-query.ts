@@ -157,6 +157,13 @@ async function expandQuery(
 }
 
 type Caches = { readonly parses: Memory<QueryReferences>; readonly views: ViewAnswers };
+/** Keeps nothing, and so is no state. */
+const nothing = <T>(): Memory<T> => ({ get: () => undefined, set: () => undefined });
+const NOTHING_KEPT: Caches = {
+  parses: nothing(),
+  views: new ViewAnswers({ translation: nothing(), comparison: nothing() }),
+};
+
 type ComparedWith = Pick<CompareRequest, 'dialect' | 'types'>;
 
 /** Binds the query of another engine's view over its tables as they are now. */
@@ -192,11 +199,7 @@ function boundReferences(references: QueryReferences, bound: readonly BoundTable
 
 /** Binds a query whose parameters have no values yet: `values` are NULL. Nothing is kept. @throws as `PrepareQuery` */
 export async function describeQuery(request: PrepareRequest): Promise<DescribeReply> {
-  const none = statementMemory({ entriesMax: 0, bytesMax: 0 });
-  const { query, references, bound } = await bindNames(
-    { ...request, withoutValues: true },
-    { parses: none.parse, views: new ViewAnswers(none) },
-  );
+  const { query, references, bound } = await bindNames({ ...request, withoutValues: true }, NOTHING_KEPT);
   const { sql, values, context, asker, planner, signal } = query;
   const spliced = spliceTables(sql, references, values);
   const inQuery = plannerErrors(query, spliced);

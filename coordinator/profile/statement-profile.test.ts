@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
-import { taskId } from '#shared/id.ts';
 import type { QueryRunProfile } from './profile-types.ts';
 import type { Fragment, WholeFragment } from '../distributor/fragment.ts';
 import type { FinishedTask } from '../scheduler/finished-task.ts';
@@ -9,6 +8,7 @@ import { NO_PROGRESS } from '../scheduler/run-progress.ts';
 import type { StageReport } from '../scheduler/stage-report.ts';
 import type { TaskAttempt } from '../scheduler/task-attempt.ts';
 import { StatementProfile } from './statement-profile.ts';
+import { finishedTask, SCAN_REPORT } from '#test/support/scripted/finished-task.ts';
 
 const FACTS = {
   sql: 'SELECT 1',
@@ -17,38 +17,19 @@ const FACTS = {
   priority: 2,
 } as const;
 
-const report = (scheduledMs: number): FinishedTask => ({
-  ran: { worker: 'w', threads: 1, sentAtMs: 0, endedAtMs: 1 },
-  taskId: taskId('t'),
-  rows: 3,
-  batches: 1,
-  outputBytes: 40,
-  scheduledMs,
-  waits: { inputsMs: 0.26, queuedMs: 2, preparingMs: 3, blockedMs: 4 },
-  quanta: 3,
-  spilledBytes: 10,
-  peakMemoryBytes: 5,
-  bytesScanned: 600,
-  scans: [{ scan: 0, files: 3, rowGroups: 5, rowGroupsPruned: 4, bytes: 600 }],
-  partitions: [],
-  files: [],
-  receivedBytes: 8,
-  profile: null,
-});
+const report = (scheduledMs: number): FinishedTask =>
+  finishedTask({
+    scheduledMs,
+    rows: 3,
+    waits: { inputsMs: 0.26, queuedMs: 2, preparingMs: 3, blockedMs: 4 },
+    spilledBytes: 10,
+    receivedBytes: 8,
+  });
 
 const scan = {
   kind: 'iceberg',
   spec: { tableName: 'lake.tpch.orders', snapshotId: '7' },
-  report: {
-    manifests: 2,
-    manifestsPruned: 1,
-    files: 9,
-    filesPruned: 6,
-    filesPrunedByPartition: 4,
-    deleteFiles: 1,
-    rows: 100,
-    bytes: 1_000,
-  },
+  report: SCAN_REPORT,
 } as unknown as PlannedScan;
 
 const WHOLE: WholeFragment = {

@@ -8,7 +8,7 @@ import { PRIORITY_HIGH, WORK_CLASSES, type WorkClass } from '../workload/work-cl
 import { classifyQuery } from './classify-query.ts';
 import { describePlan } from './describe-plan.ts';
 import { routedStatement } from './routed-statement.ts';
-import type { RunningStatement } from './running.ts';
+import type { RunningStatement } from './running-statement.ts';
 
 /** A query that is to be admitted. */
 type AskingQuery = RunningStatement & { readonly query: PreparedQuery };

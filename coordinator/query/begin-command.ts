@@ -1,7 +1,7 @@
 import type { Command } from '../command/command.ts';
 import { COMMANDS, type Statement } from '../command/commands.ts';
 import { routedStatement } from './routed-statement.ts';
-import type { RunningStatement } from './running.ts';
+import type { RunningStatement } from './running-statement.ts';
 
 /**
  * Tells a statement its type, and the group that the rules send it to; `statement` is null when its text was refused. Statements that run no

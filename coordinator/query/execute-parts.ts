@@ -23,7 +23,7 @@ import type { TextSpan } from '../statement/statement.ts';
 import { TextColumnReader } from '../sink/text-column.ts';
 import { admitQuery, runLimits } from './admit-query.ts';
 import type { QueryExecution, QueryOutcome, FilesDestination } from './execute-query.ts';
-import type { RunningStatement } from './running.ts';
+import type { RunningStatement } from './running-statement.ts';
 
 /** A query over one table, or over files of a stage, that runs whole for each of some parts of the files, and writes its rows. */
 export type PartsExecution = RunningStatement &

@@ -23,7 +23,7 @@ import { admitQuery, runLimits } from './admit-query.ts';
 import { taskProfile } from '../profile/task-profile.ts';
 import { describePlan } from './describe-plan.ts';
 import { distributeQuery, rescan, runsWhole, type QueryStages } from '../scheduler/distribute-query.ts';
-import type { RunningStatement } from './running.ts';
+import type { RunningStatement } from './running-statement.ts';
 import type { RunnerServices } from './runner-services.ts';
 
 /** A query that is about to run, and the receiver of its rows. */

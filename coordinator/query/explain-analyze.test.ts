@@ -1,6 +1,4 @@
 import { expect, test } from 'vitest';
-import type { FinishedTask } from '../scheduler/finished-task.ts';
-import { taskId } from '#shared/id.ts';
 import type { PlannedScan } from '../scheduler/plan-scans.ts';
 import type { Fragment } from '../distributor/fragment.ts';
 import type { StageReport } from '../scheduler/stage-report.ts';
@@ -9,6 +7,7 @@ import type { QueryOutcome } from './execute-query.ts';
 import type { Classification } from '../workload/classify.ts';
 import { explainAnalyze } from './explain-analyze.ts';
 import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
+import { finishedTask, SCAN_REPORT } from '#test/support/scripted/finished-task.ts';
 
 const CLASS: Classification = {
   workClass: 'medium',
@@ -31,33 +30,9 @@ const scan: PlannedScan = {
     allowedRoots: [],
     credential: FILE_CREDENTIAL,
   },
-  report: {
-    manifests: 2,
-    manifestsPruned: 1,
-    files: 9,
-    filesPruned: 6,
-    filesPrunedByPartition: 4,
-    deleteFiles: 1,
-    rows: 100,
-    bytes: 1_000,
-  },
+  report: SCAN_REPORT,
 };
-const report: FinishedTask = {
-  ran: { worker: 'w', threads: 1, sentAtMs: 0, endedAtMs: 1 },
-  taskId: taskId('t'),
-  rows: 1,
-  batches: 1,
-  outputBytes: 40,
-  scheduledMs: 7.4,
-  waits: { inputsMs: 1, queuedMs: 2, preparingMs: 3, blockedMs: 4 },
-  quanta: 3,
-  spilledBytes: 0,
-  peakMemoryBytes: 5,
-  bytesScanned: 600,
-  scans: [{ scan: 0, files: 3, rowGroups: 5, rowGroupsPruned: 4, bytes: 600 }],
-  partitions: [],
-  files: [],
-  receivedBytes: 0,
+const report = finishedTask({
   profile: {
     latency: 1,
     children: [
@@ -79,7 +54,7 @@ const report: FinishedTask = {
       },
     ],
   },
-};
+});
 
 type Outcome = Omit<QueryOutcome, 'query'>;
 

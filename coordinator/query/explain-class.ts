@@ -3,7 +3,7 @@ import type { ExplainFormat } from '../operation/explain-options.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
 import { setting } from '../session/session.ts';
 import { classifyQuery } from './classify-query.ts';
-import type { RunningStatement } from './running.ts';
+import type { RunningStatement } from './running-statement.ts';
 import { classJson, printClass, type Classification } from '../workload/classify.ts';
 
 /** The class that a query would have now. */

@@ -8,7 +8,7 @@ import { distributeQuery } from '../scheduler/distribute-query.ts';
 import { distributionSettings, type QueryOutcome } from './execute-query.ts';
 import { explainAnalyze } from './explain-analyze.ts';
 import { classOf, withClass } from './explain-class.ts';
-import type { RunningStatement } from './running.ts';
+import type { RunningStatement } from './running-statement.ts';
 
 /** The lines of a query's plan: as DuckDB has optimised it, or in the fragments that would run now. */
 export async function explainQuery(

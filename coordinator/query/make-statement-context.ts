@@ -3,7 +3,7 @@ import { schemaName } from '../catalog-client/catalog-browser.ts';
 import type { QueryScope } from '../operation/refresh-request.ts';
 import type { NameDefaults } from '../binding/query-references.ts';
 import { setting } from '../session/session.ts';
-import type { RunningStatement } from './running.ts';
+import type { RunningStatement } from './running-statement.ts';
 
 type ContextParts = RunningStatement & { readonly scope?: QueryScope };
 

@@ -11,7 +11,7 @@ import { wholeText, type DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { executeParts, onlyTable, scanOfPart, type PartsExecution } from './execute-parts.ts';
 import { hasOrder } from './has-order.ts';
-import type { RunningStatement } from './running.ts';
+import type { RunningStatement } from './running-statement.ts';
 import { typedColumns } from './typed-columns.ts';
 
 /** The statement whose query runs once for each part of its files, and how it plans its texts. */

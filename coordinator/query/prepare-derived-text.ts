@@ -4,7 +4,7 @@ import type { PrepareRequest } from '../prepare/prepare-query.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { ValuePlace } from '../statement/value-place.ts';
-import type { RunningStatement } from './running.ts';
+import type { RunningStatement } from './running-statement.ts';
 
 type TextWork<T> = {
   readonly context: StatementContext;

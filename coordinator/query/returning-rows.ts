@@ -18,7 +18,7 @@ import { rowEncoding } from '../sink/row-encoding.ts';
 import { admitQuery, runLimits } from './admit-query.ts';
 import type { QueryExecution } from './execute-query.ts';
 import { onlyTable } from './execute-parts.ts';
-import type { RunningStatement } from './running.ts';
+import type { RunningStatement } from './running-statement.ts';
 
 /** A query of one table that gives the rows of RETURNING. */
 type ReturningExecution = RunningStatement &

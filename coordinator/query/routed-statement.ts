@@ -1,6 +1,6 @@
 import { setting } from '../session/session.ts';
 import type { RoutedStatement } from '../workload/route.ts';
-import type { RunningStatement } from './running.ts';
+import type { RunningStatement } from './running-statement.ts';
 
 /** The facts of a statement of this type that routing rules see. */
 export const routedStatement = (

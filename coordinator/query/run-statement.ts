@@ -24,9 +24,9 @@ import { inSource, withPlace } from './error-place.ts';
 import { cancelQuery, findQuery, liveQueries } from './live-queries.ts';
 import type { QueryRegistry } from './query-registry.ts';
 import type { DescribeRequest, QueryService, StatementRequest } from './query-service.ts';
-import { commandContext } from './running-statement.ts';
+import { makeCommandContext } from './make-command-context.ts';
 import type { RunnerServices } from './runner-services.ts';
-import type { RunningStatement } from './running.ts';
+import type { RunningStatement } from './running-statement.ts';
 import { profileBytesMax } from '../profile/task-profile.ts';
 import type { QueryType } from '../statement/query-type.ts';
 import { readOnly } from '../transaction/transaction-catalog.ts';
@@ -277,5 +277,5 @@ function run({ command: name, input }: Statement, running: RunningStatement): Pr
   const prepared = sessionStatements(running);
   const action = command.action(input);
   if (action !== null) requireAction(request.caller, action);
-  return command.run(input, commandContext(running, { prepared, command, isQuery: command === COMMANDS.query }));
+  return command.run(input, makeCommandContext(running, { prepared, command, isQuery: command === COMMANDS.query }));
 }

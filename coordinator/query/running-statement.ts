@@ -1,153 +1,16 @@
-import { SkeinError } from '#shared/error.ts';
-import { commitManifests } from '../write/commit-manifests.ts';
-import type { Command } from '../command/command.ts';
-import { paged, type PagedAnswer } from '../operation/answer.ts';
-import type { CommandContext } from '../operation/command-context.ts';
-import type { Outcome } from '../operation/outcome.ts';
-import type { PreparedStatements } from '../operation/prepared-statements.ts';
-import { numberColumns, numbersBatch } from '../sink/count-batch.ts';
-import { textBatch } from '../sink/text-batch.ts';
-import { unloadRows } from '../unload/unload-rows.ts';
-import { StatementWrites } from './statement-writes.ts';
-import { tenantGroups } from '../workload/group-snapshot.ts';
-import { callersTables } from '../session/callers-tables.ts';
-import { cancelQuery, liveQueries } from './live-queries.ts';
-import type { RunningStatement } from './running.ts';
-import { metadataRows } from '../binding/metadata-rows.ts';
-import type { CheckColumns } from './statement-parts.ts';
-import { StatementQueries } from './statement-queries.ts';
-import { statementRows } from './statement-rows.ts';
-import { findTransaction, sessionTransactions } from './session-transactions.ts';
-import { leasedTables, statementTables } from './statement-tables.ts';
+import type { SessionState } from '../session/session.ts';
+import type { ValuePlace } from '../statement/value-place.ts';
+import type { ActiveQuery } from './active-query.ts';
+import type { StatementRequest } from './query-service.ts';
+import type { RunnerServices } from './runner-services.ts';
 
-/** The differences between a statement and the prepared statement that it runs. */
-type ContextParts = {
-  readonly prepared: PreparedStatements;
-  readonly command: Pick<Command, 'tag' | 'words'>;
-  /** The statement is one query, which may read its tables as a lease has them. */
-  readonly isQuery?: boolean;
-  /** Called with the columns of the statement's query before it runs. */
-  readonly checkColumns?: CheckColumns;
+/** A statement that runs: what all steps of its way have in common. */
+export type RunningStatement = {
+  readonly services: RunnerServices;
+  readonly request: StatementRequest;
+  readonly active: ActiveQuery;
+  /** The session as it was when the statement began. */
+  readonly session: SessionState;
+  /** The values of parameters in its text; for EXECUTE, those in the text of the prepared statement. */
+  readonly values: readonly ValuePlace[];
 };
-
-/** As in `ResultShape`. */
-const tagOf = ({ tag, words }: Pick<Command, 'tag' | 'words'>): string => tag ?? words[0] ?? '';
-
-/** Makes the context in which a statement's command runs. */
-export function commandContext(
-  running: RunningStatement,
-  { prepared, command, isQuery = false, checkColumns = () => Promise.resolve() }: ContextParts,
-): CommandContext {
-  const { services, request, active, session } = running;
-  const tag = tagOf(command);
-  const { store, names, catalog: shared } = services.sessions;
-  const inner = findTransaction(services, request)?.parts;
-  const { catalog, journal, commits } = inner ?? {
-    catalog: shared,
-    journal: services.writes,
-    commits: services.commits,
-  };
-  const rows = statementRows(services.config['coordinator.rows_bytes_max'], () => context);
-  const source = callersTables(catalog, request.caller);
-  const { tenant } = request.caller.claims;
-  const ofMetadata = metadataRows(services.tables, tenant, services.config['coordinator.metadata_rows_bytes_max']);
-  const tables = { ...statementTables(source), ...rows, ...ofMetadata };
-  const context: CommandContext = {
-    caller: request.caller,
-    config: services.config,
-    signal: active.signal,
-    beginCommit: () => active.beginCommit(),
-    session,
-    updateSession: (change) => store.update(request.session, change),
-    names,
-    catalog,
-    tables,
-    files: {
-      unreachable: (asked, call) => services.tables.unreachable({ ...asked, tenant }, call),
-      orphans: (asked, call) => services.tables.orphans({ ...asked, tenant }, call),
-      manifests: (table) => commitManifests(services.tables, table, { tenant, signal: active.signal }),
-    },
-    openWrites: () => services.writes.open(),
-    queries: new StatementQueries({
-      ...running,
-      tables: isQuery ? leasedTables(tables, source) : tables,
-      source,
-      checkColumns,
-      tag,
-    }),
-    prepared,
-    transactions: sessionTransactions(running),
-    records: {
-      history: (asked) => services.history.pages(request.caller, asked),
-      live: (limit) => liveQueries(services.registry, request.caller, { state: null, owner: null, limit }).queries,
-      cancel: (queryId) => cancelQuery(services.registry, request.caller, { queryId, owner: null }),
-      groups: () => tenantGroups(services.admission, request.caller.claims.tenant),
-    },
-    writes: new StatementWrites({ config: services.config, journal, commits, statement: active }, () => context),
-    unload: (unload) => unloadRows(unload, context, { journal: services.unloads, statement: active }),
-    ...answersOf(running, tag),
-  };
-  return context;
-}
-
-/** The ways in which a command sends its result. */
-function answersOf(
-  running: RunningStatement,
-  tag: string,
-): Pick<CommandContext, 'answer' | 'answerPages' | 'answerReturned' | 'answerCount' | 'answerNumbers'> {
-  const { request, active } = running;
-  const answerNumbers: CommandContext['answerNumbers'] = async (numbers) => {
-    const { sink } = request;
-    sink.planned({ kind: 'rows', tag, columns: numberColumns(Object.keys(numbers)), timeZone: NO_ZONE });
-    sink.start();
-    await sink.batch(numbersBatch(sink.encoding, Object.values(numbers)));
-    return ONE_ROW;
-  };
-  return {
-    answer: (given) => {
-      if (!('status' in given)) return answer(paged(given), running, tag);
-      active.signal.throwIfAborted();
-      request.sink.planned({ kind: 'nothing', ...given });
-      return Promise.resolve(ONE_ROW);
-    },
-    answerPages: (pages) => answer(pages, running, tag),
-    answerReturned: async (count) => {
-      // The rows are committed, whether the client waits for them or not.
-      await request.sink.release().catch((error: unknown) => {
-        if (SkeinError.of(error).code !== 'QUERY_CANCELLED') throw error;
-      });
-      request.sink.changed(count);
-      return { rowsProduced: count, bytesScanned: 0, fragments: 0 };
-    },
-    answerCount: (count) => {
-      request.sink.planned({ kind: 'count', tag });
-      request.sink.changed(count);
-      return Promise.resolve(ONE_ROW);
-    },
-    answerNumbers,
-  };
-}
-
-/** The coordinator's own results have text columns only, so their time zone is never used. */
-const NO_ZONE = 'UTC';
-
-/** A count, a status, and numbers are one row where they are rows. */
-const ONE_ROW: Outcome = { rowsProduced: 1, bytesScanned: 0, fragments: 0 };
-
-async function answer(
-  { columns, pages }: PagedAnswer,
-  { request: { sink }, active: { signal } }: RunningStatement,
-  tag: string,
-): Promise<Outcome> {
-  signal.throwIfAborted();
-  sink.planned({ kind: 'rows', tag, columns, timeZone: NO_ZONE });
-  sink.start();
-  let rowsProduced = 0;
-  for await (const rows of pages) {
-    // A statement that was stopped may have been answered already.
-    signal.throwIfAborted();
-    rowsProduced += rows.length;
-    await sink.batch(textBatch(sink.encoding, columns.length, rows));
-  }
-  return { rowsProduced, bytesScanned: 0, fragments: 0 };
-}

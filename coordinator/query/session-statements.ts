@@ -16,9 +16,9 @@ import { beginCommand } from './begin-command.ts';
 import { describeCommand } from './describe-command.ts';
 import type { StatementDescription } from '../operation/description.ts';
 import { inSource, placeIn } from './error-place.ts';
-import { commandContext } from './running-statement.ts';
+import { makeCommandContext } from './make-command-context.ts';
 import type { CheckColumns } from './statement-parts.ts';
-import type { RunningStatement } from './running.ts';
+import type { RunningStatement } from './running-statement.ts';
 
 /** The prepared statements of a statement's session. */
 export const sessionStatements = (running: RunningStatement): PreparedStatements => new SessionStatements(running);
@@ -75,7 +75,7 @@ class SessionStatements implements PreparedStatements {
       const isQuery = command === COMMANDS.query;
       const checkColumns: CheckColumns = (now) => this.#checkColumns(prepared, now);
       const context = { prepared: this, command, isQuery, ...(isQuery ? { checkColumns } : {}) };
-      return await command.run(input, commandContext(running, context));
+      return await command.run(input, makeCommandContext(running, context));
     } catch (thrown) {
       throw placed(SkeinError.of(thrown), { prepared, edits, given, position });
     }
@@ -123,7 +123,7 @@ class SessionStatements implements PreparedStatements {
       if (action !== null) requireAction(this.#running.request.caller, action);
       const names = namesOf(edits, types);
       if (name === 'execute') return { ...(await this.#describeExecute(input)), parameters: names.map(textParameter) };
-      const context = commandContext({ ...this.#running, values: valuePlaces(edits) }, { prepared: this, command });
+      const context = makeCommandContext({ ...this.#running, values: valuePlaces(edits) }, { prepared: this, command });
       const { form, parameters } = await describeCommand(command, input, context);
       return {
         ...form,
@@ -176,7 +176,7 @@ class SessionStatements implements PreparedStatements {
       const used = new Set(edits.map(({ name }) => name));
       const names = namesOf(edits, types);
       const running = { ...this.#running, values: valuePlaces(edits) };
-      const context = commandContext(running, { prepared: this, command });
+      const context = makeCommandContext(running, { prepared: this, command });
       const described = await command.describe?.(input, context);
       const { columns, parameters } = must(described, 'it can be prepared');
       return {
@@ -211,7 +211,7 @@ class SessionStatements implements PreparedStatements {
   async #values(given: readonly Argument[]): Promise<readonly Constant[]> {
     const expressions = given.flatMap(({ constant, expression }) => (constant === undefined ? [expression] : []));
     if (expressions.length === 0) return given.map(({ constant }) => constant ?? null);
-    const { queries } = commandContext(this.#running, { prepared: this, command: COMMANDS.execute });
+    const { queries } = makeCommandContext(this.#running, { prepared: this, command: COMMANDS.execute });
     const literals = [
       ...(await queries.constants(await queries.prove((take) => expressions.map((one) => take('expression', one))))),
     ];

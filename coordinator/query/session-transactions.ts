@@ -7,7 +7,7 @@ import { endLater } from '../write/write-journal.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import type { StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
-import type { RunningStatement } from './running.ts';
+import type { RunningStatement } from './running-statement.ts';
 
 /** The transaction that a statement runs in, if there is one. */
 export const findTransaction = (

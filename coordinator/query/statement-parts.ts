@@ -2,7 +2,7 @@ import type { QueryScope } from '../operation/refresh-request.ts';
 import type { StatementRows, TableSource } from '../binding/table-source.ts';
 import type { MetadataRows } from '../binding/metadata-rows.ts';
 import type { QueryColumn } from '../session/prepared-statement.ts';
-import type { RunningStatement } from './running.ts';
+import type { RunningStatement } from './running-statement.ts';
 import type { StatementTables } from './statement-tables.ts';
 
 export type CheckColumns = (columns: readonly QueryColumn[]) => Promise<void>;

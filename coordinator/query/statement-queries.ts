@@ -36,7 +36,7 @@ import { prepareDerivedText } from './prepare-derived-text.ts';
 import { makeStatementContext } from './make-statement-context.ts';
 import { narrowToScope } from './narrow-to-scope.ts';
 import type { QueryScope } from '../operation/refresh-request.ts';
-import type { RunningStatement } from './running.ts';
+import type { RunningStatement } from './running-statement.ts';
 import type { StatementParts } from './statement-parts.ts';
 import { returningRows } from './returning-rows.ts';
 import { planLoad, planRewrite, type PartsOf } from './parts-of-files.ts';

@@ -1,4 +1,4 @@
-/** Suites that `npm test` leaves to `.ci/run` (`npm run test:ci`), so that it ends within ten minutes on two cores. */
+/** Suites that `npm test` leaves to `.ci/run` (`npm run test:ci`), so that it ends within eight minutes on two cores. */
 
 /** Other people's clients judge the catalog; virtual machines of Java and Python make these suites dear. */
 export const CLIENT_SUITES: readonly string[] = ['test/clients/**/*.test.ts', 'test/conformance/rest-kit.test.ts'];
@@ -18,11 +18,15 @@ export const SCALE_SUITES: readonly string[] = [
  * that are full.
  */
 export const EXHAUSTIVE_SUITES: readonly string[] = [
-  'cli/commands.system.test.ts',
   'catalog/internal/commit-interleavings.system.test.ts',
   'catalog/rest/crashes.system.test.ts',
   'catalog/token/key-rotation.system.test.ts',
+  'cli/commands.system.test.ts',
   'cli/load/load-failures.system.test.ts',
+  'cli/load/load-parquet.system.test.ts',
+  'cli/supervise-worker.system.test.ts',
+  'coordinator/workload.system.test.ts',
+  'test/cluster/adaptive.test.ts',
   'test/cluster/arrow-results.test.ts',
   'test/cluster/between-machines.test.ts',
   'test/cluster/change-kills.test.ts',
@@ -42,6 +46,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/postgres-kills.test.ts',
   'test/cluster/refresh-kills.test.ts',
   'test/cluster/refresh-random.test.ts',
+  'test/cluster/stage-borders.test.ts',
   'test/cluster/stage-kills.test.ts',
   'test/cluster/stage-paths.test.ts',
   'test/cluster/stage-splits.test.ts',
@@ -51,21 +56,24 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/transactions-random.test.ts',
   'test/cluster/unload-kills.test.ts',
   'test/cluster/unload.test.ts',
+  'test/cluster/worker-loss.test.ts',
   'test/cluster/worker-memory.test.ts',
-  'test/cluster/workload.test.ts',
   'test/cluster/worker-processes.test.ts',
+  'test/cluster/workload.test.ts',
   'test/cluster/write-kills.test.ts',
   'test/cluster/write-recovery.test.ts',
   'test/cluster/write-together.test.ts',
   'test/conformance/scope-matrix.test.ts',
   'test/oracle/oracle.test.ts',
   'test/plan/shapes.system.test.ts',
+  'test/simulation/leases.test.ts',
   'test/simulation/workload-all.test.ts',
   'test/slt/duckdb-reports.test.ts',
   'test/slt/fragments.test.ts',
   'test/slt/slt-writes.test.ts',
   'test/upgrade/upgrade.test.ts',
   'worker/exchange.system.test.ts',
+  'worker/process-limit.system.test.ts',
 ];
 
 /** Attacks and faults of one kind each, alone, for as long as it takes to see who waits. */
@@ -83,6 +91,7 @@ export const SIEGE_SUITES: readonly string[] = [
   .map((name) => `test/attack/${name}.timed.test.ts`)
   .concat(
     'coordinator/planner/planner-pool.timed.test.ts',
+    'shared/thread/idle-memory.timed.test.ts',
     'test/chaos/chaos.timed.test.ts',
     'test/cluster/cancel.timed.test.ts',
     'test/cluster/stage-faults.timed.test.ts',

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { walkPlan } from '../../plan/plan-tree.ts';
 import { estimator } from './estimate.ts';
 import type { ScanFacts } from '../fragment.ts';
-import { bytesOf } from './row-estimate.ts';
+import { bytesOf } from '../../plan/row-estimate.ts';
 import { scriptedPlans, type ScriptedPlans } from '#test/support/scripted/plans.ts';
 
 let plans: ScriptedPlans;

@@ -5,8 +5,8 @@ import type { JoinPlan, Plan, PlanColumn } from '../../plan/plan.ts';
 import { expressionType, outputFields } from '../../plan/plan-schema.ts';
 import type { SqlField, SqlType } from '../../plan/sql-type.ts';
 import type { DistributionFacts } from '../fragment.ts';
-import type { ColumnEstimate, Estimate } from './row-estimate.ts';
-import { shareOf } from './selectivity.ts';
+import type { ColumnEstimate, Estimate } from '../../plan/row-estimate.ts';
+import { shareOf } from '../../plan/selectivity.ts';
 
 export type Estimator = (plan: Plan) => Estimate;
 

@@ -2,7 +2,7 @@ import { children, walkPlan } from '../../plan/plan-tree.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Estimator } from './estimate.ts';
 import type { JoinSide, JoinSides } from '../fragment.ts';
-import { bytesOf } from './row-estimate.ts';
+import { bytesOf } from '../../plan/row-estimate.ts';
 
 /** Returns, for every join whose two sides both read stages, each side's estimated bytes and the stages that it waits for. */
 export function joinSides(plan: Plan, estimate: Estimator): readonly JoinSides[] {

@@ -6,7 +6,7 @@ import type { Plan } from '../../plan/plan.ts';
 import { canChain } from '../chain-sets.ts';
 import { domainOf, groupCount } from '../estimate/estimate.ts';
 import { neverNullColumns } from '../estimate/never-null.ts';
-import { bytesOf, type Estimate } from '../estimate/row-estimate.ts';
+import { bytesOf, type Estimate } from '../../plan/row-estimate.ts';
 import { isTogether, moveKeys, placeOf, usefulKeys, type Keys, type Placed, type Tasks } from './placed.ts';
 import { exchange, partitionCount, together, type Placing } from './placing.ts';
 import { splitCall } from './aggregate-splits.ts';

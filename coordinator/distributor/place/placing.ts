@@ -5,7 +5,7 @@ import type { Partitioning, Plan, PlanColumn } from '../../plan/plan.ts';
 import { printSqlType } from '../../plan/sql-type.ts';
 import { stageRooms } from '../estimate/cluster-cores.ts';
 import type { Estimator } from '../estimate/estimate.ts';
-import { bytesOf, type Estimate } from '../estimate/row-estimate.ts';
+import { bytesOf, type Estimate } from '../../plan/row-estimate.ts';
 import type { DistributionFacts, Replacement } from '../fragment.ts';
 import type { DistributionLimits } from '../limits.ts';
 import { isOrderSensitive } from './order-sensitive.ts';

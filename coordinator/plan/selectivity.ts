@@ -1,7 +1,7 @@
 import { unreachable } from '#shared/must.ts';
-import { conjuncts } from '../../plan/expression-tree.ts';
-import type { Expression } from '../../plan/expression.ts';
-import type { SqlType } from '../../plan/sql-type.ts';
+import { conjuncts } from './expression-tree.ts';
+import type { Expression } from './expression.ts';
+import type { SqlType } from './sql-type.ts';
 import type { ColumnEstimate, Estimate } from './row-estimate.ts';
 
 const EQUAL = 0.05;
@@ -28,6 +28,9 @@ export function shareOf(conditions: readonly Expression[], input: Estimate): num
   for (const [column, interval] of intervals) share *= intervalShare(interval, input.columns[column]);
   return share;
 }
+
+/** A node of whose columns nothing is known: every condition has the fixed share of its kind. */
+export const NOTHING_KNOWN: Estimate = { rows: 0, columns: [] };
 
 type Interval = { readonly lower: number; readonly upper: number };
 

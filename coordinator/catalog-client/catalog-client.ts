@@ -10,6 +10,9 @@ import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.t
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { COMMIT_OUTCOMES, type CommitOutcome } from '#shared/iceberg/write/commit-writes.ts';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
+import { fromKeyMessage } from '#proto/bucket-key.ts';
+import { fileCredential, type StorageCredential } from '#shared/storage/credential.ts';
+import { normalizeLocation } from '#shared/storage/location.ts';
 import { must } from '#shared/must.ts';
 import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/principal-request.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
@@ -106,6 +109,8 @@ export interface CatalogClient {
    */
   runPrincipalStatement(principal: Principal, statement: PrincipalRequest): Promise<PrincipalAnswer>;
   readonly stages: StageCatalog;
+  /** The right to the files of some folders of a catalog, which the caller has looked up. @throws STORAGE_ERROR, NOT_SUPPORTED */
+  storageKey(tenant: string, folders: readonly string[], permission: 'read' | 'write'): Promise<StorageCredential>;
   /** Checks a password or a client secret. @throws WRONG_PASSWORD, TOO_MANY_SIGN_INS */
   signIn(credentials: ShownCredentials): Promise<{ readonly token: string }>;
   /** The keys that verify tokens, a JSON Web Key Set. */
@@ -196,6 +201,12 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     listCatalog: (principal, catalog, signal) => lists.list(principal, catalog, signal),
     ...changeCalls(call),
     stages: stageCatalog(call),
+    storageKey: async (tenant, folders, permission) => {
+      const local = folders.find((folder) => normalizeLocation(folder).startsWith('file:'));
+      if (local !== undefined) return fileCredential(local);
+      const { key } = await call('VendKey', { folders, writes: permission === 'write', tenant });
+      return fromKeyMessage(must(key, 'a bucket has a key'));
+    },
     signIn: (credentials) => call('SignIn', credentials),
     signingKeys: async () => (await call('GetSigningKeys', {})).jwks_json,
     watchEpochs: (signal) => watchEpochs(watching, security.keyring, signal),

@@ -2,6 +2,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import type { Logger } from '#shared/log/logger.ts';
+import type { SealingKeys } from '#shared/sealing-keys.ts';
 import type { TokenVerifier } from '#shared/token-verifier.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { KeyedQueue } from './metadata/keyed-queue.ts';
@@ -11,6 +12,7 @@ import type { CacheLeases } from './lease/cache-leases.ts';
 import type { KeyAllowance } from './idempotency/key-allowance.ts';
 import type { Metrics } from './observe/metrics.ts';
 import type { RateLimit } from './token/rate-limit.ts';
+import type { Storages } from './storage/storages.ts';
 import type { Store } from './store/postgres/connect.ts';
 import type { KnownPrincipals } from './principal/known-principals.ts';
 import type { PasswordVerifier } from './principal/verify-password.ts';
@@ -28,6 +30,10 @@ export type CatalogContext = {
   readonly clock: Clock;
   readonly security: ChannelSecurity;
   readonly store: Store;
+  /** Opens the storage of catalogs, and gives keys for them. */
+  readonly storages: Storages;
+  /** Encrypts stored secrets. */
+  readonly sealing: SealingKeys;
   /** Worker threads that read files which clients wrote: large metadata, manifests. */
   readonly readers: WorkPool;
   /** Runs the commits to one table one after the other within this process, so that they rarely lose a compare-and-swap. */

@@ -22,6 +22,7 @@ import { KnownPrincipals } from './principal/known-principals.ts';
 import { PasswordVerifier } from './principal/verify-password.ts';
 import { SessionEpochs } from './principal/session-epochs.ts';
 import { readerPool } from '#shared/thread/reader-pool.ts';
+import { openSealingKeys } from '#shared/sealing-keys.ts';
 import { TokenVerifier } from '#shared/token-verifier.ts';
 import { ScanPlanner } from './planning/scan-planner.ts';
 import { forgetKeys, purgeDropped } from './purge/purge-dropped.ts';
@@ -32,7 +33,7 @@ import { ADVERTISED_ENDPOINTS } from './rest/operations.ts';
 import { RateLimit } from './token/rate-limit.ts';
 import { createServer } from './rest/server.ts';
 import { makeRoots, prepareDataDir } from './storage/make-roots.ts';
-import { ownStorage } from './storage/own-storage.ts';
+import { Storages } from './storage/storages.ts';
 import { connectStore, untilAccepted, type Store } from './store/postgres/connect.ts';
 import { countParked } from './store/postgres/dropped-table-store.ts';
 import { countUses } from './store/postgres/idempotency-store.ts';
@@ -80,7 +81,11 @@ export async function startCatalog(
 ): Promise<RunningCatalog> {
   prepareDataDir(config, log);
   const security = openChannelSecurity(config, 'catalog', log);
-  const closers: (() => Promise<unknown>)[] = [() => Promise.resolve(security[Symbol.dispose]())];
+  const sealing = openSealingKeys(config, log);
+  const closers: (() => Promise<unknown>)[] = [
+    () => Promise.resolve(security[Symbol.dispose]()),
+    () => Promise.resolve(sealing[Symbol.dispose]()),
+  ];
   const close = async (): Promise<void> => {
     for (const closer of closers.splice(0).reverse()) await closer();
   };
@@ -90,7 +95,7 @@ export async function startCatalog(
     const store = await connectStore(config, log);
     closers.push(() => store.close());
     const generatedAdminPassword = await untilAccepted(log, () => prepareStore(store, { config, log }));
-    const context = await buildContext(store, { config, log, clock, at, security });
+    const context = await buildContext(store, { config, log, clock, at, security, sealing });
     closers.push(() => context.notifications.close());
     closers.push(() => Promise.resolve(context.metrics[Symbol.dispose]()));
     closers.push(() => context.readers[Symbol.asyncDispose]());
@@ -162,7 +167,7 @@ function prepareStore(
 
 async function buildContext(
   store: Store,
-  parts: Pick<CatalogContext, 'config' | 'log' | 'clock' | 'at' | 'security'>,
+  parts: Pick<CatalogContext, 'config' | 'log' | 'clock' | 'at' | 'security' | 'sealing'>,
 ): Promise<
   CatalogContext & {
     readonly sweeper: Sweeper;
@@ -183,7 +188,12 @@ async function buildContext(
   const worked = {
     ...parts,
     store,
-    readerOf: ownStorage,
+    storages: new Storages({
+      db: store.db,
+      sealing: parts.sealing,
+      clock,
+      keyLifeMs: config['catalog.vended_key_life'],
+    }),
     readers,
     metrics,
   };

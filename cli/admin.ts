@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parseDuration } from '#shared/config/config-schema.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
+import { bucketOf } from './bucket-flags.ts';
 import { callCatalog, findTarget } from './catalog-rpc.ts';
 import type { Flags } from './command.ts';
 import { EXIT, UsageError, type ExitCode } from './exit-code.ts';
@@ -49,9 +50,10 @@ export async function createCatalog(loaded: LoadedConfig, flags: Flags, name: st
   await callCatalog(target, 'CreateCatalog', {
     tenant,
     name,
-    location: flags.text('location') ?? '',
+    location: locationOf(flags),
     allow_roots: flags.texts('allow-root'),
     undrop_window_ms: windowOf(flags) ?? '0',
+    bucket: bucketOf(flags),
   });
   process.stdout.write(`${JSON.stringify({ tenant, catalog: name })}\n`);
   return EXIT.ok;
@@ -63,9 +65,18 @@ export async function alterCatalog(loaded: LoadedConfig, flags: Flags, name: str
     allow_roots: flags.texts('allow-root'),
     disallow_roots: flags.texts('disallow-root'),
     undrop_window_ms: windowOf(flags) ?? '-1',
+    bucket: bucketOf(flags),
   });
   process.stdout.write(`${JSON.stringify({ catalog: name })}\n`);
   return EXIT.ok;
+}
+
+function locationOf(flags: Flags): string {
+  const [location, storage] = [flags.text('location'), flags.text('storage')];
+  if (location !== undefined && storage !== undefined) throw new UsageError('--storage and --location say the same');
+  if (storage !== undefined && !/^s3[an]?:/.test(storage))
+    throw new UsageError('--storage: expected s3://bucket/prefix');
+  return storage ?? location ?? '';
 }
 
 /** Milliseconds; undefined when the flag is not given. */
@@ -84,16 +95,28 @@ export async function dropCatalog(loaded: LoadedConfig, name: string): Promise<E
   return EXIT.ok;
 }
 
+/** Prints a line for each check of a catalog's bucket. */
+export async function checkCatalog(loaded: LoadedConfig, name: string): Promise<ExitCode> {
+  const { checks } = await callCatalog(findTarget(loaded), 'CheckCatalog', { name });
+  for (const check of checks) {
+    process.stdout.write(
+      check.problem === '' ? `ok      ${check.name}\n` : `FAILED  ${check.name}: ${check.problem}\n`,
+    );
+  }
+  return checks.every(({ problem }) => problem === '') ? EXIT.ok : EXIT.failed;
+}
+
 /** The catalogs of one tenant, or of all. */
 export async function listCatalogs(loaded: LoadedConfig, flags: Flags): Promise<ExitCode> {
   const request = { tenant: flags.text('tenant') ?? '' };
   const { catalogs } = await callCatalog(findTarget(loaded), 'DescribeCatalogs', request);
-  const rows = catalogs.map(({ name, tenant, roots, undrop_window_ms: windowMs }) => ({
+  const rows = catalogs.map(({ name, tenant, roots, undrop_window_ms: windowMs, bucket }) => ({
     catalog: name,
     tenant,
     location: roots[0] ?? '',
     allowed_roots: roots.slice(1),
     undrop_window_seconds: Number(windowMs) / 1_000,
+    ...(Object.keys(bucket).length === 0 ? {} : { bucket }),
   }));
   const line = (row: (typeof rows)[number]): string =>
     [row.catalog, row.tenant, row.location, `${row.undrop_window_seconds}s`, ...row.allowed_roots].join('\t');

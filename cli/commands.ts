@@ -45,6 +45,23 @@ const CATALOG_FLAGS: readonly Flag[] = [
   },
 ];
 
+const BUCKET_FLAGS: readonly Flag[] = [
+  { name: 'region', value: 'R', doc: 'Region of the bucket' },
+  { name: 'endpoint', value: 'URL', doc: 'Address of the store that clients are told (default: that of AWS)' },
+  { name: 'internal-endpoint', value: 'URL', doc: 'Address that Skein calls (default: the endpoint)' },
+  { name: 'sts-endpoint', value: 'URL', doc: 'Where temporary keys come from (default: the endpoint, or that of AWS)' },
+  { name: 'path-style', doc: 'The bucket is in the path of URLs, not in the host (default with flavor minio)' },
+  { name: 'role-arn', value: 'ARN', doc: 'Role that temporary keys have' },
+  { name: 'external-id', value: 'X', doc: 'External id of the role' },
+  { name: 'flavor', value: 'F', doc: 'aws, minio or compatible (default: compatible with an endpoint, else aws)' },
+  { name: 'credentials', value: 'FILE', doc: 'YAML or JSON: access_key_id, secret_access_key, session_token' },
+  {
+    name: 'engine-credentials',
+    value: 'FILE',
+    doc: 'A second key, which you have limited, for readers and writers where the store gives no temporary keys',
+  },
+];
+
 const OUT_FLAG: Flag = { name: 'out', value: 'DIR', doc: 'Folder of the certificates (default <data-dir>/tls)' };
 
 const service = (name: ServiceName, summary: string): Command => ({
@@ -186,6 +203,8 @@ export const COMMANDS: readonly Command[] = [
     flags: [
       tenantFlag,
       { name: 'location', value: 'URI', doc: 'Root of its tables (default: in the data directory)' },
+      { name: 'storage', value: 'URI', doc: 'The same in a bucket: s3://bucket/prefix' },
+      ...BUCKET_FLAGS,
       ...CATALOG_FLAGS,
     ],
     run: async ({ loaded, flags, positionals }) =>
@@ -193,14 +212,25 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'admin catalog alter',
-    summary: 'Changes the roots that a catalog allows, and the time for which its dropped tables can be restored.',
+    summary:
+      'Changes how the bucket of a catalog is reached, the roots that it allows, and the time for which its dropped tables can be restored.',
     positionals: 'NAME',
     flags: [
+      ...BUCKET_FLAGS,
       ...CATALOG_FLAGS,
       { name: 'disallow-root', value: 'URI', doc: 'Root that is no longer allowed; may be repeated' },
     ],
     run: async ({ loaded, flags, positionals }) =>
       (await import('./admin.ts')).alterCatalog(loaded, flags, only(positionals, 'NAME')),
+  },
+  {
+    name: 'admin catalog check',
+    summary:
+      'Tries what a catalog needs of its bucket, and what temporary keys must be refused; fails when one check does.',
+    positionals: 'NAME',
+    flags: [],
+    run: async ({ loaded, positionals }) =>
+      (await import('./admin.ts')).checkCatalog(loaded, only(positionals, 'NAME')),
   },
   {
     name: 'admin catalog list',
@@ -214,6 +244,13 @@ export const COMMANDS: readonly Command[] = [
     positionals: 'NAME',
     flags: [],
     run: async ({ loaded, positionals }) => (await import('./admin.ts')).dropCatalog(loaded, only(positionals, 'NAME')),
+  },
+  {
+    name: 'admin secrets rotate',
+    summary:
+      'Puts a new key before the others in the file of cluster.secrets_key_file, and encrypts all secrets with it.',
+    flags: [],
+    run: async ({ loaded }) => (await import('./admin-secrets.ts')).rotateSecretsKey(loaded),
   },
   {
     name: 'admin client create',

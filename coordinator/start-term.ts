@@ -86,9 +86,8 @@ export async function startTerm(parts: TermParts): Promise<Term> {
   const journal = new WriteJournal({ intents: new WriteIntents(database, epoch), catalog: sessions.catalog, log });
   const writes = stack.adopt(journal, (open) => open.close());
   await writes.resume();
-  const intents = new UnloadIntents(database, epoch);
-  const uploads = sessions.catalog.stages;
-  const unloads = stack.adopt(new UnloadJournal({ intents, catalog: uploads, log }), (open) => open.close());
+  const begun = { intents: new UnloadIntents(database, epoch), catalog: sessions.catalog.stages };
+  const unloads = stack.adopt(new UnloadJournal({ ...begun, keys: sessions.catalog, log }), (open) => open.close());
   await unloads.resume();
   const transactions = stack.use(openTransactions(parts, { journal, epoch }));
   await transactions.resume();

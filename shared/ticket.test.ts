@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { principalId, queryId, taskId, tenantId } from '#shared/id.ts';
 import { fixedKeyring, type Keyring } from '#shared/keyring.ts';
 import { signTicket, verifyTicket, type Ticket } from './ticket.ts';
+import { credentialId } from '#shared/storage/credential.ts';
 import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 
 const TICKET: Ticket = {
@@ -11,7 +12,7 @@ const TICKET: Ticket = {
   principal: principalId('p'),
   epoch: 1,
   expiresAtMs: 1_000,
-  grants: [{ location: 'file:///w', credential: FILE_CREDENTIAL }],
+  grants: [{ location: 'file:///w', credentialId: credentialId(FILE_CREDENTIAL) }],
   partition: 2,
 };
 const ring = (...accepted: readonly [string, ...string[]]): Keyring => ({ current: accepted[0], accepted });

@@ -3,7 +3,7 @@ import type { ScanAccess } from '#proto/task.ts';
 import type { PrincipalId, QueryId, TaskId, TenantId } from '#shared/id.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import { signText, verifyText } from '#shared/signed-text.ts';
-import type { StorageGrant } from '#shared/storage/credential.ts';
+import { credentialId, type StorageGrant } from '#shared/storage/credential.ts';
 
 /**
  * A coordinator's signed permission for a worker: this task of this query may read below these locations until the expiry. Whoever reads a
@@ -25,7 +25,7 @@ export type Ticket = {
 /** The grants that a task with these scans needs. */
 export function grantsOf(scans: readonly ScanAccess[]): readonly StorageGrant[] {
   const grants = scans.flatMap(({ allowedRoots, credential }) =>
-    allowedRoots.map((location) => ({ location, credential })),
+    allowedRoots.map((location) => ({ location, credentialId: credentialId(credential) })),
   );
   return [...new Map(grants.map((grant) => [JSON.stringify(grant), grant])).values()];
 }

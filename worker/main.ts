@@ -17,6 +17,7 @@ import type { Logger } from '#shared/log/logger.ts';
 import { SKEIN_RELEASE } from '#shared/release.ts';
 import { metricsAccess, type MetricsAccess } from '#shared/metrics-access.ts';
 import { temporaryFolders } from './temporary-folders.ts';
+import { clearHeld, type ObjectFolderSettings } from './objects/object-folder.ts';
 import { DiskCache } from './disk-cache/disk-cache.ts';
 import { duckDbVersion } from './duckdb/instance.ts';
 import { returnFreedMemory } from './duckdb/library.ts';
@@ -61,8 +62,9 @@ export async function startWorker(
 ): Promise<RunningWorker> {
   const security = openChannelSecurity(config, 'worker', log);
   const credentials = security.serverCredentials(config.internal_host);
-  const { spillDir, copyDir } = temporaryFolders(config);
-  for (const folder of [spillDir, copyDir]) await clearFolder(folder);
+  const { spillDir, copyDir, objectDir } = temporaryFolders(config);
+  const objects = { folder: objectDir, bytesMax: config['worker.disk_cache_size'] };
+  await clearFolders([spillDir, copyDir], objects);
   const slots = config['worker.cores'];
   const end = new OrderedEnd(log, systemClock);
   let allowThreads: AllowThreads = () => undefined;
@@ -71,6 +73,7 @@ export async function startWorker(
   const pool = openSlots(config, {
     spillDir,
     copies,
+    objects,
     log,
     onSpares: (spares) => allowThreads(spares),
     onOverrun: onEndangered,
@@ -123,6 +126,12 @@ export async function startWorker(
   };
 }
 
+/** Deletes what an earlier process has left and this one cannot use. */
+async function clearFolders(folders: readonly string[], objects: ObjectFolderSettings): Promise<void> {
+  for (const folder of folders) await clearFolder(folder);
+  await clearHeld(objects);
+}
+
 const openDiskCache = (config: Config, folder: string, log: Logger): DiskCache =>
   new DiskCache({
     folder,
@@ -154,13 +163,14 @@ async function endService({ tasks, peers, server, http }: ServiceParts): Promise
 type SlotParts = {
   readonly spillDir: string;
   readonly copies: DiskCache;
+  readonly objects: ObjectFolderSettings;
   readonly log: Logger;
   readonly onSpares: (spares: number) => void;
   readonly onOverrun: () => void;
   readonly onHung: (hung: Parameters<OrderedEnd['want']>[0]) => void;
 };
 
-function openSlots(config: Config, { spillDir, copies, log, ...quanta }: SlotParts): SlotPool {
+function openSlots(config: Config, { spillDir, copies, objects, log, ...quanta }: SlotParts): SlotPool {
   const slots = config['worker.cores'];
   return new SlotPool({
     slots,
@@ -175,6 +185,7 @@ function openSlots(config: Config, { spillDir, copies, log, ...quanta }: SlotPar
       outputBufferBytes: config['worker.task_output_buffer'],
       rowCacheBytes: Math.floor(config['worker.row_cache_memory'] / (slots + 1)),
       copies: copies.settings,
+      objects,
     },
     onReads: (message) => copies.take(message),
     quanta: {

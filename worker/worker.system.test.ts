@@ -11,6 +11,7 @@ import { silentLogger } from '#shared/log/logger.ts';
 import { DUCKDB_RELEASE, SKEIN_RELEASE } from '#shared/release.ts';
 import { startWorker, type RunningWorker } from './main.ts';
 import { makeTask, TestCoordinator } from '#test/support/worker-client.ts';
+import { credentialId } from '#shared/storage/credential.ts';
 import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 
 const SECRET = 'system-test';
@@ -329,7 +330,7 @@ describe('scans of a worker', () => {
     const { root, path } = await writeTable('ticket');
     const spec = makeTask(['FROM ', { scan: 0 }], { scans: [scanOf([fileOf(path)], [root])] });
     const narrow = coordinator.ticket(spec, {
-      grants: [{ location: `${root}-other`, credential: FILE_CREDENTIAL }],
+      grants: [{ location: `${root}-other`, credentialId: credentialId(FILE_CREDENTIAL) }],
     });
     await expect(coordinator.run(spec, narrow)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   });

@@ -22,7 +22,6 @@ import type { Creation } from '../metadata/new-table.ts';
 import { runSteps, type Step, type Written } from './run-steps.ts';
 import { CHECK_REQUIREMENTS, SWAP_METADATA } from './swap-metadata.ts';
 import type { UnitOfWork } from '../store/postgres/transact.ts';
-import { ownStorage } from '../storage/own-storage.ts';
 
 /**
  * Commits to one or several tables. Each attempt reads the tables, computes the new metadata (a pure function), then moves all pointers by
@@ -107,7 +106,9 @@ export function commitFailure(thrown: unknown): unknown {
  */
 async function removeDroppedFiles(context: CatalogContext, steps: readonly Step[]): Promise<void> {
   const files = steps.flatMap((step) => (step.kind === 'swap' ? step.dropped : []));
-  const results = await Promise.allSettled(files.map((file) => ownStorage(file).remove([file])));
+  const results = await Promise.allSettled(
+    files.map(async (file) => (await context.storages.open(file)).remove([file])),
+  );
   const failed = results.find((result) => result.status === 'rejected');
   if (failed !== undefined) context.log.warn({ err: failed.reason as unknown }, 'an old metadata file was not deleted');
 }

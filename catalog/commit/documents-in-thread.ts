@@ -1,3 +1,5 @@
+import type { StorageCredential } from '#shared/storage/credential.ts';
+import { openStorage } from '#shared/storage/open-storage.ts';
 import { inThread } from '#shared/thread/work.ts';
 import { parseBodyOfFew } from '../metadata/body.ts';
 import { TABLE_FACTS } from '../metadata/relation-facts.ts';
@@ -7,7 +9,6 @@ import { CREATED_METADATA, NEW_METADATA } from './created-metadata.ts';
 import { IS_PROTECTED } from '../metadata/protected-property.ts';
 import { registerMetadata as register, type Registered, type RegisterInput } from './register-metadata.ts';
 import { CHECK_REQUIREMENTS, REFERENCED_ONLY, SWAP_METADATA } from './swap-metadata.ts';
-import { ownStorage } from '../storage/own-storage.ts';
 
 /** The functions that worker threads run on large metadata documents and request bodies. */
 
@@ -22,4 +23,6 @@ export const checkRequirements = inThread(CHECK_REQUIREMENTS.here);
 export const referencedOnly = inThread(REFERENCED_ONLY.here);
 export const tableFacts = inThread(TABLE_FACTS.here);
 export const isProtectedTable = inThread(IS_PROTECTED.here);
-export const registerMetadata = inThread<RegisterInput, Registered>((input) => register(ownStorage(input.file), input));
+export const registerMetadata = inThread<RegisterInput & { readonly credential: StorageCredential }, Registered>(
+  ({ credential, ...input }) => register(openStorage(input.file, credential), input),
+);

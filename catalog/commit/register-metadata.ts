@@ -1,5 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
+import type { StorageCredential } from '#shared/storage/credential.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
+import { openStorage } from '#shared/storage/open-storage.ts';
 import type { FileReader } from '#shared/storage/storage.ts';
 import { work } from '#shared/thread/work.ts';
 import type { CatalogContext } from '../context.ts';
@@ -10,7 +12,6 @@ import { parseTableDocument } from '../metadata/parse-table-document.ts';
 import { tableFacts } from '../metadata/relation-facts.ts';
 import type { Written } from './run-steps.ts';
 import { expiryOf, printMetadata } from './swap-metadata.ts';
-import { ownStorage } from '../storage/own-storage.ts';
 
 export type RegisterInput = {
   readonly file: string;
@@ -39,21 +40,26 @@ export async function registerMetadata(storage: FileReader, input: RegisterInput
   };
 }
 
-const APART = work<RegisterInput, Registered>(new URL('./documents-in-thread.ts', import.meta.url), 'registerMetadata');
+const APART = work<RegisterInput & { readonly credential: StorageCredential }, Registered>(
+  new URL('./documents-in-thread.ts', import.meta.url),
+  'registerMetadata',
+);
 
 /**
  * Reads a metadata file below the roots of a catalog; a large one in a thread.
  * @throws INVALID_REQUEST, TABLE_METADATA_MISSING
  */
 export async function readRegistered(
-  { config, readers }: Pick<CatalogContext, 'config' | 'readers'>,
+  { config, readers, storages }: Pick<CatalogContext, 'config' | 'readers' | 'storages'>,
   file: string,
   { roots, owner }: { readonly roots: readonly string[]; readonly owner: string },
 ): Promise<Registered> {
   const bytesMax = config['catalog.metadata_bytes_max'];
   const input = { file, roots, bytesMax };
+  requireBelowRoot(file, roots);
+  const credential = await storages.credential(file);
   try {
-    return await registerMetadata(ownStorage(file), {
+    return await registerMetadata(openStorage(file, credential), {
       ...input,
       fileBytesMax: Math.min(bytesMax, DOCUMENT_BYTES_HERE),
     });
@@ -61,7 +67,7 @@ export async function readRegistered(
     if (!isTooComplex(error)) throw error;
   }
   try {
-    return await readers.run(APART, { ...input, fileBytesMax: bytesMax }, { owner, what: file });
+    return await readers.run(APART, { ...input, credential, fileBytesMax: bytesMax }, { owner, what: file });
   } catch (error) {
     // For the client this is a bad request, not a fault of stored data.
     throw isTooComplex(error) ? new SkeinError('INVALID_REQUEST', error.message) : error;

@@ -12,7 +12,6 @@ import { insertTable, swapMetadata, type TableRow } from '../store/postgres/tabl
 import type { Tx } from '../store/postgres/tables.ts';
 import type { CommittedTable, TableTarget } from './creation.ts';
 import type { UnitOfWork } from '../store/postgres/transact.ts';
-import { ownStorage } from '../storage/own-storage.ts';
 
 /** The effect of one attempt of a commit on one table. */
 export type Step =
@@ -112,13 +111,13 @@ async function runInsert(tx: Tx, step: Extract<Step, { kind: 'insert' }>, purpos
 /** Writes all files or none: when one fails the others are deleted again, because nothing can point to them. */
 async function writeFiles(context: CatalogContext, steps: readonly WritingStep[]): Promise<void> {
   const results = await Promise.allSettled(
-    steps.map(({ file, text }) => ownStorage(file).write(file, Buffer.from(text))),
+    steps.map(async ({ file, text }) => (await context.storages.open(file)).write(file, Buffer.from(text))),
   );
   context.at('files-written');
   const failed = results.find((result) => result.status === 'rejected');
   if (failed === undefined) return;
   const step = steps[results.indexOf(failed)];
-  await Promise.allSettled(steps.map(({ file }) => ownStorage(file).remove([file])));
+  await Promise.allSettled(steps.map(async ({ file }) => (await context.storages.open(file)).remove([file])));
   const reason: unknown = failed.reason;
   if (!(reason instanceof FileNotFound)) throw reason;
   if (step?.kind === 'insert' && step.chosen) throw inTheWay(step.location, reason);

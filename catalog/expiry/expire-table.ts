@@ -11,7 +11,6 @@ import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import type { TableReader } from '#shared/iceberg/table-reader.ts';
 import { parseJson, printJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { fileCredential } from '#shared/storage/credential.ts';
 import { parseCommit } from '../metadata/commit-metadata.ts';
 import { commitTables } from '../commit/commit-tables.ts';
 import { sourceOfCommit } from '../metadata/commit-source.ts';
@@ -76,16 +75,21 @@ type Removal = {
 };
 
 async function removeFiles(
-  { store, tables }: ExpiryParts,
+  { store, storages, tables }: ExpiryParts,
   { id, tenant, ident, roots }: ExpiringTable,
   { files, signal }: Removal,
 ): Promise<void> {
   const folders = await listClaims(store.db, id);
-  const request = { ...files, tenant, allowedRoots: roots, credential: fileCredential(files.table.location) };
+  const request = {
+    ...files,
+    tenant,
+    allowedRoots: roots,
+    credential: await storages.credential(files.table.location),
+  };
   for await (const found of tables.unreachable(request, { tableName: displayIdent(ident), signal })) {
     for (let start = 0; start < found.length; start += FILES_AT_ONCE) {
       signal.throwIfAborted();
-      await removeOwnFiles(found.slice(start, start + FILES_AT_ONCE), { roots, folders });
+      await removeOwnFiles(storages, found.slice(start, start + FILES_AT_ONCE), { roots, folders });
     }
   }
 }

@@ -11,6 +11,7 @@ import { SkeinError } from '#shared/error.ts';
 import { catalogLocation } from '../bootstrap.ts';
 import type { CatalogContext } from '../context.ts';
 import { hashPassword } from '../principal/password.ts';
+import { addBucket, bucketsOf, changeBucket } from './bucket-settings.ts';
 import { makeRoots } from '../storage/make-roots.ts';
 import {
   alterCatalog as changeCatalog,
@@ -68,7 +69,15 @@ export async function createCatalog(
   await transact(context.store.db, async (tx) => {
     const tenantId = await requireTenant(tx, request.tenant);
     const undropWindowMs = windowOf(request.undrop_window_ms);
-    await insertCatalog(tx, { tenantId, name, location, allowedRoots, chosenBy: 'operator', undropWindowMs });
+    const id = await insertCatalog(tx, {
+      tenantId,
+      name,
+      location,
+      allowedRoots,
+      chosenBy: 'operator',
+      undropWindowMs,
+    });
+    await addBucket(tx, context.sealing, { id, roots: [location, ...allowedRoots], bucket: request.bucket });
   });
   await makeRoots(context, [location, ...allowedRoots]);
   return {};
@@ -92,7 +101,11 @@ export async function alterCatalog(
 ): Promise<Record<string, never>> {
   const { name, allow_roots: addRoots, disallow_roots: dropRoots, undrop_window_ms: windowMs } = request;
   const window = windowMs === '-1' ? {} : { undropWindowMs: windowOf(windowMs) };
-  await transact(context.store.db, (tx) => changeCatalog(tx, name, { addRoots, dropRoots, ...window }));
+  const { bucket } = request;
+  await transact(context.store.db, async (tx) => {
+    await changeCatalog(tx, name, { addRoots, dropRoots, ...window });
+    if (bucket !== null) await changeBucket(tx, context.sealing, { name, bucket });
+  });
   await makeRoots(context, addRoots);
   return {};
 }
@@ -112,12 +125,14 @@ export async function describeCatalogs(
 ): Promise<CatalogList> {
   const tenant = request.tenant === '' ? undefined : request.tenant;
   const rows = await listCatalogRows(context.store.db, tenant, EVERYTHING);
+  const buckets = await bucketsOf(context);
   return {
     catalogs: rows.map(({ name, tenant: owner, roots, undropWindowMs }) => ({
       name,
       tenant: owner,
       roots,
       undrop_window_ms: String(undropWindowMs),
+      bucket: { ...buckets.get(name) },
     })),
   };
 }

@@ -43,6 +43,8 @@ import { signIn } from './sign-in.ts';
 import { getMoment } from './table-at-moment.ts';
 import { TableLoader } from './table-loader.ts';
 import { mintToken } from './mint-token.ts';
+import { checkCatalog, resealSecrets } from './bucket-settings.ts';
+import { vendKey } from './vend-key.ts';
 import { watchEpochs } from './watch-epochs.ts';
 
 /** Maximum size of an answer: the metadata of all tables of one statement. */
@@ -109,6 +111,9 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     CreateCatalog: unary(context, OPERATOR, createCatalog),
     AlterCatalog: unary(context, OPERATOR, alterCatalog),
     DropCatalog: unary(context, OPERATOR, dropCatalog),
+    VendKey: unary(context, WRITERS, vendKey),
+    CheckCatalog: unary(context, OPERATOR, checkCatalog),
+    ResealSecrets: unary(context, OPERATOR, resealSecrets),
     DescribeCatalogs: unary(context, OPERATOR, describeCatalogs),
     ListJobs: unary(context, OPERATOR, listJobs),
     RetryJobs: unary(context, OPERATOR, retryJobs),

@@ -7,7 +7,11 @@ import type { Stage } from '#proto/generated/skein/catalog/v1/Stage.ts';
 import type { StageList } from '#proto/generated/skein/catalog/v1/StageList.ts';
 import type { StageUpload } from '#proto/generated/skein/catalog/v1/StageUpload.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
+import { toKeyMessage } from '#proto/bucket-key.ts';
+import type { TenantId } from '#shared/id.ts';
+import type { StorageCredential } from '#shared/storage/credential.ts';
 import type { CatalogContext } from '../context.ts';
+import type { Database } from '../store/postgres/tables.ts';
 import { uploadTtlMs } from '../stage/stage-properties.ts';
 import { requireCatalog } from '../store/postgres/catalog-store.ts';
 import { requireNamespace } from '../store/postgres/namespace-store.ts';
@@ -32,29 +36,41 @@ export async function listStages(
   const catalog = await requireCatalog(db, tenant, ofCatalog);
   const namespace = await requireNamespace(db, catalog.id, path);
   const found = await stagesOf(db, tenant, namespace.id, pageAfter(after, limit));
-  return { stages: found.map(toMessage), more: hasMore(found, limit) };
+  return { stages: found.map((stage) => toMessage(stage, null)), more: hasMore(found, limit) };
 }
 
 /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, STAGE_NOT_FOUND */
 export async function openStage(
-  { store: { db } }: CatalogContext,
+  context: CatalogContext,
   request: OpenStageRequest,
   { tenant, sub: principalId }: Principal,
 ): Promise<Stage> {
+  const { db } = context.store;
+  const stage = await findStage(db, request, { tenant, principalId });
+  return withKey(context, stage, { permission: request.action === 'stage.write' ? 'write' : 'read', tenant });
+}
+
+async function findStage(
+  db: Database,
+  request: OpenStageRequest,
+  { tenant, principalId }: { readonly tenant: TenantId; readonly principalId: string },
+): Promise<StageRow> {
   const { id, name, namespace: path } = request;
-  if (id !== '') return toMessage(await requireStageById(db, { tenant, principalId }, id));
+  if (id !== '') return requireStageById(db, { tenant, principalId }, id);
   const catalog = () => requireCatalog(db, tenant, request.catalog);
-  if (name === '') return toMessage(await ownStage(db, { tenant, principalId }, catalog));
+  if (name === '') return ownStage(db, { tenant, principalId }, catalog);
   const namespace = await requireNamespace(db, (await catalog()).id, path);
-  return toMessage(await requireStage(db, tenant, { namespaceId: namespace.id, ident: { namespace: path, name } }));
+  return requireStage(db, tenant, { namespaceId: namespace.id, ident: { namespace: path, name } });
 }
 
 /** @throws STAGE_NOT_FOUND, QUEUE_FULL */
 export async function beginUpload(
-  { store: { db }, clock, config }: CatalogContext,
+  context: CatalogContext,
   request: BeginUploadRequest,
   { tenant, sub: principalId }: Principal,
 ): Promise<StageUpload> {
+  const { clock, config } = context;
+  const { db } = context.store;
   const stage = await requireStageById(db, { tenant, principalId }, request.stage_id);
   const ttlMs = uploadTtlMs(stage.properties, config['catalog.stage_upload_ttl']);
   const upload: UploadRow = {
@@ -66,17 +82,19 @@ export async function beginUpload(
     expiresAt: new Date(clock.nowMs() + ttlMs),
   };
   await insertUpload(db, upload);
-  return uploadMessage(upload, stage);
+  return uploadMessage(upload, await withKey(context, stage, { permission: 'write', tenant }));
 }
 
 /** @throws UPLOAD_NOT_FOUND, STAGE_NOT_FOUND */
 export async function findUpload(
-  { store: { db }, clock }: CatalogContext,
+  context: CatalogContext,
   { upload_id: id }: FindUploadRequest,
   { tenant, sub: principalId }: Principal,
 ): Promise<StageUpload> {
-  const upload = await requireUpload(db, id, new Date(clock.nowMs()));
-  return uploadMessage(upload, await requireStageById(db, { tenant, principalId }, upload.stageId));
+  const { db } = context.store;
+  const upload = await requireUpload(db, id, new Date(context.clock.nowMs()));
+  const stage = await requireStageById(db, { tenant, principalId }, upload.stageId);
+  return uploadMessage(upload, await withKey(context, stage, { permission: 'write', tenant }));
 }
 
 export async function endUpload(
@@ -87,7 +105,19 @@ export async function endUpload(
   return {};
 }
 
-const toMessage = ({ id, catalog, namespace, name, location, properties, createdAt }: StageRow): Stage => ({
+/** The stage with a key for its folder. */
+async function withKey(
+  { storages }: CatalogContext,
+  stage: StageRow,
+  { permission, tenant }: { readonly permission: 'read' | 'write'; readonly tenant: string },
+): Promise<Stage> {
+  return toMessage(stage, await storages.vend({ folders: [stage.location], permission, tenant }));
+}
+
+const toMessage = (
+  { id, catalog, namespace, name, location, properties, createdAt }: StageRow,
+  credential: StorageCredential | null,
+): Stage => ({
   id,
   catalog,
   namespace: [...namespace],
@@ -95,10 +125,11 @@ const toMessage = ({ id, catalog, namespace, name, location, properties, created
   location,
   properties: { ...properties },
   created_at_ms: String(createdAt.getTime()),
+  key: credential === null ? null : toKeyMessage(credential),
 });
 
-const uploadMessage = ({ path, partBytes, sizeBytes, expiresAt }: UploadRow, stage: StageRow): StageUpload => ({
-  stage: toMessage(stage),
+const uploadMessage = ({ path, partBytes, sizeBytes, expiresAt }: UploadRow, stage: Stage): StageUpload => ({
+  stage,
   path,
   part_bytes: String(partBytes),
   size_bytes: String(sizeBytes ?? -1),

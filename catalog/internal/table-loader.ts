@@ -1,6 +1,7 @@
 import type { LoadedTableInput } from '#proto/generated/skein/catalog/v1/LoadedTable.ts';
 import type { LoadTablesRequest } from '#proto/generated/skein/catalog/v1/LoadTablesRequest.ts';
 import type { TableName } from '#proto/generated/skein/catalog/v1/TableName.ts';
+import { toKeyMessage } from '#proto/bucket-key.ts';
 import { actionsOn, type Action } from '#shared/authorization/action.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -27,6 +28,8 @@ type FoundRow = {
   /** Size of a document that the caller does not know. */
   readonly bytes: number | null;
   readonly is_view: boolean;
+  /** The folders of a table whose files lie in a bucket. */
+  readonly folders: readonly string[] | null;
 };
 
 /**
@@ -38,11 +41,13 @@ const RESOLVE = `
   select c.name as catalog, c.roots, n.path, u.id is not null as is_view,
     coalesce(t.name, u.name) as name, coalesce(t.metadata_location, u.metadata_location) as metadata_location,
     coalesce(t.id, u.id) as id, coalesce(t.version, u.version) as version, t.bytes,
+    case when t.id is not null and c.location like 's3:%'
+      then array(select f.location from catalog.folder_claim f where f.owner_id = t.id) end as folders,
     case when t.id is null then u.metadata when t.bytes <= ${LARGE_DOCUMENT_BYTES} then t.metadata end as metadata
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
     with ordinality as w(tenant, catalog, catalog_folded, path, path_folded, name, name_folded, known, i)
   left join lateral (
-    select k.id, k.name, array_prepend(k.location, k.allowed_roots) as roots from catalog.catalog k join catalog.tenant o on o.id = k.tenant_id
+    select k.id, k.name, k.location, array_prepend(k.location, k.allowed_roots) as roots from catalog.catalog k join catalog.tenant o on o.id = k.tenant_id
     where o.name = w.tenant and k.name_folded = w.catalog_folded
     order by k.name <> w.catalog, k.name limit 1
   ) c on true
@@ -120,10 +125,18 @@ export class TableLoader {
       const tables: LoadedTableInput[] = [];
       for (const [i, row] of rows.entries()) {
         const actions = allowedActions(principal, must(objects[i], 'an object for each row'), TABLE_ACTIONS);
-        tables.push(toLoadedTable(isLarge(row) ? await this.#readLarge(row) : row, actions));
+        const loaded = toLoadedTable(isLarge(row) ? await this.#readLarge(row) : row, actions);
+        tables.push({ ...loaded, ...(await this.#keyOf(row, tenant)) });
       }
       return { tables: moment === '' ? tables : await tablesAtMoment(this.#context, tables, { moment, tenant }) };
     });
+  }
+
+  /** The right to read the files of a table in a bucket. */
+  async #keyOf({ folders }: FoundRow, tenant: string): Promise<Pick<LoadedTableInput, 'key'>> {
+    if (folders === null || folders.length === 0) return {};
+    const { storages } = this.#context;
+    return { key: toKeyMessage(await storages.vend({ folders, permission: 'read', tenant })) };
   }
 
   /** The row with its document, or one of an absent table when it was dropped meanwhile. */

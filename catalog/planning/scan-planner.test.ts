@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '#shared/clock.ts';
 import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
 import { newManifestFile, writeManifestList } from '#test/support/manifest-files.ts';
+import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 import { tenantId } from '#shared/id.ts';
 import { printJson } from '#shared/json.ts';
 import type { FileReader } from '#shared/storage/storage.ts';
@@ -62,7 +63,7 @@ function gatedIo(): { readonly io: FileReader; readonly reads: () => number; rea
 const plannerOf = (io: FileReader, config: Partial<Config> = {}): ScanPlanner =>
   // Without a cache every plan reads for itself.
   new ScanPlanner({
-    readerOf: () => io,
+    storages: { credential: () => Promise.resolve(FILE_CREDENTIAL), open: () => Promise.resolve(io) },
     readers: NO_READERS,
     clock: systemClock,
     config: defaultConfig({ 'catalog.manifest_cache_bytes': 0, ...config }),
@@ -118,7 +119,12 @@ describe('the planner', () => {
     let nowMs = 0;
     const clock = { nowMs: () => nowMs, monotonicMs: () => 0 };
     const config = defaultConfig({ 'catalog.plan_ttl': 1_000, 'catalog.manifest_cache_bytes': 0 });
-    const planner = new ScanPlanner({ readerOf: () => io, readers: NO_READERS, clock, config });
+    const planner = new ScanPlanner({
+      storages: { credential: () => Promise.resolve(FILE_CREDENTIAL), open: () => Promise.resolve(io) },
+      readers: NO_READERS,
+      clock,
+      config,
+    });
     for (const at of [0, 999, 1_001]) {
       nowMs = at;
       const entries = planner.portions('a', table, scan, LONG_MS);

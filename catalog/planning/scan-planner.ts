@@ -6,6 +6,7 @@ import type { TenantId } from '#shared/id.ts';
 import { limitsHere } from '#shared/iceberg/decode-limits.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
 import type { Json } from '#shared/json.ts';
+import type { StorageCredential } from '#shared/storage/credential.ts';
 import type { FileReader } from '#shared/storage/storage.ts';
 import { SmallFirst } from '#shared/thread/small-first.ts';
 import type { WorkCall, WorkPool } from '#shared/thread/work-pool.ts';
@@ -37,8 +38,14 @@ const WAITING_MAX = 1_000;
 const BYTES_HERE_MAX = 4 * 2 ** 20;
 
 const MODULE = new URL('./plan-in-thread.ts', import.meta.url);
-const PORTIONS = work<PortionsInput, Portions>(MODULE, 'portionsInThread');
+const PORTIONS = work<PortionsInput & { readonly credential: StorageCredential }, Portions>(MODULE, 'portionsInThread');
 const RESOLVE = work<ResolveInput, PlannedScan>(MODULE, 'resolveInThread');
+
+/** The catalog's own way to the files of tables. */
+type PlannerStorages = {
+  credential(location: string): Promise<StorageCredential>;
+  open(location: string): Promise<FileReader>;
+};
 
 /**
  * Plans scans and caches their results; worker threads plan scans of large tables. A plan whose request is known can be made again, here or
@@ -47,7 +54,7 @@ const RESOLVE = work<ResolveInput, PlannedScan>(MODULE, 'resolveInThread');
 export class ScanPlanner {
   readonly #config: Config;
   readonly #clock: Clock;
-  readonly #readerOf: (location: string) => FileReader;
+  readonly #storages: PlannerStorages;
   readonly #readers: WorkPool;
   readonly #manifests: LruManifestCache;
   /** Plans small scans on the main thread; keyed by the tenant, the table's document and the snapshots that are read. */
@@ -59,12 +66,12 @@ export class ScanPlanner {
   constructor(parts: {
     readonly config: Config;
     readonly clock: Clock;
-    readonly readerOf: (location: string) => FileReader;
+    readonly storages: PlannerStorages;
     readonly readers: WorkPool;
   }) {
     this.#config = parts.config;
     this.#clock = parts.clock;
-    this.#readerOf = parts.readerOf;
+    this.#storages = parts.storages;
     this.#readers = parts.readers;
     this.#manifests = new LruManifestCache(Math.floor(parts.config['catalog.manifest_cache_bytes'] / 2));
   }
@@ -145,7 +152,7 @@ export class ScanPlanner {
     }
   }
 
-  #plan(table: ScannedTable, scan: PlannedScan, signal: AbortSignal): Promise<Portions> {
+  async #plan(table: ScannedTable, scan: PlannedScan, signal: AbortSignal): Promise<Portions> {
     const input = {
       location: table.metadataLocation,
       tenant: table.tenant,
@@ -156,10 +163,13 @@ export class ScanPlanner {
       filesPerPortion: this.#config['catalog.plan_files_per_task'],
       bytesMax: this.#config['catalog.plan_bytes_max'],
     };
-    const apart = (): Promise<Portions> => this.#readers.run(PORTIONS, input, { ...callOf(table), signal });
+    const apart = async (): Promise<Portions> => {
+      const credential = await this.#storages.credential(table.metadataLocation);
+      return this.#readers.run(PORTIONS, { ...input, credential }, { ...callOf(table), signal });
+    };
     if (isLarge(table)) return apart();
     const place = {
-      io: this.#readerOf(table.metadataLocation),
+      io: await this.#storages.open(table.metadataLocation),
       manifestCaches: this.#manifests,
       limits: limitsHere(),
       largeManifests: 'refuse',

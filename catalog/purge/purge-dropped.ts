@@ -23,7 +23,7 @@ const FAILURES_MAX = 3;
 const RETRY_FACTOR = 10;
 const ERROR_LENGTH_MAX = 500;
 
-type Parts = Pick<CatalogContext, 'store' | 'readers' | 'log' | 'clock' | 'config' | 'metrics'>;
+type Parts = Pick<CatalogContext, 'store' | 'storages' | 'readers' | 'log' | 'clock' | 'config' | 'metrics'>;
 
 /** Deletes expired idempotency keys. */
 export const forgetKeys = ({ store, clock }: Pick<Parts, 'store' | 'clock'>): Chore => ({

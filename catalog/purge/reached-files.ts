@@ -1,10 +1,12 @@
+import type { StorageCredential } from '#shared/storage/credential.ts';
+import { openStorage } from '#shared/storage/open-storage.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { limitsHere, tooComplex } from '#shared/iceberg/decode-limits.ts';
 import { SmallFirst } from '#shared/thread/small-first.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import { work } from '#shared/thread/work.ts';
 import { runDocumentTask, type DocumentTask } from '../metadata/document-task.ts';
-import { ownStorage } from '../storage/own-storage.ts';
+import type { Storages } from '../storage/storages.ts';
 import { isBelow } from '../storage/table-location.ts';
 import { readPaths, readReached, unpackPaths, type PackedPaths, type PathsInput, type Reached } from './read-paths.ts';
 
@@ -14,6 +16,7 @@ export type Pause = () => Promise<void>;
 /** The input of a walk over a table's files, and a callback for files that cannot be read and are skipped. */
 export type Reach = {
   readonly readers: WorkPool;
+  readonly storages: Pick<Storages, 'credential' | 'open'>;
   /** The dropped table, for error messages and for its turns in the worker pool. */
   readonly tableId: string;
   /** Only files below these roots are opened. */
@@ -25,7 +28,7 @@ export type Reach = {
 };
 
 const MODULE = new URL('./read-in-thread.ts', import.meta.url);
-const PATHS = work<PathsInput, PackedPaths>(MODULE, 'pathsInThread');
+const PATHS = work<PathsInput & { readonly credential: StorageCredential }, PackedPaths>(MODULE, 'pathsInThread');
 const REACHED: DocumentTask<string, Reached> = {
   here: readReached,
   apart: work<string, Reached>(MODULE, 'reachedInThread'),
@@ -81,13 +84,15 @@ class PathReader {
 
   /** Reads the paths in a file; empty for a file that does not exist or cannot be read. */
   async read(input: PathsInput): Promise<Iterable<readonly string[]>> {
-    const { roots, onUnreadable, pause } = this.#reach;
+    const { roots, onUnreadable, pause, storages } = this.#reach;
     const { location } = input;
     await pause();
     // A missing file was deleted by an earlier purge that was interrupted.
-    if (!isBelow(location, roots) || !(await ownStorage(location).exists(location))) return [];
+    if (!isBelow(location, roots)) return [];
+    const credential = await storages.credential(location);
+    if (!(await openStorage(location, credential).exists(location))) return [];
     try {
-      return unpackPaths(await this.#read(input));
+      return unpackPaths(await this.#read(input, credential));
     } catch (error) {
       if (!(error instanceof SkeinError) || !UNREADABLE.has(error.code)) throw error;
       onUnreadable(location, error);
@@ -95,12 +100,12 @@ class PathReader {
     }
   }
 
-  #read(input: PathsInput): Promise<PackedPaths> {
+  #read(input: PathsInput, credential: StorageCredential): Promise<PackedPaths> {
     const { readers } = this.#reach;
     return this.#smallFirst.run(
       input.location,
-      () => readPaths(ownStorage(input.location), input, limitsHere()),
-      () => readers.run(PATHS, input, { owner: OWNER, what: input.location }),
+      () => readPaths(openStorage(input.location, credential), input, limitsHere()),
+      () => readers.run(PATHS, { ...input, credential }, { owner: OWNER, what: input.location }),
     );
   }
 }

@@ -1,14 +1,16 @@
 import { workerData } from 'piscina';
+import type { StorageCredential } from '#shared/storage/credential.ts';
 import { limitsApart } from '#shared/iceberg/decode-limits.ts';
 import { inThread, type WorkSettings } from '#shared/thread/work.ts';
-import { ownStorage } from '../storage/own-storage.ts';
+import { openStorage } from '#shared/storage/open-storage.ts';
 import { readPaths, readReached, type PackedPaths, type PathsInput, type Reached } from './read-paths.ts';
 
 /** Entry point of the worker threads that list the files of a large dropped table. */
 const settings = workerData as WorkSettings;
 
-export const pathsInThread = inThread<PathsInput, PackedPaths>(
-  (input) => readPaths(ownStorage(input.location), input, limitsApart(settings.fileBytes)),
+export const pathsInThread = inThread<PathsInput & { readonly credential: StorageCredential }, PackedPaths>(
+  ({ credential, ...input }) =>
+    readPaths(openStorage(input.location, credential), input, limitsApart(settings.fileBytes)),
   (paths) => [paths],
 );
 

@@ -2,7 +2,6 @@ import { rootOfStage, uploadFolder } from '#shared/stage/stage-folders.ts';
 import type { CatalogContext } from '../context.ts';
 import { isPlain } from '../purge/own-files.ts';
 import type { Chore } from '../purge/sweeper.ts';
-import { ownStorage } from '../storage/own-storage.ts';
 import { deleteForgottenLoads } from '../store/postgres/loaded-file-store.ts';
 import { forgetStage, listDroppedStages } from '../store/postgres/stage-store.ts';
 import { forgetUpload, listExpiredUploads } from '../store/postgres/upload-store.ts';
@@ -11,7 +10,7 @@ import { forgetUpload, listExpiredUploads } from '../store/postgres/upload-store
 const AT_ONCE = 100;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-type Parts = Pick<CatalogContext, 'store' | 'clock' | 'log'>;
+type Parts = Pick<CatalogContext, 'store' | 'storages' | 'clock' | 'log'>;
 
 /**
  * Deletes what uploads have left in their stages when their time is over, the files of dropped stages, and what is remembered of files that
@@ -61,11 +60,11 @@ async function sweepDropped(parts: Parts, signal: AbortSignal): Promise<void> {
 async function removeBelow(
   folder: string,
   stage: string,
-  { log, signal }: Pick<Parts, 'log'> & { readonly signal: AbortSignal },
+  { log, storages, signal }: Pick<Parts, 'log' | 'storages'> & { readonly signal: AbortSignal },
 ): Promise<boolean> {
   try {
-    if (!(await isPlain(folder, [rootOfStage(stage)]))) return true;
-    const storage = ownStorage(folder);
+    if (!(await isPlain(storages, folder, [rootOfStage(stage)]))) return true;
+    const storage = await storages.open(folder);
     for await (const files of storage.list(folder)) {
       if (signal.aborted) return false;
       await storage.remove(files);

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { Logger } from '#shared/log/logger.ts';
+import { fileCredential } from '#shared/storage/credential.ts';
+import { normalizeLocation } from '#shared/storage/location.ts';
+import { openStorage } from '#shared/storage/open-storage.ts';
 import { makeDataDir, makePrivateFolder } from '#shared/storage/private-folder.ts';
-import { ownStorage } from './own-storage.ts';
 
 /**
  * Creates the folders of the data directory in which catalogs lie by default, and restricts the permissions of those that an earlier
@@ -24,8 +26,10 @@ export function prepareDataDir(config: Config, log: Logger): void {
  */
 export async function makeRoots({ log }: { readonly log: Logger }, roots: readonly string[]): Promise<void> {
   for (const root of roots) {
+    // A bucket has no folders.
+    if (!normalizeLocation(root).startsWith('file:')) continue;
     try {
-      await ownStorage(root).makeFolder(root, 'private');
+      await openStorage(root, fileCredential(root)).makeFolder(root, 'private');
     } catch (error) {
       log.warn({ err: error, root }, 'the root of a catalog cannot be made');
     }

@@ -65,8 +65,22 @@ export function requireBelowRoot(location: string, roots: readonly string[]): st
       `Location ${location} is not inside of the catalog's location ${roots.join(' or ')}`,
     );
   }
+  if (normal.startsWith('s3:')) requirePlainKey(normal);
   if (isOfStages(normal)) throw new SkeinError('INVALID_REQUEST', `Location ${location} is for the files of stages`);
   return normal;
+}
+
+/** Longest location in a bucket: a key has at most 1,024 bytes, and file names follow the location. */
+const KEY_FOLDER_BYTES_MAX = 700;
+
+/** @throws INVALID_REQUEST */
+function requirePlainKey(location: string): void {
+  if (location.slice('s3://'.length).includes('//')) {
+    throw new SkeinError('INVALID_REQUEST', `Location ${location} has an empty name: many programs take it away`);
+  }
+  if (Buffer.byteLength(location) > KEY_FOLDER_BYTES_MAX) {
+    throw new SkeinError('INVALID_REQUEST', `the location is longer than ${KEY_FOLDER_BYTES_MAX} bytes`);
+  }
 }
 
 /** Returns the client's spelling of a location if it has no `..`, `.` or empty segments, else the normalised form. */

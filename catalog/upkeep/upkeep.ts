@@ -34,12 +34,15 @@ export class Upkeep {
     const { signal } = this.#closed;
     const pauseMs = Math.max(INTERVAL_MIN_MS, config['catalog.background_interval']);
     while (!signal.aborted) {
+      // A reader of the log may hold it for long: users are archived all the same.
+      await this.#keepPartitions().catch((error: unknown) => {
+        if (!signal.aborted) log.warn({ err: error }, 'the months of the audit log cannot be kept; it is tried again');
+      });
       try {
-        await this.#keepPartitions();
         const archived = await archiveUsers(this.#parts);
         if (archived > 0) log.info({ archived }, 'dropped users were archived');
       } catch (error) {
-        if (!signal.aborted) log.warn({ err: error }, 'dropped users and the audit log could not be looked after');
+        if (!signal.aborted) log.warn({ err: error }, 'dropped users could not be archived; it is tried again');
       }
       await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
     }

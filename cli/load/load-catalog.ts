@@ -1,14 +1,17 @@
 import { decodeJwt } from 'jose';
 import type { CatalogInternalClient } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
 import type { Principal as PrincipalMessage } from '#proto/generated/skein/catalog/v1/Principal.ts';
+import { fromKeyMessage } from '#proto/bucket-key.ts';
 import { toPrincipalMessage } from '#shared/authorization/principal.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { ReplyOf, RequestOf } from '#shared/grpc/call-unary.ts';
+import { dataFolder, metadataFolder } from '#shared/iceberg/table-folders.ts';
 import { readTableMetadata, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { isObject } from '#shared/iceberg/type.ts';
 import { COMMIT_OUTCOMES, type CommitOutcome, type WriteCatalog } from '#shared/iceberg/write/commit-writes.ts';
 import type { TableName } from '#shared/iceberg/write/table-write.ts';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
+import { fileCredential, type StorageCredential } from '#shared/storage/credential.ts';
 import { must } from '#shared/must.ts';
 import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import { printTableName } from './load-arguments.ts';
@@ -21,7 +24,7 @@ export type CatalogAccess = {
   readonly catalogUrl: string;
   readonly token: string;
   /** Makes a call to the catalog's internal service. @throws the service's error, CATALOG_UNAVAILABLE */
-  readonly call: <Name extends 'CommitTables' | 'AbandonCommit'>(
+  readonly call: <Name extends 'CommitTables' | 'AbandonCommit' | 'VendKey'>(
     method: Name,
     request: RequestOf<CatalogInternalClient, Name>,
   ) => Promise<ReplyOf<CatalogInternalClient, Name>>;
@@ -81,6 +84,14 @@ export class LoadCatalog implements WriteCatalog {
     const body = { ...request, name: name.table, 'stage-create': true };
     const path = `${catalogPath(name)}/namespaces/${levels(name.namespace)}/tables`;
     return tableOf(await this.#call('POST', path, body, printTableName(name)));
+  }
+
+  /** The right to write files of a table, and to read its metadata. @throws STORAGE_ERROR, NOT_SUPPORTED */
+  async storageKey(table: TableMetadata): Promise<StorageCredential> {
+    const folders = [table.location, dataFolder(table), metadataFolder(table)];
+    const { tenant } = this.#principal;
+    const { key } = await this.#access.call('VendKey', { folders, writes: true, tenant });
+    return key === null ? fileCredential(table.location) : fromKeyMessage(key);
   }
 
   async commitTables(key: string, transaction: Uint8Array): Promise<void> {

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '#shared/config/config-schema.ts';
 import { ownManifestReader } from '#shared/iceberg/rewrite-manifests.ts';
@@ -7,8 +10,10 @@ import { appendFiles } from '#shared/iceberg/write/append-files.ts';
 import { commitWrites, isUnknown } from '#shared/iceberg/write/commit-writes.ts';
 import type { TableName } from '#shared/iceberg/write/table-write.ts';
 import { must } from '#shared/must.ts';
-import { fileCredential } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
+import { makePrivateFolder } from '#shared/storage/private-folder.ts';
+import type { Storage } from '#shared/storage/storage.ts';
+import { writingPlace, type WritingPlace } from '#worker/write/writing-place.ts';
 import { TableFileWriter } from '#worker/write/table-file-writer.ts';
 import type { LoadMode } from './load-arguments.ts';
 import type { LoadCatalog } from './load-catalog.ts';
@@ -49,15 +54,19 @@ export async function loadTable(context: LoadContext, request: LoadRequest): Pro
   const columns = must(inputs[0], 'there is an input').columns;
   const target = await prepareTarget(catalog, { ...request, columns });
   const { base, schema, spec, shape } = target;
-  const storage = openStorage(base.location, fileCredential(base.location));
+  const credential = await catalog.storageKey(base);
+  const storage = openStorage(base.location, credential);
   const writeId = randomUUID();
   const folder = `${dataFolder(base)}/${writeId}`;
+  const workFolder = join(tmpdir(), `skein-load-${writeId}`);
+  const place = writingPlace({ folder, credential }, workFolder);
+  if (place.isApart) makePrivateFolder(workFolder);
   let writer: TableFileWriter | undefined;
   try {
     writer = new TableFileWriter(
       writeDatabase(connection),
-      storage,
-      { schema, spec, folder },
+      place.storage,
+      { schema, spec, folder: place.folder },
       {
         codec: base.properties['write.parquet.compression-codec'],
         level: base.properties['write.parquet.compression-level'],
@@ -66,7 +75,7 @@ export async function loadTable(context: LoadContext, request: LoadRequest): Pro
       },
     );
     for (const input of inputs) selectColumns(schema, input);
-    const files = await writeInputs(connection, writer, inputs, {
+    const files = await writeInputs(connection, publishing(writer, place, signal), inputs, {
       schema,
       dataFileBytes: Number(base.properties['write.target-file-size-bytes']) || config['load.data_file_bytes'],
       onProgress: request.onProgress,
@@ -87,25 +96,41 @@ export async function loadTable(context: LoadContext, request: LoadRequest): Pro
       files: files.length,
     };
   } catch (error) {
-    if (!isUnknown(error)) await undo(catalog, name, target, writer);
+    if (!isUnknown(error)) {
+      await place.takeBack();
+      await undo(catalog, name, { ...target, storage }, writer);
+    }
     throw error;
   } finally {
     await ignoreErrors(() => storage.removeEmptyFolders(folder));
+    if (place.isApart) await rm(workFolder, { recursive: true, force: true });
   }
 }
+
+/** A writer whose files are brought to the table's storage part by part, so that they do not all lie on this machine. */
+const publishing = (
+  writer: TableFileWriter,
+  place: WritingPlace,
+  signal: AbortSignal,
+): Pick<TableFileWriter, 'write'> => ({
+  write: async (query) => {
+    const files = await writer.write(query);
+    const placed = await place.publish(signal, files);
+    if (place.isApart) await place.storage.remove(files.map(({ path }) => path));
+    return placed;
+  },
+});
 
 /** Removes what a failed load created. Errors are ignored, because the first error is the one to report. */
 async function undo(
   catalog: LoadCatalog,
   name: TableName,
-  { base, shape, namespacesMade }: TargetTable,
+  { base, shape, namespacesMade, storage }: TargetTable & { readonly storage: Storage },
   writer: TableFileWriter | undefined,
 ): Promise<void> {
   await ignoreErrors(async () => writer?.remove());
   if (shape === 'create') {
-    await ignoreErrors(() =>
-      openStorage(base.location, fileCredential(base.location)).removeEmptyFolders(base.location),
-    );
+    await ignoreErrors(() => storage.removeEmptyFolders(base.location));
   }
   for (const namespace of namespacesMade.toReversed()) await ignoreErrors(() => catalog.dropNamespace(name, namespace));
 }

@@ -25,7 +25,7 @@ const PROGRESS_INTERVAL_MS = 100;
  */
 export async function writeInputs(
   connection: DuckDBConnection,
-  writer: TableFileWriter,
+  writer: Pick<TableFileWriter, 'write'>,
   inputs: readonly InputFile[],
   { schema, dataFileBytes, signal, onProgress }: InputOptions,
 ): Promise<readonly NewDataFile[]> {

@@ -3,6 +3,7 @@ import type { TablePolicy } from '#shared/authorization/table-policy.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { KeptRows } from './kept-rows.ts';
 import type { TextSpan } from '../statement/statement.ts';
+import type { SchemaViews } from './schema-views.ts';
 import type { MetadataRows } from './metadata-rows.ts';
 import type { RowsBinding, StagedBinding } from './statement-binding.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
@@ -85,7 +86,7 @@ export interface TableSource extends TableLoader {
 }
 
 /** Everything that a name in FROM may mean. */
-export interface QueryTables extends TableSource, StatementRows, MetadataRows {}
+export interface QueryTables extends TableSource, StatementRows, MetadataRows, SchemaViews {}
 
 /** Gives the rows of statements, and the files of stages, that are read like tables. */
 export interface StatementRows {

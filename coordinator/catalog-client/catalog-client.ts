@@ -10,6 +10,9 @@ import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.t
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { COMMIT_OUTCOMES, type CommitOutcome } from '#shared/iceberg/write/commit-writes.ts';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
+import { fromKeyMessage } from '#proto/bucket-key.ts';
+import { fileCredential, type StorageCredential } from '#shared/storage/credential.ts';
+import { normalizeLocation } from '#shared/storage/location.ts';
 import { must } from '#shared/must.ts';
 import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/principal-request.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
@@ -17,6 +20,7 @@ import type { TableLoader, TableName } from '../binding/table-source.ts';
 import { answerLease } from './lease-wire.ts';
 import { LoadedTables, type FoundTable } from './loaded-tables.ts';
 import { pages, type Pages } from './pages.ts';
+import { RelationLists, type CatalogList } from './relation-lists.ts';
 import { stageCatalog, type CatalogCall, type StageCatalog } from './stage-catalog.ts';
 
 /** Time that any call to the catalog may take. */
@@ -95,11 +99,18 @@ export interface CatalogClient {
   commitTables(principal: Principal, key: string, transaction: Uint8Array): Promise<void>;
   abandonCommit(principal: Principal, key: string): Promise<CommitOutcome>;
   /**
+   * The tables, views and schemas of a catalog that the principal may list, as they are now; without a right to list schemas there are none.
+   * @throws CATALOG_NOT_FOUND
+   */
+  listCatalog(principal: Principal, catalog: string, signal: AbortSignal): Promise<CatalogList>;
+  /**
    * Runs a statement about principals, which is not sent again: neither it nor its answer is kept, because both carry secrets.
    * @throws FORBIDDEN and the errors of the statement; CATALOG_UNAVAILABLE: then it may have happened
    */
   runPrincipalStatement(principal: Principal, statement: PrincipalRequest): Promise<PrincipalAnswer>;
   readonly stages: StageCatalog;
+  /** The right to the files of some folders of a catalog, which the caller has looked up. @throws STORAGE_ERROR, NOT_SUPPORTED */
+  storageKey(tenant: string, folders: readonly string[], permission: 'read' | 'write'): Promise<StorageCredential>;
   /** Checks a password or a client secret. @throws WRONG_PASSWORD, TOO_MANY_SIGN_INS */
   signIn(credentials: ShownCredentials): Promise<{ readonly token: string }>;
   /** The keys that verify tokens, a JSON Web Key Set. */
@@ -161,6 +172,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
 
   const reads = new CallStream(client, definition, { keyring: security.keyring, lost: 'CATALOG_UNAVAILABLE' });
 
+  const lists = new RelationLists(call, lease);
   const tables = new LoadedTables({ ...options, lease, reads, timeoutMs: CALL_TIMEOUT_MS });
 
   return {
@@ -186,8 +198,15 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
       return tables.previewed(principal.tenant, base, await call('StageTable', request));
     },
     ...listCalls(call),
+    listCatalog: (principal, catalog, signal) => lists.list(principal, catalog, signal),
     ...changeCalls(call),
     stages: stageCatalog(call),
+    storageKey: async (tenant, folders, permission) => {
+      const local = folders.find((folder) => normalizeLocation(folder).startsWith('file:'));
+      if (local !== undefined) return fileCredential(local);
+      const { key } = await call('VendKey', { folders, writes: permission === 'write', tenant });
+      return fromKeyMessage(must(key, 'a bucket has a key'));
+    },
     signIn: (credentials) => call('SignIn', credentials),
     signingKeys: async () => (await call('GetSigningKeys', {})).jwks_json,
     watchEpochs: (signal) => watchEpochs(watching, security.keyring, signal),

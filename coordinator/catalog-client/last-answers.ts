@@ -59,7 +59,7 @@ export class LastAnswers {
   leased(principal: Principal, names: readonly TableName[]): readonly LoadedTable[] | null {
     const answers = names.map((name) => this.#answers.get(this.#keyOf(principal, name)));
     const tables = this.#withDocuments(principal, names, answers);
-    if (tables === null) return null;
+    if (tables === null || tables.some(endsSoon)) return null;
     return answers.every((answer) => this.#lease.holds(answer?.asked ?? null)) ? tables : null;
   }
 
@@ -86,6 +86,16 @@ export class LastAnswers {
     return `${known}/${tableKey(name)}`;
   }
 }
+
+/** An answer is not relied on when its key has less than this to live: a statement may take a while. */
+const KEY_LEFT_MIN_MS = 300_000;
+
+/** Whether the key of a table ends within the time of a statement: the catalog gives a newer one. */
+const endsSoon = (table: LoadedTable): boolean =>
+  table.kind === 'found' &&
+  table.credential.kind === 's3' &&
+  table.credential.expiresAtMs !== null &&
+  table.credential.expiresAtMs < Date.now() + KEY_LEFT_MIN_MS;
 
 function described(table: FoundTable | LoadedView): Described {
   if (table.kind === 'view') {

@@ -4,6 +4,8 @@ import type { StageUpload as UploadMessage } from '#proto/generated/skein/catalo
 import type { Action } from '#shared/authorization/action.ts';
 import { toPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
 import type { ReplyOf, RequestOf, UnaryMethod } from '#shared/grpc/call-unary.ts';
+import { fromKeyMessage } from '#proto/bucket-key.ts';
+import { fileCredential, type StorageCredential } from '#shared/storage/credential.ts';
 import { must } from '#shared/must.ts';
 import type { StageLoads } from '#shared/iceberg/stage-loads.ts';
 import type { TableName } from '../binding/table-source.ts';
@@ -20,6 +22,8 @@ export type Stage = {
   readonly location: string;
   readonly properties: Readonly<Record<string, string>>;
   readonly createdAtMs: number;
+  /** The right to its files; null in a list. */
+  readonly credential: StorageCredential | null;
 };
 
 /** A file that is being written into a stage. */
@@ -123,10 +127,14 @@ export const stageCatalog = (call: CatalogCall): StageCatalog => ({
   },
 });
 
-const fromMessage = ({ created_at_ms: createdAtMs, ...stage }: StageMessage): Stage => ({
+const fromMessage = ({ created_at_ms: createdAtMs, key, ...stage }: StageMessage): Stage => ({
   ...stage,
   createdAtMs: Number(createdAtMs),
+  credential: key === null ? localCredential(stage.location) : fromKeyMessage(key),
 });
+
+const localCredential = (location: string): StorageCredential | null =>
+  location.startsWith('file:') ? fileCredential(location) : null;
 
 const uploadOf = (id: string, message: UploadMessage): StageUpload => ({
   id,

@@ -1,5 +1,8 @@
 import type { Principal } from '#shared/authorization/principal.ts';
+import { dataFolder, metadataFolder } from '#shared/iceberg/table-folders.ts';
+import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import type { WriteCatalog } from '#shared/iceberg/write/commit-writes.ts';
+import type { StorageCredential } from '#shared/storage/credential.ts';
 import { must } from '#shared/must.ts';
 import { missingTable } from '../binding/missing-table.ts';
 import {
@@ -17,6 +20,28 @@ export const writeCatalog = (client: CatalogClient, principal: Principal, tables
   commitTables: (key, transaction) => client.commitTables(principal, key, transaction),
   abandonCommit: (key) => client.abandonCommit(principal, key),
 });
+
+/** Loads a table whose files are written or deleted, with the right to do that. @throws as `loadForWrite`, STORAGE_ERROR, NOT_SUPPORTED */
+export async function loadWithFiles(
+  { catalog, caller }: Writer,
+  tables: TableSource,
+  { name, signal }: { readonly name: TableName; readonly signal: AbortSignal },
+): Promise<Extract<LoadedTable, { kind: 'found' }>> {
+  const table = await loadForWrite(tables, name, signal);
+  return { ...table, credential: await writeKey({ catalog, caller }, table.metadata) };
+}
+
+type Writer = {
+  readonly catalog: Pick<CatalogClient, 'storageKey'>;
+  readonly caller: { readonly claims: Pick<Principal, 'tenant'> };
+};
+
+/** The right to write and delete files of a table. @throws STORAGE_ERROR, NOT_SUPPORTED */
+export const writeKey = (
+  { catalog, caller }: Writer,
+  table: Pick<TableMetadata, 'location' | 'properties'>,
+): Promise<StorageCredential> =>
+  catalog.storageKey(caller.claims.tenant, [table.location, dataFolder(table), metadataFolder(table)], 'write');
 
 /** Loads a table that is changed. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, TABLE_NOT_FOUND, FORBIDDEN */
 export async function loadForWrite(

@@ -3,7 +3,7 @@ import type { Field } from '#shared/iceberg/type.ts';
 import { requireTableAction, type TableName } from '../binding/table-source.ts';
 import { columnsOf, loadOneTable } from '../catalog-client/catalog-browser.ts';
 import { schemaOf } from '../binding/view-definition.ts';
-import { sqlTypeName } from '../session/sql-type-name.ts';
+import { columnDefault, sqlTypeName } from '../session/sql-type-name.ts';
 import type { ObjectName } from '../statement/statement.ts';
 import { textResult, type Answer } from '../operation/answer.ts';
 import { withNamePosition } from '../operation/with-name-position.ts';
@@ -18,7 +18,7 @@ export async function describeTable(name: ObjectName, context: CommandContext): 
     field.name,
     intervals.includes(field.name) ? 'INTERVAL' : sqlTypeName(field.type),
     field.required ? 'NO' : 'YES',
-    defaultText(field.writeDefault),
+    columnDefault(field.writeDefault),
   ]);
   return describeResult(rows);
 }
@@ -39,8 +39,3 @@ type Columns = { readonly fields: readonly Field[]; readonly intervals: readonly
 /** `[name, type, 'YES' | 'NO', default]` for each column. */
 export const describeResult = (rows: readonly (readonly Json[])[]): Answer =>
   textResult(['col_name', 'data_type', 'nullable', 'default'], rows);
-
-const defaultText = (value: Json | undefined): string | null => {
-  if (value === undefined || value === null) return null;
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
-};

@@ -3,7 +3,7 @@ import { OF_DOCUMENT } from '#proto/json-document.ts';
 import type { ScanFile, ScanSpec, StagedSource } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { FileFormat } from '#shared/stage/file-format.ts';
-import { fileCredential } from '#shared/storage/credential.ts';
+import { must } from '#shared/must.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { Stage } from '../catalog-client/stage-catalog.ts';
 import type { CommandContext } from '../operation/command-context.ts';
@@ -108,7 +108,7 @@ export function tableOf(
     nameMapping: null,
     predicate: { kind: 'true' },
     allowedRoots: [stage.location],
-    credential: fileCredential(stage.location),
+    credential: must(stage.credential, 'it was opened'),
     staged,
   };
   return { title, columns, spec, rowCount, bytes };

@@ -14,6 +14,7 @@ import {
   workerSql,
   type SplicedQuery,
 } from '../resolver/splice-tables.ts';
+import { refuseTableForm } from '../resolver/table-form.ts';
 import { expandViews, viewError } from '../resolver/view/expand-views.ts';
 import { nameStatements } from '../resolver/name-statements.ts';
 import type { QueryTables, StatementRows } from '../binding/table-source.ts';
@@ -106,6 +107,7 @@ async function bindNames(
   const { text, statements } = nameStatements(request.sql);
   const toStatement = (character: number): number => offset + text.toSource(character);
   const sql = text.text;
+  refuseTableForm(sql, (character) => offset + text.toSource(character));
   const values = text.places(request.values ?? []);
   const template = templateOf(sql);
   const query: NamedQuery = { ...request, sql, template, values, toStatement, viewAt: () => undefined };
@@ -183,7 +185,9 @@ async function compareQuery(
   return views.compared(ownerOf(query), key, () => planner.compare(asked, asker, signal));
 }
 
-const templateOf = (sql: string): QueryTemplate | null => (sql.length > CACHED_TEXT_MAX ? null : queryTemplate(sql));
+/** The literals that the views of INFORMATION_SCHEMA are compared with belong to the references: such a text has no template. */
+const templateOf = (sql: string): QueryTemplate | null =>
+  sql.length > CACHED_TEXT_MAX || /information_schema/i.test(sql) ? null : queryTemplate(sql);
 
 /** The references with those address columns that their tables have, which a star leaves out, and the types of rows. */
 function boundReferences(references: QueryReferences, bound: readonly BoundTable[]): QueryReferences {

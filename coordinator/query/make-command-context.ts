@@ -13,6 +13,8 @@ import { tenantGroups } from '../workload/group-snapshot.ts';
 import { callersTables } from '../session/callers-tables.ts';
 import { cancelQuery, liveQueries } from './live-queries.ts';
 import type { RunningStatement } from './running-statement.ts';
+import { rowsBudget } from '../binding/encode-rows.ts';
+import { schemaViews } from '../session/schema-view-rows.ts';
 import { metadataRows } from '../binding/metadata-rows.ts';
 import type { CheckColumns } from './statement-parts.ts';
 import { StatementQueries } from './statement-queries.ts';
@@ -51,7 +53,12 @@ export function makeCommandContext(
   const source = callersTables(catalog, request.caller);
   const { tenant } = request.caller.claims;
   const ofMetadata = metadataRows(services.tables, tenant, services.config['coordinator.metadata_rows_bytes_max']);
-  const tables = { ...statementTables(source), ...rows, ...ofMetadata };
+  const take = rowsBudget(services.config['coordinator.metadata_rows_bytes_max'], {
+    what: 'the rows of INFORMATION_SCHEMA that the statement reads',
+    key: 'coordinator.metadata_rows_bytes_max',
+  });
+  const views = schemaViews({ catalog, names, caller: request.caller, session, take });
+  const tables = { ...statementTables(source), ...rows, ...ofMetadata, ...views };
   const context: CommandContext = {
     caller: request.caller,
     config: services.config,

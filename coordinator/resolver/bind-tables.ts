@@ -10,6 +10,7 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { SqlField } from '../plan/sql-type.ts';
 import { fieldType } from '../plan/iceberg-sql-type.ts';
 import type { MetadataRows } from '../binding/metadata-rows.ts';
+import { isInformationSchema, schemaViewOf, type SchemaViewName, type SchemaViews } from '../binding/schema-views.ts';
 import type { MetadataTable } from '../binding/metadata-table.ts';
 import { missingTable } from '../binding/missing-table.ts';
 import type { TableReference, TimeTravel } from '../binding/query-references.ts';
@@ -45,7 +46,7 @@ export type BoundScan = Omit<ScanBinding, 'predicate' | 'readFieldIds' | 'namedF
 export type BindRequest = {
   readonly references: readonly TableReference[];
   readonly defaults: { readonly catalog: string; readonly schema: string };
-  readonly source: TableSource & MetadataRows;
+  readonly source: TableSource & MetadataRows & SchemaViews;
   /** Columns that the query may read of a metadata table; null = all. */
   readonly named: readonly string[] | null;
   /** Rows that are read in the place of a table, by the name that replaces its text; it hides tables of the same name. */
@@ -61,7 +62,9 @@ export type BindRequest = {
 export async function bindTables(request: BindRequest): Promise<readonly (BoundTable | BoundView)[]> {
   const { references, rows } = request;
   if (references.length === 0) return [];
-  const names = references.map((reference) => rowsOf(reference, rows) ?? namesOf(reference, request.defaults));
+  const names = references.map(
+    (reference) => rowsOf(reference, rows) ?? viewOf(reference) ?? namesOf(reference, request.defaults),
+  );
   const asked = names.flatMap((name) =>
     'kind' in name ? [] : name.base === null ? [name.whole] : [name.whole, name.base],
   );
@@ -74,7 +77,7 @@ export async function bindTables(request: BindRequest): Promise<readonly (BoundT
   for (const [i, reference] of references.entries()) {
     const name = must(names[i], 'one name for each reference');
     if ('kind' in name) {
-      bound.push(name);
+      bound.push(name.kind === 'schema-view' ? await bindSchemaView(name, reference, request) : name);
       continue;
     }
     const { whole, base, suffix } = name;
@@ -121,6 +124,43 @@ function suffixTravel({ travel }: SuffixedName, { at: asked }: TableReference): 
 
 const rowsOf = ({ parts }: TableReference, rows: BindRequest['rows']): RowsBinding | StagedBinding | undefined =>
   parts.length === 1 ? rows.get(parts[0] ?? '') : undefined;
+
+type NamedView = { readonly kind: 'schema-view'; readonly view: SchemaViewName; readonly catalog: string | null };
+
+/** The view of INFORMATION_SCHEMA that a name of two or three parts means. */
+function viewOf({ parts }: TableReference): NamedView | undefined {
+  const [table = '', schema = '', catalog] = parts.toReversed();
+  const view = isInformationSchema(schema) ? schemaViewOf(table) : undefined;
+  return view === undefined ? undefined : { kind: 'schema-view', view, catalog: catalog ?? null };
+}
+
+/** Whether a reference means a view of INFORMATION_SCHEMA. */
+export const isSchemaView = (reference: TableReference): boolean => viewOf(reference) !== undefined;
+
+async function bindSchemaView(
+  { view, catalog }: NamedView,
+  reference: TableReference,
+  { source, named, signal }: BindRequest,
+): Promise<RowsBinding> {
+  const { parts, location, filters = {}, at: travel } = reference;
+  if (travel !== null)
+    throw new SkeinError('NOT_SUPPORTED', 'INFORMATION_SCHEMA is read as it is now: it takes no AT', {
+      position: travel.location,
+    });
+  const asked = {
+    view,
+    title: parts.join('.'),
+    catalog,
+    filters,
+    named: named === null ? null : new Set(named),
+    signal,
+  };
+  try {
+    return { kind: 'rows', rows: await source.schemaView(asked), policies: NO_POLICIES };
+  } catch (error) {
+    throw at(error, location);
+  }
+}
 
 /** Columns of all tables of a statement; a table counts as often as it is named. */
 const COLUMNS_MAX = 50_000;

@@ -1,3 +1,4 @@
+import type { Json } from '#shared/json.ts';
 import { TYPE_NAMES } from '#shared/iceberg/type-names.ts';
 import type { IcebergType } from '#shared/iceberg/type.ts';
 
@@ -16,3 +17,9 @@ export function sqlTypeName(type: IcebergType): string {
   }
   return TYPE_NAMES[type.kind].sql;
 }
+
+/** A column's default as DESCRIBE and `information_schema.columns` name it: Iceberg's JSON form of the value. */
+export const columnDefault = (value: Json | undefined): string | null => {
+  if (value === undefined || value === null) return null;
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+};

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
 import { uploadFolder, UPLOADS_FOLDER } from '#shared/stage/stage-folders.ts';
-import { fileCredential } from '#shared/storage/credential.ts';
+import { must } from '#shared/must.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { FileNotFound, type ListedFile, type Storage } from '#shared/storage/storage.ts';
 import type { Pages } from '../catalog-client/pages.ts';
@@ -14,14 +14,14 @@ export type StageFile = Omit<ListedFile, 'location'> & {
   readonly path: string;
 };
 
-type StagePlace = Pick<Stage, 'location'>;
+type StagePlace = Pick<Stage, 'location' | 'credential'>;
 type UploadPlace = Pick<StageUpload, 'id'> & { readonly stage: StagePlace };
 
 /** Bytes of a file that are in memory at once while it is read. */
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Stages have the storage of their catalog's root. */
-const storageOf = ({ location }: StagePlace): Storage => openStorage(location, fileCredential(location));
+const storageOf = ({ location, credential }: StagePlace): Storage =>
+  openStorage(location, must(credential, 'a stage that is opened comes with the right to its files'));
 
 const locationOf = (stage: StagePlace, path: string): string =>
   path === '' ? stage.location : `${stage.location}/${path}`;

@@ -41,8 +41,8 @@ export async function commitTransaction(transaction: Transaction, services: Comm
   const [first] = changed;
   if (first === undefined) return;
   const writeId = randomUUID();
-  const { metadata, credential } = first.before;
-  const places = { data: `${dataFolder(metadata)}/${writeId}`, metadata: metadataFolder(metadata), credential };
+  const { metadata } = first.before;
+  const places = { data: `${dataFolder(metadata)}/${writeId}`, metadata: metadataFolder(metadata) };
   const open = await journal.begin({ writeId, recordId, principal, places });
   const writes = transaction.takeWrites();
   const opens = [open, ...writes];

@@ -3,6 +3,7 @@ import { isObject } from '#shared/iceberg/type.ts';
 import { parseJson, type Json, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { CatalogClient, CatalogOperation } from '../catalog-client/catalog-client.ts';
+import { relationOfTable, type Relation } from '../catalog-client/relation.ts';
 import type { TableChange, TransactionTables } from './transaction-tables.ts';
 
 /**
@@ -22,6 +23,14 @@ export const transactionCatalog = (
   async *listTables(principal, catalog, namespace, withViews) {
     yield* client.listTables(principal, catalog, namespace, withViews);
     yield tables.createdIn(catalog, namespace);
+  },
+  async listCatalog(principal, catalog, signal) {
+    const list = await client.listCatalog(principal, catalog, signal);
+    const own = tables.changed.flatMap(({ now }) => (now.name.catalog === catalog ? [relationOfTable(now)] : []));
+    if (own.length === 0) return list;
+    const keyOf = ({ namespace, name }: Relation): string => JSON.stringify([namespace, name]);
+    const changed = new Set(own.map(keyOf));
+    return { ...list, relations: [...list.relations.filter((one) => !changed.has(keyOf(one))), ...own] };
   },
   async commitTables(principal, _key, transaction) {
     if (!mayWrite) throw readOnly();

@@ -5,6 +5,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { CommitOutcome } from '#shared/iceberg/write/commit-writes.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { uploadFolder } from '#shared/stage/stage-folders.ts';
+import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { Stage, StageCatalog } from '../catalog-client/stage-catalog.ts';
 import { placeUploadFile, removeUpload, requireFreePaths, uploadFiles } from '../stage/stage-files.ts';
 import { failureOf } from '../write/write-journal.ts';
@@ -37,6 +38,7 @@ export interface OpenUnload {
 type Options = {
   readonly intents: UnloadIntents;
   readonly catalog: Pick<StageCatalog, 'beginUpload' | 'findUpload' | 'endUpload'>;
+  readonly keys: Pick<CatalogClient, 'storageKey'>;
   readonly log: Logger;
 };
 
@@ -131,7 +133,7 @@ export class UnloadJournal {
       if (SkeinError.of(thrown).code !== 'UPLOAD_NOT_FOUND') throw thrown;
       throw tooLong(thrown);
     }
-    const files = await uploadFiles({ id, stage: { location } });
+    const files = await uploadFiles({ id, stage: await this.#stageAt(location) });
     if (!names.every(({ file }) => files.has(file))) throw tooLong(undefined);
   }
 
@@ -148,9 +150,14 @@ export class UnloadJournal {
 
   /** May be done again: a file that has its name is no longer in the upload's folder. */
   async #place({ uploadId: id, stage: location }: UnloadIntent, names: readonly UnloadName[]): Promise<void> {
-    const upload = { id, stage: { location } };
+    const upload = { id, stage: await this.#stageAt(location) };
     const left = await uploadFiles(upload);
     for (const { file, path } of names) if (left.has(file)) await placeUploadFile({ ...upload, path }, file);
+  }
+
+  async #stageAt(location: string): Promise<Pick<Stage, 'location' | 'credential'>> {
+    // The journal's own work: it knows no tenant.
+    return { location, credential: await this.#options.keys.storageKey('', [location], 'write') };
   }
 
   /** @param ended called with the outcome before the intent may go, and again when that fails */
@@ -181,12 +188,13 @@ export class UnloadJournal {
   async #forget(intent: UnloadIntent): Promise<void> {
     const { catalog, intents } = this.#options;
     const { uploadId: id, stage: location } = intent;
-    const upload = { id, stage: { location } };
+    const upload = { id, stage: await this.#stageAt(location) };
     await removeUpload(upload);
     await catalog.endUpload(id, true);
     const again = async (): Promise<void> => {
       await sleep(SWEEP_AGAIN_MS, undefined, { signal: this.#behind.signal, ref: false });
-      await removeUpload(upload);
+      // A key may have ended meanwhile.
+      await removeUpload({ id, stage: await this.#stageAt(location) });
       await this.#behind.untilDone(() => intents.remove(id));
     };
     this.#behind.add(again());

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
-import { fileCredential } from '#shared/storage/credential.ts';
+import { must } from '#shared/must.ts';
 import { isUnknown } from '#shared/iceberg/write/commit-writes.ts';
 import type { UnloadedRows } from '#proto/task.ts';
 import type { Stage } from '../catalog-client/stage-catalog.ts';
@@ -52,7 +52,7 @@ export async function unloadRows(
     open = await journal.begin(principal, { stage, path: unload.stage.path, recordId: statement.recordId });
     const { folder } = open;
     const rowGroupRows = context.config['load.row_group_rows'];
-    const place = { folder, allowedRoots: [stage.location], credential: fileCredential(folder) };
+    const place = { folder, allowedRoots: [stage.location], credential: must(stage.credential, 'it was opened') };
     const sink = { ...place, format, enclosed, rowGroupRows, fileBytes, keepsOrder: rows.isOrdered };
     const { tasks, bytesScanned, fragments } = await rows.into({ sink, sql, inOneTask: fileBytes === null });
     const named = nameFiles(tasks, names, open);

@@ -82,9 +82,9 @@ export class RunningWrite implements AsyncDisposable {
   /** @throws CATALOG_UNAVAILABLE when the intent cannot be written: then no file may be */
   static async begin(parts: WriteParts, target: WriteTarget): Promise<RunningWrite> {
     const { context, journal, statement } = parts;
-    const { base, credential } = target;
+    const { base } = target;
     const writeId = randomUUID();
-    const places = { data: `${dataFolder(base)}/${writeId}`, metadata: metadataFolder(base), credential };
+    const places = { data: `${dataFolder(base)}/${writeId}`, metadata: metadataFolder(base) };
     const principal = principalOf(context.caller.claims);
     return new RunningWrite(
       parts,

@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { StorageCredential } from '#shared/storage/credential.ts';
 import { endRecord } from '../history/end-record.ts';
 import type { HistoryDatabase } from '../history/history-database.ts';
 
@@ -27,7 +26,6 @@ type WritePlaces = {
   readonly data: string;
   /** Folder of the table's metadata files; those of the write have its id in their names. */
   readonly metadata: string;
-  readonly credential: StorageCredential;
 };
 
 /** Intents in `coordinator.write_intents`, as the coordinator of one epoch keeps them. */

@@ -36,7 +36,7 @@ const intentOf = (): WriteIntent => {
     recordId: 'record',
     principal: { tenant: tenantId('t'), sub: principalId('p') } as WriteIntent['principal'],
     key: newUuidV7(Date.now()),
-    places: { data: place, metadata: place, credential: FILE_CREDENTIAL },
+    places: { data: place, metadata: place },
     files: null,
   };
 };
@@ -54,7 +54,10 @@ function open(left: readonly WriteIntent[], outcome: CommitOutcome): void {
     record: () => take('record'),
     takeOver: () => Promise.resolve(left),
   } as unknown as WriteIntents;
-  const catalog = { abandonCommit: () => Promise.resolve(outcome) };
+  const catalog = {
+    abandonCommit: () => Promise.resolve(outcome),
+    storageKey: () => Promise.resolve(FILE_CREDENTIAL),
+  };
   journal = new WriteJournal({ intents, catalog, log: silentLogger });
 }
 

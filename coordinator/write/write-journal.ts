@@ -5,6 +5,7 @@ import { STAGED_PREFIX } from '#shared/iceberg/table-folders.ts';
 import type { CommitOutcome } from '#shared/iceberg/write/commit-writes.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { fileName } from '#shared/storage/location.ts';
+import type { Storage } from '#shared/storage/storage.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { newUuidV7, timeOfUuidV7 } from '#shared/uuid-v7.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
@@ -39,7 +40,7 @@ export interface OpenWrite {
 
 type Options = {
   readonly intents: WriteIntents;
-  readonly catalog: Pick<CatalogClient, 'abandonCommit'>;
+  readonly catalog: Pick<CatalogClient, 'abandonCommit' | 'storageKey'>;
   readonly log: Logger;
 };
 
@@ -180,21 +181,27 @@ export class WriteJournal {
   }
 
   /** Deletes those of a write's data files whose names `isLeft` picks, and the folders that are empty then. */
-  async #removeData({ places: { data, credential } }: WriteIntent, isLeft: (name: string) => boolean): Promise<void> {
-    const storage = openStorage(data, credential);
+  async #removeData(intent: WriteIntent, isLeft: (name: string) => boolean): Promise<void> {
+    const { data } = intent.places;
+    const storage = await this.#storage(intent);
     for await (const found of storage.list(data)) {
       await storage.remove(found.filter((file) => isLeft(fileName(file))));
     }
     await storage.removeEmptyFolders(data);
   }
 
+  /** The storage of a write's files. Keys of buckets end: whoever ends a write asks for another. */
+  async #storage({ principal, places: { data, metadata } }: WriteIntent): Promise<Storage> {
+    return openStorage(data, await this.#options.catalog.storageKey(principal.tenant, [data, metadata], 'write'));
+  }
+
   /** Deletes every file of a write. A storage that fails now is asked again with the next look. */
   async #removeFiles(intent: WriteIntent): Promise<void> {
     const { writeId, places } = intent;
-    const { data, metadata, credential } = places;
+    const { metadata } = places;
     try {
       await this.#removeData(intent, () => true);
-      const storage = openStorage(data, credential);
+      const storage = await this.#storage(intent);
       for await (const files of storage.list(metadata)) {
         await storage.remove(files.filter((file) => file.includes(writeId)));
       }

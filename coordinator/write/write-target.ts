@@ -3,7 +3,7 @@ import { currentSchema, specById } from '#shared/iceberg/table-metadata.ts';
 import { writtenVersion } from '#shared/iceberg/write/commit-writes.ts';
 import { requireWritable } from '#shared/iceberg/write/require-writable.ts';
 import type { TableName } from '../binding/table-source.ts';
-import { loadForWrite } from '../catalog-client/write-catalog.ts';
+import { loadWithFiles } from '../catalog-client/write-catalog.ts';
 import { withNamePosition } from '../operation/with-name-position.ts';
 import type { CommandContext } from '../operation/command-context.ts';
 import { qualify } from '../operation/qualify.ts';
@@ -28,8 +28,10 @@ async function orBranch(table: TableName, context: CommandContext): Promise<Writ
 }
 
 /** A table as its next snapshot has it. @throws FORBIDDEN, NOT_SUPPORTED for a table that cannot be written */
-export async function targetOf(table: TableName, { tables, signal }: CommandContext): Promise<WriteTarget> {
-  const { name, metadata: base, allowedRoots, credential } = await loadForWrite(tables, table, signal);
+export async function targetOf(table: TableName, context: CommandContext): Promise<WriteTarget> {
+  const { tables, signal } = context;
+  const found = await loadWithFiles(context, tables, { name: table, signal });
+  const { name, metadata: base, allowedRoots, credential } = found;
   const schema = currentSchema(base);
   writtenVersion(base);
   requireWritable(schema.fields);

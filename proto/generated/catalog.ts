@@ -5,13 +5,19 @@ import type { AnswerInput as _skein_calls_v1_AnswerInput, Answer as _skein_calls
 import type { CallInput as _skein_calls_v1_CallInput, Call as _skein_calls_v1_Call } from './skein/calls/v1/Call.ts';
 import type { AbandonCommitReplyInput as _skein_catalog_v1_AbandonCommitReplyInput, AbandonCommitReply as _skein_catalog_v1_AbandonCommitReply } from './skein/catalog/v1/AbandonCommitReply.ts';
 import type { AbandonCommitRequestInput as _skein_catalog_v1_AbandonCommitRequestInput, AbandonCommitRequest as _skein_catalog_v1_AbandonCommitRequest } from './skein/catalog/v1/AbandonCommitRequest.ts';
+import type { AccessKeyInput as _skein_catalog_v1_AccessKeyInput, AccessKey as _skein_catalog_v1_AccessKey } from './skein/catalog/v1/AccessKey.ts';
 import type { AlterCatalogReplyInput as _skein_catalog_v1_AlterCatalogReplyInput, AlterCatalogReply as _skein_catalog_v1_AlterCatalogReply } from './skein/catalog/v1/AlterCatalogReply.ts';
 import type { AlterCatalogRequestInput as _skein_catalog_v1_AlterCatalogRequestInput, AlterCatalogRequest as _skein_catalog_v1_AlterCatalogRequest } from './skein/catalog/v1/AlterCatalogRequest.ts';
 import type { AuthorizeReplyInput as _skein_catalog_v1_AuthorizeReplyInput, AuthorizeReply as _skein_catalog_v1_AuthorizeReply } from './skein/catalog/v1/AuthorizeReply.ts';
 import type { AuthorizeRequestInput as _skein_catalog_v1_AuthorizeRequestInput, AuthorizeRequest as _skein_catalog_v1_AuthorizeRequest } from './skein/catalog/v1/AuthorizeRequest.ts';
 import type { BeginUploadRequestInput as _skein_catalog_v1_BeginUploadRequestInput, BeginUploadRequest as _skein_catalog_v1_BeginUploadRequest } from './skein/catalog/v1/BeginUploadRequest.ts';
+import type { BucketKeyInput as _skein_catalog_v1_BucketKeyInput, BucketKey as _skein_catalog_v1_BucketKey } from './skein/catalog/v1/BucketKey.ts';
+import type { BucketSettingsInput as _skein_catalog_v1_BucketSettingsInput, BucketSettings as _skein_catalog_v1_BucketSettings } from './skein/catalog/v1/BucketSettings.ts';
+import type { CatalogCheckInput as _skein_catalog_v1_CatalogCheckInput, CatalogCheck as _skein_catalog_v1_CatalogCheck } from './skein/catalog/v1/CatalogCheck.ts';
 import type { CatalogInternalClient as _skein_catalog_v1_CatalogInternalClient, CatalogInternalDefinition as _skein_catalog_v1_CatalogInternalDefinition } from './skein/catalog/v1/CatalogInternal.ts';
 import type { CatalogListInput as _skein_catalog_v1_CatalogListInput, CatalogList as _skein_catalog_v1_CatalogList } from './skein/catalog/v1/CatalogList.ts';
+import type { CheckCatalogReplyInput as _skein_catalog_v1_CheckCatalogReplyInput, CheckCatalogReply as _skein_catalog_v1_CheckCatalogReply } from './skein/catalog/v1/CheckCatalogReply.ts';
+import type { CheckCatalogRequestInput as _skein_catalog_v1_CheckCatalogRequestInput, CheckCatalogRequest as _skein_catalog_v1_CheckCatalogRequest } from './skein/catalog/v1/CheckCatalogRequest.ts';
 import type { ClientListInput as _skein_catalog_v1_ClientListInput, ClientList as _skein_catalog_v1_ClientList } from './skein/catalog/v1/ClientList.ts';
 import type { ClientSecretInput as _skein_catalog_v1_ClientSecretInput, ClientSecret as _skein_catalog_v1_ClientSecret } from './skein/catalog/v1/ClientSecret.ts';
 import type { CommitTablesReplyInput as _skein_catalog_v1_CommitTablesReplyInput, CommitTablesReply as _skein_catalog_v1_CommitTablesReply } from './skein/catalog/v1/CommitTablesReply.ts';
@@ -68,6 +74,8 @@ import type { PrincipalStatementReplyInput as _skein_catalog_v1_PrincipalStateme
 import type { PrincipalStatementRequestInput as _skein_catalog_v1_PrincipalStatementRequestInput, PrincipalStatementRequest as _skein_catalog_v1_PrincipalStatementRequest } from './skein/catalog/v1/PrincipalStatementRequest.ts';
 import type { RelationInput as _skein_catalog_v1_RelationInput, Relation as _skein_catalog_v1_Relation } from './skein/catalog/v1/Relation.ts';
 import type { RelationListInput as _skein_catalog_v1_RelationListInput, RelationList as _skein_catalog_v1_RelationList } from './skein/catalog/v1/RelationList.ts';
+import type { ResealSecretsReplyInput as _skein_catalog_v1_ResealSecretsReplyInput, ResealSecretsReply as _skein_catalog_v1_ResealSecretsReply } from './skein/catalog/v1/ResealSecretsReply.ts';
+import type { ResealSecretsRequestInput as _skein_catalog_v1_ResealSecretsRequestInput, ResealSecretsRequest as _skein_catalog_v1_ResealSecretsRequest } from './skein/catalog/v1/ResealSecretsRequest.ts';
 import type { RetryJobsReplyInput as _skein_catalog_v1_RetryJobsReplyInput, RetryJobsReply as _skein_catalog_v1_RetryJobsReply } from './skein/catalog/v1/RetryJobsReply.ts';
 import type { RetryJobsRequestInput as _skein_catalog_v1_RetryJobsRequestInput, RetryJobsRequest as _skein_catalog_v1_RetryJobsRequest } from './skein/catalog/v1/RetryJobsRequest.ts';
 import type { RotateClientRequestInput as _skein_catalog_v1_RotateClientRequestInput, RotateClientRequest as _skein_catalog_v1_RotateClientRequest } from './skein/catalog/v1/RotateClientRequest.ts';
@@ -83,6 +91,8 @@ import type { StageUploadInput as _skein_catalog_v1_StageUploadInput, StageUploa
 import type { StagedFileInput as _skein_catalog_v1_StagedFileInput, StagedFile as _skein_catalog_v1_StagedFile } from './skein/catalog/v1/StagedFile.ts';
 import type { TableListInput as _skein_catalog_v1_TableListInput, TableList as _skein_catalog_v1_TableList } from './skein/catalog/v1/TableList.ts';
 import type { TableNameInput as _skein_catalog_v1_TableNameInput, TableName as _skein_catalog_v1_TableName } from './skein/catalog/v1/TableName.ts';
+import type { VendKeyReplyInput as _skein_catalog_v1_VendKeyReplyInput, VendKeyReply as _skein_catalog_v1_VendKeyReply } from './skein/catalog/v1/VendKeyReply.ts';
+import type { VendKeyRequestInput as _skein_catalog_v1_VendKeyRequestInput, VendKeyRequest as _skein_catalog_v1_VendKeyRequest } from './skein/catalog/v1/VendKeyRequest.ts';
 import type { WatchEpochsRequestInput as _skein_catalog_v1_WatchEpochsRequestInput, WatchEpochsRequest as _skein_catalog_v1_WatchEpochsRequest } from './skein/catalog/v1/WatchEpochsRequest.ts';
 
 type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> = {
@@ -101,13 +111,19 @@ export interface ProtoGrpcType {
       v1: {
         AbandonCommitReply: MessageTypeDefinition<_skein_catalog_v1_AbandonCommitReplyInput, _skein_catalog_v1_AbandonCommitReply>
         AbandonCommitRequest: MessageTypeDefinition<_skein_catalog_v1_AbandonCommitRequestInput, _skein_catalog_v1_AbandonCommitRequest>
+        AccessKey: MessageTypeDefinition<_skein_catalog_v1_AccessKeyInput, _skein_catalog_v1_AccessKey>
         AlterCatalogReply: MessageTypeDefinition<_skein_catalog_v1_AlterCatalogReplyInput, _skein_catalog_v1_AlterCatalogReply>
         AlterCatalogRequest: MessageTypeDefinition<_skein_catalog_v1_AlterCatalogRequestInput, _skein_catalog_v1_AlterCatalogRequest>
         AuthorizeReply: MessageTypeDefinition<_skein_catalog_v1_AuthorizeReplyInput, _skein_catalog_v1_AuthorizeReply>
         AuthorizeRequest: MessageTypeDefinition<_skein_catalog_v1_AuthorizeRequestInput, _skein_catalog_v1_AuthorizeRequest>
         BeginUploadRequest: MessageTypeDefinition<_skein_catalog_v1_BeginUploadRequestInput, _skein_catalog_v1_BeginUploadRequest>
+        BucketKey: MessageTypeDefinition<_skein_catalog_v1_BucketKeyInput, _skein_catalog_v1_BucketKey>
+        BucketSettings: MessageTypeDefinition<_skein_catalog_v1_BucketSettingsInput, _skein_catalog_v1_BucketSettings>
+        CatalogCheck: MessageTypeDefinition<_skein_catalog_v1_CatalogCheckInput, _skein_catalog_v1_CatalogCheck>
         CatalogInternal: SubtypeConstructor<typeof grpc.Client, _skein_catalog_v1_CatalogInternalClient> & { service: _skein_catalog_v1_CatalogInternalDefinition }
         CatalogList: MessageTypeDefinition<_skein_catalog_v1_CatalogListInput, _skein_catalog_v1_CatalogList>
+        CheckCatalogReply: MessageTypeDefinition<_skein_catalog_v1_CheckCatalogReplyInput, _skein_catalog_v1_CheckCatalogReply>
+        CheckCatalogRequest: MessageTypeDefinition<_skein_catalog_v1_CheckCatalogRequestInput, _skein_catalog_v1_CheckCatalogRequest>
         ClientList: MessageTypeDefinition<_skein_catalog_v1_ClientListInput, _skein_catalog_v1_ClientList>
         ClientSecret: MessageTypeDefinition<_skein_catalog_v1_ClientSecretInput, _skein_catalog_v1_ClientSecret>
         CommitTablesReply: MessageTypeDefinition<_skein_catalog_v1_CommitTablesReplyInput, _skein_catalog_v1_CommitTablesReply>
@@ -164,6 +180,8 @@ export interface ProtoGrpcType {
         PrincipalStatementRequest: MessageTypeDefinition<_skein_catalog_v1_PrincipalStatementRequestInput, _skein_catalog_v1_PrincipalStatementRequest>
         Relation: MessageTypeDefinition<_skein_catalog_v1_RelationInput, _skein_catalog_v1_Relation>
         RelationList: MessageTypeDefinition<_skein_catalog_v1_RelationListInput, _skein_catalog_v1_RelationList>
+        ResealSecretsReply: MessageTypeDefinition<_skein_catalog_v1_ResealSecretsReplyInput, _skein_catalog_v1_ResealSecretsReply>
+        ResealSecretsRequest: MessageTypeDefinition<_skein_catalog_v1_ResealSecretsRequestInput, _skein_catalog_v1_ResealSecretsRequest>
         RetryJobsReply: MessageTypeDefinition<_skein_catalog_v1_RetryJobsReplyInput, _skein_catalog_v1_RetryJobsReply>
         RetryJobsRequest: MessageTypeDefinition<_skein_catalog_v1_RetryJobsRequestInput, _skein_catalog_v1_RetryJobsRequest>
         RotateClientRequest: MessageTypeDefinition<_skein_catalog_v1_RotateClientRequestInput, _skein_catalog_v1_RotateClientRequest>
@@ -179,6 +197,8 @@ export interface ProtoGrpcType {
         StagedFile: MessageTypeDefinition<_skein_catalog_v1_StagedFileInput, _skein_catalog_v1_StagedFile>
         TableList: MessageTypeDefinition<_skein_catalog_v1_TableListInput, _skein_catalog_v1_TableList>
         TableName: MessageTypeDefinition<_skein_catalog_v1_TableNameInput, _skein_catalog_v1_TableName>
+        VendKeyReply: MessageTypeDefinition<_skein_catalog_v1_VendKeyReplyInput, _skein_catalog_v1_VendKeyReply>
+        VendKeyRequest: MessageTypeDefinition<_skein_catalog_v1_VendKeyRequestInput, _skein_catalog_v1_VendKeyRequest>
         WatchEpochsRequest: MessageTypeDefinition<_skein_catalog_v1_WatchEpochsRequestInput, _skein_catalog_v1_WatchEpochsRequest>
       }
     }

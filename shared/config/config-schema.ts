@@ -214,6 +214,7 @@ export const CONFIG = {
     3_600_000,
     'Time for which a table’s earlier metadata is found, so that a transaction reads it as it was at its first statement',
   ),
+  'catalog.vended_key_life': duration(3_600_000, 'Life of the temporary keys of buckets: 15 minutes to 12 hours'),
   'catalog.cache_lease': duration(
     2_000,
     'Time for which a coordinator relies on what it was told of a table; a commit that it does not confirm waits for its end; 0 = it always asks',

@@ -1,5 +1,5 @@
+import { hash } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
-import { unreachable } from '#shared/must.ts';
 import { normalizeLocation } from './location.ts';
 
 /**
@@ -34,19 +34,14 @@ export function fileCredential(location: string): StorageCredential {
   throw new SkeinError('NOT_SUPPORTED', `not a local location: ${location}`);
 }
 
-/** A location below which its bearer may read, and the credential for it. */
-export type StorageGrant = { readonly location: string; readonly credential: StorageCredential };
+/** A location below which its bearer may read, and which credential it uses there: a ticket tells no secret. */
+export type StorageGrant = { readonly location: string; readonly credentialId: string };
 
-export function sameCredential(one: StorageCredential, other: StorageCredential): boolean {
-  switch (one.kind) {
-    case 'none':
-      return other.kind === 'none';
-    case 's3':
-      return other.kind === 's3' && S3_FIELDS.every((field) => one[field] === other[field]);
-    default:
-      return unreachable(one);
-  }
-}
+/** Says which credential it is. */
+export const credentialId = (credential: StorageCredential): string =>
+  credential.kind === 'none'
+    ? credential.kind
+    : hash('sha256', JSON.stringify(S3_FIELDS.map((field) => credential[field])), 'base64url');
 
 const S3_FIELDS = Object.keys({
   kind: true,

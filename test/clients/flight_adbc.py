@@ -149,6 +149,33 @@ def transactions():
             connection.commit()
 
 
+@feature("ingest")
+def ingest():
+    with connect() as connection, connection.cursor() as cursor:
+        columns = {
+            "x": pa.array([1, -2, None], pa.int64()),
+            "s": ["a", None, "c'd"],
+            "t": pa.array([0, -1, None], pa.timestamp("us", "UTC")),
+            "d": pa.array([datetime.date(1, 1, 1), datetime.date(9999, 12, 31), None]),
+            "n": pa.array([decimal.Decimal("-1.50"), None, decimal.Decimal("0.05")], pa.decimal128(9, 2)),
+        }
+        table = pa.table(columns)
+        place = {"catalog_name": "lake", "db_schema_name": "flight_adbc"}
+        cursor.execute(f"DROP TABLE IF EXISTS {SCHEMA}.ingested")
+        equal(cursor.adbc_ingest("ingested", table, mode="create", **place), 3)
+        cursor.execute(f"SELECT * FROM {SCHEMA}.ingested")
+        equal(cursor.fetch_arrow_table().to_pydict(), table.to_pydict())
+        for mode, count in [("append", 6), ("replace", 3), ("create_append", 6)]:
+            cursor.adbc_ingest("ingested", table, mode=mode, **place)
+            equal(rows(cursor, f"SELECT count(*) FROM {SCHEMA}.ingested"), [(count,)])
+        for name, mode in [("ingested", "create"), ("nothing", "append")]:
+            try:
+                cursor.adbc_ingest(name, table, mode=mode, **place)
+            except adbc_driver_manager.Error:
+                continue
+            raise AssertionError(f"{mode} into {name}")
+
+
 @feature("metadata")
 def metadata():
     with connect() as connection, connection.cursor() as cursor:

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { silentLogger } from '#shared/log/logger.ts';
 import { SlotPool } from '#worker/slot/slot-pool.ts';
 import type { SlotPoolOptions } from '#worker/slot/slot-pool-options.ts';
@@ -19,6 +20,7 @@ export const makeSlotPool = ({ idle, sparesMax, spillDir, outputBufferBytes, ...
       idle: { bytesMax: 2 ** 28, afterMs: 60_000, ...idle },
       rowCacheBytes: 2 ** 24,
       copies: null,
+      objects: { folder: join(spillDir, 'objects'), bytesMax: 0 },
     },
     onReads: () => undefined,
     quanta: {

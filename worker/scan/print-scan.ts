@@ -1,4 +1,4 @@
-import type { ScanReport, ScanSpec } from '#proto/task.ts';
+import type { ScanDelete, ScanReport, ScanSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { TenantId } from '#shared/id.ts';
 import { duckDbType } from '#shared/iceberg/duckdb-type.ts';
@@ -15,7 +15,7 @@ import type { ReadFooter } from './footer.ts';
 import { readDeletionVector } from './read-vector.ts';
 import { misleadingColumns } from './misleading-columns.ts';
 import { withFieldIds } from './name-mapping.ts';
-import { readablePath, type OpenScanned } from './readable-path.ts';
+import { readablePath, type FetchFiles, type OpenScanned } from './readable-path.ts';
 
 /** Footers that are read at once. */
 const FOOTERS_AT_ONCE = 16;
@@ -24,6 +24,8 @@ const FOOTERS_AT_ONCE = 16;
 export type ScanTools = {
   readonly tenant: TenantId;
   readonly open: OpenScanned;
+  /** Absent where all files are local. */
+  readonly fetch?: FetchFiles;
   readonly readFooter: ReadFooter;
   readonly positions: DeletedPositions;
   /** Copies that are read in place of data files. */
@@ -67,6 +69,7 @@ export async function printScan(
     files.push(...(await Promise.all(batch.map((file) => planFile(signal, scan, file, tools.readFooter)))));
   }
   const read = files.filter((file) => file.read);
+  await tools.fetch?.(read.flatMap(({ file }) => [file, ...file.deletes.filter(isFile)]));
   const texts: string[] = [];
   for (const branch of branchesOf(read)) {
     signal.throwIfAborted();
@@ -91,6 +94,9 @@ export async function printScan(
     ...(cacheable === undefined ? {} : { cacheable }),
   };
 }
+
+/** A deletion vector is read by itself. */
+const isFile = (one: ScanDelete): one is Exclude<ScanDelete, { kind: 'vector' }> => one.kind !== 'vector';
 
 /** The files that stand in one `read_parquet` each. Most tables have one branch, whose files are alike. */
 function branchesOf(files: readonly PlannedFile[]): Iterable<readonly PlannedFile[]> {
@@ -128,6 +134,8 @@ async function printBranch(scan: ScanSpec, files: readonly PlannedFile[], tools:
 function localPath(scan: ScanSpec, { file, isPacked, kept, report }: PlannedFile, tools: ScanTools): string {
   const local = readablePath(tools.open, file.path);
   const { path, sizeBytes } = file;
+  // A copy is made from a file that stays where it is.
+  if (!tools.open(path).isLocal) return local;
   const isWorthCopying = isPacked && kept.length * 2 >= report.rowGroups;
   return tools.copies?.pathOf({ tableUuid: scan.tableUuid, path, sizeBytes, local, isWorthCopying }) ?? local;
 }

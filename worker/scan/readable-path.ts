@@ -5,6 +5,11 @@ import type { Storage } from '#shared/storage/storage.ts';
 /** Opens the storage of a location with the credential of a scan. */
 export type OpenScanned = (location: string) => Storage;
 
+/** Brings files here whose storage this machine's programs cannot open. */
+export type FetchFiles = (
+  files: readonly { readonly path: string; readonly sizeBytes: number; readonly etag?: string }[],
+) => Promise<void>;
+
 export const openScanned =
   ({ credential }: Pick<ScanSpec, 'credential'>): OpenScanned =>
   (location) =>
@@ -12,8 +17,7 @@ export const openScanned =
 
 /**
  * Returns the path by which DuckDB reads a file or folder of a scan. Every path in a task's SQL or in its instance's `allowed_directories`
- * comes from here, so an object cache belongs at this place: it fetches the ranges that the scan needs into a local file, and answers with
- * the path of that file.
+ * comes from here. That of an object is the path of its copy, which the task has fetched before (`worker/objects`).
  * @throws NOT_SUPPORTED when the storage has no local paths
  */
 export const readablePath = (open: OpenScanned, location: string): string => open(location).localPath(location);

@@ -3,6 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { ReadFooter } from '../scan/footer.ts';
 import { nameBadFile } from '../scan/name-bad-file.ts';
 import { unreadStorage } from '../scan/unread-storage.ts';
+import type { HeldObjects } from '../objects/held-objects.ts';
 import type { RangeFiles } from '../staged/range-files.ts';
 import { stagedError } from '../staged/staged-error.ts';
 
@@ -13,10 +14,15 @@ type Failed = {
   readonly files: ReadonlySet<string>;
   readonly footersOf: (scan: ScanSpec) => ReadFooter;
   readonly ranges: Pick<RangeFiles, 'find'>;
+  readonly objects: Pick<HeldObjects, 'withLocations'>;
 };
 
 /** Says of a task's error which file it is about, as far as it is about one, and what is wrong with the file. */
-export async function explainFailure(thrown: unknown, { spec, files, footersOf, ranges }: Failed): Promise<SkeinError> {
-  const named = nameBadFile(SkeinError.of(thrown), files);
+export async function explainFailure(
+  thrown: unknown,
+  { spec, files, footersOf, ranges, objects }: Failed,
+): Promise<SkeinError> {
+  const { code, message, cause } = SkeinError.of(thrown);
+  const named = nameBadFile(new SkeinError(code, objects.withLocations(message), { cause }), files);
   return stagedError(await unreadStorage(named, spec.scans, footersOf), spec, ranges);
 }

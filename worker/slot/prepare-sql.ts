@@ -13,7 +13,9 @@ import { isOfData } from '../load/data-fault.ts';
 import { checkFile, printStaged } from '../staged/print-staged.ts';
 import type { RangeFiles } from '../staged/range-files.ts';
 import { readyText } from '../staged/ready-text.ts';
-import { openScanned, type OpenScanned } from '../scan/readable-path.ts';
+import type { HeldObjects } from '../objects/held-objects.ts';
+import { wholeFiles } from '../staged/whole-files.ts';
+import type { FetchFiles, OpenScanned } from '../scan/readable-path.ts';
 import { stagedError } from '../staged/staged-error.ts';
 
 /** A task's SQL with every scan printed, reports of the scans, and the positions table that must be loaded first. */
@@ -35,35 +37,39 @@ type PrepareTools = {
   readonly ranges: RangeFiles;
   /** Copies that are read in place of data files. */
   readonly copies?: CopiedFiles | undefined;
+  /** Objects of buckets, which DuckDB reads as local files. */
+  readonly objects: HeldObjects;
 };
 
 /** @throws what `printScan` throws, and the reason of `signal`. */
 export async function prepareSql(
   signal: AbortSignal,
   spec: TaskSpec,
-  { footers, positionBytesMax, ranges, copies }: PrepareTools,
+  { footers, positionBytesMax, ranges, copies, objects }: PrepareTools,
 ): Promise<PreparedSql> {
   const positions = new DeletedPositions(positionBytesMax);
   const isLoad = spec.output.kind === 'table' && spec.output.sink.load !== undefined;
   const scans: PrintedScan[] = [];
   for (const [index, scan] of spec.scans.entries()) {
-    const open = openScanned(scan);
+    const open: OpenScanned = (location) => objects.open(location, scan.credential);
+    const fetch: FetchFiles = (files) => objects.fetch(signal, files, scan);
     const readFooter = footers.of(signal, { tenant: spec.tenant, tableUuid: scan.tableUuid, open });
     const { staged } = scan;
     scans.push(
       isLoad
-        ? await loadedScan(signal, scan, { index, open, ranges })
+        ? await loadedScan(signal, scan, { index, open, fetch, ranges })
         : staged === undefined
           ? await printScan(signal, scan, {
               index,
               tenant: spec.tenant,
               open,
+              fetch,
               readFooter,
               positions,
               copies,
               no: LATE_FALSE,
             })
-          : await printStaged(signal, { ...scan, staged }, { index, open, readFooter, ranges }).catch(
+          : await printStaged(signal, { ...scan, staged }, { index, open, fetch, readFooter, ranges }).catch(
               async (error: unknown) => {
                 throw await stagedError(SkeinError.of(error), spec, ranges);
               },
@@ -99,10 +105,20 @@ export const printSql = (text: SqlText, scans: readonly string[], inputs: readon
 async function loadedScan(
   signal: AbortSignal,
   scan: ScanSpec,
-  { index, open, ranges }: Pick<PrepareTools, 'ranges'> & { readonly index: number; readonly open: OpenScanned },
+  {
+    index,
+    open,
+    fetch,
+    ranges,
+  }: Pick<PrepareTools, 'ranges'> & {
+    readonly index: number;
+    readonly open: OpenScanned;
+    readonly fetch: FetchFiles;
+  },
 ): Promise<PrintedScan> {
   const { files, staged } = scan;
   const format = staged?.format;
+  await fetch(wholeFiles(files, format));
   if (staged !== undefined && format !== undefined && format.kind !== 'parquet') {
     await inBatches(signal, files, async (file) => {
       await checkFile(scan, file, open);

@@ -3,6 +3,7 @@ import type { InputSpec, TaskQueueing, TaskReport, SentTask } from '#proto/task.
 import type { MessagePort } from 'node:worker_threads';
 import type { NativeMessage } from '../batch/arrow-message.ts';
 import type { IdleLimits } from '../duckdb/instance-pool.ts';
+import type { ObjectFolderSettings } from '../objects/object-folder.ts';
 import type { CopySettings } from '../disk-cache/copied-files.ts';
 import type { StoredBatch } from '../spool/spooled-output.ts';
 
@@ -19,6 +20,8 @@ export type SlotSettings = {
   readonly rowCacheBytes: number;
   /** The copies of data files; null = there are none. */
   readonly copies: CopySettings | null;
+  /** Copies of objects of buckets. */
+  readonly objects: ObjectFolderSettings;
   /** Shared by all slots; `ACTIVITY` names its words. */
   readonly activity: Int32Array<SharedArrayBuffer>;
   /** Shared by all slots: a `LevelSpec`. */

@@ -7,7 +7,10 @@ export type SlotPoolOptions = {
   readonly slots: number;
   readonly tasksPerSlotMax: number;
   /** Settings of each slot's thread; `idle.afterMs` also of a thread in reserve. */
-  readonly thread: Pick<SlotSettings, 'spillDir' | 'idle' | 'outputBufferBytes' | 'rowCacheBytes' | 'copies'>;
+  readonly thread: Pick<
+    SlotSettings,
+    'spillDir' | 'idle' | 'outputBufferBytes' | 'rowCacheBytes' | 'copies' | 'objects'
+  >;
   /** Called with what a slot reads without a copy. */
   readonly onReads: (message: ReadsMessage) => void;
   readonly quanta: QuantumLimits;

@@ -2,17 +2,18 @@ import { join } from 'node:path';
 import { parentPort, threadId } from 'node:worker_threads';
 import { workerData } from 'piscina';
 import { decodeTask } from '#proto/task-codec.ts';
-import type { ScanSpec, TaskSpec, WriteSink } from '#proto/task.ts';
+import type { TaskSpec, WriteSink } from '#proto/task.ts';
 import { SkeinError, type ErrorCode, type ErrorData } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
 import { returnMemoryWhenIdle } from '#shared/thread/idle-memory.ts';
+import { SlotObjects, type HeldObjects } from '../objects/held-objects.ts';
+import { ObjectFolder } from '../objects/object-folder.ts';
 import type { DeletedPositions } from '../scan/deleted-positions.ts';
 import { dropPositions, loadPositions } from '../scan/load-positions.ts';
 import { FooterCache } from '../scan/footer.ts';
 import { footersOf } from '../scan/footers-of.ts';
 import { RangeFiles } from '../staged/range-files.ts';
 import { prepareSql, type PreparedSql } from './prepare-sql.ts';
-import { openScanned, readablePath } from '../scan/readable-path.ts';
 import { returnFreedMemory } from '../duckdb/library.ts';
 import { CachedScans } from '../row-cache/cached-scans.ts';
 import { RowCache } from '../row-cache/row-cache.ts';
@@ -35,6 +36,7 @@ import { bytesOf, readBytes, reportOf, type TaskDone } from './task-report.ts';
 import { addRuns, NO_RUN, type TaskRun } from './task-run.ts';
 import { currentThread, restorePriority } from './thread-priority.ts';
 import { keepsOrderOfFiles, loadRules, writeFiles } from './write-files.ts';
+import { readableFolders, workFolderOf, writableFolders } from './task-folders.ts';
 import { configureInstance } from './configure-instance.ts';
 import { chunkTaker, type RunStatement } from '../write/write-table.ts';
 
@@ -47,6 +49,7 @@ const copyReader =
   settings.copies === null
     ? undefined
     : new CopyReader(settings.copies, (message) => parentPort?.postMessage(message, []));
+const slotObjects = new SlotObjects(new ObjectFolder(settings.objects, `slot-${threadId}`));
 const channel = new ThreadChannel();
 const stamp = new QuantumStamp(settings.stamp);
 const thread = currentThread();
@@ -153,11 +156,13 @@ export async function runTask(job: SlotJob): Promise<void> {
   });
   const beganMs = performance.now();
   let ranges: RangeFiles | undefined;
+  let objects: HeldObjects | undefined;
   try {
     const spec = await decodeTask(job.spec);
     if (control.isWithdrawn) return;
     ranges = new RangeFiles(join(settings.spillDir, `ranges-${threadId}`), spec);
-    const parts = { job, spec, control, output, ranges, signal: abort.signal, mayCache: mayCache(spec) };
+    objects = slotObjects.of(spec.tenant);
+    const parts = { job, spec, control, output, ranges, objects, signal: abort.signal, mayCache: mayCache(spec) };
     const done = await prepareAndRun(parts, beganMs, (task) => {
       running = task;
     });
@@ -167,6 +172,7 @@ export async function runTask(job: SlotJob): Promise<void> {
   } finally {
     try {
       await ranges?.[Symbol.asyncDispose]();
+      await objects?.[Symbol.asyncDispose]();
     } finally {
       scheduler.forget(job.job);
       output.close();
@@ -190,6 +196,7 @@ type Running = {
   /** Small scans may read from the row cache. */
   readonly mayCache: boolean;
   readonly ranges: RangeFiles;
+  readonly objects: HeldObjects;
   /** Aborts when the task is cancelled. */
   readonly signal: AbortSignal;
 };
@@ -201,11 +208,11 @@ async function prepareAndRun(
   started: (task: SlotTask) => void,
   mayCopy = true,
 ): Promise<TaskDone | undefined> {
-  const { job, spec, signal, ranges, control, output } = parts;
+  const { job, spec, signal, ranges, objects, control, output } = parts;
   // Instances that write may write wherever they may read.
   using copies = mayCopy && !('sink' in spec.output) ? copyReader?.of(spec) : undefined;
   const positionBytesMax = Math.floor(job.memoryBytes / POSITIONS_SHARE);
-  const prepared = await prepareSql(signal, spec, { footers, positionBytesMax, ranges, copies });
+  const prepared = await prepareSql(signal, spec, { footers, positionBytesMax, ranges, copies, objects });
   copies?.tellReads();
   const preparingMs = performance.now() - beganMs;
   if (control.isWithdrawn) return undefined;
@@ -220,12 +227,17 @@ async function prepareAndRun(
 }
 
 async function runInInstance(running: Running, started: (task: SlotTask) => void): Promise<TaskRun> {
-  const { job, spec, prepared, ranges, copies } = running;
+  const { job, spec, prepared, ranges, objects, copies } = running;
   const sink = 'sink' in spec.output ? spec.output.sink : null;
-  const written = sink === null ? [] : writableFolders(sink);
+  const written = sink === null ? [] : writableFolders(sink, workFolderOf(settings.spillDir, spec.tenant));
   const copied = copies === undefined ? [] : [copies.folder];
   const folders = [
-    ...new Set([...spec.scans.flatMap(readableFolders), ...copied, ...ranges.folders, ...written]),
+    ...new Set([
+      ...spec.scans.flatMap((scan) => readableFolders(scan, objects)),
+      ...copied,
+      ...ranges.folders,
+      ...written,
+    ]),
   ].sort();
   const bytes = readBytes(spec, prepared);
   const rows = prepared.scans.reduce((sum, scan) => sum + scan.rows, 0);
@@ -279,14 +291,8 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
     });
     if (hasMissed && running.output.restart()) return runInInstance({ ...running, mayCache: false }, started);
     const footersOfScan = footersOf(footers, running.signal, spec.tenant);
-    throw await explainFailure(error, { spec, files: prepared.files, footersOf: footersOfScan, ranges });
+    throw await explainFailure(error, { spec, files: prepared.files, footersOf: footersOfScan, ranges, objects });
   }
-}
-
-/** The folders below which DuckDB finds the files of a scan. */
-function readableFolders(scan: ScanSpec): readonly string[] {
-  const open = openScanned(scan);
-  return scan.allowedRoots.map((root) => readablePath(open, root));
 }
 
 function openInputs(instance: TaskInstance, { inputs }: SlotJob, threads: number): TaskInputs {
@@ -307,12 +313,6 @@ function* loading(
   yield* loadPositions(instance.connection, positions);
   yield* inputs.load();
   if (cached !== undefined) yield* cached.fill(instance);
-}
-
-/** The folders in which DuckDB writes: that of all writes of the table, or into the stage, because the folder of one write is new. */
-function writableFolders(sink: WriteSink['sink']): readonly string[] {
-  const open = openScanned(sink);
-  return [readablePath(open, sink.folder.slice(0, sink.folder.lastIndexOf('/')))];
 }
 
 type InInstance<Text> = {
@@ -352,9 +352,15 @@ async function runWrite(
     runs.push(done);
     loading = [].values();
   };
-  const { spec, ranges, signal } = running;
-  const within = { connection, run, signal, operators: () => operators };
-  const tools = { spec, within, readFooter: footersOf(footers, signal, spec.tenant), ranges };
+  const { spec, ranges, objects, signal } = running;
+  const within = {
+    connection,
+    run,
+    signal,
+    operators: () => operators,
+    workFolder: workFolderOf(settings.spillDir, spec.tenant),
+  };
+  const tools = { spec, within, readFooter: footersOf(footers, signal, spec.tenant), ranges, objects };
   const { rows, bytes, written } = await writeFiles(text.sql, to, tools);
   running.output.rows = rows;
   running.output.bytes = bytes;

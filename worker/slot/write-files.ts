@@ -6,7 +6,8 @@ import { loadFiles, type LoadTask } from '../load/load-files.ts';
 import type { ReadFooter } from '../scan/footer.ts';
 import { printSql } from './prepare-sql.ts';
 import type { RangeFiles } from '../staged/range-files.ts';
-import { openScanned } from '../scan/readable-path.ts';
+import type { HeldObjects } from '../objects/held-objects.ts';
+import type { OpenScanned } from '../scan/readable-path.ts';
 import type { TaskRun } from './task-run.ts';
 import { writeStage } from './write-stage.ts';
 import { readChunkTexts, writeTable, type WriteTools, type WrittenTable } from '../write/write-table.ts';
@@ -18,11 +19,10 @@ type LoadTools = WriteTools & { readonly operators: () => Json };
 type Writing = {
   readonly spec: TaskSpec;
   readonly within: LoadTools;
-  readonly readFooter: (scan: ScanSpec, open: OpenLocation) => ReadFooter;
+  readonly readFooter: (scan: ScanSpec, open: OpenScanned) => ReadFooter;
   readonly ranges: RangeFiles;
+  readonly objects: HeldObjects;
 };
-
-type OpenLocation = ReturnType<typeof openScanned>;
 
 type WrittenFiles = { readonly rows: number; readonly bytes: number; readonly written: TaskRun['written'] };
 
@@ -67,11 +67,11 @@ export async function writeFiles(sql: string, to: WriteSink, writing: Writing): 
 }
 
 /** The parts of its task that the load of files needs. */
-function loadTools({ spec, within, readFooter, ranges }: Writing, rules: LoadRules) {
+function loadTools({ spec, within, readFooter, ranges, objects }: Writing, rules: LoadRules) {
   const [first] = spec.scans;
   const scan = must(first, 'a load has one scan');
   const staging = { ...scan, staged: must(scan.staged, 'its files are those of a stage') };
-  const open = openScanned(staging);
+  const open: OpenScanned = (location) => objects.open(location, staging.credential);
   return {
     rules,
     scan: staging,

@@ -6,11 +6,11 @@ import { SkeinError } from '#shared/error.ts';
 import { quotePath } from '#shared/sql/read-parquet.ts';
 import { UPLOADS_FOLDER } from '#shared/stage/stage-folders.ts';
 import { fileName, isWithin } from '#shared/storage/location.ts';
-import { openStorage } from '#shared/storage/open-storage.ts';
 import type { ListedFile, Storage } from '#shared/storage/storage.ts';
 import { duckdb } from '../duckdb/library.ts';
 import { readCounts, readTexts } from '../duckdb/read-values.ts';
 import { fileNumber, printUnload } from '../write/print-unload.ts';
+import { writingPlace } from '../write/writing-place.ts';
 import { TASK_FILES_MAX, type WriteTools } from '../write/write-table.ts';
 
 /**
@@ -20,8 +20,9 @@ import { TASK_FILES_MAX, type WriteTools } from '../write/write-table.ts';
 export async function writeStage(sql: string, sink: StageSink, tools: WriteTools): Promise<UnloadedRows> {
   const isOwn = sink.allowedRoots.some((root) => isWithin(sink.folder, `${root}/${UPLOADS_FOLDER}`));
   if (!isOwn) throw new SkeinError('INVALID_TABLE_DATA', 'the folder of an upload lies outside of its stage');
-  const storage = openStorage(sink.folder, sink.credential);
-  const folder = `${sink.folder}/${randomUUID()}`;
+  const place = writingPlace(sink, tools.workFolder);
+  const { storage } = place;
+  const folder = `${place.folder}/${randomUUID()}`;
   const path = storage.localPath(folder);
   try {
     await storage.makeFolder(folder);
@@ -32,10 +33,13 @@ export async function writeStage(sql: string, sink: StageSink, tools: WriteTools
       return { rows, files: [] };
     }
     for (const { location } of files) await storage.sync(location);
-    return { rows, files: await withPlainBytes(files, sink, { storage, tools }) };
+    const unloaded = await place.publish(tools.signal, await withPlainBytes(files, sink, { storage, tools }));
+    if (place.isApart) await remove(folder, storage);
+    return { rows, files: unloaded };
   } catch (error) {
     // Best effort: whatever stays is deleted when the coordinator has ended the unload.
     await remove(folder, storage).catch(() => undefined);
+    await place.takeBack();
     throw error;
   }
 }

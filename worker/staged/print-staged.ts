@@ -24,12 +24,13 @@ import { readyText } from './ready-text.ts';
 import { printRecordStarts } from './record-starts.ts';
 import { nullOf, structOf, timeOptions, type Column } from './staged-column.ts';
 import { INVALID_FILE } from './staged-error.ts';
+import { wholeFiles } from './whole-files.ts';
 import { readablePath } from '../scan/readable-path.ts';
 
 export type StagedScan = ScanSpec & { readonly staged: StagedSource };
 
 /** `ranges`: where parts of text files are copied to. */
-type StagedTools = Pick<ScanTools, 'open' | 'readFooter'> & { readonly ranges: RangeFiles };
+type StagedTools = Pick<ScanTools, 'open' | 'fetch' | 'readFooter'> & { readonly ranges: RangeFiles };
 
 /**
  * Prints the read of a stage's files. CSV and JSON files are read by one function for all; of Parquet, those whose columns are the same.
@@ -43,6 +44,7 @@ export async function printStaged(
   const { open } = tools;
   const { files } = scan;
   await inBatches(signal, files, (file) => checkFile(scan, file, open));
+  await tools.fetch?.(wholeFiles(scan.staged.what === 'columns' ? files.slice(0, 1) : files, scan.staged.format));
   const sql = await print(signal, scan, { ranges, ...tools });
   const bytes = files.reduce((sum, file) => sum + scannedBytes(file), 0);
   return {

@@ -1,6 +1,6 @@
 import type { InputSource, ScanAccess, SentTask } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
-import { sameCredential } from '#shared/storage/credential.ts';
+import { credentialId } from '#shared/storage/credential.ts';
 import { isWithin } from '#shared/storage/location.ts';
 import type { Ticket } from '#shared/ticket.ts';
 
@@ -13,10 +13,12 @@ export function checkTaskTicket(spec: SentTask, ticket: Ticket): void {
     ticket.principal === spec.principal &&
     ticket.epoch === spec.epoch;
   if (!same) throw new SkeinError('UNAUTHENTICATED', 'the ticket is for another task');
-  const isCovered = ({ allowedRoots, credential }: ScanAccess): boolean =>
-    allowedRoots.every((root) =>
-      ticket.grants.some((grant) => isWithin(root, grant.location) && sameCredential(grant.credential, credential)),
+  const isCovered = ({ allowedRoots, credential }: ScanAccess): boolean => {
+    const id = credentialId(credential);
+    return allowedRoots.every((root) =>
+      ticket.grants.some((grant) => isWithin(root, grant.location) && grant.credentialId === id),
     );
+  };
   const written = 'sink' in spec.output ? [spec.output.sink] : [];
   if (![...spec.access, ...written].every(isCovered)) {
     throw new SkeinError('UNAUTHENTICATED', 'the ticket does not cover the locations of the task');

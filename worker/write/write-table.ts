@@ -8,12 +8,12 @@ import { partitionTypes } from '#shared/iceberg/write/write-manifest.ts';
 import { printPositions } from '#shared/iceberg/print-positions.ts';
 import { parseJson } from '#shared/json.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Connection } from '../duckdb/instance.ts';
 import { duckdb, type Address } from '../duckdb/library.ts';
 import { readCounts, readMaps, readTexts } from '../duckdb/read-values.ts';
 import type { StatementKind } from '../duckdb/statement.ts';
 import { HASH_MACROS } from './hash-macros.ts';
+import { writingPlace } from './writing-place.ts';
 import { TableFileWriter, type CopiedFile, type WriteDatabase } from './table-file-writer.ts';
 import type { OutputWriter } from '../duckdb/chunk-writer.ts';
 
@@ -33,13 +33,19 @@ export type WriteTools = {
   readonly connection: Connection;
   readonly run: RunStatement;
   readonly signal: AbortSignal;
+  /** Local folder for files that go to a bucket. */
+  readonly workFolder: string;
 };
 
 /**
  * Writes the rows of a task's text as data files of a table. After a failure its files are deleted.
  * @throws the errors of DuckDB, STATEMENT_TOO_COMPLEX for too many files
  */
-export async function writeTable(sql: string, sink: TableSink, { connection, run }: WriteTools): Promise<WrittenTable> {
+export async function writeTable(
+  sql: string,
+  sink: TableSink,
+  { connection, run, signal, workFolder }: WriteTools,
+): Promise<WrittenTable> {
   const schema = parseSchema(parseJson(sink.schema));
   const spec = parsePartitionSpec(parseJson(sink.spec));
   if (spec.fields.some(({ transform }) => transform.kind === 'bucket')) connection.run(HASH_MACROS.join(';'));
@@ -64,18 +70,21 @@ export async function writeTable(sql: string, sink: TableSink, { connection, run
   }
   const { rowGroupRows, fileBytes } = sink;
   const format = { codec: sink.codec ?? undefined, level: sink.codecLevel ?? undefined, rowGroupRows, fileBytes };
-  const storage = openStorage(sink.folder, sink.credential);
-  const writer = new TableFileWriter(database, storage, { schema, spec, folder: sink.folder }, format);
+  const place = writingPlace(sink, workFolder);
+  const writer = new TableFileWriter(database, place.storage, { schema, spec, folder: place.folder }, format);
   try {
     const types = partitionTypes(schema, spec);
     const { query, replaced } = await stage(sql, sink, { database, writer });
-    const files = (await writer.write(query)).map((file) => encodeWrittenFile(file, types));
+    const written = await place.publish(signal, await writer.write(query));
+    const files = written.map((file) => encodeWrittenFile(file, types));
     if (JSON.stringify(files).length > REPORT_BYTES_MAX) throw tooMany(`${files.length} files, too many to report`);
-    await writer.clear();
+    if (place.isApart) await writer.remove();
+    else await writer.clear();
     return { files, replaced };
   } catch (error) {
     // Best effort: whatever stays is deleted when the coordinator has ended the write.
     await writer.remove().catch(() => undefined);
+    await place.takeBack();
     throw error;
   }
 }

@@ -31,7 +31,6 @@ import type { ViewMetadata } from '../../metadata/view/view-metadata.ts';
 import type { CreateViewRequest, ViewCommit } from '../../metadata/view/view-request.ts';
 import type { Tx } from '../../store/postgres/tables.ts';
 import type { UnitOfWork } from '../../store/postgres/transact.ts';
-import { ownStorage } from '../../storage/own-storage.ts';
 
 /** Creates and replaces views: computes the metadata, then swaps the row by compare-and-swap and writes the file in one transaction. */
 
@@ -84,7 +83,7 @@ export async function planNewView(
     storage: (tx) => storagePlace(tx, catalog.id, { metadata }),
     run: async (tx, storage) => {
       await insertView(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident: target.ident, ...view, storage });
-      await writeFile(view).catch((error: unknown) => {
+      await writeFile(context, view).catch((error: unknown) => {
         throw chosen !== undefined && (error as Error).cause instanceof FileNotFound ? inTheWay(chosen, error) : error;
       });
     },
@@ -140,7 +139,7 @@ export function planNextView(context: CatalogContext, row: ViewRow, commit: View
     storage: (tx) => storagePlace(tx, row.catalogId, { metadata, base }),
     run: async (tx, storage) => {
       if (!(await swapViewMetadata(tx, row, { ...view, storage }))) throw new LostRace();
-      await writeFile(view);
+      await writeFile(context, view);
     },
   };
 }
@@ -197,9 +196,9 @@ export function checkViewLocations(
   if (folder !== undefined && folder !== base?.properties['write.metadata.path']) requireBelowRoot(folder, roots);
 }
 
-async function writeFile(view: Written): Promise<void> {
+async function writeFile({ storages }: CatalogContext, view: Written): Promise<void> {
   try {
-    await ownStorage(view.metadataLocation).write(view.metadataLocation, Buffer.from(view.metadata));
+    await (await storages.open(view.metadataLocation)).write(view.metadataLocation, Buffer.from(view.metadata));
   } catch (error) {
     // A folder that cannot be made is a storage error, not a "not found" for the client.
     if (!(error instanceof FileNotFound)) throw error;

@@ -86,3 +86,10 @@ export async function listClaims(db: Database, ownerId: string): Promise<string[
 export async function releaseClaims(tx: Tx, ownerId: string): Promise<void> {
   await tx.deleteFrom('folder_claim').where('owner_id', '=', ownerId).execute();
 }
+
+/** All folders of the tables that claim one of these. */
+export async function claimsBeside(db: Database, folders: readonly string[]): Promise<string[]> {
+  const owners = db.selectFrom('folder_claim').select('owner_id').where('location', 'in', folders);
+  const rows = await db.selectFrom('folder_claim').select('location').where('owner_id', 'in', owners).execute();
+  return rows.map(({ location }) => location);
+}

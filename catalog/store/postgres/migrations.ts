@@ -11,6 +11,7 @@ import { NAMES_MIGRATION } from './names-migration.ts';
 import { PRINCIPALS_MIGRATION } from './principals-migration.ts';
 import { RELATION_FACTS_MIGRATION } from './relation-facts-migration.ts';
 import { STOPPED_PRINCIPALS_MIGRATION } from './stopped-principals-migration.ts';
+import { PROFILES_MIGRATION } from './profiles-migration.ts';
 import { ROOTS_MIGRATION } from './roots-migration.ts';
 import { STAGES_MIGRATION } from './stages-migration.ts';
 import { STORAGE_TABLES_MIGRATION } from './storage-tables-migration.ts';
@@ -42,6 +43,7 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0015_principals': { up: (db) => run(db, PRINCIPALS_MIGRATION) },
     '0016_assertions': { up: (db) => run(db, ASSERTIONS_MIGRATION) },
     '0017_stopped_principals': { up: (db) => run(db, STOPPED_PRINCIPALS_MIGRATION) },
+    '0018_storage_profiles': { up: (db) => run(db, PROFILES_MIGRATION) },
   },
 };
 

@@ -1,6 +1,7 @@
 import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
 import type { JsonObject } from '#shared/json.ts';
 import type { PrincipalTables } from './principal-tables.ts';
+import type { StorageSettings } from '../../metadata/storage-settings.ts';
 
 /** The tables of the Postgres schema `catalog`, as the newest migration leaves them. */
 export type Tables = PrincipalTables & {
@@ -87,6 +88,14 @@ export type Tables = PrincipalTables & {
     /** Seconds for which a dropped table can be restored, as decimal text (int8). */
     undrop_window_s: ColumnType<string, number | undefined, number>;
     created_at: Created;
+  };
+  /** How the bucket of a catalog is reached. */
+  storage_profile: {
+    catalog_id: string;
+    version: Generated<number>;
+    settings: ColumnType<StorageSettings, string, string>;
+    sealed_key: string | null;
+    sealed_engine_key: string | null;
   };
   /** Former roots of a tenant's catalogs, whose files may still lie there. */
   former_root: {

@@ -18,9 +18,8 @@ const PREFIX_BYTES = 8;
 /** A schema as the header of a Flight message. */
 const schemaHeader = (schema: Schema): Buffer => Buffer.from(Message.encode(Message.from(schema)));
 
-/** A schema as the replies of Flight hold it: an encapsulated message of an IPC stream. */
-export function schemaMessage(schema: Schema): Buffer {
-  const header = schemaHeader(schema);
+/** The header of a message behind its prefix, padded so that a body is aligned, as an Arrow IPC stream has it. */
+export function framed(header: Buffer): Buffer {
   const length = Math.ceil(header.length / PREFIX_BYTES) * PREFIX_BYTES;
   const bytes = Buffer.alloc(PREFIX_BYTES + length);
   bytes.writeUInt32LE(CONTINUATION);
@@ -28,6 +27,9 @@ export function schemaMessage(schema: Schema): Buffer {
   header.copy(bytes, PREFIX_BYTES);
   return bytes;
 }
+
+/** A schema as the replies of Flight hold it: an encapsulated message of an IPC stream. */
+export const schemaMessage = (schema: Schema): Buffer => framed(schemaHeader(schema));
 
 const NO_BODY = Buffer.alloc(0);
 

@@ -1,13 +1,12 @@
 import { RecordBatchReader, type RecordBatch } from 'apache-arrow';
 import { SkeinError } from '#shared/error.ts';
 import type { Parameter } from '../../statement/parameters.ts';
+import { framed } from './arrow-message.ts';
 import { parameterAt } from './arrow-value.ts';
 import type { PutMessage } from './put-stream.ts';
 
 /** Rows of parameters that one call may bind. */
 const ROWS_MAX = 1_000_000;
-const CONTINUATION = 0xff_ff_ff_ff;
-const PREFIX_BYTES = 8;
 
 /** Reads the rows that a client binds to the parameters of a statement. @throws PAYLOAD_TOO_LARGE, INVALID_REQUEST, NOT_SUPPORTED */
 export async function readBoundRows(
@@ -25,12 +24,7 @@ export async function readBoundRows(
         `the bound rows have more than ${bytesMax} bytes (coordinator.flight_bound_bytes_max)`,
       );
     }
-    const length = Math.ceil(header.length / PREFIX_BYTES) * PREFIX_BYTES;
-    const framed = Buffer.alloc(PREFIX_BYTES + length);
-    framed.writeUInt32LE(CONTINUATION);
-    framed.writeUInt32LE(length, 4);
-    header.copy(framed, PREFIX_BYTES);
-    parts.push(framed, body);
+    parts.push(framed(header), body);
   }
   return parts.length === 0 ? [] : batchesOf(Buffer.concat(parts)).flatMap(rowsOf);
 }

@@ -4,6 +4,7 @@ import { readCommand } from './flight-command.ts';
 import type { FlightDoor } from './flight-door.ts';
 import { encodeMessage } from './flight-messages.ts';
 import { transactionOf } from './flight-transactions.ts';
+import { ingest } from './ingest.ts';
 import { openPutStream, type DoPutCall } from './put-stream.ts';
 import { runBound } from './run-bound.ts';
 import { runToEnd } from './run-statement.ts';
@@ -17,6 +18,9 @@ export async function doPut(door: FlightDoor, visit: Visit, call: DoPutCall, gon
     const { query: sql, transaction_id: id } = command.fields;
     const transaction = transactionOf(visit.session, id);
     return updated(await runToEnd(door, visit, { sql, parameters: null, transaction, gone }));
+  }
+  if (command.kind === 'CommandStatementIngest') {
+    return updated(await ingest(door, visit, { fields: command.fields, messages, gone }));
   }
   if (command.kind !== 'CommandPreparedStatementQuery' && command.kind !== 'CommandPreparedStatementUpdate') {
     throw new SkeinError('NOT_SUPPORTED', `DoPut does not take ${command.kind}`);

@@ -1,7 +1,7 @@
 import { expiredFiles, expiredSnapshots, expiryChange, expiryDefaults } from '#shared/iceberg/expired-snapshots.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
-import { loadForWrite } from '../../catalog-client/write-catalog.ts';
+import { loadForWrite, loadWithFiles } from '../../catalog-client/write-catalog.ts';
 import type { TableName } from '../../binding/table-source.ts';
 import { callersTables } from '../../session/callers-tables.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
@@ -57,7 +57,7 @@ type Removal = {
  */
 async function removeFiles(context: CommandContext, { table, base, found, dryRun }: Removal): Promise<number> {
   const { catalog, caller, signal } = context;
-  const loaded = await loadForWrite(callersTables(catalog, caller), table, signal);
+  const loaded = await loadWithFiles(context, callersTables(catalog, caller), { name: table, signal });
   const { metadata, allowedRoots, credential } = loaded;
   if (!dryRun && found.snapshotIds.some((id) => metadata.snapshots.has(id))) return 0;
   const files = expiredFiles(base, metadata, found.snapshotIds);

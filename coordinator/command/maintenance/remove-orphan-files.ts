@@ -5,7 +5,7 @@ import { dataFolder, metadataFolder } from '#shared/iceberg/table-folders.ts';
 import { fileName, isWithin, normalizeLocation, withoutTrailingSlash } from '#shared/storage/location.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Storage } from '#shared/storage/storage.ts';
-import { loadForWrite } from '../../catalog-client/write-catalog.ts';
+import { loadWithFiles } from '../../catalog-client/write-catalog.ts';
 import type { TableName } from '../../binding/table-source.ts';
 import { callersTables } from '../../session/callers-tables.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
@@ -43,7 +43,7 @@ export const removeOrphanFiles: Procedure = {
       throw new SkeinError('INVALID_ARGUMENT', message, { position: at });
     }
     const olderThanMs = Date.now() - retentionMs;
-    const load = () => loadForWrite(callersTables(catalog, caller), name, signal);
+    const load = () => loadWithFiles(context, callersTables(catalog, caller), { name, signal });
     const begun = await load();
     requireCollectable(begun.metadata, position);
     const { location, tableUuid } = begun.metadata;
@@ -79,7 +79,7 @@ export const removeOrphanFiles: Procedure = {
 
 const printName = ({ catalog, namespace, table }: TableName): string => [catalog, ...namespace, table].join('.');
 
-type Loaded = Awaited<ReturnType<typeof loadForWrite>>;
+type Loaded = Awaited<ReturnType<typeof loadWithFiles>>;
 
 /** The files of the table's folders. @throws TABLE_DATA_TOO_COMPLEX for more than `FILES_MAX` */
 async function listFiles(storage: Storage, { metadata, allowedRoots }: Loaded, signal: AbortSignal): Promise<string[]> {

@@ -2,9 +2,8 @@ import { SkeinError } from '#shared/error.ts';
 import { currentSchema, readTableMetadata, specById } from '#shared/iceberg/table-metadata.ts';
 import { isObject } from '#shared/iceberg/type.ts';
 import { replacedShape } from '#shared/iceberg/write/replaced-shape.ts';
-import { fileCredential } from '#shared/storage/credential.ts';
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
-import { loadForWrite } from '../../catalog-client/write-catalog.ts';
+import { loadWithFiles, writeKey } from '../../catalog-client/write-catalog.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
 import type { WriteTarget } from '../../operation/writes.ts';
 import { createTableBody, type NewTable } from './new-table.ts';
@@ -26,7 +25,7 @@ export async function createdTarget(
   if (!isObject(metadata)) throw new SkeinError('CATALOG_UNAVAILABLE', 'the catalog answered without table metadata');
   const base = readTableMetadata(metadata);
   const [schema, spec] = [currentSchema(base), specById(base, base.defaultSpecId)];
-  const right = { allowedRoots: [base.location], credential: fileCredential(base.location) };
+  const right = { allowedRoots: [base.location], credential: await writeKey(context, base) };
   return { name, shape: 'create', base, schema, spec, properties: {}, ...right };
 }
 
@@ -36,7 +35,7 @@ export async function replacedTarget(
   table: NewTable,
   context: CommandContext,
 ): Promise<WriteTarget> {
-  const found = await loadForWrite(context.tables, name, context.signal);
+  const found = await loadWithFiles(context, context.tables, { name, signal: context.signal });
   const { metadata: base, allowedRoots, credential } = found;
   const { fields, newId, properties } = replacedColumns(base, table);
   if (Number(table.properties['format-version']) !== base.formatVersion) {

@@ -5,7 +5,7 @@ import { deleteAllFiles } from '#shared/iceberg/write/delete-all-files.ts';
 import { MAIN_BRANCH } from '#shared/iceberg/write/table-write.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { SETTLE_MS } from '../../catalog-client/change-catalog.ts';
-import { loadForWrite, writeCatalog } from '../../catalog-client/write-catalog.ts';
+import { loadWithFiles, writeCatalog } from '../../catalog-client/write-catalog.ts';
 import { callersTables } from '../../session/callers-tables.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../../operation/answer.ts';
@@ -36,7 +36,7 @@ export const truncateTable: Command<{ readonly name: ObjectName }> = {
 async function truncate(name: ObjectName, context: CommandContext): Promise<void> {
   const { catalog: client, caller, config, signal } = context;
   const tables = callersTables(client, caller);
-  const table = await loadForWrite(tables, await qualify(name, context), signal);
+  const table = await loadWithFiles(context, tables, { name: await qualify(name, context), signal });
   const { metadata: base } = table;
   if (base.currentSnapshotId === null) return;
   const storage = openStorage(base.location, table.credential);

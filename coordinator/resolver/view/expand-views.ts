@@ -4,7 +4,7 @@ import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { checkShape } from '../../statement/check-shape.ts';
 import type { DerivedText } from '../../statement/derived-text.ts';
 import { EditedText } from '../../statement/edited-text.ts';
-import { namesOf } from '../bind-tables.ts';
+import { isSchemaView, namesOf } from '../bind-tables.ts';
 import type { NameDefaults, QueryReferences, TableReference, TimeTravel } from '../../binding/query-references.ts';
 import { spliceTables } from '../splice-tables.ts';
 import {
@@ -100,8 +100,12 @@ class Expansion {
     const found = await this.#load(references.tables, { defaults, rows });
     for (const [i, reference] of references.tables.entries()) {
       const source = found[i];
-      if (source === undefined || source === null) sources.push(nameSource(reference, reference.parts));
-      else if (source.loaded.kind !== 'view') sources.push(nameSource(reference, source.parts));
+      if (source === undefined || source === null) {
+        // The query of a view means the catalog that it was made in.
+        const isInView = within.length > 0 && isSchemaView(reference) && reference.parts.length === 2;
+        const parts = isInView ? [defaults.catalog, ...reference.parts] : reference.parts;
+        sources.push(nameSource(reference, parts));
+      } else if (source.loaded.kind !== 'view') sources.push(nameSource(reference, source.parts));
       else sources.push(await atReference(reference, this.#view(source.loaded, reference, within)));
       this.#names += must(sources[i], 'the source of this name').names;
       if (this.#names > NAMES_MAX) {
@@ -114,7 +118,9 @@ class Expansion {
   /** Null for a name that stands for rows. */
   async #load(tables: readonly TableReference[], { defaults, rows }: Pick<NamedText, 'defaults' | 'rows'>) {
     const names = tables.map((reference) =>
-      reference.parts.length === 1 && rows.has(reference.parts[0] ?? '') ? null : namesOf(reference, defaults).whole,
+      isSchemaView(reference) || (reference.parts.length === 1 && rows.has(reference.parts[0] ?? ''))
+        ? null
+        : namesOf(reference, defaults).whole,
     );
     const asked = names.filter((name) => name !== null);
     const loaded = asked.length === 0 ? [] : await this.#context.tables.loadTables(asked, this.#context.signal);

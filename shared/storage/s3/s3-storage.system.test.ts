@@ -99,6 +99,14 @@ test('lists come by pages, and many are removed at once', async () => {
   expect(await storage.exists(at('many2'))).toBe(true);
 });
 
+test('a list says of a file what the file says of itself', async () => {
+  await storage.write(at('facts/one'), Buffer.from('one'));
+  const [listed] = await collected(storage.listFiles(at('facts')));
+  const own = await storage.fileAt(at('facts/one'));
+  expect(listed).toEqual({ ...own, modifiedMs: listed?.modifiedMs });
+  expect(own?.etag).toMatch(/^[0-9a-f]{32}$/);
+});
+
 test('a missing file is not found', async () => {
   await expect(storage.read(at('none'), 10)).rejects.toBeInstanceOf(FileNotFound);
   await expect(storage.openFile(at('none'), 10)).rejects.toBeInstanceOf(FileNotFound);

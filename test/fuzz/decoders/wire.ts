@@ -3,6 +3,7 @@ import { principalId, queryId, taskId, tenantId } from '#shared/id.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
 import { signTicket, verifyTicket } from '#shared/ticket.ts';
 import type { Decoder } from '../decoder.ts';
+import { credentialId } from '#shared/storage/credential.ts';
 import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 
 const KEYS = fixedKeyring('secret');
@@ -14,7 +15,7 @@ const signed = signTicket(
     principal: principalId('p'),
     epoch: 1,
     expiresAtMs: 1_000,
-    grants: [{ location: 'file:///w', credential: FILE_CREDENTIAL }],
+    grants: [{ location: 'file:///w', credentialId: credentialId(FILE_CREDENTIAL) }],
     partition: 2,
   },
   KEYS,

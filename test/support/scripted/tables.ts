@@ -44,6 +44,7 @@ export const tablesAlone = (tables: TableSource): QueryTables => ({
   kept: NOTHING_MADE,
   rows: ({ text }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${text} is not served in FROM`)),
   metadataRows: ({ what }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${what} is not scripted`)),
+  schemaView: ({ title }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${title} is not scripted`)),
 });
 
 /** The tables of a query that reads no rows. */
@@ -106,6 +107,7 @@ export function scriptedTables(script: TableScript): QueryTables & { readonly as
       return { kind: 'rows', rows, policies: NO_POLICIES };
     },
     metadataRows: (request) => metadataRows(NO_FILES, SCRIPTED_ASKER.tenant, 2 ** 20).metadataRows(request),
+    schemaView: ({ title }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${title} is not scripted`)),
     nearest: ({ table }) => {
       const names = [...tables.keys()].map((name) => name.split('.').at(-1) ?? '');
       return Promise.resolve(nearestName(table, names));

@@ -10,7 +10,6 @@ import { checkName, namespaceOf } from '../../../metadata/check-name.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { loadFunctionAnswer } from './function-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
-import { ownStorage } from '../../../storage/own-storage.ts';
 
 /**
  * `POST /v1/{prefix}/namespaces/{namespace}/functions`, an extension: the Iceberg specification has no call that creates a function. The
@@ -33,9 +32,10 @@ export async function createFunction(context: CatalogContext, request: RestReque
     metadataLocation: metadataLocation({ location: metadata.location, properties: {} }, 0, uuid),
     metadata: printJson(metadata),
   };
+  const storage = await context.storages.open(row.metadataLocation);
   await unit.transact(async (tx) => {
     await insertFunction(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident, ...row });
-    await ownStorage(row.metadataLocation).write(row.metadataLocation, Buffer.from(row.metadata));
+    await storage.write(row.metadataLocation, Buffer.from(row.metadata));
   });
   return loadFunctionAnswer(row);
 }

@@ -16,7 +16,6 @@ import { largeBody, type Answer, type RestRequest } from '../../operation.ts';
 import { loadNamedTable } from './load-table.ts';
 import { loadTableAnswer } from './table-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
-import { ownStorage } from '../../../storage/own-storage.ts';
 
 /** `POST /v1/{prefix}/namespaces/{namespace}/tables`: creates a table; with `stage-create` it stores nothing. */
 export async function createTable(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
@@ -59,11 +58,10 @@ async function create(
   await requireFree(db, made.folders, undefined);
   // Some clients write their first metadata or manifest without making its folder.
   const folder = `${creation.location}/metadata`;
-  await ownStorage(folder)
-    .makeFolder(folder)
-    .catch((error: unknown) => {
-      throw error instanceof FileNotFound ? inTheWay(creation.location, error) : error;
-    });
+  const storage = await context.storages.open(folder);
+  await storage.makeFolder(folder).catch((error: unknown) => {
+    throw error instanceof FileNotFound ? inTheWay(creation.location, error) : error;
+  });
   return { metadataLocation: undefined, metadata: made.text };
 }
 

@@ -7,7 +7,6 @@ import { displayIdent } from '../../../metadata/object-name.ts';
 import { tableTarget } from '../../request-names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { etagOf, loadTableAnswer, type SnapshotMode } from './table-answer.ts';
-import { ownStorage } from '../../../storage/own-storage.ts';
 
 /**
  * `GET /v1/{prefix}/namespaces/{namespace}/tables/{table}`: answers from Postgres, after a check that the metadata file still exists,
@@ -17,7 +16,7 @@ export async function loadTable(context: CatalogContext, request: RestRequest): 
   const mode = snapshotMode(request.query['snapshots']);
   const target = tableTarget(request);
   return withTable(context, target, async (row) => {
-    if (!(await ownStorage(row.metadataLocation).exists(row.metadataLocation))) {
+    if (!(await context.storages.exists(row.metadataLocation))) {
       throw new SkeinError('TABLE_METADATA_MISSING', `Failed to open input stream for file: ${row.metadataLocation}`);
     }
     const etag = etagOf(row.metadataLocation, mode);

@@ -14,7 +14,6 @@ import { checkName, namespaceOf } from '../../../metadata/check-name.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { loadViewAnswer } from './view-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
-import { ownStorage } from '../../../storage/own-storage.ts';
 
 /**
  * `POST /v1/{prefix}/namespaces/{namespace}/register-view`: adds a view from a metadata file in the catalog's root; the file stays
@@ -28,7 +27,7 @@ export async function registerView(context: CatalogContext, request: RestRequest
   const catalog = await requireCatalog(db, request.claims.tenant, prefix);
   const namespace = await requireNamespace(db, catalog.id, ident.namespace);
   requireBelowRoot(file, catalog.roots);
-  const metadata = parseViewMetadata(await readMetadataFile(ownStorage(file), file, VIEW_BYTES_MAX));
+  const metadata = parseViewMetadata(await readMetadataFile(await context.storages.open(file), file, VIEW_BYTES_MAX));
   checkViewLocations(metadata, undefined, catalog.roots);
   const view = {
     location: metadata.location,

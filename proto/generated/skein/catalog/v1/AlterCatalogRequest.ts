@@ -1,5 +1,6 @@
 // Original file: catalog.proto
 
+import type { BucketSettingsInput as _skein_catalog_v1_BucketSettingsInput, BucketSettings as _skein_catalog_v1_BucketSettings } from '../../../skein/catalog/v1/BucketSettings.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface AlterCatalogRequestInput {
@@ -7,6 +8,7 @@ export interface AlterCatalogRequestInput {
   readonly allow_roots?: readonly (string)[];
   readonly disallow_roots?: readonly (string)[];
   readonly undrop_window_ms?: (number | string | Long);
+  readonly bucket?: (_skein_catalog_v1_BucketSettingsInput | null);
 }
 
 export interface AlterCatalogRequest {
@@ -14,4 +16,5 @@ export interface AlterCatalogRequest {
   readonly allow_roots: readonly (string)[];
   readonly disallow_roots: readonly (string)[];
   readonly undrop_window_ms: (string);
+  readonly bucket: (_skein_catalog_v1_BucketSettings | null);
 }

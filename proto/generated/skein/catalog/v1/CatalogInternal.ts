@@ -12,6 +12,8 @@ import type { AuthorizeRequestInput as _skein_catalog_v1_AuthorizeRequestInput, 
 import type { BeginUploadRequestInput as _skein_catalog_v1_BeginUploadRequestInput, BeginUploadRequest as _skein_catalog_v1_BeginUploadRequest } from '../../../skein/catalog/v1/BeginUploadRequest.ts';
 import type { CallInput as _skein_calls_v1_CallInput, Call as _skein_calls_v1_Call } from '../../../skein/calls/v1/Call.ts';
 import type { CatalogListInput as _skein_catalog_v1_CatalogListInput, CatalogList as _skein_catalog_v1_CatalogList } from '../../../skein/catalog/v1/CatalogList.ts';
+import type { CheckCatalogReplyInput as _skein_catalog_v1_CheckCatalogReplyInput, CheckCatalogReply as _skein_catalog_v1_CheckCatalogReply } from '../../../skein/catalog/v1/CheckCatalogReply.ts';
+import type { CheckCatalogRequestInput as _skein_catalog_v1_CheckCatalogRequestInput, CheckCatalogRequest as _skein_catalog_v1_CheckCatalogRequest } from '../../../skein/catalog/v1/CheckCatalogRequest.ts';
 import type { ClientListInput as _skein_catalog_v1_ClientListInput, ClientList as _skein_catalog_v1_ClientList } from '../../../skein/catalog/v1/ClientList.ts';
 import type { ClientSecretInput as _skein_catalog_v1_ClientSecretInput, ClientSecret as _skein_catalog_v1_ClientSecret } from '../../../skein/catalog/v1/ClientSecret.ts';
 import type { CommitTablesReplyInput as _skein_catalog_v1_CommitTablesReplyInput, CommitTablesReply as _skein_catalog_v1_CommitTablesReply } from '../../../skein/catalog/v1/CommitTablesReply.ts';
@@ -59,6 +61,8 @@ import type { OpenStageRequestInput as _skein_catalog_v1_OpenStageRequestInput, 
 import type { PrincipalStatementReplyInput as _skein_catalog_v1_PrincipalStatementReplyInput, PrincipalStatementReply as _skein_catalog_v1_PrincipalStatementReply } from '../../../skein/catalog/v1/PrincipalStatementReply.ts';
 import type { PrincipalStatementRequestInput as _skein_catalog_v1_PrincipalStatementRequestInput, PrincipalStatementRequest as _skein_catalog_v1_PrincipalStatementRequest } from '../../../skein/catalog/v1/PrincipalStatementRequest.ts';
 import type { RelationListInput as _skein_catalog_v1_RelationListInput, RelationList as _skein_catalog_v1_RelationList } from '../../../skein/catalog/v1/RelationList.ts';
+import type { ResealSecretsReplyInput as _skein_catalog_v1_ResealSecretsReplyInput, ResealSecretsReply as _skein_catalog_v1_ResealSecretsReply } from '../../../skein/catalog/v1/ResealSecretsReply.ts';
+import type { ResealSecretsRequestInput as _skein_catalog_v1_ResealSecretsRequestInput, ResealSecretsRequest as _skein_catalog_v1_ResealSecretsRequest } from '../../../skein/catalog/v1/ResealSecretsRequest.ts';
 import type { RetryJobsReplyInput as _skein_catalog_v1_RetryJobsReplyInput, RetryJobsReply as _skein_catalog_v1_RetryJobsReply } from '../../../skein/catalog/v1/RetryJobsReply.ts';
 import type { RetryJobsRequestInput as _skein_catalog_v1_RetryJobsRequestInput, RetryJobsRequest as _skein_catalog_v1_RetryJobsRequest } from '../../../skein/catalog/v1/RetryJobsRequest.ts';
 import type { RotateClientRequestInput as _skein_catalog_v1_RotateClientRequestInput, RotateClientRequest as _skein_catalog_v1_RotateClientRequest } from '../../../skein/catalog/v1/RotateClientRequest.ts';
@@ -72,6 +76,8 @@ import type { StageListInput as _skein_catalog_v1_StageListInput, StageList as _
 import type { StageTableRequestInput as _skein_catalog_v1_StageTableRequestInput, StageTableRequest as _skein_catalog_v1_StageTableRequest } from '../../../skein/catalog/v1/StageTableRequest.ts';
 import type { StageUploadInput as _skein_catalog_v1_StageUploadInput, StageUpload as _skein_catalog_v1_StageUpload } from '../../../skein/catalog/v1/StageUpload.ts';
 import type { TableListInput as _skein_catalog_v1_TableListInput, TableList as _skein_catalog_v1_TableList } from '../../../skein/catalog/v1/TableList.ts';
+import type { VendKeyReplyInput as _skein_catalog_v1_VendKeyReplyInput, VendKeyReply as _skein_catalog_v1_VendKeyReply } from '../../../skein/catalog/v1/VendKeyReply.ts';
+import type { VendKeyRequestInput as _skein_catalog_v1_VendKeyRequestInput, VendKeyRequest as _skein_catalog_v1_VendKeyRequest } from '../../../skein/catalog/v1/VendKeyRequest.ts';
 import type { WatchEpochsRequestInput as _skein_catalog_v1_WatchEpochsRequestInput, WatchEpochsRequest as _skein_catalog_v1_WatchEpochsRequest } from '../../../skein/catalog/v1/WatchEpochsRequest.ts';
 
 export interface CatalogInternalClient extends grpc.Client {
@@ -115,6 +121,15 @@ export interface CatalogInternalClient extends grpc.Client {
   Calls(options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_calls_v1_CallInput, _skein_calls_v1_Answer>;
   calls(metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_calls_v1_CallInput, _skein_calls_v1_Answer>;
   calls(options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_calls_v1_CallInput, _skein_calls_v1_Answer>;
+  
+  CheckCatalog(argument: _skein_catalog_v1_CheckCatalogRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CheckCatalogReply>): grpc.ClientUnaryCall;
+  CheckCatalog(argument: _skein_catalog_v1_CheckCatalogRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_CheckCatalogReply>): grpc.ClientUnaryCall;
+  CheckCatalog(argument: _skein_catalog_v1_CheckCatalogRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CheckCatalogReply>): grpc.ClientUnaryCall;
+  CheckCatalog(argument: _skein_catalog_v1_CheckCatalogRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_CheckCatalogReply>): grpc.ClientUnaryCall;
+  checkCatalog(argument: _skein_catalog_v1_CheckCatalogRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CheckCatalogReply>): grpc.ClientUnaryCall;
+  checkCatalog(argument: _skein_catalog_v1_CheckCatalogRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_CheckCatalogReply>): grpc.ClientUnaryCall;
+  checkCatalog(argument: _skein_catalog_v1_CheckCatalogRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CheckCatalogReply>): grpc.ClientUnaryCall;
+  checkCatalog(argument: _skein_catalog_v1_CheckCatalogRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_CheckCatalogReply>): grpc.ClientUnaryCall;
   
   CommitTables(argument: _skein_catalog_v1_CommitTablesRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CommitTablesReply>): grpc.ClientUnaryCall;
   CommitTables(argument: _skein_catalog_v1_CommitTablesRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_CommitTablesReply>): grpc.ClientUnaryCall;
@@ -337,6 +352,15 @@ export interface CatalogInternalClient extends grpc.Client {
   openStage(argument: _skein_catalog_v1_OpenStageRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_Stage>): grpc.ClientUnaryCall;
   openStage(argument: _skein_catalog_v1_OpenStageRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_Stage>): grpc.ClientUnaryCall;
   
+  ResealSecrets(argument: _skein_catalog_v1_ResealSecretsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ResealSecretsReply>): grpc.ClientUnaryCall;
+  ResealSecrets(argument: _skein_catalog_v1_ResealSecretsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_ResealSecretsReply>): grpc.ClientUnaryCall;
+  ResealSecrets(argument: _skein_catalog_v1_ResealSecretsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ResealSecretsReply>): grpc.ClientUnaryCall;
+  ResealSecrets(argument: _skein_catalog_v1_ResealSecretsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_ResealSecretsReply>): grpc.ClientUnaryCall;
+  resealSecrets(argument: _skein_catalog_v1_ResealSecretsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ResealSecretsReply>): grpc.ClientUnaryCall;
+  resealSecrets(argument: _skein_catalog_v1_ResealSecretsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_ResealSecretsReply>): grpc.ClientUnaryCall;
+  resealSecrets(argument: _skein_catalog_v1_ResealSecretsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ResealSecretsReply>): grpc.ClientUnaryCall;
+  resealSecrets(argument: _skein_catalog_v1_ResealSecretsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_ResealSecretsReply>): grpc.ClientUnaryCall;
+  
   RetryJobs(argument: _skein_catalog_v1_RetryJobsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RetryJobsReply>): grpc.ClientUnaryCall;
   RetryJobs(argument: _skein_catalog_v1_RetryJobsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_RetryJobsReply>): grpc.ClientUnaryCall;
   RetryJobs(argument: _skein_catalog_v1_RetryJobsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RetryJobsReply>): grpc.ClientUnaryCall;
@@ -391,6 +415,15 @@ export interface CatalogInternalClient extends grpc.Client {
   stageTable(argument: _skein_catalog_v1_StageTableRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_LoadedTable>): grpc.ClientUnaryCall;
   stageTable(argument: _skein_catalog_v1_StageTableRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_LoadedTable>): grpc.ClientUnaryCall;
   
+  VendKey(argument: _skein_catalog_v1_VendKeyRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_VendKeyReply>): grpc.ClientUnaryCall;
+  VendKey(argument: _skein_catalog_v1_VendKeyRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_VendKeyReply>): grpc.ClientUnaryCall;
+  VendKey(argument: _skein_catalog_v1_VendKeyRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_VendKeyReply>): grpc.ClientUnaryCall;
+  VendKey(argument: _skein_catalog_v1_VendKeyRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_VendKeyReply>): grpc.ClientUnaryCall;
+  vendKey(argument: _skein_catalog_v1_VendKeyRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_VendKeyReply>): grpc.ClientUnaryCall;
+  vendKey(argument: _skein_catalog_v1_VendKeyRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_VendKeyReply>): grpc.ClientUnaryCall;
+  vendKey(argument: _skein_catalog_v1_VendKeyRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_VendKeyReply>): grpc.ClientUnaryCall;
+  vendKey(argument: _skein_catalog_v1_VendKeyRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_VendKeyReply>): grpc.ClientUnaryCall;
+  
   WatchEpochs(argument: _skein_catalog_v1_WatchEpochsRequestInput, metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientReadableStream<_skein_catalog_v1_EpochList>;
   WatchEpochs(argument: _skein_catalog_v1_WatchEpochsRequestInput, options?: grpc.CallOptions): grpc.ClientReadableStream<_skein_catalog_v1_EpochList>;
   watchEpochs(argument: _skein_catalog_v1_WatchEpochsRequestInput, metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientReadableStream<_skein_catalog_v1_EpochList>;
@@ -408,6 +441,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   BeginUpload: grpc.handleUnaryCall<_skein_catalog_v1_BeginUploadRequest, _skein_catalog_v1_StageUploadInput>;
   
   Calls: grpc.handleBidiStreamingCall<_skein_calls_v1_Call, _skein_calls_v1_AnswerInput>;
+  
+  CheckCatalog: grpc.handleUnaryCall<_skein_catalog_v1_CheckCatalogRequest, _skein_catalog_v1_CheckCatalogReplyInput>;
   
   CommitTables: grpc.handleUnaryCall<_skein_catalog_v1_CommitTablesRequest, _skein_catalog_v1_CommitTablesReplyInput>;
   
@@ -459,6 +494,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   OpenStage: grpc.handleUnaryCall<_skein_catalog_v1_OpenStageRequest, _skein_catalog_v1_StageInput>;
   
+  ResealSecrets: grpc.handleUnaryCall<_skein_catalog_v1_ResealSecretsRequest, _skein_catalog_v1_ResealSecretsReplyInput>;
+  
   RetryJobs: grpc.handleUnaryCall<_skein_catalog_v1_RetryJobsRequest, _skein_catalog_v1_RetryJobsReplyInput>;
   
   RotateClient: grpc.handleUnaryCall<_skein_catalog_v1_RotateClientRequest, _skein_catalog_v1_ClientSecretInput>;
@@ -471,6 +508,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   StageTable: grpc.handleUnaryCall<_skein_catalog_v1_StageTableRequest, _skein_catalog_v1_LoadedTableInput>;
   
+  VendKey: grpc.handleUnaryCall<_skein_catalog_v1_VendKeyRequest, _skein_catalog_v1_VendKeyReplyInput>;
+  
   WatchEpochs: grpc.handleServerStreamingCall<_skein_catalog_v1_WatchEpochsRequest, _skein_catalog_v1_EpochListInput>;
   
 }
@@ -481,6 +520,7 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   Authorize: MethodDefinition<_skein_catalog_v1_AuthorizeRequestInput, _skein_catalog_v1_AuthorizeReplyInput, _skein_catalog_v1_AuthorizeRequest, _skein_catalog_v1_AuthorizeReply>
   BeginUpload: MethodDefinition<_skein_catalog_v1_BeginUploadRequestInput, _skein_catalog_v1_StageUploadInput, _skein_catalog_v1_BeginUploadRequest, _skein_catalog_v1_StageUpload>
   Calls: MethodDefinition<_skein_calls_v1_CallInput, _skein_calls_v1_AnswerInput, _skein_calls_v1_Call, _skein_calls_v1_Answer>
+  CheckCatalog: MethodDefinition<_skein_catalog_v1_CheckCatalogRequestInput, _skein_catalog_v1_CheckCatalogReplyInput, _skein_catalog_v1_CheckCatalogRequest, _skein_catalog_v1_CheckCatalogReply>
   CommitTables: MethodDefinition<_skein_catalog_v1_CommitTablesRequestInput, _skein_catalog_v1_CommitTablesReplyInput, _skein_catalog_v1_CommitTablesRequest, _skein_catalog_v1_CommitTablesReply>
   CreateCatalog: MethodDefinition<_skein_catalog_v1_CreateCatalogRequestInput, _skein_catalog_v1_CreateCatalogReplyInput, _skein_catalog_v1_CreateCatalogRequest, _skein_catalog_v1_CreateCatalogReply>
   CreateClient: MethodDefinition<_skein_catalog_v1_CreateClientRequestInput, _skein_catalog_v1_ClientSecretInput, _skein_catalog_v1_CreateClientRequest, _skein_catalog_v1_ClientSecret>
@@ -506,11 +546,13 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   LoadTables: MethodDefinition<_skein_catalog_v1_LoadTablesRequestInput, _skein_catalog_v1_LoadTablesReplyInput, _skein_catalog_v1_LoadTablesRequest, _skein_catalog_v1_LoadTablesReply>
   MintToken: MethodDefinition<_skein_catalog_v1_MintTokenRequestInput, _skein_catalog_v1_MintTokenReplyInput, _skein_catalog_v1_MintTokenRequest, _skein_catalog_v1_MintTokenReply>
   OpenStage: MethodDefinition<_skein_catalog_v1_OpenStageRequestInput, _skein_catalog_v1_StageInput, _skein_catalog_v1_OpenStageRequest, _skein_catalog_v1_Stage>
+  ResealSecrets: MethodDefinition<_skein_catalog_v1_ResealSecretsRequestInput, _skein_catalog_v1_ResealSecretsReplyInput, _skein_catalog_v1_ResealSecretsRequest, _skein_catalog_v1_ResealSecretsReply>
   RetryJobs: MethodDefinition<_skein_catalog_v1_RetryJobsRequestInput, _skein_catalog_v1_RetryJobsReplyInput, _skein_catalog_v1_RetryJobsRequest, _skein_catalog_v1_RetryJobsReply>
   RotateClient: MethodDefinition<_skein_catalog_v1_RotateClientRequestInput, _skein_catalog_v1_ClientSecretInput, _skein_catalog_v1_RotateClientRequest, _skein_catalog_v1_ClientSecret>
   RunOperation: MethodDefinition<_skein_catalog_v1_RunOperationRequestInput, _skein_catalog_v1_RunOperationReplyInput, _skein_catalog_v1_RunOperationRequest, _skein_catalog_v1_RunOperationReply>
   RunPrincipalStatement: MethodDefinition<_skein_catalog_v1_PrincipalStatementRequestInput, _skein_catalog_v1_PrincipalStatementReplyInput, _skein_catalog_v1_PrincipalStatementRequest, _skein_catalog_v1_PrincipalStatementReply>
   SignIn: MethodDefinition<_skein_catalog_v1_SignInRequestInput, _skein_catalog_v1_SignInReplyInput, _skein_catalog_v1_SignInRequest, _skein_catalog_v1_SignInReply>
   StageTable: MethodDefinition<_skein_catalog_v1_StageTableRequestInput, _skein_catalog_v1_LoadedTableInput, _skein_catalog_v1_StageTableRequest, _skein_catalog_v1_LoadedTable>
+  VendKey: MethodDefinition<_skein_catalog_v1_VendKeyRequestInput, _skein_catalog_v1_VendKeyReplyInput, _skein_catalog_v1_VendKeyRequest, _skein_catalog_v1_VendKeyReply>
   WatchEpochs: MethodDefinition<_skein_catalog_v1_WatchEpochsRequestInput, _skein_catalog_v1_EpochListInput, _skein_catalog_v1_WatchEpochsRequest, _skein_catalog_v1_EpochList>
 }

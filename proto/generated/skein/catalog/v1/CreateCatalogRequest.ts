@@ -1,5 +1,6 @@
 // Original file: catalog.proto
 
+import type { BucketSettingsInput as _skein_catalog_v1_BucketSettingsInput, BucketSettings as _skein_catalog_v1_BucketSettings } from '../../../skein/catalog/v1/BucketSettings.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface CreateCatalogRequestInput {
@@ -8,6 +9,7 @@ export interface CreateCatalogRequestInput {
   readonly location?: (string);
   readonly allow_roots?: readonly (string)[];
   readonly undrop_window_ms?: (number | string | Long);
+  readonly bucket?: (_skein_catalog_v1_BucketSettingsInput | null);
 }
 
 export interface CreateCatalogRequest {
@@ -16,4 +18,5 @@ export interface CreateCatalogRequest {
   readonly location: (string);
   readonly allow_roots: readonly (string)[];
   readonly undrop_window_ms: (string);
+  readonly bucket: (_skein_catalog_v1_BucketSettings | null);
 }

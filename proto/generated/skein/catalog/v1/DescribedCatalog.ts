@@ -7,6 +7,7 @@ export interface DescribedCatalogInput {
   readonly tenant?: (string);
   readonly roots?: readonly (string)[];
   readonly undrop_window_ms?: (number | string | Long);
+  readonly bucket?: ({[key: string]: string});
 }
 
 export interface DescribedCatalog {
@@ -14,4 +15,5 @@ export interface DescribedCatalog {
   readonly tenant: (string);
   readonly roots: readonly (string)[];
   readonly undrop_window_ms: (string);
+  readonly bucket: ({[key: string]: string});
 }

@@ -1,6 +1,7 @@
 // Original file: catalog.proto
 
 import type { PolicyInput as _skein_catalog_v1_PolicyInput, Policy as _skein_catalog_v1_Policy } from '../../../skein/catalog/v1/Policy.ts';
+import type { BucketKeyInput as _skein_catalog_v1_BucketKeyInput, BucketKey as _skein_catalog_v1_BucketKey } from '../../../skein/catalog/v1/BucketKey.ts';
 
 export interface LoadedTableInput {
   readonly status?: (string);
@@ -13,6 +14,7 @@ export interface LoadedTableInput {
   readonly actions?: readonly (string)[];
   readonly policies?: readonly (_skein_catalog_v1_PolicyInput)[];
   readonly policy_version?: (string);
+  readonly key?: (_skein_catalog_v1_BucketKeyInput | null);
 }
 
 export interface LoadedTable {
@@ -26,4 +28,5 @@ export interface LoadedTable {
   readonly actions: readonly (string)[];
   readonly policies: readonly (_skein_catalog_v1_Policy)[];
   readonly policy_version: (string);
+  readonly key: (_skein_catalog_v1_BucketKey | null);
 }

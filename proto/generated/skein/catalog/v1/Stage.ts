@@ -1,5 +1,6 @@
 // Original file: catalog.proto
 
+import type { BucketKeyInput as _skein_catalog_v1_BucketKeyInput, BucketKey as _skein_catalog_v1_BucketKey } from '../../../skein/catalog/v1/BucketKey.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface StageInput {
@@ -10,6 +11,7 @@ export interface StageInput {
   readonly location?: (string);
   readonly properties?: ({[key: string]: string});
   readonly created_at_ms?: (number | string | Long);
+  readonly key?: (_skein_catalog_v1_BucketKeyInput | null);
 }
 
 export interface Stage {
@@ -20,4 +22,5 @@ export interface Stage {
   readonly location: (string);
   readonly properties: ({[key: string]: string});
   readonly created_at_ms: (string);
+  readonly key: (_skein_catalog_v1_BucketKey | null);
 }

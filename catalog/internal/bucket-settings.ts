@@ -1,0 +1,121 @@
+import type { AccessKey as AccessKeyMessage } from '#proto/generated/skein/catalog/v1/AccessKey.ts';
+import type { CheckCatalogReply } from '#proto/generated/skein/catalog/v1/CheckCatalogReply.ts';
+import type { CheckCatalogRequest } from '#proto/generated/skein/catalog/v1/CheckCatalogRequest.ts';
+import type { BucketSettings } from '#proto/generated/skein/catalog/v1/BucketSettings.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { SealingKeys } from '#shared/sealing-keys.ts';
+import { normalizeLocation } from '#shared/storage/location.ts';
+import type { CatalogContext } from '../context.ts';
+import { hasSts, readStorageSettings, type AccessKey } from '../metadata/storage-settings.ts';
+import { engineKeyOwner, ownKeyOwner, sealKey } from '../storage/storages.ts';
+import { checkBucket } from '../storage/check-bucket.ts';
+import { findProfile, insertProfile, listProfiles, updateProfile } from '../store/postgres/profile-store.ts';
+import { transact } from '../store/postgres/transact.ts';
+import type { Tx } from '../store/postgres/tables.ts';
+
+/** The buckets of catalogs, as the operator sets them. */
+
+/** Stores how the bucket of a new catalog is reached. @throws INVALID_REQUEST when its location needs that, or must not have it */
+export async function addBucket(
+  tx: Tx,
+  sealing: SealingKeys,
+  catalog: { readonly id: string; readonly roots: readonly string[]; readonly bucket: BucketSettings | null },
+): Promise<void> {
+  const { id, roots, bucket } = catalog;
+  const schemes = new Set(roots.map((root) => normalizeLocation(root).split(':')[0]));
+  if (schemes.size > 1) throw new SkeinError('INVALID_REQUEST', 'the roots of a catalog lie in one kind of storage');
+  if (!schemes.has('s3')) {
+    if (bucket === null) return;
+    throw new SkeinError('INVALID_REQUEST', 'settings of a bucket are for a location s3://bucket/prefix');
+  }
+  if (bucket === null) throw new SkeinError('INVALID_REQUEST', 'a location in a bucket needs its settings (--storage)');
+  const settings = readStorageSettings(bucket.settings);
+  if (bucket.key === null) {
+    throw new SkeinError('INVALID_REQUEST', 'the catalog needs a key for its bucket (--credentials FILE)');
+  }
+  await insertProfile(tx, id, {
+    settings,
+    sealedKey: seal(sealing, bucket.key, ownKeyOwner(id)),
+    sealedEngineKey: bucket.engine_key === null ? null : seal(sealing, bucket.engine_key, engineKeyOwner(id)),
+  });
+}
+
+/** Changes how the bucket of a catalog is reached: what is given. @throws INVALID_REQUEST */
+export async function changeBucket(
+  tx: Tx,
+  sealing: SealingKeys,
+  { name, bucket }: { readonly name: string; readonly bucket: BucketSettings },
+): Promise<void> {
+  const profile = await findProfile(tx, name);
+  if (profile === undefined) throw new SkeinError('INVALID_REQUEST', `catalog ${name} does not lie in a bucket`);
+  const { catalogId } = profile;
+  await updateProfile(tx, catalogId, {
+    settings: readStorageSettings(bucket.settings, profile.settings),
+    ...(bucket.key === null ? {} : { sealedKey: seal(sealing, bucket.key, ownKeyOwner(catalogId)) }),
+    ...(bucket.engine_key === null
+      ? {}
+      : { sealedEngineKey: seal(sealing, bucket.engine_key, engineKeyOwner(catalogId)) }),
+  });
+}
+
+function seal(sealing: SealingKeys, message: AccessKeyMessage, owner: string): string {
+  const { access_key_id: accessKeyId, secret_access_key: secretAccessKey, session_token: token } = message;
+  // They travel in headers.
+  if (
+    ![accessKeyId, secretAccessKey].every((text) => /^[\x21-\x7e]{1,1024}$/.test(text)) ||
+    !/^[\x21-\x7e]*$/.test(token)
+  ) {
+    throw new SkeinError('INVALID_REQUEST', 'the key of the bucket is not valid');
+  }
+  const key: AccessKey = { accessKeyId, secretAccessKey, sessionToken: token === '' ? null : token };
+  return sealKey(sealing, key, owner);
+}
+
+/** Encrypts every stored secret again that the first key has not encrypted. @throws SECRET_UNREADABLE */
+export async function resealSecrets({ store, sealing }: CatalogContext): Promise<{ resealed: number }> {
+  let resealed = 0;
+  await transact(store.db, async (tx) => {
+    for (const { catalogId, sealedKey, sealedEngineKey } of await listProfiles(tx)) {
+      const again = (sealed: string | null, owner: string): string | null => {
+        if (sealed === null || sealing.isCurrent(sealed)) return sealed;
+        resealed += 1;
+        return sealing.seal(sealing.open(sealed, owner), owner);
+      };
+      const change = {
+        sealedKey: again(sealedKey, ownKeyOwner(catalogId)),
+        sealedEngineKey: again(sealedEngineKey, engineKeyOwner(catalogId)),
+      };
+      if (change.sealedKey !== sealedKey || change.sealedEngineKey !== sealedEngineKey) {
+        await updateProfile(tx, catalogId, change);
+      }
+    }
+  });
+  return { resealed };
+}
+
+/** The buckets of catalogs as a list shows them: without secrets. */
+export async function bucketsOf({
+  store,
+}: CatalogContext): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
+  const profiles = await listProfiles(store.db);
+  return new Map(
+    profiles.map(({ catalog, settings, sealedEngineKey }) => {
+      const { flavor, region, endpoint } = settings;
+      const keys = hasSts(settings) ? 'temporary' : sealedEngineKey === null ? 'none' : 'of the operator';
+      return [catalog, { flavor, region, endpoint: endpoint ?? '', engine_keys: keys }];
+    }),
+  );
+}
+
+/** Tries the bucket of a catalog. @throws INVALID_REQUEST for a catalog that does not lie in one */
+export async function checkCatalog(
+  { store, storages }: CatalogContext,
+  { name }: CheckCatalogRequest,
+): Promise<CheckCatalogReply> {
+  const profile = await findProfile(store.db, name);
+  if (profile === undefined) throw new SkeinError('INVALID_REQUEST', `catalog ${name} does not lie in a bucket`);
+  const { roots, settings, tenant } = profile;
+  const bucket = { root: roots[0] ?? '', hasTemporaryKeys: hasSts(settings), tenant };
+  const checks = await checkBucket(storages, bucket);
+  return { checks: checks.map((check) => ({ name: check.name, problem: check.problem ?? '' })) };
+}

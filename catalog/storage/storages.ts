@@ -1,0 +1,162 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '#shared/clock.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { SealingKeys } from '#shared/sealing-keys.ts';
+import { fileCredential, type S3Credential, type StorageCredential } from '#shared/storage/credential.ts';
+import { isWithin, normalizeLocation } from '#shared/storage/location.ts';
+import { openStorage } from '#shared/storage/open-storage.ts';
+import type { Storage } from '#shared/storage/storage.ts';
+import { hasSts, type AccessKey, type StorageSettings } from '../metadata/storage-settings.ts';
+import { findProfileAt, type ProfileRow } from '../store/postgres/profile-store.ts';
+import type { Database } from '../store/postgres/tables.ts';
+import { assumeRole } from './assume-role.ts';
+import { sessionPolicy, type Permission } from './session-policy.ts';
+
+/** Temporary keys that are remembered: of the tables that are in use. */
+const KEYS_MAX = 10_000;
+/** Time for which a file that was there counts as there. */
+const EXISTENCE_MS = 60_000;
+/** A key is given away as long as it has more than this part of its life before it. */
+const LIFE_LEFT_MIN = 1 / 3;
+
+type Parts = {
+  readonly db: Database;
+  readonly sealing: SealingKeys;
+  readonly clock: Clock;
+  /** Life of temporary keys. */
+  readonly keyLifeMs: number;
+};
+
+/** Whose key it is: the reader or writer of some folders. */
+export type Vending = {
+  readonly folders: readonly string[];
+  readonly permission: Permission;
+  readonly tenant: string;
+};
+
+/** The storages of all catalogs: opened with their own rights, and with temporary keys for those who read and write tables. */
+export class Storages {
+  readonly #parts: Parts;
+  /** Files of buckets that were there a short while ago. */
+  readonly #existing = new LRUCache<string, true>({ max: KEYS_MAX, ttl: EXISTENCE_MS });
+  readonly #keys = new LRUCache<string, Promise<S3Credential>>({ max: KEYS_MAX });
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Opens the storage of a location with the catalog's own rights. @throws NOT_SUPPORTED, INVALID_REQUEST, STORAGE_ERROR */
+  async open(location: string): Promise<Storage> {
+    return openStorage(location, await this.credential(location));
+  }
+
+  /** The catalog's own right to a location. It goes to no other process. @throws as `open` */
+  async credential(location: string): Promise<StorageCredential> {
+    const normal = normalizeLocation(location);
+    if (!normal.startsWith('s3:')) return fileCredential(normal);
+    const profile = await this.#profileAt(normal);
+    const { settings, roots } = profile;
+    if (settings.roleArn === null) return toCredential(settings, this.#ownKey(profile), null);
+    return this.#temporary(profile, { folders: roots, permission: 'write', tenant: profile.tenant });
+  }
+
+  /**
+   * Whether a file is there, as of at most `EXISTENCE_MS` ago in a bucket, where a load would wait for the store each time.
+   * @throws as `open`
+   */
+  async exists(location: string): Promise<boolean> {
+    if (this.#existing.has(location)) return true;
+    const storage = await this.open(location);
+    const isThere = await storage.exists(location);
+    if (isThere && !storage.isLocal) this.#existing.set(location, true);
+    return isThere;
+  }
+
+  /**
+   * A key that reaches some folders of one catalog and nothing else; the same one for all that need the same, as long as it lives.
+   * @throws NOT_SUPPORTED where the store gives none and the operator has not set one; STORAGE_ERROR
+   */
+  async vend(vending: Vending): Promise<StorageCredential> {
+    const [location = ''] = vending.folders;
+    const normal = normalizeLocation(location);
+    if (!normal.startsWith('s3:')) return fileCredential(normal);
+    const profile = await this.#profileAt(normal);
+    if (hasSts(profile.settings)) return this.#temporary(profile, vending);
+    const { sealedEngineKey, catalogId, catalog, settings } = profile;
+    if (sealedEngineKey !== null) {
+      return toCredential(settings, openKey(this.#parts.sealing, sealedEngineKey, engineKeyOwner(catalogId)), null);
+    }
+    throw new SkeinError(
+      'NOT_SUPPORTED',
+      `the store of catalog ${catalog} gives no temporary keys: the operator has to set a key for engines (--engine-credentials)`,
+    );
+  }
+
+  async #profileAt(location: string): Promise<ProfileRow> {
+    const profile = await findProfileAt(this.#parts.db, location);
+    if (profile === undefined) throw new SkeinError('NOT_SUPPORTED', `no catalog has a key for ${location}`);
+    return profile;
+  }
+
+  #ownKey({ sealedKey, catalogId, catalog }: ProfileRow): AccessKey {
+    if (sealedKey !== null) return openKey(this.#parts.sealing, sealedKey, ownKeyOwner(catalogId));
+    throw new SkeinError('NOT_SUPPORTED', `catalog ${catalog} has no key for its bucket (--credentials)`);
+  }
+
+  async #temporary(profile: ProfileRow, { folders, permission, tenant }: Vending): Promise<S3Credential> {
+    const { catalogId, version, settings, catalog } = profile;
+    const { clock, keyLifeMs } = this.#parts;
+    const sorted = outermost(folders.map(normalizeLocation));
+    const key = JSON.stringify([catalogId, version, tenant, permission, sorted]);
+    const known = await this.#keys.get(key);
+    if (known !== undefined && leftMs(known, clock) > keyLifeMs * LIFE_LEFT_MIN) return known;
+    const asked = this.#keys.get(key);
+    // Another caller may have asked meanwhile.
+    if (asked !== undefined && (await asked) !== known) return asked;
+    const made = assumeRole(this.#ownKey(profile), settings, {
+      name: `skein-${catalog}-${permission}`,
+      policy: sessionPolicy(sorted, permission, settings.region),
+      lifeSeconds: Math.floor(keyLifeMs / 1_000),
+    }).then((temporary) => toCredential(settings, temporary, temporary.expiresAtMs));
+    this.#keys.set(key, made);
+    try {
+      return await made;
+    } catch (error) {
+      this.#keys.delete(key);
+      // The key that is known serves as long as it lives.
+      if (known !== undefined && leftMs(known, clock) > 0) return known;
+      throw error;
+    }
+  }
+}
+
+/** The folders that lie in no other one, in their order. */
+const outermost = (folders: readonly string[]): readonly string[] =>
+  [...new Set(folders)].filter((one) => !folders.some((other) => other !== one && isWithin(one, other))).sort();
+
+const leftMs = ({ expiresAtMs }: S3Credential, clock: Clock): number => (expiresAtMs ?? Infinity) - clock.nowMs();
+
+function toCredential(settings: StorageSettings, key: AccessKey, expiresAtMs: number | null): S3Credential {
+  const { region, endpoint, internalEndpoint, pathStyle } = settings;
+  const { accessKeyId, secretAccessKey, sessionToken } = key;
+  return {
+    kind: 's3',
+    accessKeyId,
+    secretAccessKey,
+    sessionToken,
+    expiresAtMs,
+    region,
+    endpoint: internalEndpoint ?? endpoint,
+    pathStyle,
+  };
+}
+
+const openKey = (sealing: SealingKeys, sealed: string, owner: string): AccessKey =>
+  JSON.parse(sealing.open(sealed, owner)) as AccessKey;
+
+export const sealKey = (sealing: SealingKeys, key: AccessKey, owner: string): string =>
+  sealing.seal(JSON.stringify(key), owner);
+
+/** The owners to which the sealed keys of a catalog are bound. */
+export const ownKeyOwner = (catalogId: string): string => `storage key of catalog ${catalogId}`;
+export const engineKeyOwner = (catalogId: string): string => `engine key of catalog ${catalogId}`;

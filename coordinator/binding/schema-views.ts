@@ -1,0 +1,116 @@
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { quoteIdentifier } from '#shared/sql/quote.ts';
+import type { TableRows } from './table-rows.ts';
+
+/** The views of INFORMATION_SCHEMA (service specification) with their columns, in order. */
+const SCHEMA_VIEWS = {
+  tables: {
+    table_catalog: 'VARCHAR',
+    table_schema: 'VARCHAR',
+    table_name: 'VARCHAR',
+    table_type: 'VARCHAR',
+    table_owner: 'VARCHAR',
+    row_count: 'BIGINT',
+    bytes: 'BIGINT',
+    created: 'VARCHAR',
+    comment: 'VARCHAR',
+    rls_enabled: 'BOOLEAN',
+  },
+  columns: {
+    table_catalog: 'VARCHAR',
+    table_schema: 'VARCHAR',
+    table_name: 'VARCHAR',
+    column_name: 'VARCHAR',
+    ordinal_position: 'BIGINT',
+    data_type: 'VARCHAR',
+    is_nullable: 'VARCHAR',
+    column_default: 'VARCHAR',
+    numeric_precision: 'BIGINT',
+    numeric_scale: 'BIGINT',
+    comment: 'VARCHAR',
+    is_primary_key: 'BOOLEAN',
+  },
+  schemata: {
+    catalog_name: 'VARCHAR',
+    schema_name: 'VARCHAR',
+    schema_owner: 'VARCHAR',
+    default_character_set_name: 'VARCHAR',
+  },
+  views: {
+    table_catalog: 'VARCHAR',
+    table_schema: 'VARCHAR',
+    table_name: 'VARCHAR',
+    view_definition: 'VARCHAR',
+    is_updatable: 'VARCHAR',
+  },
+  policy_references: {
+    policy_db: 'VARCHAR',
+    policy_schema: 'VARCHAR',
+    policy_name: 'VARCHAR',
+    policy_kind: 'VARCHAR',
+    ref_database_name: 'VARCHAR',
+    ref_schema_name: 'VARCHAR',
+    ref_entity_name: 'VARCHAR',
+    ref_entity_domain: 'VARCHAR',
+    ref_column_name: 'VARCHAR',
+    ref_arg_column_names: 'VARCHAR',
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, 'VARCHAR' | 'BIGINT' | 'BOOLEAN'>>>>;
+
+export type SchemaViewName = keyof typeof SCHEMA_VIEWS;
+
+/** The columns of a view that say which catalog, schema and relation a row is of, in this order. */
+export const PLACE_COLUMNS: Readonly<Record<SchemaViewName, readonly string[]>> = {
+  tables: ['table_catalog', 'table_schema', 'table_name'],
+  columns: ['table_catalog', 'table_schema', 'table_name'],
+  views: ['table_catalog', 'table_schema', 'table_name'],
+  schemata: ['catalog_name', 'schema_name'],
+  policy_references: ['ref_database_name', 'ref_schema_name', 'ref_entity_name'],
+};
+
+const INFORMATION_SCHEMA = 'information_schema';
+
+export const isInformationSchema = (name: string): boolean => foldIdentifier(name) === INFORMATION_SCHEMA;
+
+/** The view of a name, whatever its case; undefined when there is none. */
+export function schemaViewOf(name: string): SchemaViewName | undefined {
+  const folded = foldIdentifier(name);
+  return Object.hasOwn(SCHEMA_VIEWS, folded) ? (folded as SchemaViewName) : undefined;
+}
+
+/** Values that a query wants of columns of a view, by their names: rows with others do not count. The query still has the filter. */
+export type ViewFilters = Readonly<Record<string, readonly string[]>>;
+
+export type SchemaViewRequest = {
+  readonly view: SchemaViewName;
+  /** The name of the view, for messages. */
+  readonly title: string;
+  /** The catalog that the query names; null = it names none. */
+  readonly catalog: string | null;
+  readonly filters: ViewFilters;
+  /** Folded names; only columns of these names are made. Null = all. */
+  readonly named: ReadonlySet<string> | null;
+  readonly signal: AbortSignal;
+};
+
+/** Gives the rows of the views of INFORMATION_SCHEMA. */
+export interface SchemaViews {
+  /** @throws CATALOG_NOT_FOUND, CATALOG_UNAVAILABLE, STATEMENT_TOO_COMPLEX when they take too much memory */
+  schemaView(request: SchemaViewRequest): Promise<TableRows>;
+}
+
+/** The columns of a view whose values are made. Of rows that nobody looks into one column is, so that they are counted. */
+export function madeColumns(view: SchemaViewName, named: SchemaViewRequest['named']): readonly string[] {
+  const columns = Object.keys(SCHEMA_VIEWS[view]);
+  const made = columns.filter((name) => named === null || named.has(name));
+  return made.length === 0 ? columns.slice(-1) : made;
+}
+
+/** The SELECT list that gives the texts of these columns their types. */
+export const typedSelect = (view: SchemaViewName, made: readonly string[]): string =>
+  Object.entries(SCHEMA_VIEWS[view])
+    .map(([name, type]) => {
+      const value = made.includes(name) ? quoteIdentifier(name) : 'NULL';
+      return `CAST(${value} AS ${type}) AS ${quoteIdentifier(name)}`;
+    })
+    .join(', ');

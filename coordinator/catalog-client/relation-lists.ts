@@ -1,0 +1,130 @@
+import { LRUCache } from 'lru-cache';
+import type { RelationList as RelationListMessage } from '#proto/generated/skein/catalog/v1/RelationList.ts';
+import { toPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { AnswerLease, AskedAt } from './answer-lease.ts';
+import { readRelation, type Relation } from './relation.ts';
+import type { CatalogCall } from './stage-catalog.ts';
+
+/** A schema as the catalog lists it; `owner` null = it has none. */
+type ListedSchema = { readonly levels: readonly string[]; readonly owner: string | null };
+
+/** The part of a catalog that a principal may list. */
+export type CatalogList = { readonly relations: readonly Relation[]; readonly schemas: readonly ListedSchema[] };
+
+type Kept = CatalogList & { readonly asked: AskedAt | null };
+
+/** Catalogs of principals whose lists are kept, and columns of all their relations. */
+const LISTS_MAX = 200;
+const COLUMNS_MAX = 2_000_000;
+/** Relations whose columns are asked for at once, when few have changed. */
+const IDS_MAX = 500;
+const PAGE = 1_000;
+
+/**
+ * Lists of tables, views and schemas. One is kept for as long as a lease says that nothing has changed; when something has, only the heads
+ * of the relations come again, and the columns of those that are new.
+ */
+export class RelationLists {
+  readonly #call: CatalogCall;
+  readonly #lease: Pick<AnswerLease, 'askedAt' | 'holds'>;
+  readonly #kept = new LRUCache<string, Kept>({
+    max: LISTS_MAX,
+    maxSize: COLUMNS_MAX,
+    sizeCalculation: ({ relations }) =>
+      relations.reduce((count, { columns }) => count + columns.fields.length, 1 + relations.length),
+  });
+  /** The claims of a token are one object for as long as it is in use. */
+  readonly #principals = new WeakMap<Principal, number>();
+  #known = 0;
+
+  constructor(call: CatalogCall, lease: Pick<AnswerLease, 'askedAt' | 'holds'>) {
+    this.#call = call;
+    this.#lease = lease;
+  }
+
+  /** The list without schemas for a principal that may not list them. @throws CATALOG_NOT_FOUND */
+  async list(principal: Principal, catalog: string, signal: AbortSignal): Promise<CatalogList> {
+    const key = this.#keyOf(principal, catalog);
+    const kept = this.#kept.get(key);
+    if (kept !== undefined && this.#lease.holds(kept.asked)) return kept;
+    const asked = this.#lease.askedAt();
+    const relations = await this.#relations(principal, { catalog, known: kept?.relations ?? [] }, signal);
+    const schemas = await this.#schemas(principal, catalog, signal).catch((error: unknown) => {
+      if (error instanceof SkeinError && error.code === 'FORBIDDEN') return [];
+      throw error;
+    });
+    const list = { relations, schemas, asked };
+    this.#kept.set(key, list);
+    return list;
+  }
+
+  async #relations(
+    principal: Principal,
+    { catalog, known }: { readonly catalog: string; readonly known: readonly Relation[] },
+    signal: AbortSignal,
+  ): Promise<readonly Relation[]> {
+    const columnsOf = new Map(known.map(({ id, version, columns }) => [`${id} ${version}`, columns]));
+    const withColumns = known.length === 0;
+    const wanted = { principal: toPrincipalMessage(principal), catalog };
+    const heads = await this.#pages({ ...wanted, with_columns: withColumns }, signal);
+    const isKnown = ({ id, version }: Heads[number]): boolean => columnsOf.has(`${id} ${version}`);
+    const changed = withColumns ? [] : heads.filter((head) => !isKnown(head));
+    const fresh = new Map<string, Heads[number]>();
+    for (let at = 0; at < changed.length; at += IDS_MAX) {
+      const ids = changed.slice(at, at + IDS_MAX).map(({ id }) => id);
+      for (const one of await this.#pages({ ...wanted, ids, with_columns: true }, signal)) fresh.set(one.id, one);
+    }
+    return heads.flatMap((head) => {
+      if (withColumns) return [readRelation(head, null)];
+      const columns = columnsOf.get(`${head.id} ${head.version}`);
+      if (columns !== undefined) return [readRelation(head, columns)];
+      const found = fresh.get(head.id);
+      // It was dropped meanwhile.
+      return found === undefined ? [] : [readRelation(found, null)];
+    });
+  }
+
+  async #pages(request: Wanted, signal: AbortSignal): Promise<Heads> {
+    const found: Heads[number][] = [];
+    for (let after: string | null = ''; after !== null;) {
+      signal.throwIfAborted();
+      const { relations, more, last }: RelationListMessage = await this.#call('ListRelations', {
+        ...request,
+        after,
+        limit: PAGE,
+      });
+      found.push(...relations);
+      after = more ? last : null;
+    }
+    return found;
+  }
+
+  async #schemas(principal: Principal, catalog: string, signal: AbortSignal): Promise<readonly ListedSchema[]> {
+    const asked = { principal: toPrincipalMessage(principal), action: 'schema.list', catalog, limit: PAGE, name: '' };
+    const found: ListedSchema[] = [];
+    for (let more = true, after: string[] = []; more;) {
+      signal.throwIfAborted();
+      const page = await this.#call('ListNamespaces', { ...asked, after });
+      found.push(...page.namespaces.map(({ levels, owner }) => ({ levels, owner: owner === '' ? null : owner })));
+      after = [...(page.namespaces.at(-1)?.levels ?? [])];
+      ({ more } = page);
+    }
+    return found;
+  }
+
+  #keyOf(principal: Principal, catalog: string): string {
+    const known = this.#principals.get(principal) ?? (this.#known += 1);
+    this.#principals.set(principal, known);
+    return JSON.stringify([known, catalog]);
+  }
+}
+
+type Heads = RelationListMessage['relations'];
+
+type Wanted = {
+  readonly principal: ReturnType<typeof toPrincipalMessage>;
+  readonly catalog: string;
+  readonly ids?: string[];
+  readonly with_columns: boolean;
+};

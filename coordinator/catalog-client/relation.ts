@@ -1,0 +1,107 @@
+import type { Relation as RelationMessage } from '#proto/generated/skein/catalog/v1/Relation.ts';
+import { parseFields, isObject, smallInteger, type Field } from '#shared/iceberg/type.ts';
+import { parseJson, type Json } from '#shared/json.ts';
+import { currentSchema } from '#shared/iceberg/table-metadata.ts';
+import type { LoadedTable } from '../binding/table-source.ts';
+import { readIntervals } from '../binding/interval-columns.ts';
+
+/** A table or view as the catalog lists it. */
+export type Relation = {
+  readonly id: string;
+  /** Another one whenever its columns have changed. */
+  readonly version: string;
+  readonly namespace: readonly string[];
+  readonly name: string;
+  readonly kind: RelationKind;
+  readonly owner: string | null;
+  readonly created: string | null;
+  readonly comment: string | null;
+  /** Rows and bytes by its current snapshot, of a materialized view by that of its rows; decimal texts, null = unknown. */
+  readonly rows: string | null;
+  readonly bytes: string | null;
+  readonly columns: RelationColumns;
+};
+
+type RelationKind = 'TABLE' | 'VIEW' | 'MATERIALIZED VIEW';
+
+export type RelationColumns = {
+  readonly fields: readonly Field[];
+  /** Ids of the fields of the primary key. */
+  readonly keys: ReadonlySet<number>;
+  /** Names of those that are INTERVAL. */
+  readonly intervals: ReadonlySet<string>;
+};
+
+/** @param columns null = as the message has them */
+export function readRelation(message: RelationMessage, columns: RelationColumns | null): Relation {
+  const { id, version, namespace, name } = message;
+  const summary = membersOf(message.summary);
+  const stored = message.kind === 'MATERIALIZED_VIEW' ? membersOf(message.storage_summary) : summary;
+  return {
+    id,
+    version,
+    namespace,
+    name,
+    kind: kindOf(message.kind),
+    owner: textOf(summary['owner']),
+    created: textOf(summary['created']),
+    comment: textOf(summary['comment']),
+    rows: textOf(stored['rows']),
+    bytes: textOf(stored['bytes']),
+    columns: columns ?? readColumns(message.columns),
+  };
+}
+
+const kindOf = (kind: string): RelationKind =>
+  kind === 'MATERIALIZED_VIEW' ? 'MATERIALIZED VIEW' : kind === 'VIEW' ? 'VIEW' : 'TABLE';
+
+/** Columns that cannot be read are none: such a table can be listed, and dropped. */
+function readColumns(text: string): RelationColumns {
+  const { fields, keys, summary } = membersOf(text);
+  try {
+    return {
+      fields: parseFields(fields),
+      keys: new Set(Array.isArray(keys) ? (keys as readonly Json[]).map((id) => smallInteger(id, 'a key')) : []),
+      intervals: new Set(readIntervals(summary)),
+    };
+  } catch {
+    return { fields: [], keys: new Set(), intervals: new Set() };
+  }
+}
+
+function membersOf(text: string): Readonly<Record<string, Json>> {
+  const json = text === '' ? null : parseJson(text);
+  return isObject(json ?? undefined) ? (json as Readonly<Record<string, Json>>) : {};
+}
+
+const textOf = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);
+
+/** A table as a list would have it, by its document. */
+export function relationOfTable({ name, metadata, version }: Extract<LoadedTable, { kind: 'found' }>): Relation {
+  const { owner = null, comment = null } = metadata.properties;
+  const created = metadata.properties['created-at'] ?? metadata.properties['created_at'] ?? null;
+  const { fields, identifierFieldIds } = currentSchema(metadata);
+  const snapshot = metadata.currentSnapshotId === null ? null : metadata.snapshots.get(metadata.currentSnapshotId);
+  const summary = snapshot === null ? NO_ROWS : (snapshot?.summary ?? {});
+  const records = countOf(summary['total-records']);
+  const deleted = countOf(summary['total-position-deletes'] ?? '0');
+  return {
+    id: metadata.tableUuid,
+    version,
+    namespace: name.namespace,
+    name: name.table,
+    kind: 'TABLE',
+    owner,
+    created,
+    comment,
+    rows: records === null || deleted === null ? null : String(records > deleted ? records - deleted : 0n),
+    bytes: countOf(summary['total-files-size'])?.toString() ?? null,
+    columns: { fields, keys: new Set(identifierFieldIds), intervals: new Set() },
+  };
+}
+
+const NO_ROWS: Readonly<Record<string, string>> = { 'total-records': '0', 'total-files-size': '0' };
+
+/** Any writer may put any text into a summary: what is no count is unknown. */
+const countOf = (text: string | undefined): bigint | null =>
+  text !== undefined && /^\d{1,18}$/.test(text) ? BigInt(text) : null;

@@ -1,0 +1,75 @@
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseJson } from '#shared/json.ts';
+import { quoteLiteral } from '#shared/sql/quote.ts';
+import { viewFilters } from './view-filters.ts';
+
+let duckdb: DuckDBConnection;
+beforeAll(async () => {
+  duckdb = await (await DuckDBInstance.create()).connect();
+});
+afterAll(() => duckdb.closeSync());
+
+async function filtersOf(sql: string): Promise<readonly unknown[]> {
+  const reader = await duckdb.runAndReadAll(`SELECT json_serialize_sql(${quoteLiteral(sql)})`);
+  const found = viewFilters(parseJson(String(reader.getRows()[0]?.[0])));
+  return [...found].sort(([a], [b]) => a - b).map(([, filters]) => filters);
+}
+
+const [T, C] = ['information_schema.tables', 'information_schema.columns'];
+
+test.each([
+  [`SELECT * FROM ${T} WHERE table_catalog = 'a'`, [{ table_catalog: ['a'] }]],
+  [
+    `SELECT * FROM ${T} WHERE 'a' = Table_Catalog AND table_name IN ('x', 'y')`,
+    [{ table_catalog: ['a'], table_name: ['x', 'y'] }],
+  ],
+  [
+    `SELECT * FROM x.INFORMATION_SCHEMA."tables" t WHERE t.table_schema = CAST('a' AS VARCHAR)`,
+    [{ table_schema: ['a'] }],
+  ],
+  [
+    `SELECT * FROM information_schema.schemata WHERE catalog_name IN ('a', 'b') AND catalog_name = 'b'`,
+    [{ catalog_name: ['b'] }],
+  ],
+  [
+    `SELECT * FROM ${T} t JOIN ${C} c ON t.table_name = c.table_name AND c.table_catalog = 'a'`,
+    [{}, { table_catalog: ['a'] }],
+  ],
+  [
+    `SELECT * FROM ${T} t JOIN ${C} c USING (table_catalog, table_name) WHERE t.table_catalog = 'a'`,
+    [{ table_catalog: ['a'] }, { table_catalog: ['a'] }],
+  ],
+  [
+    `SELECT * FROM ${T} t, ${C} c WHERE c.table_catalog = t.table_catalog AND t.table_catalog = 'a'`,
+    [{ table_catalog: ['a'] }, { table_catalog: ['a'] }],
+  ],
+  [
+    `SELECT 1 FROM (SELECT * FROM ${T} WHERE table_catalog = 'a') WHERE table_catalog = 'b'`,
+    [{ table_catalog: ['a'] }],
+  ],
+  [`SELECT 'x' FROM ${T} t WHERE EXISTS (FROM ${C} c WHERE c.table_name = 'n')`, [{}, { table_name: ['n'] }]],
+])('%s wants %j', async (sql, wanted) => {
+  expect(await filtersOf(sql)).toEqual(wanted);
+});
+
+test.each([
+  `SELECT * FROM ${T} WHERE table_catalog = 'a' OR table_catalog = 'b'`,
+  `SELECT * FROM ${T} WHERE NOT table_catalog = 'a'`,
+  `SELECT * FROM ${T} WHERE table_catalog <> 'a'`,
+  `SELECT * FROM ${T} WHERE table_catalog NOT IN ('a')`,
+  `SELECT * FROM ${T} WHERE table_catalog IN ('a', table_name)`,
+  `SELECT * FROM ${T} WHERE table_catalog = lower('A')`,
+  `SELECT * FROM ${T} WHERE other.table_catalog = 'a'`,
+  `SELECT * FROM ${T} WHERE table_type = 'VIEW'`,
+  `SELECT * FROM ${T} WHERE table_catalog = NULL`,
+  `SELECT * FROM ${T} AS t(table_name, table_catalog) WHERE table_catalog = 'a'`,
+  `SELECT * FROM u LEFT JOIN ${T} t ON t.table_catalog = 'a'`,
+])('%s wants nothing that is known', async (sql) => {
+  expect((await filtersOf(sql)).every((filters) => Object.keys(filters as object).length === 0)).toBe(true);
+});
+
+test('other tables have no filters', async () => {
+  expect(await filtersOf("SELECT * FROM tables WHERE table_catalog = 'a'")).toEqual([]);
+  expect(await filtersOf("SELECT * FROM information_schema.other WHERE table_catalog = 'a'")).toEqual([]);
+});

@@ -1,0 +1,10 @@
+// Original file: catalog.proto
+
+
+export interface CheckCatalogRequestInput {
+  readonly name?: (string);
+}
+
+export interface CheckCatalogRequest {
+  readonly name: (string);
+}

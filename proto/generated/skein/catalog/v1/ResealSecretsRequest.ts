@@ -1,0 +1,8 @@
+// Original file: catalog.proto
+
+
+export interface ResealSecretsRequestInput {
+}
+
+export interface ResealSecretsRequest {
+}

@@ -1,0 +1,11 @@
+// Original file: catalog.proto
+
+import type { BucketKeyInput as _skein_catalog_v1_BucketKeyInput, BucketKey as _skein_catalog_v1_BucketKey } from '../../../skein/catalog/v1/BucketKey.ts';
+
+export interface VendKeyReplyInput {
+  readonly key?: (_skein_catalog_v1_BucketKeyInput | null);
+}
+
+export interface VendKeyReply {
+  readonly key: (_skein_catalog_v1_BucketKey | null);
+}

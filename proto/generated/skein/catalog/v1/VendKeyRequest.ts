@@ -1,0 +1,14 @@
+// Original file: catalog.proto
+
+
+export interface VendKeyRequestInput {
+  readonly folders?: readonly (string)[];
+  readonly writes?: (boolean);
+  readonly tenant?: (string);
+}
+
+export interface VendKeyRequest {
+  readonly folders: readonly (string)[];
+  readonly writes: (boolean);
+  readonly tenant: (string);
+}

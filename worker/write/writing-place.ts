@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { fileCredential, type StorageCredential } from '#shared/storage/credential.ts';
+import { fileLocation } from '#shared/storage/location.ts';
+import { openStorage } from '#shared/storage/open-storage.ts';
+import type { Storage } from '#shared/storage/storage.ts';
+
+/** Files that are uploaded at once. */
+const UPLOADS_AT_ONCE = 2;
+/** Bytes of a file that are in memory at once while it is read. */
+const CHUNK_BYTES = 2 ** 20;
+
+/** Where DuckDB writes the files of a sink. For a bucket it is a local folder, from which they are uploaded. */
+export type WritingPlace = {
+  readonly storage: Storage;
+  readonly folder: string;
+  /** The files do not stay here. */
+  readonly isApart: boolean;
+  /** Brings files to where the sink wants them. @returns them as they are there @throws STORAGE_ERROR, STORAGE_FULL */
+  publish<File extends { readonly path: string }>(
+    signal: AbortSignal,
+    files: readonly File[],
+  ): Promise<readonly File[]>;
+  /** Deletes what was brought, as far as possible. */
+  takeBack(): Promise<void>;
+};
+
+type Sink = { readonly folder: string; readonly credential: StorageCredential };
+
+export function writingPlace({ folder, credential }: Sink, workFolder: string): WritingPlace {
+  const target = openStorage(folder, credential);
+  if (target.isLocal) {
+    return {
+      storage: target,
+      folder,
+      isApart: false,
+      publish: (_signal, files) => Promise.resolve(files),
+      takeBack: () => Promise.resolve(),
+    };
+  }
+  const local = fileLocation(`${workFolder}/${randomUUID()}`);
+  const storage = openStorage(local, fileCredential(local));
+  const published: string[] = [];
+  return {
+    storage,
+    folder: local,
+    isApart: true,
+    publish: async (signal, files) => {
+      const placed = files.map((file) => ({ ...file, path: `${folder}/${file.path.slice(local.length + 1)}` }));
+      let next = 0;
+      const work = async (): Promise<void> => {
+        for (let i = next++; i < files.length; i = next++) {
+          signal.throwIfAborted();
+          const [from, to] = [files[i]?.path ?? '', placed[i]?.path ?? ''];
+          published.push(to);
+          await target.writeStream(to, bytesOf(signal, storage, from));
+        }
+      };
+      const results = await Promise.allSettled(Array.from({ length: UPLOADS_AT_ONCE }, work));
+      const failed = results.find((result) => result.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+      return placed;
+    },
+    takeBack: () => target.remove(published).catch(() => undefined),
+  };
+}
+
+async function* bytesOf(signal: AbortSignal, storage: Storage, location: string): AsyncGenerator<Buffer> {
+  await using file = await storage.openFile(location, 0);
+  for (let at = 0; at < file.sizeBytes; at += CHUNK_BYTES) {
+    signal.throwIfAborted();
+    yield file.read(at, CHUNK_BYTES);
+  }
+}

@@ -32,7 +32,6 @@ let document: ApiDocument;
 const requests: StatementRequest[] = [];
 const cancelled: string[] = [];
 const endedSessions: string[] = [];
-
 const queries: QueryService = {
   execute: (request) => {
     requests.push(request);
@@ -92,7 +91,8 @@ function options(): HttpOptions {
     leading: zero,
     running: zero,
     queued: zero,
-    ...{ workersLive: zero, pairsApart: zero },
+    workersLive: zero,
+    pairsApart: zero,
     workersKnown: zero,
     sessions: zero,
     workloadValid: zero,

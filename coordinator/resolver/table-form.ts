@@ -9,7 +9,7 @@ import { identifierText, Tokenizer, type Token } from '../statement/tokenizer.ts
  * @throws NOT_SUPPORTED
  */
 export function refuseTableForm(sql: string, toStatement: (character: number) => number): void {
-  if (!/table\s*\(\s*"?information_schema/i.test(sql)) return;
+  if (!/information_schema/i.test(sql)) return;
   const tokens = new Tokenizer(sql);
   const last: Token[] = [];
   for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {

@@ -8,6 +8,7 @@ import type { Member, Membership } from '#shared/membership/member.ts';
 import { must } from '#shared/must.ts';
 import { queryRun } from './query-run.ts';
 import { SCRIPTED_RELEASE, startScriptedWorker, taskReport, type SpooledAnswer, type WorkerScript } from './worker.ts';
+import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 import { WorkerPool } from '#coordinator/cluster/worker-pool.ts';
 import type { DistributedPlan, Fragment } from '#coordinator/distributor/fragment.ts';
 import { queryTimes } from '#coordinator/scheduler/query-times.ts';
@@ -171,7 +172,14 @@ export function query(changes: Partial<StagedQuery> = {}, fragments = FRAGMENTS)
     nextStage: fragments.length,
   };
   const scan = {
-    spec: { tableName: 't', allowedRoots: ['/'], predicate: { kind: 'true' }, columns: [], files: FILES },
+    spec: {
+      tableName: 't',
+      allowedRoots: ['/'],
+      credential: FILE_CREDENTIAL,
+      predicate: { kind: 'true' },
+      columns: [],
+      files: FILES,
+    },
   };
   return {
     ...queryRun(),

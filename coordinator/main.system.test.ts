@@ -48,6 +48,7 @@ beforeAll(async () => {
     'cluster.secret': 'coordinator-test',
     'catalog.port': 0,
     'coordinator.http_port': 0,
+    'coordinator.flight_port': 0,
     'worker.port': 0,
     'worker.cores': 2,
     'planner.processes': 1,

@@ -314,7 +314,7 @@ describe('lists', () => {
       action: 'schema.list',
       catalog: 'lake',
     });
-    expect(namespaces).toContainEqual({ levels: ['default', 'deep'] });
+    expect(namespaces).toContainEqual({ levels: ['default', 'deep'], owner: '' });
     const tables = await catalog.call<{ names: string[] }>('ListTables', {
       principal,
       catalog: 'lake',

@@ -122,10 +122,11 @@ export class PlannerSession {
 
   async plan(request: PlanRequest): Promise<PlanReply> {
     await this.#setContext(request.context, request.contextual);
-    await this.#guard(() => this.#settings.disableOptimizers(disabledOptimizers(request.sql)));
     this.#scans = request.scans;
     const columns = await this.#namedColumns(request);
     checkResult(columns);
+    // Binding may have changed them.
+    await this.#guard(() => this.#settings.disableOptimizers(disabledOptimizers(request.sql)));
     const opaque = mayTruncate(request.sql)
       ? await opaqueTruncation(this.#connection, () => this.#decoded(this.#plan, request.sql))
       : undefined;

@@ -10,7 +10,7 @@ export class SessionSettings {
   readonly #planning: DuckDBConnection;
   readonly #binder: DuckDBConnection;
   #context: readonly string[] = [];
-  /** The optimizers that are off on the connection that plans. */
+  /** The optimizers that are off. */
   #disabled = '';
   #ordersJoins = false;
 
@@ -19,6 +19,7 @@ export class SessionSettings {
     this.#binder = binder;
   }
 
+  /** The setting holds for all connections of the instance. */
   async disableOptimizers(wanted: string): Promise<void> {
     if (wanted === this.#disabled) return;
     await this.#planning.run(`SET disabled_optimizers = '${wanted}'`);
@@ -28,16 +29,11 @@ export class SessionSettings {
   /** The connection that binds has no optimizer, but for a text that cannot do without (`needsJoinOrder`). */
   async optimizeBinding(sql: string): Promise<void> {
     const wanted = needsJoinOrder(sql);
-    if (wanted === this.#ordersJoins) return;
-    if (wanted) {
-      const others = await this.#binder.runAndReadAll(OTHER_OPTIMIZERS);
-      await this.#binder.run(
-        `PRAGMA enable_optimizer; SET disabled_optimizers = '${String(others.getRows()[0]?.[0])}'`,
-      );
-    } else {
-      await this.#binder.run('PRAGMA disable_optimizer');
-    }
+    if (wanted !== this.#ordersJoins) await this.#binder.run(`PRAGMA ${wanted ? 'enable' : 'disable'}_optimizer`);
     this.#ordersJoins = wanted;
+    if (!wanted) return;
+    const others = await this.#binder.runAndReadAll(OTHER_OPTIMIZERS);
+    await this.disableOptimizers(String(others.getRows()[0]?.[0]));
   }
 
   async setContext(context: StatementContext, contextual: boolean): Promise<void> {

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Action } from '#shared/authorization/action.ts';
 import { SkeinError } from '#shared/error.ts';
+import { fileCredential } from '#shared/storage/credential.ts';
 import type { CommandContext } from '../operation/command-context.ts';
 import { takeCopy } from '../command/copy/take-copy.ts';
 import { prove, type TakePart } from '../statement/proven.ts';
@@ -33,7 +34,8 @@ function copy(options: string, ...allowed: readonly Action[]): ReturnType<typeof
   const open = (_principal: unknown, action: Action): Promise<unknown> => {
     asked.push(action);
     if (!allowed.includes(action)) return Promise.reject(new SkeinError('FORBIDDEN', `${action} is not allowed`));
-    return Promise.resolve({ id: 's', location: pathToFileURL(folder).href });
+    const location = pathToFileURL(folder).href;
+    return Promise.resolve({ id: 's', location, credential: fileCredential(location) });
   };
   const names = {
     current: () => Promise.resolve({ catalog: 'lake', schema: ['files'] }),

@@ -84,6 +84,7 @@ export const SIEGE_SUITES: readonly string[] = [
   'hostile-manifests',
   'hung-workers',
   'large-conditions',
+  'leaving-clients',
   'large-metadata',
   'long-quanta',
   'request-bodies',

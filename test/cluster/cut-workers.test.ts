@@ -72,6 +72,7 @@ beforeAll(async () => {
   });
   await cluster.sql("SET skein.distribution = 'force'", { sessionId });
   await cluster.sql("SET skein.join_distribution = 'partitioned'", { sessionId });
+  await cluster.sql('SET skein.partitions = 6', { sessionId });
   expected = await cluster.sql(JOIN, { sessionId });
 }, 240_000);
 

@@ -28,8 +28,13 @@ function takeSource(reader: StatementReader): { readonly stage: StageReference; 
   if (!reader.takeWord('SELECT')) throw reader.expected('SELECT');
   if (reader.peekWord() === 'DISTINCT') throw oneForOne(reader);
   const expressions: TextSpan[] = [];
-  do expressions.push(takeExpression(reader));
-  while (reader.takeSymbol(','));
+  do {
+    if (expressions.length === EXPRESSIONS_MAX) {
+      const message = `the SELECT of COPY INTO lists at most ${EXPRESSIONS_MAX} expressions`;
+      throw reader.error('STATEMENT_TOO_COMPLEX', message);
+    }
+    expressions.push(takeExpression(reader));
+  } while (reader.takeSymbol(','));
   if (!reader.takeWord('FROM')) throw reader.expected('FROM');
   const stage = takeStage(reader);
   if (CLAUSES.has(reader.peekWord()) || reader.peekSymbol(',')) throw oneForOne(reader);
@@ -37,6 +42,9 @@ function takeSource(reader: StatementReader): { readonly stage: StageReference; 
   if (!reader.takeSymbol(')')) throw oneForOne(reader);
   return { stage, select: { expressions, alias } };
 }
+
+/** Expressions of one load: a table gets one for each column, and the coordinator's main thread holds each. */
+const EXPRESSIONS_MAX = 10_000;
 
 /** An expression over one record; its name means nothing. */
 function takeExpression(reader: StatementReader): TextSpan {

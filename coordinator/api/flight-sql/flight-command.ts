@@ -1,13 +1,8 @@
 import { SkeinError } from '#shared/error.ts';
 import { decodeMessage, unpackMessage, type SqlMessages } from './flight-messages.ts';
 
-/** The commands that a descriptor or a ticket may hold. */
-const COMMANDS = [
-  'CommandStatementQuery',
-  'CommandStatementUpdate',
-  'CommandPreparedStatementQuery',
-  'CommandPreparedStatementUpdate',
-  'CommandStatementIngest',
+/** The commands that ask for metadata. */
+export const METADATA_COMMANDS = [
   'CommandGetCatalogs',
   'CommandGetDbSchemas',
   'CommandGetTables',
@@ -18,6 +13,16 @@ const COMMANDS = [
   'CommandGetCrossReference',
   'CommandGetSqlInfo',
   'CommandGetXdbcTypeInfo',
+] as const satisfies readonly (keyof SqlMessages)[];
+
+/** The commands that a descriptor or a ticket may hold. */
+const COMMANDS = [
+  'CommandStatementQuery',
+  'CommandStatementUpdate',
+  'CommandPreparedStatementQuery',
+  'CommandPreparedStatementUpdate',
+  'CommandStatementIngest',
+  ...METADATA_COMMANDS,
   'TicketStatementQuery',
 ] as const satisfies readonly (keyof SqlMessages)[];
 

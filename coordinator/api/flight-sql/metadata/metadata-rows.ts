@@ -3,7 +3,7 @@ import { currentSchema } from '#shared/iceberg/table-metadata.ts';
 import { unreachable } from '#shared/must.ts';
 import type { ResultBatch } from '../../../sink/result-sink.ts';
 import { schemaMessage } from '../arrow-message.ts';
-import type { FlightCommand } from '../flight-command.ts';
+import { METADATA_COMMANDS, type FlightCommand } from '../flight-command.ts';
 import type { FlightRows } from '../send-result.ts';
 import { TABLE_KINDS, type CatalogEntries, type TableEntry } from './catalog-entries.ts';
 import { bytes, columnBatch, int32s, texts } from './column-data.ts';
@@ -22,24 +22,11 @@ import { sqlInfo, sqlInfoBatch, type InfoLimits } from './sql-info.ts';
 import { tableSchema } from './table-schema.ts';
 import { xdbcTypesBatch } from './xdbc-types.ts';
 
-const METADATA = [
-  'CommandGetCatalogs',
-  'CommandGetDbSchemas',
-  'CommandGetTables',
-  'CommandGetTableTypes',
-  'CommandGetPrimaryKeys',
-  'CommandGetExportedKeys',
-  'CommandGetImportedKeys',
-  'CommandGetCrossReference',
-  'CommandGetSqlInfo',
-  'CommandGetXdbcTypeInfo',
-] as const;
-
 /** A command that asks for metadata. Its bytes are the ticket for its rows, too. */
-export type MetadataCommand = Extract<FlightCommand, { kind: (typeof METADATA)[number] }>;
+export type MetadataCommand = Extract<FlightCommand, { kind: (typeof METADATA_COMMANDS)[number] }>;
 
 export const isMetadata = (command: FlightCommand): command is MetadataCommand =>
-  METADATA.some((kind) => kind === command.kind);
+  METADATA_COMMANDS.some((kind) => kind === command.kind);
 
 /** The columns of a metadata command. */
 export function metadataSchema(command: MetadataCommand): Schema {

@@ -347,4 +347,21 @@ describe('the background work', () => {
     // This month, the last one, 24 months ahead and the catch-all.
     await expect.poll(months, { timeout: 20_000 }).toBe(27);
   });
+
+  test('rows of the audit log that came before the partition of their month are moved into it', async () => {
+    const created = new Date(Date.UTC(new Date(clock.nowMs()).getUTCFullYear() + 4, 2, 9));
+    await catalog.sql(
+      `insert into catalog.user_audit_log (id, tenant_id, event_type, details, created_at)
+       select gen_random_uuid(), id, 'early', '{}', '${created.toISOString()}' from catalog.tenant limit 1`,
+    );
+    const places = async (): Promise<unknown> =>
+      (
+        await catalog.sql(`select tableoid::regclass::text from catalog.user_audit_log where event_type = 'early'`)
+      ).flatMap((row) => Object.values(row) as unknown[]);
+    expect(await places()).toEqual(['catalog.user_audit_log_other']);
+    passedMs = created.getTime() - Date.now();
+    await expect
+      .poll(places, { timeout: 20_000 })
+      .toEqual([`catalog.user_audit_log_${String(created.getUTCFullYear())}_03`]);
+  });
 });

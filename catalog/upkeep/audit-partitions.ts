@@ -31,11 +31,16 @@ async function makeMonth(db: Database, begin: Date): Promise<void> {
     select to_regclass(${`catalog.${nameOf(begin)}`}) as made`.execute(db);
   if (rows[0]?.made !== null) return;
   const [from, to] = [sql.lit(begin.toISOString()), sql.lit(monthOf(begin, 1).toISOString())];
-  await changeTables(
-    db,
+  // Rows of the month that came before its partition lie in the catch-all, and Postgres refuses a partition whose rows lie there.
+  await changeTables(db, [
+    sql`alter table catalog.user_audit_log detach partition catalog.user_audit_log_other`,
     sql`create table if not exists ${sql.id('catalog', nameOf(begin))} partition of catalog.user_audit_log
       for values from (${from}) to (${to})`,
-  );
+    sql`with moved as (
+      delete from catalog.user_audit_log_other where created_at >= ${from} and created_at < ${to} returning *)
+      insert into catalog.user_audit_log select * from moved`,
+    sql`alter table catalog.user_audit_log attach partition catalog.user_audit_log_other default`,
+  ]);
 }
 
 async function dropBefore(db: Database, oldest: Date): Promise<void> {
@@ -45,12 +50,12 @@ async function dropBefore(db: Database, oldest: Date): Promise<void> {
   for (const { name } of rows) {
     const month = MONTH.exec(name);
     if (month === null || new Date(Date.UTC(Number(month[1]), Number(month[2]))) > oldest) continue;
-    await changeTables(db, sql`drop table if exists ${sql.id('catalog', name)}`);
+    await changeTables(db, [sql`drop table if exists ${sql.id('catalog', name)}`]);
   }
 }
 
-const changeTables = (db: Database, statement: ReturnType<typeof sql>): Promise<void> =>
+const changeTables = (db: Database, statements: readonly ReturnType<typeof sql>[]): Promise<void> =>
   db.transaction().execute(async (transaction) => {
     await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT)}`.execute(transaction);
-    await statement.execute(transaction);
+    for (const statement of statements) await statement.execute(transaction);
   });

@@ -70,7 +70,7 @@ const shown = (): Promise<string> =>
     }).once('error', reject);
   });
 
-/** What each client says that trusts the authorities of this file; `-`: those of the machine alone. */
+/** The answer of each client that trusts the authorities of this file; `-`: those of the machine alone. */
 async function outcomes(authority: string): Promise<Outcomes> {
   const trust = authority === '-' ? '-' : path(authority);
   const signIn = [cluster.ready.user, ADMIN_PASSWORD];

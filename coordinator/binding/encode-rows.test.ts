@@ -55,7 +55,7 @@ test('values of every type, and NULLs, come back as they were', async () => {
     ['', 2 ** 31 - 1, 7n, -1e300, false, -1],
   ]);
   const plain = await encode([['x', 'y']]);
-  expect(plain.columns.map(({ type }) => type)).toEqual(Array(2).fill({ kind: 'scalar', name: 'VARCHAR' }));
+  expect(plain.columns.map(({ type }) => type.kind === 'scalar' && type.name)).toEqual(['VARCHAR', 'VARCHAR']);
 });
 
 test('many rows are many batches, and others have a turn between them', async () => {

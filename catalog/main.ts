@@ -27,6 +27,7 @@ import { TokenVerifier } from '#shared/token-verifier.ts';
 import { ScanPlanner } from './planning/scan-planner.ts';
 import { forgetKeys, purgeDropped } from './purge/purge-dropped.ts';
 import { Sweeper } from './purge/sweeper.ts';
+import { DelegationLog } from './delegation/delegation-log.ts';
 import { KeyAllowance } from './idempotency/key-allowance.ts';
 import { createMetrics } from './observe/metrics.ts';
 import { ADVERTISED_ENDPOINTS } from './rest/operations.ts';
@@ -98,6 +99,7 @@ export async function startCatalog(
     const context = await buildContext(store, { config, log, clock, at, security, sealing });
     closers.push(() => context.notifications.close());
     closers.push(() => Promise.resolve(context.metrics[Symbol.dispose]()));
+    closers.push(() => Promise.resolve(context.delegationLog[Symbol.dispose]()));
     closers.push(() => context.readers[Symbol.asyncDispose]());
     const expiry = expireTables({ ...context, tables: expiryReader(context) });
     for (const sweeper of [context.sweeper, new Sweeper(context, [expiry])]) {
@@ -192,8 +194,9 @@ async function buildContext(
       db: store.db,
       sealing: parts.sealing,
       clock,
-      keyLifeMs: config['catalog.vended_key_life'],
+      keyLifeMs: config['catalog.credential_time'],
     }),
+    delegationLog: new DelegationLog(log),
     readers,
     metrics,
   };

@@ -13,7 +13,7 @@ const encode = (rows: readonly TextRow[], bytesMax = 2 ** 20): Promise<TableRows
 /** The rows as the Arrow library reads them from an IPC stream of the messages. */
 function decode({ messages }: TableRows): readonly unknown[] {
   const parts = messages.flatMap((message) => {
-    const { header, body } = decodeFlightData(Buffer.from(message, 'base64'));
+    const { header, body } = decodeFlightData(Buffer.from(message));
     const padding = Buffer.alloc(-header.length & 7);
     const prefix = Buffer.alloc(8, 0xff);
     prefix.writeInt32LE(header.length + padding.length, 4);

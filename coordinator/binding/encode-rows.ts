@@ -24,14 +24,14 @@ export async function encodeRows(
   take: TakeBytes,
 ): Promise<TableRows> {
   const schema = new Schema(columns.map((name) => new Field(name, new Utf8(), true)));
-  const messages = [inBase64(Message.encode(Message.from(schema)), EMPTY)];
+  const messages = [encodeFlightData(Message.encode(Message.from(schema)), EMPTY)];
   let rowCount = 0;
   let bytes = 0;
   for await (const page of pages) {
     for (const [i, rows] of [...batchesOf(page)].entries()) {
       if (i > 0) await setImmediate();
       const { header, body } = textRecordBatch(columns.length, rows);
-      const message = inBase64(header, body);
+      const message = encodeFlightData(header, body);
       take(message.length);
       rowCount += rows.length;
       bytes += message.length;
@@ -56,7 +56,6 @@ function* batchesOf(rows: readonly TextRow[]): Generator<readonly TextRow[]> {
 }
 
 const EMPTY = Buffer.alloc(0);
-const inBase64 = (header: Uint8Array, body: Buffer): string => encodeFlightData(header, body).toString('base64');
 
 /** Counts the bytes of all rows that one statement makes; `what` and the setting `key` stand in the error. */
 export function rowsBudget(

@@ -98,8 +98,8 @@ export async function startCatalog(
     const generatedAdminPassword = await untilAccepted(log, () => prepareStore(store, { config, log }));
     const context = await buildContext(store, { config, log, clock, at, security, sealing });
     closers.push(() => context.notifications.close());
-    closers.push(() => Promise.resolve(context.metrics[Symbol.dispose]()));
-    closers.push(() => Promise.resolve(context.delegationLog[Symbol.dispose]()));
+    for (const part of [context.metrics, context.delegationLog])
+      closers.push(() => Promise.resolve(part[Symbol.dispose]()));
     closers.push(() => context.readers[Symbol.asyncDispose]());
     const expiry = expireTables({ ...context, tables: expiryReader(context) });
     for (const sweeper of [context.sweeper, new Sweeper(context, [expiry])]) {

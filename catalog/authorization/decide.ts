@@ -91,7 +91,7 @@ export function decide(principal: Principal, action: Action, _object: Securable)
   return missing === undefined ? ALLOWED : { allowed: false, reason: `the token lacks the scope ${missing}` };
 }
 
-/** What of a table's files a principal may reach without the engine: nothing, because of the reason, or to read, or also to write. */
+/** The access of a principal to a table's files without the engine: none, because of the reason, or to read, or also to write. */
 export type FileDecision = Permission | { readonly refused: string };
 
 /**

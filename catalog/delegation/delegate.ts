@@ -18,7 +18,7 @@ import type { Asked, DelegationLog } from './delegation-log.ts';
 /** The ways in which a client can be let at the files of a table, as `X-Iceberg-Access-Delegation` names them. */
 export type Way = 'vended-credentials' | 'remote-signing';
 
-/** What a client is given to reach the files of a table. */
+/** The way by which a client reaches the files of a table. */
 export type Delegation =
   /** Local files: there is nothing to give. */
   | { readonly kind: 'local' }
@@ -56,7 +56,7 @@ export function waysOf(header: string | readonly string[] | undefined): readonly
 }
 
 /** Whether the principal may have the files of a table, to read or also to write. */
-export const filesOf = (principal: Principal, { catalog, ident }: Pick<Place, 'catalog' | 'ident'>): FileDecision =>
+const filesOf = (principal: Principal, { catalog, ident }: Pick<Place, 'catalog' | 'ident'>): FileDecision =>
   decideFiles(principal, { kind: 'table', catalog, ...ident }, NO_POLICIES.policies);
 
 /**
@@ -106,7 +106,7 @@ export async function delegate(
 }
 
 /** A key that STS has limited to a table's folders. @throws NOT_SUPPORTED, INVALID_REQUEST, STORAGE_ERROR */
-export async function tableKey(
+async function tableKey(
   { store, storages }: Pick<DelegationParts, 'store' | 'storages'>,
   { folders, roots, profile, tableId, catalog }: Place,
   permission: Permission,

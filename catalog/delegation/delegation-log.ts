@@ -8,7 +8,7 @@ const TOLD_AFTER_MS = 60_000;
 /** Principals, tables and methods that are counted at once; more are told earlier. */
 const COUNTED_MAX = 10_000;
 
-/** Who asked for what. */
+/** The request of a principal for files. */
 export type Asked = {
   readonly event: 'vend' | 'sign';
   readonly principal: Principal;

@@ -216,7 +216,7 @@ const FORWARDING = ['forwarded', 'via', 'x-forwarded-host', 'x-forwarded-proto',
 
 function originOf({ config }: CatalogContext, { headers, protocol, host }: FastifyRequest): string | undefined {
   const known = config['catalog.public_url'];
-  if (known !== '') return known.replace(/\/+$/, '');
+  if (known !== '') return known.endsWith('/') ? known.slice(0, -1) : known;
   if (FORWARDING.some((name) => headers[name] !== undefined)) return undefined;
   return /^[A-Za-z0-9.:[\]-]{1,300}$/.test(host) ? `${protocol}://${host}` : undefined;
 }

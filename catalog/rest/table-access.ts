@@ -13,7 +13,7 @@ import type { RestRequest } from './operation.ts';
 export type TableAccess = {
   /** Members of a `LoadTableResult`, `config` among them. */
   readonly members: JsonObject;
-  /** What the answer depends on beside the table: it makes another entity tag. Undefined = nothing, so that 304 may answer. */
+  /** Everything that the answer depends on beside the table: it makes another entity tag. Undefined = nothing, so that 304 may answer. */
   readonly variant: string | undefined;
   /** There are secrets in it. */
   readonly isSecret: boolean;

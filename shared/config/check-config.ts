@@ -54,6 +54,10 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
     CACHE_LEASE_MS_MAX, `${says('catalog.cache_lease')} is longer than ${CACHE_LEASE_MS_MAX}ms`);
   require(config['catalog.credential_time'] >= 900_000 &&
     config['catalog.credential_time'] <= 3_600_000, `${says('catalog.credential_time')}: expected 15m to 1h`);
+  require(config['catalog.public_url'] === '' ||
+    isPlainUrl(
+      config['catalog.public_url'],
+    ), `${says('catalog.public_url')}: expected an address such as https://catalog.example.com`);
   const proxy = config['catalog.trusted_proxies'].find((text) => !isProxy(text));
   require(proxy ===
     undefined, `${says('catalog.trusted_proxies')}: expected addresses, networks such as 10.0.0.0/8, or loopback, got ${proxy}`);

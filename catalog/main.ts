@@ -98,9 +98,7 @@ export async function startCatalog(
     const generatedAdminPassword = await untilAccepted(log, () => prepareStore(store, { config, log }));
     const context = await buildContext(store, { config, log, clock, at, security, sealing });
     closers.push(() => context.notifications.close());
-    for (const part of [context.metrics, context.delegationLog])
-      closers.push(() => Promise.resolve(part[Symbol.dispose]()));
-    closers.push(() => context.readers[Symbol.asyncDispose]());
+    closers.push(() => closeParts(context));
     const expiry = expireTables({ ...context, tables: expiryReader(context) });
     for (const sweeper of [context.sweeper, new Sweeper(context, [expiry])]) {
       sweeper.start();
@@ -144,6 +142,12 @@ export async function startCatalog(
     if (error instanceof SkeinError && error.code !== 'INTERNAL_ERROR') throw error;
     throw new SkeinError('START_FAILED', `the catalog did not start: ${(error as Error).message}`, { cause: error });
   }
+}
+
+async function closeParts({ metrics, delegationLog, readers }: CatalogContext): Promise<void> {
+  await readers[Symbol.asyncDispose]();
+  delegationLog[Symbol.dispose]();
+  metrics[Symbol.dispose]();
 }
 
 /** Applies the migrations and, at the first start, bootstraps; resolves to the generated password if there is one. */

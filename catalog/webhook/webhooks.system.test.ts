@@ -267,7 +267,9 @@ test('several catalogs share the deliveries: each comes once', async () => {
   try {
     await user.run('admin', create('shared'));
     for (let i = 0; i < 30; i += 1) await user.run('admin', role(`shared_${i}`));
-    await expect.poll(() => statusOf('shared'), { timeout: 15_000 }).toEqual(Array(30).fill(['delivered', '1']));
+    await expect
+      .poll(() => statusOf('shared'), { timeout: 15_000 })
+      .toEqual(Array.from({ length: 30 }, () => ['delivered', '1']));
     const ids = receivedAt('shared').map(({ headers }) => headers['x-service-event-id']);
     expect([ids.length, new Set(ids).size]).toEqual([30, 30]);
   } finally {
@@ -278,7 +280,7 @@ test('several catalogs share the deliveries: each comes once', async () => {
 test('kill -9 between the audit row and the end of the delivery: nothing is lost, and ids repeat', async () => {
   passedMs = 0;
   // This one delivers only when it starts; the victim delivers, and dies meanwhile.
-  await using quiet = await startTestCatalog(settings(receiver, 3_600_000) as never, clock);
+  await using quiet = await startTestCatalog(settings(receiver, 3_600_000), clock);
   const { run, table } = statementRunner(quiet);
   await run('admin', create('killed'));
   receiver.answer = () => undefined;
@@ -303,7 +305,7 @@ test('kill -9 between the audit row and the end of the delivery: nothing is lost
   const [first, second] = events.map(({ id }) => id);
   const came = receivedAt('killed').map(({ headers }) => headers['x-service-event-id']);
   expect(came[0]).toBe(first);
-  expect(came.slice(1).toSorted()).toEqual([first, second].toSorted());
+  expect(new Set(came.slice(1))).toEqual(new Set([first, second]));
   expect(receivedAt('killed')[0]?.body).toBe(
     receivedAt('killed')
       .slice(1)

@@ -3,13 +3,16 @@ import type { TestCatalog } from './catalog.ts';
 
 /** Runs statements about principals on a catalog, each by a new token of a user. */
 export type StatementRunner = {
-  run(user: string, request: PrincipalRequest): Promise<PrincipalAnswer>;
+  readonly run: (user: string, request: PrincipalRequest) => Promise<PrincipalAnswer>;
   /** `done`, or the code of the refusal. */
-  refusal(user: string, request: PrincipalRequest): Promise<string>;
+  readonly refusal: (user: string, request: PrincipalRequest) => Promise<string>;
   /** The rows, each by its columns. */
-  table(user: string, request: PrincipalRequest): Promise<readonly Readonly<Record<string, string | null>>[]>;
+  readonly table: (
+    user: string,
+    request: PrincipalRequest,
+  ) => Promise<readonly Readonly<Record<string, string | null>>[]>;
   /** Creates a user with a password, as the administrator. */
-  createUser(name: string, more?: object): Promise<PrincipalAnswer>;
+  readonly createUser: (name: string, more?: object) => Promise<PrincipalAnswer>;
 };
 
 export const PASSWORD = 'Correct-Horse-9';

@@ -18,6 +18,8 @@ export type AwsRequest = {
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
+  /** Headers that the signature does not cover: to see whether a store obeys them. */
+  readonly unsigned?: Readonly<Record<string, string>>;
   /** Largest body of an answer. */
   readonly answerBytesMax: number;
 };
@@ -78,11 +80,18 @@ export async function sendSigned(key: AwsKey, request: AwsRequest): Promise<AwsA
     ...(body === undefined ? {} : { body }),
   };
   const { headers } = await signer(key, request.service).sign(unsigned);
-  return send({ url, method, path: withQuery(path, query), headers, body, bytesMax: request.answerBytesMax });
+  return send({
+    url,
+    method,
+    path: withQuery(path, query),
+    headers: { ...headers, ...request.unsigned },
+    body,
+    bytesMax: request.answerBytesMax,
+  });
 }
 
 /** The path is not escaped a second time: the signature of S3 covers it as it is sent, that of STS covers `/`. */
-const signer = (
+export const signer = (
   { accessKeyId, secretAccessKey, sessionToken, region }: AwsKey,
   service: AwsRequest['service'],
 ): SignatureV4 =>

@@ -28,7 +28,7 @@ import type { QueryService } from './query/query-service.ts';
 import { statementRunner } from './query/run-statement.ts';
 import type { QueryCompiler } from './prepare/query-compiler.ts';
 import { queryTimes } from './scheduler/query-times.ts';
-import type { TimedRun } from './scheduler/scheduler.ts';
+import { carrierGate, type TimedRun } from './scheduler/scheduler.ts';
 import { UnloadIntents } from './unload/unload-intents.ts';
 import { UnloadJournal } from './unload/unload-journal.ts';
 import { WriteIntents } from './write/write-intents.ts';
@@ -123,6 +123,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
       spillLimitBytes: config['worker.spill_limit'],
       taskBytesMax: config['worker.task_bytes_max'],
       workerWaitMs: config['coordinator.worker_wait'],
+      carriers: carrierGate(),
       onRetry: metrics.taskRetried,
       running,
     },

@@ -295,7 +295,11 @@ function dataKey(table: BoundTable): readonly unknown[] {
     case 'staged':
       return [table.table.columns.map(({ name, type }) => [name, printSqlType(type)]), table.table.rowCount];
     case 'rows':
-      return [table.rows.rowCount, table.rows.columns.map(({ name }) => name), table.rows.select];
+      return [
+        table.rows.rowCount,
+        table.rows.columns.map(({ name, type }) => [name, printSqlType(type)]),
+        table.rows.select,
+      ];
     default:
       return unreachable(table);
   }

@@ -3,6 +3,7 @@ import type { TaskSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { taskId, type TaskId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
+import type { RowsPart } from '../binding/table-rows.ts';
 import { queryKilled, WorkerEnding } from '../cluster/worker-ending.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
 import type { ResultReader } from './result-reader.ts';
@@ -38,6 +39,12 @@ import { isCarried, type TaskEvent, type TaskOutput } from './task-state.ts';
  * known to their workers, and the stage is long enough that sending early saves something.
  */
 const EARLY_AFTER_MS = 10;
+
+/** A task with the messages of the one source that it has. */
+const withMessages = (spec: TaskSpec, messages: readonly Uint8Array[]): TaskSpec => ({
+  ...spec,
+  inputs: spec.inputs.map((input) => ({ ...input, sources: input.sources.map((source) => ({ ...source, messages })) })),
+});
 
 type Options = {
   readonly scheduler: Scheduler;
@@ -107,7 +114,9 @@ export class TaskDispatcher implements RunView, TimedRun {
   }
 
   get stages(): readonly StageReport[] {
-    return Array.from(this.#stages, stageReport);
+    return [...this.#stages]
+      .filter(({ fragment }) => fragment.tasks.kind !== 'parts')
+      .map((stage) => stageReport(stage));
   }
 
   /**
@@ -218,13 +227,13 @@ export class TaskDispatcher implements RunView, TimedRun {
           else this.#loseOutput(stage, output);
         }
       }
-      if (stage.state.kind !== 'done') for (const producer of stage.producers) visit(producer);
+      if (stage.state.kind !== 'done') for (const producer of stage.read) visit(producer);
     };
     for (const stage of new Set(this.#active)) visit(stage);
   }
 
   #loseOutput(stage: StageRun, output: TaskOutput): void {
-    const readers = [...this.#active].filter((reader) => reader.producers.includes(stage));
+    const readers = [...this.#active].filter((reader) => reader.read.includes(stage));
     const isSliced = readers.some((reader) => reader.readsSlices);
     if (stage.isRead && (isSliced || !stage.fragment.repeatable)) {
       throw new StartOver('what a lost worker held cannot be made again as it was');
@@ -255,7 +264,7 @@ export class TaskDispatcher implements RunView, TimedRun {
     );
     const running = runningTask({ stage, worker, spec, isEarly });
     stage.applyTask(task, { kind: 'placed', taskId: id, worker: { id: info.id, address: link.address } });
-    for (const producer of stage.producers) producer.isRead = true;
+    for (const producer of stage.read) producer.isRead = true;
     this.#running.set(id, running);
     this.#cores.add(running);
     this.#used.set(info.id, worker);
@@ -263,7 +272,7 @@ export class TaskDispatcher implements RunView, TimedRun {
     const noteEnd = stage.attempts.begin(task, { worker: info.name, threads: spec.threads });
     const run = async (): Promise<void> => {
       const sentAtMs = Date.now();
-      const end = await this.#execute(running, spec, worker);
+      const end = await this.#executeWith(stage.part(task), running, spec, worker);
       const event = withRun(end, { worker: info.name, threads: spec.threads, sentAtMs, endedAtMs: Date.now() });
       noteEnd(event);
       if (event.kind === 'finished') this.#costs.scanned(id, event.report.bytesScanned);
@@ -308,6 +317,25 @@ export class TaskDispatcher implements RunView, TimedRun {
       if (kind === 'done') stage.applyTask(task, { kind: 'outputLost' });
     }
     return true;
+  }
+
+  /** Runs a task with the rows that it carries. Never rejects. */
+  async #executeWith(
+    part: RowsPart | undefined,
+    running: RunningTask,
+    spec: TaskSpec,
+    worker: LiveWorker,
+  ): Promise<TaskEnd> {
+    if (part === undefined) return await this.#execute(running, spec, worker);
+    const { scheduler, owner } = this.#options;
+    try {
+      return await scheduler.carriers.run(owner, async () => {
+        running.stop.signal.throwIfAborted();
+        return await this.#execute(running, withMessages(spec, await part.read()), worker);
+      });
+    } catch (thrown) {
+      return await this.#eventOf(thrown, running);
+    }
   }
 
   /** Runs a task to its end. Never rejects. */
@@ -374,7 +402,7 @@ export class TaskDispatcher implements RunView, TimedRun {
    */
   async #lookForInput({ stage, worker, isEarly }: RunningTask, producer: TaskId): Promise<void> {
     const { pool } = this.#options.scheduler;
-    const output = stage.producers.flatMap((one) => one.outputs()).find((one) => one.taskId === producer);
+    const output = stage.read.flatMap((one) => one.outputs()).find((one) => one.taskId === producer);
     const id = output?.worker.id ?? this.#running.get(producer)?.worker.info.id;
     const holder = pool.live().find(({ info }) => info.id === id);
     if (holder !== undefined && (await pool.pairs.look(worker, holder))) {
@@ -388,7 +416,7 @@ export class TaskDispatcher implements RunView, TimedRun {
   /** Handles a reader that could not fetch a task's output, even if the worker that holds the output still answers the coordinator. */
   #inputLost(reader: StageRun, producer: TaskId): void {
     try {
-      for (const stage of reader.producers) {
+      for (const stage of reader.read) {
         const output = stage.outputs().find((one) => one.taskId === producer);
         if (output !== undefined) this.#loseOutput(stage, output);
       }

@@ -189,7 +189,7 @@ function attachHandler(options: ControlOptions): WorkerHandlers['Attach'] {
     }
     call.on('data', (said: CoordinatorBeat) => {
       try {
-        tasks.hear(Number(said.epoch));
+        tasks.hear(Number(said.epoch), said.hands_over);
         end.heard(said.may_end);
         onLevels({ levelsMs: said.levels_ms, levelWeightRatio: said.level_weight_ratio });
         onQueryTimes(new Map(said.queries.map((one) => [queryId(one.query_id), queryTime(one)])));

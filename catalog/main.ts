@@ -46,6 +46,7 @@ import { SigningKeys } from './token/signing-keys.ts';
 import { adoptRestored } from './store/postgres/table-version-store.ts';
 import { TokenIssuer } from './token/token-issuer.ts';
 import { Upkeep } from './upkeep/upkeep.ts';
+import { WebhookDeliveries } from './webhook/webhook-deliveries.ts';
 
 export type RunningCatalog = {
   /** Base URL of the REST service. */
@@ -99,22 +100,7 @@ export async function startCatalog(
     closers.push(() => context.notifications.close());
     closers.push(() => Promise.resolve(context.metrics[Symbol.dispose]()));
     closers.push(() => context.readers[Symbol.asyncDispose]());
-    const expiry = expireTables({ ...context, tables: expiryReader(context) });
-    for (const sweeper of [context.sweeper, new Sweeper(context, [expiry])]) {
-      sweeper.start();
-      closers.push(() => sweeper.close());
-    }
-    const filling = new AbortController();
-    const filled = fillFacts(context, filling.signal).catch((error: unknown) => {
-      log.warn({ err: error }, 'tables and views without facts could not be looked for');
-    });
-    closers.push(() => {
-      filling.abort();
-      return filled;
-    });
-    const upkeep = new Upkeep(context);
-    upkeep.start();
-    closers.push(() => upkeep.close());
+    closers.push(...startBackground(context));
     const rotation = setInterval(() => {
       context.keys.rotate().catch((error: unknown) => log.error({ err: error }, 'the signing key was not rotated'));
       forgetExpired(context).catch((error: unknown) => log.warn({ err: error }, 'expired tokens were not forgotten'));
@@ -163,6 +149,27 @@ function prepareStore(
     await makeRoots({ log }, [root]);
     return user.generatedPassword;
   });
+}
+
+/** Starts the background work. @returns how each part of it ends */
+function startBackground(context: Awaited<ReturnType<typeof buildContext>>): readonly (() => Promise<unknown>)[] {
+  const { sweeper, log } = context;
+  const workers = [
+    sweeper,
+    new Sweeper(context, [expireTables({ ...context, tables: expiryReader(context) })]),
+    new Upkeep(context),
+    new WebhookDeliveries(context),
+  ];
+  for (const worker of workers) worker.start();
+  const filling = new AbortController();
+  const filled = fillFacts(context, filling.signal).catch((error: unknown) => {
+    log.warn({ err: error }, 'tables and views without facts could not be looked for');
+  });
+  const endFilling = (): Promise<void> => {
+    filling.abort();
+    return filled;
+  };
+  return [...workers.map((worker) => () => worker.close()), endFilling];
 }
 
 async function buildContext(

@@ -178,6 +178,10 @@ export const CONFIG = {
   ),
   'catalog.token_rate_address': integer(1_200, 1, 1_000_000_000, 'Token requests a minute from one address'),
   'catalog.token_rate_principal': integer(600, 1, 1_000_000_000, 'Token requests a minute of one client or user'),
+  'catalog.public_url': string(
+    '',
+    'Address by which clients reach the REST catalog through a proxy, such as https://catalog.example.com; empty = the one that they use',
+  ),
   'catalog.trusted_proxies': list(
     'Addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For names the client; empty = none is trusted',
   ),
@@ -189,7 +193,7 @@ export const CONFIG = {
     3_600_000,
     'Time for which a table’s earlier metadata is found, so that a transaction reads it as it was at its first statement',
   ),
-  'catalog.vended_key_life': duration(3_600_000, 'Life of the temporary keys of buckets: 15 minutes to 12 hours'),
+  'catalog.credential_time': duration(3_600_000, 'Life of the temporary keys of buckets: 15 minutes to an hour'),
   'catalog.cache_lease': duration(
     2_000,
     'Time for which a coordinator relies on what it was told of a table; a commit that it does not confirm waits for its end; 0 = it always asks',

@@ -33,7 +33,10 @@ const EXTENSION_KEY = 'ARROW:extension:name';
  */
 export function arrivedType(field: Field): ArrivedType {
   const refuse = (type: DataType): never => {
-    throw new SkeinError('NOT_SUPPORTED', `column ${field.name}: rows of the Arrow type ${String(type)} are not taken`);
+    throw new SkeinError(
+      'NOT_SUPPORTED',
+      `column ${field.name}: rows of the Arrow type ${Type[type.typeId]} are not taken`,
+    );
   };
   const visit = (type: DataType, depth: number): ArrivedType => {
     if (depth > DEPTH_MAX) return refuse(type);
@@ -103,7 +106,7 @@ function nested(type: DataType, visit: (child: Field) => ArrivedType): ArrivedTy
       sql: { kind: 'struct', fields: fields.map(({ name, sql }): SqlField => ({ name, type: sql })) },
     };
   }
-  const [child] = ((type as { children?: readonly Field[] | null }).children ?? []) as readonly Field[];
+  const [child] = (type as { children?: readonly Field[] | null }).children ?? [];
   if (child === undefined) return undefined;
   if (DataType.isList(type) || type.typeId === Type.LargeList) {
     const element = visit(child);

@@ -311,7 +311,7 @@ const INLINE_BYTES = 12;
 function viewed(data: Data, rows: Rows): readonly [Int32Array, Uint8Array] {
   const raw = rawBytes(data.values as ArrayBufferView);
   const views = new DataView(raw.buffer, raw.byteOffset, raw.byteLength);
-  const buffers = data.variadicBuffers as readonly Uint8Array[];
+  const buffers = data.variadicBuffers;
   const parts: Uint8Array[] = [];
   const offsets = new Int32Array(countOf(rows) + 1);
   for (let i = 0; i < offsets.length - 1; i += 1) {

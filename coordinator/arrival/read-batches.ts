@@ -13,7 +13,7 @@ export type IncomingBatches = { readonly schema: Schema; readonly batches: Async
 export async function readBatches(messages: AsyncIterable<FlightData<Buffer>>): Promise<IncomingBatches> {
   const reader = await asInvalid(async () => (await RecordBatchReader.from(streamOf(messages))).open());
   if (reader.schema === null || reader.schema === undefined) throw notArrow();
-  return { schema: reader.schema, batches: batchesOf(reader as unknown as AsyncIterable<RecordBatch>) };
+  return { schema: reader.schema, batches: batchesOf(reader) };
 }
 
 async function* batchesOf(reader: AsyncIterable<RecordBatch>): AsyncGenerator<RecordBatch, void> {

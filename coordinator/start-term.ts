@@ -30,7 +30,7 @@ import type { QueryService } from './query/query-service.ts';
 import { statementRunner } from './query/run-statement.ts';
 import type { QueryCompiler } from './prepare/query-compiler.ts';
 import { queryTimes } from './scheduler/query-times.ts';
-import { carrierGate, type TimedRun } from './scheduler/scheduler.ts';
+import { carrierGate, type Scheduler, type TimedRun } from './scheduler/scheduler.ts';
 import { UnloadIntents } from './unload/unload-intents.ts';
 import { UnloadJournal } from './unload/unload-journal.ts';
 import { WriteIntents } from './write/write-intents.ts';
@@ -75,6 +75,21 @@ export type Term = AsyncDisposable & {
   readonly view: ClusterView;
   readonly events: EventHub;
 };
+
+const schedulerOf = (
+  { config, epoch, security, metrics }: TermParts,
+  { pool, running }: Pick<Scheduler, 'pool' | 'running'>,
+): Scheduler => ({
+  pool,
+  keyring: security.keyring,
+  epoch,
+  spillLimitBytes: config['worker.spill_limit'],
+  taskBytesMax: config['worker.task_bytes_max'],
+  workerWaitMs: config['coordinator.worker_wait'],
+  carriers: carrierGate(),
+  onRetry: metrics.taskRetried,
+  running,
+});
 
 /** Begins a term: the end of what earlier ones left behind, and links to the workers. */
 export async function startTerm(parts: TermParts): Promise<Term> {
@@ -121,17 +136,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     log,
     epoch,
     ...engine,
-    scheduler: {
-      pool,
-      keyring: parts.security.keyring,
-      epoch,
-      spillLimitBytes: config['worker.spill_limit'],
-      taskBytesMax: config['worker.task_bytes_max'],
-      workerWaitMs: config['coordinator.worker_wait'],
-      carriers: carrierGate(),
-      onRetry: metrics.taskRetried,
-      running,
-    },
+    scheduler: schedulerOf(parts, { pool, running }),
     writes,
     unloads,
     commits: new CommitQueue(),

@@ -3,9 +3,9 @@ import type { TaskSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { taskId, type TaskId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
-import type { RowsPart } from '../binding/table-rows.ts';
 import { queryKilled, WorkerEnding } from '../cluster/worker-ending.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
+import { runCarrying } from './carry-rows.ts';
 import type { ResultReader } from './result-reader.ts';
 import { readEachOther } from './read-each-other.ts';
 import { RunCosts } from './run-costs.ts';
@@ -14,8 +14,8 @@ import { runTask } from './run-task.ts';
 import { roomsByWidth, type RoomsByWidth } from './rooms-by-width.ts';
 import { asksWorker, runningTask, type RunningTask } from './running-task.ts';
 import type { Scheduler, TimedRun } from './scheduler.ts';
-import { endOnWorkers, runSpooledTask } from './spooled-task.ts';
-import { stageReport, type StageReport } from './stage-report.ts';
+import { endOnWorkers } from './spooled-task.ts';
+import { stageReports, type StageReport } from './stage-report.ts';
 import type { StageRun } from './stage-run.ts';
 import { StarvationWatch } from './starvation-watch.ts';
 import { TakenCores } from './taken-cores.ts';
@@ -39,12 +39,6 @@ import { isCarried, type TaskEvent, type TaskOutput } from './task-state.ts';
  * known to their workers, and the stage is long enough that sending early saves something.
  */
 const EARLY_AFTER_MS = 10;
-
-/** A task with the messages of the one source that it has. */
-const withMessages = (spec: TaskSpec, messages: readonly Uint8Array[]): TaskSpec => ({
-  ...spec,
-  inputs: spec.inputs.map((input) => ({ ...input, sources: input.sources.map((source) => ({ ...source, messages })) })),
-});
 
 type Options = {
   readonly scheduler: Scheduler;
@@ -114,9 +108,7 @@ export class TaskDispatcher implements RunView, TimedRun {
   }
 
   get stages(): readonly StageReport[] {
-    return [...this.#stages]
-      .filter(({ fragment }) => fragment.tasks.kind !== 'parts')
-      .map((stage) => stageReport(stage));
+    return stageReports(this.#stages);
   }
 
   /**
@@ -262,7 +254,7 @@ export class TaskDispatcher implements RunView, TimedRun {
       { worker, room },
       { id, scheduledMs: Math.round(this.#costs.scheduledMs) },
     );
-    const running = runningTask({ stage, worker, spec, isEarly });
+    const running = runningTask({ stage, worker, spec, isEarly, part: stage.part(task) });
     stage.applyTask(task, { kind: 'placed', taskId: id, worker: { id: info.id, address: link.address } });
     for (const producer of stage.read) producer.isRead = true;
     this.#running.set(id, running);
@@ -272,7 +264,7 @@ export class TaskDispatcher implements RunView, TimedRun {
     const noteEnd = stage.attempts.begin(task, { worker: info.name, threads: spec.threads });
     const run = async (): Promise<void> => {
       const sentAtMs = Date.now();
-      const end = await this.#executeWith(stage.part(task), running, spec, worker);
+      const end = await this.#execute(running, spec, worker);
       const event = withRun(end, { worker: info.name, threads: spec.threads, sentAtMs, endedAtMs: Date.now() });
       noteEnd(event);
       if (event.kind === 'finished') this.#costs.scanned(id, event.report.bytesScanned);
@@ -319,28 +311,9 @@ export class TaskDispatcher implements RunView, TimedRun {
     return true;
   }
 
-  /** Runs a task with the rows that it carries. Never rejects. */
-  async #executeWith(
-    part: RowsPart | undefined,
-    running: RunningTask,
-    spec: TaskSpec,
-    worker: LiveWorker,
-  ): Promise<TaskEnd> {
-    if (part === undefined) return await this.#execute(running, spec, worker);
-    const { scheduler, owner } = this.#options;
-    try {
-      return await scheduler.carriers.run(owner, async () => {
-        running.stop.signal.throwIfAborted();
-        return await this.#execute(running, withMessages(spec, await part.read()), worker);
-      });
-    } catch (thrown) {
-      return await this.#eventOf(thrown, running);
-    }
-  }
-
   /** Runs a task to its end. Never rejects. */
   async #execute(running: RunningTask, spec: TaskSpec, worker: LiveWorker): Promise<TaskEnd> {
-    const { stage, stop } = running;
+    const { stage, stop, part } = running;
     const { scheduler, owner } = this.#options;
     const { result } = stage;
     const onLost = (): void => stop.abort(worker.lost.reason);
@@ -359,7 +332,7 @@ export class TaskDispatcher implements RunView, TimedRun {
         const run = { ...task, keyring: scheduler.keyring, onMessage: result.reader(spec.taskId), onStopped };
         return { kind: 'finished', report: result.checked(await runTask(run)) };
       }
-      const end = await runSpooledTask(task);
+      const end = await runCarrying(part, task, scheduler);
       if (end.kind === 'finished') return end;
       await this.#lookForInput(running, end.producer);
       return { kind: 'inputLost' };

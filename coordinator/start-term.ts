@@ -124,6 +124,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
       taskBytesMax: config['worker.task_bytes_max'],
       workerWaitMs: config['coordinator.worker_wait'],
       onRetry: metrics.taskRetried,
+      renewKey: (tenant, key) => sessions.catalog.renewKey(tenant, key),
       running,
     },
     writes,

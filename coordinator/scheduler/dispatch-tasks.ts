@@ -8,6 +8,7 @@ import type { LiveWorker } from '../cluster/worker-pool.ts';
 import type { ResultReader } from './result-reader.ts';
 import { readEachOther } from './read-each-other.ts';
 import { RunCosts } from './run-costs.ts';
+import { RunKeys } from './run-keys.ts';
 import { runProgress, type RunProgress, type RunView } from './run-progress.ts';
 import { runTask } from './run-task.ts';
 import { roomsByWidth, type RoomsByWidth } from './rooms-by-width.ts';
@@ -61,6 +62,7 @@ export class TaskDispatcher implements RunView, TimedRun {
   readonly #costs: RunCosts;
   readonly #used = new Map<string, LiveWorker>();
   readonly #specs: TaskSpecs;
+  readonly #keys: RunKeys;
   readonly #stop = new AbortController();
   readonly #failed: PromiseWithResolvers<never> = Promise.withResolvers();
   readonly #onAbort: () => void;
@@ -76,6 +78,7 @@ export class TaskDispatcher implements RunView, TimedRun {
     this.#options = options;
     this.#costs = new RunCosts(options.owner);
     this.#specs = new TaskSpecs(options.scheduler, options.owner);
+    this.#keys = new RunKeys(options.scheduler, options.owner);
     const { pool, workerWaitMs } = options.scheduler;
     this.#starvation = new StarvationWatch({ pool, waitMs: workerWaitMs, onStarved: (error) => this.#fail(error) });
     this.#failed.promise.catch(() => undefined);
@@ -99,6 +102,10 @@ export class TaskDispatcher implements RunView, TimedRun {
     if (running === undefined) return;
     this.#costs.worked(running, { rows: 0, scheduledMs });
     this.#costs.scanned(id, bytesScanned);
+  }
+
+  wantsKey(worker: string, credentialId: string): void {
+    this.#keys.wanted(worker, credentialId);
   }
 
   /** Progress of the stages that were started so far. */
@@ -257,6 +264,7 @@ export class TaskDispatcher implements RunView, TimedRun {
     stage.applyTask(task, { kind: 'placed', taskId: id, worker: { id: info.id, address: link.address } });
     for (const producer of stage.producers) producer.isRead = true;
     this.#running.set(id, running);
+    this.#keys.add(worker, spec);
     this.#cores.add(running);
     this.#used.set(info.id, worker);
     this.#hasSpooled ||= spec.output.kind !== 'stream';
@@ -268,6 +276,7 @@ export class TaskDispatcher implements RunView, TimedRun {
       noteEnd(event);
       if (event.kind === 'finished') this.#costs.scanned(id, event.report.bytesScanned);
       this.#running.delete(id);
+      this.#keys.remove(id);
       this.#cores.remove(running);
       running.ended.resolve();
       this.#ended(running, task, event, id);

@@ -1,5 +1,6 @@
-import type { QueryId, TaskId } from '#shared/id.ts';
+import type { QueryId, TaskId, TenantId } from '#shared/id.ts';
 import type { Keyring } from '#shared/keyring.ts';
+import type { S3Credential } from '#shared/storage/credential.ts';
 import type { TaskTime } from '../cluster/worker-info.ts';
 import type { LiveWorker, WorkerPool } from '../cluster/worker-pool.ts';
 import type { ClusterFacts } from '../distributor/fragment.ts';
@@ -12,6 +13,8 @@ export interface TimedRun {
   readonly isPinned: boolean;
   /** A task that runs has cost so much by now. */
   timed(task: TaskId, costs: Pick<TaskTime, 'scheduledMs' | 'bytesScanned'>): void;
+  /** Tasks on a worker need another key in place of this one. */
+  wantsKey(worker: string, credentialId: string): void;
 }
 
 /** The services and limits that all queries of a coordinator share. */
@@ -25,6 +28,8 @@ export type Scheduler = {
   /** `coordinator.worker_wait` */
   readonly workerWaitMs: number;
   readonly onRetry: () => void;
+  /** Gives a key in place of one that ends, or that the store has refused. */
+  readonly renewKey: (tenant: TenantId, key: S3Credential) => Promise<S3Credential>;
   /** The current runs by their ids. A worker that holds tasks or output of any other run is told to end it. */
   readonly running: Map<QueryId, TimedRun>;
 };

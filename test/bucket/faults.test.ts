@@ -147,19 +147,20 @@ test('keys that end while a scan, a CREATE TABLE AS and an OPTIMIZE run are rene
     expect(await rowsOrNull(sql), sql).not.toBeNull();
     expect(performance.now() - begunMs, sql).toBeGreaterThan(15_000);
   };
-  proxy.set({ bytesPerSecond: 350_000 });
+  proxy.set({ bytesPerSecond: 600_000 });
   await lasting(BASE);
+  proxy.set({ bytesPerSecond: 1_200_000 });
   await lasting('CREATE TABLE cloud.f.lasting AS SELECT id, text FROM cloud.f.base');
   proxy.set({});
   await cluster.sql(`INSERT INTO cloud.f.lasting SELECT id, text FROM cloud.f.base`);
-  proxy.set({ bytesPerSecond: 500_000 });
+  proxy.set({ bytesPerSecond: 2_200_000 });
   await lasting('OPTIMIZE cloud.f.lasting');
   proxy.set({});
   expect(await cluster.sql('SELECT count(*), sum(id) FROM cloud.f.lasting')).toEqual([
     [2 * ROWS, String(ROWS * (ROWS - 1))],
   ]);
   expect(proxy.takeCounts().keys).toBeGreaterThan(5);
-});
+}, 300_000);
 
 test('keys that the store has forgotten are renewed in the middle of a statement', async () => {
   proxy.set({ bytesPerSecond: 1_000_000 });

@@ -28,6 +28,11 @@ const CLOSE_TIMEOUT_MS = 3_500;
 /** A signal to a process group arrives twice, from its sender and forwarded by the supervisor: within this time it counts once. */
 const SAME_SIGNAL_MS = 250;
 
+/** Time for a coordinator to hand over the lead. */
+const HAND_OVER_MS = 5_000;
+/** A coordinator is drained by its own process only. */
+const NEVER = new Promise<void>(() => undefined);
+
 const START = {
   catalog: async (config, log) => {
     const { startCatalog } = await import('#catalog/main.ts');
@@ -43,6 +48,11 @@ const START = {
     const coordinator = await startCoordinator(config, log);
     return {
       said: { url: coordinator.queryUrl, flight_sql_url: coordinator.flightSqlUrl },
+      drain: {
+        drained: NEVER,
+        run: () => coordinator.drain(),
+        timeoutMs: config['coordinator.drain_timeout'] + HAND_OVER_MS,
+      },
       close: () => coordinator.close(),
     };
   },

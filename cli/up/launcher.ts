@@ -327,7 +327,8 @@ function serviceSpecs({ config, sources }: LoadedConfig, ports: ClusterPorts): r
     url,
     command: [...serviceFlags(kind), SKEIN, kind],
     environment: childEnvironment({ config: { ...config, ...own }, sources }, serviceEnvironment(kind)),
-    stop: 'SIGTERM',
+    // After SIGTERM a coordinator waits for its statements; here all services stop.
+    stop: kind === 'coordinator' ? 'SIGINT' : 'SIGTERM',
     restartPauseMaxMs: config['up.restart_pause_max'],
   });
   const withoutPassword: Partial<Config> = { 'admin.password': '' };

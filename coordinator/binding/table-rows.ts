@@ -10,6 +10,6 @@ export type TableRows = {
   readonly rowCount: number;
   /** Length of `messages`. */
   readonly bytes: number;
-  /** FlightData messages in base64, the schema first, as a task carries them. */
-  readonly messages: readonly string[];
+  /** FlightData messages, the schema first, as a task carries them. */
+  readonly messages: readonly Uint8Array[];
 };

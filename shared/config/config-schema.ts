@@ -364,6 +364,10 @@ export const CONFIG = {
   'coordinator.result_bytes_max': bytes(64 * GIB, 'Largest result'),
   'coordinator.query_timeout': duration(600_000, 'Timeout of a query that names none, from the arrival of its request'),
   'coordinator.query_timeout_max': duration(86_400_000, 'Longest timeout_ms that a request may name'),
+  'coordinator.drain_timeout': duration(
+    60_000,
+    'Time for which statements go on after SIGTERM, while another coordinator leads; a second signal ends them',
+  ),
   'coordinator.worker_wait': duration(
     10_000,
     'Time that a running query waits for a worker when none is left that can run its tasks',

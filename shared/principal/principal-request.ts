@@ -1,5 +1,6 @@
 import { Type, type Static, type TProperties } from 'typebox';
 import { KEY_ALGORITHMS, type KeyAlgorithm } from './key-algorithm.ts';
+import type { MadeType } from '#shared/made-type.ts';
 import { PRIVILEGES, type Privilege } from './privilege.ts';
 
 /**
@@ -77,6 +78,8 @@ export type RequestOf<Kind extends PrincipalRequest['kind']> = Extract<Principal
 /** The rows that a statement answers. */
 export type PrincipalAnswer = {
   readonly columns: readonly string[];
+  /** The types of the columns, whose values are texts nevertheless; absent = all are VARCHAR. */
+  readonly types?: readonly MadeType[];
   readonly rows: readonly (readonly (string | null)[])[];
   /** For `after` of the next page; null = there is none. */
   readonly next: string | null;

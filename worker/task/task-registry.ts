@@ -127,11 +127,14 @@ export class TaskRegistry {
     return this.#intake.kind !== 'open';
   }
 
-  /** @throws FORBIDDEN for an epoch older than one that was seen. */
-  hear(epoch: number): void {
+  /**
+   * @param handsOver the coordinator has given up the lead, and is heard until its queries have ended
+   * @throws FORBIDDEN for an epoch older than one that was seen
+   */
+  hear(epoch: number, handsOver = false): void {
     if (isReplaced(this.#coordinators, epoch)) throw new SkeinError('FORBIDDEN', 'a newer coordinator has taken over');
     const atMs = this.#options.clock.monotonicMs();
-    this.#coordinators = nextCoordinators(this.#coordinators, { kind: 'heard', epoch, atMs });
+    this.#coordinators = nextCoordinators(this.#coordinators, { kind: 'heard', epoch, atMs, handsOver });
   }
 
   /**

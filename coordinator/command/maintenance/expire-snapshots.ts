@@ -37,9 +37,9 @@ export const expireSnapshots: Procedure = {
     }
     const files = found.snapshotIds.length === 0 ? 0 : await removeFiles(context, { table, base, found, dryRun });
     return [
-      ['expired_snapshots_count', String(found.snapshotIds.length)],
-      ['expired_refs_count', String(found.refs.length)],
-      ['deleted_files_count', String(files)],
+      ['expired_snapshots_count', found.snapshotIds.length],
+      ['expired_refs_count', found.refs.length],
+      ['deleted_files_count', files],
     ];
   },
 };

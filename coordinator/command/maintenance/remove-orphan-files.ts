@@ -72,8 +72,8 @@ export const removeOrphanFiles: Procedure = {
       if (!dryRun) await removeAll(storage, removed, context);
     }
     return [
-      ['scanned_files_count', String(found.length)],
-      ['deleted_files_count', String(count)],
+      ['scanned_files_count', found.length],
+      ['deleted_files_count', count],
     ];
   },
 };

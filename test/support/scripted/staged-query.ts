@@ -89,7 +89,7 @@ export async function cluster(
     mlfq: () => DEFAULT_MLFQ,
     release: SCRIPTED_RELEASE,
     log: silentLogger,
-    ...queryTimes({ running, epoch: 1 }),
+    ...queryTimes({ running, epoch: 1, ending: () => [] }),
   });
   closers.push(() => pool.close(), ...workers.map((w) => w.kill));
   await vi.waitFor(() => expect(pool.liveCount()).toBe(options.joinLater === true ? 1 : count));

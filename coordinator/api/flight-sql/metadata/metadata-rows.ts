@@ -6,7 +6,7 @@ import { schemaMessage } from '../arrow-message.ts';
 import { METADATA_COMMANDS, type FlightCommand } from '../flight-command.ts';
 import type { FlightRows } from '../send-result.ts';
 import { TABLE_KINDS, type CatalogEntries, type TableEntry } from './catalog-entries.ts';
-import { bytes, columnBatch, int32s, texts } from './column-data.ts';
+import { bytes, columnBatch, int32s, texts } from '../../../binding/column-data.ts';
 import {
   CATALOGS,
   DB_SCHEMAS,

@@ -29,7 +29,7 @@ export type S3Credential = {
 };
 
 /** The folders below which a key reads, or also writes. */
-export type KeyReach = { readonly folders: readonly string[]; readonly writes: boolean };
+type KeyReach = { readonly folders: readonly string[]; readonly writes: boolean };
 
 const NO_CREDENTIAL: StorageCredential = { kind: 'none' };
 

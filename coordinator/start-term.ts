@@ -110,8 +110,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     stack.defer(parts.workload.onChange((workload) => admission.reconfigure(workload)));
   }
   const registry = new QueryRegistry();
-  const { coordinatorId, workload } = parts;
-  const view = clusterView({ coordinatorId, epoch, activeSinceMs: systemClock.nowMs(), admission, pool, workload });
+  const view = clusterView({ ...parts, activeSinceMs: systemClock.nowMs(), admission, pool });
   const events = stack.use(new EventHub({ epoch, view, admission, registry, clock: systemClock }));
   const engine = { registry, admission, sessions, compiler, texts, tables, fileLists, quarantine, runs };
   const queries = statementRunner({

@@ -203,19 +203,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     listCatalog: (principal, catalog, signal) => lists.list(principal, catalog, signal),
     ...changeCalls(call),
     stages: stageCatalog(call),
-    storageKey: async (tenant, folders, permission) => {
-      const local = folders.find((folder) => normalizeLocation(folder).startsWith('file:'));
-      if (local !== undefined) return fileCredential(local);
-      const { key } = await call('VendKey', { folders, writes: permission === 'write', tenant });
-      return fromKeyMessage(must(key, 'a bucket has a key'));
-    },
-    renewKey: async (tenant, credential) => {
-      const { reach, accessKeyId } = credential;
-      if (reach === undefined) return credential;
-      const request = { folders: reach.folders, writes: reach.writes, tenant, refused_key_id: accessKeyId };
-      const { key } = await call('VendKey', request);
-      return fromKeyMessage(must(key, 'a bucket has a key'));
-    },
+    ...keyCalls(call),
     signIn: (credentials) => call('SignIn', credentials),
     signingKeys: async () => (await call('GetSigningKeys', {})).jwks_json,
     watchEpochs: (signal) => watchEpochs(watching, security.keyring, signal),
@@ -232,6 +220,22 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
 
 type Lists = Pick<CatalogClient, 'listCatalogs' | 'listNamespaces' | 'listTables'>;
 type Changes = Pick<CatalogClient, 'runOperation' | 'runPrincipalStatement' | 'commitTables' | 'abandonCommit'>;
+
+const keyCalls = (call: CatalogCall): Pick<CatalogClient, 'storageKey' | 'renewKey'> => ({
+  storageKey: async (tenant, folders, permission) => {
+    const local = folders.find((folder) => normalizeLocation(folder).startsWith('file:'));
+    if (local !== undefined) return fileCredential(local);
+    const { key } = await call('VendKey', { folders, writes: permission === 'write', tenant });
+    return fromKeyMessage(must(key, 'a bucket has a key'));
+  },
+  renewKey: async (tenant, credential) => {
+    const { reach, accessKeyId } = credential;
+    if (reach === undefined) return credential;
+    const request = { folders: reach.folders, writes: reach.writes, tenant, refused_key_id: accessKeyId };
+    const { key } = await call('VendKey', request);
+    return fromKeyMessage(must(key, 'a bucket has a key'));
+  },
+});
 
 const listCalls = (call: CatalogCall): Lists => ({
   listCatalogs: async (principal, action) => {

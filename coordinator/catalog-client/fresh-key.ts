@@ -15,7 +15,7 @@ export async function freshKey(catalog: Keys, tenant: string, key: StorageCreden
   return leftMs > LEFT_MIN_MS ? key : catalog.storageKey(tenant, folders, writes ? 'write' : 'read');
 }
 
-/** What a statement lends to the storages that it opens here. */
+/** The signal, keys and repeats that a statement lends to the storages that it opens here. */
 export const statementUse = (catalog: Keys, tenant: string, signal?: AbortSignal): StorageUse => ({
   ...(signal === undefined ? {} : { signal }),
   renew: (key) => catalog.renewKey(tenant, key),

@@ -17,7 +17,7 @@ export function queryTimes(
   return {
     onBeat: (link, info) => {
       for (const { queryId, taskId, ...costs } of info.tasks) running.get(queryId)?.timed(taskId, costs);
-      for (const { queryId, credentialId } of info.wantedKeys) running.get(queryId)?.wantsKey(info.id, credentialId);
+      for (const { queryId, credentialId } of info.wantedKeys) running.get(queryId)?.keys.wanted(info.id, credentialId);
       end(link, info);
     },
     levels: (queryIds) =>

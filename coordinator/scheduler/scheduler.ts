@@ -4,6 +4,7 @@ import type { S3Credential } from '#shared/storage/credential.ts';
 import type { TaskTime } from '../cluster/worker-info.ts';
 import type { LiveWorker, WorkerPool } from '../cluster/worker-pool.ts';
 import type { ClusterFacts } from '../distributor/fragment.ts';
+import type { RunKeys } from './run-keys.ts';
 
 /** A run of a query, as its workers' heartbeats concern it. */
 export interface TimedRun {
@@ -13,8 +14,8 @@ export interface TimedRun {
   readonly isPinned: boolean;
   /** A task that runs has cost so much by now. */
   timed(task: TaskId, costs: Pick<TaskTime, 'scheduledMs' | 'bytesScanned'>): void;
-  /** Tasks on a worker need another key in place of this one. */
-  wantsKey(worker: string, credentialId: string): void;
+  /** The keys of its running tasks. */
+  readonly keys: RunKeys;
 }
 
 /** The services and limits that all queries of a coordinator share. */

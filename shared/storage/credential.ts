@@ -24,7 +24,7 @@ export type S3Credential = {
   readonly endpoint: string | null;
   /** The bucket is the first part of the path, not of the host's name. */
   readonly pathStyle: boolean;
-  /** What the key opens: another one like it is asked for by these. Absent = it is not renewed. */
+  /** The folders that the key opens: another one like it is asked for by these. Absent = it is not renewed. */
   readonly reach?: KeyReach;
 };
 

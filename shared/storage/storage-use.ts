@@ -1,6 +1,6 @@
 import type { S3Credential } from './credential.ts';
 
-/** What a statement or task lends to the storages that it opens. */
+/** The signal, keys and repeats that a statement or task lends to the storages that it opens. */
 export type StorageUse = {
   /** Ends requests, and the waits between them. */
   readonly signal?: AbortSignal;

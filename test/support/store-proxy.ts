@@ -17,11 +17,11 @@ export type StoreFaults = {
   /** Answers to reads of which a byte is another one. */
   readonly altered?: number;
   readonly delayMs?: number;
-  /** Of all answers and bodies together. */
+  /** Speed of the line for all bodies together. */
   readonly bytesPerSecond?: number;
 };
 
-/** What has gone through since the counts were last read. */
+/** Requests that have gone through since the counts were last read. */
 export type StoreCounts = {
   readonly requests: number;
   readonly reads: number;

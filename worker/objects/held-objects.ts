@@ -65,7 +65,7 @@ export class SlotObjects {
 
 /** The objects that one task reads, as local files. They are in use until it is disposed. */
 export class HeldObjects implements AsyncDisposable {
-  /** What the task lends to its storages. */
+  /** The signal, keys and repeats that the task lends to its storages. */
   readonly use: StorageUse;
   readonly #slot: SlotObjects;
   readonly #tenantFolder: string;

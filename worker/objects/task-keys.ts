@@ -10,7 +10,7 @@ const WAIT_MS = 20_000;
  * answer comes with a message.
  */
 export class TaskKeys {
-  /** What the task lends to the storages that it opens. */
+  /** The signal, keys and repeats that the task lends to the storages that it opens. */
   readonly use: StorageUse;
   readonly #ask: (credentialId: string) => void;
   /** By the ids of the keys that they replace. */

@@ -36,7 +36,7 @@ export type WriteTools = {
   readonly signal: AbortSignal;
   /** Local folder for files that go to a bucket. */
   readonly workFolder: string;
-  /** What the task lends to its storages. */
+  /** The signal, keys and repeats that the task lends to its storages. */
   readonly use: StorageUse;
 };
 

@@ -42,7 +42,7 @@ export async function putObject(client: S3Client, location: string, body: Uint8A
   }
 }
 
-/** What an object says of itself with every answer. */
+/** Headers that come with every answer for the object. */
 const ownHeaders = (writeId: string, crc: number | null | undefined): Readonly<Record<string, string>> => ({
   [WRITE_ID_HEADER]: writeId,
   ...(crc === null || crc === undefined ? {} : { [CRC_HEADER]: crc.toString(16).padStart(8, '0') }),

@@ -35,6 +35,8 @@ export type Vending = {
   readonly tenant: string;
   /** Id of a key that the store has refused, or that ends: another one is wanted. */
   readonly refused?: string;
+  /** Called before a key is made, and not when one is there already. */
+  readonly check?: () => Promise<void>;
 };
 
 /** The storages of all catalogs: opened with their own rights, and with temporary keys for those who read and write tables. */
@@ -64,7 +66,7 @@ export class Storages {
     const profile = await this.#profileAt(normal);
     const { settings, roots } = profile;
     if (settings.roleArn === null) return toCredential(settings, this.#ownKey(profile), null);
-    return this.#temporary(profile, {
+    return this.temporaryKey(profile, {
       folders: roots,
       permission: 'write',
       tenant: profile.tenant,
@@ -93,7 +95,7 @@ export class Storages {
     const normal = normalizeLocation(location);
     if (!normal.startsWith('s3:')) return fileCredential(normal);
     const profile = await this.#profileAt(normal);
-    if (hasSts(profile.settings)) return this.#temporary(profile, vending);
+    if (hasSts(profile.settings)) return this.temporaryKey(profile, vending);
     const { sealedEngineKey, catalogId, catalog, settings } = profile;
     if (sealedEngineKey !== null) {
       return toCredential(settings, openKey(this.#parts.sealing, sealedEngineKey, engineKeyOwner(catalogId)), null);
@@ -115,7 +117,11 @@ export class Storages {
     throw new SkeinError('NOT_SUPPORTED', `catalog ${catalog} has no key for its bucket (--credentials)`);
   }
 
-  async #temporary(profile: ProfileRow, { folders, permission, tenant, refused }: Vending): Promise<S3Credential> {
+  /** As `vend`, from a profile whose store has STS. @throws STORAGE_ERROR, and what `check` throws */
+  async temporaryKey(
+    profile: ProfileRow,
+    { folders, permission, tenant, check, refused }: Vending,
+  ): Promise<S3Credential> {
     const { catalogId, version, settings, catalog } = profile;
     const { clock, keyLifeMs } = this.#parts;
     const sorted = outermost(folders.map(normalizeLocation));
@@ -130,16 +136,19 @@ export class Storages {
       const other = await asked;
       if (other !== known) return other.credential;
     }
-    const made = assumeRole(this.#ownKey(profile), settings, {
-      name: `skein-${catalog}-${permission}`,
-      policy: sessionPolicy(sorted, permission, settings.region),
-      lifeSeconds: Math.floor(keyLifeMs / 1_000),
-    }).then((temporary): GivenKey => {
+    const make = async (): Promise<GivenKey> => {
+      await check?.();
+      const temporary = await assumeRole(this.#ownKey(profile), settings, {
+        name: `skein-${catalog}-${permission}`,
+        policy: sessionPolicy(sorted, permission, settings.region, settings.roleArn),
+        lifeSeconds: Math.floor(keyLifeMs / 1_000),
+      });
       const { expiresAtMs } = temporary;
       const reach = { folders: sorted, writes: permission === 'write' };
       const credential = { ...toCredential(settings, temporary, expiresAtMs), reach };
       return { credential, lifeMs: expiresAtMs - clock.nowMs() };
-    });
+    };
+    const made = make();
     this.#keys.set(key, made);
     try {
       return (await made).credential;

@@ -1,10 +1,16 @@
 import type { OutputSpec, ScanAccess, TaskSpec } from '#proto/task.ts';
-import type { TaskId } from '#shared/id.ts';
+import type { TaskId, TenantId } from '#shared/id.ts';
+import type { Keyring } from '#shared/keyring.ts';
 import { credentialId, type S3Credential } from '#shared/storage/credential.ts';
 import { grantsOf, signTicket } from '#shared/ticket.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
-import type { Scheduler } from './scheduler.ts';
 import { ticketUntil, type TaskOwner } from './task-spec.ts';
+
+export type KeyServices = {
+  readonly keyring: Keyring;
+  /** Gives a key in place of one that ends, or that the store has refused. */
+  readonly renewKey: (tenant: TenantId, key: S3Credential) => Promise<S3Credential>;
+};
 
 /** Time in which a worker confirms that it has a key. */
 const SEND_TIMEOUT_MS = 5_000;
@@ -22,14 +28,14 @@ const accessOf = ({ scans, output }: { readonly scans: readonly ScanAccess[]; re
  * tasks gets it with a ticket that covers it.
  */
 export class RunKeys {
-  readonly #scheduler: Pick<Scheduler, 'keyring' | 'renewKey'>;
+  readonly #scheduler: KeyServices;
   readonly #owner: TaskOwner;
   readonly #tasks = new Map<TaskId, KeyTask>();
   /** Newer keys, or those that are asked for, by the ids of the keys that they replace. */
   readonly #newer = new Map<string, Promise<S3Credential>>();
   readonly #sending = new Set<string>();
 
-  constructor(scheduler: Pick<Scheduler, 'keyring' | 'renewKey'>, owner: TaskOwner) {
+  constructor(scheduler: KeyServices, owner: TaskOwner) {
     this.#scheduler = scheduler;
     this.#owner = owner;
   }

@@ -1,10 +1,8 @@
-import type { QueryId, TaskId, TenantId } from '#shared/id.ts';
-import type { Keyring } from '#shared/keyring.ts';
-import type { S3Credential } from '#shared/storage/credential.ts';
+import type { QueryId, TaskId } from '#shared/id.ts';
 import type { TaskTime } from '../cluster/worker-info.ts';
 import type { LiveWorker, WorkerPool } from '../cluster/worker-pool.ts';
 import type { ClusterFacts } from '../distributor/fragment.ts';
-import type { RunKeys } from './run-keys.ts';
+import type { KeyServices, RunKeys } from './run-keys.ts';
 
 /** A run of a query, as its workers' heartbeats concern it. */
 export interface TimedRun {
@@ -19,9 +17,8 @@ export interface TimedRun {
 }
 
 /** The services and limits that all queries of a coordinator share. */
-export type Scheduler = {
+export type Scheduler = KeyServices & {
   readonly pool: WorkerPool;
-  readonly keyring: Keyring;
   readonly epoch: number;
   readonly spillLimitBytes: number;
   /** `worker.task_bytes_max` */
@@ -29,8 +26,6 @@ export type Scheduler = {
   /** `coordinator.worker_wait` */
   readonly workerWaitMs: number;
   readonly onRetry: () => void;
-  /** Gives a key in place of one that ends, or that the store has refused. */
-  readonly renewKey: (tenant: TenantId, key: S3Credential) => Promise<S3Credential>;
   /** The current runs by their ids. A worker that holds tasks or output of any other run is told to end it. */
   readonly running: Map<QueryId, TimedRun>;
 };

@@ -77,7 +77,7 @@ export type Term = AsyncDisposable & {
 };
 
 const schedulerOf = (
-  { config, epoch, security, metrics }: TermParts,
+  { config, epoch, security, metrics, sessions }: TermParts,
   { pool, running }: Pick<Scheduler, 'pool' | 'running'>,
 ): Scheduler => ({
   pool,
@@ -88,6 +88,7 @@ const schedulerOf = (
   workerWaitMs: config['coordinator.worker_wait'],
   carriers: carrierGate(),
   onRetry: metrics.taskRetried,
+  renewKey: (tenant, key) => sessions.catalog.renewKey(tenant, key),
   running,
 });
 
@@ -126,8 +127,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     stack.defer(parts.workload.onChange((workload) => admission.reconfigure(workload)));
   }
   const registry = new QueryRegistry();
-  const { coordinatorId, workload } = parts;
-  const view = clusterView({ coordinatorId, epoch, activeSinceMs: systemClock.nowMs(), admission, pool, workload });
+  const view = clusterView({ ...parts, activeSinceMs: systemClock.nowMs(), admission, pool });
   const events = stack.use(new EventHub({ epoch, view, admission, registry, clock: systemClock }));
   const engine = { registry, admission, sessions, compiler, texts, tables, fileLists, quarantine, runs };
   const queries = statementRunner({

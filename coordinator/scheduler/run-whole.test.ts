@@ -68,6 +68,7 @@ async function clusterOf(scripts: readonly WorkerScript[]): Promise<{ scheduler:
       carriers: carrierGate(),
       onRetry,
       running: new Map(),
+      renewKey: (_tenant, key) => Promise.resolve(key),
     },
     workers,
   };

@@ -160,7 +160,10 @@ export const CONFIG = {
   'catalog.port': port(8181, 'Iceberg REST port'),
   'catalog.internal_port': port(0, 'Port of the internal gRPC'),
   'catalog.url': string('http://127.0.0.1:8181', 'URL of the catalog as other services and clients reach it'),
-  'catalog.internal_url': string('127.0.0.1:8191', 'host:port of the catalog’s internal gRPC'),
+  'catalog.internal_url': {
+    ...list('host:port of the internal gRPC of each catalog; the first that answers is used until it no longer does'),
+    default: ['127.0.0.1:8191'],
+  },
   'catalog.body_bytes_max': bytes(32 * MIB, 'Largest request body of the REST catalog'),
   'catalog.request_timeout': duration(60_000, 'Time in which a client has to send its request, or is cut off'),
   'catalog.bodies_bytes_max': bytes(
@@ -309,6 +312,10 @@ export const CONFIG = {
   'coordinator.result_spool_bytes': bytes(
     16 * GIB,
     'Disk for the rows that wait for clients who do not read; those of one tenant have half of it at most, a result that needs more is cancelled',
+  ),
+  'coordinator.arrived_rows_bytes': bytes(
+    64 * GIB,
+    'Disk for the rows that clients send with statements, until these have ended; those of one tenant have half of it at most',
   ),
   'coordinator.result_ttl': duration(
     60_000,

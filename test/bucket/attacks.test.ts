@@ -263,7 +263,7 @@ describe.each(WAYS)('by %s', (name) => {
     expect(await textAt(`${at}-copied`)).toBe('');
     // An address holds no body.
     if (name === 'presigned') return;
-    const deleted = `<Delete>${object(`${at.slice('/warehouse/'.length)}`)}${object('lake/fixed/orders/data/absent')}</Delete>`;
+    const deleted = `<Delete>${object(at.slice('/warehouse/'.length))}${object('lake/fixed/orders/data/absent')}</Delete>`;
     await ok(tokens.write, {
       method: 'POST',
       target: '/warehouse?delete',

@@ -29,9 +29,9 @@ export async function startStsRelay(store: string): Promise<StsRelay> {
       const body = Buffer.concat(chunks);
       if (wide !== null) {
         made += 1;
-        void wide(new URLSearchParams(body.toString())).then((answer) => {
-          outgoing.writeHead(200, { 'content-type': 'application/xml' }).end(answer);
-        });
+        void wide(new URLSearchParams(body.toString())).then((answer) =>
+          outgoing.writeHead(200, { 'content-type': 'application/xml' }).end(answer),
+        );
         return;
       }
       // The signature covers the host, which stays as it came.

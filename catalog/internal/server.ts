@@ -20,6 +20,7 @@ import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
 import {
   alterCatalog,
+  alterTenant,
   createCatalog,
   createTenant,
   describeCatalogs,
@@ -27,6 +28,7 @@ import {
   dropTenant,
   listTenants,
 } from './administration.ts';
+import { exportAudit } from './audit-export.ts';
 import { authorize } from './authorize.ts';
 import { abandonCommit, commitTables } from './commit-tables.ts';
 import { createClient, dropClient, listClients, rotateClient } from './clients.ts';
@@ -107,6 +109,8 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     ListClients: unary(context, OPERATOR, listClients),
     DropClient: unary(context, OPERATOR, dropClient),
     CreateTenant: unary(context, OPERATOR, createTenant),
+    AlterTenant: unary(context, OPERATOR, alterTenant),
+    ExportAuditLog: unary(context, OPERATOR, exportAudit),
     ListTenants: unary(context, OPERATOR, listTenants),
     DropTenant: unary(context, OPERATOR, dropTenant),
     CreateCatalog: unary(context, OPERATOR, createCatalog),

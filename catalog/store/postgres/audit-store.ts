@@ -8,7 +8,7 @@ import { wholePattern } from './whole-pattern.ts';
 /** The audit log, and the deliveries to webhooks that its rows cause. */
 
 /** Everything that the audit log records; webhooks subscribe to these names and to their prefixes. `docs/security.md` lists them. */
-const AUDIT_EVENTS = [
+export const AUDIT_EVENTS = [
   'create_user',
   'alter_user',
   'rename_user',

@@ -28,6 +28,7 @@ import { TokenVerifier } from '#shared/token-verifier.ts';
 import { ScanPlanner } from './planning/scan-planner.ts';
 import { forgetKeys, purgeDropped } from './purge/purge-dropped.ts';
 import { Sweeper } from './purge/sweeper.ts';
+import { DelegationLog } from './delegation/delegation-log.ts';
 import { KeyAllowance } from './idempotency/key-allowance.ts';
 import { createMetrics } from './observe/metrics.ts';
 import { ADVERTISED_ENDPOINTS } from './rest/operations.ts';
@@ -99,8 +100,7 @@ export async function startCatalog(
     const generatedAdminPassword = await untilAccepted(log, () => prepareStore(store, { config, log }));
     const context = await buildContext(store, { config, log, clock, at, security, sealing });
     closers.push(() => context.notifications.close());
-    closers.push(() => Promise.resolve(context.metrics[Symbol.dispose]()));
-    closers.push(() => context.readers[Symbol.asyncDispose]());
+    closers.push(() => closeParts(context));
     closers.push(...startBackground(context));
     const rotation = setInterval(() => {
       context.keys.rotate().catch((error: unknown) => log.error({ err: error }, 'the signing key was not rotated'));
@@ -129,6 +129,12 @@ export async function startCatalog(
     if (error instanceof SkeinError && error.code !== 'INTERNAL_ERROR') throw error;
     throw new SkeinError('START_FAILED', `the catalog did not start: ${(error as Error).message}`, { cause: error });
   }
+}
+
+async function closeParts({ metrics, delegationLog, readers }: CatalogContext): Promise<void> {
+  await readers[Symbol.asyncDispose]();
+  delegationLog[Symbol.dispose]();
+  metrics[Symbol.dispose]();
 }
 
 /** Applies the migrations and, at the first start, bootstraps; resolves to the generated password if there is one. */
@@ -201,8 +207,9 @@ async function buildContext(
       db: store.db,
       sealing: parts.sealing,
       clock,
-      keyLifeMs: config['catalog.vended_key_life'],
+      keyLifeMs: config['catalog.credential_time'],
     }),
+    delegationLog: new DelegationLog(log),
     readers,
     metrics,
   };

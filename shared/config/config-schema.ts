@@ -160,7 +160,10 @@ export const CONFIG = {
   'catalog.port': port(8181, 'Iceberg REST port'),
   'catalog.internal_port': port(0, 'Port of the internal gRPC'),
   'catalog.url': string('http://127.0.0.1:8181', 'URL of the catalog as other services and clients reach it'),
-  'catalog.internal_url': string('127.0.0.1:8191', 'host:port of the catalog’s internal gRPC'),
+  'catalog.internal_url': {
+    ...list('host:port of the internal gRPC of each catalog; the first that answers is used until it no longer does'),
+    default: ['127.0.0.1:8191'],
+  },
   'catalog.body_bytes_max': bytes(32 * MIB, 'Largest request body of the REST catalog'),
   'catalog.request_timeout': duration(60_000, 'Time in which a client has to send its request, or is cut off'),
   'catalog.bodies_bytes_max': bytes(
@@ -178,6 +181,10 @@ export const CONFIG = {
   ),
   'catalog.token_rate_address': integer(1_200, 1, 1_000_000_000, 'Token requests a minute from one address'),
   'catalog.token_rate_principal': integer(600, 1, 1_000_000_000, 'Token requests a minute of one client or user'),
+  'catalog.public_url': string(
+    '',
+    'Address by which clients reach the REST catalog through a proxy, such as https://catalog.example.com; empty = the one that they use',
+  ),
   'catalog.trusted_proxies': list(
     'Addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For names the client; empty = none is trusted',
   ),
@@ -189,7 +196,7 @@ export const CONFIG = {
     3_600_000,
     'Time for which a table’s earlier metadata is found, so that a transaction reads it as it was at its first statement',
   ),
-  'catalog.vended_key_life': duration(3_600_000, 'Life of the temporary keys of buckets: 15 minutes to 12 hours'),
+  'catalog.credential_time': duration(3_600_000, 'Life of the temporary keys of buckets: 15 minutes to an hour'),
   'catalog.cache_lease': duration(
     2_000,
     'Time for which a coordinator relies on what it was told of a table; a commit that it does not confirm waits for its end; 0 = it always asks',
@@ -305,6 +312,10 @@ export const CONFIG = {
   'coordinator.result_spool_bytes': bytes(
     16 * GIB,
     'Disk for the rows that wait for clients who do not read; those of one tenant have half of it at most, a result that needs more is cancelled',
+  ),
+  'coordinator.arrived_rows_bytes': bytes(
+    64 * GIB,
+    'Disk for the rows that clients send with statements, until these have ended; those of one tenant have half of it at most',
   ),
   'coordinator.result_ttl': duration(
     60_000,

@@ -1,3 +1,4 @@
+// long file: one table of all commands, so that the help, the parser and the tests read the same
 import type { ServiceName } from './service.ts';
 import { JSON_FLAG, type Command, type Flag } from './command.ts';
 import { UsageError } from './exit-code.ts';

@@ -103,6 +103,18 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
       Promise.resolve({ jwks_json: JSON.stringify(keys.jwks()) }),
     ),
     SignIn: unary(context, COORDINATOR, signIn),
+    ...operatorCalls(context),
+    VendKey: unary(context, WRITERS, vendKey),
+  };
+  server.addService(definition, handlers);
+  const host = config['internal_host'];
+  const port = await bind(server, context, config['catalog.internal_port']);
+  return { server, address: `${host}:${port}` };
+}
+
+/** The calls of `skein admin` and `skein token`. */
+const operatorCalls = (context: CatalogContext) =>
+  ({
     MintToken: unary(context, OPERATOR, mintToken),
     CreateClient: unary(context, OPERATOR, createClient),
     RotateClient: unary(context, OPERATOR, rotateClient),
@@ -116,18 +128,12 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     CreateCatalog: unary(context, OPERATOR, createCatalog),
     AlterCatalog: unary(context, OPERATOR, alterCatalog),
     DropCatalog: unary(context, OPERATOR, dropCatalog),
-    VendKey: unary(context, WRITERS, vendKey),
     CheckCatalog: unary(context, OPERATOR, checkCatalog),
     ResealSecrets: unary(context, OPERATOR, resealSecrets),
     DescribeCatalogs: unary(context, OPERATOR, describeCatalogs),
     ListJobs: unary(context, OPERATOR, listJobs),
     RetryJobs: unary(context, OPERATOR, retryJobs),
-  };
-  server.addService(definition, handlers);
-  const host = config['internal_host'];
-  const port = await bind(server, context, config['catalog.internal_port']);
-  return { server, address: `${host}:${port}` };
-}
+  }) satisfies Partial<CatalogInternalHandlers>;
 
 /** The catalog's own certificate counts as an operator's: whoever holds it has the catalog's database. */
 const OPERATOR: readonly ClusterRole[] = ['operator', 'catalog'];

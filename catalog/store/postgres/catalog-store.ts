@@ -64,7 +64,7 @@ export async function listTenants(db: Database): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** What the passwords of a tenant's users must be. Absent: as it is. */
+/** Rules for the passwords of a tenant's users; one that is absent stays as it is. */
 export type PasswordRules = {
   readonly minLength?: number;
   readonly classes?: number;

@@ -184,6 +184,9 @@ const REFUSALS = [
   /^the (?:table )?function .* is not served$/,
   /cannot be read where (?:a nearer table|something else) is called/,
   /^several tables are called /,
+  /^the name of a table is empty$/,
+  // Binding is tried without values.
+  /^the statement has parameters, but no values for them$/,
 ];
 /** The gate may accept these although DuckDB does not bind them: names mean our tables before DuckDB's. */
 const UNBOUND = /^Circular reference to CTE/;

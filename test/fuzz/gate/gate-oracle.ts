@@ -184,7 +184,7 @@ const REFUSALS = [
   /^the (?:table )?function .* is not served$/,
   /cannot be read where (?:a nearer table|something else) is called/,
   /^several tables are called /,
-  /^the name of a table is empty$/,
+  /^the (?:name|alias) of a table is empty$/,
   // Binding is tried without values.
   /^the statement has parameters, but no values for them$/,
 ];

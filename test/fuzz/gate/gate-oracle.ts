@@ -181,7 +181,7 @@ export class GateOracle {
  */
 const REFUSALS = [
   / does not exist(?:$|; did you mean )/,
-  /^the (?:table )?function .* is not served$/,
+  /^the (?:table )?function .* is not served(?:$|; did you mean )/s,
   /cannot be read where (?:a nearer table|something else) is called/,
   /^several tables are called /,
   /^the (?:name|alias) of a table is empty$/,

@@ -6,11 +6,13 @@ import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, queryId, tenantId } from '#shared/id.ts';
+import { AddressList } from '#shared/grpc/address-list.ts';
 import { openChannelSecurity, type ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
 import { GuardedTableReader } from '#shared/iceberg/table-reader.ts';
 import { openDoorTls, type DoorTls } from '#shared/grpc/door-tls.ts';
 import type { Logger } from '#shared/log/logger.ts';
+import type { Candidate, Election, Lead } from '#shared/membership/election.ts';
 import { openElection } from '#shared/membership/open-membership.ts';
 import { TokenVerifier } from '#shared/token-verifier.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
@@ -23,6 +25,9 @@ import { authenticator, catalogKeys, type Authenticate } from './auth/authentica
 import { EpochWatch } from './auth/epoch-watch.ts';
 import { passwordSignIn, withAccessTokens } from './auth/sign-in.ts';
 import { catalogClient, type CatalogClient } from './catalog-client/catalog-client.ts';
+import { ActiveTerm } from './active-term.ts';
+import { handOver, lead } from './hand-over.ts';
+import { LeadLease } from './history/lead-lease.ts';
 import {
   migrateHistory,
   openHistoryDatabase,
@@ -43,14 +48,20 @@ import { NameFinder } from './session/current-names.ts';
 import type { SessionServices } from './session/session-services.ts';
 import { SessionStore } from './session/session-store.ts';
 import { startCompiler } from './prepare/start-compiler.ts';
+import { Standing } from './standing.ts';
 import { StageService } from './stage/stage-service.ts';
 import { StageUploads } from './stage/stage-uploads.ts';
 import { Transfers } from './stage/transfers.ts';
 import type { StageApi } from './api/http/stage-routes.ts';
 import { WorkloadFile } from './workload/workload-file.ts';
-import { startTerm, type Term, type TermParts } from './start-term.ts';
+import type { TermParts } from './start-term.ts';
 
-export type RunningCoordinator = { readonly queryUrl: string; readonly flightSqlUrl: string; close(): Promise<void> };
+export type RunningCoordinator = {
+  readonly queryUrl: string;
+  readonly flightSqlUrl: string;
+  drain(): Promise<void>;
+  close(): Promise<void>;
+};
 
 /** Everything that is built first; closed in the reverse order. */
 type Parts = {
@@ -69,8 +80,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   stack.defer(() => compiler.planner.close());
   const database = await openDatabase(parts);
   const history = stack.adopt(await openHistory(config, database, log), (open) => open.close());
-  const active: Active = { term: undefined };
-  const coordinatorId = randomUUID();
+  const [active, coordinatorId] = [new ActiveTerm(), randomUUID()];
   const traces = stack.adopt(await openTraces(config, coordinatorId, log), (open) => open?.close());
   const records = new HistoryReader(database, history, {
     retentionMs: config['coordinator.history_retention'],
@@ -78,7 +88,8 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   });
   const cacheBytes = Math.floor(config['coordinator.metadata_cache_bytes'] / 4);
   const readers = stack.use(readerPool(config, cacheBytes, log));
-  const catalog = stack.adopt(openCatalog(config, security, readers), (client) => client.close());
+  const catalogs = new AddressList(config['catalog.internal_url']);
+  const catalog = stack.adopt(openCatalog(config, catalogs, { security, readers }), (client) => client.close());
   const epochs = stack.adopt(new EpochWatch(catalog, log, stopStatements(active)), (watch) => watch.close());
   const sessions = startSessions(config, catalog);
   const manifestCaches = new LruManifestCache(cacheBytes);
@@ -101,35 +112,60 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   );
   workloadMetrics(metrics.registry, () => active.term);
   const notReady = (): string | undefined => {
-    if (active.term === undefined) return STANDBY;
-    if (!epochs.isFresh()) return 'the catalog does not answer';
-    return active.term.pool.liveCount() > 0 ? undefined : active.term.pool.noWorkers().message;
+    if (active.open === undefined) return 'this coordinator is a standby, another one is active';
+    if (!epochs.isReached()) return 'no catalog answers';
+    return active.open.pool.liveCount() > 0 ? undefined : active.open.pool.noWorkers().message;
   };
   const texts = stack.use(new TextThreads(config, log));
   const served: ApiParts = {
     texts,
     sessions,
     stages: stageApi(parts, security, sessions),
-    queries: activeQueries(active),
-    view: activeView(active),
-    events: activeEvents(active),
+    queries: active.queries(),
+    view: active.view(),
+    events: active.events(),
     records,
     epochs,
     metrics,
     notReady,
   };
-  const doors = await startDoors(parts, served, () => (active.term === undefined ? STANDBY : undefined));
+  const doors = await startDoors(parts, served, () => active.standby);
   const process = { config, log, security, coordinatorId, database, history, records, workload, traces };
   const term = { ...process, compiler, texts, sessions, tables, fileLists, metrics };
   // Closing the election ends the queries, with a reason, before the server closes.
-  const election = stack.adopt(
-    await openElection(config, coordinatorId, (lost, started) => lead(term, active, { lost, started }), log),
-    (open) => open.close(),
-  );
+  const candidate = { id: coordinatorId, url: reachableUrl(config, doors.queryUrl) };
+  const fitness = stack.use(await Standing.open({ config, candidate, epochs, log }, catalogs));
+  const election = stack.adopt(await stand(term, active, { candidate, fitness }), (open) => open.close());
   await election.started;
-  const running = stack.move();
   log.info(doors, 'coordinator is up');
-  return { ...doors, close: () => running.disposeAsync() };
+  const running = stack.move();
+  const drain = (): Promise<void> => handOver({ ...process, active, election });
+  return { ...doors, drain, close: () => running.disposeAsync() };
+}
+
+/** Makes this coordinator a candidate for the lead. */
+async function stand(
+  term: Omit<TermParts, 'epoch'>,
+  active: ActiveTerm,
+  standing: { readonly candidate: Candidate; readonly fitness: Standing },
+): Promise<Election> {
+  const { config, log, coordinatorId } = term;
+  const proof = new LeadLease({
+    url: config['database.url'],
+    holder: coordinatorId,
+    ttlMs: config['cluster.lease_ttl'],
+  });
+  const run: Lead = (lost, started) => lead({ ...term, epoch: proof.epoch }, active, { lost, started });
+  const election = await openElection(config, { ...standing, proof, lead: run }, log);
+  active.leader = () => election.leader();
+  return election;
+}
+
+/** The address under which clients reach this coordinator and no other. */
+function reachableUrl({ 'cluster.advertise_host': host }: Config, bound: string): string {
+  const url = new URL(bound);
+  if (host !== '') return `${url.protocol}//${host.includes(':') ? `[${host}]` : host}:${url.port}`;
+  return ['0.0.0.0', '[::]'].includes(url.hostname) ? '' : bound;
 }
 
 type MetricParts = {
@@ -141,11 +177,11 @@ type MetricParts = {
 };
 
 const activeMetrics = (
-  active: Active,
+  active: ActiveTerm,
   { sessions, workload, history, fileLists, metadataBytes }: MetricParts,
 ): QueryMetrics =>
   queryMetrics({
-    leading: () => (active.term === undefined ? 0 : 1),
+    leading: () => (active.open === undefined ? 0 : 1),
     running: () => active.term?.admission.running ?? 0,
     queued: () => active.term?.admission.queued ?? 0,
     workersLive: () => active.term?.pool.liveCount() ?? 0,
@@ -158,9 +194,6 @@ const activeMetrics = (
     fileListBytes: () => fileLists.bytes,
   });
 
-/** The term that serves, while this coordinator leads. */
-type Active = { term: Term | undefined };
-
 /** The statement whose record it is. */
 const statementOf = (row: StoredRow): [key: QueryKey, recordId: string] => [
   { tenant: tenantId(row.tenant_id), principal: principalId(row.user_id), queryId: queryId(row.query_id) },
@@ -169,74 +202,10 @@ const statementOf = (row: StoredRow): [key: QueryKey, recordId: string] => [
 
 /** Ends all that a principal runs. */
 const stopStatements =
-  (active: Active) =>
+  (active: ActiveTerm) =>
   (principal: string): void =>
     active.term?.registry.cancelOf(principalId(principal), STOPPED);
 const STOPPED = new SkeinError('QUERY_CANCELLED', 'the user or service account was suspended or dropped');
-const STANDBY = 'this coordinator is a standby, another one is active';
-
-/** Serves queries until the lead is lost. */
-async function lead(
-  parts: TermParts,
-  active: Active,
-  { lost, started }: { readonly lost: AbortSignal; readonly started: () => void },
-): Promise<void> {
-  await using term = await startTerm(parts);
-  const { epoch } = term;
-  active.term = term;
-  parts.log.info({ epoch }, 'this coordinator is active');
-  started();
-  if (!lost.aborted) {
-    await new Promise((resolve) => {
-      lost.addEventListener('abort', resolve, { once: true });
-    });
-  }
-  active.term = undefined;
-  parts.log.info({ epoch, reason: SkeinError.of(lost.reason).message }, 'this coordinator is no longer active');
-  term.registry.cancelAll(SkeinError.of(lost.reason));
-  await term.registry.empty(QUERIES_END_MS);
-}
-
-/** Time that cancelled queries have to tell their workers and clients, before the links to the workers are cut. */
-const QUERIES_END_MS = 1_500;
-
-function activeQueries(active: Active): QueryService {
-  const queries = (): QueryService => {
-    if (active.term === undefined) throw new SkeinError('NOT_ACTIVE', STANDBY);
-    return active.term.queries;
-  };
-  return {
-    execute: async (request) => queries().execute(request),
-    describe: async (request) => queries().describe(request),
-    timeoutMs: (session) => queries().timeoutMs(session),
-    endSession: async (session) => queries().endSession(session),
-    live: (caller, filter) => queries().live(caller, filter),
-    find: (caller, queryId, owner) => queries().find(caller, queryId, owner),
-    cancel: (caller, queryId, owner) => queries().cancel(caller, queryId, owner),
-    quarantined: (caller) => queries().quarantined(caller),
-    lift: async (caller, id) => queries().lift(caller, id),
-  };
-}
-
-function activeView(active: Active): ClusterView {
-  const view = (): ClusterView => {
-    if (active.term === undefined) throw new SkeinError('NOT_ACTIVE', STANDBY);
-    return active.term.view;
-  };
-  return {
-    groups: (caller) => view().groups(caller),
-    cluster: () => view().cluster(),
-    feedbackQueue: () => view().feedbackQueue(),
-    workloadProblem: () => view().workloadProblem(),
-  };
-}
-
-const activeEvents = (active: Active): Events => ({
-  open: (caller, request, sink) => {
-    if (active.term === undefined) throw new SkeinError('NOT_ACTIVE', STANDBY);
-    return active.term.events.open(caller, request, sink);
-  },
-});
 
 /** Opens the coordinator's schema in Postgres and migrates it. */
 async function openDatabase({ config, log, stack }: Parts): Promise<Kysely<HistoryDatabase>> {
@@ -246,9 +215,13 @@ async function openDatabase({ config, log, stack }: Parts): Promise<Kysely<Histo
   return db;
 }
 
-const openCatalog = (config: Config, security: ChannelSecurity, readers: WorkPool): CatalogClient =>
+const openCatalog = (
+  config: Config,
+  addresses: AddressList,
+  { security, readers }: { readonly security: ChannelSecurity; readonly readers: WorkPool },
+): CatalogClient =>
   catalogClient({
-    address: config['catalog.internal_url'],
+    addresses,
     security,
     cacheBytes: Math.floor(config['coordinator.metadata_cache_bytes'] / 2),
     readers,
@@ -313,7 +286,7 @@ async function startDoors(
   parts: Parts,
   api: ApiParts,
   standby: () => string | undefined,
-): Promise<Omit<RunningCoordinator, 'close'>> {
+): Promise<Omit<RunningCoordinator, 'drain' | 'close'>> {
   const { catalog } = api.sessions;
   const verifier = new TokenVerifier({
     keys: catalogKeys(catalog),

@@ -1,6 +1,7 @@
 import { systemClock } from '#shared/clock.ts';
 import type { ByteBudget } from '#shared/byte-budget.ts';
-import { parseBytes, type Config } from '#shared/config/config-schema.ts';
+import { type Config } from '#shared/config/config-schema.ts';
+import { parseBytes } from '#shared/config/parse-setting.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import type { TableReader } from '#shared/iceberg/table-reader.ts';
 import type { QueryId } from '#shared/id.ts';
@@ -11,7 +12,8 @@ import type { Kysely } from 'kysely';
 import type { ClientTexts } from './client-texts.ts';
 import type { HungRun } from './cluster/worker-ending.ts';
 import { WorkerPool } from './cluster/worker-pool.ts';
-import { failOrphans, nextEpoch, type HistoryDatabase } from './history/history-database.ts';
+import { EarlierTerms } from './history/ending-terms.ts';
+import { failOrphans, type HistoryDatabase } from './history/history-database.ts';
 import { HistoryPartitions } from './history/history-partitions.ts';
 import { ProfileSegments } from './history/profile-segments.ts';
 import type { HistoryReader } from './history/read-history.ts';
@@ -28,7 +30,7 @@ import type { QueryService } from './query/query-service.ts';
 import { statementRunner } from './query/run-statement.ts';
 import type { QueryCompiler } from './prepare/query-compiler.ts';
 import { queryTimes } from './scheduler/query-times.ts';
-import type { TimedRun } from './scheduler/scheduler.ts';
+import { carrierGate, type Scheduler, type TimedRun } from './scheduler/scheduler.ts';
 import { UnloadIntents } from './unload/unload-intents.ts';
 import { UnloadJournal } from './unload/unload-journal.ts';
 import { WriteIntents } from './write/write-intents.ts';
@@ -47,6 +49,8 @@ export type TermParts = {
   readonly log: Logger;
   readonly security: ChannelSecurity;
   readonly coordinatorId: string;
+  /** Greater than those of all terms before. */
+  readonly epoch: number;
   readonly database: Kysely<HistoryDatabase>;
   readonly history: History;
   readonly records: HistoryReader;
@@ -72,25 +76,42 @@ export type Term = AsyncDisposable & {
   readonly events: EventHub;
 };
 
-/** Begins a term: a new epoch, the end of what earlier ones left behind, and links to the workers. */
+const schedulerOf = (
+  { config, epoch, security, metrics, sessions }: TermParts,
+  { pool, running }: Pick<Scheduler, 'pool' | 'running'>,
+): Scheduler => ({
+  pool,
+  keyring: security.keyring,
+  epoch,
+  spillLimitBytes: config['worker.spill_limit'],
+  taskBytesMax: config['worker.task_bytes_max'],
+  workerWaitMs: config['coordinator.worker_wait'],
+  carriers: carrierGate(),
+  onRetry: metrics.taskRetried,
+  renewKey: (tenant, key) => sessions.catalog.renewKey(tenant, key),
+  running,
+});
+
+/** Begins a term: the end of what earlier ones left behind, and links to the workers. */
 export async function startTerm(parts: TermParts): Promise<Term> {
-  const { config, log, security, compiler, texts, sessions, tables, fileLists, metrics, database, history } = parts;
+  const { config, log, epoch, compiler, texts, sessions, tables, fileLists, metrics, database, history } = parts;
   await using stack = new AsyncDisposableStack();
-  const epoch = await nextEpoch(database);
-  const orphans = await failOrphans(database, epoch);
-  if (orphans > 0) log.warn({ orphans }, 'statements of an earlier coordinator are marked as failed');
   const retentionMs = config['coordinator.history_retention'];
   const kept = { db: database, retentionMs, nowMs: () => systemClock.nowMs(), log };
   await stack.use(new HistoryPartitions(kept)).start();
   await stack.use(new ProfileSegments({ ...kept, bytesMax: config['coordinator.profiles_bytes_max'] })).start();
   const journal = new WriteJournal({ intents: new WriteIntents(database, epoch), catalog: sessions.catalog, log });
   const writes = stack.adopt(journal, (open) => open.close());
-  await writes.resume();
   const begun = { intents: new UnloadIntents(database, epoch), catalog: sessions.catalog.stages };
   const unloads = stack.adopt(new UnloadJournal({ ...begun, keys: sessions.catalog, log }), (open) => open.close());
-  await unloads.resume();
   const transactions = stack.use(openTransactions(parts, { journal, epoch }));
-  await transactions.resume();
+  const takeOver = async (ending: readonly number[]): Promise<void> => {
+    const orphans = await failOrphans(database, epoch, ending);
+    if (orphans > 0) log.warn({ orphans }, 'statements of an earlier coordinator are marked as failed');
+    for (const journal of [writes, unloads, transactions]) await journal.resume(ending);
+  };
+  const earlier = stack.use(new EarlierTerms({ db: database, epoch, takeOver, log }));
+  await earlier.start();
   const running = new Map<QueryId, TimedRun>();
   const runs = new RecentRuns();
   const quarantine = openQuarantine(parts);
@@ -100,14 +121,13 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     if (shape === undefined) log.warn({ queryId }, 'a worker ended itself because of a run that nobody knows here');
     else quarantine.add(shape, `one step of a query took ${quantumMs} ms and did not stop when it had to`);
   };
-  const pool = await startPool(parts, { epoch, running, onHung, stack });
+  const pool = await startPool(parts, { ending: () => earlier.ending, running, onHung, stack });
   const admission = stack.use(openAdmission(parts, pool));
   if (config['coordinator.workload'] === 'on') {
     stack.defer(parts.workload.onChange((workload) => admission.reconfigure(workload)));
   }
   const registry = new QueryRegistry();
-  const { coordinatorId, workload } = parts;
-  const view = clusterView({ coordinatorId, epoch, activeSinceMs: systemClock.nowMs(), admission, pool, workload });
+  const view = clusterView({ ...parts, activeSinceMs: systemClock.nowMs(), admission, pool });
   const events = stack.use(new EventHub({ epoch, view, admission, registry, clock: systemClock }));
   const engine = { registry, admission, sessions, compiler, texts, tables, fileLists, quarantine, runs };
   const queries = statementRunner({
@@ -116,16 +136,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     log,
     epoch,
     ...engine,
-    scheduler: {
-      pool,
-      keyring: security.keyring,
-      epoch,
-      spillLimitBytes: config['worker.spill_limit'],
-      taskBytesMax: config['worker.task_bytes_max'],
-      workerWaitMs: config['coordinator.worker_wait'],
-      onRetry: metrics.taskRetried,
-      running,
-    },
+    scheduler: schedulerOf(parts, { pool, running }),
     writes,
     unloads,
     commits: new CommitQueue(),
@@ -186,15 +197,16 @@ function openAdmission({ config, workload }: TermParts, pool: WorkerPool): Group
 }
 
 type PoolParts = {
-  readonly epoch: number;
+  /** Epochs of earlier terms that go on. */
+  readonly ending: () => readonly number[];
   readonly running: ReadonlyMap<QueryId, TimedRun>;
   readonly onHung: (hung: HungRun) => void;
   readonly stack: AsyncDisposableStack;
 };
 
 async function startPool(
-  { config, log, coordinatorId, security, workload }: TermParts,
-  { epoch, running, onHung, stack }: PoolParts,
+  { config, log, coordinatorId, epoch, security, workload }: TermParts,
+  { ending, running, onHung, stack }: PoolParts,
 ): Promise<WorkerPool> {
   const membership = stack.adopt(await openMembership(config, log), (open) => open.close());
   const pool = new WorkerPool(membership, {
@@ -207,7 +219,7 @@ async function startPool(
     release: { skein: SKEIN_RELEASE, duckdb: DUCKDB_RELEASE },
     log,
     onHung,
-    ...queryTimes({ running, epoch }),
+    ...queryTimes({ running, epoch, ending }),
   });
   return stack.adopt(pool, (open) => open.close());
 }

@@ -65,7 +65,7 @@ beforeAll(async () => {
     'coordinator.http_port': 0,
     'coordinator.workload_file': workloadFile,
     'catalog.url': catalog.running.url,
-    'catalog.internal_url': catalog.running.internalAddress,
+    'catalog.internal_url': [catalog.running.internalAddress],
     'cluster.workers': [worker.url],
   };
   coordinator = await startCoordinator(config, silentLogger);
@@ -246,9 +246,9 @@ describe('/api/qos/stats', () => {
     expect(await group('root.narrow.inner')).toMatchObject(counts);
     expect(await group('root')).toMatchObject(counts);
     const shown = await post('SHOW RESOURCE GROUPS', {});
-    const { rows } = (await shown.json()) as { readonly rows: readonly (readonly string[])[] };
+    const { rows } = (await shown.json()) as { readonly rows: readonly (readonly unknown[])[] };
     const row = rows.find(([path]) => path === 'root.narrow') ?? [];
-    expect(row.slice(0, -1)).toEqual(['root.narrow', '1', '2', '1', '3', 'query_priority']);
+    expect(row.slice(0, -1)).toEqual(['root.narrow', 1, 2, 1, 3, 'query_priority']);
     leave.abort();
     await Promise.all(sent);
     await expect.poll(() => group('root'), { timeout: 10_000 }).toMatchObject({ running: 0, queued: 0 });

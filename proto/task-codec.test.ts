@@ -82,3 +82,16 @@ test('its head has neither text nor files, and others have turns while there are
   clearInterval(timer);
   expect(turns).toBeGreaterThan(2);
 });
+
+test('messages of inputs travel as bytes beside the JSON, and come back to their sources', async () => {
+  const source = { address: 'a', taskId: spec.taskId, partition: 0, ticket: 't', batches: null, rows: 1, bytes: 3 };
+  const carried = (...bytes: readonly number[]): Uint8Array => Uint8Array.from(bytes);
+  const inputs = [
+    { columns: [], reads: 1, sources: [{ ...source, messages: [carried(1, 255), carried()] }, source] },
+    { columns: [], reads: 1, sources: [{ ...source, messages: [carried(3)] }] },
+  ];
+  const sent = await encodeTaskSpec({ ...spec, inputs });
+  expect(sent.messages.map((one) => [...one])).toEqual([[1, 255], [], [3]]);
+  expect(decodeTaskHead(sent).inputs).toStrictEqual(inputs);
+  expect(() => decodeTaskHead({ ...sent, messages: sent.messages.slice(1) })).toThrow('its messages have come');
+});

@@ -4,12 +4,32 @@ import type { Predicate } from '#shared/iceberg/predicate.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { SqlText } from './sql-text.ts';
-import type { ScanAccess, ScanColumn, ScanDelete, ScanFile, ScanSpec, SentTask, TaskHead, TaskSpec } from './task.ts';
+import type { RunTaskRequest } from './generated/skein/worker/v1/RunTaskRequest.ts';
+import { givenMessages, takeMessages, type Counted } from './carried-messages.ts';
+import type {
+  InputSource,
+  InputSpec,
+  ScanAccess,
+  ScanColumn,
+  ScanDelete,
+  ScanFile,
+  ScanSpec,
+  SentTask,
+  TaskHead,
+  TaskSpec,
+} from './task.ts';
 
 /** Files per line, so that printing or parsing one line takes a few milliseconds. */
 const LINE_FILES = 500;
 const NEWLINE = 0x0a;
 
+/** A task as `RunTaskRequest` carries it: JSON, and the messages of its inputs. */
+export type SentSpec = { readonly spec: Buffer; readonly messages: Buffer[] };
+
+/** The first line: the part that the worker's main thread reads. */
+type HeadLine = Omit<TaskHead, 'inputs'> & {
+  readonly inputs: readonly (Omit<InputSpec, 'sources'> & { readonly sources: readonly Counted<InputSource>[] })[];
+};
 /** The second line: the part that the slot reads, without the files. */
 type BodyLine = { readonly sql: SqlText; readonly scans: readonly Omit<ScanSpec, keyof ScanAccess | 'files'>[] };
 /** Each later line: a portion of the files of a scan. */
@@ -20,9 +40,14 @@ type FilesLine = { readonly scan: number; readonly files: readonly ScanFile[] };
  * head; the event loop runs between two portions. Integers of `Json` fields that a number cannot hold are written as `{"$int": "..."}`,
  * literals of predicates as in `predicate-codec.ts`, so that plain `JSON.parse` can read them: several times faster than with a reviver.
  */
-export async function encodeTaskSpec({ sql, scans, ...head }: TaskSpec): Promise<Buffer> {
+export async function encodeTaskSpec({ sql, scans, inputs, ...head }: TaskSpec): Promise<SentSpec> {
+  const messages: Buffer[] = [];
   const access = scans.map(({ allowedRoots, credential }) => ({ allowedRoots, credential }));
-  const sent: TaskHead = { ...head, access };
+  const counted = inputs.map(({ sources, ...input }) => ({
+    ...input,
+    sources: sources.map((source) => takeMessages(source, messages)),
+  }));
+  const sent: HeadLine = { ...head, inputs: counted, access };
   const body: BodyLine = { sql, scans: scans.map(encodeScan) };
   const lines = [Buffer.from(JSON.stringify(sent)), Buffer.from(JSON.stringify(body))];
   for (const [scan, { files }] of scans.entries()) {
@@ -32,15 +57,20 @@ export async function encodeTaskSpec({ sql, scans, ...head }: TaskSpec): Promise
       lines.push(Buffer.from(JSON.stringify(line)));
     }
   }
-  return Buffer.concat(lines.flatMap((line) => [line, Buffer.of(NEWLINE)]));
+  return { spec: Buffer.concat(lines.flatMap((line) => [line, Buffer.of(NEWLINE)])), messages };
 }
 
 /** @throws SyntaxError, Error when `bytes` are not of `encodeTaskSpec`. */
-export function decodeTaskHead(bytes: Uint8Array): SentTask {
+export function decodeTaskHead({ spec: bytes, messages }: Pick<RunTaskRequest, 'spec' | 'messages'>): SentTask {
   const end = bytes.indexOf(NEWLINE);
-  const head = JSON.parse(textOf(bytes.subarray(0, end))) as TaskHead;
+  const { inputs: counted, ...head } = JSON.parse(textOf(bytes.subarray(0, end))) as HeadLine;
+  const left = messages.values();
+  const inputs = counted.map(({ sources, ...input }) => ({
+    ...input,
+    sources: sources.map(({ messages: count, ...source }) => ({ ...source, ...givenMessages(count, left) })),
+  }));
   // A copy, so that the task does not keep the buffer around the message alive.
-  return { ...head, body: bytes.slice(end + 1) };
+  return { ...head, inputs, body: Uint8Array.prototype.slice.call(bytes, end + 1) };
 }
 
 /** @throws SyntaxError, Error when the body is not of `encodeTaskSpec`. */

@@ -95,7 +95,7 @@ export type InputSource = {
   /** The task may still run: the reader waits for its end, however long. Rows and bytes are then expected, or unknown and 0. */
   readonly awaited?: true;
   /** The partition's messages, if they came inline with its task's report, so that no fetch is needed. */
-  readonly messages?: readonly string[];
+  readonly messages?: readonly Uint8Array[];
 };
 
 /**
@@ -355,8 +355,8 @@ export type PartitionReport = {
   readonly rows: number;
   readonly batches: number;
   readonly bytes: number;
-  /** The partition's FlightData messages in base64, schema first, if the whole output is small enough to travel with the report. */
-  readonly messages?: readonly string[];
+  /** The partition's FlightData messages, schema first, if the whole output is small enough to travel with the report. */
+  readonly messages?: readonly Uint8Array[];
 };
 
 export type ScanReport = {

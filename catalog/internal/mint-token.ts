@@ -6,7 +6,7 @@ import { must } from '#shared/must.ts';
 import type { CatalogContext } from '../context.ts';
 import { requireTenant } from '../store/postgres/catalog-store.ts';
 import { recordEvent } from '../store/postgres/audit-store.ts';
-import { requirePrincipal } from '../store/postgres/principal-store.ts';
+import { requirePrincipal, subjectOf } from '../store/postgres/principal-store.ts';
 import { findTokenPrincipal } from '../store/postgres/shown-credentials.ts';
 import { transact } from '../store/postgres/transact.ts';
 
@@ -27,22 +27,14 @@ export async function mintToken(context: CatalogContext, request: MintTokenReque
   const tenantId = await requireTenant(store.db, request.tenant);
   const principal = await requirePrincipal(store.db, tenantId, request.user);
   if (principal.status !== 'ACTIVE') throw new SkeinError('FORBIDDEN', `the user ${request.user} is not active`);
-  const { scopes: allowed } = must(await findTokenPrincipal(store.db, principal.id), 'it is there');
-  const missing = request.scope.filter((scope) => !allowed.includes(scope));
+  const holder = must(await findTokenPrincipal(store.db, principal.id), 'it is there');
+  const missing = request.scope.filter((scope) => !holder.scopes.includes(scope));
   if (missing.length > 0) {
     throw new SkeinError('FORBIDDEN', `the roles of ${request.user} do not have the scope ${missing.join(' ')}`);
   }
-  const scopes = request.scope.length === 0 ? allowed : [...new Set(request.scope)];
+  const scopes = request.scope.length === 0 ? holder.scopes : [...new Set(request.scope)];
   const { token, expiresAtMs } = await context.issuer.issue(
-    {
-      principal: principal.id,
-      username: principal.username,
-      roles: principal.roles,
-      sessionEpoch: principal.sessionEpoch,
-      tenant: request.tenant,
-      scopes,
-      authMethod: 'operator',
-    },
+    { ...subjectOf(holder), scopes, authMethod: 'operator' },
     ttlMs,
   );
   await transact(store.db, (tx) =>

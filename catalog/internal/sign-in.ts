@@ -5,7 +5,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
 import { authenticateClient } from '../principal/authenticate-client.ts';
 import { signInByToken } from '../principal/sign-in-by-token.ts';
-import type { TokenPrincipal } from '../store/postgres/principal-store.ts';
+import { subjectOf, type TokenPrincipal } from '../store/postgres/principal-store.ts';
 import { findPasswordHolder } from '../store/postgres/shown-credentials.ts';
 import { countFailure, countSuccess, isLocked } from '../store/postgres/sign-in-store.ts';
 import { transact } from '../store/postgres/transact.ts';
@@ -54,15 +54,7 @@ export async function signIn(context: CatalogContext, request: SignInRequest): P
     const { principal, scopes, endsAtMs } = await WAYS[method](context, request);
     const nowMs = context.clock.nowMs();
     const { token, expiresAtMs } = await context.issuer.issue(
-      {
-        principal: principal.id,
-        username: principal.username,
-        roles: principal.roles,
-        sessionEpoch: principal.sessionEpoch,
-        tenant: principal.tenant,
-        scopes,
-        authMethod: method,
-      },
+      { ...subjectOf(principal), scopes, authMethod: method },
       Math.min(context.config['catalog.token_ttl'], endsAtMs - nowMs),
       nowMs,
     );

@@ -1,6 +1,7 @@
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { PrincipalAnswer } from '#shared/principal/principal-request.ts';
+import type { MadeType } from '#shared/made-type.ts';
 import type { CatalogContext } from '../context.ts';
 import { requireTenant } from '../store/postgres/catalog-store.ts';
 import { recordEvent, type AuditEvent, type Party } from '../store/postgres/audit-store.ts';
@@ -10,7 +11,7 @@ import { transact } from '../store/postgres/transact.ts';
 
 /** A statement about principals that somebody runs. */
 export type Call = {
-  readonly context: Pick<CatalogContext, 'store' | 'clock' | 'config' | 'passwords'>;
+  readonly context: Pick<CatalogContext, 'store' | 'clock' | 'config' | 'passwords' | 'sealing'>;
   /** The caller, by its token. */
   readonly principal: Principal;
 };
@@ -81,3 +82,17 @@ export async function requirePrincipalOf(
 export const done = (status: string): PrincipalAnswer => ({ columns: ['status'], rows: [[status]], next: null });
 
 export const timeText = (time: Date | null): string | null => time?.toISOString() ?? null;
+
+/** The columns of a list, in their order: the type of each, and the text of its value. */
+export type ListColumns<Row> = Readonly<Record<string, readonly [type: MadeType, text: (row: Row) => string | null]>>;
+
+export const listAnswer = <Row>(
+  columns: ListColumns<Row>,
+  rows: readonly Row[],
+  next: PrincipalAnswer['next'] = null,
+): PrincipalAnswer => ({
+  columns: Object.keys(columns),
+  types: Object.values(columns).map(([type]) => type),
+  rows: rows.map((row) => Object.values(columns).map(([, text]) => text(row))),
+  next,
+});

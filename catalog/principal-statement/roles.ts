@@ -13,7 +13,7 @@ import {
   type RoleRow,
 } from '../store/postgres/role-store.ts';
 import type { Database } from '../store/postgres/tables.ts';
-import { changing, done, reading, timeText, type Call } from './change.ts';
+import { changing, done, listAnswer, reading, timeText, type Call, type ListColumns } from './change.ts';
 import { checkName, checkText, scopesNamed } from './check-names.ts';
 
 const ROLES_MAX = 1_000;
@@ -90,15 +90,13 @@ export const dropRole = (call: Call, { name, ifExists }: RequestOf<'drop_role'>)
 /** `SHOW ROLES`: for everybody of the tenant. */
 export async function showRoles(call: Call): Promise<PrincipalAnswer> {
   const { db, tenant } = await reading(call);
-  return {
-    columns: ['name', 'scope', 'comment', 'is_built_in', 'created_at'],
-    rows: (await listRoles(db, tenant.id)).map((role) => [
-      role.name,
-      role.scopes.join(' '),
-      role.comment,
-      String(role.isBuiltIn),
-      timeText(role.createdAt),
-    ]),
-    next: null,
-  };
+  return listAnswer(COLUMNS, await listRoles(db, tenant.id));
 }
+
+const COLUMNS: ListColumns<RoleRow> = {
+  name: ['VARCHAR', (role) => role.name],
+  scope: ['VARCHAR', (role) => role.scopes.join(' ')],
+  comment: ['VARCHAR', (role) => role.comment],
+  is_built_in: ['BOOLEAN', (role) => String(role.isBuiltIn)],
+  created_at: ['TIMESTAMP WITH TIME ZONE', (role) => timeText(role.createdAt)],
+};

@@ -2,14 +2,14 @@ import { SkeinError } from '#shared/error.ts';
 import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-request.ts';
 import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { requirePrincipalAction } from '../authorization/decide-principal.ts';
-import { activeKeypairs } from '../store/postgres/credential-store.ts';
+import { activeKeypairs, type KeypairRow } from '../store/postgres/credential-store.ts';
 import {
   findByName,
   listPrincipals,
   type ListedPrincipals,
   type PrincipalRecord,
 } from '../store/postgres/principal-record-store.ts';
-import { reading, requireUser, timeText, type Call } from './change.ts';
+import { listAnswer, reading, requireUser, timeText, type Call, type ListColumns } from './change.ts';
 
 const STATUSES = ['ACTIVE', 'INVITED', 'SUSPENDED', 'DEACTIVATED', 'PROVISIONED', 'LOCKED'] as const;
 
@@ -17,44 +17,44 @@ const STATUSES = ['ACTIVE', 'INVITED', 'SUSPENDED', 'DEACTIVATED', 'PROVISIONED'
 const statusOf = ({ status, lockedUntil }: PrincipalRecord, now: Date): string =>
   status === 'ACTIVE' && lockedUntil !== null && lockedUntil > now ? 'LOCKED' : status;
 
-type Columns = Readonly<Record<string, (user: PrincipalRecord, now: Date) => string | null>>;
+/** A user whose status is the one of now. */
+type Seen = Omit<PrincipalRecord, 'status'> & { readonly status: string };
 
-const LISTED: Columns = {
-  username: (user) => user.username,
-  status: statusOf,
-  email: (user) => user.email,
-  display_name: (user) => user.displayName,
-  default_role: (user) => user.defaultRole,
-  last_login_at: (user) => timeText(user.lastLoginAt),
-  created_at: (user) => timeText(user.createdAt),
+const LISTED: ListColumns<Seen> = {
+  username: ['VARCHAR', (user) => user.username],
+  status: ['VARCHAR', (user) => user.status],
+  email: ['VARCHAR', (user) => user.email],
+  display_name: ['VARCHAR', (user) => user.displayName],
+  default_role: ['VARCHAR', (user) => user.defaultRole],
+  last_login_at: ['TIMESTAMP WITH TIME ZONE', (user) => timeText(user.lastLoginAt)],
+  created_at: ['TIMESTAMP WITH TIME ZONE', (user) => timeText(user.createdAt)],
 };
 
 /** Never a hash, a secret or a token (service specification, Principal record). */
-const DESCRIBED: Columns = {
-  username: (user) => user.username,
-  status: statusOf,
-  email: (user) => user.email,
-  display_name: (user) => user.displayName,
-  default_role: (user) => user.defaultRole,
-  default_warehouse: (user) => user.defaultWarehouse,
-  roles: (user) => user.roles.join(', '),
-  privileges: (user) => [...user.privileges].toSorted().join(', '),
-  last_login_at: (user) => timeText(user.lastLoginAt),
-  login_failures: (user) => String(user.loginFailures),
-  must_change_password: (user) => String(user.mustChangePassword),
-  session_epoch: (user) => String(user.sessionEpoch),
-  identity_source: (user) => user.identitySource,
-  legal_hold: (user) => String(user.legalHold),
-  is_bootstrap_principal: (user) => String(user.isBootstrap),
-  comment: (user) => user.comment,
-  id: (user) => user.id,
-  created_at: (user) => timeText(user.createdAt),
-  updated_at: (user) => timeText(user.updatedAt),
-  deactivated_at: (user) => timeText(user.deactivatedAt),
+const DESCRIBED: ListColumns<Seen> = {
+  username: ['VARCHAR', (user) => user.username],
+  status: ['VARCHAR', (user) => user.status],
+  email: ['VARCHAR', (user) => user.email],
+  display_name: ['VARCHAR', (user) => user.displayName],
+  default_role: ['VARCHAR', (user) => user.defaultRole],
+  default_warehouse: ['VARCHAR', (user) => user.defaultWarehouse],
+  roles: ['VARCHAR', (user) => user.roles.join(', ')],
+  privileges: ['VARCHAR', (user) => [...user.privileges].toSorted().join(', ')],
+  last_login_at: ['TIMESTAMP WITH TIME ZONE', (user) => timeText(user.lastLoginAt)],
+  login_failures: ['INTEGER', (user) => String(user.loginFailures)],
+  must_change_password: ['BOOLEAN', (user) => String(user.mustChangePassword)],
+  session_epoch: ['BIGINT', (user) => String(user.sessionEpoch)],
+  identity_source: ['VARCHAR', (user) => user.identitySource],
+  legal_hold: ['BOOLEAN', (user) => String(user.legalHold)],
+  is_bootstrap_principal: ['BOOLEAN', (user) => String(user.isBootstrap)],
+  comment: ['VARCHAR', (user) => user.comment],
+  id: ['VARCHAR', (user) => user.id],
+  created_at: ['TIMESTAMP WITH TIME ZONE', (user) => timeText(user.createdAt)],
+  updated_at: ['TIMESTAMP WITH TIME ZONE', (user) => timeText(user.updatedAt)],
+  deactivated_at: ['TIMESTAMP WITH TIME ZONE', (user) => timeText(user.deactivatedAt)],
 };
 
-const rowsOf = (columns: Columns, users: readonly PrincipalRecord[], now: Date): PrincipalAnswer['rows'] =>
-  users.map((user) => Object.values(columns).map((of) => of(user, now)));
+const seen = (user: PrincipalRecord, now: Date): Seen => ({ ...user, status: statusOf(user, now) });
 
 /** `SHOW USERS`: by name. @throws FORBIDDEN without MANAGE USERS */
 export async function showUsers(call: Call, input: RequestOf<'show_users'>): Promise<PrincipalAnswer> {
@@ -65,7 +65,11 @@ export async function showUsers(call: Call, input: RequestOf<'show_users'>): Pro
     throw new SkeinError('INVALID_REQUEST', `a status is one of ${STATUSES.join(', ')}`);
   }
   const users = await listPrincipals(db, tenant.id, { ...pageOf(input), kind: 'USER', like: input.like, status, now });
-  return { columns: Object.keys(LISTED), rows: rowsOf(LISTED, users, now), next: nextOf(users, input.limit) };
+  return listAnswer(
+    LISTED,
+    users.map((user) => seen(user, now)),
+    nextOf(users, input.limit),
+  );
 }
 
 const pageOf = ({
@@ -82,7 +86,7 @@ export async function describeUser(call: Call, { name }: RequestOf<'describe_use
   const found = await findByName(db, tenant.id, name);
   requirePrincipalAction(actor, 'user.show', found?.kind === 'USER' ? found : undefined);
   const user = await requireUser(db, tenant.id, name);
-  return { columns: Object.keys(DESCRIBED), rows: rowsOf(DESCRIBED, [user], now), next: null };
+  return listAnswer(DESCRIBED, [seen(user, now)]);
 }
 
 /** `SHOW SERVICE ACCOUNTS`: by name, with their keys. @throws FORBIDDEN without MANAGE SERVICE ACCOUNTS */
@@ -100,17 +104,16 @@ export async function showAccounts(call: Call, input: RequestOf<'show_accounts'>
     db,
     accounts.map(({ id }) => id),
   );
-  return {
-    columns: ['name', 'id', 'default_role', 'roles', 'comment', 'keypairs', 'created_at'],
-    rows: accounts.map((account) => [
-      account.username,
-      account.id,
-      account.defaultRole,
-      account.roles.join(', '),
-      account.comment,
-      (keypairs.get(account.id) ?? []).map(({ keyId, algorithm }) => `${keyId} (${algorithm})`).join(', '),
-      timeText(account.createdAt),
-    ]),
-    next: nextOf(accounts, input.limit),
+  const columns: ListColumns<PrincipalRecord> = {
+    name: ['VARCHAR', (account) => account.username],
+    id: ['VARCHAR', (account) => account.id],
+    default_role: ['VARCHAR', (account) => account.defaultRole],
+    roles: ['VARCHAR', (account) => account.roles.join(', ')],
+    comment: ['VARCHAR', (account) => account.comment],
+    keypairs: ['VARCHAR', ({ id }) => (keypairs.get(id) ?? []).map(printKeypair).join(', ')],
+    created_at: ['TIMESTAMP WITH TIME ZONE', (account) => timeText(account.createdAt)],
   };
+  return listAnswer(columns, accounts, nextOf(accounts, input.limit));
 }
+
+const printKeypair = ({ keyId, algorithm }: KeypairRow): string => `${keyId} (${algorithm})`;

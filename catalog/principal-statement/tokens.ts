@@ -7,13 +7,14 @@ import {
   findAccessToken,
   insertAccessToken,
   listAccessTokens,
+  type AccessTokenRow,
 } from '../store/postgres/credential-store.ts';
 import { findByName, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
 import { raiseSessionEpoch } from '../store/postgres/principal-store.ts';
 import type { Database } from '../store/postgres/tables.ts';
 import { ACCESS_TOKEN_PREFIX, newSecret, sha256 } from '../token/secret.ts';
 import { requireNoToken } from './accounts.ts';
-import { changing, done, partyOf, reading, timeText, type Call } from './change.ts';
+import { changing, done, listAnswer, partyOf, reading, timeText, type Call, type ListColumns } from './change.ts';
 import { checkName, scopesNamed } from './check-names.ts';
 
 const TOKENS_MAX = 50;
@@ -77,7 +78,7 @@ export async function createToken(call: Call, input: RequestOf<'create_token'>):
       target: partyOf(owner),
       details: { token: name, scope: scopes.join(' '), expires_at: expiresAt.toISOString() },
     });
-    return { columns: ['name', 'token', 'expires_at'], rows: [[name, token, timeText(expiresAt)]], next: null };
+    return listAnswer(CREATED, [{ name, token, expiresAt }]);
   });
 }
 
@@ -103,16 +104,19 @@ export const dropToken = (
 export async function showTokens(call: Call, { owner: name }: RequestOf<'show_tokens'>): Promise<PrincipalAnswer> {
   const { db, tenant, actor } = await reading(call);
   const owner = await ownerOf(db, { tenantId: tenant.id, actor }, name, 'token.show');
-  const tokens = await listAccessTokens(db, owner.id);
-  return {
-    columns: ['name', 'owner', 'scope', 'created_at', 'expires_at'],
-    rows: tokens.map((token) => [
-      token.name,
-      owner.username,
-      token.scopes.join(' '),
-      timeText(token.createdAt),
-      timeText(token.expiresAt),
-    ]),
-    next: null,
+  const columns: ListColumns<AccessTokenRow> = {
+    name: ['VARCHAR', (token) => token.name],
+    owner: ['VARCHAR', () => owner.username],
+    scope: ['VARCHAR', (token) => token.scopes.join(' ')],
+    created_at: ['TIMESTAMP WITH TIME ZONE', (token) => timeText(token.createdAt)],
+    expires_at: ['TIMESTAMP WITH TIME ZONE', (token) => timeText(token.expiresAt)],
   };
+  return listAnswer(columns, await listAccessTokens(db, owner.id));
 }
+
+/** A token as it is shown once. */
+const CREATED: ListColumns<{ readonly name: string; readonly token: string; readonly expiresAt: Date }> = {
+  name: ['VARCHAR', ({ name }) => name],
+  token: ['VARCHAR', ({ token }) => token],
+  expires_at: ['TIMESTAMP WITH TIME ZONE', ({ expiresAt }) => timeText(expiresAt)],
+};

@@ -1,18 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DoorTrust } from '../door-fetch.ts';
+import { followed, leavesState } from './following.ts';
 import { ResultParser, type ResultHead, type ResultTail } from './result-parser.ts';
 
 /** The error of a statement that the server refused, or whose result broke off. */
 export class QueryError extends Error {
   readonly code: string;
   readonly sqlState: string;
-  constructor(code: string, sqlState: string, message: string) {
+  /** The URL of the active coordinator, as a standby gives it with NOT_ACTIVE. */
+  readonly leader: string | undefined;
+  constructor(code: string, sqlState: string, message: string, leader?: string) {
     super(message);
     this.name = 'QueryError';
     this.code = code;
     this.sqlState = sqlState;
+    this.leader = leader;
   }
 }
 
@@ -40,22 +45,66 @@ export type ClientOptions = {
 /** Most characters that are read of an error response's body. */
 const ERROR_BODY_CHARS_MAX = 1_000_000;
 
-/** One session of the query API. */
+/** Time for which a statement that no coordinator has taken is sent again, while the lead changes. */
+const FOLLOW_MS_MAX = 15_000;
+const FOLLOW_PAUSE_MS = 500;
+
+/** One session of the query API. It follows the lead from one coordinator to the next. */
 export class QueryClient {
   readonly #options: ClientOptions;
   readonly #session = randomUUID();
-  readonly #agent: HttpAgent | HttpsAgent;
+  #url: string;
+  #agent: HttpAgent | HttpsAgent;
   #running: string | undefined;
+  /** Whether the session has something that the next coordinator does not know. */
+  #hasState = false;
 
   constructor(options: ClientOptions) {
     this.#options = options;
-    this.#agent = options.url.startsWith('https:')
-      ? new HttpsAgent({ ...options.trust, keepAlive: true })
-      : new HttpAgent({ keepAlive: true });
+    this.#url = options.url;
+    this.#agent = agentOf(options.url, options.trust);
   }
 
-  /** Runs one statement. @throws QueryError, ConnectionError, and whatever `sink` throws (the query is cancelled then) */
+  /**
+   * Runs one statement, on the active coordinator. When the lead has changed, and statements before this one have left something in the
+   * session, it is not sent there: it could mean something else. @throws QueryError, ConnectionError, and whatever `sink` throws (the
+   * query is cancelled then)
+   */
   async run(sql: string, sink: RowSink): Promise<ResultTail> {
+    const endMs = performance.now() + FOLLOW_MS_MAX;
+    let refused: QueryError | undefined;
+    for (;;) {
+      try {
+        const tail = await this.#runHere(sql, sink);
+        this.#hasState ||= leavesState(sql);
+        return tail;
+      } catch (error) {
+        // The coordinator that refused it may be gone by now, which says less.
+        if (refused !== undefined && error instanceof ConnectionError) throw refused;
+        if (!(error instanceof QueryError && error.code === 'NOT_ACTIVE') || performance.now() > endMs) throw error;
+        refused = error;
+        const next = followed(this.#url, error.leader);
+        if (next !== undefined) this.#follow(next);
+        if (this.#hasState) {
+          this.#hasState = false;
+          throw new QueryError(
+            error.code,
+            error.sqlState,
+            `${error.message}; the session has begun anew, without its settings, prepared statements and transaction`,
+          );
+        }
+        await sleep(FOLLOW_PAUSE_MS);
+      }
+    }
+  }
+
+  #follow(url: string): void {
+    this.#agent.destroy();
+    this.#url = url;
+    this.#agent = agentOf(url, this.#options.trust);
+  }
+
+  async #runHere(sql: string, sink: RowSink): Promise<ResultTail> {
     const token = await this.#options.token(false);
     try {
       return await this.#attempt(sql, token, sink);
@@ -102,7 +151,7 @@ export class QueryClient {
     token: string,
     { headers = {}, body }: { headers?: Readonly<Record<string, string>>; body?: string },
   ): Promise<IncomingMessage> {
-    const url = new URL(this.#options.url.replace(/(?<!\/)\/+$/, '') + path);
+    const url = new URL(this.#url.replace(/(?<!\/)\/+$/, '') + path);
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
     const length =
       body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
@@ -119,6 +168,9 @@ export class QueryClient {
     });
   }
 }
+
+const agentOf = (url: string, trust: DoorTrust): HttpAgent | HttpsAgent =>
+  url.startsWith('https:') ? new HttpsAgent({ ...trust, keepAlive: true }) : new HttpAgent({ keepAlive: true });
 
 async function readResult(response: IncomingMessage, sink: RowSink): Promise<ResultTail> {
   const parser = new ResultParser();
@@ -154,7 +206,13 @@ async function errorOf(response: IncomingMessage): Promise<QueryError | Connecti
   const message = body.message ?? `HTTP status ${status}`;
   if (status === 401) return new ConnectionError(message, { unauthenticated: true });
   if (body.error === undefined) return new ConnectionError(`this is no query API: ${message}`);
-  return new QueryError(body.error, body.sql_state ?? 'XX000', message);
+  const leader = response.headers['x-skein-leader'];
+  return new QueryError(
+    body.error,
+    body.sql_state ?? 'XX000',
+    message,
+    typeof leader === 'string' ? leader : undefined,
+  );
 }
 
 function parsed(text: string): { readonly error?: string; readonly sql_state?: string; readonly message?: string } {

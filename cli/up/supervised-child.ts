@@ -27,7 +27,7 @@ export type ChildSpec = {
   /** Environment of the child; defaults to this process's. */
   readonly environment?: NodeJS.ProcessEnv;
   /** How the child is asked to end; `ipc` for a child that ignores signals. */
-  readonly stop: 'SIGTERM' | 'ipc';
+  readonly stop: 'SIGTERM' | 'SIGINT' | 'ipc';
   /** Longest pause before it is restarted (`up.restart_pause_max`). */
   readonly restartPauseMaxMs: number;
   /** Folders that go with the child: it removes them itself unless it is killed. */
@@ -113,7 +113,8 @@ export class SupervisedChild {
     this.#endStandby();
     const running = this.#running;
     if (running === undefined) return;
-    if (this.spec.stop === 'ipc' && running.process.connected) running.process.send({ kind: 'stop' });
+    if (this.spec.stop !== 'ipc') running.process.kill(this.spec.stop);
+    else if (running.process.connected) running.process.send({ kind: 'stop' });
     else running.process.kill('SIGTERM');
     const timer = setTimeout(() => running.process.kill('SIGKILL'), timeoutMs);
     await running.exited;

@@ -9,9 +9,9 @@ import { unreachable } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
 import { encodeRows, rowsBudget, type TakeBytes } from './encode-rows.ts';
+import { textColumns } from './made-columns.ts';
 import { metadataColumns, statisticsFields, typedColumns, type MetadataTable } from './metadata-table.ts';
 import type { TableRows } from './table-rows.ts';
-import type { TextRow } from './text-record-batch.ts';
 
 export type MetadataRowsRequest = {
   readonly what: MetadataTable;
@@ -57,7 +57,7 @@ async function makeRows(request: MetadataRowsRequest, parts: Parts): Promise<Tab
   const used = columns.filter(({ name }) => named === null || named.has(foldIdentifier(name)));
   // Rows that nobody looks into are counted.
   const wanted = (used.length === 0 ? columns.slice(0, 1) : used).map(({ name }) => name);
-  const rows = await encodeRows({ title, columns: wanted }, pagesOf(request, wanted, parts), parts.take);
+  const rows = await encodeRows({ title, columns: textColumns(wanted) }, pagesOf(request, wanted, parts), parts.take);
   return { ...rows, select: typedColumns(columns, wanted) };
 }
 
@@ -90,6 +90,7 @@ async function* pagesOf(
   yield* tables.inspect(inspected, { tableName: title, signal });
 }
 
+type TextRow = readonly (string | null)[];
 type Row = Readonly<Record<string, string | null>>;
 
 /** The rows of a metadata table that the table's metadata holds; null for the others, which are read from manifests. */

@@ -1,5 +1,7 @@
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import type { MadeType } from '#shared/made-type.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
+import { madeColumn, type MadeColumn } from './made-columns.ts';
 import type { TableRows } from './table-rows.ts';
 
 /** The views of INFORMATION_SCHEMA (service specification) with their columns, in order. */
@@ -55,7 +57,7 @@ const SCHEMA_VIEWS = {
     ref_column_name: 'VARCHAR',
     ref_arg_column_names: 'VARCHAR',
   },
-} as const satisfies Readonly<Record<string, Readonly<Record<string, 'VARCHAR' | 'BIGINT' | 'BOOLEAN'>>>>;
+} as const satisfies Readonly<Record<string, Readonly<Record<string, MadeType>>>>;
 
 export type SchemaViewName = keyof typeof SCHEMA_VIEWS;
 
@@ -100,17 +102,17 @@ export interface SchemaViews {
 }
 
 /** The columns of a view whose values are made. Of rows that nobody looks into one column is, so that they are counted. */
-export function madeColumns(view: SchemaViewName, named: SchemaViewRequest['named']): readonly string[] {
-  const columns = Object.keys(SCHEMA_VIEWS[view]);
-  const made = columns.filter((name) => named === null || named.has(name));
+export function madeColumns(view: SchemaViewName, named: SchemaViewRequest['named']): readonly MadeColumn[] {
+  const columns = Object.entries(SCHEMA_VIEWS[view]).map(([name, type]) => madeColumn(name, type));
+  const made = columns.filter(({ name }) => named === null || named.has(name));
   return made.length === 0 ? columns.slice(-1) : made;
 }
 
-/** The SELECT list that gives the texts of these columns their types. */
-export const typedSelect = (view: SchemaViewName, made: readonly string[]): string =>
+/** The SELECT list that gives all columns of a view, NULL for those that are not made. */
+export const wholeSelect = (view: SchemaViewName, made: readonly MadeColumn[]): string =>
   Object.entries(SCHEMA_VIEWS[view])
     .map(([name, type]) => {
-      const value = made.includes(name) ? quoteIdentifier(name) : 'NULL';
-      return `CAST(${value} AS ${type}) AS ${quoteIdentifier(name)}`;
+      const isMade = made.some((column) => column.name === name);
+      return isMade ? quoteIdentifier(name) : `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`;
     })
     .join(', ');

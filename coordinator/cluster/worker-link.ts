@@ -22,6 +22,8 @@ export type LinkOptions = {
   readonly epoch: number;
   readonly heartbeatIntervalMs: number;
   readonly heartbeatTimeoutMs: number;
+  /** Whether this coordinator has given up the lead, and its queries go on to their ends. */
+  readonly handsOver?: () => boolean;
   /** How slots share their time now. */
   readonly mlfq: () => MlfqSpec;
   /** The queries among those that a worker holds that run here, with the facts that decide on their level. */
@@ -171,6 +173,11 @@ export class WorkerLink {
     this.#sendBeat();
   }
 
+  /** Tells the worker at once what the next heartbeat would tell. */
+  beatNow(): void {
+    this.#sendBeat();
+  }
+
   close(): void {
     this.#closed = true;
     clearTimeout(this.#retry);
@@ -225,7 +232,7 @@ export class WorkerLink {
       pinned_to_top: isPinned,
     }));
     const said = { coordinator_id: coordinatorId, epoch: String(epoch), ...levels, queries, may_end: this.#mayEnd };
-    this.#stream?.write(said);
+    this.#stream?.write({ ...said, hands_over: this.#options.handsOver?.() ?? false });
   }
 
   /** Sets the deadline of the next beat; a worker that hangs shows nothing else. */

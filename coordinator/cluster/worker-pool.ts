@@ -26,9 +26,10 @@ export class WorkerPool {
   readonly #listeners = new Set<() => void>();
   /** Addresses of members that may not be dialled; each is told of once. */
   readonly #refused = new Set<string>();
+  #handsOver = false;
 
   constructor(membership: Membership, options: LinkOptions) {
-    this.#options = options;
+    this.#options = { ...options, handsOver: () => this.#handsOver };
     this.pairs = new WorkerPairs({ live: () => this.live(), log: options.log, onChange: () => this.#changed() });
     membership.watch('worker', (members) => this.#update(members));
   }
@@ -91,6 +92,12 @@ export class WorkerPool {
       signal.throwIfAborted();
       await sleep(EXPECTED_POLL_MS);
     }
+  }
+
+  /** Tells every worker that this coordinator gives up the lead, before another one has it. */
+  handOver(): void {
+    this.#handsOver = true;
+    for (const link of this.#links.values()) link.beatNow();
   }
 
   close(): void {

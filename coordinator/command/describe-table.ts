@@ -1,4 +1,3 @@
-import type { Json } from '#shared/json.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import { requireTableAction, type TableName } from '../binding/table-source.ts';
 import { columnsOf, loadOneTable } from '../catalog-client/catalog-browser.ts';
@@ -37,5 +36,5 @@ async function columnsFor(name: TableName, { tables, signal }: CommandContext): 
 type Columns = { readonly fields: readonly Field[]; readonly intervals: readonly string[] };
 
 /** `[name, type, 'YES' | 'NO', default]` for each column. */
-export const describeResult = (rows: readonly (readonly Json[])[]): Answer =>
+export const describeResult = (rows: readonly (readonly (string | null)[])[]): Answer =>
   textResult(['col_name', 'data_type', 'nullable', 'default'], rows);

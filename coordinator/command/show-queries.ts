@@ -1,7 +1,7 @@
 import { onePage } from '../catalog-client/pages.ts';
 import { RECORDS_MAX } from '../history/history-request.ts';
 import type { LiveQuery } from '../operation/live-query.ts';
-import { pagedTextResult } from '../operation/answer.ts';
+import { formPages, type RowForm } from '../operation/row-form.ts';
 import { rowsCommand } from './rows-command.ts';
 
 /** `SHOW QUERIES`: the statements that wait, and why, or run now and that the caller may see, the oldest first; this one is among them. */
@@ -15,33 +15,30 @@ export const showQueries = rowsCommand<null>({
     return null;
   },
   action: () => 'query.read',
-  rows(_input, { records }) {
-    const rows = records.live(RECORDS_MAX).map((query) => Object.values(COLUMNS).map((of) => of(query)));
-    return Promise.resolve(pagedTextResult(Object.keys(COLUMNS), onePage(rows)));
-  },
+  rows: (_input, { records }) => Promise.resolve(formPages(COLUMNS, onePage(records.live(RECORDS_MAX)))),
 });
 
 const timeOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
-const COLUMNS = {
-  query_id: (one) => one.queryId,
-  state: (one) => one.state,
-  user_id: (one) => one.principal,
-  username: (one) => one.username,
-  query_type: (one) => one.queryType,
-  source: (one) => one.source,
-  resource_group: (one) => one.resourceGroup,
-  priority: (one) => String(one.priority),
-  workload_class: (one) => one.classification?.workClass ?? null,
-  queue_position: (one) => (one.waiting === null ? null : String(one.waiting.position)),
-  reason: (one) => one.waiting?.reason ?? null,
-  queued_at: (one) => timeOf(one.queuedAtMs),
-  started_at: (one) => timeOf(one.startedAtMs),
-  elapsed_ms: (one) => String(Math.round(one.elapsedMs)),
-  rows_produced: (one) => String(one.rowsProduced),
-  bytes_scanned: (one) => String(one.progress.bytesScanned),
-  tasks: (one) => String(one.progress.tasks),
-  tasks_running: (one) => String(one.progress.tasksRunning),
-  tasks_done: (one) => String(one.progress.tasksDone),
-  sql: (one) => one.sql,
-} as const satisfies Readonly<Record<string, (query: LiveQuery) => string | null>>;
+const COLUMNS: RowForm<LiveQuery> = {
+  query_id: ['VARCHAR', (one) => one.queryId],
+  state: ['VARCHAR', (one) => one.state],
+  user_id: ['VARCHAR', (one) => one.principal],
+  username: ['VARCHAR', (one) => one.username],
+  query_type: ['VARCHAR', (one) => one.queryType],
+  source: ['VARCHAR', (one) => one.source],
+  resource_group: ['VARCHAR', (one) => one.resourceGroup],
+  priority: ['INTEGER', (one) => one.priority],
+  workload_class: ['VARCHAR', (one) => one.classification?.workClass ?? null],
+  queue_position: ['INTEGER', (one) => one.waiting?.position ?? null],
+  reason: ['VARCHAR', (one) => one.waiting?.reason ?? null],
+  queued_at: ['TIMESTAMP WITH TIME ZONE', (one) => timeOf(one.queuedAtMs)],
+  started_at: ['TIMESTAMP WITH TIME ZONE', (one) => timeOf(one.startedAtMs)],
+  elapsed_ms: ['BIGINT', (one) => Math.round(one.elapsedMs)],
+  rows_produced: ['BIGINT', (one) => one.rowsProduced],
+  bytes_scanned: ['BIGINT', (one) => one.progress.bytesScanned],
+  tasks: ['INTEGER', (one) => one.progress.tasks],
+  tasks_running: ['INTEGER', (one) => one.progress.tasksRunning],
+  tasks_done: ['INTEGER', (one) => one.progress.tasksDone],
+  sql: ['VARCHAR', (one) => one.sql],
+};

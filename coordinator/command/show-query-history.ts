@@ -1,7 +1,6 @@
 import type { StatementReader } from '../statement/statement-reader.ts';
-import type { Pages } from '../catalog-client/pages.ts';
 import { ALL_RECORDS, RECORDS_DEFAULT, SHOWN_RECORDS_MAX, type HistoryEntry } from '../history/history-request.ts';
-import { pagedTextResult } from '../operation/answer.ts';
+import { formPages, type RowForm } from '../operation/row-form.ts';
 import { takeLike } from './like.ts';
 import { rowsCommand } from './rows-command.ts';
 
@@ -19,33 +18,29 @@ export const showQueryHistory = rowsCommand<{ readonly limit: number; readonly l
   },
   action: () => 'query.read',
   rows: ({ limit, like }, { records }) =>
-    Promise.resolve(pagedTextResult(Object.keys(COLUMNS), rowsOf(records.history({ ...ALL_RECORDS, limit, like })))),
+    Promise.resolve(formPages(COLUMNS, records.history({ ...ALL_RECORDS, limit, like }))),
 });
 
-async function* rowsOf(pages: Pages<HistoryEntry>): Pages<readonly (string | null)[]> {
-  for await (const page of pages) yield page.map((one) => Object.values(COLUMNS).map((of) => of(one)));
-}
-
 /** A column for each field of the record (service specification, Query history record). */
-const COLUMNS = {
-  query_id: (one) => one.queryId,
-  status: (one) => one.status,
-  sql: (one) => one.sql,
-  user_id: (one) => one.userId,
-  tenant_id: (one) => one.tenantId,
-  query_type: (one) => one.queryType,
-  resource_group: (one) => one.resourceGroup,
-  priority: (one) => String(one.priority),
-  queued_at: (one) => one.queuedAt,
-  started_at: (one) => one.startedAt,
-  ended_at: (one) => one.endedAt,
-  duration_ms: (one) => (one.durationMs === null ? null : String(one.durationMs)),
-  rows_produced: (one) => String(one.rowsProduced),
-  bytes_scanned: (one) => String(one.bytesScanned),
-  fragments: (one) => String(one.fragments),
-  error_message: (one) => one.errorMessage,
-  cu_consumed: (one) => String(one.cuConsumed),
-} as const satisfies Readonly<Record<string, (entry: HistoryEntry) => string | null>>;
+const COLUMNS: RowForm<HistoryEntry> = {
+  query_id: ['VARCHAR', (one) => one.queryId],
+  status: ['VARCHAR', (one) => one.status],
+  sql: ['VARCHAR', (one) => one.sql],
+  user_id: ['VARCHAR', (one) => one.userId],
+  tenant_id: ['VARCHAR', (one) => one.tenantId],
+  query_type: ['VARCHAR', (one) => one.queryType],
+  resource_group: ['VARCHAR', (one) => one.resourceGroup],
+  priority: ['INTEGER', (one) => one.priority],
+  queued_at: ['TIMESTAMP WITH TIME ZONE', (one) => one.queuedAt],
+  started_at: ['TIMESTAMP WITH TIME ZONE', (one) => one.startedAt],
+  ended_at: ['TIMESTAMP WITH TIME ZONE', (one) => one.endedAt],
+  duration_ms: ['BIGINT', (one) => one.durationMs],
+  rows_produced: ['BIGINT', (one) => one.rowsProduced],
+  bytes_scanned: ['BIGINT', (one) => one.bytesScanned],
+  fragments: ['INTEGER', (one) => one.fragments],
+  error_message: ['VARCHAR', (one) => one.errorMessage],
+  cu_consumed: ['DOUBLE', (one) => one.cuConsumed],
+};
 
 /** `LIMIT n`; null without it. @throws SYNTAX_ERROR, INVALID_REQUEST */
 function takeLimit(reader: StatementReader): number | null {

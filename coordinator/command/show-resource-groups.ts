@@ -1,6 +1,6 @@
 import { inPages } from '../catalog-client/pages.ts';
 import type { GroupSnapshot } from '../workload/group-snapshot.ts';
-import { pagedTextResult } from '../operation/answer.ts';
+import { formPages, type RowForm } from '../operation/row-form.ts';
 import { rowsCommand } from './rows-command.ts';
 
 /** Rows that are made in one turn: a group made from a template stands there for each of thousands of users. */
@@ -17,19 +17,16 @@ export const showResourceGroups = rowsCommand<null>({
     return null;
   },
   action: () => 'stats.read',
-  rows(_input, { records }) {
-    const rows = records.groups().map((group) => Object.values(COLUMNS).map((of) => of(group)));
-    return Promise.resolve(pagedTextResult(Object.keys(COLUMNS), inPages(rows, PAGE_ROWS)));
-  },
+  rows: (_input, { records }) => Promise.resolve(formPages(COLUMNS, inPages(records.groups(), PAGE_ROWS))),
 });
 
 /** The columns that the service specification names (SQL statements, Session and monitoring). */
-const COLUMNS = {
-  path: (one) => one.path,
-  running: (one) => String(one.running),
-  queued: (one) => String(one.queued),
-  hard_concurrency_limit: (one) => String(one.hardConcurrencyLimit),
-  soft_concurrency_limit: (one) => String(one.softConcurrencyLimit),
-  scheduling_policy: (one) => one.schedulingPolicy,
-  cpu_time_ms: (one) => String(Math.round(one.cpuTimeMs)),
-} as const satisfies Readonly<Record<string, (group: GroupSnapshot) => string>>;
+const COLUMNS: RowForm<GroupSnapshot> = {
+  path: ['VARCHAR', (one) => one.path],
+  running: ['INTEGER', (one) => one.running],
+  queued: ['INTEGER', (one) => one.queued],
+  hard_concurrency_limit: ['INTEGER', (one) => one.hardConcurrencyLimit],
+  soft_concurrency_limit: ['INTEGER', (one) => one.softConcurrencyLimit],
+  scheduling_policy: ['VARCHAR', (one) => one.schedulingPolicy],
+  cpu_time_ms: ['BIGINT', (one) => Math.round(one.cpuTimeMs)],
+};

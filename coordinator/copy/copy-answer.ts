@@ -1,19 +1,9 @@
 import type { FileLoad, RecordFault } from '#proto/load-rules.ts';
 import { ERRORS } from '#shared/error.ts';
-import { textResult, type Answer } from '../operation/answer.ts';
-import { COPY_COLUMNS, COPY_ERROR_COLUMNS } from '../operation/copy-columns.ts';
+import type { Answer } from '../operation/answer.ts';
+import { COPY_ERROR_FORM, COPY_FORM, type FileResult } from '../operation/copy-columns.ts';
+import { formAnswer } from '../operation/row-form.ts';
 import type { StageFile } from '../stage/stage-files.ts';
-
-/** How a file went. */
-export type FileResult = {
-  /** In the stage. */
-  readonly file: string;
-  readonly status: 'LOADED' | 'PARTIALLY_LOADED' | 'LOAD_FAILED' | 'LOAD_SKIPPED';
-  readonly parsed: number;
-  readonly loaded: number;
-  readonly errors: number;
-  readonly first: Pick<RecordFault, 'message' | 'line'> | null;
-};
 
 /** Errors that a validation answers with, at most. */
 export const ERRORS_MAX = 10_000;
@@ -47,37 +37,15 @@ const withColumn = ({ message, line, column }: RecordFault): Pick<RecordFault, '
   line,
 });
 
-export const copyAnswer = (results: readonly FileResult[]): Answer =>
-  textResult(
-    COPY_COLUMNS,
-    results.map(({ file, status, parsed, loaded, errors, first }) => [
-      file,
-      status,
-      String(parsed),
-      String(loaded),
-      String(errors),
-      first?.message ?? null,
-      textOf(first?.line),
-    ]),
-  );
-
-const textOf = (line: number | null | undefined): string | null =>
-  line === null || line === undefined ? null : String(line);
+export const copyAnswer = (results: readonly FileResult[]): Answer => formAnswer(COPY_FORM, results);
 
 /** The errors of VALIDATION_MODE = RETURN_ERRORS. */
 export function copyErrors(loads: readonly FileLoad[], location: string): Answer {
-  const rows = loads
+  const errors = loads
     .toSorted((a, b) => (a.path < b.path ? -1 : 1))
-    .flatMap(({ path, faults }) =>
-      faults.map(({ code, message, line, column, record }) => [
-        message,
-        path.slice(location.length + 1),
-        textOf(line),
-        column,
-        code,
-        ERRORS[code].sqlState,
-        record,
-      ]),
-    );
-  return textResult(COPY_ERROR_COLUMNS, rows.slice(0, ERRORS_MAX));
+    .flatMap(({ path, faults }) => {
+      const file = path.slice(location.length + 1);
+      return faults.map((fault) => ({ ...fault, file, sqlState: ERRORS[fault.code].sqlState }));
+    });
+  return formAnswer(COPY_ERROR_FORM, errors.slice(0, ERRORS_MAX));
 }

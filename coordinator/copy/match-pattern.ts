@@ -5,6 +5,7 @@ import type { Queries } from '../operation/queries.ts';
 import { BoundedValues } from '../operation/bounded-values.ts';
 import { NO_POLICIES } from '../binding/table-policies.ts';
 import { encodeRows } from '../binding/encode-rows.ts';
+import { textColumns } from '../binding/made-columns.ts';
 import { wholeText } from '../statement/derived-text.ts';
 import type { StageFile } from '../stage/stage-files.ts';
 import type { Pattern } from '../operation/copy-into.ts';
@@ -21,7 +22,7 @@ export async function matchPattern(
   kept: KeptRows,
 ): Promise<readonly StageFile[]> {
   const name = `@paths/${randomUUID()}`;
-  const rows = await encodeRows({ title: name, columns: ['path', 'place'] }, pagesOf(files), kept.take);
+  const rows = await encodeRows({ title: name, columns: textColumns(['path', 'place']) }, pagesOf(files), kept.take);
   kept.keep(name, { kind: 'rows', rows, policies: NO_POLICIES });
   const text = `SELECT "place" FROM ${name} WHERE regexp_full_match("path", ${quoteLiteral(pattern.text)})`;
   const query = { text, offset: 0 };

@@ -15,6 +15,7 @@ import { createQueryProfiles } from './migrations/006-create-query-profiles.ts';
 import { createUnloadIntents } from './migrations/007-create-unload-intents.ts';
 import { filesOfWrites } from './migrations/008-files-of-writes.ts';
 import { profilesInBatches } from './migrations/009-profiles-in-batches.ts';
+import { createLead } from './migrations/010-create-lead.ts';
 
 /** The coordinator's own schema. */
 export type HistoryDatabase = {
@@ -94,6 +95,7 @@ export const COORDINATOR_SCHEMA: OwnSchema = {
     '007-create-unload-intents': createUnloadIntents,
     '008-files-of-writes': filesOfWrites,
     '009-profiles-in-batches': profilesInBatches,
+    '010-create-lead': createLead,
   },
 };
 
@@ -152,10 +154,15 @@ export async function nextEpoch(db: Kysely<HistoryDatabase>): Promise<number> {
 
 /**
  * Marks the statements that an earlier coordinator was running when it died as failed, but for those that write: their end is that of their
- * commit, which the catalog is asked for (`coordinator/write`), or of their unload (`coordinator/unload`). Returns their number.
+ * commit, which the catalog is asked for (`coordinator/write`), or of their unload (`coordinator/unload`). Those of terms that go on
+ * (`ending`) are left alone. Returns their number.
  */
-export async function failOrphans(db: Kysely<HistoryDatabase>, epoch: number): Promise<number> {
-  const result = await db
+export async function failOrphans(
+  db: Kysely<HistoryDatabase>,
+  epoch: number,
+  ending: readonly number[] = [],
+): Promise<number> {
+  let update = db
     .updateTable('query_history')
     .set({
       status: 'failed',
@@ -166,7 +173,8 @@ export async function failOrphans(db: Kysely<HistoryDatabase>, epoch: number): P
     .where('status', 'in', ['queued', 'running'])
     .where('epoch', '<', epoch)
     .where('record_id', 'not in', db.selectFrom('write_intents').select('record_id'))
-    .where('record_id', 'not in', db.selectFrom('unload_intents').select('record_id'))
-    .executeTakeFirst();
+    .where('record_id', 'not in', db.selectFrom('unload_intents').select('record_id'));
+  if (ending.length > 0) update = update.where('epoch', 'not in', ending);
+  const result = await update.executeTakeFirst();
   return Number(result.numUpdatedRows);
 }

@@ -21,8 +21,12 @@ import {
   type StoredRow,
 } from './history-database.ts';
 import { historyRow, type HistoryRow, type QueryFacts, type Recorded } from './history-record.ts';
+import { beginEnding, EarlierTerms, endTerm } from './ending-terms.ts';
+import { LeadLease } from './lead-lease.ts';
 import { HistoryWriter } from './history-writer.ts';
 import { HistoryJournal } from './history-journal.ts';
+import type { Principal } from '#shared/authorization/principal.ts';
+import { WriteIntents } from '../write/write-intents.ts';
 import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import type { Caller } from '../auth/authenticate.ts';
 import { ALL_RECORDS, type HistoryRequest } from './history-request.ts';
@@ -163,6 +167,66 @@ test('while Postgres is away records are kept, and written when it is back', asy
   await db.schema.alterTable('query_history_away').renameTo('query_history').execute();
   await expect.poll(() => stored(one.recordId), { timeout: 5_000 }).toMatchObject({ status: 'queued' });
   await writer.close();
+});
+
+describe('the lead', () => {
+  const lease = (holder: string): LeadLease => new LeadLease({ url: database.url, holder, ttlMs: 500 });
+
+  test('one holds it until its time is over or it gives it up, each time with a greater epoch', async () => {
+    const [one, other] = [lease('one'), lease('other')];
+    expect([await one.take(false), await other.take(false)]).toEqual([true, false]);
+    await sleep(300);
+    expect(await one.renew()).toBe(true);
+    await sleep(300);
+    expect(await other.take(false)).toBe(false);
+    await sleep(300);
+    expect([await other.take(false), await one.renew(), await other.renew()]).toEqual([true, false, true]);
+    expect(other.epoch).toBeGreaterThan(one.epoch);
+    await other.release();
+    expect(await one.take(false)).toBe(true);
+    const forced = lease('forced');
+    expect([await forced.take(true), await one.renew()]).toEqual([true, false]);
+    await Promise.all([forced.release(), one.release()]);
+  });
+
+  test('who has lost it begins no write, unless it was handed over', async () => {
+    const [one, other] = [lease('one'), lease('other')];
+    const write = (epoch: number): Promise<void> =>
+      new WriteIntents(db, epoch).add({
+        writeId: randomUUID(),
+        recordId: randomUUID(),
+        principal: { sub: principalId('p'), tenant: tenantId('t'), sess_epoch: 0 } as Principal,
+        key: randomUUID(),
+        places: { data: 'file:/d', metadata: 'file:/m' },
+      });
+    await one.take(true);
+    await write(one.epoch);
+    await other.take(true);
+    await expect(write(one.epoch)).rejects.toMatchObject({ code: 'NOT_ACTIVE' });
+    await beginEnding(db, one.epoch, 60_000);
+    await write(one.epoch);
+    expect(await new WriteIntents(db, other.epoch).takeOver([one.epoch])).toEqual([]);
+    await endTerm(db, one.epoch);
+    await expect(write(one.epoch)).rejects.toMatchObject({ code: 'NOT_ACTIVE' });
+    expect(await new WriteIntents(db, other.epoch).takeOver([])).toHaveLength(2);
+    await write(other.epoch);
+    await Promise.all([one.release(), other.release()]);
+  });
+
+  test('what a term that goes on has left is taken over when it has ended', async () => {
+    const [before, now] = [await nextEpoch(db), await nextEpoch(db)];
+    await beginEnding(db, before, 60_000);
+    const taken: (readonly number[])[] = [];
+    const takeOver = async (ending: readonly number[]): Promise<void> => void taken.push(ending);
+    using earlier = new EarlierTerms({ db, epoch: now, takeOver, log: silentLogger });
+    await earlier.start();
+    expect([taken, earlier.ending]).toEqual([[[before]], [before]]);
+    await sleep(1_200);
+    expect(taken).toHaveLength(1);
+    await endTerm(db, before);
+    await expect.poll(() => taken, { timeout: 5_000 }).toEqual([[before], []]);
+    expect(earlier.ending).toEqual([]);
+  });
 });
 
 describe('the journal of a process that was killed', () => {

@@ -1,25 +1,23 @@
-import type { Json } from '#shared/json.ts';
+import { textColumns, type MadeColumn, type MadeRow } from '../binding/made-columns.ts';
 import { onePage, type Pages } from '../catalog-client/pages.ts';
-import type { OutputColumn } from '../sink/result-sink.ts';
-import { textColumns } from '../sink/text-batch.ts';
 
 /** The answer of a statement without rows. */
 export type Status = { readonly status: string; readonly tag: string };
 
 /** The result of a statement that the coordinator answers by itself: a few rows, in memory. */
-export type Answer = { readonly columns: readonly OutputColumn[]; readonly rows: readonly (readonly Json[])[] };
+export type Answer = { readonly columns: readonly MadeColumn[]; readonly rows: readonly MadeRow[] };
 
 /** A result that comes in parts; each part is made in a turn of its own of the main thread. */
-export type PagedAnswer = { readonly columns: readonly OutputColumn[]; readonly pages: Pages<readonly Json[]> };
+export type PagedAnswer = { readonly columns: readonly MadeColumn[]; readonly pages: Pages<MadeRow> };
 
-/** A result whose columns are all VARCHAR. */
-export const textResult = (columns: readonly string[], rows: readonly (readonly Json[])[]): Answer => ({
+/** A result whose columns are all VARCHAR. `RowForm` is for the others. */
+export const textResult = (columns: readonly string[], rows: readonly (readonly (string | null)[])[]): Answer => ({
   columns: textColumns(columns),
   rows,
 });
 
 /** A result in pages whose columns are all VARCHAR. */
-export const pagedTextResult = (columns: readonly string[], pages: Pages<readonly Json[]>): PagedAnswer => ({
+export const pagedTextResult = (columns: readonly string[], pages: Pages<readonly (string | null)[]>): PagedAnswer => ({
   columns: textColumns(columns),
   pages,
 });

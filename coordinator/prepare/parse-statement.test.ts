@@ -321,6 +321,7 @@ describe('refusals', () => {
     ['ALTER TABLE t RENAME a', 'SYNTAX_ERROR'],
     ['ALTER TABLE t RENAME TO b, ADD c INT', 'SYNTAX_ERROR'],
     ['COMMENT ON INDEX v IS NULL', 'SYNTAX_ERROR'],
+    [`COPY INTO t FROM (SELECT ${'$1,'.repeat(10_000)}$1 FROM @s)`, 'STATEMENT_TOO_COMPLEX'],
     ['INSERT INTO t', 'SYNTAX_ERROR'],
     ['INSERT INTO t (a) SET a = 1', 'SYNTAX_ERROR'],
     ['INSTALL httpfs', 'NOT_SUPPORTED'],

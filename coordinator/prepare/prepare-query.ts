@@ -38,7 +38,7 @@ import type {
 import type { PreparedQuery } from '../binding/prepared-query.ts';
 import { fromTemplate, queryTemplate, toTemplate, type QueryTemplate } from './query-template.ts';
 import { SharedPlans, type SharedPlan } from './shared-plans.ts';
-import { printSqlType } from '../plan/sql-type.ts';
+import { printSqlType, type SqlField } from '../plan/sql-type.ts';
 import { ViewAnswers } from './view-answers.ts';
 
 export type PrepareRequest = {
@@ -293,13 +293,15 @@ function dataKey(table: BoundTable): readonly unknown[] {
     case 'iceberg':
       return [table.tableName, table.version, table.snapshotId, table.schemaId];
     case 'staged':
-      return [table.table.columns.map(({ name, type }) => [name, printSqlType(type)]), table.table.rowCount];
+      return [table.table.columns.map(columnKey), table.table.rowCount];
     case 'rows':
-      return [table.rows.rowCount, table.rows.columns.map(({ name }) => name), table.rows.select];
+      return [table.rows.columns.map(columnKey), table.rows.rowCount, table.rows.select];
     default:
       return unreachable(table);
   }
 }
+
+const columnKey = ({ name, type }: SqlField): readonly string[] => [name, printSqlType(type)];
 
 /** Combines a planned query with the tables as they were authorised for this statement. */
 function withTables(

@@ -3,7 +3,7 @@ import type { Command } from '../command/command.ts';
 import { COMMANDS } from '../command/commands.ts';
 import type { CommandContext } from '../operation/command-context.ts';
 import { parseStatement } from '../prepare/parse-statement.ts';
-import { COUNT_COLUMNS } from '../sink/count-batch.ts';
+import { COUNT_COLUMNS } from '../sink/made-rows.ts';
 import { describeCommand } from './describe-command.ts';
 
 const INTEGER = { kind: 'scalar', name: 'INTEGER' } as const;

@@ -5,8 +5,7 @@ import { paged, type PagedAnswer } from '../operation/answer.ts';
 import type { CommandContext } from '../operation/command-context.ts';
 import type { Outcome } from '../operation/outcome.ts';
 import type { PreparedStatements } from '../operation/prepared-statements.ts';
-import { numberColumns, numbersBatch } from '../sink/count-batch.ts';
-import { textBatch } from '../sink/text-batch.ts';
+import { encodeMade, numberColumns } from '../sink/made-rows.ts';
 import { unloadRows } from '../unload/unload-rows.ts';
 import { StatementWrites } from './statement-writes.ts';
 import { tenantGroups } from '../workload/group-snapshot.ts';
@@ -14,6 +13,8 @@ import { callersTables } from '../session/callers-tables.ts';
 import { cancelQuery, liveQueries } from './live-queries.ts';
 import type { RunningStatement } from './running-statement.ts';
 import { rowsBudget } from '../binding/encode-rows.ts';
+import { ARRIVED_ROWS } from '../binding/table-rows.ts';
+import { NO_POLICIES } from '../binding/table-policies.ts';
 import { schemaViews } from '../session/schema-view-rows.ts';
 import { metadataRows } from '../binding/metadata-rows.ts';
 import type { CheckColumns } from './statement-parts.ts';
@@ -50,6 +51,9 @@ export function makeCommandContext(
     commits: services.commits,
   };
   const rows = statementRows(services.config['coordinator.rows_bytes_max'], () => context);
+  if (request.rows !== undefined) {
+    rows.kept.keep(ARRIVED_ROWS, { kind: 'rows', rows: request.rows, policies: NO_POLICIES });
+  }
   const source = callersTables(catalog, request.caller);
   const { tenant } = request.caller.claims;
   const ofMetadata = metadataRows(services.tables, tenant, services.config['coordinator.metadata_rows_bytes_max']);
@@ -105,9 +109,10 @@ function answersOf(
   const { request, active } = running;
   const answerNumbers: CommandContext['answerNumbers'] = async (numbers) => {
     const { sink } = request;
-    sink.planned({ kind: 'rows', tag, columns: numberColumns(Object.keys(numbers)), timeZone: NO_ZONE });
+    const columns = numberColumns(Object.keys(numbers));
+    sink.planned({ kind: 'rows', tag, columns, timeZone: ROWS_ZONE });
     sink.start();
-    await sink.batch(numbersBatch(sink.encoding, Object.values(numbers)));
+    await sink.batch(encodeMade(sink.encoding, columns, [Object.values(numbers)]));
     return ONE_ROW;
   };
   return {
@@ -135,8 +140,8 @@ function answersOf(
   };
 }
 
-/** The coordinator's own results have text columns only, so their time zone is never used. */
-const NO_ZONE = 'UTC';
+/** The times of rows that the coordinator makes are in UTC, whatever the session's zone. */
+const ROWS_ZONE = 'UTC';
 
 /** A count, a status, and numbers are one row where they are rows. */
 const ONE_ROW: Outcome = { rowsProduced: 1, bytesScanned: 0, fragments: 0 };
@@ -147,14 +152,14 @@ async function answer(
   tag: string,
 ): Promise<Outcome> {
   signal.throwIfAborted();
-  sink.planned({ kind: 'rows', tag, columns, timeZone: NO_ZONE });
+  sink.planned({ kind: 'rows', tag, columns, timeZone: ROWS_ZONE });
   sink.start();
   let rowsProduced = 0;
   for await (const rows of pages) {
     // A statement that was stopped may have been answered already.
     signal.throwIfAborted();
     rowsProduced += rows.length;
-    await sink.batch(textBatch(sink.encoding, columns.length, rows));
+    await sink.batch(encodeMade(sink.encoding, columns, rows));
   }
   return { rowsProduced, bytesScanned: 0, fragments: 0 };
 }

@@ -10,7 +10,7 @@ import type { RowsBinding, StagedBinding } from '../binding/statement-binding.ts
 import { NO_POLICIES } from '../binding/table-policies.ts';
 import type { KeptRows } from '../binding/kept-rows.ts';
 import { isStageText, openFileTable } from '../copy/open-file-table.ts';
-import type { TextRow } from '../binding/text-record-batch.ts';
+import type { MadeRow } from '../binding/made-columns.ts';
 import { parseCommand } from '../prepare/parse-statement.ts';
 import type { TextSpan } from '../statement/statement.ts';
 
@@ -50,11 +50,7 @@ async function run(statement: TextSpan, context: CommandContext, take: TakeBytes
   if (action !== null) requireAction(context.caller, action);
   try {
     const { columns, pages } = await command.rows(input, context);
-    const rows = await encodeRows(
-      { title, columns: columns.map((column) => column.name) },
-      texts(pages, context),
-      take,
-    );
+    const rows = await encodeRows({ title, columns }, untilStopped(pages, context), take);
     return { kind: 'rows', rows, policies: NO_POLICIES };
   } catch (thrown) {
     const error = SkeinError.of(thrown);
@@ -68,13 +64,9 @@ const titleOf = (text: string): string => {
   return words.length > TITLE_MAX ? `${words.slice(0, TITLE_MAX)}...` : words;
 };
 
-/** Every column of these statements is VARCHAR. */
-async function* texts(
-  pages: Pages<readonly unknown[]>,
-  { signal }: CommandContext,
-): AsyncGenerator<readonly TextRow[]> {
+async function* untilStopped(pages: Pages<MadeRow>, { signal }: CommandContext): Pages<MadeRow> {
   for await (const rows of pages) {
     signal.throwIfAborted();
-    yield rows.map((row) => row.map((value) => (typeof value === 'string' ? value : null)));
+    yield rows;
   }
 }

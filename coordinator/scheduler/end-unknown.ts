@@ -7,6 +7,8 @@ import { endQuery } from './spooled-task.ts';
 export type HeldOptions = {
   readonly running: ReadonlyMap<QueryId, unknown>;
   readonly epoch: number;
+  /** Epochs of coordinators before this one whose queries go on. */
+  readonly ending: () => readonly number[];
 };
 
 /**
@@ -15,9 +17,10 @@ export type HeldOptions = {
  * over.
  */
 export const endUnknown =
-  ({ running, epoch }: HeldOptions) =>
+  ({ running, epoch, ending }: HeldOptions) =>
   ({ calls }: WorkerLink, { queryIds }: WorkerInfo): void => {
     for (const queryId of queryIds) {
-      if (!running.has(queryId) && epochOfRun(queryId) <= epoch) void endQuery(calls, queryId);
+      const theirs = epochOfRun(queryId);
+      if (!running.has(queryId) && theirs <= epoch && !ending().includes(theirs)) void endQuery(calls, queryId);
     }
   };

@@ -1,4 +1,5 @@
 import type { ClientReadableStream, ServiceError } from '@grpc/grpc-js';
+import { decodeReport } from '#proto/report-codec.ts';
 import type { StreamEnd, TaskReport } from '#proto/task.ts';
 import { atMost } from '#shared/at-most.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -50,7 +51,7 @@ export async function runTask(run: TaskRun): Promise<TaskReport> {
     const reply = await startTask(run);
     if (reply.is_open) return await readOutput(run, take);
     for (const message of reply.output) await take(decodeFlightData(message));
-    return JSON.parse(reply.report.toString()) as TaskReport;
+    return decodeReport(reply);
   } catch (error) {
     const failure = run.signal.aborted ? SkeinError.of(run.signal.reason) : failed(error);
     await atMost(cancelTask(run, failure), CONFIRM_MAX_MS);

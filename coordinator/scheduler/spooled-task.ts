@@ -1,4 +1,5 @@
 import type { WorkerClient } from '#proto/generated/skein/worker/v1/Worker.ts';
+import { decodeReport } from '#proto/report-codec.ts';
 import type { TaskReport } from '#proto/task.ts';
 import type { CallStream } from '#shared/grpc/call-stream.ts';
 import { taskId, type QueryId, type TaskId } from '#shared/id.ts';
@@ -15,7 +16,7 @@ export type SpooledEnd =
 export async function runSpooledTask(task: TaskStart): Promise<SpooledEnd> {
   const reply = await startTask(task);
   if (reply.lost !== null) return { kind: 'inputLost', producer: taskId(reply.lost.task_id) };
-  return { kind: 'finished', report: JSON.parse(reply.report.toString()) as TaskReport };
+  return { kind: 'finished', report: decodeReport(reply) };
 }
 
 /** Ends a query on those of its workers that are not lost; returns what `endQuery` returns of each. */

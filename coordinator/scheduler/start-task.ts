@@ -18,9 +18,10 @@ export type TaskStart = {
 /** Sends a task to its worker; returns what it answers. @throws SkeinError: the task's error, CONNECTION_LOST, or the signal's reason. */
 export async function startTask({ calls, spec: task, ticket, taskBytesMax, signal }: TaskStart): Promise<RunTaskReply> {
   signal.throwIfAborted();
-  const spec = await encodeTaskSpec(task);
-  if (spec.length > taskBytesMax) throw tooLong(spec.length, taskBytesMax);
-  const reply = await calls.call('RunTask', { spec, ticket }, { signal });
+  const { spec, messages } = await encodeTaskSpec(task);
+  const bytes = messages.reduce((sum, { length }) => sum + length, spec.length);
+  if (bytes > taskBytesMax) throw tooLong(bytes, taskBytesMax);
+  const reply = await calls.call('RunTask', { spec, messages, ticket }, { signal });
   if (reply.failure.length > 0) throw decodeError(reply.failure);
   return reply;
 }

@@ -26,8 +26,8 @@ test('an output whose rows all came with the report outlives its worker', () => 
   });
   const none = { rows: 0, batches: 0, bytes: 0 };
   const held = { rows: 1, batches: 1, bytes: 9 };
-  expect(isCarried(output(none, { ...held, messages: ['...'] }))).toBe(true);
-  expect(isCarried(output({ ...held, messages: ['...'] }, held))).toBe(false);
+  expect(isCarried(output(none, { ...held, messages: [Uint8Array.of(1)] }))).toBe(true);
+  expect(isCarried(output({ ...held, messages: [Uint8Array.of(1)] }, held))).toBe(false);
 });
 
 test('a worker that is lost or refuses is avoided; one whose input was lost is not to blame', () => {

@@ -6,13 +6,14 @@ import { encodeRows, type TakeBytes } from '../binding/encode-rows.ts';
 import {
   madeColumns,
   PLACE_COLUMNS,
-  typedSelect,
+  wholeSelect,
   type SchemaViewRequest,
   type SchemaViews,
   type ViewFilters,
 } from '../binding/schema-views.ts';
 import type { TableRows } from '../binding/table-rows.ts';
-import type { TextRow } from '../binding/text-record-batch.ts';
+import type { MadeColumn, MadeRow } from '../binding/made-columns.ts';
+import type { MadeValue } from '#shared/made-type.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { Pages } from '../catalog-client/pages.ts';
@@ -51,7 +52,8 @@ export const schemaViews = (parts: Parts): SchemaViews => ({
       if (list !== null) listed.push({ catalog, list });
     }
     const [only] = listed;
-    const key = JSON.stringify([only?.catalog, view, title, made, filters]);
+    const names = made.map(({ name }) => name);
+    const key = JSON.stringify([only?.catalog, view, title, names, filters]);
     const kept = listed.length === 1 && only !== undefined ? keptOf(only.list) : null;
     const known = kept?.get(key);
     if (known !== undefined) {
@@ -60,7 +62,7 @@ export const schemaViews = (parts: Parts): SchemaViews => ({
     }
     const rows = await encodeRows({ title, columns: made }, pagesOf(listed, request, made), parts.take);
     signal.throwIfAborted();
-    const typed = { ...rows, select: typedSelect(view, made) };
+    const typed = { ...rows, select: wholeSelect(view, made) };
     kept?.set(key, typed);
     return typed;
   },
@@ -110,14 +112,14 @@ async function listOf(
 async function* pagesOf(
   listed: readonly Listed[],
   request: SchemaViewRequest,
-  made: readonly string[],
-): Pages<TextRow> {
+  made: readonly MadeColumn[],
+): Pages<MadeRow> {
   const { view, filters, signal } = request;
   const isWanted = wantedPlaces(PLACE_COLUMNS[view], filters);
-  let page: TextRow[] = [];
+  let page: MadeRow[] = [];
   for (const { catalog, list } of listed) {
     for (const row of rowsOf(catalog, list, request, isWanted)) {
-      page.push(made.map((name) => row[name] ?? null));
+      page.push(made.map(({ name }) => row[name] ?? null));
       if (page.length < PAGE_ROWS) continue;
       signal.throwIfAborted();
       yield page;
@@ -137,7 +139,7 @@ function wantedPlaces(columns: readonly string[], filters: ViewFilters): IsWante
   return (...place) => sets.every((values, i) => values === null || values.has(place[i] ?? ''));
 }
 
-type Row = Readonly<Record<string, string | null>>;
+type Row = Readonly<Record<string, MadeValue>>;
 
 function* rowsOf(
   catalog: string,
@@ -180,26 +182,28 @@ function* rowsOf(
 const tableRow = ({ kind, owner, rows, bytes, created, comment }: Relation): Row => ({
   table_type: kind === 'TABLE' ? 'BASE TABLE' : kind,
   table_owner: owner,
-  row_count: rows,
-  bytes,
+  row_count: wholeNumber(rows),
+  bytes: wholeNumber(bytes),
   created,
   comment,
   // Nothing binds a policy to a table yet.
-  rls_enabled: 'false',
+  rls_enabled: false,
 });
+
+const wholeNumber = (text: string | null): bigint | null => (text === null ? null : BigInt(text));
 
 function columnRow({ columns: { keys, intervals } }: Relation, field: Field, position: number): Row {
   const { type } = field;
   const isDecimal = type.kind === 'decimal';
   return {
     column_name: field.name,
-    ordinal_position: String(position),
+    ordinal_position: position,
     data_type: intervals.has(field.name) ? 'INTERVAL' : sqlTypeName(type),
     is_nullable: field.required ? 'NO' : 'YES',
     column_default: columnDefault(field.writeDefault),
-    numeric_precision: isDecimal ? String(type.precision) : null,
-    numeric_scale: isDecimal ? String(type.scale) : null,
+    numeric_precision: isDecimal ? type.precision : null,
+    numeric_scale: isDecimal ? type.scale : null,
     comment: field.doc ?? null,
-    is_primary_key: String(keys.has(field.id)),
+    is_primary_key: keys.has(field.id),
   };
 }

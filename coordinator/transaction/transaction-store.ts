@@ -34,14 +34,11 @@ export class TransactionStore {
     await this.#db.deleteFrom('open_transactions').where('session', '=', session).execute();
   }
 
-  /** Takes over the sessions of earlier epochs. */
-  async takeOver(): Promise<readonly string[]> {
-    const rows = await this.#db
-      .updateTable('open_transactions')
-      .set({ epoch: this.#epoch })
-      .where('epoch', '<', this.#epoch)
-      .returning('session')
-      .execute();
+  /** Takes over the sessions of earlier epochs, but for those of `ending`. */
+  async takeOver(ending: readonly number[]): Promise<readonly string[]> {
+    let update = this.#db.updateTable('open_transactions').set({ epoch: this.#epoch }).where('epoch', '<', this.#epoch);
+    if (ending.length > 0) update = update.where('epoch', 'not in', ending);
+    const rows = await update.returning('session').execute();
     return rows.map(({ session }) => session);
   }
 }

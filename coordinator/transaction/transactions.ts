@@ -41,8 +41,8 @@ export class Transactions implements AsyncDisposable {
   }
 
   /** Has the transactions of earlier coordinators fail. @throws when Postgres does not answer */
-  async resume(): Promise<void> {
-    const sessions = await this.#options.store.takeOver();
+  async resume(ending: readonly number[] = []): Promise<void> {
+    const sessions = await this.#options.store.takeOver(ending);
     for (const session of sessions) {
       const transaction = this.#new({ tenant: NO_TENANT, mayWrite: false });
       this.#open.set(session, { transaction, principal: '', timer: this.#forgetLater(session) });

@@ -77,14 +77,11 @@ export class UnloadIntents {
     await this.#db.deleteFrom('unload_intents').where('upload_id', '=', uploadId).execute();
   }
 
-  /** Takes over the unloads of earlier epochs: from now on their coordinators decide nothing. */
-  async takeOver(): Promise<readonly UnloadIntent[]> {
-    const rows = await this.#db
-      .updateTable('unload_intents')
-      .set({ epoch: this.#epoch })
-      .where('epoch', '<', this.#epoch)
-      .returningAll()
-      .execute();
+  /** Takes over the unloads of earlier epochs, but for those of `ending`: from now on their coordinators decide nothing. */
+  async takeOver(ending: readonly number[]): Promise<readonly UnloadIntent[]> {
+    let update = this.#db.updateTable('unload_intents').set({ epoch: this.#epoch }).where('epoch', '<', this.#epoch);
+    if (ending.length > 0) update = update.where('epoch', 'not in', ending);
+    const rows = await update.returningAll().execute();
     return rows.map((row) => ({
       uploadId: row.upload_id,
       recordId: row.record_id,

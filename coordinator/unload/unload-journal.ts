@@ -105,9 +105,9 @@ export class UnloadJournal {
   }
 
   /** Ends the unloads of coordinators before this one, in the background; their history records end with it. */
-  async resume(): Promise<void> {
+  async resume(ending: readonly number[] = []): Promise<void> {
     const { intents, log } = this.#options;
-    const left = await intents.takeOver();
+    const left = await intents.takeOver(ending);
     if (left.length > 0) log.warn({ unloads: left.length }, 'unloads of an earlier coordinator are ended');
     for (const intent of left) {
       this.#behind.add(this.#settle(intent, (outcome) => intents.record(intent.recordId, failureOf(outcome))));

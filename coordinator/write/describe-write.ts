@@ -1,7 +1,7 @@
 import { unreachable } from '#shared/must.ts';
 import type { Description } from '../operation/description.ts';
 import type { RowWrite } from '../operation/row-write.ts';
-import { COUNT_COLUMNS } from '../sink/count-batch.ts';
+import { COUNT_COLUMNS } from '../sink/made-rows.ts';
 import type { AsProven } from '../statement/proven.ts';
 import { describeDelete } from './delete-rows.ts';
 import { describeInsert } from './insert-rows.ts';

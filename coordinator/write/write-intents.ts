@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import { endRecord } from '../history/end-record.ts';
@@ -38,18 +38,20 @@ export class WriteIntents {
     this.#epoch = epoch;
   }
 
-  /** @throws CATALOG_UNAVAILABLE when Postgres does not answer */
+  /**
+   * Notes a write, if the term of this coordinator goes on: the row of the lead is locked against one that takes it at the same time.
+   * @throws NOT_ACTIVE when another coordinator leads, CATALOG_UNAVAILABLE when Postgres does not answer
+   */
   async add({ writeId, recordId, principal, key, places }: Omit<WriteIntent, 'files'>): Promise<void> {
-    const row = {
-      write_id: writeId,
-      record_id: recordId,
-      principal: JSON.stringify(principal),
-      commit_key: key,
-      places: JSON.stringify(places),
-      epoch: this.#epoch,
-      begun_at: new Date(),
-    };
-    await answered(this.#db.insertInto('write_intents').values(row).execute());
+    const epoch = this.#epoch;
+    const insert = sql`
+      insert into coordinator.write_intents (write_id, record_id, principal, commit_key, places, epoch, begun_at)
+      select ${writeId}::uuid, ${recordId}::uuid, ${JSON.stringify(principal)}, ${key}::uuid, ${JSON.stringify(places)},
+        ${epoch}::bigint, ${new Date()}::timestamptz
+      where exists (select 1 from coordinator.lead where epoch = ${epoch} for share)
+        or exists (select 1 from coordinator.ending_terms where epoch = ${epoch} and until >= clock_timestamp())`;
+    const { numAffectedRows } = await answered(insert.execute(this.#db));
+    if (numAffectedRows !== 1n) throw new SkeinError('NOT_ACTIVE', 'another coordinator has taken the lead');
   }
 
   /**
@@ -75,14 +77,11 @@ export class WriteIntents {
     return new Set(rows.map(({ write_id }) => write_id));
   }
 
-  /** Takes over the writes of earlier epochs: from now on their coordinators get no new key. */
-  async takeOver(): Promise<readonly WriteIntent[]> {
-    const rows = await this.#db
-      .updateTable('write_intents')
-      .set({ epoch: this.#epoch })
-      .where('epoch', '<', this.#epoch)
-      .returningAll()
-      .execute();
+  /** Takes over the writes of earlier epochs, but for those of `ending`: from now on their coordinators get no new key. */
+  async takeOver(ending: readonly number[]): Promise<readonly WriteIntent[]> {
+    let update = this.#db.updateTable('write_intents').set({ epoch: this.#epoch }).where('epoch', '<', this.#epoch);
+    if (ending.length > 0) update = update.where('epoch', 'not in', ending);
+    const rows = await update.returningAll().execute();
     return rows.map((row) => ({
       writeId: row.write_id,
       recordId: row.record_id,

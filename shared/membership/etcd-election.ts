@@ -1,43 +1,74 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Etcd3, Lease } from 'etcd3';
+import type { Etcd3 } from 'etcd3';
 import { SkeinError } from '#shared/error.ts';
-import type { Election, Lead } from './election.ts';
+import type { Candidate, Election, Fitness, Lead, LeadProof } from './election.ts';
 import { etcdClient, type EtcdOptions } from './etcd-membership.ts';
+import { HeldKey, parseCandidate } from './held-key.ts';
 
 /** Interval at which a candidate reads the key while another one leads: a watch reports changes sooner, but may be lost. */
 const LOOK_INTERVAL_MS = 2_000;
-/** Time for etcd to revoke a lease; otherwise the lease expires by itself. */
-const REVOKE_TIMEOUT_MS = 1_000;
 /** Pause after etcd did not answer, or after a term could not start. */
 const RETRY_MS = 1_000;
+/** Pause of a candidate that is not fit, in which another one takes the lead. */
+const UNFIT_MS = 200;
+/** Pause between two looks for the one that leads after this one. */
+const HANDED_OVER_LOOK_MS = 200;
+/** A lease is renewed so many times in its time to live. */
+const RENEWALS = 4;
+/** The part of a lease's time that its holder relies on: the rest is for clocks that run at different rates. */
+const RELIED_PART = 0.95;
+
+export type ElectionOptions = {
+  readonly etcd: EtcdOptions;
+  readonly name: string;
+  readonly candidate: Candidate;
+  /** The second lease; without one, that of etcd decides alone. */
+  readonly proof: LeadProof;
+  readonly fitness: Fitness;
+};
 
 /**
- * Elects a leader: the process that has put the key `<prefix>leader/<name>` under its lease.
+ * Elects a leader: the process that has put the key `<prefix>leader/<name>` under its lease, and has taken the proof.
  * ```
- * waiting ──key is free──> leading ──lease lost, or not renewed for its time to live──> waiting
+ * waiting ──key is free, proof taken──> leading ──neither the lease nor the proof renewed for its time──> waiting
+ *                                          └──hand over──> the term goes on to its end, the lead is free
  * ```
- * A leader that cannot reach etcd gives up no later than its lease ends, by its own clock.
+ * A leader that reaches neither gives up no later than both end, by its own clock.
  */
-export function etcdElection(options: EtcdOptions, name: string, id: string, lead: Lead): Election {
-  const client = etcdClient(options);
+export function etcdElection(options: ElectionOptions, lead: Lead): Election {
+  const { log } = options.etcd;
+  const client = etcdClient(options.etcd);
   const closed = new AbortController();
-  const campaign = new Campaign(client, options, { key: `${options.prefix}leader/${name}`, id });
+  const campaign = new Campaign(client, options);
   const run = async (): Promise<void> => {
-    while (!closed.signal.aborted) {
+    while (!closed.signal.aborted && !campaign.hasHandedOver) {
       try {
         await campaign.term(lead, closed.signal);
       } catch (error) {
-        if (!closed.signal.aborted) options.log.warn({ err: error }, 'the election is tried again');
-        await sleep(RETRY_MS, undefined, { signal: closed.signal }).catch(() => undefined);
+        if (!closed.signal.aborted) log.warn({ err: error }, 'the election is tried again');
+        await pause(RETRY_MS, closed.signal);
       }
     }
   };
   const running = run();
+  // One that has handed over tells its clients who leads now.
+  const lookOn = async (): Promise<void> => {
+    await campaign.handedOver;
+    while (!closed.signal.aborted) {
+      await campaign.look(closed.signal).catch(() => undefined);
+      await pause(HANDED_OVER_LOOK_MS, closed.signal);
+    }
+  };
+  const looking = lookOn();
   return {
     started: Promise.resolve(),
+    leader: () => campaign.leader,
+    handOver: () => campaign.handOver(),
     close: async () => {
-      closed.abort(new SkeinError('QUERY_CANCELLED', 'the coordinator is shutting down'));
+      closed.abort(new SkeinError('NOT_ACTIVE', 'the coordinator is shutting down'));
       await running;
+      campaign.endLooking();
+      await looking;
       client.close();
     },
   };
@@ -45,54 +76,90 @@ export function etcdElection(options: EtcdOptions, name: string, id: string, lea
 
 class Campaign {
   readonly #client: Etcd3;
-  readonly #options: EtcdOptions;
-  readonly #candidate: { readonly key: string; readonly id: string };
+  readonly #options: ElectionOptions;
+  readonly #key: string;
+  readonly #handedOver = Promise.withResolvers<void>();
+  #leader: Candidate | undefined;
+  #release: (() => Promise<void>) | undefined;
+  hasHandedOver = false;
 
-  constructor(client: Etcd3, options: EtcdOptions, candidate: { readonly key: string; readonly id: string }) {
+  constructor(client: Etcd3, options: ElectionOptions) {
     this.#client = client;
     this.#options = options;
-    this.#candidate = candidate;
+    this.#key = `${options.etcd.prefix}leader/${options.name}`;
+  }
+
+  get leader(): Candidate | undefined {
+    return this.#leader;
+  }
+
+  get handedOver(): Promise<void> {
+    return this.#handedOver.promise;
+  }
+
+  async handOver(): Promise<void> {
+    this.hasHandedOver = true;
+    await this.#release?.();
+    this.#handedOver.resolve();
+  }
+
+  endLooking(): void {
+    this.#handedOver.resolve();
   }
 
   /** Waits for the lead, and leads until it is lost or given up. @throws when etcd does not answer, or the term fails. */
   async term(lead: Lead, closed: AbortSignal): Promise<void> {
-    await this.#untilFree(closed);
-    if (closed.aborted) return;
-    const { key, id } = this.#candidate;
-    const ttlMs = Math.max(1_000, this.#options.leaseTtlMs);
-    // Read before the request, because the lease may begin at any moment after it.
-    const askedMs = performance.now();
-    const lease = this.#client.lease(Math.ceil(ttlMs / 1000));
+    await this.look(closed);
+    if (closed.aborted || this.hasHandedOver) return;
+    const { etcd, candidate, proof, fitness } = this.#options;
+    if (!fitness.isFit()) {
+      await pause(UNFIT_MS, closed);
+      return;
+    }
+    const ttlMs = Math.max(1_000, etcd.leaseTtlMs);
+    const takenMs = performance.now();
+    if (!(await proof.take(false))) {
+      // Another one leads, which etcd does not know: it cannot reach it.
+      await pause(RETRY_MS, closed);
+      return;
+    }
     const lost = new AbortController();
     const close = (): void => lost.abort(closed.reason);
     closed.addEventListener('abort', close, { once: true });
-    const watchdog = watchLease(lease, { ttlMs, askedMs, lost });
+    const giveUp = (message = 'this coordinator has lost the lead to another one'): void =>
+      lost.abort(new SkeinError('NOT_ACTIVE', message));
+    const held = new HeldKey(this.#client, { key: this.#key, candidate, ttlMs, onForeign: () => giveUp() });
+    const watch = new LeadWatch({ held, proof, fitness, ttlMs, takenMs, giveUp });
+    const release = async (): Promise<void> => {
+      this.#release = undefined;
+      watch.stop();
+      await Promise.all([held.release(), proof.release()]);
+    };
+    this.#release = release;
     try {
-      const put = this.#client
-        .put(key)
-        .value(id)
-        .lease(await lease.grant());
-      const { succeeded } = await this.#client.if(key, 'Create', '==', 0).then(put).commit();
-      if (!succeeded || lost.signal.aborted) return;
-      await lead(lost.signal, () => this.#options.log.info({ key }, 'leading'));
+      if (!(await held.take()) || lost.signal.aborted || this.hasHandedOver) return;
+      this.#leader = undefined;
+      await lead(lost.signal, () => etcd.log.info({ key: this.#key }, 'leading'));
     } finally {
-      watchdog();
       closed.removeEventListener('abort', close);
-      // With the lease revoked, the next one leads at once instead of after the lease's expiry.
-      await Promise.race([lease.revoke().catch(() => undefined), sleep(REVOKE_TIMEOUT_MS)]);
-      lease.release();
+      if (this.#release === release) await release();
     }
   }
 
-  async #untilFree(closed: AbortSignal): Promise<void> {
-    const { key } = this.#candidate;
-    while (!closed.aborted && (await this.#client.get(key).string()) !== null) {
+  /** Reads who leads, until nobody does. */
+  async look(closed: AbortSignal): Promise<void> {
+    const key = this.#key;
+    for (;;) {
+      if (closed.aborted) return;
+      const found = parseCandidate(await this.#client.get(key).string());
+      this.#leader = found?.id === this.#options.candidate.id ? undefined : found;
+      if (found === undefined) return;
       const watcher = await this.#client.watch().key(key).create();
       const freed = new Promise<void>((resolve) => void watcher.on('delete', () => resolve()));
       const wait = new AbortController();
       const stop = (): void => wait.abort();
       closed.addEventListener('abort', stop, { once: true });
-      await Promise.race([freed, sleep(LOOK_INTERVAL_MS, undefined, { signal: wait.signal }).catch(() => undefined)]);
+      await Promise.race([freed, pause(LOOK_INTERVAL_MS, wait.signal)]);
       closed.removeEventListener('abort', stop);
       stop();
       await watcher.cancel().catch(() => undefined);
@@ -100,20 +167,57 @@ class Campaign {
   }
 }
 
-/** Aborts `lost` when the lease is lost, or was not renewed in time. The returned function stops the watch. */
-function watchLease(
-  lease: Lease,
-  { ttlMs, askedMs, lost }: { readonly ttlMs: number; readonly askedMs: number; readonly lost: AbortController },
-): () => void {
-  const giveUp = (): void =>
-    lost.abort(new SkeinError('NOT_ACTIVE', 'this coordinator has lost the lead to another one'));
-  let renewedMs = askedMs;
-  let firedMs = askedMs;
-  lease.on('keepaliveFired', () => (firedMs = performance.now()));
-  lease.on('keepaliveSucceeded', () => (renewedMs = firedMs));
-  lease.on('lost', giveUp);
-  const timer = setInterval(() => {
-    if (performance.now() - renewedMs > ttlMs) giveUp();
-  }, ttlMs / 10);
-  return () => clearInterval(timer);
+type Watched = {
+  readonly held: HeldKey;
+  readonly proof: LeadProof;
+  readonly ttlMs: number;
+  /** When the proof was asked for. */
+  readonly takenMs: number;
+  readonly fitness: Fitness;
+  readonly giveUp: (message?: string) => void;
+};
+
+/** Renews the proof, and gives the lead up when neither it nor etcd's lease was renewed in time, or another one has taken it. */
+class LeadWatch {
+  readonly #watched: Watched;
+  readonly #timers: readonly NodeJS.Timeout[];
+  #provenUntilMs: number;
+  #renewing = false;
+
+  constructor(watched: Watched) {
+    this.#watched = watched;
+    const { ttlMs, takenMs } = watched;
+    this.#provenUntilMs = takenMs + ttlMs * RELIED_PART;
+    this.#timers = [
+      setInterval(() => void this.#renew(), ttlMs / RENEWALS),
+      setInterval(() => this.#check(), ttlMs / 10),
+    ];
+  }
+
+  stop(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+
+  #check(): void {
+    const { held, fitness, giveUp } = this.#watched;
+    if (performance.now() > Math.max(this.#provenUntilMs, held.heldUntilMs)) giveUp();
+    else if (fitness.yields()) giveUp('this coordinator reaches no catalog, and leaves the lead to another one');
+  }
+
+  async #renew(): Promise<void> {
+    if (this.#renewing) return;
+    this.#renewing = true;
+    const askedMs = performance.now();
+    try {
+      if (await this.#watched.proof.renew()) this.#provenUntilMs = askedMs + this.#watched.ttlMs * RELIED_PART;
+      else this.#watched.giveUp();
+    } catch {
+      // Its place does not answer: the lease of etcd has to prove the lead.
+    } finally {
+      this.#renewing = false;
+    }
+  }
 }
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  sleep(ms, undefined, { signal }).catch(() => undefined);

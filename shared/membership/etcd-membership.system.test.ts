@@ -5,6 +5,7 @@ import { silentLogger } from '#shared/log/logger.ts';
 import { makeEtcdFolder } from '#test/support/etcd.ts';
 import { freePort } from '#test/support/postgres.ts';
 import type { SkeinError } from '#shared/error.ts';
+import type { LeadProof } from './election.ts';
 import { etcdElection } from './etcd-election.ts';
 import { etcdMembership, etcdRegistration, type EtcdOptions } from './etcd-membership.ts';
 import type { Member } from './member.ts';
@@ -59,30 +60,117 @@ test('members come, go at once on close, and are found again after etcd was away
   await Promise.all([second.close(), third.close(), other.close(), membership.close()]);
 });
 
-test('one candidate leads; the next one does when it gives up, and a leader without etcd gives up in time', async () => {
-  const events: string[] = [];
-  const candidate = (id: string) =>
-    etcdElection(options, 'test', id, async (lost, started) => {
-      events.push(`${id} leads`);
-      started();
-      await new Promise((resolve) => {
-        lost.addEventListener('abort', resolve, { once: true });
-      });
-      events.push(`${id} ends: ${(lost.reason as SkeinError).code}`);
-    });
-  const first = candidate('a');
-  await vi.waitFor(() => expect(events).toEqual(['a leads']), { timeout: 10_000 });
-  const second = candidate('b');
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
-  expect(events).toEqual(['a leads']);
-  await first.close();
-  await vi.waitFor(() => expect(events.slice(1)).toEqual(['a ends: QUERY_CANCELLED', 'b leads']), { timeout: 10_000 });
+/** The place of a second lease, whose clock is this process's; `away` = it does not answer. */
+function proofs(ttlMs: number) {
+  const place = { holder: '', untilMs: 0, away: false };
+  const asked = (): void => {
+    if (place.away) throw new Error('away');
+  };
+  const of = (id: string): LeadProof => ({
+    take: async (force) => {
+      asked();
+      if (!force && place.holder !== id && performance.now() < place.untilMs) return false;
+      Object.assign(place, { holder: id, untilMs: performance.now() + ttlMs });
+      return true;
+    },
+    renew: async () => {
+      asked();
+      if (place.holder !== id) return false;
+      place.untilMs = performance.now() + ttlMs;
+      return true;
+    },
+    release: async () => {
+      if (place.holder === id) place.untilMs = 0;
+    },
+  });
+  return { place, of };
+}
 
+const FIT = { isFit: () => true, yields: () => false };
+
+/** Candidates that note what happens to them. */
+function candidates(name: string, events: string[], of: (id: string) => LeadProof) {
+  return (id: string) =>
+    etcdElection(
+      { etcd: options, name, candidate: { id, url: `http://${id}` }, proof: of(id), fitness: FIT },
+      async (lost, started) => {
+        events.push(`${id} leads`);
+        started();
+        await new Promise((resolve) => {
+          lost.addEventListener('abort', resolve, { once: true });
+        });
+        const { code, message } = lost.reason as SkeinError;
+        events.push(`${id} ends: ${code}, ${message.includes('shutting down') ? 'stopped' : 'lost'}`);
+      },
+    );
+}
+
+async function killEtcd(): Promise<void> {
   const gone = new Promise((resolve) => etcd.once('exit', resolve));
   etcd.kill('SIGKILL');
   await gone;
-  await vi.waitFor(() => expect(events.slice(3)).toEqual(['b ends: NOT_ACTIVE']), { timeout: 10_000 });
+}
+
+test('one candidate leads; the next one does when it gives up, and a leader without etcd and proof gives up in time', async () => {
+  const events: string[] = [];
+  const { place, of } = proofs(2_000);
+  const candidate = candidates('test', events, of);
+  const first = candidate('a');
+  await vi.waitFor(() => expect(events).toEqual(['a leads']), { timeout: 10_000 });
+  const second = candidate('b');
+  await vi.waitFor(() => expect(second.leader()).toEqual({ id: 'a', url: 'http://a' }), { timeout: 5_000 });
+  expect([events, first.leader()]).toEqual([['a leads'], undefined]);
+  await first.close();
+  await vi.waitFor(() => expect(events.slice(1)).toEqual(['a ends: NOT_ACTIVE, stopped', 'b leads']), {
+    timeout: 10_000,
+  });
+
+  place.away = true;
+  await killEtcd();
+  await vi.waitFor(() => expect(events.slice(3)).toEqual(['b ends: NOT_ACTIVE, lost']), { timeout: 10_000 });
+  place.away = false;
   await start(...ports);
   await vi.waitFor(() => expect(events.slice(4)).toEqual(['b leads']), { timeout: 30_000 });
   await second.close();
 }, 90_000);
+
+test('without etcd the one that renews its proof leads on, and nobody else begins; afterwards it has its key again', async () => {
+  const events: string[] = [];
+  const { place, of } = proofs(2_000);
+  const candidate = candidates('away', events, of);
+  const first = candidate('a');
+  await vi.waitFor(() => expect(events).toEqual(['a leads']), { timeout: 10_000 });
+  const second = candidate('b');
+  await vi.waitFor(() => expect(second.leader()?.id).toBe('a'), { timeout: 5_000 });
+  await killEtcd();
+  await new Promise((resolve) => setTimeout(resolve, 6_000));
+  expect([events, second.leader()?.id]).toEqual([['a leads'], 'a']);
+  await start(...ports);
+  await new Promise((resolve) => setTimeout(resolve, 6_000));
+  expect(events).toEqual(['a leads']);
+  // From now on only its key keeps the other one from the lead.
+  place.away = true;
+  await new Promise((resolve) => setTimeout(resolve, 4_000));
+  place.away = false;
+  place.holder = '';
+  place.untilMs = Infinity;
+  await vi.waitFor(() => expect(events).toEqual(['a leads', 'a ends: NOT_ACTIVE, lost']), { timeout: 5_000 });
+  await Promise.all([first.close(), second.close()]);
+}, 90_000);
+
+test('one that hands over has another lead at once, says who, and goes on until it is closed', async () => {
+  const events: string[] = [];
+  const candidate = candidates('hand-over', events, proofs(2_000).of);
+  const first = candidate('a');
+  await vi.waitFor(() => expect(events).toEqual(['a leads']), { timeout: 10_000 });
+  const second = candidate('b');
+  await vi.waitFor(() => expect(second.leader()?.id).toBe('a'), { timeout: 5_000 });
+  await first.handOver();
+  await vi.waitFor(() => expect(events).toEqual(['a leads', 'b leads']), { timeout: 1_500 });
+  await vi.waitFor(() => expect(first.leader()).toEqual({ id: 'b', url: 'http://b' }), { timeout: 1_500 });
+  await second.close();
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(events).toEqual(['a leads', 'b leads', 'b ends: NOT_ACTIVE, stopped']);
+  await first.close();
+  expect(events.at(-1)).toBe('a ends: NOT_ACTIVE, stopped');
+}, 60_000);

@@ -1,5 +1,6 @@
 import { Type, type Static, type TProperties } from 'typebox';
 import { KEY_ALGORITHMS, type KeyAlgorithm } from './key-algorithm.ts';
+import type { MadeType } from '#shared/made-type.ts';
 import { PRIVILEGES, type Privilege } from './privilege.ts';
 
 /**
@@ -9,6 +10,8 @@ import { PRIVILEGES, type Privilege } from './privilege.ts';
 
 /** Characters of one value; a pasted key is the longest. */
 const TEXT_LENGTH_MAX = 16_384;
+/** Entries of a webhook's EVENTS. */
+const WEBHOOK_EVENTS_MAX = 100;
 /** Rows of one page of a list. */
 export const PAGE_ROWS_MAX = 1_000;
 
@@ -70,6 +73,19 @@ export const PrincipalRequest = Type.Union([
   one('grant_privilege', { privilege, user: text, isRevoke: flag }),
   one('show_roles', {}),
   one('show_grants', { holder }),
+  one('create_webhook', {
+    name: text,
+    ifNotExists: flag,
+    url: text,
+    secret: text,
+    events: Type.Array(text, { maxItems: WEBHOOK_EVENTS_MAX }),
+  }),
+  one('drop_webhook', { name: text, ifExists: flag }),
+  /** `event` null = all deliveries that have failed. */
+  one('retry_webhook', { name: text, event: orNull(text) }),
+  one('show_webhooks', {}),
+  /** `webhook` null = those of all. */
+  one('show_webhook_deliveries', { webhook: orNull(text), ...PAGE }),
   one('show_audit_log', { like: orNull(text), ...PAGE }),
 ]);
 export type RequestOf<Kind extends PrincipalRequest['kind']> = Extract<PrincipalRequest, { readonly kind: Kind }>;
@@ -77,6 +93,8 @@ export type RequestOf<Kind extends PrincipalRequest['kind']> = Extract<Principal
 /** The rows that a statement answers. */
 export type PrincipalAnswer = {
   readonly columns: readonly string[];
+  /** The types of the columns, whose values are texts nevertheless; absent = all are VARCHAR. */
+  readonly types?: readonly MadeType[];
   readonly rows: readonly (readonly (string | null)[])[];
   /** For `after` of the next page; null = there is none. */
   readonly next: string | null;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import { ADMIN_PASSWORD } from '#test/support/cluster.ts';
-import { printMatrix } from '#test/support/feature-matrix.ts';
+import { documentedOutcomes } from '#test/support/feature-matrix.ts';
 import { pythonIn } from '#test/support/python.ts';
 import { sharedCluster } from '#test/support/resources.ts';
 
@@ -9,17 +9,10 @@ import { sharedCluster } from '#test/support/resources.ts';
 test('every feature of the ADBC driver', async () => {
   const { cluster } = await sharedCluster();
   const url = must(cluster.ready.flight_sql_url, 'it serves Flight SQL');
-  const password = ADMIN_PASSWORD;
-  const printed = await pythonIn(
-    'flight',
-    'test/clients/flight_adbc.py',
-    url,
-    cluster.ready.user,
-    password,
-    await cluster.token(),
-  );
-  const outcomes = JSON.parse(printed) as Record<string, string>;
-  printMatrix('ADBC (Go)', outcomes);
-  expect(Object.entries(outcomes).filter(([, outcome]) => outcome !== 'ok')).toEqual([]);
-  expect(Object.keys(outcomes).length).toBeGreaterThan(10);
+  const args = [url, cluster.ready.user, ADMIN_PASSWORD, await cluster.token()];
+  const outcomes = JSON.parse(await pythonIn('flight', 'test/clients/flight_adbc.py', ...args)) as Record<
+    string,
+    string
+  >;
+  expect(outcomes).toEqual(documentedOutcomes('ADBC (Go)', outcomes));
 }, 300_000);

@@ -2,9 +2,7 @@
 
 import datetime
 import decimal
-import json
 import sys
-import traceback
 
 import adbc_driver_flightsql.dbapi as dbapi
 import adbc_driver_manager
@@ -12,17 +10,10 @@ import pandas
 import polars
 import pyarrow as pa
 
+from flight_features import equal, feature, print_outcomes
+
 URI, USER, PASSWORD, TOKEN = sys.argv[1:5]
 SCHEMA = "lake.flight_adbc"
-FEATURES = {}
-
-
-def feature(name):
-    def note(work):
-        FEATURES[name] = work
-        return work
-
-    return note
 
 
 def connect(autocommit=True, **options):
@@ -30,16 +21,12 @@ def connect(autocommit=True, **options):
     return dbapi.connect(URI, db_kwargs=given, autocommit=autocommit)
 
 
-def equal(got, wanted):
-    assert got == wanted, f"{got!r} is not {wanted!r}"
-
-
 def rows(cursor, sql, parameters=None):
     cursor.execute(sql, parameters)
     return cursor.fetchall()
 
 
-@feature("sign in by user and password, token, Basic on every call")
+@feature("sign in")
 def sign_in():
     import base64
 
@@ -130,7 +117,7 @@ def many():
         equal(rows(cursor, f"SELECT count(*) FROM {SCHEMA}.many"), [(7_000,)])
 
 
-@feature("transactions (autocommit off)")
+@feature("transactions")
 def transactions():
     with connect(autocommit=False) as connection, connect() as other:
         with connection.cursor() as cursor, other.cursor() as outside:
@@ -230,7 +217,7 @@ def cancel():
         assert time.monotonic() - began < 15
 
 
-@feature("pandas and polars")
+@feature("data frames")
 def frames():
     with connect() as connection:
         sql = "SELECT n_nationkey, n_name FROM lake.tpch.nation ORDER BY 1"
@@ -247,13 +234,6 @@ def incremental():
         equal(cursor.fetchall(), [(42,)])
 
 
-outcomes = {}
 with connect() as connection, connection.cursor() as cursor:
     cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
-for name, work in FEATURES.items():
-    try:
-        work()
-        outcomes[name] = "ok"
-    except Exception:
-        outcomes[name] = traceback.format_exc(limit=-2)
-print(json.dumps(outcomes))
+print_outcomes()

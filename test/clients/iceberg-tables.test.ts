@@ -392,9 +392,9 @@ describe('OPTIMIZE of tables that others wrote', () => {
     expect(await cluster.sql(vectorRows)).toEqual(lineage);
     const metrics = await cluster.sql('OPTIMIZE clients.deletion_vectors');
     expect(metrics).toEqual([
-      ['rewritten_data_files_count', '0'],
-      ['removed_delete_files_count', '0'],
-      ['added_data_files_count', '0'],
+      ['rewritten_data_files_count', 0],
+      ['removed_delete_files_count', 0],
+      ['added_data_files_count', 0],
     ]);
     const token = await cluster.token();
     const output = await python('test/clients/read_ids.py', cluster.catalogUrl, token, ...TABLES);

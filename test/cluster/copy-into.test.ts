@@ -51,7 +51,7 @@ describe('COPY INTO', () => {
     for (const i of files) {
       const copy = `COPY INTO ${t} FROM @lake.files.inbox/left-out FILES = ('${i}.csv') ON_ERROR = CONTINUE`;
       const [loaded] = (await cluster.sql(copy)) as unknown[][];
-      expect(loaded?.slice(0, 5)).toEqual([`left-out/${i}.csv`, 'PARTIALLY_LOADED', '2', '1', '1']);
+      expect(loaded?.slice(0, 5)).toEqual([`left-out/${i}.csv`, 'PARTIALLY_LOADED', 2, 1, 1]);
     }
   });
 
@@ -61,8 +61,8 @@ describe('COPY INTO', () => {
     await put('a/2.csv.gz', gzipSync('3,z,2020-01-03\n'));
     const copy = `COPY INTO ${t} FROM @lake.files.inbox/a`;
     expect(await cluster.sql(copy)).toEqual([
-      ['a/1.csv', 'LOADED', '2', '2', '0', null, null],
-      ['a/2.csv.gz', 'LOADED', '1', '1', '0', null, null],
+      ['a/1.csv', 'LOADED', 2, 2, 0, null, null],
+      ['a/2.csv.gz', 'LOADED', 1, 1, 0, null, null],
     ]);
     expect(await rows(t)).toEqual([
       [1, 'x', '2020-01-01'],
@@ -72,8 +72,8 @@ describe('COPY INTO', () => {
     expect(await cluster.sql(copy)).toEqual([]);
     await put('a/3.csv', '4,w,\n');
     expect(await cluster.sql(`${copy} FILES = ('1.csv', '3.csv')`)).toEqual([
-      ['a/1.csv', 'LOAD_SKIPPED', '0', '0', '0', 'the file was loaded before', null],
-      ['a/3.csv', 'LOADED', '1', '1', '0', null, null],
+      ['a/1.csv', 'LOAD_SKIPPED', 0, 0, 0, 'the file was loaded before', null],
+      ['a/3.csv', 'LOADED', 1, 1, 0, null, null],
     ]);
     expect(await cluster.sql(`${copy} FORCE = TRUE PATTERN = '.*3[.]csv'`)).toHaveLength(1);
     expect(await cluster.sql(`SELECT count(*) FROM ${t}`)).toEqual([[5]]);
@@ -83,13 +83,13 @@ describe('COPY INTO', () => {
     const t = await table('id INT, name STRING, tags ARRAY<INT>');
     await put('j/1.json', '{"ID": 1, "name": "x", "tags": [1,2]}\n\n{"name": "y", "ID": 2, "more": 1}\n');
     expect(await cluster.sql(`COPY INTO ${t} FROM @lake.files.inbox/j FILE_FORMAT = (TYPE = JSON)`)).toEqual([
-      ['j/1.json', 'LOADED', '2', '2', '0', null, null],
+      ['j/1.json', 'LOADED', 2, 2, 0, null, null],
     ]);
     await put('p/1.parquet', await parquet("SELECT 3 AS Id, 'z' AS NAME, [7] AS tags, 5 AS more"));
     await put('p/2.parquet', await parquet('SELECT 4::BIGINT AS id'));
     expect(await cluster.sql(`COPY INTO ${t} FROM @lake.files.inbox/p FILE_FORMAT = (TYPE = PARQUET)`)).toEqual([
-      ['p/1.parquet', 'LOADED', '1', '1', '0', null, null],
-      ['p/2.parquet', 'LOADED', '1', '1', '0', null, null],
+      ['p/1.parquet', 'LOADED', 1, 1, 0, null, null],
+      ['p/2.parquet', 'LOADED', 1, 1, 0, null, null],
     ]);
     expect(await rows(t)).toEqual([
       [1, 'x', [1, 2]],
@@ -109,11 +109,11 @@ describe('COPY INTO', () => {
     });
     expect(await rows(t)).toEqual([]);
     expect(await cluster.sql(`${copy} ON_ERROR = SKIP_FILE`)).toEqual([
-      ['e/1.csv', 'LOAD_FAILED', '7', '0', '4', 'column id: Could not convert string "bad" to \'INTEGER\'', '6'],
-      ['e/2.csv', 'LOADED', '1', '1', '0', null, null],
+      ['e/1.csv', 'LOAD_FAILED', 7, 0, 4, 'column id: Could not convert string "bad" to \'INTEGER\'', 6],
+      ['e/2.csv', 'LOADED', 1, 1, 0, null, null],
     ]);
     expect(await cluster.sql(`${copy} ON_ERROR = SKIP_FILE_5`)).toMatchObject([
-      ['e/1.csv', 'PARTIALLY_LOADED', '7', '3', '4', expect.anything(), '6'],
+      ['e/1.csv', 'PARTIALLY_LOADED', 7, 3, 4, expect.anything(), 6],
     ]);
     expect(await rows(t)).toEqual([
       [1, 'x'],
@@ -122,10 +122,10 @@ describe('COPY INTO', () => {
       [7, 'x'],
     ]);
     expect(await errorsOf(`${copy} VALIDATION_MODE = RETURN_ERRORS`)).toEqual([
-      ['Could not convert string "bad" to \'INTEGER\'', 'e/1.csv', '6', 'id', 'INVALID_CAST'],
-      ['Expected Number of Columns: 2 Found: 3', 'e/1.csv', '7', null, 'INVALID_INPUT_FILE'],
-      ['Expected Number of Columns: 2 Found: 1', 'e/1.csv', '8', null, 'INVALID_INPUT_FILE'],
-      ['it is NOT NULL, and the record has no value for it', 'e/1.csv', '9', 'id', 'NOT_NULL_VIOLATION'],
+      ['Could not convert string "bad" to \'INTEGER\'', 'e/1.csv', 6, 'id', 'INVALID_CAST'],
+      ['Expected Number of Columns: 2 Found: 3', 'e/1.csv', 7, null, 'INVALID_INPUT_FILE'],
+      ['Expected Number of Columns: 2 Found: 1', 'e/1.csv', 8, null, 'INVALID_INPUT_FILE'],
+      ['it is NOT NULL, and the record has no value for it', 'e/1.csv', 9, 'id', 'NOT_NULL_VIOLATION'],
     ]);
     expect(await cluster.sql(`${copy} FILES = ('2.csv') VALIDATION_MODE = RETURN_5_ROWS`)).toEqual([[7, 'x']]);
   });
@@ -138,13 +138,13 @@ describe('COPY INTO', () => {
       message: expect.stringContaining('line 3, column id: ') as string,
     });
     expect(await errorsOf(`${copy} VALIDATION_MODE = RETURN_ERRORS`)).toEqual([
-      ['Failed to cast value to numerical: "bad"', 'je/1.json', '3', 'id', 'INVALID_CAST'],
-      ['it is no JSON object', 'je/1.json', '4', null, 'INVALID_INPUT_FILE'],
-      ['it is no JSON object', 'je/1.json', '5', null, 'INVALID_INPUT_FILE'],
-      ['it is NOT NULL, and the record has no value for it', 'je/1.json', '6', 'id', 'NOT_NULL_VIOLATION'],
+      ['Failed to cast value to numerical: "bad"', 'je/1.json', 3, 'id', 'INVALID_CAST'],
+      ['it is no JSON object', 'je/1.json', 4, null, 'INVALID_INPUT_FILE'],
+      ['it is no JSON object', 'je/1.json', 5, null, 'INVALID_INPUT_FILE'],
+      ['it is NOT NULL, and the record has no value for it', 'je/1.json', 6, 'id', 'NOT_NULL_VIOLATION'],
     ]);
     expect(await cluster.sql(`${copy} ON_ERROR = CONTINUE`)).toEqual([
-      ['je/1.json', 'PARTIALLY_LOADED', '6', '2', '4', 'column id: Failed to cast value to numerical: "bad"', '3'],
+      ['je/1.json', 'PARTIALLY_LOADED', 6, 2, 4, 'column id: Failed to cast value to numerical: "bad"', 3],
     ]);
     expect(await rows(t)).toEqual([
       [1, 'x'],
@@ -168,13 +168,13 @@ describe('COPY INTO', () => {
       [
         'pe/1.parquet',
         'PARTIALLY_LOADED',
-        '4',
-        '2',
-        '2',
+        4,
+        2,
+        2,
         expect.stringContaining("column id: Could not convert string 'b' to INT32"),
-        '2',
+        2,
       ],
-      ['pe/2.parquet', 'LOAD_FAILED', '0', '0', '1', expect.any(String), null],
+      ['pe/2.parquet', 'LOAD_FAILED', 0, 0, 1, expect.any(String), null],
     ]);
     expect(await rows(t)).toEqual([
       [1, 'a'],
@@ -182,7 +182,7 @@ describe('COPY INTO', () => {
     ]);
     // A file that failed is tried again, one that was loaded in part is not.
     expect(await cluster.sql(`${copy} ON_ERROR = CONTINUE`)).toMatchObject([
-      ['pe/2.parquet', 'LOAD_FAILED', '0', '0', '1', expect.any(String), null],
+      ['pe/2.parquet', 'LOAD_FAILED', 0, 0, 1, expect.any(String), null],
     ]);
   });
 
@@ -196,7 +196,7 @@ describe('COPY INTO', () => {
       'the file t/1.csv of the stage, line 2, column day: Could not parse string "x" according to format specifier "%Y%m%d"',
     );
     expect(await cluster.sql(`COPY INTO ${t} (id, day) ${from} ON_ERROR = CONTINUE`)).toMatchObject([
-      ['t/1.csv', 'PARTIALLY_LOADED', '3', '2', '1', expect.anything(), '2'],
+      ['t/1.csv', 'PARTIALLY_LOADED', 3, 2, 1, expect.anything(), 2],
     ]);
     expect(await rows(t)).toEqual([
       [10, 'none', '2020-01-01'],
@@ -221,9 +221,9 @@ describe('COPY INTO', () => {
     await put('h/3.csv', 'Id,other\nq,2\n');
     const copy = `COPY INTO ${t} FROM @lake.files.inbox/h MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE FILE_FORMAT = (PARSE_HEADER = TRUE)`;
     expect(await cluster.sql(`${copy} ON_ERROR = SKIP_FILE`)).toMatchObject([
-      ['h/1.csv', 'LOADED', '1', '1', '0', null, null],
-      ['h/2.csv', 'LOADED', '1', '1', '0', null, null],
-      ['h/3.csv', 'LOAD_FAILED', '1', '0', '1', expect.stringContaining('Could not convert string "q"'), '2'],
+      ['h/1.csv', 'LOADED', 1, 1, 0, null, null],
+      ['h/2.csv', 'LOADED', 1, 1, 0, null, null],
+      ['h/3.csv', 'LOAD_FAILED', 1, 0, 1, expect.stringContaining('Could not convert string "q"'), 2],
     ]);
     expect(await rows(t)).toEqual([
       [1, 'x'],
@@ -276,7 +276,7 @@ describe('COPY INTO', () => {
     for (let i = 0; i < 70; i += 1) await put(`many/${i}.csv`, `${i},${i % 3}\n`);
     const answer = await cluster.sql(`COPY INTO ${t} FROM @lake.files.inbox/many`);
     expect(answer).toHaveLength(70);
-    expect(answer.every(([, status, parsed]) => status === 'LOADED' && parsed === '1')).toBe(true);
+    expect(answer.every(([, status, parsed]) => status === 'LOADED' && parsed === 1)).toBe(true);
     expect(await cluster.sql(`SELECT count(*), sum(id) FROM ${t}`)).toEqual([[70, String((69 * 70) / 2)]]);
     expect(await cluster.sql(`SELECT count(*) <= 9 FROM ${t.replace(/\.(\w+)$/, '."$1$files"')}`)).toEqual([[true]]);
   });

@@ -86,6 +86,42 @@ describe('tables', () => {
   });
 });
 
+describe('the same as INFORMATION_SCHEMA', () => {
+  const own = { catalog: 'lake', db_schema_filter_pattern: `${SCHEMA}%` };
+  beforeAll(async () => {
+    await cluster.sql(`CREATE TABLE lake.${SCHEMA}_2.typed (b BOOLEAN NOT NULL, i INT, l BIGINT, f FLOAT, d DOUBLE, n DECIMAL(38, 10),
+      dt DATE, t TIME, ts TIMESTAMP, tz TIMESTAMP WITH TIME ZONE, s VARCHAR, u UUID, bin BINARY, li INT[], m MAP(VARCHAR, DOUBLE),
+      st STRUCT(x DOUBLE, y VARCHAR[]))`);
+    await cluster.sql(`CREATE MATERIALIZED VIEW lake.${SCHEMA}_2.mv AS SELECT 1 AS x`);
+  });
+
+  test('schemas', async () => {
+    const told = await client.metadataRows('CommandGetDbSchemas', own);
+    const sql = `SELECT catalog_name, schema_name FROM lake.information_schema.schemata WHERE schema_name LIKE '${SCHEMA}%' ORDER BY schema_name`;
+    expect(valuesOf(told)).toEqual(await cluster.sql(sql));
+  });
+
+  test('tables and their kinds', async () => {
+    const told = await client.metadataRows('CommandGetTables', own);
+    const sql = `SELECT table_catalog, table_schema, table_name, replace(table_type, 'BASE TABLE', 'TABLE')
+      FROM lake.information_schema.tables WHERE table_schema LIKE '${SCHEMA}%' ORDER BY table_schema, table_name`;
+    expect(valuesOf(told)).toEqual(await cluster.sql(sql));
+  });
+
+  test('columns, their types, and whether they may be NULL', async () => {
+    const told = await client.metadataRows('CommandGetTables', { ...own, include_schema: true });
+    const columns = valuesOf(told).flatMap(([, schema, table, , bytes]) =>
+      tableFromIPC(bytes as Uint8Array).schema.fields.map(({ name, nullable, metadata }) => {
+        return [schema, table, name, metadata.get('ARROW:FLIGHT:SQL:TYPE_NAME'), nullable ? 'YES' : 'NO'];
+      }),
+    );
+    const sql = `SELECT table_schema, table_name, column_name, data_type, is_nullable
+      FROM lake.information_schema.columns WHERE table_schema LIKE '${SCHEMA}%' ORDER BY table_schema, table_name, ordinal_position`;
+    expect(columns).toEqual(await cluster.sql(sql));
+    expect(columns.length).toBeGreaterThan(20);
+  });
+});
+
 test('table types', async () => {
   const table = await client.metadataRows('CommandGetTableTypes', {});
   expect(shapeOf(table.schema)).toBe('table_type Utf8');

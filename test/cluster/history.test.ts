@@ -245,7 +245,7 @@ test('a query that waits for a place is queued; cancelled there, it has not star
   expect(Object.fromEntries(body.columns?.map((name, i) => [name, shown[i]]) ?? [])).toMatchObject({
     state: 'queued',
     workload_class: 'interactive',
-    queue_position: '1',
+    queue_position: 1,
     reason: 'root runs 1 of 1',
   });
   await cancel(second);

@@ -71,13 +71,13 @@ test('orphans that are old go; files of snapshots, of open writes and of other t
       return Object.entries(left).flatMap(([name, path]) => (files.has(path.slice(folder.length + 1)) ? [name] : []));
     };
     const [, deleted] = await run('(dry_run => true)');
-    expect(deleted).toEqual(['deleted_files_count', '2']);
+    expect(deleted).toEqual(['deleted_files_count', 2]);
     expect(await isThere()).toEqual(Object.keys(left));
-    expect((await run(''))[1]).toEqual(['deleted_files_count', '2']);
+    expect((await run(''))[1]).toEqual(['deleted_files_count', 2]);
     expect(await isThere()).toEqual(['young', 'open', 'document', 'inner', 'innerData']);
     expect(await cluster.sql(`SELECT id FROM ${SCHEMA}.orphans ORDER BY id`)).toEqual([[1], [2], [3]]);
     await database.query('DELETE FROM coordinator.write_intents WHERE write_id = $1', [writeId]);
-    expect((await run("(retention_threshold => '7d')"))[1]).toEqual(['deleted_files_count', '1']);
+    expect((await run("(retention_threshold => '7d')"))[1]).toEqual(['deleted_files_count', 1]);
   } finally {
     await database.query('DELETE FROM coordinator.write_intents WHERE write_id = $1', [writeId]);
     await database.end();
@@ -95,14 +95,14 @@ test('small manifests become one, in a snapshot of the same files', async () => 
   for (let i = 0; i < 4; i++) await cluster.sql(`INSERT INTO ${SCHEMA}.small VALUES (${i})`);
   const run = (call: string) => cluster.sql(`ALTER TABLE ${SCHEMA}.small EXECUTE optimize_manifests${call}`);
   const done = [
-    ['rewritten_manifests_count', '4'],
-    ['added_manifests_count', '1'],
+    ['rewritten_manifests_count', 4],
+    ['added_manifests_count', 1],
   ];
   expect(await run('(dry_run => true)')).toEqual(done);
   expect(await manifests()).toEqual([[4]]);
   expect(await run('')).toEqual(done);
   expect(await manifests()).toEqual([[1]]);
   expect(await cluster.sql(`SELECT id FROM ${SCHEMA}.small ORDER BY id`)).toEqual([[0], [1], [2], [3]]);
-  expect((await run(''))[0]).toEqual(['rewritten_manifests_count', '0']);
+  expect((await run(''))[0]).toEqual(['rewritten_manifests_count', 0]);
   expect(await cluster.sql(`SELECT count(*)::INT FROM ${SCHEMA}."small$snapshots"`)).toEqual([[5]]);
 });

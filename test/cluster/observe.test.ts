@@ -105,8 +105,8 @@ describe('resource groups', () => {
     ]);
     const rows = body.rows ?? [];
     expect(rows.map((row) => row.slice(0, -1)).slice(1)).toEqual([
-      [`root.${TENANT}`, '1', '0', '87', '100', 'weighted'],
-      [`root.${TENANT}.${ADMIN}`, '1', '0', '75', '100', 'fair'],
+      [`root.${TENANT}`, 1, 0, 87, 100, 'weighted'],
+      [`root.${TENANT}.${ADMIN}`, 1, 0, 75, 100, 'fair'],
     ]);
     expect(rows[0]?.[0]).toBe('root');
     expect(Number(rows[0]?.[1])).toBeGreaterThanOrEqual(1);
@@ -132,7 +132,7 @@ describe('resource groups', () => {
   });
 
   test('are a table in brackets', async () => {
-    const sql = "SELECT scheduling_policy FROM (SHOW RESOURCE GROUPS) WHERE path = 'root' AND running::INTEGER >= 0";
+    const sql = "SELECT scheduling_policy FROM (SHOW RESOURCE GROUPS) WHERE path = 'root' AND running >= 0";
     expect(await cluster.sql(sql, { token })).toEqual([['weighted']]);
   });
 

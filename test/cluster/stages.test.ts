@@ -125,7 +125,7 @@ describe('a signed URL', () => {
       200,
       { path: 'in/ä b.csv', size: bytes.length, etag: answer.headers.get('etag')?.slice(1, -1) },
     ]);
-    expect(await files()).toEqual([['in/ä b.csv', '300000']]);
+    expect(await files()).toEqual([['in/ä b.csv', 300000]]);
     expect(await files("'@files.inbox/in/ä b.csv'")).toHaveLength(1);
     expect(await files('@files.inbox/in')).toHaveLength(1);
     expect(await files('@files.inbox/i')).toEqual([]);
@@ -139,7 +139,7 @@ describe('a signed URL', () => {
     expect(Buffer.from(await some.arrayBuffer())).toEqual(bytes.subarray(10, 20));
 
     await put((await presign('in/ä b.csv')).url, 'other');
-    expect(await files()).toEqual([['in/ä b.csv', '5']]);
+    expect(await files()).toEqual([['in/ä b.csv', 5]]);
     expect(await cluster.sql('REMOVE @files.inbox/in')).toEqual([[1]]);
     expect(await files()).toEqual([]);
     expect((await errorOf(send(get.url))).slice(0, 2)).toEqual([404, 'STAGE_FILE_NOT_FOUND']);
@@ -193,9 +193,9 @@ describe('a signed URL', () => {
     };
     expect((await put(await of(token), 'first')).status).toBe(200);
     expect((await put(await of(other), 'second one')).status).toBe(200);
-    expect(await cluster.sql('SELECT name, size FROM (LIST @~)')).toEqual([['mine.txt', '5']]);
+    expect(await cluster.sql('SELECT name, size FROM (LIST @~)')).toEqual([['mine.txt', 5]]);
     expect(await cluster.sql('SELECT name, size FROM (LIST @~/mine.txt)', { token: other })).toEqual([
-      ['mine.txt', '10'],
+      ['mine.txt', 10],
     ]);
   });
 });

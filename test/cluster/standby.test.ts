@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readSecret } from '#cli/up/secrets.ts';
 import { must } from '#shared/must.ts';
-import type { StartedCluster } from '#test/support/cluster.ts';
+import { skein, type StartedCluster } from '#test/support/cluster.ts';
 import { startCoordinatorProcess, type CoordinatorProcess } from '#test/support/coordinator-process.ts';
 import { startEtcd, type Etcd } from '#test/support/etcd.ts';
 import { createTestDatabase, startOwnCluster, type TestDatabase } from '#test/support/resources.ts';
@@ -12,6 +12,10 @@ import { WorkerMetrics } from '#test/support/worker-metrics.ts';
 
 /** A lease lasts 5 s; then the other one starts its term and attaches to the workers. */
 const TAKEOVER_MS_MAX = 20_000;
+/** Time for which statements go on after SIGTERM. */
+const DRAIN_MS = 25_000;
+/** Some seconds. */
+const SLOW = 'SELECT max(hash(n)) IS NOT NULL FROM range(200000000) AS r(n)';
 const LONG = 'SELECT max(hash(n)) FROM range(20000000000) AS r(n)';
 
 let etcd: Etcd;
@@ -22,7 +26,8 @@ let second: CoordinatorProcess;
 beforeAll(async () => {
   etcd = await startEtcd();
   database = await createTestDatabase();
-  cluster = await startOwnCluster({ env: { DATABASE_URL: database.url, ETCD_ENDPOINTS: etcd.endpoint } });
+  const env = { SKEIN_COORDINATOR_DRAIN_TIMEOUT: `${DRAIN_MS}ms` };
+  cluster = await startOwnCluster({ env: { ...env, DATABASE_URL: database.url, ETCD_ENDPOINTS: etcd.endpoint } });
   second = await startCoordinator();
 }, 180_000);
 
@@ -45,17 +50,21 @@ async function startCoordinator(): Promise<CoordinatorProcess> {
     'cluster.secret': must(readSecret(cluster.dataDir, 'cluster-secret'), 'the launcher has made it'),
     'catalog.url': cluster.catalogUrl,
     'catalog.internal_url': file.catalog_internal_url,
+    'coordinator.drain_timeout': `${DRAIN_MS}ms`,
     log_level: 'warn',
   });
 }
 
-async function query(url: string, sql: string): Promise<{ status: number; body: Record<string, unknown> }> {
+type Answer = { readonly status: number; readonly body: Record<string, unknown>; readonly leader: string | null };
+
+async function query(url: string, sql: string): Promise<Answer> {
   const response = await fetch(`${url}/api/query`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${await cluster.token()}` },
     body: JSON.stringify({ sql, timeout_ms: 60_000 }),
   });
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  const leader = response.headers.get('x-skein-leader');
+  return { status: response.status, body: (await response.json()) as Record<string, unknown>, leader };
 }
 
 const ready = (url: string): Promise<number> =>
@@ -93,9 +102,17 @@ const coordinatorPid = async (): Promise<number> =>
 test('the second coordinator is a standby: not ready, and its queries are refused with the reason', async () => {
   expect(await query(cluster.queryUrl, 'SELECT 1')).toMatchObject({ status: 200 });
   expect(await ready(second.url)).toBe(503);
-  const { status, body } = await query(second.url, 'SELECT 1');
+  const { status, body, leader } = await query(second.url, 'SELECT 1');
   expect([status, body['error'], body['sql_state']]).toEqual([503, 'NOT_ACTIVE', '57P03']);
-  expect(body['message']).toContain('standby');
+  expect(body['message']).toBe(`this coordinator is a standby, ${cluster.queryUrl} is active`);
+  expect(leader).toBe(cluster.queryUrl);
+});
+
+test('skein sql follows a standby to the active one', async () => {
+  const asked = await skein(['sql', '-e', 'SELECT 40 + 2'], {
+    env: { SKEIN_DATA_DIR: cluster.dataDir, SKEIN_CLIENT_QUERY_URL: second.url },
+  });
+  expect([asked.code, asked.stdout.trim().split('\n').at(-1)]).toEqual([0, '42']);
 });
 
 test('the active one killed: one of the others takes over, ends what it left, and one stands by', async () => {
@@ -133,4 +150,33 @@ test('the active one hangs: it is fenced by the epoch of the next, and its queri
   expect([status, body['error']]).toEqual([503, 'NOT_ACTIVE']);
   await untilStandby(active);
   expect((await query(standby, 'SELECT 3')).body['rows']).toEqual([[3]]);
+}, 120_000);
+
+test('SIGTERM: the standby leads at once, what runs ends there within its time, and the rest is told to ask again', async () => {
+  const metrics = WorkerMetrics.of(cluster);
+  const active = await nextActive(second.url, cluster.queryUrl);
+  const standby = otherThan(active);
+  await query(active, 'CREATE TABLE lake."default".drained (a BIGINT)');
+  const slow = query(active, SLOW);
+  const write = query(
+    active,
+    'INSERT INTO lake."default".drained SELECT max(hash(n)) % 2 + 1 FROM range(200000000) AS r(n)',
+  );
+  const long = query(active, LONG);
+  await metrics.until('skein_worker_tasks_running', (n) => n >= 2, 20_000);
+  const startMs = performance.now();
+  process.kill(active === second.url ? second.pid : await coordinatorPid(), 'SIGTERM');
+  expect(await nextActive(standby)).toBe(standby);
+  // Less than a lease: it was handed over.
+  expect(performance.now() - startMs).toBeLessThan(4_500);
+  expect((await query(standby, 'SELECT 4')).body['rows']).toEqual([[4]]);
+  const refused = await query(active, 'SELECT 5');
+  expect([refused.status, refused.body['error'], refused.leader]).toEqual([503, 'NOT_ACTIVE', standby]);
+  expect(await slow).toMatchObject({ status: 200, body: { rows: [[true]] } });
+  expect(await write).toMatchObject({ status: 200 });
+  expect((await query(standby, 'SELECT count(*) FROM lake."default".drained')).body['rows']).toEqual([[1]]);
+  const ended = await long;
+  expect([ended.status, ended.body['error']]).toEqual([503, 'NOT_ACTIVE']);
+  expect(performance.now() - startMs).toBeLessThan(DRAIN_MS + 5_000);
+  await metrics.until('skein_worker_tasks', (n) => n === 0, 15_000);
 }, 120_000);

@@ -105,7 +105,7 @@ describe('statements without a query', () => {
       source,
       timeoutMs: 60_000,
     });
-    await expect.poll(async () => (await groups()).find(([path]) => path === 'root.narrow')?.[1]).toBe('1');
+    await expect.poll(async () => (await groups()).find(([path]) => path === 'root.narrow')?.[1]).toBe(1);
     const refused = await cluster.query('SELECT 1', { source });
     expect(refused.body.error).toBe('QUEUE_FULL');
     for (const sql of [

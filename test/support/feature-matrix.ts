@@ -1,7 +1,38 @@
-/** Prints what a client can do, a line for each feature, so that the suites of all clients make one table. */
-export function printMatrix(client: string, outcomes: Readonly<Record<string, string>>): void {
-  const lines = Object.entries(outcomes).map(([feature, outcome]) => {
-    return `${client.padEnd(14)} | ${feature.padEnd(60)} | ${outcome === 'ok' ? 'ok' : 'FAILED'}`;
-  });
-  process.stdout.write(`${lines.join('\n')}\n`);
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { must } from '#shared/must.ts';
+
+/** The clients of Flight SQL, as the table of `docs/clients.md` names its columns. */
+export type FlightClientName = 'ADBC (Go)' | 'JDBC (Java)' | 'pyarrow (C++)' | 'arrow-flight (Rust)';
+
+const PAGE = join(import.meta.dirname, '../../docs/clients.md');
+const HEADING = '## Which client has what';
+
+/** Features that each have a suite of their own, for all clients. */
+export const EVERY_TYPE = 'every type, with edge values and NULL';
+export const TLS = 'TLS';
+
+/**
+ * The outcomes that a client must have, by the table of `docs/clients.md`: "ok" for each feature that the table says it has, but those with a
+ * suite of their own. Prints what it has, a line for each feature, so that the suites of all clients make one table.
+ */
+export function documentedOutcomes(
+  client: FlightClientName,
+  outcomes: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  for (const [feature, outcome] of Object.entries(outcomes)) {
+    process.stdout.write(`${client.padEnd(20)} | ${feature.padEnd(40)} | ${outcome === 'ok' ? 'ok' : 'FAILED'}\n`);
+  }
+  const features = featuresOf(client).filter((feature) => feature !== EVERY_TYPE && feature !== TLS);
+  return Object.fromEntries(features.map((feature) => [feature, 'ok']));
+}
+
+/** The features that a client has, by the table of `docs/clients.md`. */
+export function featuresOf(client: FlightClientName): readonly string[] {
+  const [, after = ''] = readFileSync(PAGE, 'utf8').split(HEADING);
+  const lines = after.split('\n').filter((line) => line.startsWith('|'));
+  const [head = [], , ...rows] = lines.map((line) => line.split('|').map((cell) => cell.trim()));
+  const column = head.indexOf(client);
+  must(column === -1 ? undefined : column, `${PAGE} has a column ${client}`);
+  return rows.filter((row) => row[column] === 'yes').map(([, feature = '']) => feature);
 }

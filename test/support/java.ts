@@ -13,7 +13,17 @@ const MAVEN = ['--batch-mode', '--quiet', '--no-transfer-progress'] as const;
 /**
  * Options of every virtual machine of a test: limited memory, because several run at once, and a quick start; UTF-8 whatever the locale.
  */
-const MACHINE = ['-Xmx1g', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Dfile.encoding=UTF-8'] as const;
+const MACHINE = [
+  '-Xmx1g',
+  '-XX:+UseSerialGC',
+  '-XX:TieredStopAtLevel=1',
+  '-Dfile.encoding=UTF-8',
+  // Arrow's memory in Java reaches into java.nio.
+  '--add-opens=java.base/java.nio=ALL-UNNAMED',
+] as const;
+
+/** The JDBC driver of Flight SQL, on which DBeaver, DataGrip and Tableau sit. */
+export const FLIGHT_JDBC = 'org.apache.arrow:flight-sql-jdbc-driver:18.3.0';
 
 /** The class path that a POM of `test/` describes. */
 export async function mavenClasspath(pom: string): Promise<string> {

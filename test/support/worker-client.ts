@@ -5,6 +5,7 @@ import type { FlightServiceClient } from '#proto/generated/arrow/flight/protocol
 import type { QueryLevelInput } from '#proto/generated/skein/worker/v1/QueryLevel.ts';
 import type { WorkerClient } from '#proto/generated/skein/worker/v1/Worker.ts';
 import type { WorkerBeat } from '#proto/generated/skein/worker/v1/WorkerBeat.ts';
+import { decodeReport } from '#proto/report-codec.ts';
 import { encodeTaskSpec } from '#proto/task-codec.ts';
 import type { InputSource, StreamEnd, TaskReport, TaskSpec } from '#proto/task.ts';
 import { callUnary, type ReplyOf, type RequestOf, type UnaryMethod } from '#shared/grpc/call-unary.ts';
@@ -96,11 +97,11 @@ export class TestCoordinator {
 
   /** Runs a task with a spooled output; `signal` cancels the call. */
   async runTask(spec: TaskSpec, signal?: AbortSignal): Promise<RunTaskResult> {
-    const request = { spec: await encodeTaskSpec(spec), ticket: this.ticket(spec) };
+    const request = { ...(await encodeTaskSpec(spec)), ticket: this.ticket(spec) };
     const reply = await this.call('RunTask', request, this.#secret, signal);
     if (reply.failure.length > 0) throw decodeError(reply.failure);
     if (reply.lost !== null) return { kind: 'lost', address: reply.lost.address, taskId: reply.lost.task_id };
-    const report = JSON.parse(Buffer.from(reply.report).toString()) as TaskReport;
+    const report = decodeReport(reply);
     this.#reports.set(spec.taskId, report);
     return { kind: 'finished', report };
   }
@@ -125,7 +126,7 @@ export class TestCoordinator {
 
   /** Runs a task and yields the messages of its output as they come; leaving the loop early cancels the call that reads it. */
   async *read(spec: TaskSpec, ticket = this.ticket(spec)): AsyncGenerator<Uint8Array> {
-    const reply = await this.call('RunTask', { spec: await encodeTaskSpec(spec), ticket });
+    const reply = await this.call('RunTask', { ...(await encodeTaskSpec(spec)), ticket });
     if (reply.failure.length > 0) throw decodeError(reply.failure);
     if (reply.is_open) yield* this.#get(ticket);
     else yield* [...reply.output, encodeAppMetadata(reply.report)];

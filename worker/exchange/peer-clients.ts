@@ -9,7 +9,7 @@ import { CallStream } from '#shared/grpc/call-stream.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { fromServiceError, internalMetadata, isAnswer } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
-import { brokenMessage } from '../duckdb/check-message.ts';
+import { brokenMessage } from '#shared/flight/check-message.ts';
 import { readMessage } from '../duckdb/ipc-message.ts';
 import { plainMessage } from '../batch/compress-message.ts';
 import { decodeFlightData } from '#shared/flight/flight-data.ts';
@@ -278,10 +278,13 @@ const lostPartition = (cause: unknown): SkeinError =>
 /** Where a fetch stores what it reads; it calls `enter` before the first message. */
 type Destination = { readonly into: SpooledOutput; readonly enter: () => Promise<void> };
 
+const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);
+
 /** Stores the messages of a partition that came inline with the task. */
-export async function storeMessages(messages: readonly string[], into: SpooledOutput): Promise<void> {
+export async function storeMessages(messages: readonly Uint8Array[], into: SpooledOutput): Promise<void> {
   const progress: Progress = { next: 0, prologue: false };
-  for (const message of messages) await store(Buffer.from(message, 'base64'), progress, into);
+  for (const message of messages) await store(asBuffer(message), progress, into);
 }
 
 /** Requires that the rows of a whole partition are there when the report comes, behind the last of them. @throws INTERNAL_ERROR */

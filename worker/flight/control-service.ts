@@ -11,13 +11,15 @@ import type { ReadPartitionReplyInput } from '#proto/generated/skein/worker/v1/R
 import type { ReadPartitionRequest } from '#proto/generated/skein/worker/v1/ReadPartitionRequest.ts';
 import type { ReachReplyInput } from '#proto/generated/skein/worker/v1/ReachReply.ts';
 import type { ReachRequest } from '#proto/generated/skein/worker/v1/ReachRequest.ts';
+import type { RenewKeyReplyInput } from '#proto/generated/skein/worker/v1/RenewKeyReply.ts';
+import type { RenewKeyRequest } from '#proto/generated/skein/worker/v1/RenewKeyRequest.ts';
 import type { RunTaskReplyInput } from '#proto/generated/skein/worker/v1/RunTaskReply.ts';
 import type { RunTaskRequest } from '#proto/generated/skein/worker/v1/RunTaskRequest.ts';
 import type { WorkerHandlers } from '#proto/generated/skein/worker/v1/Worker.ts';
 import type { WorkerBeatInput } from '#proto/generated/skein/worker/v1/WorkerBeat.ts';
+import { encodeReport } from '#proto/report-codec.ts';
 import { decodeTaskHead } from '#proto/task-codec.ts';
 import type { Clock } from '#shared/clock.ts';
-import type { TaskReport } from '#proto/task.ts';
 import { ERRORS, SkeinError, type ErrorCode, type ErrorData } from '#shared/error.ts';
 import { answerCalls } from '#shared/grpc/answer-calls.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
@@ -26,6 +28,7 @@ import { encodeError, toServiceError } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { queryId, taskId, type QueryId } from '#shared/id.ts';
 import type { MlfqSpec } from '#shared/mlfq-spec.ts';
+import type { S3Credential } from '#shared/storage/credential.ts';
 import { verifyTicket } from '#shared/ticket.ts';
 import type { PeerClients } from '../exchange/peer-clients.ts';
 import type { OrderedEnd } from '../ordered-end.ts';
@@ -78,6 +81,11 @@ export function controlHandlers(options: ControlOptions): WorkerHandlers {
     Reach: ofCoordinator<ReachRequest, ReachReplyInput>(async ({ address }) => ({
       reached: await peers.reaches(address),
     })),
+    RenewKey: ofCoordinator<RenewKeyRequest, RenewKeyReplyInput>(async (request) => {
+      const ticket = verifyTicket(request.ticket, security.keyring, options.clock.nowMs());
+      const credential = JSON.parse(request.credential.toString()) as S3Credential;
+      return { found: tasks.renewKey(ticket, { replaces: request.old_credential_id, credential }) };
+    }),
   };
   return {
     ...asked,
@@ -91,18 +99,21 @@ export function controlHandlers(options: ControlOptions): WorkerHandlers {
 }
 
 function runTaskHandler({ tasks, security, clock }: ControlOptions): Handle<RunTaskRequest, RunTaskReplyInput> {
-  return async ({ spec, ticket }, signal) => {
+  return async (request, signal) => {
+    const { ticket } = request;
     const verified = verifyTicket(ticket, security.keyring, clock.nowMs());
-    const head = decodeTaskHead(spec);
+    const head = decodeTaskHead(request);
     if (head.output.kind === 'stream') {
       const whole = await tasks.stream(signal, head, verified);
       if (whole === null) return { is_open: true };
       const { messages, end } = whole;
-      return end.kind === 'failed' ? failed(end.error) : { output: messages.map(asBuffer), report: asJson(end.report) };
+      return end.kind === 'failed'
+        ? failed(end.error)
+        : { output: messages.map(asBuffer), ...encodeReport(end.report) };
     }
     const end = await tasks.run(signal, head, verified);
     if (end.kind === 'lost') return { lost: { address: end.lost.address, task_id: end.lost.taskId } };
-    return end.kind === 'failed' ? failed(end.error) : { report: asJson(end.report) };
+    return end.kind === 'failed' ? failed(end.error) : encodeReport(end.report);
   };
 }
 
@@ -121,7 +132,6 @@ function readPartitionHandler({
 }
 
 const failed = (error: ErrorData): RunTaskReplyInput => ({ failure: encodeError(SkeinError.fromData(error)) });
-const asJson = (report: TaskReport): Buffer => Buffer.from(JSON.stringify(report));
 const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength);
 
@@ -187,7 +197,7 @@ function attachHandler(options: ControlOptions): WorkerHandlers['Attach'] {
     }
     call.on('data', (said: CoordinatorBeat) => {
       try {
-        tasks.hear(Number(said.epoch));
+        tasks.hear(Number(said.epoch), said.hands_over);
         end.heard(said.may_end);
         onLevels({ levelsMs: said.levels_ms, levelWeightRatio: said.level_weight_ratio });
         onQueryTimes(new Map(said.queries.map((one) => [queryId(one.query_id), queryTime(one)])));

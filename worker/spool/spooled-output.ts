@@ -200,7 +200,8 @@ export class SpooledOutput {
       if (!isCarried || rows === 0 || inMemory.length < batches.length) return report;
       return {
         ...report,
-        messages: [...this.#prologue, ...inMemory].map((one) => Buffer.from(one).toString('base64')),
+        // Copies: the memory of a batch goes with the output.
+        messages: [...this.#prologue, ...inMemory].map((one) => Uint8Array.from(one)),
       };
     });
   }

@@ -26,3 +26,19 @@ test('the epoch never falls, and who was replaced is not heard', () => {
     }),
   );
 });
+
+test('one that has handed over is heard beside the next one, until it falls silent; one that was replaced cannot hand over', () => {
+  const handsOver: CoordinatorsEvent = { kind: 'heard', epoch: 1, atMs: 0, handsOver: true };
+  const both = [handsOver, heard(2, 10), heard(1, 50)].reduce(nextCoordinators, NO_COORDINATORS);
+  expect([both.epoch, [...both.heardMs]]).toEqual([
+    2,
+    [
+      [1, 50],
+      [2, 10],
+    ],
+  ]);
+  const silent = [heard(2, 151), checked(151)].reduce(nextCoordinators, both);
+  expect(nextCoordinators(silent, heard(1, 152))).toBe(silent);
+  const replaced = nextCoordinators(NO_COORDINATORS, heard(2, 0));
+  expect(nextCoordinators(replaced, handsOver)).toBe(replaced);
+});

@@ -73,6 +73,15 @@ export type TokenPrincipal = PrincipalRow & {
   readonly scopes: readonly string[];
 };
 
+/** A principal as its tokens name it. */
+export const subjectOf = ({ id, username, roles, sessionEpoch, tenant }: TokenPrincipal) => ({
+  principal: id,
+  username,
+  roles,
+  sessionEpoch,
+  tenant,
+});
+
 /** Finds the name of a principal's tenant; undefined when there is no such principal. */
 export async function findTenantOf(db: Database, id: PrincipalId): Promise<string | undefined> {
   const row = await db

@@ -1,13 +1,12 @@
 import { CompiledQuery, sql } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
 import type { TenantId } from '#shared/id.ts';
-import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { isForeignKeyViolation, isUniqueViolation, nameTakenBy } from './errors.ts';
-import type { RelationFacts } from '../../metadata/relation-facts.ts';
 import { LEVEL_SEPARATOR, type NamespacePath, type TableIdent, displayIdent } from '../../metadata/object-name.ts';
 import { namespaceNotFound, requireNotReserved } from './namespace-store.ts';
 import { catalogNotFound } from './catalog-store.ts';
 import type { Page } from './page.ts';
+import { moveRelation, newRelationColumns, type NewRelation, type RelationDocument } from './relation-row.ts';
 import type { Database, Tx } from './tables.ts';
 
 /** A table without its document, which may have many megabytes. */
@@ -133,17 +132,7 @@ export async function hasTable(db: Database, namespaceId: string, name: string):
   return (await found.where('name', '=', name).executeTakeFirst()) !== undefined;
 }
 
-export type NewTable = {
-  readonly catalogId: string;
-  readonly namespaceId: string;
-  readonly ident: TableIdent;
-  /** Normalised location. */
-  readonly location: string;
-  readonly metadataLocation: string;
-  readonly metadata: string;
-  readonly facts: RelationFacts;
-  readonly expiresAt: Date | null;
-};
+export type NewTable = NewRelation & { readonly expiresAt: Date | null };
 
 export const viewWithSameName = (ident: TableIdent): SkeinError =>
   new SkeinError('ALREADY_EXISTS', `View with same name already exists: ${displayIdent(ident)}`);
@@ -157,19 +146,7 @@ export async function insertTable(tx: Tx, table: NewTable): Promise<string> {
   try {
     const { id } = await tx
       .insertInto('iceberg_table')
-      .values({
-        catalog_id: table.catalogId,
-        namespace_id: table.namespaceId,
-        name: table.ident.name,
-        name_folded: foldIdentifier(table.ident.name),
-        location: table.location,
-        metadata_location: table.metadataLocation,
-        metadata: table.metadata,
-        version: 0,
-        facts_version: 0,
-        ...table.facts,
-        expires_at: table.expiresAt,
-      })
+      .values({ ...newRelationColumns(table), expires_at: table.expiresAt })
       .returning('id')
       .executeTakeFirstOrThrow();
     return id;
@@ -200,7 +177,7 @@ const SWAP = `
 export async function swapMetadata(
   tx: Tx,
   table: { readonly id: string; readonly version: number },
-  next: Pick<NewTable, 'location' | 'metadataLocation' | 'metadata' | 'facts' | 'expiresAt'> & { readonly now: Date },
+  next: RelationDocument & Pick<NewTable, 'expiresAt'> & { readonly now: Date },
 ): Promise<boolean> {
   const { now, location, metadataLocation, metadata, facts, expiresAt } = next;
   const of = [table.id, table.version, now, location, metadataLocation, metadata, expiresAt];
@@ -209,34 +186,20 @@ export async function swapMetadata(
   return numAffectedRows === 1n;
 }
 
-/**
- * Moves a table to another name or namespace. Returns whether it still had the name by which it was found: of two concurrent renames one
- * succeeds.
- * @throws RESERVED_NAME, TABLE_EXISTS, SCHEMA_NOT_FOUND
- */
-export async function moveTable(
+/** As `moveRelation`. @throws RESERVED_NAME, TABLE_EXISTS, ALREADY_EXISTS, SCHEMA_NOT_FOUND */
+export const moveTable = (
   tx: Tx,
   row: Pick<TableRow, 'id' | 'namespaceId'>,
   namespaceId: string,
   { from, to }: { readonly from: TableIdent; readonly to: TableIdent },
-): Promise<boolean> {
-  requireNotReserved(to.namespace);
-  try {
-    const { numUpdatedRows } = await tx
-      .updateTable('iceberg_table')
-      .set({ namespace_id: namespaceId, name: to.name, name_folded: foldIdentifier(to.name) })
-      .where('id', '=', row.id)
-      .where('namespace_id', '=', row.namespaceId)
-      .where('name', '=', from.name)
-      .executeTakeFirst();
-    return numUpdatedRows === 1n;
-  } catch (error) {
-    if (nameTakenBy(error) === 'view') throw viewWithSameName(to);
-    if (isUniqueViolation(error)) throw tableExists(to);
-    if (isForeignKeyViolation(error)) namespaceNotFound(to.namespace);
-    throw error;
-  }
-}
+): Promise<boolean> =>
+  moveRelation(tx, row, {
+    kind: 'iceberg_table',
+    namespaceId,
+    from,
+    to,
+    taken: (by) => (by === 'view' ? viewWithSameName(to) : tableExists(to)),
+  });
 
 /** The last state of a table that left the catalog. */
 export type DeletedTable = {

@@ -1,12 +1,17 @@
 import { SkeinError } from '#shared/error.ts';
 import type { TenantId } from '#shared/id.ts';
-import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { catalogNotFound } from './catalog-store.ts';
 import { isForeignKeyViolation, isUniqueViolation, nameTakenBy } from './errors.ts';
-import type { RelationFacts } from '../../metadata/relation-facts.ts';
 import { LEVEL_SEPARATOR, splitPath, displayIdent, type TableIdent } from '../../metadata/object-name.ts';
 import { namespaceNotFound, requireNotReserved } from './namespace-store.ts';
 import type { Page } from './page.ts';
+import {
+  documentColumns,
+  moveRelation,
+  newRelationColumns,
+  type NewRelation,
+  type RelationDocument,
+} from './relation-row.ts';
 import { viewWithSameName } from './table-store.ts';
 import type { Database, Tx } from './tables.ts';
 
@@ -101,18 +106,8 @@ export async function requireNoView(db: Database, tenant: TenantId, catalog: str
   if ((await findView(db, tenant, catalog, ident)) !== undefined) throw viewWithSameName(ident);
 }
 
-type ViewDocument = {
-  readonly location: string;
-  readonly metadataLocation: string;
-  readonly metadata: string;
-  readonly facts: RelationFacts;
-  readonly storage: StoragePlace | null;
-};
-export type NewView = ViewDocument & {
-  readonly catalogId: string;
-  readonly namespaceId: string;
-  readonly ident: TableIdent;
-};
+type ViewDocument = RelationDocument & { readonly storage: StoragePlace | null };
+export type NewView = NewRelation & ViewDocument;
 
 /** @throws RESERVED_NAME; ALREADY_EXISTS for a view or a table of that name; SCHEMA_NOT_FOUND when the namespace went meanwhile. */
 export async function insertView(tx: Tx, view: NewView): Promise<void> {
@@ -120,19 +115,7 @@ export async function insertView(tx: Tx, view: NewView): Promise<void> {
   try {
     await tx
       .insertInto('iceberg_view')
-      .values({
-        catalog_id: view.catalogId,
-        namespace_id: view.namespaceId,
-        name: view.ident.name,
-        name_folded: foldIdentifier(view.ident.name),
-        location: view.location,
-        metadata_location: view.metadataLocation,
-        metadata: view.metadata,
-        version: 0,
-        facts_version: 0,
-        ...view.facts,
-        ...storageColumns(view.storage),
-      })
+      .values({ ...newRelationColumns(view), ...storageColumns(view.storage) })
       .execute();
   } catch (error) {
     if (nameTakenBy(error) === 'table') throw tableWithSameName(view.ident);
@@ -162,52 +145,30 @@ export async function swapViewMetadata(
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('iceberg_view')
-    .set({
-      location: next.location,
-      metadata_location: next.metadataLocation,
-      metadata: next.metadata,
-      version: view.version + 1,
-      facts_version: view.version + 1,
-      ...next.facts,
-      ...storageColumns(next.storage),
-    })
+    .set({ ...documentColumns(next, view.version + 1), ...storageColumns(next.storage) })
     .where('id', '=', view.id)
     .where('version', '=', view.version)
     .executeTakeFirst();
   return numUpdatedRows === 1n;
 }
 
-/**
- * Moves a view to another name or namespace. Returns whether it still had the name by which it was found: of two concurrent renames one
- * succeeds.
- * @throws RESERVED_NAME, ALREADY_EXISTS, SCHEMA_NOT_FOUND
- */
-export async function moveView(
+/** As `moveRelation`. @throws RESERVED_NAME, ALREADY_EXISTS, SCHEMA_NOT_FOUND */
+export const moveView = (
   tx: Tx,
   row: Pick<ViewRow, 'id' | 'namespaceId'>,
   namespaceId: string,
   { from, to }: { readonly from: TableIdent; readonly to: TableIdent },
-): Promise<boolean> {
-  requireNotReserved(to.namespace);
-  try {
-    const { numUpdatedRows } = await tx
-      .updateTable('iceberg_view')
-      .set({ namespace_id: namespaceId, name: to.name, name_folded: foldIdentifier(to.name) })
-      .where('id', '=', row.id)
-      .where('namespace_id', '=', row.namespaceId)
-      .where('name', '=', from.name)
-      .executeTakeFirst();
-    return numUpdatedRows === 1n;
-  } catch (error) {
-    const taken = nameTakenBy(error) === 'table' ? 'Table' : isUniqueViolation(error) ? 'View' : undefined;
-    if (taken !== undefined) {
-      const names = `${displayIdent(from)} to ${displayIdent(to)}`;
-      throw new SkeinError('ALREADY_EXISTS', `Cannot rename ${names}. ${taken} already exists`, { cause: error });
-    }
-    if (isForeignKeyViolation(error)) namespaceNotFound(to.namespace);
-    throw error;
-  }
-}
+): Promise<boolean> =>
+  moveRelation(tx, row, {
+    kind: 'iceberg_view',
+    namespaceId,
+    from,
+    to,
+    taken: (by, cause) => {
+      const text = `Cannot rename ${displayIdent(from)} to ${displayIdent(to)}. ${by === 'table' ? 'Table' : 'View'} already exists`;
+      return new SkeinError('ALREADY_EXISTS', text, { cause });
+    },
+  });
 
 /** Deletes a view; returns whether it still had the name by which it was found. */
 export async function deleteView(

@@ -1,7 +1,6 @@
 import { must, unreachable } from '#shared/must.ts';
-import { COUNT_COLUMNS, numbersBatch } from '../../sink/count-batch.ts';
 import type { ResultBatch, ResultShape, ResultSink, ResultSummary, RowShape } from '../../sink/result-sink.ts';
-import { STATUS_COLUMNS, textBatch } from '../../sink/text-batch.ts';
+import { COUNT_COLUMNS, encodeMade, STATUS_COLUMNS } from '../../sink/made-rows.ts';
 
 /** The body of an answer, which has rows, whatever the statement. */
 export type RowsBody = Omit<ResultSink, 'planned' | 'changed' | 'start'> & { start(shape: RowShape): void };
@@ -67,11 +66,11 @@ export class AllAsRows implements ResultSink {
         break;
       case 'count':
         this.#body.start({ columns: COUNT_COLUMNS, timeZone: NO_ZONE });
-        void this.#body.batch(numbersBatch(encoding, [this.#count]));
+        void this.#body.batch(encodeMade(encoding, COUNT_COLUMNS, [[this.#count]]));
         break;
       case 'nothing':
         this.#body.start({ columns: STATUS_COLUMNS, timeZone: NO_ZONE });
-        void this.#body.batch(textBatch(encoding, STATUS_COLUMNS.length, [[shape.status]]));
+        void this.#body.batch(encodeMade(encoding, STATUS_COLUMNS, [[shape.status]]));
         break;
       default:
         unreachable(shape);

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyReply } from 'fastify';
 import { errorBody, SkeinError } from '#shared/error.ts';
 import type { Logger } from '#shared/log/logger.ts';
+import { NotActive } from '../../cluster/not-active.ts';
 
 /** Codes that mean "no such thing": 400 for a statement, 404 for a path that names the thing. */
 const MISSING: ReadonlySet<string> = new Set(['TABLE_NOT_FOUND', 'SCHEMA_NOT_FOUND', 'CATALOG_NOT_FOUND']);
@@ -28,6 +29,7 @@ export function toSkeinError(thrown: unknown): SkeinError {
 /** Answers with the error; `isPath` when the request's path names the thing that is missing. */
 export function answerError(reply: FastifyReply, error: SkeinError, isPath: boolean): FastifyReply {
   if (error.code === 'UNAUTHENTICATED') void reply.header('www-authenticate', 'Bearer');
+  if (error instanceof NotActive && error.leader !== undefined) void reply.header('x-skein-leader', error.leader);
   if (error.code === 'QUEUE_FULL') void reply.header('retry-after', RETRY_AFTER_S);
   return reply.code(isPath && MISSING.has(error.code) ? 404 : error.entry.http).send(errorBody(error));
 }

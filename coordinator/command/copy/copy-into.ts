@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import type { CopyInto } from '../../operation/copy-into.ts';
-import { numberColumns } from '../../sink/count-batch.ts';
+import { numberColumns } from '../../sink/made-rows.ts';
 import type { Unload } from '../../operation/unload.ts';
 import type { Command } from '../command.ts';
 import type { CommandContext } from '../../operation/command-context.ts';

@@ -1,10 +1,12 @@
 import type { ObjectName } from '../../statement/statement.ts';
-import { textResult } from '../../operation/answer.ts';
-import { textColumns } from '../../sink/text-batch.ts';
-import type { Analyze } from '../../operation/writes.ts';
+import { formAnswer, formColumns, type RowForm } from '../../operation/row-form.ts';
+import type { Analyze, Analyzed } from '../../operation/writes.ts';
 import type { Command } from '../command.ts';
 
-const COLUMNS = ['column_name', 'distinct_count'];
+const COLUMNS: RowForm<Analyzed['columns'][number]> = {
+  column_name: ['VARCHAR', (one) => one.name],
+  distinct_count: ['BIGINT', (one) => one.distinct],
+};
 
 /** `ANALYZE [TABLE] table [(column, ...)]`: distinct counts of columns, kept beside the current snapshot, which estimates use. */
 export const analyze: Command<Analyze> = {
@@ -25,10 +27,9 @@ export const analyze: Command<Analyze> = {
     return { table, columns: columns.length === 0 ? null : columns };
   },
   action: () => 'table.commit',
-  answers: () => ({ kind: 'rows', columns: textColumns(COLUMNS) }),
+  answers: () => ({ kind: 'rows', columns: formColumns(COLUMNS) }),
   async run(input, context) {
     const { columns, ...cost } = await context.writes.analyze(input);
-    const rows = columns.map(({ name, distinct }) => [name, String(distinct)]);
-    return { ...(await context.answer(textResult(COLUMNS, rows))), ...cost };
+    return { ...(await context.answer(formAnswer(COLUMNS, columns))), ...cost };
   },
 };

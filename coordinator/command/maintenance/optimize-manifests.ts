@@ -6,8 +6,8 @@ export const optimizeManifests: Procedure = {
   async run(table, _values, { context, dryRun }) {
     const { rewritten, added } = await context.writes.optimizeManifests(table, dryRun);
     return [
-      ['rewritten_manifests_count', String(rewritten)],
-      ['added_manifests_count', String(added)],
+      ['rewritten_manifests_count', rewritten],
+      ['added_manifests_count', added],
     ];
   },
 };

@@ -21,9 +21,9 @@ export const optimize: Procedure = {
     });
     spent(done.cost);
     return [
-      ['rewritten_data_files_count', String(done.rewrittenFiles)],
-      ['removed_delete_files_count', String(done.removedDeleteFiles)],
-      ['added_data_files_count', String(done.addedFiles)],
+      ['rewritten_data_files_count', done.rewrittenFiles],
+      ['removed_delete_files_count', done.removedDeleteFiles],
+      ['added_data_files_count', done.addedFiles],
     ];
   },
 };

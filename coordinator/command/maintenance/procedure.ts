@@ -5,7 +5,7 @@ import type { CommandContext } from '../../operation/command-context.ts';
 import type { Outcome } from '../../operation/outcome.ts';
 
 /** A metric of what a procedure did, or would do. */
-type Metric = readonly [name: string, value: string];
+export type Metric = readonly [name: string, value: number | bigint | null];
 
 /** The values that a procedure was called with, by the names of its parameters. */
 export type ProcedureValues = ReadonlyMap<string, LiteralClause>;

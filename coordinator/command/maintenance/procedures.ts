@@ -4,14 +4,14 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { TableName } from '../../binding/table-source.ts';
 import type { TextSpan } from '../../statement/statement.ts';
 import type { StatementReader } from '../../statement/statement-reader.ts';
-import { textResult, type Answer } from '../../operation/answer.ts';
-import { textColumns } from '../../sink/text-batch.ts';
+import type { Answer } from '../../operation/answer.ts';
+import { formAnswer, formColumns, type RowForm } from '../../operation/row-form.ts';
 import { takeLiteral, type LiteralClause } from '../clause/literal.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
 import { expireSnapshots } from './expire-snapshots.ts';
 import { optimize } from './optimize.ts';
 import { optimizeManifests } from './optimize-manifests.ts';
-import type { Procedure, QueryCost } from './procedure.ts';
+import type { Metric, Procedure, QueryCost } from './procedure.ts';
 import { removeOrphanFiles } from './remove-orphan-files.ts';
 import { rollbackToSnapshot } from './rollback-to-snapshot.ts';
 import { booleanValue } from './values.ts';
@@ -25,9 +25,12 @@ const PROCEDURES = {
   rollback_to_snapshot: rollbackToSnapshot,
 } as const satisfies Readonly<Record<string, Procedure>>;
 
-const METRICS = ['metric_name', 'metric_value'];
+const METRICS: RowForm<Metric> = {
+  metric_name: ['VARCHAR', ([name]) => name],
+  metric_value: ['BIGINT', ([, value]) => value],
+};
 /** The columns of what a procedure answers. */
-export const METRIC_COLUMNS = textColumns(METRICS);
+export const METRIC_COLUMNS = formColumns(METRICS);
 
 type ProcedureName = keyof typeof PROCEDURES;
 
@@ -89,5 +92,5 @@ export async function runProcedure(
   };
   const call = { context, dryRun: booleanValue(given, 'dry_run'), where, position, spent };
   const metrics = await PROCEDURES[procedure].run(table, given, call);
-  return { answer: textResult(METRICS, metrics), cost };
+  return { answer: formAnswer(METRICS, metrics), cost };
 }

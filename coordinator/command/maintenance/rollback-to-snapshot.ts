@@ -27,8 +27,8 @@ export const rollbackToSnapshot: Procedure = {
       await changeTable(context, table, () => ({ requirements, updates: [{ ...update, ...retention }] }));
     }
     return [
-      ['current_snapshot_id', snapshotId.toString()],
-      ['previous_snapshot_id', String(currentSnapshotId)],
+      ['current_snapshot_id', snapshotId],
+      ['previous_snapshot_id', currentSnapshotId],
     ];
   },
 };

@@ -1,6 +1,8 @@
 import { PAGE_ROWS_MAX, type PrincipalAnswer, type PrincipalRequest } from '#shared/principal/principal-request.ts';
 import type { Pages } from '../../catalog-client/pages.ts';
-import { pagedTextResult, textResult, type PagedAnswer } from '../../operation/answer.ts';
+import type { PagedAnswer } from '../../operation/answer.ts';
+import { madeColumn, type MadeColumn, type MadeRow } from '../../binding/made-columns.ts';
+import { madeValue } from '#shared/made-type.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
 import type { StatementReader } from '../../statement/statement-reader.ts';
 import type { Command } from '../command.ts';
@@ -25,8 +27,8 @@ export const principalCommand = ({ words, parse }: Definition): Command<Principa
   answers: () => ({ kind: 'rows', columns: null }),
   async run(input, context) {
     context.beginCommit();
-    const { columns, rows } = await context.catalog.runPrincipalStatement(context.caller.claims, input);
-    return context.answer(textResult(columns, rows));
+    const answer = await context.catalog.runPrincipalStatement(context.caller.claims, input);
+    return context.answer({ columns: columnsOf(answer), rows: typedRows(answer.rows, columnsOf(answer)) });
   },
 });
 
@@ -46,23 +48,34 @@ async function rowsOf(input: PrincipalRequest, { catalog, caller }: CommandConte
   const ask = (request: PrincipalRequest): Promise<PrincipalAnswer> =>
     catalog.runPrincipalStatement(caller.claims, request);
   const first = await ask(input);
-  return pagedTextResult(first.columns, pagesFrom(first, input, ask));
+  return { columns: columnsOf(first), pages: pagesFrom(first, input, ask) };
 }
 
 async function* pagesFrom(
   first: PrincipalAnswer,
   input: PrincipalRequest,
   ask: (request: PrincipalRequest) => Promise<PrincipalAnswer>,
-): Pages<readonly (string | null)[]> {
+): Pages<MadeRow> {
   let left = 'limit' in input ? rowsWanted(input) : Number.POSITIVE_INFINITY;
   for (let page = first; ;) {
     const rows = page.rows.slice(0, left);
-    yield rows;
+    yield typedRows(rows, columnsOf(first));
     left -= rows.length;
     if (page.next === null || left <= 0 || !('after' in input)) return;
     page = await ask({ ...input, after: page.next });
   }
 }
+
+const columnsOf = ({ columns, types }: PrincipalAnswer): readonly MadeColumn[] =>
+  columns.map((name, i) => madeColumn(name, types?.[i] ?? 'VARCHAR'));
+
+const typedRows = (rows: PrincipalAnswer['rows'], columns: readonly MadeColumn[]): readonly MadeRow[] =>
+  rows.map((row) =>
+    columns.map(({ typeName }, i) => {
+      const text = row[i] ?? null;
+      return text === null ? null : madeValue(typeName, text);
+    }),
+  );
 
 /** A list without LIMIT asks for whole pages, until there is none. */
 const rowsWanted = ({ limit }: { readonly limit: number }): number =>

@@ -1,8 +1,7 @@
-import type { Pages } from '../../catalog-client/pages.ts';
 import { openStage } from '../../stage/open-stage.ts';
 import { listStageFiles, type StageFile } from '../../stage/stage-files.ts';
 import type { StageReference } from '../../stage/stage-reference.ts';
-import { pagedTextResult } from '../../operation/answer.ts';
+import { formPages, type RowForm } from '../../operation/row-form.ts';
 import { rowsCommand } from '../rows-command.ts';
 import { takeStage } from './take-stage.ts';
 
@@ -20,17 +19,13 @@ export const listStage = rowsCommand<StageReference>({
   action: () => 'stage.read',
   async rows(reference, context) {
     const stage = await openStage(reference, 'stage.read', context);
-    return pagedTextResult(Object.keys(COLUMNS), rowsOf(listStageFiles(stage, reference.path)));
+    return formPages(COLUMNS, listStageFiles(stage, reference.path));
   },
 });
 
-const COLUMNS = {
-  name: (one) => one.path,
-  size: (one) => String(one.sizeBytes),
-  etag: (one) => one.etag,
-  last_modified: (one) => new Date(one.modifiedMs).toISOString(),
-} as const satisfies Readonly<Record<string, (file: StageFile) => string>>;
-
-async function* rowsOf(pages: Pages<StageFile>): Pages<readonly string[]> {
-  for await (const files of pages) yield files.map((file) => Object.values(COLUMNS).map((of) => of(file)));
-}
+const COLUMNS: RowForm<StageFile> = {
+  name: ['VARCHAR', (one) => one.path],
+  size: ['BIGINT', (one) => one.sizeBytes],
+  etag: ['VARCHAR', (one) => one.etag],
+  last_modified: ['TIMESTAMP WITH TIME ZONE', (one) => new Date(one.modifiedMs).toISOString()],
+};

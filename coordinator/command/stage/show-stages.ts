@@ -2,7 +2,7 @@ import type { Pages } from '../../catalog-client/pages.ts';
 import type { Stage } from '../../catalog-client/stage-catalog.ts';
 import { stageName } from '../../stage/open-stage.ts';
 import type { ObjectName } from '../../statement/statement.ts';
-import { pagedTextResult } from '../../operation/answer.ts';
+import { formPages, type RowForm } from '../../operation/row-form.ts';
 import { withNamePosition } from '../../operation/with-name-position.ts';
 import { matchesLike, takeLike } from '../like.ts';
 import { rowsCommand } from '../rows-command.ts';
@@ -28,22 +28,19 @@ export const showStages = rowsCommand<ShowStages>({
     const found = stageName({ name: [...(schema?.parts ?? []), ''] }, context);
     const { catalog, of } = await (schema === null ? found : withNamePosition(schema, found));
     const stages = context.catalog.stages.list(context.caller.claims, catalog, of?.namespace ?? []);
-    return pagedTextResult(Object.keys(COLUMNS), rowsOf(stages, like));
+    return formPages(COLUMNS, matching(stages, like));
   },
 });
 
-const COLUMNS = {
-  stage_name: (one) => one.name,
-  owner: ({ properties }) => properties['owner'] ?? null,
-  comment: ({ properties }) => properties['comment'] ?? null,
-  upload_ttl: ({ properties }) => properties['upload_ttl'] ?? null,
-  created_at: ({ createdAtMs }) => new Date(createdAtMs).toISOString(),
-} as const satisfies Readonly<Record<string, (stage: Stage) => string | null>>;
+const COLUMNS: RowForm<Stage> = {
+  stage_name: ['VARCHAR', (one) => one.name],
+  owner: ['VARCHAR', ({ properties }) => properties['owner'] ?? null],
+  comment: ['VARCHAR', ({ properties }) => properties['comment'] ?? null],
+  // As it was given, such as `10m`.
+  upload_ttl: ['VARCHAR', ({ properties }) => properties['upload_ttl'] ?? null],
+  created_at: ['TIMESTAMP WITH TIME ZONE', ({ createdAtMs }) => new Date(createdAtMs).toISOString()],
+};
 
-async function* rowsOf(pages: Pages<Stage>, like: string | null): Pages<readonly (string | null)[]> {
-  for await (const stages of pages) {
-    yield stages
-      .filter(({ name }) => matchesLike(name, like))
-      .map((stage) => Object.values(COLUMNS).map((of) => of(stage)));
-  }
+async function* matching(pages: Pages<Stage>, like: string | null): Pages<Stage> {
+  for await (const stages of pages) yield stages.filter(({ name }) => matchesLike(name, like));
 }

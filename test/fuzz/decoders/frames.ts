@@ -170,7 +170,7 @@ export const TASK_MESSAGE: Decoder = {
   grammar: (random) => mutate(random, TASK, TASK),
   decode: async (input) => {
     try {
-      await decodeTask(decodeTaskHead(input));
+      await decodeTask(decodeTaskHead({ spec: input, messages: [] }));
     } catch (error) {
       // As its caller does.
       throw SkeinError.of(error);

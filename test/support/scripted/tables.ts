@@ -11,6 +11,7 @@ import type { TableBinding } from '#coordinator/binding/table-binding.ts';
 import { NO_POLICIES } from '#coordinator/binding/table-policies.ts';
 import { metadataRows } from '#coordinator/binding/metadata-rows.ts';
 import { encodeRows } from '#coordinator/binding/encode-rows.ts';
+import { textColumns } from '#coordinator/binding/made-columns.ts';
 import type { LoadedTable, QueryTables, TableName, TableSource } from '#coordinator/binding/table-source.ts';
 import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 
@@ -100,7 +101,7 @@ export function scriptedTables(script: TableScript): QueryTables & { readonly as
     },
     rows: async ({ text }) => {
       const rows = await encodeRows(
-        { title: text, columns: ['name', 'about'] },
+        { title: text, columns: textColumns(['name', 'about']) },
         onePage(SCRIPTED_ROWS),
         () => undefined,
       );

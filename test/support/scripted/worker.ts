@@ -7,6 +7,7 @@ import {
   type ServerUnaryCall,
   type ServerWritableStream,
 } from '@grpc/grpc-js';
+import { encodeReport } from '#proto/report-codec.ts';
 import { decodeTask, decodeTaskHead } from '#proto/task-codec.ts';
 import type { AnswerInput } from '#proto/generated/skein/calls/v1/Answer.ts';
 import type { Call } from '#proto/generated/skein/calls/v1/Call.ts';
@@ -78,7 +79,7 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
   const { definition } = loadService('worker.proto', 'skein.worker.v1.Worker');
   const carried = {
     RunTask: (
-      call: ServerUnaryCall<{ spec: Buffer; ticket: string }, object>,
+      call: ServerUnaryCall<{ spec: Buffer; messages: Buffer[]; ticket: string }, object>,
       callback: (error: object | null, reply?: object) => void,
     ) => {
       const gone = new AbortController();
@@ -86,7 +87,7 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
       const run = async (): Promise<void> => {
         let reply: object;
         try {
-          const spec = await decodeTask(decodeTaskHead(call.request.spec));
+          const spec = await decodeTask(decodeTaskHead(call.request));
           if (spec.output.kind === 'stream') {
             script.refuseStart?.();
             streams.set(spec.taskId, { spec, abort: new AbortController(), ticket: call.request.ticket });
@@ -96,7 +97,7 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
           const answer = await must(script.spool, 'a script for tasks that spool')(spec, gone.signal);
           reply =
             'report' in answer
-              ? { report: Buffer.from(JSON.stringify(answer.report)) }
+              ? encodeReport(answer.report)
               : { report: Buffer.alloc(0), lost: { address: answer.lost.address, task_id: answer.lost.taskId } };
         } catch (error) {
           callback(toServiceError(error));

@@ -1,6 +1,6 @@
 import type { CatalogContext } from '../../../context.ts';
 import { EXPIRY_TOLERANCE_MS, type TokenClaims } from '#shared/authorization/token-claims.ts';
-import type { TokenPrincipal } from '../../../store/postgres/principal-store.ts';
+import { subjectOf, type TokenPrincipal } from '../../../store/postgres/principal-store.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
 import { ok, type Answer } from '../../operation.ts';
@@ -37,11 +37,7 @@ export async function issue(context: CatalogContext, grant: Grant): Promise<Answ
   const issuedAtMs = grant.issuedAtMs ?? context.clock.nowMs();
   const { token, expiresAtMs } = await context.issuer.issue(
     {
-      principal: principal.id,
-      username: principal.username,
-      roles: principal.roles,
-      sessionEpoch: principal.sessionEpoch,
-      tenant: principal.tenant,
+      ...subjectOf(principal),
       scopes,
       authMethod,
       ...(authenticatedAtMs === undefined ? {} : { authenticatedAtMs }),

@@ -1,11 +1,12 @@
+import { SkeinError } from '#shared/error.ts';
 import type { Caller } from '../../../auth/authenticate.ts';
 import { requireAction } from '../../../auth/authenticate.ts';
-import type { LoadedTable, TableName } from '../../../binding/table-source.ts';
 import { schemaName } from '../../../catalog-client/catalog-browser.ts';
 import type { CatalogClient } from '../../../catalog-client/catalog-client.ts';
 import type { Pages } from '../../../catalog-client/pages.ts';
+import type { CatalogList } from '../../../catalog-client/relation-lists.ts';
+import type { RelationColumns } from '../../../catalog-client/relation.ts';
 import { matchesLike } from '../../../command/like.ts';
-import { callersTables } from '../../../session/callers-tables.ts';
 
 /** Names of table types, as drivers ask for them. */
 export const TABLE_KINDS = ['MATERIALIZED VIEW', 'TABLE', 'VIEW'] as const;
@@ -15,8 +16,7 @@ export type SchemaEntry = { readonly catalog: string; readonly schema: string };
 export type TableEntry = SchemaEntry & {
   readonly name: string;
   readonly kind: TableKind;
-  /** Null when it was not loaded. */
-  readonly loaded: Exclude<LoadedTable, { kind: 'missing' }> | null;
+  readonly columns: RelationColumns;
 };
 
 /** A wish for schemas. Patterns are those of LIKE, with backslash; undefined = all. */
@@ -25,19 +25,23 @@ export type TableFilter = SchemaFilter & {
   readonly table: string | undefined;
   /** Empty = all. */
   readonly kinds: readonly string[];
-  readonly withColumns: boolean;
 };
 
-/** Tables that are loaded at once. */
-const LOADED_AT_ONCE = 100;
+type ListingClient = Pick<CatalogClient, 'listCatalog' | 'listCatalogs'>;
 
-/** The catalogs, schemas and tables that a caller may see, in the order of their names. */
+/** Entries of one page, so that other work may run between two of them, and none becomes a message that a client refuses. */
+const PAGE = 200;
+
+/**
+ * The catalogs, schemas and tables that a caller may see, in the order of their names. They come from the lists that INFORMATION_SCHEMA
+ * reads, so both tell the same.
+ */
 export class CatalogEntries {
-  readonly #client: CatalogClient;
+  readonly #client: ListingClient;
   readonly #caller: Caller;
   readonly #signal: AbortSignal;
 
-  constructor(client: CatalogClient, caller: Caller, signal: AbortSignal) {
+  constructor(client: ListingClient, caller: Caller, signal: AbortSignal) {
     this.#client = client;
     this.#caller = caller;
     this.#signal = signal;
@@ -46,87 +50,59 @@ export class CatalogEntries {
   /** @throws FORBIDDEN, CATALOG_UNAVAILABLE */
   async catalogs(): Promise<readonly string[]> {
     requireAction(this.#caller, 'catalog.list');
-    return sorted(await this.#client.listCatalogs(this.#caller.claims, 'catalog.list'));
+    return (await this.#client.listCatalogs(this.#caller.claims, 'catalog.list')).toSorted(byText);
   }
 
   /** @throws as `catalogs` */
   async *schemas(filter: SchemaFilter): Pages<SchemaEntry> {
-    for await (const { catalog, levels } of this.#namespaces(filter)) yield [{ catalog, schema: schemaName(levels) }];
+    requireAction(this.#caller, 'schema.list');
+    for await (const { catalog, list } of this.#lists(filter)) {
+      const names = list.schemas.map(({ levels }) => schemaName(levels)).filter((name) => matches(name, filter.schema));
+      yield* pages(names.toSorted(byText).map((schema) => ({ catalog, schema })));
+    }
   }
 
   /** @throws as `catalogs` */
-  async *tables(filter: TableFilter): Pages<TableEntry> {
+  async *tables({ kinds, table, ...place }: TableFilter): Pages<TableEntry> {
     requireAction(this.#caller, 'table.list');
-    for await (const { catalog, levels } of this.#namespaces(filter)) {
-      const names = (await this.#namesOf(catalog, levels, true)).filter((name) => matches(name, filter.table));
-      if (names.length === 0) continue;
-      const tables = new Set(await this.#namesOf(catalog, levels, false));
-      for (let at = 0; at < names.length; at += LOADED_AT_ONCE) {
-        const wanted = names.slice(at, at + LOADED_AT_ONCE);
-        const entries = await this.#entries({ catalog, levels }, wanted, { tables, withColumns: filter.withColumns });
-        yield entries.filter(({ kind }) => filter.kinds.length === 0 || filter.kinds.includes(kind));
-      }
+    for await (const { catalog, list } of this.#lists(place)) {
+      const found = list.relations.flatMap(({ namespace, name, kind, columns }): readonly TableEntry[] => {
+        const schema = schemaName(namespace);
+        const isWanted =
+          matches(schema, place.schema) && matches(name, table) && (kinds.length === 0 || kinds.includes(kind));
+        return isWanted ? [{ catalog, schema, name, kind, columns }] : [];
+      });
+      yield* pages(found.toSorted((a, b) => byText(a.schema, b.schema) || byText(a.name, b.name)));
     }
   }
 
   /** One table; undefined when there is none that the caller may see. */
   async table({ catalog, schema, table }: TableWish): Promise<TableEntry | undefined> {
     const exact = { catalog, schema: schema === undefined ? undefined : escaped(schema) };
-    for await (const [entry] of this.tables({ ...exact, table: escaped(table), kinds: [], withColumns: true })) {
+    for await (const [entry] of this.tables({ ...exact, table: escaped(table), kinds: [] })) {
       if (entry !== undefined) return entry;
     }
     return undefined;
   }
 
-  async *#namespaces(filter: SchemaFilter): AsyncGenerator<Namespace, void> {
-    requireAction(this.#caller, 'schema.list');
+  /** The lists of the catalogs that a filter names; one that was dropped meanwhile is left out. */
+  async *#lists(filter: SchemaFilter): AsyncGenerator<{ readonly catalog: string; readonly list: CatalogList }, void> {
     const catalogs = (await this.catalogs()).filter((name) => filter.catalog === undefined || filter.catalog === name);
     for (const catalog of catalogs) {
-      const found: (readonly string[])[] = [];
-      for await (const page of this.#client.listNamespaces(this.#caller.claims, catalog, 'schema.list')) {
-        this.#signal.throwIfAborted();
-        found.push(...page.filter((levels) => matches(schemaName(levels), filter.schema)));
-      }
-      const byName = (a: readonly string[], b: readonly string[]): number => (schemaName(a) < schemaName(b) ? -1 : 1);
-      for (const levels of found.toSorted(byName)) yield { catalog, levels };
-    }
-  }
-
-  async #namesOf(catalog: string, levels: readonly string[], withViews: boolean): Promise<readonly string[]> {
-    const names: string[] = [];
-    for await (const page of this.#client.listTables(this.#caller.claims, catalog, levels, withViews)) {
       this.#signal.throwIfAborted();
-      names.push(...page);
+      try {
+        yield { catalog, list: await this.#client.listCatalog(this.#caller.claims, catalog, this.#signal) };
+      } catch (error) {
+        if (!(error instanceof SkeinError) || error.code !== 'CATALOG_NOT_FOUND') throw error;
+      }
     }
-    return sorted(names);
-  }
-
-  /** Views are loaded to learn their kinds, tables when their columns are asked for. One that was dropped meanwhile is left out. */
-  async #entries(
-    { catalog, levels }: Namespace,
-    names: readonly string[],
-    { tables, withColumns }: { readonly tables: ReadonlySet<string>; readonly withColumns: boolean },
-  ): Promise<readonly TableEntry[]> {
-    const wanted = names.filter((name) => withColumns || !tables.has(name));
-    const asked: readonly TableName[] = wanted.map((table) => ({ catalog, namespace: levels, table }));
-    const source = callersTables(this.#client, this.#caller);
-    const answers = asked.length === 0 ? [] : await source.loadTables(asked, this.#signal);
-    const loaded = new Map(wanted.map((name, i) => [name, answers[i]]));
-    const schema = schemaName(levels);
-    return names.flatMap((name): readonly TableEntry[] => {
-      const found = loaded.get(name);
-      if (found === undefined) return [{ catalog, schema, name, kind: 'TABLE', loaded: null }];
-      return found.kind === 'missing' ? [] : [{ catalog, schema, name, kind: kindOf(found), loaded: found }];
-    });
   }
 }
 
-type Namespace = { readonly catalog: string; readonly levels: readonly string[] };
 type TableWish = { readonly catalog: string | undefined; readonly schema: string | undefined; readonly table: string };
 
-function kindOf(loaded: Exclude<LoadedTable, { kind: 'missing' }>): TableKind {
-  if (loaded.kind === 'found') return 'TABLE';
-  return loaded.view.storageTable === null ? 'VIEW' : 'MATERIALIZED VIEW';
+function* pages<T>(entries: readonly T[]): Generator<readonly T[], void> {
+  for (let at = 0; at < entries.length; at += PAGE) yield entries.slice(at, at + PAGE);
 }
 
 const matches = (name: string, pattern: string | undefined): boolean =>
@@ -135,4 +111,4 @@ const matches = (name: string, pattern: string | undefined): boolean =>
 /** A name as the pattern that matches it alone. */
 const escaped = (name: string): string => name.replaceAll(/[\\%_]/g, String.raw`\$&`);
 
-const sorted = (names: readonly string[]): readonly string[] => names.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,12 +1,11 @@
 import type { Schema } from 'apache-arrow';
-import { currentSchema } from '#shared/iceberg/table-metadata.ts';
 import { unreachable } from '#shared/must.ts';
 import type { ResultBatch } from '../../../sink/result-sink.ts';
 import { schemaMessage } from '../arrow-message.ts';
 import { METADATA_COMMANDS, type FlightCommand } from '../flight-command.ts';
 import type { FlightRows } from '../send-result.ts';
 import { TABLE_KINDS, type CatalogEntries, type TableEntry } from './catalog-entries.ts';
-import { bytes, columnBatch, int32s, texts } from './column-data.ts';
+import { bytes, columnBatch, int32s, texts } from '../../../binding/column-data.ts';
 import {
   CATALOGS,
   DB_SCHEMAS,
@@ -114,7 +113,7 @@ type TablesFields = Extract<MetadataCommand, { kind: 'CommandGetTables' }>['fiel
 async function* tables(fields: TablesFields, entries: CatalogEntries): AsyncGenerator<ResultBatch, void> {
   const { catalog, db_schema_filter_pattern: schema, table_name_filter_pattern: table } = fields;
   const { table_types: kinds, include_schema: withColumns } = fields;
-  for await (const found of entries.tables({ catalog, schema, table, kinds, withColumns })) {
+  for await (const found of entries.tables({ catalog, schema, table, kinds })) {
     if (found.length === 0) continue;
     yield columnBatch(found.length, [
       texts(found.map((one) => one.catalog)),
@@ -127,9 +126,8 @@ async function* tables(fields: TablesFields, entries: CatalogEntries): AsyncGene
 }
 
 /** The identifier fields of a table, as its primary key. */
-function primaryKeys({ catalog, schema, name, loaded }: TableEntry): ResultBatch {
-  const current = loaded?.kind === 'found' ? currentSchema(loaded.metadata) : undefined;
-  const keys = (current?.fields ?? []).filter(({ id }) => current?.identifierFieldIds.includes(id) === true);
+function primaryKeys({ catalog, schema, name, columns }: TableEntry): ResultBatch {
+  const keys = columns.fields.filter(({ id }) => columns.keys.has(id));
   return columnBatch(keys.length, [
     texts(keys.map(() => catalog)),
     texts(keys.map(() => schema)),

@@ -12,7 +12,7 @@ import {
   texts,
   uint32s,
   type ColumnData,
-} from './column-data.ts';
+} from '../../../binding/column-data.ts';
 
 /** A value of SqlInfo, by the member of the union that it is. */
 type InfoValue =

@@ -1,7 +1,6 @@
 import { Field, Schema } from 'apache-arrow';
 import type { Field as IcebergField } from '#shared/iceberg/type.ts';
 import { SkeinError } from '#shared/error.ts';
-import { columnsOf } from '../../../catalog-client/catalog-browser.ts';
 import { icebergSqlType } from '../../../plan/iceberg-sql-type.ts';
 import type { SqlType } from '../../../plan/sql-type.ts';
 import { sqlTypeName } from '../../../session/sql-type-name.ts';
@@ -11,13 +10,11 @@ import type { TableEntry } from './catalog-entries.ts';
 const TEXT: SqlType = { kind: 'scalar', name: 'VARCHAR' };
 const INTERVAL: SqlType = { kind: 'scalar', name: 'INTERVAL' };
 
-type Columns = { readonly fields: readonly IcebergField[]; readonly intervals: readonly string[] };
-
 /** The columns of a table as an Arrow schema, with the metadata of Flight SQL on each field; a view that cannot be read has none. */
 export function tableSchema(entry: TableEntry): Schema {
-  const { fields, intervals } = columnsFor(entry);
+  const { fields, intervals } = entry.columns;
   const columns = fields.map((field) => {
-    const isInterval = intervals.includes(field.name);
+    const isInterval = intervals.has(field.name);
     const typeName = isInterval ? 'INTERVAL' : sqlTypeName(field.type);
     return { name: field.name, typeName, type: isInterval ? INTERVAL : readableType(field) };
   });
@@ -61,13 +58,6 @@ function precisionOf(type: IcebergField['type'] | undefined): readonly (readonly
         ['ARROW:FLIGHT:SQL:PRECISION', String(digits)],
         ['ARROW:FLIGHT:SQL:SCALE', '0'],
       ];
-}
-
-function columnsFor({ loaded }: TableEntry): Columns {
-  if (loaded === null) return { fields: [], intervals: [] };
-  if (loaded.kind === 'found') return { fields: columnsOf(loaded.metadata), intervals: [] };
-  const { schema, intervals } = loaded.view;
-  return { fields: schema instanceof SkeinError ? [] : schema.fields, intervals };
 }
 
 /** A column that cannot be read is told as text, by its own name of a type. */

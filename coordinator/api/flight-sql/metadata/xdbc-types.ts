@@ -1,5 +1,5 @@
 import type { ResultBatch } from '../../../sink/result-sink.ts';
-import { booleans, columnBatch, int32s, lists, texts } from './column-data.ts';
+import { booleans, columnBatch, int32s, lists, texts } from '../../../binding/column-data.ts';
 
 /** A type that a column can have, as ODBC and JDBC describe types. */
 type XdbcType = {

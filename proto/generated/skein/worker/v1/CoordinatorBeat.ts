@@ -10,6 +10,7 @@ export interface CoordinatorBeatInput {
   readonly level_weight_ratio?: (number | string);
   readonly queries?: readonly (_skein_worker_v1_QueryLevelInput)[];
   readonly may_end?: (boolean);
+  readonly hands_over?: (boolean);
 }
 
 export interface CoordinatorBeat {
@@ -19,4 +20,5 @@ export interface CoordinatorBeat {
   readonly level_weight_ratio: (number);
   readonly queries: readonly (_skein_worker_v1_QueryLevel)[];
   readonly may_end: (boolean);
+  readonly hands_over: (boolean);
 }

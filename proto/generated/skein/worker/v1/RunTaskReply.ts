@@ -8,6 +8,7 @@ export interface RunTaskReplyInput {
   readonly failure?: (Buffer | Uint8Array | string);
   readonly output?: readonly (Buffer | Uint8Array | string)[];
   readonly is_open?: (boolean);
+  readonly messages?: readonly (Buffer | Uint8Array | string)[];
 }
 
 export interface RunTaskReply {
@@ -16,4 +17,5 @@ export interface RunTaskReply {
   readonly failure: (Buffer);
   readonly output: readonly (Buffer)[];
   readonly is_open: (boolean);
+  readonly messages: readonly (Buffer)[];
 }

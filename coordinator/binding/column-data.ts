@@ -1,8 +1,10 @@
 import { BufferRegion, FieldNode, Message, RecordBatch } from 'apache-arrow/ipc/metadata/message';
-import type { ResultBatch } from '../../../sink/result-sink.ts';
 
 /** A column of a small batch: the nodes and buffers of its type and of those below it, as an Arrow record batch holds them. */
 export type ColumnData = { readonly nodes: readonly FieldNode[]; readonly buffers: readonly Buffer[] };
+
+/** A record batch: the metadata of an IPC message, and its body. */
+type RecordBatchData = { readonly rows: number; readonly header: Buffer; readonly body: Buffer };
 
 type Values<T> = readonly (T | null)[];
 
@@ -10,7 +12,7 @@ type Values<T> = readonly (T | null)[];
 const ALIGNMENT = 64;
 
 /** A record batch of columns that are all as long. */
-export function columnBatch(rows: number, columns: readonly ColumnData[]): ResultBatch {
+export function columnBatch(rows: number, columns: readonly ColumnData[]): RecordBatchData {
   const regions: BufferRegion[] = [];
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -39,8 +41,11 @@ export const int32s = (values: Values<number>): ColumnData =>
 export const uint32s = (values: Values<number>): ColumnData =>
   fixed(values, 4, (b, value, at) => b.writeUInt32LE(value, at));
 
-export const int64s = (values: Values<number>): ColumnData =>
+export const int64s = (values: Values<number | bigint>): ColumnData =>
   fixed(values, 8, (b, value, at) => b.writeBigInt64LE(BigInt(value), at));
+
+export const doubles = (values: Values<number>): ColumnData =>
+  fixed(values, 8, (b, value, at) => b.writeDoubleLE(value, at));
 
 export const booleans = (values: Values<boolean>): ColumnData => ({
   nodes: [nodeOf(values)],
@@ -75,11 +80,7 @@ export function denseUnion(members: readonly number[], columns: readonly ColumnD
   };
 }
 
-function fixed(
-  values: Values<number>,
-  width: number,
-  write: (buffer: Buffer, value: number, at: number) => void,
-): ColumnData {
+function fixed<T>(values: Values<T>, width: number, write: (buffer: Buffer, value: T, at: number) => void): ColumnData {
   const data = Buffer.alloc(width * values.length);
   for (const [i, value] of values.entries()) if (value !== null) write(data, value, i * width);
   return { nodes: [nodeOf(values)], buffers: [validityOf(values), data] };

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { must } from '#shared/must.ts';
+import { ADMIN_PASSWORD } from '#test/support/cluster.ts';
+import { documentedOutcomes } from '#test/support/feature-matrix.ts';
+import { pythonIn } from '#test/support/python.ts';
+import { sharedCluster } from '#test/support/resources.ts';
+
+/** pyarrow's Flight client (C++), which sends Flight SQL's messages as bytes. `flight_pyarrow.py` tries each feature by itself. */
+test('every feature of pyarrow', async () => {
+  const { cluster } = await sharedCluster();
+  const url = must(cluster.ready.flight_sql_url, 'it serves Flight SQL');
+  const args = [url, cluster.ready.user, ADMIN_PASSWORD, await cluster.token()];
+  const outcomes = JSON.parse(await pythonIn('flight', 'test/clients/flight_pyarrow.py', ...args)) as Record<
+    string,
+    string
+  >;
+  expect(outcomes).toEqual(documentedOutcomes('pyarrow (C++)', outcomes));
+}, 300_000);

@@ -11,7 +11,7 @@ export type StoreRequest = {
   readonly uri: StoreUri;
   /** By their names in small letters. */
   readonly headers: ReadonlyMap<string, string>;
-  /** Of a deletion of many objects. */
+  /** The body of a deletion of many objects. */
   readonly body: string | undefined;
 };
 

@@ -10,7 +10,7 @@ const UNSIGNED = 'UNSIGNED-PAYLOAD';
 /** Headers that the signer makes, and those of a connection, which proxies change. */
 const NEVER =
   /^(?:authorization|date|host|x-amz-date|x-amz-security-token|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|user-agent|x-amzn-trace-id|amz-sdk-.*|accept.*|cache-control|sec-.*|from|referer|pragma|max-forwards)$/;
-/** Of a request that reads only these are signed: clients use its signature again for other ranges of the object. */
+/** Only these are signed in a request that reads: clients use its signature again for other ranges of the object. */
 const OF_READS = /^(?:x-amz-.*|content-md5)$/;
 
 /**

@@ -5,16 +5,18 @@ import { taskId, type TaskId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import { queryKilled, WorkerEnding } from '../cluster/worker-ending.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
-import type { ResultReader } from './result-reader.ts';
+import { runCarrying } from './carry-rows.ts';
 import { readEachOther } from './read-each-other.ts';
+import { restartResult } from './restart-result.ts';
 import { RunCosts } from './run-costs.ts';
+import { RunKeys } from './run-keys.ts';
 import { runProgress, type RunProgress, type RunView } from './run-progress.ts';
 import { runTask } from './run-task.ts';
 import { roomsByWidth, type RoomsByWidth } from './rooms-by-width.ts';
 import { asksWorker, runningTask, type RunningTask } from './running-task.ts';
 import type { Scheduler, TimedRun } from './scheduler.ts';
-import { endOnWorkers, runSpooledTask } from './spooled-task.ts';
-import { stageReport, type StageReport } from './stage-report.ts';
+import { endOnWorkers } from './spooled-task.ts';
+import { stageReports, type StageReport } from './stage-report.ts';
 import type { StageRun } from './stage-run.ts';
 import { StarvationWatch } from './starvation-watch.ts';
 import { TakenCores } from './taken-cores.ts';
@@ -61,6 +63,7 @@ export class TaskDispatcher implements RunView, TimedRun {
   readonly #costs: RunCosts;
   readonly #used = new Map<string, LiveWorker>();
   readonly #specs: TaskSpecs;
+  readonly keys: RunKeys;
   readonly #stop = new AbortController();
   readonly #failed: PromiseWithResolvers<never> = Promise.withResolvers();
   readonly #onAbort: () => void;
@@ -76,6 +79,7 @@ export class TaskDispatcher implements RunView, TimedRun {
     this.#options = options;
     this.#costs = new RunCosts(options.owner);
     this.#specs = new TaskSpecs(options.scheduler, options.owner);
+    this.keys = new RunKeys(options.scheduler, options.owner);
     const { pool, workerWaitMs } = options.scheduler;
     this.#starvation = new StarvationWatch({ pool, waitMs: workerWaitMs, onStarved: (error) => this.#fail(error) });
     this.#failed.promise.catch(() => undefined);
@@ -107,7 +111,7 @@ export class TaskDispatcher implements RunView, TimedRun {
   }
 
   get stages(): readonly StageReport[] {
-    return Array.from(this.#stages, stageReport);
+    return stageReports(this.#stages);
   }
 
   /**
@@ -218,13 +222,13 @@ export class TaskDispatcher implements RunView, TimedRun {
           else this.#loseOutput(stage, output);
         }
       }
-      if (stage.state.kind !== 'done') for (const producer of stage.producers) visit(producer);
+      if (stage.state.kind !== 'done') for (const producer of stage.read) visit(producer);
     };
     for (const stage of new Set(this.#active)) visit(stage);
   }
 
   #loseOutput(stage: StageRun, output: TaskOutput): void {
-    const readers = [...this.#active].filter((reader) => reader.producers.includes(stage));
+    const readers = [...this.#active].filter((reader) => reader.read.includes(stage));
     const isSliced = readers.some((reader) => reader.readsSlices);
     if (stage.isRead && (isSliced || !stage.fragment.repeatable)) {
       throw new StartOver('what a lost worker held cannot be made again as it was');
@@ -253,10 +257,11 @@ export class TaskDispatcher implements RunView, TimedRun {
       { worker, room },
       { id, scheduledMs: Math.round(this.#costs.scheduledMs) },
     );
-    const running = runningTask({ stage, worker, spec, isEarly });
+    const running = runningTask({ stage, worker, spec, isEarly, part: stage.part(task) });
     stage.applyTask(task, { kind: 'placed', taskId: id, worker: { id: info.id, address: link.address } });
-    for (const producer of stage.producers) producer.isRead = true;
+    for (const producer of stage.read) producer.isRead = true;
     this.#running.set(id, running);
+    this.keys.add(worker, spec);
     this.#cores.add(running);
     this.#used.set(info.id, worker);
     this.#hasSpooled ||= spec.output.kind !== 'stream';
@@ -268,6 +273,7 @@ export class TaskDispatcher implements RunView, TimedRun {
       noteEnd(event);
       if (event.kind === 'finished') this.#costs.scanned(id, event.report.bytesScanned);
       this.#running.delete(id);
+      this.keys.remove(id);
       this.#cores.remove(running);
       running.ended.resolve();
       this.#ended(running, task, event, id);
@@ -291,7 +297,7 @@ export class TaskDispatcher implements RunView, TimedRun {
     if (event.kind !== 'finished') this.#stopReaders(id);
     for (const reader of this.#running.values()) if (reader.stage.isReady) this.#cores.waitsNoMore(reader);
     if (stage.state.kind === 'failed' || event.kind === 'finished' || event.kind === 'refused') return;
-    if (stage.result?.hasDelivered(id) === true && !this.#restartResult(stage, stage.result)) {
+    if (stage.result?.hasDelivered(id) === true && !restartResult(stage, stage.result)) {
       this.#fail(sentInPart(event.kind));
       return;
     }
@@ -301,18 +307,9 @@ export class TaskDispatcher implements RunView, TimedRun {
     this.#options.scheduler.onRetry();
   }
 
-  /** Restarts the result after a task failed whose rows were delivered in part; false when the client has already received some. */
-  #restartResult(stage: StageRun, result: ResultReader): boolean {
-    if (!result.restart()) return false;
-    for (const [task, { kind }] of stageTasks(stage.state).entries()) {
-      if (kind === 'done') stage.applyTask(task, { kind: 'outputLost' });
-    }
-    return true;
-  }
-
   /** Runs a task to its end. Never rejects. */
   async #execute(running: RunningTask, spec: TaskSpec, worker: LiveWorker): Promise<TaskEnd> {
-    const { stage, stop } = running;
+    const { stage, stop, part } = running;
     const { scheduler, owner } = this.#options;
     const { result } = stage;
     const onLost = (): void => stop.abort(worker.lost.reason);
@@ -331,7 +328,7 @@ export class TaskDispatcher implements RunView, TimedRun {
         const run = { ...task, keyring: scheduler.keyring, onMessage: result.reader(spec.taskId), onStopped };
         return { kind: 'finished', report: result.checked(await runTask(run)) };
       }
-      const end = await runSpooledTask(task);
+      const end = await runCarrying(part, task, scheduler);
       if (end.kind === 'finished') return end;
       await this.#lookForInput(running, end.producer);
       return { kind: 'inputLost' };
@@ -374,7 +371,7 @@ export class TaskDispatcher implements RunView, TimedRun {
    */
   async #lookForInput({ stage, worker, isEarly }: RunningTask, producer: TaskId): Promise<void> {
     const { pool } = this.#options.scheduler;
-    const output = stage.producers.flatMap((one) => one.outputs()).find((one) => one.taskId === producer);
+    const output = stage.read.flatMap((one) => one.outputs()).find((one) => one.taskId === producer);
     const id = output?.worker.id ?? this.#running.get(producer)?.worker.info.id;
     const holder = pool.live().find(({ info }) => info.id === id);
     if (holder !== undefined && (await pool.pairs.look(worker, holder))) {
@@ -388,7 +385,7 @@ export class TaskDispatcher implements RunView, TimedRun {
   /** Handles a reader that could not fetch a task's output, even if the worker that holds the output still answers the coordinator. */
   #inputLost(reader: StageRun, producer: TaskId): void {
     try {
-      for (const stage of reader.producers) {
+      for (const stage of reader.read) {
         const output = stage.outputs().find((one) => one.taskId === producer);
         if (output !== undefined) this.#loseOutput(stage, output);
       }

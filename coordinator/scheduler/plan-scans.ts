@@ -1,7 +1,8 @@
-import type { ScanFile, ScanSpec } from '#proto/task.ts';
+import type { InputSource, ScanFile, ScanSpec } from '#proto/task.ts';
 import type { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { EMPTY_REPORT, type PlanReport } from '#shared/iceberg/planning.ts';
 import type { TenantId } from '#shared/id.ts';
+import type { StorageCredential } from '#shared/storage/credential.ts';
 import type { ScanRequest } from '#shared/iceberg/scan-request.ts';
 import type { PlannedFiles, ReadCall, TableReader } from '#shared/iceberg/table-reader.ts';
 import type { ScanBinding } from '../binding/scan-binding.ts';
@@ -9,10 +10,13 @@ import type { StagedBinding } from '../binding/statement-binding.ts';
 import type { TableBinding } from '../binding/table-binding.ts';
 import type { TableRows } from '../binding/table-rows.ts';
 
-/** The part of a table that a task reads: files, of an Iceberg table or of a stage, or rows that travel with the task. */
+/**
+ * The part of a table that a task reads: files, of an Iceberg table or of a stage, or rows, which travel with the task, or lie on workers as
+ * the outputs of other tasks (`sources`).
+ */
 export type TaskTable =
   | { readonly kind: 'files'; readonly spec: ScanSpec }
-  | { readonly kind: 'rows'; readonly rows: TableRows };
+  | { readonly kind: 'rows'; readonly rows: TableRows; readonly sources?: readonly InputSource[] };
 
 /** A table of a query as it is read, and a report of what was read and pruned. */
 export type PlannedScan = TaskTable & { readonly report: PlanReport };
@@ -27,6 +31,8 @@ export type ScanContext = {
   /** Counts the files of all scans of the query. */
   readonly hold: FileListHold;
   readonly signal: AbortSignal;
+  /** Gives a key like the one of a binding, which may be old by now. Absent = it is not old. */
+  readonly freshKey?: (key: StorageCredential) => Promise<StorageCredential>;
 };
 
 /** Lists the files of every scan of a query, with partitions and files pruned by its predicate. @throws as `TableReader` does. */
@@ -40,7 +46,11 @@ async function planScan(binding: TableBinding, context: ScanContext): Promise<Pl
     return { kind: 'rows', rows, report: { ...EMPTY_REPORT, rows: rows.rowCount, bytes: rows.bytes } };
   }
   if (binding.kind === 'staged') return { kind: 'files', spec: binding.table.spec, report: stagedReport(binding) };
-  return scanOf(binding, await filesOf(binding, context));
+  const { credential } = binding;
+  const { freshKey } = context;
+  const isKept = credential.kind === 'none' || freshKey === undefined;
+  const fresh = isKept ? binding : { ...binding, credential: await freshKey(credential) };
+  return scanOf(fresh, await filesOf(fresh, context));
 }
 
 const stagedReport = ({ table }: StagedBinding): PlanReport => ({

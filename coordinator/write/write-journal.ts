@@ -9,6 +9,7 @@ import type { Storage } from '#shared/storage/storage.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { newUuidV7, timeOfUuidV7 } from '#shared/uuid-v7.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
+import { statementUse } from '../catalog-client/fresh-key.ts';
 import type { WriteIntent, WriteIntents } from './write-intents.ts';
 import { BackgroundWork } from './background-work.ts';
 
@@ -27,7 +28,7 @@ export interface OpenWrite {
   usesKey(key: string): void;
   /**
    * Called before the commit, with all the data files that it names. When a task may have been tried twice, the intent has them, so that
-   * whoever ends the write knows what lost attempts have left. @throws COMMIT_CONFLICT, CATALOG_UNAVAILABLE
+   * whoever ends the write knows what lost attempts have left. @throws NOT_ACTIVE, CATALOG_UNAVAILABLE
    */
   names(files: readonly string[], mayHaveRetried: boolean): Promise<void>;
   /** The catalog has taken the commit: the files that it names stay, and all others go. */
@@ -40,7 +41,7 @@ export interface OpenWrite {
 
 type Options = {
   readonly intents: WriteIntents;
-  readonly catalog: Pick<CatalogClient, 'abandonCommit' | 'storageKey'>;
+  readonly catalog: Pick<CatalogClient, 'abandonCommit' | 'storageKey' | 'renewKey'>;
   readonly log: Logger;
 };
 
@@ -99,7 +100,7 @@ export class WriteJournal {
 
   /**
    * Returns the key of the next attempt to commit these writes as one, which is in the intent of each when this resolves: so each of them
-   * learns by itself how the commit ended. @throws COMMIT_CONFLICT, CATALOG_UNAVAILABLE
+   * learns by itself how the commit ended. @throws NOT_ACTIVE, CATALOG_UNAVAILABLE
    */
   async newKey(writes: readonly OpenWrite[]): Promise<string> {
     const key = unusedKey(writes) ?? newUuidV7(Date.now());
@@ -192,7 +193,9 @@ export class WriteJournal {
 
   /** The storage of a write's files. Keys of buckets end: whoever ends a write asks for another. */
   async #storage({ principal, places: { data, metadata } }: WriteIntent): Promise<Storage> {
-    return openStorage(data, await this.#options.catalog.storageKey(principal.tenant, [data, metadata], 'write'));
+    const { catalog } = this.#options;
+    const key = await catalog.storageKey(principal.tenant, [data, metadata], 'write');
+    return openStorage(data, key, statementUse(catalog, principal.tenant, this.#behind.signal));
   }
 
   /** Deletes every file of a write. A storage that fails now is asked again with the next look. */

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { ByteBudget } from '#shared/byte-budget.ts';
 import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import { flightHost } from '#shared/config/flight-host.ts';
@@ -56,6 +58,10 @@ export async function openFlightDoor(
         idleMs: config['coordinator.session_idle'],
         nowMs: () => systemClock.monotonicMs(),
       }),
+      arrivals: {
+        folder: join(config.data_dir, 'spool'),
+        budget: new ByteBudget(config['coordinator.arrived_rows_bytes']),
+      },
       config,
       log,
     },

@@ -126,7 +126,7 @@ async function copyRows(): Promise<void> {
   for (const view of VIEWS) {
     for (const catalog of CATALOGS) {
       const { body } = await cluster.query(`SELECT * FROM ${catalog}.information_schema.${view}`, sessions[0] ?? {});
-      const { columns, types, rows = [] } = body as { columns: string[]; types: string[]; rows: Json[][] };
+      const { columns, types, rows } = body as { columns: string[]; types: string[]; rows: Json[][] };
       const list = columns.map((name, i) => `"${name}" ${types[i]}`).join(', ');
       await duckdb.run(`CREATE TABLE ${catalog}.${view} (${list})`);
       for (const row of rows)

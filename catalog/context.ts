@@ -9,6 +9,7 @@ import type { KeyedQueue } from './metadata/keyed-queue.ts';
 import type { LargeDocuments } from './metadata/large-documents.ts';
 import type { ScanPlanner } from './planning/scan-planner.ts';
 import type { CacheLeases } from './lease/cache-leases.ts';
+import type { DelegationLog } from './delegation/delegation-log.ts';
 import type { KeyAllowance } from './idempotency/key-allowance.ts';
 import type { Metrics } from './observe/metrics.ts';
 import type { RateLimit } from './token/rate-limit.ts';
@@ -32,6 +33,8 @@ export type CatalogContext = {
   readonly store: Store;
   /** Opens the storage of catalogs, and gives keys for them. */
   readonly storages: Storages;
+  /** The record of keys and signatures that other engines were given. */
+  readonly delegationLog: DelegationLog;
   /** Encrypts stored secrets. */
   readonly sealing: SealingKeys;
   /** Worker threads that read files which clients wrote: large metadata, manifests. */

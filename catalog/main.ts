@@ -27,6 +27,7 @@ import { TokenVerifier } from '#shared/token-verifier.ts';
 import { ScanPlanner } from './planning/scan-planner.ts';
 import { forgetKeys, purgeDropped } from './purge/purge-dropped.ts';
 import { Sweeper } from './purge/sweeper.ts';
+import { DelegationLog } from './delegation/delegation-log.ts';
 import { KeyAllowance } from './idempotency/key-allowance.ts';
 import { createMetrics } from './observe/metrics.ts';
 import { ADVERTISED_ENDPOINTS } from './rest/operations.ts';
@@ -46,6 +47,7 @@ import { SigningKeys } from './token/signing-keys.ts';
 import { adoptRestored } from './store/postgres/table-version-store.ts';
 import { TokenIssuer } from './token/token-issuer.ts';
 import { Upkeep } from './upkeep/upkeep.ts';
+import { WebhookDeliveries } from './webhook/webhook-deliveries.ts';
 
 export type RunningCatalog = {
   /** Base URL of the REST service. */
@@ -97,24 +99,8 @@ export async function startCatalog(
     const generatedAdminPassword = await untilAccepted(log, () => prepareStore(store, { config, log }));
     const context = await buildContext(store, { config, log, clock, at, security, sealing });
     closers.push(() => context.notifications.close());
-    closers.push(() => Promise.resolve(context.metrics[Symbol.dispose]()));
-    closers.push(() => context.readers[Symbol.asyncDispose]());
-    const expiry = expireTables({ ...context, tables: expiryReader(context) });
-    for (const sweeper of [context.sweeper, new Sweeper(context, [expiry])]) {
-      sweeper.start();
-      closers.push(() => sweeper.close());
-    }
-    const filling = new AbortController();
-    const filled = fillFacts(context, filling.signal).catch((error: unknown) => {
-      log.warn({ err: error }, 'tables and views without facts could not be looked for');
-    });
-    closers.push(() => {
-      filling.abort();
-      return filled;
-    });
-    const upkeep = new Upkeep(context);
-    upkeep.start();
-    closers.push(() => upkeep.close());
+    closers.push(() => closeParts(context));
+    closers.push(...startBackground(context));
     const rotation = setInterval(() => {
       context.keys.rotate().catch((error: unknown) => log.error({ err: error }, 'the signing key was not rotated'));
       forgetExpired(context).catch((error: unknown) => log.warn({ err: error }, 'expired tokens were not forgotten'));
@@ -144,6 +130,12 @@ export async function startCatalog(
   }
 }
 
+async function closeParts({ metrics, delegationLog, readers }: CatalogContext): Promise<void> {
+  await readers[Symbol.asyncDispose]();
+  delegationLog[Symbol.dispose]();
+  metrics[Symbol.dispose]();
+}
+
 /** Applies the migrations and, at the first start, bootstraps; resolves to the generated password if there is one. */
 function prepareStore(
   store: Store,
@@ -163,6 +155,27 @@ function prepareStore(
     await makeRoots({ log }, [root]);
     return user.generatedPassword;
   });
+}
+
+/** Starts the background work. @returns how each part of it ends */
+function startBackground(context: Awaited<ReturnType<typeof buildContext>>): readonly (() => Promise<unknown>)[] {
+  const { sweeper, log } = context;
+  const workers = [
+    sweeper,
+    new Sweeper(context, [expireTables({ ...context, tables: expiryReader(context) })]),
+    new Upkeep(context),
+    new WebhookDeliveries(context),
+  ];
+  for (const worker of workers) worker.start();
+  const filling = new AbortController();
+  const filled = fillFacts(context, filling.signal).catch((error: unknown) => {
+    log.warn({ err: error }, 'tables and views without facts could not be looked for');
+  });
+  const endFilling = (): Promise<void> => {
+    filling.abort();
+    return filled;
+  };
+  return [...workers.map((worker) => () => worker.close()), endFilling];
 }
 
 async function buildContext(
@@ -192,8 +205,9 @@ async function buildContext(
       db: store.db,
       sealing: parts.sealing,
       clock,
-      keyLifeMs: config['catalog.vended_key_life'],
+      keyLifeMs: config['catalog.credential_time'],
     }),
+    delegationLog: new DelegationLog(log),
     readers,
     metrics,
   };

@@ -1,5 +1,5 @@
 import type { ClientSecret } from '#proto/generated/skein/catalog/v1/ClientSecret.ts';
-import { parseDuration } from '#shared/config/config-schema.ts';
+import { parseDuration } from '#shared/config/parse-setting.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
 import { callCatalog, findTarget, type Target } from './catalog-rpc.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { parseDuration } from '#shared/config/config-schema.ts';
+import { parseDuration } from '#shared/config/parse-setting.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
 import { bucketOf } from './bucket-flags.ts';

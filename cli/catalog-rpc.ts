@@ -4,6 +4,7 @@ import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
 import { callUnary, type ReplyOf, type RequestOf, type UnaryMethod } from '#shared/grpc/call-unary.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
+import { AddressList } from '#shared/grpc/address-list.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { hasSecret } from '#shared/keyring.ts';
 import { findCluster, type ReadyLine } from './cluster-file.ts';
@@ -12,7 +13,7 @@ import { operatorSecurity } from './operator-security.ts';
 
 const CALL_TIMEOUT_MS = 15_000;
 
-/** Address of the catalog's internal gRPC, and the security of the channel. */
+/** Addresses of the internal gRPC of catalogs, separated by commas, and the security of the channel. */
 type InternalTarget = { readonly internalUrl: string; readonly security: ChannelSecurity };
 
 /** Addresses of the cluster, and the default tenant and user of commands. */
@@ -41,7 +42,7 @@ export function findTarget({ config, sources }: LoadedConfig): Target {
     const named = sources['catalog.internal_url'] !== 'default' && hasSecret(config);
     if (SkeinError.of(error).code !== 'NO_CLUSTER' || !named) throw error;
     return {
-      internalUrl: config['catalog.internal_url'],
+      internalUrl: config['catalog.internal_url'].join(','),
       security: operatorSecurity(config),
       catalogUrl: config['catalog.url'],
       ...ownDoor(config),
@@ -75,7 +76,10 @@ export async function callCatalog<Name extends UnaryMethod<CatalogInternalClient
   request: RequestOf<CatalogInternalClient, Name>,
 ): Promise<ReplyOf<CatalogInternalClient, Name>> {
   const { Client } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
-  const client = target.security.dial(Client, { address: target.internalUrl, role: 'catalog' });
+  const client = target.security.dial(Client, {
+    address: new AddressList(target.internalUrl.split(',')),
+    role: 'catalog',
+  });
   const { keyring } = target.security;
   try {
     return await callUnary(client, method, request, {

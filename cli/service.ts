@@ -5,6 +5,7 @@ import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { hasSecret } from '#shared/keyring.ts';
 import { createLogger, type Logger } from '#shared/log/logger.ts';
+import { memberAddress } from '#shared/membership/member.ts';
 import { registerMember } from '#shared/membership/open-membership.ts';
 import { returnMemoryWhenIdle } from '#shared/thread/idle-memory.ts';
 import { EXIT, exitCodeOf, type ExitCode } from './exit-code.ts';
@@ -37,10 +38,14 @@ const START = {
   catalog: async (config, log) => {
     const { startCatalog } = await import('#catalog/main.ts');
     const catalog = await startCatalog(config, log);
+    const member = await register('catalog', { config, address: catalog.internalAddress }, log);
     return {
       said: { url: catalog.url, internal_url: catalog.internalAddress },
       generatedAdminPassword: catalog.generatedAdminPassword,
-      close: () => catalog.close(),
+      close: async () => {
+        await member.close();
+        await catalog.close();
+      },
     };
   },
   coordinator: async (config, log) => {
@@ -61,7 +66,7 @@ const START = {
     const { exitAtOnce } = await import('#worker/ordered-end.ts');
     const worker = await startWorker(config, log, () => void tell({ kind: 'endangered' }));
     void worker.hung.then(() => exitAtOnce(EXIT.ordered));
-    const member = await register(config, worker.url, log);
+    const member = await register('worker', { config, address: worker.url }, log);
     return {
       said: { url: worker.url, metrics_url: worker.metricsUrl },
       exit: exitAtOnce,
@@ -75,12 +80,18 @@ const START = {
   },
 } as const satisfies Record<ServiceName, (config: Config, log: Logger) => Promise<Started>>;
 
-/** Registers a worker with the coordinator. */
-async function register(config: Config, address: string, log: Logger): Promise<{ close(): Promise<void> }> {
+type Registered = { readonly config: Config; readonly address: string };
+
+/** Lets the coordinators find this process. */
+async function register(
+  kind: 'catalog' | 'worker',
+  { config, address }: Registered,
+  log: Logger,
+): Promise<{ close(): Promise<void> }> {
   const host = config['cluster.advertise_host'];
   const reachable = host === '' ? address : `${host}:${address.slice(address.lastIndexOf(':') + 1)}`;
-  const member = { kind: 'worker', id: randomUUID(), name: config['worker.name'], address: reachable } as const;
-  return registerMember(config, member, log);
+  const name = kind === 'worker' ? config['worker.name'] : host || address;
+  return registerMember(config, { kind, id: randomUUID(), name, address: memberAddress(reachable) }, log);
 }
 
 /**

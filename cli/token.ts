@@ -1,4 +1,4 @@
-import { parseDuration } from '#shared/config/config-schema.ts';
+import { parseDuration } from '#shared/config/parse-setting.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Flags } from './command.ts';

@@ -60,7 +60,7 @@ beforeAll(async () => {
   config = {
     ...base,
     'catalog.url': catalog.url,
-    'catalog.internal_url': catalog.internalAddress,
+    'catalog.internal_url': [catalog.internalAddress],
     'cluster.workers': [worker.url],
   };
   coordinator = await startCoordinator(config, silentLogger);

@@ -6,12 +6,13 @@ import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, queryId, tenantId } from '#shared/id.ts';
+import { AddressList } from '#shared/grpc/address-list.ts';
 import { openChannelSecurity, type ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
 import { GuardedTableReader } from '#shared/iceberg/table-reader.ts';
 import { openDoorTls, type DoorTls } from '#shared/grpc/door-tls.ts';
 import type { Logger } from '#shared/log/logger.ts';
-import type { Election, Lead } from '#shared/membership/election.ts';
+import type { Candidate, Election, Lead } from '#shared/membership/election.ts';
 import { openElection } from '#shared/membership/open-membership.ts';
 import { TokenVerifier } from '#shared/token-verifier.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
@@ -25,7 +26,7 @@ import { EpochWatch } from './auth/epoch-watch.ts';
 import { passwordSignIn, withAccessTokens } from './auth/sign-in.ts';
 import { catalogClient, type CatalogClient } from './catalog-client/catalog-client.ts';
 import { ActiveTerm } from './active-term.ts';
-import { beginEnding, endTerm } from './history/ending-terms.ts';
+import { handOver, lead } from './hand-over.ts';
 import { LeadLease } from './history/lead-lease.ts';
 import {
   migrateHistory,
@@ -47,12 +48,13 @@ import { NameFinder } from './session/current-names.ts';
 import type { SessionServices } from './session/session-services.ts';
 import { SessionStore } from './session/session-store.ts';
 import { startCompiler } from './prepare/start-compiler.ts';
+import { Standing } from './standing.ts';
 import { StageService } from './stage/stage-service.ts';
 import { StageUploads } from './stage/stage-uploads.ts';
 import { Transfers } from './stage/transfers.ts';
 import type { StageApi } from './api/http/stage-routes.ts';
 import { WorkloadFile } from './workload/workload-file.ts';
-import { startTerm, type TermParts } from './start-term.ts';
+import type { TermParts } from './start-term.ts';
 
 export type RunningCoordinator = {
   readonly queryUrl: string;
@@ -78,8 +80,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   stack.defer(() => compiler.planner.close());
   const database = await openDatabase(parts);
   const history = stack.adopt(await openHistory(config, database, log), (open) => open.close());
-  const active = new ActiveTerm();
-  const coordinatorId = randomUUID();
+  const [active, coordinatorId] = [new ActiveTerm(), randomUUID()];
   const traces = stack.adopt(await openTraces(config, coordinatorId, log), (open) => open?.close());
   const records = new HistoryReader(database, history, {
     retentionMs: config['coordinator.history_retention'],
@@ -87,7 +88,8 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   });
   const cacheBytes = Math.floor(config['coordinator.metadata_cache_bytes'] / 4);
   const readers = stack.use(readerPool(config, cacheBytes, log));
-  const catalog = stack.adopt(openCatalog(config, security, readers), (client) => client.close());
+  const catalogs = new AddressList(config['catalog.internal_url']);
+  const catalog = stack.adopt(openCatalog(config, catalogs, { security, readers }), (client) => client.close());
   const epochs = stack.adopt(new EpochWatch(catalog, log, stopStatements(active)), (watch) => watch.close());
   const sessions = startSessions(config, catalog);
   const manifestCaches = new LruManifestCache(cacheBytes);
@@ -111,7 +113,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   workloadMetrics(metrics.registry, () => active.term);
   const notReady = (): string | undefined => {
     if (active.open === undefined) return 'this coordinator is a standby, another one is active';
-    if (!epochs.isFresh()) return 'the catalog does not answer';
+    if (!epochs.isReached()) return 'no catalog answers';
     return active.open.pool.liveCount() > 0 ? undefined : active.open.pool.noWorkers().message;
   };
   const texts = stack.use(new TextThreads(config, log));
@@ -131,11 +133,13 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   const process = { config, log, security, coordinatorId, database, history, records, workload, traces };
   const term = { ...process, compiler, texts, sessions, tables, fileLists, metrics };
   // Closing the election ends the queries, with a reason, before the server closes.
-  const election = stack.adopt(await stand(term, active, doors), (open) => open.close());
+  const candidate = { id: coordinatorId, url: reachableUrl(config, doors.queryUrl) };
+  const fitness = stack.use(await Standing.open({ config, candidate, epochs, log }, catalogs));
+  const election = stack.adopt(await stand(term, active, { candidate, fitness }), (open) => open.close());
   await election.started;
-  const running = stack.move();
   log.info(doors, 'coordinator is up');
-  const drain = (): Promise<void> => handOver({ config, log, database, active, election });
+  const running = stack.move();
+  const drain = (): Promise<void> => handOver({ ...process, active, election });
   return { ...doors, drain, close: () => running.disposeAsync() };
 }
 
@@ -143,7 +147,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
 async function stand(
   term: Omit<TermParts, 'epoch'>,
   active: ActiveTerm,
-  { queryUrl }: { readonly queryUrl: string },
+  standing: { readonly candidate: Candidate; readonly fitness: Standing },
 ): Promise<Election> {
   const { config, log, coordinatorId } = term;
   const proof = new LeadLease({
@@ -151,9 +155,8 @@ async function stand(
     holder: coordinatorId,
     ttlMs: config['cluster.lease_ttl'],
   });
-  const candidate = { id: coordinatorId, url: reachableUrl(config, queryUrl) };
   const run: Lead = (lost, started) => lead({ ...term, epoch: proof.epoch }, active, { lost, started });
-  const election = await openElection(config, { candidate, proof, lead: run }, log);
+  const election = await openElection(config, { ...standing, proof, lead: run }, log);
   active.leader = () => election.leader();
   return election;
 }
@@ -164,39 +167,6 @@ function reachableUrl({ 'cluster.advertise_host': host }: Config, bound: string)
   if (host !== '') return `${url.protocol}//${host.includes(':') ? `[${host}]` : host}:${url.port}`;
   return ['0.0.0.0', '[::]'].includes(url.hostname) ? '' : bound;
 }
-
-type Handing = {
-  readonly config: Config;
-  readonly log: Logger;
-  readonly database: Kysely<HistoryDatabase>;
-  readonly active: ActiveTerm;
-  readonly election: Election;
-};
-
-/**
- * Has another coordinator lead, and waits until the statements of this one have ended, for `coordinator.drain_timeout` at most; `close`
- * ends the others. New statements are refused from the beginning.
- */
-async function handOver({ config, log, database, active, election }: Handing): Promise<void> {
-  const { term } = active;
-  active.close();
-  const drainMs = config['coordinator.drain_timeout'];
-  if (term !== undefined) {
-    try {
-      await beginEnding(database, term.epoch, drainMs + ENDING_MS);
-    } catch (error) {
-      // The next one would end what runs here: it is ended here, where its clients hear of it.
-      log.warn({ err: error }, 'Postgres does not answer: the statements that run are ended');
-      return;
-    }
-    term.pool.handOver();
-  }
-  await election.handOver();
-  await active.idle(AbortSignal.timeout(drainMs));
-}
-
-/** Time in which a term ends after its statements. */
-const ENDING_MS = 15_000;
 
 type MetricParts = {
   readonly sessions: SessionServices;
@@ -237,34 +207,6 @@ const stopStatements =
     active.term?.registry.cancelOf(principalId(principal), STOPPED);
 const STOPPED = new SkeinError('QUERY_CANCELLED', 'the user or service account was suspended or dropped');
 
-/** Serves queries until the lead is lost. */
-async function lead(
-  parts: TermParts,
-  active: ActiveTerm,
-  { lost, started }: { readonly lost: AbortSignal; readonly started: () => void },
-): Promise<void> {
-  const { epoch } = parts;
-  await using ended = new AsyncDisposableStack();
-  // After all else of the term.
-  ended.defer(() => endTerm(parts.database, epoch).catch(() => undefined));
-  const term = ended.use(await startTerm(parts));
-  active.term = term;
-  parts.log.info({ epoch }, 'this coordinator is active');
-  started();
-  if (!lost.aborted) {
-    await new Promise((resolve) => {
-      lost.addEventListener('abort', resolve, { once: true });
-    });
-  }
-  active.term = undefined;
-  parts.log.info({ epoch, reason: SkeinError.of(lost.reason).message }, 'this coordinator is no longer active');
-  term.registry.cancelAll(SkeinError.of(lost.reason));
-  await term.registry.empty(QUERIES_END_MS);
-}
-
-/** Time that cancelled queries have to tell their workers and clients, before the links to the workers are cut. */
-const QUERIES_END_MS = 1_500;
-
 /** Opens the coordinator's schema in Postgres and migrates it. */
 async function openDatabase({ config, log, stack }: Parts): Promise<Kysely<HistoryDatabase>> {
   const options = { url: config['database.url'], poolMax: config['database.pool_max'], log };
@@ -273,9 +215,13 @@ async function openDatabase({ config, log, stack }: Parts): Promise<Kysely<Histo
   return db;
 }
 
-const openCatalog = (config: Config, security: ChannelSecurity, readers: WorkPool): CatalogClient =>
+const openCatalog = (
+  config: Config,
+  addresses: AddressList,
+  { security, readers }: { readonly security: ChannelSecurity; readonly readers: WorkPool },
+): CatalogClient =>
   catalogClient({
-    address: config['catalog.internal_url'],
+    addresses,
     security,
     cacheBytes: Math.floor(config['coordinator.metadata_cache_bytes'] / 2),
     readers,

@@ -1,6 +1,7 @@
 import { systemClock } from '#shared/clock.ts';
 import type { ByteBudget } from '#shared/byte-budget.ts';
-import { parseBytes, type Config } from '#shared/config/config-schema.ts';
+import { type Config } from '#shared/config/config-schema.ts';
+import { parseBytes } from '#shared/config/parse-setting.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import type { TableReader } from '#shared/iceberg/table-reader.ts';
 import type { QueryId } from '#shared/id.ts';

@@ -65,7 +65,7 @@ beforeAll(async () => {
     'coordinator.http_port': 0,
     'coordinator.workload_file': workloadFile,
     'catalog.url': catalog.running.url,
-    'catalog.internal_url': catalog.running.internalAddress,
+    'catalog.internal_url': [catalog.running.internalAddress],
     'cluster.workers': [worker.url],
   };
   coordinator = await startCoordinator(config, silentLogger);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import { SCOPES, type Scope } from '#shared/authorization/token-claims.ts';
-import { allowedActions, requireAction } from './decide.ts';
+import { allowedActions, decideFiles, requireAction } from './decide.ts';
 import { THE_TENANT } from './securable.ts';
 
 const principal = (changed: Partial<Principal>): Principal => ({
@@ -51,7 +51,7 @@ const ADDS: Readonly<Record<Scope, readonly string[]>> = {
     'function.drop',
     'stage.write',
   ],
-  'table:data': [],
+  'table:data': ['table.read_files'],
 };
 
 test.each(Object.keys(SCOPES) as readonly Scope[])('a token of %s alone allows what the scope says', (scope) => {
@@ -80,4 +80,21 @@ test('words that only look like a scope or a role allow nothing', () => {
   expect(() => requireAction(principal(odd), 'table.select', THE_TENANT)).toThrow(
     'the token lacks the scope table:read',
   );
+});
+
+const TABLE = { kind: 'table', catalog: 'c', namespace: ['n'], name: 't' } as const;
+
+test.each([
+  ['table:data', 'read'],
+  ['table:data table:read', 'read'],
+  ['table:data table:write', 'write'],
+  ['table:read table:write', { refused: 'the token lacks the scope table:data' }],
+])('a token of %s has a table’s files: %o', (scope, decision) => {
+  expect(decideFiles(principal({ scope }), TABLE, [])).toEqual(decision);
+});
+
+test('nobody has the files of a table with a policy', () => {
+  const policy = { kind: 'row_access', name: 'own_rows', field_id: 0, sql: 'true' };
+  const all = principal({ scope: 'table:data table:write', roles: ['tenant_admin'] });
+  expect(decideFiles(all, TABLE, [policy])).toEqual({ refused: 'the policy own_rows applies to the table' });
 });

@@ -1,4 +1,5 @@
 import { ALL_ACTIONS, type Action, type Decision } from '#shared/authorization/action.ts';
+import type { PolicyMessage } from '#shared/authorization/table-policy.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import { scopesOf, type Scope } from '#shared/authorization/token-claims.ts';
@@ -6,7 +7,7 @@ import type { Securable } from './securable.ts';
 import { TENANT_ADMIN } from '../store/postgres/principal-store.ts';
 
 /**
- * The rule of an action: the scope that the token needs (service specification, Authentication 4), `tenant` for every principal of the
+ * The rule of an action: the scope or scopes that the token needs (service specification, Authentication 4), `tenant` for every principal of the
  * object's tenant, `administrator` for one with the role `tenant_admin`, `operator` for an administrator whose token the operator of the
  * cluster has made. Objects of another tenant are never found, so no rule speaks of them.
  */
@@ -29,6 +30,8 @@ const RULES = {
   'table.list': 'table:read',
   'table.describe': 'table:read',
   'table.select': 'table:read',
+  'table.read_files': 'table:data',
+  'table.write_files': ['table:data', 'table:write'],
   'table.create': 'table:write',
   'table.commit': 'table:write',
   'table.rename': 'table:write',
@@ -61,7 +64,10 @@ const RULES = {
 
   'quarantine.list': 'operator',
   'quarantine.lift': 'operator',
-} as const satisfies Readonly<Record<Action, Scope | 'tenant' | 'administrator' | 'operator'>>;
+} as const satisfies Readonly<Record<Action, Scope | readonly Scope[] | 'tenant' | 'administrator' | 'operator'>>;
+
+/** To read below some folders, or also to write there. */
+type Permission = 'read' | 'write';
 
 const ALLOWED: Decision = { allowed: true };
 
@@ -80,8 +86,24 @@ export function decide(principal: Principal, action: Action, _object: Securable)
     const isOperator = principal.auth_method === 'operator' && isAdministrator;
     return isOperator ? ALLOWED : { allowed: false, reason: 'this is for the operator' };
   }
-  if (scopesOf(principal).has(rule)) return ALLOWED;
-  return { allowed: false, reason: `the token lacks the scope ${rule}` };
+  const scopes = scopesOf(principal);
+  const missing = [rule].flat().find((scope) => !scopes.has(scope));
+  return missing === undefined ? ALLOWED : { allowed: false, reason: `the token lacks the scope ${missing}` };
+}
+
+/** The access of a principal to a table's files without the engine: none, because of the reason, or to read, or also to write. */
+export type FileDecision = Permission | { readonly refused: string };
+
+/**
+ * Decides what a principal may do with the files of a table itself. Whoever has the files has all of their rows, so that nobody gets those of
+ * a table with a policy: the engine alone applies policies.
+ */
+export function decideFiles(principal: Principal, object: Securable, policies: readonly PolicyMessage[]): FileDecision {
+  const reading = decide(principal, 'table.read_files', object);
+  if (!reading.allowed) return { refused: reading.reason };
+  const [policy] = policies;
+  if (policy !== undefined) return { refused: `the policy ${policy.name} applies to the table` };
+  return decide(principal, 'table.write_files', object).allowed ? 'write' : 'read';
 }
 
 /** @throws FORBIDDEN */

@@ -10,7 +10,6 @@ import { hasSts, readStorageSettings, type AccessKey } from '../metadata/storage
 import { engineKeyOwner, ownKeyOwner, sealKey } from '../storage/storages.ts';
 import { checkBucket } from '../storage/check-bucket.ts';
 import { findProfile, insertProfile, listProfiles, updateProfile } from '../store/postgres/profile-store.ts';
-import { transact } from '../store/postgres/transact.ts';
 import type { Tx } from '../store/postgres/tables.ts';
 
 /** The buckets of catalogs, as the operator sets them. */
@@ -69,28 +68,6 @@ function seal(sealing: SealingKeys, message: AccessKeyMessage, owner: string): s
   }
   const key: AccessKey = { accessKeyId, secretAccessKey, sessionToken: token === '' ? null : token };
   return sealKey(sealing, key, owner);
-}
-
-/** Encrypts every stored secret again that the first key has not encrypted. @throws SECRET_UNREADABLE */
-export async function resealSecrets({ store, sealing }: CatalogContext): Promise<{ resealed: number }> {
-  let resealed = 0;
-  await transact(store.db, async (tx) => {
-    for (const { catalogId, sealedKey, sealedEngineKey } of await listProfiles(tx)) {
-      const again = (sealed: string | null, owner: string): string | null => {
-        if (sealed === null || sealing.isCurrent(sealed)) return sealed;
-        resealed += 1;
-        return sealing.seal(sealing.open(sealed, owner), owner);
-      };
-      const change = {
-        sealedKey: again(sealedKey, ownKeyOwner(catalogId)),
-        sealedEngineKey: again(sealedEngineKey, engineKeyOwner(catalogId)),
-      };
-      if (change.sealedKey !== sealedKey || change.sealedEngineKey !== sealedEngineKey) {
-        await updateProfile(tx, catalogId, change);
-      }
-    }
-  });
-  return { resealed };
 }
 
 /** The buckets of catalogs as a list shows them: without secrets. */

@@ -46,6 +46,7 @@ export async function runOperation(
     query,
     headers: {},
     remoteAddress: '',
+    origin: undefined,
     claims: principal,
     ...read(operation, bytes),
   };

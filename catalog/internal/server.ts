@@ -43,7 +43,8 @@ import { signIn } from './sign-in.ts';
 import { getMoment } from './table-at-moment.ts';
 import { TableLoader } from './table-loader.ts';
 import { mintToken } from './mint-token.ts';
-import { checkCatalog, resealSecrets } from './bucket-settings.ts';
+import { checkCatalog } from './bucket-settings.ts';
+import { resealSecrets } from './reseal-secrets.ts';
 import { vendKey } from './vend-key.ts';
 import { watchEpochs } from './watch-epochs.ts';
 

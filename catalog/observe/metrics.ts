@@ -11,6 +11,8 @@ export type Metrics = Disposable & {
   readonly purgeFailures: Counter;
   /** `outcome`: granted, refused (wrong), throttled (refused unhashed), busy (refused because too many wait). */
   readonly signIns: Counter<'method' | 'outcome'>;
+  /** `outcome`: delivered, retrying, failed. */
+  readonly webhookCalls: Counter<'outcome'>;
 };
 
 /** @param parkedPurges asked whenever the metrics are read */
@@ -54,6 +56,12 @@ export function createMetrics(parkedPurges: () => Promise<number>): Metrics {
       name: 'skein_catalog_sign_ins_total',
       help: 'Sign-ins by method (password, client) and outcome (granted, refused, throttled, busy)',
       labelNames: ['method', 'outcome'],
+      registers: [registry],
+    }),
+    webhookCalls: new Counter({
+      name: 'skein_catalog_webhook_calls_total',
+      help: 'Calls of webhooks by what became of the delivery (delivered, retrying, failed)',
+      labelNames: ['outcome'],
       registers: [registry],
     }),
   };

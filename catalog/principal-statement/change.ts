@@ -11,7 +11,7 @@ import { transact } from '../store/postgres/transact.ts';
 
 /** A statement about principals that somebody runs. */
 export type Call = {
-  readonly context: Pick<CatalogContext, 'store' | 'clock' | 'config' | 'passwords'>;
+  readonly context: Pick<CatalogContext, 'store' | 'clock' | 'config' | 'passwords' | 'sealing'>;
   /** The caller, by its token. */
   readonly principal: Principal;
 };

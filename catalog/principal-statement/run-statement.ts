@@ -1,5 +1,4 @@
-import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/principal-request.ts';
-import { unreachable } from '#shared/must.ts';
+import type { PrincipalAnswer, PrincipalRequest, RequestOf } from '#shared/principal/principal-request.ts';
 import { addKeypair, createAccount, dropAccount, dropKeypair } from './accounts.ts';
 import { alterUser, renameUser, setLegalHold, setUserState, unlockUser } from './alter-user.ts';
 import { showAuditLog } from './audit-log.ts';
@@ -11,69 +10,49 @@ import { redeemInvitation, setOwnPassword } from './own-password.ts';
 import { alterRole, createRole, dropRole, showRoles } from './roles.ts';
 import { describeUser, showAccounts, showUsers } from './show-users.ts';
 import { createToken, dropToken, showTokens } from './tokens.ts';
+import { createWebhook, dropWebhook, retryWebhook, showDeliveries, showWebhooks } from './webhooks.ts';
+
+const RUNS = {
+  create_user: createUser,
+  alter_user: alterUser,
+  rename_user: renameUser,
+  set_user_state: setUserState,
+  unlock_user: unlockUser,
+  set_legal_hold: setLegalHold,
+  set_own_password: setOwnPassword,
+  drop_user: dropUser,
+  undrop_user: undropUser,
+  expunge_user: expungeUser,
+  redeem_invitation: redeemInvitation,
+  show_users: showUsers,
+  describe_user: describeUser,
+  create_account: createAccount,
+  drop_account: dropAccount,
+  add_keypair: addKeypair,
+  drop_keypair: dropKeypair,
+  show_accounts: showAccounts,
+  create_token: createToken,
+  drop_token: dropToken,
+  show_tokens: showTokens,
+  create_role: createRole,
+  alter_role: alterRole,
+  drop_role: dropRole,
+  grant_role: grantOrRevokeRole,
+  grant_privilege: grantOrRevokePrivilege,
+  show_roles: showRoles,
+  show_grants: showGrants,
+  create_webhook: createWebhook,
+  drop_webhook: dropWebhook,
+  retry_webhook: retryWebhook,
+  show_webhooks: showWebhooks,
+  show_webhook_deliveries: showDeliveries,
+  show_audit_log: showAuditLog,
+} as const satisfies {
+  readonly [K in PrincipalRequest['kind']]: (call: Call, request: RequestOf<K>) => Promise<PrincipalAnswer>;
+};
 
 /** Runs a statement about principals. @throws the errors of the statement; then nothing was changed, and nothing was written to the audit log */
 export function runStatement(call: Call, request: PrincipalRequest): Promise<PrincipalAnswer> {
-  switch (request.kind) {
-    case 'create_user':
-      return createUser(call, request);
-    case 'alter_user':
-      return alterUser(call, request);
-    case 'rename_user':
-      return renameUser(call, request);
-    case 'set_user_state':
-      return setUserState(call, request);
-    case 'unlock_user':
-      return unlockUser(call, request);
-    case 'set_legal_hold':
-      return setLegalHold(call, request);
-    case 'set_own_password':
-      return setOwnPassword(call, request);
-    case 'drop_user':
-      return dropUser(call, request);
-    case 'undrop_user':
-      return undropUser(call, request);
-    case 'expunge_user':
-      return expungeUser(call, request);
-    case 'redeem_invitation':
-      return redeemInvitation(call, request);
-    case 'show_users':
-      return showUsers(call, request);
-    case 'describe_user':
-      return describeUser(call, request);
-    case 'create_account':
-      return createAccount(call, request);
-    case 'drop_account':
-      return dropAccount(call, request);
-    case 'add_keypair':
-      return addKeypair(call, request);
-    case 'drop_keypair':
-      return dropKeypair(call, request);
-    case 'show_accounts':
-      return showAccounts(call, request);
-    case 'create_token':
-      return createToken(call, request);
-    case 'drop_token':
-      return dropToken(call, request);
-    case 'show_tokens':
-      return showTokens(call, request);
-    case 'create_role':
-      return createRole(call, request);
-    case 'alter_role':
-      return alterRole(call, request);
-    case 'drop_role':
-      return dropRole(call, request);
-    case 'grant_role':
-      return grantOrRevokeRole(call, request);
-    case 'grant_privilege':
-      return grantOrRevokePrivilege(call, request);
-    case 'show_roles':
-      return showRoles(call);
-    case 'show_grants':
-      return showGrants(call, request);
-    case 'show_audit_log':
-      return showAuditLog(call, request);
-    default:
-      return unreachable(request);
-  }
+  const run: (call: Call, request: never) => Promise<PrincipalAnswer> = RUNS[request.kind];
+  return run(call, request as never);
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { capabilitiesOf } from './capabilities.ts';
 import { ADVERTISED_ENDPOINTS } from './operations.ts';
 
-/** Capabilities that the catalog serves today; credentials and signing of requests come with the object stores. */
+/** Capabilities that the catalog serves today. */
 const SERVED = [
   'namespaces',
   'tables',
@@ -17,6 +17,7 @@ const SERVED = [
   'multi-table-commit',
   'multi-catalog-commit',
   'catalog-management',
+  'vended-credentials',
   'idempotency-keys',
   'format-version-1',
   'format-version-2',

@@ -14,6 +14,8 @@ export type OpenRequest = {
   readonly headers: IncomingHttpHeaders;
   /** Address of the peer, or the one that a trusted proxy forwards. */
   readonly remoteAddress: string;
+  /** The address by which the client reaches the service, without a slash at its end; undefined where a proxy in between may have another. */
+  readonly origin: string | undefined;
 };
 
 /** A request that needs no token; its body is the bytes as received. */
@@ -36,6 +38,8 @@ export type Answer = {
   readonly text?: string;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The answer holds a secret: it is not stored. */
+  readonly isSecret?: true;
 };
 
 /** @param unit runs the transactions of the operation's change */
@@ -56,6 +60,8 @@ export type Operation = {
    * objects.
    */
   readonly takesLarge?: true;
+  /** The operation lets clients at files: each refusal is told in the log, under this name. */
+  readonly delegates?: 'vend' | 'sign';
   /** Prints errors in a shape other than Iceberg's. */
   readonly printError?: (error: SkeinError) => Answer;
 } & (

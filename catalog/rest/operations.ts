@@ -41,6 +41,8 @@ import { fetchPlanningResult } from './operation/planning/fetch-planning-result.
 import { fetchScanTasks } from './operation/planning/fetch-scan-tasks.ts';
 import { planTableScan } from './operation/planning/plan-table-scan.ts';
 import { commitAcrossCatalogs, commitTransaction } from './operation/transaction/commit-transaction.ts';
+import { loadCredentials } from './operation/credentials/load-credentials.ts';
+import { loadCredentialsOfMany } from './operation/credentials/load-credentials-of-many.ts';
 import { createView, createViewAgain } from './operation/view/create-view.ts';
 import { dropView } from './operation/view/drop-view.ts';
 import { listViews } from './operation/view/list-views.ts';
@@ -161,6 +163,31 @@ export const OPERATIONS: readonly Operation[] = [
     action: 'table.rename',
     handle: renameTable,
     replay: noContent,
+  },
+
+  {
+    ...iceberg,
+    id: 'loadCredentials',
+    endpoint: `GET ${TABLE}/credentials`,
+    action: 'table.read_files',
+    delegates: 'vend',
+    handle: loadCredentials,
+  },
+  {
+    ...iceberg,
+    id: 'vendCredentials',
+    endpoint: `POST ${TABLE}/credentials`,
+    action: 'table.read_files',
+    delegates: 'vend',
+    handle: loadCredentials,
+  },
+  {
+    ...iceberg,
+    id: 'loadCredentialsOfMany',
+    endpoint: 'POST /v1/{prefix}/tables/credentials/batch',
+    action: 'table.read_files',
+    delegates: 'vend',
+    handle: loadCredentialsOfMany,
   },
 
   {

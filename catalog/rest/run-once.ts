@@ -20,7 +20,7 @@ import { transact, type UnitOfWork } from '../store/postgres/transact.ts';
  * retry would get again; never a 5xx, so that the client may retry.
  */
 
-/** Maximum size of a kept answer; a larger one is rendered anew from the current state. */
+/** Maximum size of a kept answer; a larger one, and one with a secret, is rendered anew from the current state. */
 const KEPT_BYTES_MAX = 64 * 1024;
 
 /** A call that happens at most once under its key. */
@@ -110,7 +110,7 @@ const comesAgain = (error: SkeinError, { status }: Answer): boolean => error.ent
 
 function keptOf(answer: Answer): KeptAnswer {
   const text = answer.text ?? (answer.body === undefined ? null : printJson(answer.body));
-  const kept = text === null || Buffer.byteLength(text) <= KEPT_BYTES_MAX;
+  const kept = answer.isSecret !== true && (text === null || Buffer.byteLength(text) <= KEPT_BYTES_MAX);
   return kept ? { status: answer.status, etag: answer.headers?.['etag'] ?? null, body: text } : NOT_KEPT;
 }
 

@@ -8,7 +8,7 @@ import { answerHalfClosed } from '#shared/http/half-closed.ts';
 import { printJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { TokenClaims } from '#shared/authorization/token-claims.ts';
-import { requireAction } from '../authorization/decide.ts';
+import { decide } from '../authorization/decide.ts';
 import { securableOfPath } from '../authorization/securable.ts';
 import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
@@ -124,12 +124,13 @@ function addRoute(
       reply.raw.once('close', () => stop({ status: String(reply.statusCode) }));
       // Authorise before the body arrives: a client without a token must not make the service buffer one.
       if (operation.action === null || BODILESS.has(method)) return;
-      const { tenant } = await authorise(context, operation.action, request);
+      const { tenant } = await authorise(context, operation, operation.action, request);
       request.bodyHeld = bodies.expect(tenant, request.headers, reply.raw);
     },
     handler: async (request, reply) => {
       // Authorise again: the token may expire while the body arrives.
-      const claims = operation.action === null ? undefined : await authorise(context, operation.action, request);
+      const claims =
+        operation.action === null ? undefined : await authorise(context, operation, operation.action, request);
       if (claims !== undefined) budget.requireRoom(claims.tenant);
       const result = printed(await answer({ context, bodies }, operation, request, claims));
       context.at('before-reply');
@@ -150,7 +151,7 @@ async function answer(
   request: FastifyRequest,
   claims: TokenClaims | undefined,
 ): Promise<Answer> {
-  const open = openRequest(request);
+  const open = openRequest(context, request);
   const payload = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   if (operation.action === null) return operation.handle(context, { ...open, payload });
   const caller = must(claims, 'authorised');
@@ -176,10 +177,22 @@ async function answer(
  * that only the body names.
  * @throws UNAUTHENTICATED, FORBIDDEN
  */
-async function authorise(context: CatalogContext, action: Action, request: FastifyRequest): Promise<TokenClaims> {
+async function authorise(
+  context: CatalogContext,
+  { delegates }: Operation,
+  action: Action,
+  request: FastifyRequest,
+): Promise<TokenClaims> {
   const claims = await context.verifier.verify(request.headers.authorization);
-  requireAction(claims, action, securableOfPath(pathParams(request)));
-  return claims;
+  const object = securableOfPath(pathParams(request));
+  const decision = decide(claims, action, object);
+  if (decision.allowed) return claims;
+  if (delegates !== undefined) {
+    const table = object.kind === 'table' ? { catalog: object.catalog, ident: object } : null;
+    const asked = { event: delegates, principal: claims, table, method: request.method, key: '' };
+    context.delegationLog.refused(asked, decision.reason);
+  }
+  throw new SkeinError('FORBIDDEN', decision.reason);
 }
 
 const pathParams = ({ params }: FastifyRequest): OpenRequest['params'] =>
@@ -190,12 +203,23 @@ const pathParams = ({ params }: FastifyRequest): OpenRequest['params'] =>
     ]),
   );
 
-const openRequest = (request: FastifyRequest): OpenRequest => ({
+const openRequest = (context: CatalogContext, request: FastifyRequest): OpenRequest => ({
   params: pathParams(request),
   query: singleValues(request.query as Readonly<Record<string, string | readonly string[]>>),
   headers: request.headers,
   remoteAddress: request.ip,
+  origin: originOf(context, request),
 });
+
+/** Headers of proxies, which may be known by another address than the one that they pass on. */
+const FORWARDING = ['forwarded', 'via', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-for'] as const;
+
+function originOf({ config }: CatalogContext, { headers, protocol, host }: FastifyRequest): string | undefined {
+  const known = config['catalog.public_url'];
+  if (known !== '') return known.endsWith('/') ? known.slice(0, -1) : known;
+  if (FORWARDING.some((name) => headers[name] !== undefined)) return undefined;
+  return /^[A-Za-z0-9.:[\]-]{1,300}$/.test(host) ? `${protocol}://${host}` : undefined;
+}
 
 /** @throws INVALID_REQUEST on a parameter given twice. */
 function singleValues(query: Readonly<Record<string, string | readonly string[]>>): Record<string, string> {

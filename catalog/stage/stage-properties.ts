@@ -1,4 +1,4 @@
-import { parseDuration } from '#shared/config/config-schema.ts';
+import { parseDuration } from '#shared/config/parse-setting.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Properties } from '../metadata/table-document.ts';
 

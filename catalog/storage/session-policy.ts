@@ -15,7 +15,12 @@ const WRITE = [...READ, 's3:PutObject', 's3:DeleteObject', 's3:AbortMultipartUpl
  * its list, because the packed size is limited, too.
  * @throws NOT_SUPPORTED for folders of several buckets, or of too many
  */
-export function sessionPolicy(folders: readonly string[], permission: Permission, region: string): string {
+export function sessionPolicy(
+  folders: readonly string[],
+  permission: Permission,
+  region: string,
+  roleArn: string | null = null,
+): string {
   const places = folders.map((folder) => {
     const [, bucket = '', key = ''] = /^s3:\/\/([^/]+)\/?(.*)$/s.exec(normalizeLocation(folder)) ?? [];
     return { bucket, below: key === '' ? '*' : `${escapePattern(key)}/*` };
@@ -24,7 +29,7 @@ export function sessionPolicy(folders: readonly string[], permission: Permission
   if (first === undefined || places.some(({ bucket }) => bucket !== first.bucket)) {
     throw new SkeinError('NOT_SUPPORTED', 'the folders of a table lie in several buckets');
   }
-  const bucket = `arn:${partitionOf(region)}:s3:::${first.bucket}`;
+  const bucket = `arn:${partitionOf(region, roleArn)}:s3:::${first.bucket}`;
   const statement = (action: readonly string[], resource: string | readonly string[], condition?: object): object => ({
     Effect: 'Allow',
     Action: action,
@@ -50,5 +55,7 @@ export function sessionPolicy(folders: readonly string[], permission: Permission
 /** `*` and `?` stand for other texts in a policy, and `$` begins a variable. */
 const escapePattern = (key: string): string => key.replaceAll(/[*?$]/g, (char) => `\${${char}}`);
 
-const partitionOf = (region: string): string =>
-  region.startsWith('cn-') ? 'aws-cn' : region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws';
+/** The partition of the role, which a policy may not leave; without a role of AWS that of the region. */
+const partitionOf = (region: string, roleArn: string | null): string =>
+  /^arn:(aws[a-z-]*):/.exec(roleArn ?? '')?.[1] ??
+  (region.startsWith('cn-') ? 'aws-cn' : region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws');

@@ -32,6 +32,8 @@ export type Vending = {
   readonly folders: readonly string[];
   readonly permission: Permission;
   readonly tenant: string;
+  /** Called before a key is made, and not when one is there already. */
+  readonly check?: () => Promise<void>;
 };
 
 /** The storages of all catalogs: opened with their own rights, and with temporary keys for those who read and write tables. */
@@ -57,7 +59,7 @@ export class Storages {
     const profile = await this.#profileAt(normal);
     const { settings, roots } = profile;
     if (settings.roleArn === null) return toCredential(settings, this.#ownKey(profile), null);
-    return this.#temporary(profile, { folders: roots, permission: 'write', tenant: profile.tenant });
+    return this.temporaryKey(profile, { folders: roots, permission: 'write', tenant: profile.tenant });
   }
 
   /**
@@ -81,7 +83,7 @@ export class Storages {
     const normal = normalizeLocation(location);
     if (!normal.startsWith('s3:')) return fileCredential(normal);
     const profile = await this.#profileAt(normal);
-    if (hasSts(profile.settings)) return this.#temporary(profile, vending);
+    if (hasSts(profile.settings)) return this.temporaryKey(profile, vending);
     const { sealedEngineKey, catalogId, catalog, settings } = profile;
     if (sealedEngineKey !== null) {
       return toCredential(settings, openKey(this.#parts.sealing, sealedEngineKey, engineKeyOwner(catalogId)), null);
@@ -103,7 +105,8 @@ export class Storages {
     throw new SkeinError('NOT_SUPPORTED', `catalog ${catalog} has no key for its bucket (--credentials)`);
   }
 
-  async #temporary(profile: ProfileRow, { folders, permission, tenant }: Vending): Promise<S3Credential> {
+  /** As `vend`, from a profile whose store has STS. @throws STORAGE_ERROR, and what `check` throws */
+  async temporaryKey(profile: ProfileRow, { folders, permission, tenant, check }: Vending): Promise<S3Credential> {
     const { catalogId, version, settings, catalog } = profile;
     const { clock, keyLifeMs } = this.#parts;
     const sorted = outermost(folders.map(normalizeLocation));
@@ -113,11 +116,16 @@ export class Storages {
     const asked = this.#keys.get(key);
     // Another caller may have asked meanwhile.
     if (asked !== undefined && (await asked) !== known) return asked;
-    const made = assumeRole(this.#ownKey(profile), settings, {
-      name: `skein-${catalog}-${permission}`,
-      policy: sessionPolicy(sorted, permission, settings.region),
-      lifeSeconds: Math.floor(keyLifeMs / 1_000),
-    }).then((temporary) => toCredential(settings, temporary, temporary.expiresAtMs));
+    const make = async (): Promise<S3Credential> => {
+      await check?.();
+      const temporary = await assumeRole(this.#ownKey(profile), settings, {
+        name: `skein-${catalog}-${permission}`,
+        policy: sessionPolicy(sorted, permission, settings.region, settings.roleArn),
+        lifeSeconds: Math.floor(keyLifeMs / 1_000),
+      });
+      return toCredential(settings, temporary, temporary.expiresAtMs);
+    };
+    const made = make();
     this.#keys.set(key, made);
     try {
       return await made;

@@ -12,7 +12,11 @@ import { EXIT, type ExitCode } from '../exit-code.ts';
 const ROOT = 'root';
 
 /** Key prefixes, after `cluster.etcd_prefix`, that a cluster role may read and write: a worker cannot become leader. */
-const KEYS: Partial<Readonly<Record<ClusterRole, string>>> = { coordinator: '', worker: 'members/worker/' };
+const KEYS: Partial<Readonly<Record<ClusterRole, string>>> = {
+  coordinator: '',
+  worker: 'members/worker/',
+  catalog: 'members/catalog/',
+};
 
 /**
  * `skein cluster etcd-auth`: creates etcd users named like the roles in the certificates. It runs with an operator's certificate, and only

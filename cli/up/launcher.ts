@@ -225,7 +225,7 @@ class Cluster {
     const { config } = this.#loaded;
     const file: ServicesFile = {
       launcher: { pid: process.pid, identity: must(processIdentity(process.pid), 'this process lives') },
-      catalog_internal_url: config['catalog.internal_url'],
+      catalog_internal_url: config['catalog.internal_url'].join(','),
       door_certificates: doorCertificates(config),
       services: this.#children().map(
         ({ spec, record }) => record ?? { kind: spec.kind, name: spec.name, pid: 0, identity: 'none', url: spec.url },
@@ -283,7 +283,7 @@ function clusterConfig({ config, sources }: LoadedConfig, ports: ClusterPorts): 
       'database.url': config['database.url'] || embedded,
       'catalog.port': ports.catalog,
       'catalog.internal_port': ports.catalogInternal,
-      'catalog.internal_url': `${config.internal_host}:${ports.catalogInternal}`,
+      'catalog.internal_url': [`${config.internal_host}:${ports.catalogInternal}`],
       'catalog.url': reachableUrl(config, ports.catalog),
       'coordinator.http_port': ports.http,
       'coordinator.flight_port': ports.flight,

@@ -1,3 +1,4 @@
+import { AddressList } from '#shared/grpc/address-list.ts';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { decodeJwt } from 'jose';
 import { expect, test } from 'vitest';
@@ -27,7 +28,7 @@ test('a changed epoch is known within a second, also when the connection to the 
   await new Promise((resolve) => proxy.once('listening', resolve));
   const address = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
   const client = catalogClient({
-    address,
+    addresses: new AddressList([address]),
     security: plainSecurity(fixedKeyring(catalog.config['cluster.secret'])),
     cacheBytes: 1_000,
     readers: {} as WorkPool,

@@ -7,6 +7,9 @@ const RETRY_MS = 500;
 /** The epochs known are trusted this long after the stream broke; then every token is refused until the catalog answers. */
 const STALE_MS_MAX = 60_000;
 
+/** A coordinator that has reached no catalog for so long is not ready. */
+const REACHED_MS_MAX = 5_000;
+
 /** The session epochs of all principals, from the catalog's stream. */
 export class EpochWatch {
   readonly #epochs = new Map<string, number>();
@@ -33,6 +36,12 @@ export class EpochWatch {
   isFresh(): boolean {
     if (typeof this.#stream === 'string') return this.#stream === 'open';
     return performance.now() - this.#stream.brokenSinceMs < STALE_MS_MAX;
+  }
+
+  /** Whether a catalog answers, or did a moment ago. */
+  isReached(): boolean {
+    if (typeof this.#stream === 'string') return this.#stream === 'open';
+    return performance.now() - this.#stream.brokenSinceMs < REACHED_MS_MAX;
   }
 
   async close(): Promise<void> {

@@ -2,6 +2,7 @@ import type { CatalogInternalClient } from '#proto/generated/skein/catalog/v1/Ca
 import type { EpochList } from '#proto/generated/skein/catalog/v1/EpochList.ts';
 import type { Action, Decision } from '#shared/authorization/action.ts';
 import { toPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
+import type { AddressList } from '#shared/grpc/address-list.ts';
 import { CallStream } from '#shared/grpc/call-stream.ts';
 import { callUnary, type ReplyOf, type RequestOf, type UnaryMethod } from '#shared/grpc/call-unary.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
@@ -17,6 +18,7 @@ import { must } from '#shared/must.ts';
 import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/principal-request.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { TableLoader, TableName } from '../binding/table-source.ts';
+import { askedAgain, catalogReads } from './catalog-reads.ts';
 import { answerLease } from './lease-wire.ts';
 import { LoadedTables, type FoundTable } from './loaded-tables.ts';
 import { pages, type Pages } from './pages.ts';
@@ -35,8 +37,19 @@ const WATCH_CONNECTION = {
   'grpc.initial_reconnect_backoff_ms': 200,
   'grpc.max_reconnect_backoff_ms': 500,
 } as const;
+/** A catalog that is silent for so long is given up, and the next one is asked; also between calls, so that few statements wait for it. */
+const CONNECTION = {
+  'grpc.keepalive_time_ms': 1_000,
+  'grpc.keepalive_timeout_ms': 2_000,
+  'grpc.keepalive_permit_without_calls': 1,
+  'grpc.initial_reconnect_backoff_ms': 200,
+  'grpc.max_reconnect_backoff_ms': 2_000,
+} as const;
 /** Largest answer: many tables' metadata documents in one. */
 const MESSAGE_BYTES_MAX = 256 * 2 ** 20;
+
+/** Calls that change nothing. */
+const ASKED_AGAIN = /^(List|Get|Find|Vend)/;
 
 /** Names of one page of a list. */
 const PAGE_NAMES = 1_000;
@@ -145,7 +158,7 @@ export type CatalogOperation = {
 type PreviewBase = { readonly name: TableName; readonly baseVersion: string | null; readonly version: string };
 
 export type CatalogClientOptions = {
-  readonly address: string;
+  readonly addresses: AddressList;
   readonly security: ChannelSecurity;
   readonly cacheBytes: number;
   /** Parse large metadata. */
@@ -155,12 +168,10 @@ export type CatalogClientOptions = {
 export function catalogClient(options: CatalogClientOptions): CatalogClient {
   const { Client: Constructor, definition } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
   const { security } = options;
-  const peer = { address: options.address, role: 'catalog' } as const;
+  const peer = { address: options.addresses, role: 'catalog' } as const;
   const client = security.dial(Constructor, peer, {
     'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
-    'grpc.keepalive_time_ms': 30_000,
-    'grpc.initial_reconnect_backoff_ms': 200,
-    'grpc.max_reconnect_backoff_ms': 2_000,
+    ...CONNECTION,
   });
   const watching = security.dial(Constructor, peer, WATCH_CONNECTION);
   const lease = answerLease(watching, security.keyring);
@@ -168,9 +179,13 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
   const call = <Name extends UnaryMethod<CatalogInternalClient>>(
     method: Name,
     request: RequestOf<CatalogInternalClient, Name>,
-  ): Promise<ReplyOf<CatalogInternalClient, Name>> => callUnary(client, method, request, limits);
+  ): Promise<ReplyOf<CatalogInternalClient, Name>> => {
+    const ask = (): Promise<ReplyOf<CatalogInternalClient, Name>> => callUnary(client, method, request, limits);
+    return ASKED_AGAIN.test(method) ? askedAgain(ask) : ask();
+  };
 
-  const reads = new CallStream(client, definition, { keyring: security.keyring, lost: 'CATALOG_UNAVAILABLE' });
+  const stream = new CallStream(client, definition, { keyring: security.keyring, lost: 'CATALOG_UNAVAILABLE' });
+  const reads = catalogReads(stream);
 
   const lists = new RelationLists(call, lease);
   const tables = new LoadedTables({ ...options, lease, reads, timeoutMs: CALL_TIMEOUT_MS });
@@ -215,7 +230,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     },
     close: () => {
       lease.close();
-      reads.close();
+      stream.close();
       watching.close();
     },
   };

@@ -1,9 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import type { CatalogInternalClient } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
 import type { LoadedTable as LoadedTableMessage } from '#proto/generated/skein/catalog/v1/LoadedTable.ts';
 import { toPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
 import { fromPolicyMessage } from '#shared/authorization/table-policy.ts';
-import type { CallStream } from '#shared/grpc/call-stream.ts';
+
 import { parseLargeMetadata } from '#shared/iceberg/parse-large-metadata.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { parseJson } from '#shared/json.ts';
@@ -21,6 +20,7 @@ import {
 } from '../binding/table-source.ts';
 import { readViewDefinition, type ViewDefinition } from '../binding/view-definition.ts';
 import type { AnswerLease } from './answer-lease.ts';
+import type { CatalogReads } from './catalog-reads.ts';
 import { LastAnswers } from './last-answers.ts';
 
 export type FoundTable = Extract<LoadedTable, { kind: 'found' }>;
@@ -29,7 +29,7 @@ export type FoundTable = Extract<LoadedTable, { kind: 'found' }>;
 type Document = { readonly version: string; readonly metadata: TableMetadata | ViewDefinition };
 
 type Options = {
-  readonly reads: CallStream<CatalogInternalClient>;
+  readonly reads: CatalogReads;
   readonly timeoutMs: number;
   readonly lease: AnswerLease;
   readonly cacheBytes: number;

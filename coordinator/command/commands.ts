@@ -44,15 +44,18 @@ import { alterRole } from './principal/alter-role.ts';
 import { alterSelf } from './principal/alter-self.ts';
 import { alterServiceAccount } from './principal/alter-service-account.ts';
 import { alterUser } from './principal/alter-user.ts';
+import { alterWebhook } from './principal/alter-webhook.ts';
 import { createRole } from './principal/create-role.ts';
 import { createServiceAccount } from './principal/create-service-account.ts';
 import { createToken } from './principal/create-token.ts';
 import { createUser } from './principal/create-user.ts';
+import { createWebhook } from './principal/create-webhook.ts';
 import { describeUser } from './principal/describe-user.ts';
 import { dropRole } from './principal/drop-role.ts';
 import { dropServiceAccount } from './principal/drop-service-account.ts';
 import { dropToken } from './principal/drop-token.ts';
 import { dropUser } from './principal/drop-user.ts';
+import { dropWebhook } from './principal/drop-webhook.ts';
 import { expungeUser } from './principal/expunge-user.ts';
 import { grant } from './principal/grant.ts';
 import { redeemInvitation } from './principal/redeem-invitation.ts';
@@ -62,6 +65,8 @@ import { showRoles } from './principal/show-roles.ts';
 import { showServiceAccounts } from './principal/show-service-accounts.ts';
 import { showTokens } from './principal/show-tokens.ts';
 import { showUsers } from './principal/show-users.ts';
+import { showWebhookDeliveries } from './principal/show-webhook-deliveries.ts';
+import { showWebhooks } from './principal/show-webhooks.ts';
 import { undropUser } from './principal/undrop-user.ts';
 import { createStage } from './stage/create-stage.ts';
 import { dropStage } from './stage/drop-stage.ts';
@@ -137,15 +142,18 @@ export const COMMANDS = {
   alterSelf,
   alterServiceAccount,
   alterUser,
+  alterWebhook,
   createRole,
   createServiceAccount,
   createToken,
   createUser,
+  createWebhook,
   describeUser,
   dropRole,
   dropServiceAccount,
   dropToken,
   dropUser,
+  dropWebhook,
   expungeUser,
   grant,
   redeemInvitation,
@@ -155,6 +163,8 @@ export const COMMANDS = {
   showServiceAccounts,
   showTokens,
   showUsers,
+  showWebhookDeliveries,
+  showWebhooks,
   undropUser,
 } as const satisfies Readonly<Record<string, Command>>;
 

@@ -56,7 +56,7 @@ async function describeNamed(table: ObjectName, context: CommandContext): Promis
 
 /** Words after SHOW of statements that are not served yet. A table with such a name must be quoted. */
 const NOT_SERVED = new Set(
-  `RESOURCE CREATE ROW MASKING USERS SERVICE PERSONAL WEBHOOKS GRANTS ROLES VIEWS FUNCTIONS STATS PARTITIONS`.split(
+  `RESOURCE CREATE ROW MASKING USERS SERVICE PERSONAL WEBHOOK WEBHOOKS GRANTS ROLES VIEWS FUNCTIONS STATS PARTITIONS`.split(
     ' ',
   ),
 );

@@ -1,4 +1,4 @@
-import { parseBytes } from '#shared/config/config-schema.ts';
+import { parseBytes } from '#shared/config/parse-setting.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
 import type { QueryRun } from '../scheduler/one-run.ts';

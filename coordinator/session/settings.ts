@@ -1,5 +1,6 @@
 import { PARTITIONS_MAX } from '#proto/task.ts';
-import { parseBytes, parseDuration, type Config } from '#shared/config/config-schema.ts';
+import { type Config } from '#shared/config/config-schema.ts';
+import { parseBytes, parseDuration } from '#shared/config/parse-setting.ts';
 import { SkeinError } from '#shared/error.ts';
 import { didYouMean, nearestName } from '#shared/nearest-name.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';

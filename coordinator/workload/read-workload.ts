@@ -1,6 +1,6 @@
 import { LEVELS } from '#shared/mlfq-spec.ts';
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Node, type YAMLMap } from 'yaml';
-import { parseBytes, parseDuration } from '#shared/config/config-schema.ts';
+import { parseBytes, parseDuration } from '#shared/config/parse-setting.ts';
 import { SkeinError } from '#shared/error.ts';
 import { didYouMean, nearestName } from '#shared/nearest-name.ts';
 import { QUERY_TYPES } from '../statement/query-type.ts';

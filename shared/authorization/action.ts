@@ -21,6 +21,8 @@ export const ACTIONS = {
   'table.list': 'list the tables of a schema, those included that were dropped and can be had back',
   'table.describe': 'load the metadata of a table',
   'table.select': 'read rows of a table: query it, plan a scan of it',
+  'table.read_files': 'get a key that reads the files of a table, or have requests signed that do',
+  'table.write_files': 'get a key that also writes the files of a table, or have requests signed that do',
   'table.create': 'create, register or undrop a table',
   'table.commit': 'change the rows or the metadata of a table',
   'table.rename': 'rename a table, into another schema too',

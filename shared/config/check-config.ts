@@ -52,11 +52,9 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
     config['catalog.token_ttl_max'], `${says('catalog.token_ttl')} is longer than catalog.token_ttl_max`);
   require(config['catalog.cache_lease'] <=
     CACHE_LEASE_MS_MAX, `${says('catalog.cache_lease')} is longer than ${CACHE_LEASE_MS_MAX}ms`);
-  require(config['catalog.vended_key_life'] >= 900_000 &&
-    config['catalog.vended_key_life'] <= 43_200_000, `${says('catalog.vended_key_life')}: expected 15m to 12h`);
-  const proxy = config['catalog.trusted_proxies'].find((text) => !isProxy(text));
-  require(proxy ===
-    undefined, `${says('catalog.trusted_proxies')}: expected addresses, networks such as 10.0.0.0/8, or loopback, got ${proxy}`);
+  require(config['catalog.credential_time'] >= 900_000 &&
+    config['catalog.credential_time'] <= 3_600_000, `${says('catalog.credential_time')}: expected 15m to 1h`);
+  checkWayIn(config, require, says);
   require(config['coordinator.query_timeout'] <=
     config[
       'coordinator.query_timeout_max'
@@ -92,6 +90,20 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
 function isPlainUrl(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+}
+
+/** The proxies between clients and the catalog. */
+function checkWayIn(
+  config: Config,
+  require: (holds: boolean, message: string) => void,
+  says: (key: ConfigKey) => string,
+): void {
+  const url = config['catalog.public_url'];
+  const isAddress = url === '' || isPlainUrl(url);
+  require(isAddress, `${says('catalog.public_url')}: expected an address such as https://catalog.example.com`);
+  const proxy = config['catalog.trusted_proxies'].find((text) => !isProxy(text));
+  require(proxy ===
+    undefined, `${says('catalog.trusted_proxies')}: expected addresses, networks such as 10.0.0.0/8, or loopback, got ${proxy}`);
 }
 
 /** The certificates of the doors, and those that commands show there. */

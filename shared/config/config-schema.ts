@@ -1,7 +1,7 @@
 // long file: one table of all settings, so that each is declared, described and checked in one place
 import { availableParallelism } from 'node:os';
-import { SkeinError } from '#shared/error.ts';
 import { machineMemory, WORKER_MEMORY_MIN } from './machine-memory.ts';
+import { invalid, parseBytes, parseDuration } from './parse-setting.ts';
 
 /**
  * The one configuration schema: every limit, port, duration and secret of every service, with its default and its meaning.
@@ -16,40 +16,6 @@ type Key<T> = {
   /** Parses a text; throws INVALID_CONFIGURATION with the expected form (the caller names the key). */
   readonly parse: (text: string) => T;
 };
-
-const invalid = (expected: string, text: string): never => {
-  throw new SkeinError('INVALID_CONFIGURATION', `expected ${expected}, got ${JSON.stringify(text)}`);
-};
-
-const BYTE_UNITS: Readonly<Record<string, number>> = {
-  '': 1,
-  B: 1,
-  KB: 1e3,
-  MB: 1e6,
-  GB: 1e9,
-  TB: 1e12,
-  KIB: 2 ** 10,
-  MIB: 2 ** 20,
-  GIB: 2 ** 30,
-  TIB: 2 ** 40,
-};
-const DURATION_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1e3, m: 60e3, min: 60e3, h: 3600e3, d: 86400e3 };
-
-/** Parses `512MB`, `4 GiB` or `1000` to bytes. */
-export function parseBytes(text: string): number {
-  const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text.trim());
-  const unit = match === null ? undefined : BYTE_UNITS[(match[2] ?? '').toUpperCase()];
-  if (match === null || unit === undefined) return invalid('a size such as 512MB or 4GiB', text);
-  return Math.floor(Number(match[1]) * unit);
-}
-
-/** Parses `250ms`, `30s`, `5m`, `1h` or `7d` to milliseconds; a bare number is milliseconds. */
-export function parseDuration(text: string): number {
-  const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text.trim());
-  const unit = match === null ? undefined : DURATION_UNITS[(match[2] || 'ms').toLowerCase()];
-  if (match === null || unit === undefined) return invalid('a duration such as 250ms, 30s, 5m or 1h', text);
-  return Math.round(Number(match[1]) * unit);
-}
 
 const string = (value: string, doc: string): Key<string> => ({
   type: 'string',
@@ -92,6 +58,15 @@ const sizes = (value: readonly [string, string, string], doc: string): Key<reado
     const given = t.split(',').map((one) => one.trim());
     if (given.length === 3 && given.map(parseBytes).every((size) => size >= 1)) return given;
     return invalid('three sizes such as 256MB,512MB,1GB', t);
+  },
+});
+/** Times to wait, each for the next turn. */
+const waits = (value: readonly string[], doc: string): Key<readonly string[]> => ({
+  ...list(doc),
+  default: value,
+  parse: (t) => {
+    const given = t.split(',').map((one) => one.trim());
+    return given.map(parseDuration).every((ms) => ms >= 1) ? given : invalid('durations such as 30s,2m,8m', t);
   },
 });
 const integer = (value: number, min: number, max: number, doc: string): Key<number> => ({
@@ -185,7 +160,10 @@ export const CONFIG = {
   'catalog.port': port(8181, 'Iceberg REST port'),
   'catalog.internal_port': port(0, 'Port of the internal gRPC'),
   'catalog.url': string('http://127.0.0.1:8181', 'URL of the catalog as other services and clients reach it'),
-  'catalog.internal_url': string('127.0.0.1:8191', 'host:port of the catalog’s internal gRPC'),
+  'catalog.internal_url': {
+    ...list('host:port of the internal gRPC of each catalog; the first that answers is used until it no longer does'),
+    default: ['127.0.0.1:8191'],
+  },
   'catalog.body_bytes_max': bytes(32 * MIB, 'Largest request body of the REST catalog'),
   'catalog.request_timeout': duration(60_000, 'Time in which a client has to send its request, or is cut off'),
   'catalog.bodies_bytes_max': bytes(
@@ -203,6 +181,10 @@ export const CONFIG = {
   ),
   'catalog.token_rate_address': integer(1_200, 1, 1_000_000_000, 'Token requests a minute from one address'),
   'catalog.token_rate_principal': integer(600, 1, 1_000_000_000, 'Token requests a minute of one client or user'),
+  'catalog.public_url': string(
+    '',
+    'Address by which clients reach the REST catalog through a proxy, such as https://catalog.example.com; empty = the one that they use',
+  ),
   'catalog.trusted_proxies': list(
     'Addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For names the client; empty = none is trusted',
   ),
@@ -214,7 +196,7 @@ export const CONFIG = {
     3_600_000,
     'Time for which a table’s earlier metadata is found, so that a transaction reads it as it was at its first statement',
   ),
-  'catalog.vended_key_life': duration(3_600_000, 'Life of the temporary keys of buckets: 15 minutes to 12 hours'),
+  'catalog.credential_time': duration(3_600_000, 'Life of the temporary keys of buckets: 15 minutes to an hour'),
   'catalog.cache_lease': duration(
     2_000,
     'Time for which a coordinator relies on what it was told of a table; a commit that it does not confirm waits for its end; 0 = it always asks',
@@ -238,6 +220,15 @@ export const CONFIG = {
   'principal.lock_time': duration(15 * 60_000, 'Time for which passwords are refused then'),
   'principal.archive_after': duration(30 * 86_400_000, 'Time for which a dropped user can be had back by UNDROP USER'),
   'audit.retention': duration(2_557 * 86_400_000, 'Age up to which rows of the audit log are kept (7 years)'),
+  'webhook.interval': duration(10_000, 'Interval at which the catalog looks for events to bring to webhooks'),
+  'webhook.attempts': integer(3, 1, 20, 'Times that an event is sent to a webhook before it has failed'),
+  'webhook.backoff': waits(
+    ['30s', '2m', '8m'],
+    'Waits before the second attempt, the third and so on; the last one counts for all that follow',
+  ),
+  'webhook.keep': duration(30 * 86_400_000, 'Age up to which deliveries that have ended are kept'),
+  'webhook.ca_file': string('', 'PEM file of an authority whose certificates webhooks may show, beside the usual ones'),
+  'webhook.allowed_networks': list('Networks (10.1.0.0/16) beside the public Internet in which webhooks may lie'),
   'catalog.background_interval': duration(5_000, 'Interval at which the catalog looks for dropped tables to purge'),
   'catalog.background_hold': duration(
     60_000,

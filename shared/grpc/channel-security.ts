@@ -11,6 +11,7 @@ import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { openKeyring, type Keyring } from '#shared/keyring.ts';
 import type { Logger } from '#shared/log/logger.ts';
+import { anyOf, type AddressList } from './address-list.ts';
 import { rolesOf, type ClusterRole } from './cluster-role.ts';
 import { requireSecret } from './internal-auth.ts';
 import { hostOf, isLoopback } from '../config/loopback.ts';
@@ -25,8 +26,8 @@ type ClientConstructor<C extends Client> = new (
 
 /** The peer that a client dials. */
 type Peer = {
-  /** host:port from any source: the process that answers there has to prove its role. */
-  readonly address: string;
+  /** host:port from any source, or several of them, of which any will do: the process that answers there has to prove its role. */
+  readonly address: string | AddressList;
   readonly role: ClusterRole;
   /** Called with the reason, whenever an attempt of the peer to prove its role fails. */
   readonly onUnproven?: (reason: string) => void;
@@ -51,6 +52,19 @@ export interface ChannelSecurity extends Disposable {
   serverCredentials(host: string): ServerCredentials;
   /** @throws FORBIDDEN unless the caller has proven one of the roles, UNAUTHENTICATED without the cluster's secret. */
   admit(call: IncomingCall, roles: readonly ClusterRole[]): void;
+}
+
+/** The target of a peer's channel. @throws INVALID_CONFIGURATION when an address is not host:port */
+function targetOf(
+  address: string | AddressList,
+  mayDial: (address: string) => boolean = (one) => hostOf(one) !== undefined,
+): { readonly target: string; readonly options: ChannelOptions } {
+  for (const one of typeof address === 'string' ? [address] : address.addresses) {
+    if (hostOf(one) === undefined) {
+      throw new SkeinError('INVALID_CONFIGURATION', `${one} is not an address of the form host:port`);
+    }
+  }
+  return typeof address === 'string' ? { target: address, options: {} } : anyOf(address, mayDial);
 }
 
 /** Internal calls ignore `http_proxy` of the environment. */
@@ -87,14 +101,25 @@ const plaintextRefused = (where: string): SkeinError =>
       'cluster.tls_key (skein cluster ca makes them)',
   );
 
+/** @throws INVALID_CONFIGURATION when an address is beyond loopback; one that comes into the list later is left out */
+function plainTarget(address: string | AddressList): ReturnType<typeof targetOf> {
+  const isNear = (one: string): boolean => {
+    const host = hostOf(one);
+    return host !== undefined && isLoopback(host);
+  };
+  for (const one of typeof address === 'string' ? [address] : address.addresses) {
+    if (!isNear(one)) throw plaintextRefused(one);
+  }
+  return targetOf(address, isNear);
+}
+
 /** Returns channel security that allows plaintext on loopback only. */
 export function plainSecurity(keyring: Keyring & Partial<Disposable>): ChannelSecurity {
   return {
     keyring,
     dial: (Client, { address }, options) => {
-      const host = hostOf(address);
-      if (host === undefined || !isLoopback(host)) throw plaintextRefused(address);
-      return new Client(address, credentials.createInsecure(), { ...options, ...NO_PROXY });
+      const dialled = plainTarget(address);
+      return new Client(dialled.target, credentials.createInsecure(), { ...options, ...dialled.options, ...NO_PROXY });
     },
     serverCredentials: (host) => {
       if (!isLoopback(host)) throw plaintextRefused(`the address ${host}`);
@@ -115,11 +140,10 @@ function tlsSecurity(keyring: Keyring & Disposable, tls: TlsFiles): ChannelSecur
   return {
     keyring,
     dial: (Client, { address, role, onUnproven }, options) => {
-      if (hostOf(address) === undefined) {
-        throw new SkeinError('INVALID_CONFIGURATION', `${address} is not an address of the form host:port`);
-      }
-      return new Client(address, new ProvenCredentials(credentialsFor(role), onUnproven), {
+      const dialled = targetOf(address);
+      return new Client(dialled.target, new ProvenCredentials(credentialsFor(role), onUnproven), {
         ...options,
+        ...dialled.options,
         ...NO_PROXY,
         // The server name of the handshake, which must not be an address.
         'grpc.ssl_target_name_override': `${role}.skein`,

@@ -24,6 +24,14 @@ export interface LeadProof {
   release(): Promise<void>;
 }
 
+/** Says whether a candidate would be of use as leader. */
+export interface Fitness {
+  /** Whether it may take the lead now. */
+  isFit(): boolean;
+  /** Whether it gives up the lead, because another candidate is fit and it is not. */
+  yields(): boolean;
+}
+
 /** A candidate among the processes of its kind. At most one leads, as far as leases can guarantee it; epochs fence the others. */
 export interface Election {
   /**

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Etcd3 } from 'etcd3';
 import { SkeinError } from '#shared/error.ts';
-import type { Candidate, Election, Lead, LeadProof } from './election.ts';
+import type { Candidate, Election, Fitness, Lead, LeadProof } from './election.ts';
 import { etcdClient, type EtcdOptions } from './etcd-membership.ts';
 import { HeldKey, parseCandidate } from './held-key.ts';
 
@@ -9,6 +9,8 @@ import { HeldKey, parseCandidate } from './held-key.ts';
 const LOOK_INTERVAL_MS = 2_000;
 /** Pause after etcd did not answer, or after a term could not start. */
 const RETRY_MS = 1_000;
+/** Pause of a candidate that is not fit, in which another one takes the lead. */
+const UNFIT_MS = 200;
 /** Pause between two looks for the one that leads after this one. */
 const HANDED_OVER_LOOK_MS = 200;
 /** A lease is renewed so many times in its time to live. */
@@ -22,6 +24,7 @@ export type ElectionOptions = {
   readonly candidate: Candidate;
   /** The second lease; without one, that of etcd decides alone. */
   readonly proof: LeadProof;
+  readonly fitness: Fitness;
 };
 
 /**
@@ -108,7 +111,11 @@ class Campaign {
   async term(lead: Lead, closed: AbortSignal): Promise<void> {
     await this.look(closed);
     if (closed.aborted || this.hasHandedOver) return;
-    const { etcd, candidate, proof } = this.#options;
+    const { etcd, candidate, proof, fitness } = this.#options;
+    if (!fitness.isFit()) {
+      await pause(UNFIT_MS, closed);
+      return;
+    }
     const ttlMs = Math.max(1_000, etcd.leaseTtlMs);
     const takenMs = performance.now();
     if (!(await proof.take(false))) {
@@ -119,10 +126,10 @@ class Campaign {
     const lost = new AbortController();
     const close = (): void => lost.abort(closed.reason);
     closed.addEventListener('abort', close, { once: true });
-    const giveUp = (): void =>
-      lost.abort(new SkeinError('NOT_ACTIVE', 'this coordinator has lost the lead to another one'));
-    const held = new HeldKey(this.#client, { key: this.#key, candidate, ttlMs, onForeign: giveUp });
-    const watch = new LeadWatch({ held, proof, ttlMs, takenMs, giveUp });
+    const giveUp = (message = 'this coordinator has lost the lead to another one'): void =>
+      lost.abort(new SkeinError('NOT_ACTIVE', message));
+    const held = new HeldKey(this.#client, { key: this.#key, candidate, ttlMs, onForeign: () => giveUp() });
+    const watch = new LeadWatch({ held, proof, fitness, ttlMs, takenMs, giveUp });
     const release = async (): Promise<void> => {
       this.#release = undefined;
       watch.stop();
@@ -166,7 +173,8 @@ type Watched = {
   readonly ttlMs: number;
   /** When the proof was asked for. */
   readonly takenMs: number;
-  readonly giveUp: () => void;
+  readonly fitness: Fitness;
+  readonly giveUp: (message?: string) => void;
 };
 
 /** Renews the proof, and gives the lead up when neither it nor etcd's lease was renewed in time, or another one has taken it. */
@@ -191,7 +199,9 @@ class LeadWatch {
   }
 
   #check(): void {
-    if (performance.now() > Math.max(this.#provenUntilMs, this.#watched.held.heldUntilMs)) this.#watched.giveUp();
+    const { held, fitness, giveUp } = this.#watched;
+    if (performance.now() > Math.max(this.#provenUntilMs, held.heldUntilMs)) giveUp();
+    else if (fitness.yields()) giveUp('this coordinator reaches no catalog, and leaves the lead to another one');
   }
 
   async #renew(): Promise<void> {

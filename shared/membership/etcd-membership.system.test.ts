@@ -86,11 +86,13 @@ function proofs(ttlMs: number) {
   return { place, of };
 }
 
+const FIT = { isFit: () => true, yields: () => false };
+
 /** Candidates that note what happens to them. */
 function candidates(name: string, events: string[], of: (id: string) => LeadProof) {
   return (id: string) =>
     etcdElection(
-      { etcd: options, name, candidate: { id, url: `http://${id}` }, proof: of(id) },
+      { etcd: options, name, candidate: { id, url: `http://${id}` }, proof: of(id), fitness: FIT },
       async (lost, started) => {
         events.push(`${id} leads`);
         started();

@@ -1,11 +1,11 @@
 /** A process of the cluster as other processes see it. */
 export type Member = {
-  readonly kind: 'worker' | 'coordinator';
+  readonly kind: 'worker' | 'coordinator' | 'catalog';
   /** Unique per process start. */
   readonly id: string;
   /** Name for people; stable over restarts. */
   readonly name: string;
-  /** `host:port` of its internal gRPC. */
+  /** `host:port` of its internal gRPC; of a coordinator, which has none, of its HTTP API. */
   readonly address: string;
 };
 

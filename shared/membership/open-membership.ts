@@ -1,7 +1,7 @@
 import type { Config } from '#shared/config/config-schema.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { TlsFiles } from '#shared/grpc/tls-files.ts';
-import type { Candidate, Election, Lead, LeadProof } from './election.ts';
+import type { Candidate, Election, Fitness, Lead, LeadProof } from './election.ts';
 import type { EtcdOptions } from './etcd-membership.ts';
 import type { Member, Membership } from './member.ts';
 import { soleCandidate } from './sole-candidate.ts';
@@ -23,18 +23,23 @@ export async function registerMember(config: Config, member: Member, log: Logger
   return closingTls(etcdOptions(config, log), (options) => etcdRegistration(options, member));
 }
 
-type Candidacy = { readonly candidate: Candidate; readonly proof: LeadProof; readonly lead: Lead };
+type Candidacy = {
+  readonly candidate: Candidate;
+  readonly proof: LeadProof;
+  readonly fitness: Fitness;
+  readonly lead: Lead;
+};
 
 /** Makes a process a candidate among the coordinators; without etcd it is the only one, and leads from the start. */
 export async function openElection(
   config: Config,
-  { candidate, proof, lead }: Candidacy,
+  { candidate, proof, fitness, lead }: Candidacy,
   log: Logger,
 ): Promise<Election> {
   if (config['cluster.etcd_endpoints'].length === 0) return soleCandidate(lead, proof);
   const { etcdElection } = await import('./etcd-election.ts');
   return closingTls(etcdOptions(config, log), (etcd) =>
-    etcdElection({ etcd, name: 'coordinator', candidate, proof }, lead),
+    etcdElection({ etcd, name: 'coordinator', candidate, proof, fitness }, lead),
   );
 }
 

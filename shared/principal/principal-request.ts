@@ -10,6 +10,8 @@ import { PRIVILEGES, type Privilege } from './privilege.ts';
 
 /** Characters of one value; a pasted key is the longest. */
 const TEXT_LENGTH_MAX = 16_384;
+/** Entries of a webhook's EVENTS. */
+const WEBHOOK_EVENTS_MAX = 100;
 /** Rows of one page of a list. */
 export const PAGE_ROWS_MAX = 1_000;
 
@@ -71,6 +73,19 @@ export const PrincipalRequest = Type.Union([
   one('grant_privilege', { privilege, user: text, isRevoke: flag }),
   one('show_roles', {}),
   one('show_grants', { holder }),
+  one('create_webhook', {
+    name: text,
+    ifNotExists: flag,
+    url: text,
+    secret: text,
+    events: Type.Array(text, { maxItems: WEBHOOK_EVENTS_MAX }),
+  }),
+  one('drop_webhook', { name: text, ifExists: flag }),
+  /** `event` null = all deliveries that have failed. */
+  one('retry_webhook', { name: text, event: orNull(text) }),
+  one('show_webhooks', {}),
+  /** `webhook` null = those of all. */
+  one('show_webhook_deliveries', { webhook: orNull(text), ...PAGE }),
   one('show_audit_log', { like: orNull(text), ...PAGE }),
 ]);
 export type RequestOf<Kind extends PrincipalRequest['kind']> = Extract<PrincipalRequest, { readonly kind: Kind }>;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { parseDuration } from '#shared/config/config-schema.ts';
+import { parseDuration } from '#shared/config/parse-setting.ts';
 import { loadConfig } from '#shared/config/load-config.ts';
 import { must } from '#shared/must.ts';
 import { projectRoot, run } from '../support/cluster.ts';

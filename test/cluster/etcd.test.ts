@@ -36,7 +36,9 @@ test('with ETCD_ENDPOINTS workers are found through their leases, also after one
 test('a stopped cluster leaves no member behind', async () => {
   await using etcd = await startEtcd();
   const cluster = await startOwnCluster({ env: { ETCD_ENDPOINTS: etcd.endpoint } });
-  expect(await etcd.keys('/skein/members/')).toHaveLength(2);
+  await expect.poll(() => etcd.keys('/skein/members/worker/')).toHaveLength(2);
+  await expect.poll(() => etcd.keys('/skein/members/catalog/')).toHaveLength(1);
+  await expect.poll(() => etcd.keys('/skein/members/coordinator/')).toHaveLength(1);
   await cluster.stop();
   expect(await etcd.keys('/skein/members/')).toEqual([]);
 });

@@ -15,7 +15,7 @@ const TAKEOVER_MS_MAX = 20_000;
 /** Time for which statements go on after SIGTERM. */
 const DRAIN_MS = 25_000;
 /** Some seconds. */
-const SLOW = 'SELECT max(hash(n)) IS NOT NULL FROM range(1000000000) AS r(n)';
+const SLOW = 'SELECT max(hash(n)) IS NOT NULL FROM range(200000000) AS r(n)';
 const LONG = 'SELECT max(hash(n)) FROM range(20000000000) AS r(n)';
 
 let etcd: Etcd;
@@ -160,7 +160,7 @@ test('SIGTERM: the standby leads at once, what runs ends there within its time, 
   const slow = query(active, SLOW);
   const write = query(
     active,
-    'INSERT INTO lake."default".drained SELECT max(hash(n)) % 2 + 1 FROM range(1000000000) AS r(n)',
+    'INSERT INTO lake."default".drained SELECT max(hash(n)) % 2 + 1 FROM range(200000000) AS r(n)',
   );
   const long = query(active, LONG);
   await metrics.until('skein_worker_tasks_running', (n) => n >= 2, 20_000);

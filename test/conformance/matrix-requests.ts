@@ -164,6 +164,7 @@ const SPECIAL: Readonly<Record<string, Special>> = {
   },
   createFunction: { body: () => functionOf('g') },
   createStage: { body: () => ({ name: 's2' }) },
+  loadCredentialsOfMany: { body: ({ namespace }) => ({ identifiers: [{ namespace: [namespace], name: 't' }] }) },
   reportMetrics: {
     body: () => ({
       'report-type': 'commit-report',

@@ -40,6 +40,10 @@ export const SCOPE_MATRIX: readonly Line[] = [
   ['commitTransaction', 'table:write', 204, 403],
   ['commitAcrossCatalogs', 'table:write', 204, 403],
 
+  ['loadCredentials', 'table:data', 200, 403],
+  ['vendCredentials', 'table:data', 200, 403],
+  ['loadCredentialsOfMany', 'table:data', 200, 403],
+
   ['reportMetrics', 'table:read', 204, 403],
   ['listMetrics', 'table:read', 200, 403],
   ['planTableScan', 'table:read', 200, 403],

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TestCatalog } from './catalog.ts';
 import type { Cluster } from './cluster.ts';
 import type { Minio } from './minio.ts';
 
@@ -24,4 +25,32 @@ export async function makeBucketCatalog(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** The same by the internal call, for a catalog of a test's own process. */
+export async function addBucketCatalog(
+  { call }: Pick<TestCatalog, 'call'>,
+  { endpoint, key }: Pick<Minio, 'endpoint' | 'key'>,
+  {
+    name,
+    location,
+    tenant = 'default',
+    settings = {},
+  }: {
+    readonly name: string;
+    readonly location: string;
+    readonly tenant?: string;
+    readonly settings?: Readonly<Record<string, string>>;
+  },
+): Promise<void> {
+  const { accessKeyId, secretAccessKey } = key;
+  await call('CreateCatalog', {
+    tenant,
+    name,
+    location,
+    bucket: {
+      settings: { flavor: 'minio', endpoint, ...settings },
+      key: { access_key_id: accessKeyId, secret_access_key: secretAccessKey, session_token: '' },
+    },
+  });
 }

@@ -17,6 +17,7 @@ import { STAGES_MIGRATION } from './stages-migration.ts';
 import { STORAGE_TABLES_MIGRATION } from './storage-tables-migration.ts';
 import { TABLE_VERSIONS_MIGRATION } from './table-versions-migration.ts';
 import { VIEWS_MIGRATION } from './views-migration.ts';
+import { WEBHOOKS_MIGRATION } from './webhooks-migration.ts';
 
 /**
  * The migrations of the Postgres schema `catalog`, applied in the order of their names and never changed after a release.
@@ -44,6 +45,7 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0016_assertions': { up: (db) => run(db, ASSERTIONS_MIGRATION) },
     '0017_stopped_principals': { up: (db) => run(db, STOPPED_PRINCIPALS_MIGRATION) },
     '0018_storage_profiles': { up: (db) => run(db, PROFILES_MIGRATION) },
+    '0019_webhooks': { up: (db) => run(db, WEBHOOKS_MIGRATION) },
   },
 };
 

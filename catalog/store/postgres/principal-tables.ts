@@ -106,4 +106,4 @@ export type PrincipalTables = {
   };
 };
 
-type DeliveryStatus = 'pending' | 'retrying' | 'delivered' | 'failed';
+export type DeliveryStatus = 'pending' | 'retrying' | 'delivered' | 'failed';

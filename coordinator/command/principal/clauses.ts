@@ -1,9 +1,10 @@
+import { unreachable } from '#shared/must.ts';
 import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import type { StatementReader } from '../../statement/statement-reader.ts';
 
-/** The value of a clause: a text in quotes, a name with or without quotes, TRUE or FALSE. */
-type ClauseKind = 'text' | 'name' | 'flag';
-type ValueOf<Kind> = Kind extends 'flag' ? boolean : string;
+/** The value of a clause: a text in quotes, a name with or without quotes, TRUE or FALSE, texts in brackets. */
+type ClauseKind = 'text' | 'name' | 'flag' | 'list';
+type ValueOf<Kind> = Kind extends 'flag' ? boolean : Kind extends 'list' ? readonly string[] : string;
 export type Clauses<Kinds extends Readonly<Record<string, ClauseKind>>> = {
   readonly [K in keyof Kinds]?: ValueOf<Kinds[K]>;
 };
@@ -16,7 +17,7 @@ export function takeClauses<const Kinds extends Readonly<Record<string, ClauseKi
   reader: StatementReader,
   kinds: Kinds,
 ): Clauses<Kinds> {
-  const found = new Map<string, string | boolean>();
+  const found = new Map<string, string | boolean | readonly string[]>();
   for (;;) {
     const key = reader.peekWord();
     const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined;
@@ -24,12 +25,33 @@ export function takeClauses<const Kinds extends Readonly<Record<string, ClauseKi
     if (found.has(key)) throw reader.error('SYNTAX_ERROR', `${key} stands twice`);
     reader.word();
     reader.takeSymbol('=');
-    found.set(
-      key,
-      kind === 'flag' ? takeFlag(reader, key) : kind === 'name' ? takeAnyName(reader, key) : takeText(reader, key),
-    );
+    found.set(key, takeValue(reader, kind, key));
     if (reader.takeSymbol(',') && !Object.hasOwn(kinds, reader.peekWord())) throw reader.expected('another clause');
   }
+}
+
+function takeValue(reader: StatementReader, kind: ClauseKind, key: string): string | boolean | readonly string[] {
+  switch (kind) {
+    case 'text':
+      return takeText(reader, key);
+    case 'name':
+      return takeAnyName(reader, key);
+    case 'flag':
+      return takeFlag(reader, key);
+    case 'list':
+      return takeTexts(reader, key);
+    default:
+      return unreachable(kind);
+  }
+}
+
+function takeTexts(reader: StatementReader, what: string): readonly string[] {
+  if (!reader.takeSymbol('(')) throw reader.expected("'('");
+  const texts: string[] = [];
+  do texts.push(takeText(reader, `an entry of ${what}`));
+  while (reader.takeSymbol(','));
+  if (!reader.takeSymbol(')')) throw reader.expected("')'");
+  return texts;
 }
 
 /** A text in quotes, or the value of a parameter, which may stand in brackets. @throws SYNTAX_ERROR */

@@ -1,9 +1,6 @@
-import { PAGE_ROWS_MAX } from '#shared/principal/principal-request.ts';
 import { takeLike } from '../like.ts';
 import { principalRows } from './principal-command.ts';
-
-/** Rows of `SHOW AUDIT LOG` without LIMIT. */
-const ROWS = 50;
+import { takeNewest } from './take-newest.ts';
 
 /** `SHOW AUDIT LOG [LIKE 'event'] [LIMIT n]`: the newest first */
 export const showAuditLog = principalRows({
@@ -11,10 +8,7 @@ export const showAuditLog = principalRows({
   parse(reader) {
     reader.words(3);
     const like = takeLike(reader);
-    const limit = reader.takeWord('LIMIT') ? Number(reader.takeNumber() ?? Number.NaN) : ROWS;
-    if (!Number.isInteger(limit) || limit < 1 || limit >= PAGE_ROWS_MAX) {
-      throw reader.error('SYNTAX_ERROR', `LIMIT is 1 to ${PAGE_ROWS_MAX - 1}`);
-    }
+    const limit = takeNewest(reader);
     reader.end();
     return { kind: 'show_audit_log', like, after: null, limit };
   },

@@ -77,6 +77,28 @@ test.each([
     { kind: 'grant_privilege', privilege: 'MANAGE SERVICE ACCOUNTS', user: 'u', isRevoke: false },
   ],
   ['SHOW GRANTS TO USER u', { kind: 'show_grants', holder: { kind: 'USER', name: 'u' } }],
+  [
+    `CREATE WEBHOOK w URL = 'https://x/y' SECRET='0123456789abcdef' EVENTS ('create_', 'drop_user')`,
+    {
+      kind: 'create_webhook',
+      name: 'w',
+      ifNotExists: false,
+      url: 'https://x/y',
+      secret: '0123456789abcdef',
+      events: ['create_', 'drop_user'],
+    },
+  ],
+  [
+    `CREATE WEBHOOK IF NOT EXISTS "W" EVENTS = ('') SECRET 's' URL 'u'`,
+    { kind: 'create_webhook', name: 'W', ifNotExists: true, url: 'u', secret: 's', events: [''] },
+  ],
+  ['DROP WEBHOOK IF EXISTS w', { kind: 'drop_webhook', name: 'w', ifExists: true }],
+  ['DROP WEBHOOK w', { kind: 'drop_webhook', name: 'w', ifExists: false }],
+  ['ALTER WEBHOOK w RETRY', { kind: 'retry_webhook', name: 'w', event: null }],
+  [`ALTER WEBHOOK w RETRY 'e'`, { kind: 'retry_webhook', name: 'w', event: 'e' }],
+  ['SHOW WEBHOOKS', { kind: 'show_webhooks' }],
+  ['SHOW WEBHOOK DELIVERIES', { kind: 'show_webhook_deliveries', webhook: null, after: null, limit: 50 }],
+  ['SHOW WEBHOOK DELIVERIES FOR w LIMIT 5', { kind: 'show_webhook_deliveries', webhook: 'w', after: null, limit: 5 }],
   [`SHOW AUDIT LOG LIKE 'drop%' LIMIT 5`, { kind: 'show_audit_log', like: 'drop%', after: null, limit: 5 }],
 ])('%s', (sql, input) => {
   expect(parsed(sql)).toEqual(input);
@@ -97,6 +119,13 @@ test.each([
   ['GRANT SELECT ON t TO USER u', 'NOT_SUPPORTED'],
   ['ALTER USER SELF ENROLL MFA TOTP', 'NOT_SUPPORTED'],
   ['SHOW AUDIT LOG LIMIT 0', 'SYNTAX_ERROR'],
+  [`CREATE WEBHOOK w URL 'u' SECRET 's'`, 'SYNTAX_ERROR'],
+  [`CREATE WEBHOOK w URL 'u' EVENTS ('')`, 'SYNTAX_ERROR'],
+  [`CREATE WEBHOOK w SECRET 's' EVENTS ('')`, 'SYNTAX_ERROR'],
+  [`CREATE WEBHOOK w URL 'u' SECRET 's' EVENTS ()`, 'SYNTAX_ERROR'],
+  [`CREATE WEBHOOK w URL 'u' SECRET 's' EVENTS 'a'`, 'SYNTAX_ERROR'],
+  ['ALTER WEBHOOK w', 'SYNTAX_ERROR'],
+  ['SHOW WEBHOOK DELIVERIES LIMIT 1000', 'SYNTAX_ERROR'],
 ])('%s is refused', (sql, code) => {
   expect(refusal(sql)).toBe(code);
 });

@@ -17,7 +17,7 @@ const context = {
 } as unknown as CatalogContext;
 
 const ask = (warehouse: string) =>
-  getConfig(context, { params: {}, query: { warehouse }, headers: {}, remoteAddress: '192.0.2.1' });
+  getConfig(context, { params: {}, query: { warehouse }, headers: {}, remoteAddress: '192.0.2.1', origin: undefined });
 
 test.each(['lake', 'none', '', 'a\0b', 'a/b', '\u{1F986}', 'x'.repeat(10_000)])(
   'without a token the warehouse %j is answered as any, and nothing is looked up',

@@ -15,6 +15,8 @@ import { checkName, namespaceOf } from '../../../metadata/check-name.ts';
 import { largeBody, type Answer, type RestRequest } from '../../operation.ts';
 import { loadNamedTable } from './load-table.ts';
 import { loadTableAnswer } from './table-answer.ts';
+import { accessToPlace, accessToTable, NO_ACCESS, waysOfRequest, type TableAccess } from '../../table-access.ts';
+import { findProfileAt } from '../../../store/postgres/profile-store.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `POST /v1/{prefix}/namespaces/{namespace}/tables`: creates a table; with `stage-create` it stores nothing. */
@@ -25,7 +27,25 @@ export async function createTable(context: CatalogContext, request: RestRequest,
   const target = { claims: request.claims, catalog: request.params['prefix'] ?? '', ident };
   const bytes = 'bytes' in body.source ? body.source.bytes.length : 0;
   const made = await context.documents.run(target.claims.tenant, bytes, () => create(context, unit, target, body));
-  return loadTableAnswer(made, 'all');
+  const access =
+    made.staged !== undefined
+      ? await accessToStaged(context, request, { ident, ...made.staged })
+      : await accessToTable(context, request, ident);
+  return loadTableAnswer(made, 'all', access);
+}
+
+/** Where the table of a staged create will lie. */
+type Staged = { readonly roots: readonly string[]; readonly location: string; readonly folders: readonly string[] };
+
+async function accessToStaged(
+  context: CatalogContext,
+  request: RestRequest,
+  staged: Staged & { readonly ident: TableTarget['ident'] },
+): Promise<TableAccess> {
+  if (waysOfRequest(request).length === 0) return NO_ACCESS;
+  const profile = await findProfileAt(context.store.db, staged.location);
+  const catalog = request.params['prefix'] ?? '';
+  return accessToPlace(context, request, { ...staged, catalog, tableId: undefined, profile });
 }
 
 type ReadCreate = { readonly head: CreateHead; readonly source: Source<CreateTableRequest> };
@@ -44,7 +64,7 @@ async function create(
   unit: UnitOfWork,
   target: TableTarget,
   { head, source }: ReadCreate,
-): Promise<CommittedTable> {
+): Promise<CommittedTable & { readonly staged?: Staged }> {
   const { db } = context.store;
   const { tenant } = target.claims;
   if ((await findTableHead(db, tenant, target.catalog, target.ident)) !== undefined) throw tableExists(target.ident);
@@ -62,7 +82,8 @@ async function create(
   await storage.makeFolder(folder).catch((error: unknown) => {
     throw error instanceof FileNotFound ? inTheWay(creation.location, error) : error;
   });
-  return { metadataLocation: undefined, metadata: made.text };
+  const { location, folders } = made;
+  return { metadataLocation: undefined, metadata: made.text, staged: { roots: catalog.roots, location, folders } };
 }
 
 /** Repeats a create under its key: a staged create left nothing behind, so it runs again. */

@@ -5,12 +5,14 @@ import { runDocumentTask } from '../../../metadata/document-task.ts';
 import { REFERENCED_ONLY } from '../../../commit/swap-metadata.ts';
 import { displayIdent } from '../../../metadata/object-name.ts';
 import { tableTarget } from '../../request-names.ts';
+import { accessToTable } from '../../table-access.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { etagOf, loadTableAnswer, type SnapshotMode } from './table-answer.ts';
 
 /**
  * `GET /v1/{prefix}/namespaces/{namespace}/tables/{table}`: answers from Postgres, after a check that the metadata file still exists,
- * because clients read it. 304 when `If-None-Match` names the current version.
+ * because clients read it. 304 when `If-None-Match` names the current version, but never to a client that is given access to the files: what
+ * it had may have expired.
  */
 export async function loadTable(context: CatalogContext, request: RestRequest): Promise<Answer> {
   const mode = snapshotMode(request.query['snapshots']);
@@ -19,22 +21,27 @@ export async function loadTable(context: CatalogContext, request: RestRequest): 
     if (!(await context.storages.exists(row.metadataLocation))) {
       throw new SkeinError('TABLE_METADATA_MISSING', `Failed to open input stream for file: ${row.metadataLocation}`);
     }
-    const etag = etagOf(row.metadataLocation, mode);
-    if (matches(request.headers['if-none-match'], etag)) return { status: 304, headers: { etag } };
-    if (mode === 'all') return loadTableAnswer(row, mode);
+    const access = await accessToTable(context, request, target.ident);
+    const etag = etagOf(row.metadataLocation, mode, access);
+    if (access.variant === undefined && matches(request.headers['if-none-match'], etag)) {
+      return { status: 304, headers: { etag } };
+    }
+    if (mode === 'all') return loadTableAnswer(row, mode, access);
     const metadata = await runDocumentTask(context.readers, REFERENCED_ONLY, row.metadata, {
       bytes: row.metadata.length,
       owner: target.claims.tenant,
       what: `the metadata of ${displayIdent(target.ident)}`,
     });
-    return loadTableAnswer({ ...row, metadata }, mode);
+    return loadTableAnswer({ ...row, metadata }, mode, access);
   });
 }
 
 /** Loads a table of the path's namespace by name: the answer to a repeated request whose change was made before. */
 export async function loadNamedTable(context: CatalogContext, request: RestRequest, name: string): Promise<Answer> {
   const target = tableTarget({ ...request, params: { ...request.params, table: name } });
-  return withTable(context, target, (row) => Promise.resolve(loadTableAnswer(row, 'all')));
+  return withTable(context, target, async (row) =>
+    loadTableAnswer(row, 'all', await accessToTable(context, request, target.ident)),
+  );
 }
 
 /** Loads the table that the path names, as `loadNamedTable`. */

@@ -19,6 +19,7 @@ import { checkName, namespaceOf } from '../../../metadata/check-name.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { loadNamedTable } from './load-table.ts';
 import { loadTableAnswer } from './table-answer.ts';
+import { accessToTable } from '../../table-access.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /**
@@ -60,7 +61,8 @@ export async function registerTable(context: CatalogContext, request: RestReques
   };
   const bytes = Math.max(text.length, head?.metadataBytes ?? 0);
   await context.documents.run(tenant, bytes, () => unit.transact(register));
-  return loadTableAnswer({ metadataLocation: file, metadata: row.metadata }, 'all');
+  const access = await accessToTable(context, request, ident);
+  return loadTableAnswer({ metadataLocation: file, metadata: row.metadata }, 'all', access);
 }
 
 export const registerTableAgain = (context: CatalogContext, request: RestRequest): Promise<Answer> =>

@@ -11,6 +11,7 @@ import { tableTarget } from '../../request-names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { loadNamedTable, loadTableAgain } from './load-table.ts';
 import { loadTableAnswer } from './table-answer.ts';
+import { NO_ACCESS } from '../../table-access.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /**
@@ -32,7 +33,7 @@ export async function undropTable(context: CatalogContext, request: RestRequest,
     });
   // Undrops are rare, so the size of the document is not read first: it counts as large.
   const table = await context.documents.run(tenant, Number.POSITIVE_INFINITY, restore);
-  return loadTableAnswer(table, 'all');
+  return loadTableAnswer(table, 'all', NO_ACCESS);
 }
 
 export const undropTableAgain = (context: CatalogContext, request: RestRequest): Promise<Answer> => {

@@ -7,13 +7,14 @@ import { runDocumentTask } from '../../../metadata/document-task.ts';
 import { tableTarget } from '../../request-names.ts';
 import { largeBody, type Answer, type RestRequest } from '../../operation.ts';
 import { loadTableAnswer } from './table-answer.ts';
+import { NO_ACCESS } from '../../table-access.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}`: commits to a table. */
 export async function updateTable(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const change = { target: tableTarget(request), source: await commitSource(context, request) };
   const [table] = await commitTables(context, unit, [change]);
-  return loadTableAnswer(must(table, 'one change, one table'), 'all');
+  return loadTableAnswer(must(table, 'one change, one table'), 'all', NO_ACCESS);
 }
 
 async function commitSource({ readers }: CatalogContext, request: RestRequest): Promise<CommitSource> {

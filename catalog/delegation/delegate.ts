@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Principal } from '#shared/authorization/principal.ts';
+import { SkeinError } from '#shared/error.ts';
+import { isWithin, normalizeLocation } from '#shared/storage/location.ts';
+import { S3Error } from '#shared/storage/s3/s3-error.ts';
+import type { S3Credential } from '#shared/storage/credential.ts';
+import { decideFiles, type FileDecision } from '../authorization/decide.ts';
+import { NO_POLICIES } from '../authorization/policies.ts';
+import { hasSts, type StorageSettings } from '../metadata/storage-settings.ts';
+import type { Permission } from '../storage/session-policy.ts';
+import type { Storages } from '../storage/storages.ts';
+import { requireBelowRoot } from '../storage/table-location.ts';
+import { requireFree } from '../store/postgres/folder-claims.ts';
+import type { FilePlace } from '../store/postgres/file-place-store.ts';
+import type { Database } from '../store/postgres/tables.ts';
+import type { Asked, DelegationLog } from './delegation-log.ts';
+
+/** The ways in which a client can be let at the files of a table, as `X-Iceberg-Access-Delegation` names them. */
+export type Way = 'vended-credentials' | 'remote-signing';
+
+/** The way by which a client reaches the files of a table. */
+export type Delegation =
+  /** Local files: there is nothing to give. */
+  | { readonly kind: 'local' }
+  /** The principal may not have the files themselves. */
+  | { readonly kind: 'refused'; readonly reason: string; readonly settings: StorageSettings }
+  /** The store, or this table, allows none of the ways that the client names. */
+  | { readonly kind: 'unavailable'; readonly reason: string; readonly settings: StorageSettings }
+  | {
+      readonly kind: 'key';
+      readonly permission: Permission;
+      /** The folder below which the key opens the table's folders. */
+      readonly prefix: string;
+      readonly key: S3Credential;
+      readonly settings: StorageSettings;
+    }
+  | { readonly kind: 'signing'; readonly permission: Permission; readonly settings: StorageSettings };
+
+export type DelegationParts = {
+  readonly store: { readonly db: Database };
+  readonly storages: Storages;
+  readonly delegationLog: DelegationLog;
+};
+
+/** A table's files: those of one that is being created have no id yet. */
+export type Place = Omit<FilePlace, 'tableId'> & { readonly tableId: string | undefined };
+
+/** Longest time that a client waits for a key: it is then told to come again. */
+const WAIT_MS_MAX = 8_000;
+
+/** Reads `X-Iceberg-Access-Delegation`; a way that is not known is left out, as the specification has it. */
+export function waysOf(header: string | readonly string[] | undefined): readonly Way[] {
+  const words = [header ?? []].flat().flatMap((text) => text.split(','));
+  const named = new Set(words.map((word) => word.trim().toLowerCase()));
+  return (['vended-credentials', 'remote-signing'] as const).filter((way) => named.has(way));
+}
+
+/** Whether the principal may have the files of a table, to read or also to write. */
+const filesOf = (principal: Principal, { catalog, ident }: Pick<Place, 'catalog' | 'ident'>): FileDecision =>
+  decideFiles(principal, { kind: 'table', catalog, ...ident }, NO_POLICIES.policies);
+
+/**
+ * Decides what a client gets for the ways that it names: a key where the store can give one that is limited to the table, else signatures.
+ * Every key and every refusal is told in the log.
+ * @param wanted the permission that is asked for; undefined = as much as the principal may
+ * @throws STORAGE_ERROR when the store does not answer
+ */
+export async function delegate(
+  parts: DelegationParts,
+  { principal, place, wanted }: { readonly principal: Principal; readonly place: Place; readonly wanted?: Permission },
+  ways: readonly Way[],
+): Promise<Delegation> {
+  if (!place.location.startsWith('s3:') || place.profile === undefined) return { kind: 'local' };
+  const { settings } = place.profile;
+  const may = filesOf(principal, place);
+  const asked: Asked = {
+    event: 'vend',
+    principal,
+    table: place,
+    method: wanted ?? (typeof may === 'string' ? may : 'read'),
+    key: place.location,
+  };
+  const refuse = <Kind extends 'refused' | 'unavailable'>(kind: Kind, reason: string) => {
+    parts.delegationLog.refused(asked, reason);
+    return { kind, reason, settings };
+  };
+  if (typeof may !== 'string') return refuse('refused', may.refused);
+  if (wanted === 'write' && may === 'read') return refuse('refused', 'the token lacks the scope table:write');
+  const permission = wanted ?? may;
+  const signing = { kind: 'signing', permission, settings } as const;
+  if (!ways.includes('vended-credentials')) return signing;
+  if (!hasSts(settings)) {
+    if (ways.includes('remote-signing')) return signing;
+    return refuse('unavailable', `the store of catalog ${place.catalog} gives no temporary keys`);
+  }
+  try {
+    const key = await inTime(tableKey(parts, place, permission));
+    parts.delegationLog.granted(asked);
+    return { kind: 'key', permission, prefix: folderAbove(place.folders), key, settings };
+  } catch (error) {
+    const reason = impossible(error);
+    if (reason !== undefined) return refuse('unavailable', reason);
+    parts.delegationLog.refused(asked, SkeinError.of(error).message);
+    throw error;
+  }
+}
+
+/** A key that STS has limited to a table's folders. @throws NOT_SUPPORTED, INVALID_REQUEST, STORAGE_ERROR */
+async function tableKey(
+  { store, storages }: Pick<DelegationParts, 'store' | 'storages'>,
+  { folders, roots, profile, tableId, catalog }: Place,
+  permission: Permission,
+): Promise<S3Credential> {
+  if (profile === undefined || folders.length === 0) {
+    throw new SkeinError('NOT_SUPPORTED', `no catalog has a key for the files of this table of ${catalog}`);
+  }
+  // The operator may have taken a root away since the table was made.
+  for (const folder of folders) requireBelowRoot(folder, roots);
+  const check = (): Promise<void> => requireFree(store.db, folders, tableId);
+  return storages.temporaryKey(profile, { folders, permission, tenant: profile.tenant, check });
+}
+
+/** The reason for which there will never be a key for the table as it is; undefined when there may be one later. */
+function impossible(error: unknown): string | undefined {
+  const { code, message, cause } = SkeinError.of(error);
+  const isTooLarge = cause instanceof S3Error && cause.code === 'PackedPolicyTooLarge';
+  return isTooLarge || code === 'NOT_SUPPORTED' || code === 'INVALID_REQUEST' ? message : undefined;
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const waiting = new AbortController();
+  const late = sleep(WAIT_MS_MAX, undefined, { signal: waiting.signal, ref: false }).then(() => {
+    throw new SkeinError('STORAGE_ERROR', 'the store gives no temporary key: it does not answer');
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    waiting.abort();
+    // The loser of the race fails without anybody who waits for it.
+    late.catch(() => undefined);
+    work.catch(() => undefined);
+  }
+}
+
+/** The deepest folder at or above all of these. */
+function folderAbove(folders: readonly string[]): string {
+  const [first = '', ...others] = folders.map(normalizeLocation);
+  let above = first;
+  while (!others.every((other) => isWithin(other, above))) above = above.slice(0, above.lastIndexOf('/'));
+  return above;
+}

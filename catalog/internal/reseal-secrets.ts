@@ -1,0 +1,31 @@
+import type { CatalogContext } from '../context.ts';
+import { engineKeyOwner, ownKeyOwner } from '../storage/storages.ts';
+import { listProfiles, updateProfile } from '../store/postgres/profile-store.ts';
+import { transact } from '../store/postgres/transact.ts';
+import { replaceSealedSecret, sealedWebhookSecrets, webhookSecretOwner } from '../store/postgres/webhook-store.ts';
+
+/** Encrypts every stored secret again that the first key has not encrypted: keys of buckets, secrets of webhooks. @throws SECRET_UNREADABLE */
+export async function resealSecrets({ store, sealing }: CatalogContext): Promise<{ resealed: number }> {
+  let resealed = 0;
+  const again = (sealed: string, owner: string): string => {
+    if (sealing.isCurrent(sealed)) return sealed;
+    resealed += 1;
+    return sealing.seal(sealing.open(sealed, owner), owner);
+  };
+  await transact(store.db, async (tx) => {
+    for (const { catalogId, sealedKey, sealedEngineKey } of await listProfiles(tx)) {
+      const change = {
+        sealedKey: sealedKey === null ? null : again(sealedKey, ownKeyOwner(catalogId)),
+        sealedEngineKey: sealedEngineKey === null ? null : again(sealedEngineKey, engineKeyOwner(catalogId)),
+      };
+      if (change.sealedKey !== sealedKey || change.sealedEngineKey !== sealedEngineKey) {
+        await updateProfile(tx, catalogId, change);
+      }
+    }
+    for (const { id, secret_sealed: sealed } of await sealedWebhookSecrets(tx)) {
+      const change = again(sealed, webhookSecretOwner(id));
+      if (change !== sealed) await replaceSealedSecret(tx, id, change);
+    }
+  });
+  return { resealed };
+}

@@ -1,0 +1,104 @@
+import type { JsonObject } from '#shared/json.ts';
+import type { Principal } from '#shared/authorization/principal.ts';
+import { unreachable } from '#shared/must.ts';
+import type { CatalogContext } from '../context.ts';
+import { delegate, waysOf, type Delegation, type Place } from '../delegation/delegate.ts';
+import { keyProperties, placeProperties } from '../delegation/s3-properties.ts';
+import { joinPath, type TableIdent } from '../metadata/object-name.ts';
+import type { Properties } from '../metadata/table-document.ts';
+import { requireFilePlace } from '../store/postgres/file-place-store.ts';
+import type { RestRequest } from './operation.ts';
+
+/** The part of a table's answer that lets its client at the files. */
+export type TableAccess = {
+  /** Members of a `LoadTableResult`, `config` among them. */
+  readonly members: JsonObject;
+  /** Everything that the answer depends on beside the table: it makes another entity tag. Undefined = nothing, so that 304 may answer. */
+  readonly variant: string | undefined;
+  /** There are secrets in it. */
+  readonly isSecret: boolean;
+};
+
+/** The answer to a client that asks for no access. */
+export const NO_ACCESS: TableAccess = { members: { config: {} }, variant: undefined, isSecret: false };
+
+/** The access to a table that is there, as the request's header asks for it. @throws TABLE_NOT_FOUND, STORAGE_ERROR */
+export async function accessToTable(
+  context: CatalogContext,
+  request: RestRequest,
+  ident: TableIdent,
+): Promise<TableAccess> {
+  if (waysOfRequest(request).length === 0) return NO_ACCESS;
+  const place = await requireFilePlace(context.store.db, request.claims.tenant, request.params['prefix'] ?? '', ident);
+  return accessToPlace(context, request, place);
+}
+
+/** The access to the files of a table, which may not be there yet. @throws STORAGE_ERROR */
+export async function accessToPlace(context: CatalogContext, request: RestRequest, place: Place): Promise<TableAccess> {
+  const ways = waysOfRequest(request);
+  if (ways.length === 0) return NO_ACCESS;
+  const delegation = await delegate(context, { principal: request.claims, place }, ways);
+  if (delegation.kind === 'local') return NO_ACCESS;
+  return {
+    members: membersOf(delegation, place, request.origin),
+    variant: variantOf(delegation, request.claims),
+    isSecret: delegation.kind === 'key',
+  };
+}
+
+export const waysOfRequest = ({ headers }: RestRequest): ReturnType<typeof waysOf> =>
+  waysOf(headers['x-iceberg-access-delegation']);
+
+/** The path of a table, relative to the address of the catalog: clients put that before it. */
+const pathOf = ({ catalog, ident }: Pick<Place, 'catalog' | 'ident'>): string =>
+  `v1/${encodeURIComponent(catalog)}/namespaces/${encodeURIComponent(joinPath(ident.namespace))}/tables/${encodeURIComponent(ident.name)}`;
+
+/** The entry of `storage-credentials`, which has one at most: clients get confused by more. */
+export const credentialOf = (
+  { prefix, key, settings }: Extract<Delegation, { kind: 'key' }>,
+  place: Pick<Place, 'catalog' | 'ident'>,
+): { readonly prefix: string; readonly config: Properties } => ({
+  prefix,
+  config: keyProperties(settings, key, `${pathOf(place)}/credentials`),
+});
+
+function membersOf(
+  delegation: Exclude<Delegation, { kind: 'local' }>,
+  place: Place,
+  origin: string | undefined,
+): JsonObject {
+  const { kind, settings } = delegation;
+  switch (kind) {
+    case 'refused':
+      return { config: placeProperties(settings) };
+    case 'unavailable':
+      return { config: { ...placeProperties(settings), 'skein.vended-credentials': 'unavailable' } };
+    case 'key': {
+      const credential = credentialOf(delegation, place);
+      // Older clients read the key in `config`.
+      return { config: credential.config, 'storage-credentials': [credential] };
+    }
+    case 'signing':
+      return {
+        config: { ...placeProperties(settings), ...signerProperties(`${pathOf(place)}/sign`, origin) },
+        'remote-signing-config': {},
+      };
+    default:
+      return unreachable(kind);
+  }
+}
+
+/** The names of three generations of clients: the specification's, those before it, and PyIceberg's. */
+const signerProperties = (endpoint: string, origin: string | undefined): Properties => ({
+  's3.remote-signing-enabled': 'true',
+  'signer.endpoint': endpoint,
+  's3.signer.endpoint': endpoint,
+  's3.signer': 'S3V4RestSigner',
+  // The only one of PyIceberg's ways to files that has a signer.
+  'py-io-impl': 'pyiceberg.io.fsspec.FsspecFileIO',
+  // Clients take the address of the catalog otherwise, which they know better behind a proxy.
+  ...(origin === undefined ? {} : { 'signer.uri': origin, 's3.signer.uri': origin }),
+});
+
+const variantOf = (delegation: Delegation, { sub }: Principal): string =>
+  `${delegation.kind} ${'permission' in delegation ? delegation.permission : ''} ${sub}`;

@@ -1,0 +1,29 @@
+"""Writes and reads a table in a bucket by the credentials that its catalog gives. Arguments: catalog URL, token, catalog."""
+
+import json
+import sys
+
+import pyarrow as pa
+from pyiceberg.catalog import load_catalog
+from pyiceberg.expressions import EqualTo
+
+url, token, name = sys.argv[1:4]
+catalog = load_catalog("skein", type="rest", uri=url, token=token, warehouse=name)
+seen = {}
+
+
+def rows():
+    table = catalog.load_table("py.t")
+    return sorted(table.scan().to_arrow().to_pydict()["a"])
+
+
+catalog.create_namespace("py")
+table = catalog.create_table("py.t", schema=pa.schema([("a", pa.int64())]))
+table.append(pa.table({"a": [1, 2, 3]}))
+seen["rows"] = rows()
+table.delete(EqualTo("a", 2))
+seen["kept"] = rows()
+catalog.load_table("py.t").append(pa.table({"a": [4]}))
+seen["appended"] = rows()
+seen["io"] = type(table.io).__name__
+print(json.dumps(seen))

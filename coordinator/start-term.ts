@@ -111,8 +111,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     stack.defer(parts.workload.onChange((workload) => admission.reconfigure(workload)));
   }
   const registry = new QueryRegistry();
-  const { coordinatorId, workload } = parts;
-  const view = clusterView({ coordinatorId, epoch, activeSinceMs: systemClock.nowMs(), admission, pool, workload });
+  const view = clusterView({ ...parts, activeSinceMs: systemClock.nowMs(), admission, pool });
   const events = stack.use(new EventHub({ epoch, view, admission, registry, clock: systemClock }));
   const engine = { registry, admission, sessions, compiler, texts, tables, fileLists, quarantine, runs };
   const queries = statementRunner({
@@ -129,6 +128,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
       taskBytesMax: config['worker.task_bytes_max'],
       workerWaitMs: config['coordinator.worker_wait'],
       onRetry: metrics.taskRetried,
+      renewKey: (tenant, key) => sessions.catalog.renewKey(tenant, key),
       running,
     },
     writes,

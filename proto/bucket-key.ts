@@ -1,11 +1,11 @@
-import type { StorageCredential } from '#shared/storage/credential.ts';
+import type { S3Credential, StorageCredential } from '#shared/storage/credential.ts';
 import type { BucketKey } from './generated/skein/catalog/v1/BucketKey.ts';
 
 /** Credentials of storages in messages: those of a bucket have a key, those of local files none. */
 
 export function toKeyMessage(credential: StorageCredential): BucketKey | null {
   if (credential.kind === 'none') return null;
-  const { accessKeyId, secretAccessKey, sessionToken, expiresAtMs, region, endpoint, pathStyle } = credential;
+  const { accessKeyId, secretAccessKey, sessionToken, expiresAtMs, region, endpoint, pathStyle, reach } = credential;
   return {
     access_key_id: accessKeyId,
     secret_access_key: secretAccessKey,
@@ -14,10 +14,12 @@ export function toKeyMessage(credential: StorageCredential): BucketKey | null {
     region,
     endpoint: endpoint ?? '',
     path_style: pathStyle,
+    folders: reach?.folders ?? [],
+    writes: reach?.writes ?? false,
   };
 }
 
-export const fromKeyMessage = (key: BucketKey): StorageCredential => ({
+export const fromKeyMessage = (key: BucketKey): S3Credential => ({
   kind: 's3',
   accessKeyId: key.access_key_id,
   secretAccessKey: key.secret_access_key,
@@ -26,4 +28,5 @@ export const fromKeyMessage = (key: BucketKey): StorageCredential => ({
   region: key.region,
   endpoint: key.endpoint === '' ? null : key.endpoint,
   pathStyle: key.path_style,
+  ...(key.folders.length === 0 ? {} : { reach: { folders: key.folders, writes: key.writes } }),
 });

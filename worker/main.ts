@@ -231,6 +231,7 @@ function heartbeat(config: Config, { pool, tasks, memory, spool, end }: BeatPart
     asks_to_end: end.asksFor,
     open_slots: pool.openSlots,
     tasks: tasks.times(),
+    wanted_keys: tasks.wantedKeys(),
   });
 }
 

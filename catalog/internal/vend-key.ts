@@ -9,11 +9,15 @@ import type { CatalogContext } from '../context.ts';
 /** Gives a key that reaches some folders of a catalog. @throws NOT_SUPPORTED, STORAGE_ERROR, INVALID_REQUEST */
 export async function vendKey(
   { storages, store }: CatalogContext,
-  { folders, writes, tenant }: VendKeyRequest,
+  { folders, writes, tenant, refused_key_id: refused }: VendKeyRequest,
 ): Promise<VendKeyReply> {
   if (folders.length === 0) throw new SkeinError('INVALID_REQUEST', 'a key is for folders');
   const permission = writes ? 'write' : 'read';
   // A table keeps the folders that it had.
   const all = [...folders, ...(await claimsBeside(store.db, folders.map(normalizeLocation)))];
-  return { key: toKeyMessage(await storages.vend({ folders: all, permission, tenant })) };
+  return {
+    key: toKeyMessage(
+      await storages.vend({ folders: all, permission, tenant, ...(refused === '' ? {} : { refused }) }),
+    ),
+  };
 }

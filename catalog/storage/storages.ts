@@ -6,6 +6,7 @@ import { fileCredential, type S3Credential, type StorageCredential } from '#shar
 import { isWithin, normalizeLocation } from '#shared/storage/location.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Storage } from '#shared/storage/storage.ts';
+
 import { hasSts, type AccessKey, type StorageSettings } from '../metadata/storage-settings.ts';
 import { findProfileAt, type ProfileRow } from '../store/postgres/profile-store.ts';
 import type { Database } from '../store/postgres/tables.ts';
@@ -32,6 +33,8 @@ export type Vending = {
   readonly folders: readonly string[];
   readonly permission: Permission;
   readonly tenant: string;
+  /** Id of a key that the store has refused, or that ends: another one is wanted. */
+  readonly refused?: string;
   /** Called before a key is made, and not when one is there already. */
   readonly check?: () => Promise<void>;
 };
@@ -41,7 +44,7 @@ export class Storages {
   readonly #parts: Parts;
   /** Files of buckets that were there a short while ago. */
   readonly #existing = new LRUCache<string, true>({ max: KEYS_MAX, ttl: EXISTENCE_MS });
-  readonly #keys = new LRUCache<string, Promise<S3Credential>>({ max: KEYS_MAX });
+  readonly #keys = new LRUCache<string, Promise<GivenKey>>({ max: KEYS_MAX });
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -49,17 +52,26 @@ export class Storages {
 
   /** Opens the storage of a location with the catalog's own rights. @throws NOT_SUPPORTED, INVALID_REQUEST, STORAGE_ERROR */
   async open(location: string): Promise<Storage> {
-    return openStorage(location, await this.credential(location));
+    const renew = async (old: S3Credential): Promise<S3Credential> => {
+      const other = await this.credential(location, old.accessKeyId);
+      return other.kind === 's3' ? other : old;
+    };
+    return openStorage(location, await this.credential(location), { renew });
   }
 
-  /** The catalog's own right to a location. It goes to no other process. @throws as `open` */
-  async credential(location: string): Promise<StorageCredential> {
+  /** The catalog's own right to a location, another one than `refused`. It goes to no other process. @throws as `open` */
+  async credential(location: string, refused?: string): Promise<StorageCredential> {
     const normal = normalizeLocation(location);
     if (!normal.startsWith('s3:')) return fileCredential(normal);
     const profile = await this.#profileAt(normal);
     const { settings, roots } = profile;
     if (settings.roleArn === null) return toCredential(settings, this.#ownKey(profile), null);
-    return this.temporaryKey(profile, { folders: roots, permission: 'write', tenant: profile.tenant });
+    return this.temporaryKey(profile, {
+      folders: roots,
+      permission: 'write',
+      tenant: profile.tenant,
+      ...(refused === undefined ? {} : { refused }),
+    });
   }
 
   /**
@@ -106,37 +118,53 @@ export class Storages {
   }
 
   /** As `vend`, from a profile whose store has STS. @throws STORAGE_ERROR, and what `check` throws */
-  async temporaryKey(profile: ProfileRow, { folders, permission, tenant, check }: Vending): Promise<S3Credential> {
+  async temporaryKey(
+    profile: ProfileRow,
+    { folders, permission, tenant, check, refused }: Vending,
+  ): Promise<S3Credential> {
     const { catalogId, version, settings, catalog } = profile;
     const { clock, keyLifeMs } = this.#parts;
     const sorted = outermost(folders.map(normalizeLocation));
     const key = JSON.stringify([catalogId, version, tenant, permission, sorted]);
     const known = await this.#keys.get(key);
-    if (known !== undefined && leftMs(known, clock) > keyLifeMs * LIFE_LEFT_MIN) return known;
+    const isFresh = ({ credential, lifeMs }: GivenKey): boolean =>
+      credential.accessKeyId !== refused && leftMs(credential, clock) > lifeMs * LIFE_LEFT_MIN;
+    if (known !== undefined && isFresh(known)) return known.credential;
     const asked = this.#keys.get(key);
     // Another caller may have asked meanwhile.
-    if (asked !== undefined && (await asked) !== known) return asked;
-    const make = async (): Promise<S3Credential> => {
+    if (asked !== undefined) {
+      const other = await asked;
+      if (other !== known) return other.credential;
+    }
+    const make = async (): Promise<GivenKey> => {
       await check?.();
       const temporary = await assumeRole(this.#ownKey(profile), settings, {
         name: `skein-${catalog}-${permission}`,
         policy: sessionPolicy(sorted, permission, settings.region, settings.roleArn),
         lifeSeconds: Math.floor(keyLifeMs / 1_000),
       });
-      return toCredential(settings, temporary, temporary.expiresAtMs);
+      const { expiresAtMs } = temporary;
+      const reach = { folders: sorted, writes: permission === 'write' };
+      const credential = { ...toCredential(settings, temporary, expiresAtMs), reach };
+      return { credential, lifeMs: expiresAtMs - clock.nowMs() };
     };
     const made = make();
     this.#keys.set(key, made);
     try {
-      return await made;
+      return (await made).credential;
     } catch (error) {
       this.#keys.delete(key);
       // The key that is known serves as long as it lives.
-      if (known !== undefined && leftMs(known, clock) > 0) return known;
+      if (known !== undefined && known.credential.accessKeyId !== refused && leftMs(known.credential, clock) > 0) {
+        return known.credential;
+      }
       throw error;
     }
   }
 }
+
+/** A temporary key, and how long it lives in all: the store may give it less time than was asked for. */
+type GivenKey = { readonly credential: S3Credential; readonly lifeMs: number };
 
 /** The folders that lie in no other one, in their order. */
 const outermost = (folders: readonly string[]): readonly string[] =>

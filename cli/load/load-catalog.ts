@@ -11,7 +11,7 @@ import { isObject } from '#shared/iceberg/type.ts';
 import { COMMIT_OUTCOMES, type CommitOutcome, type WriteCatalog } from '#shared/iceberg/write/commit-writes.ts';
 import type { TableName } from '#shared/iceberg/write/table-write.ts';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
-import { fileCredential, type StorageCredential } from '#shared/storage/credential.ts';
+import { fileCredential, type S3Credential, type StorageCredential } from '#shared/storage/credential.ts';
 import { must } from '#shared/must.ts';
 import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import { printTableName } from './load-arguments.ts';
@@ -87,10 +87,20 @@ export class LoadCatalog implements WriteCatalog {
   }
 
   /** The right to write files of a table, and to read its metadata. @throws STORAGE_ERROR, NOT_SUPPORTED */
-  async storageKey(table: TableMetadata): Promise<StorageCredential> {
+  storageKey(table: TableMetadata): Promise<StorageCredential> {
+    return this.#vendKey(table, '');
+  }
+
+  /** Another key in place of one that ends soon, or that the store has refused. @throws as `storageKey` */
+  async renewKey(table: TableMetadata, old: S3Credential): Promise<S3Credential> {
+    const key = await this.#vendKey(table, old.accessKeyId);
+    return key.kind === 's3' ? key : old;
+  }
+
+  async #vendKey(table: TableMetadata, refused: string): Promise<StorageCredential> {
     const folders = [table.location, dataFolder(table), metadataFolder(table)];
     const { tenant } = this.#principal;
-    const { key } = await this.#access.call('VendKey', { folders, writes: true, tenant });
+    const { key } = await this.#access.call('VendKey', { folders, writes: true, tenant, refused_key_id: refused });
     return key === null ? fileCredential(table.location) : fromKeyMessage(key);
   }
 

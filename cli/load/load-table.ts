@@ -11,6 +11,7 @@ import { commitWrites, isUnknown } from '#shared/iceberg/write/commit-writes.ts'
 import type { TableName } from '#shared/iceberg/write/table-write.ts';
 import { must } from '#shared/must.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
+import type { StorageUse } from '#shared/storage/storage-use.ts';
 import { makePrivateFolder } from '#shared/storage/private-folder.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import { writingPlace, type WritingPlace } from '#worker/write/writing-place.ts';
@@ -55,11 +56,13 @@ export async function loadTable(context: LoadContext, request: LoadRequest): Pro
   const target = await prepareTarget(catalog, { ...request, columns });
   const { base, schema, spec, shape } = target;
   const credential = await catalog.storageKey(base);
-  const storage = openStorage(base.location, credential);
+  // A load may take longer than a key lives.
+  const use: StorageUse = { signal, renew: (old) => catalog.renewKey(base, old) };
+  const storage = openStorage(base.location, credential, use);
   const writeId = randomUUID();
   const folder = `${dataFolder(base)}/${writeId}`;
   const workFolder = join(tmpdir(), `skein-load-${writeId}`);
-  const place = writingPlace({ folder, credential }, workFolder);
+  const place = writingPlace({ folder, credential }, { workFolder, use });
   if (place.isApart) makePrivateFolder(workFolder);
   let writer: TableFileWriter | undefined;
   try {

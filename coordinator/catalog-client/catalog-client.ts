@@ -12,7 +12,7 @@ import { loadService } from '#shared/grpc/load-proto.ts';
 import { COMMIT_OUTCOMES, type CommitOutcome } from '#shared/iceberg/write/commit-writes.ts';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { fromKeyMessage } from '#proto/bucket-key.ts';
-import { fileCredential, type StorageCredential } from '#shared/storage/credential.ts';
+import { fileCredential, type S3Credential, type StorageCredential } from '#shared/storage/credential.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
 import { must } from '#shared/must.ts';
 import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/principal-request.ts';
@@ -124,6 +124,8 @@ export interface CatalogClient {
   readonly stages: StageCatalog;
   /** The right to the files of some folders of a catalog, which the caller has looked up. @throws STORAGE_ERROR, NOT_SUPPORTED */
   storageKey(tenant: string, folders: readonly string[], permission: 'read' | 'write'): Promise<StorageCredential>;
+  /** Another key in place of one that ends soon, or that the store has refused. @throws STORAGE_ERROR, CATALOG_UNAVAILABLE */
+  renewKey(tenant: string, credential: S3Credential): Promise<S3Credential>;
   /** Checks a password or a client secret. @throws WRONG_PASSWORD, TOO_MANY_SIGN_INS */
   signIn(credentials: ShownCredentials): Promise<{ readonly token: string }>;
   /** The keys that verify tokens, a JSON Web Key Set. */
@@ -216,12 +218,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     listCatalog: (principal, catalog, signal) => lists.list(principal, catalog, signal),
     ...changeCalls(call),
     stages: stageCatalog(call),
-    storageKey: async (tenant, folders, permission) => {
-      const local = folders.find((folder) => normalizeLocation(folder).startsWith('file:'));
-      if (local !== undefined) return fileCredential(local);
-      const { key } = await call('VendKey', { folders, writes: permission === 'write', tenant });
-      return fromKeyMessage(must(key, 'a bucket has a key'));
-    },
+    ...keyCalls(call),
     signIn: (credentials) => call('SignIn', credentials),
     signingKeys: async () => (await call('GetSigningKeys', {})).jwks_json,
     watchEpochs: (signal) => watchEpochs(watching, security.keyring, signal),
@@ -238,6 +235,22 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
 
 type Lists = Pick<CatalogClient, 'listCatalogs' | 'listNamespaces' | 'listTables'>;
 type Changes = Pick<CatalogClient, 'runOperation' | 'runPrincipalStatement' | 'commitTables' | 'abandonCommit'>;
+
+const keyCalls = (call: CatalogCall): Pick<CatalogClient, 'storageKey' | 'renewKey'> => ({
+  storageKey: async (tenant, folders, permission) => {
+    const local = folders.find((folder) => normalizeLocation(folder).startsWith('file:'));
+    if (local !== undefined) return fileCredential(local);
+    const { key } = await call('VendKey', { folders, writes: permission === 'write', tenant });
+    return fromKeyMessage(must(key, 'a bucket has a key'));
+  },
+  renewKey: async (tenant, credential) => {
+    const { reach, accessKeyId } = credential;
+    if (reach === undefined) return credential;
+    const request = { folders: reach.folders, writes: reach.writes, tenant, refused_key_id: accessKeyId };
+    const { key } = await call('VendKey', request);
+    return fromKeyMessage(must(key, 'a bucket has a key'));
+  },
+});
 
 const listCalls = (call: CatalogCall): Lists => ({
   listCatalogs: async (principal, action) => {

@@ -38,6 +38,8 @@ export type WorkerInfo = {
   readonly asksToEnd: HungRun | null;
   /** Slots that take tasks and can run them now. */
   readonly openSlots: number;
+  /** The keys in whose place its tasks wait for others. */
+  readonly wantedKeys: readonly { readonly queryId: QueryId; readonly credentialId: string }[];
 };
 
 export const workerInfo = (wire: WorkerBeat): WorkerInfo => ({
@@ -57,6 +59,7 @@ export const workerInfo = (wire: WorkerBeat): WorkerInfo => ({
   hung: hungRun(wire.hung),
   asksToEnd: hungRun(wire.asks_to_end),
   openSlots: wire.open_slots,
+  wantedKeys: wire.wanted_keys.map((one) => ({ queryId: queryId(one.query_id), credentialId: one.credential_id })),
 });
 
 const hungRun = (wire: WorkerBeat['hung']): HungRun | null =>

@@ -25,6 +25,7 @@ import { describePlan } from './describe-plan.ts';
 import { distributeQuery, rescan, runsWhole, type QueryStages } from '../scheduler/distribute-query.ts';
 import type { RunningStatement } from './running-statement.ts';
 import type { RunnerServices } from './runner-services.ts';
+import { keysOf } from './keys-of.ts';
 
 /** A query that is about to run, and the receiver of its rows. */
 export type QueryExecution = RunningStatement & {
@@ -115,7 +116,7 @@ async function executeAdmitted(execution: AdmittedExecution): Promise<QueryOutco
   const { tenant, sub: principal } = request.caller.claims;
   const { scheduler, compiler } = services;
   using hold = new FileListHold(services.fileLists, tenant);
-  const scanContext = { tables: services.tables, tenant, hold, signal };
+  const scanContext = { tables: services.tables, tenant, hold, signal, freshKey: keysOf(services, tenant) };
   const scans = await planScans(query.scans, scanContext);
   await scheduler.pool.available(signal);
   const { destination } = execution;

@@ -9,6 +9,7 @@ import { distributionSettings, type QueryOutcome } from './execute-query.ts';
 import { explainAnalyze } from './explain-analyze.ts';
 import { classOf, withClass } from './explain-class.ts';
 import type { RunningStatement } from './running-statement.ts';
+import { keysOf } from './keys-of.ts';
 
 /** The lines of a query's plan: as DuckDB has optimised it, or in the fragments that would run now. */
 export async function explainQuery(
@@ -23,7 +24,7 @@ export async function explainQuery(
   const workload = await classOf(query, running);
   if (type === 'logical') return withClass(compiler.explain(query, format), workload, format);
   using hold = new FileListHold(fileLists, tenant);
-  const scanContext = { tables, tenant, hold, signal: active.signal };
+  const scanContext = { tables, tenant, hold, signal: active.signal, freshKey: keysOf(services, tenant) };
   const scans = await planScans(query.scans, scanContext);
   const settings = distributionSettings(session, services);
   const { checker, distributor: passes } = compiler;

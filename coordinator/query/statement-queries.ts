@@ -42,6 +42,7 @@ import { returningRows } from './returning-rows.ts';
 import { planLoad, planRewrite, type PartsOf } from './parts-of-files.ts';
 import { requireSameColumns } from '../sink/require-same-columns.ts';
 import { typedColumns } from './typed-columns.ts';
+import { keysOf } from './keys-of.ts';
 
 /** The queries of one statement: gate, plan, admission, tasks, result. */
 export class StatementQueries implements Queries {
@@ -207,7 +208,8 @@ export class StatementQueries implements Queries {
     if (plan !== null && ![...walkPlan(plan)].some(({ kind }) => kind === 'scan')) return [];
     const { tenant } = request.caller.claims;
     using hold = new FileListHold(services.fileLists, tenant);
-    const [scan] = await planScans([binding], { tables: services.tables, tenant, hold, signal: active.signal });
+    const scanContext = { tables: services.tables, tenant, hold, signal: active.signal };
+    const [scan] = await planScans([binding], { ...scanContext, freshKey: keysOf(services, tenant) });
     return plannedFiles(must(scan, 'one scan for one table'));
   }
 

@@ -5,9 +5,10 @@ import { taskId, type TaskId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import { queryKilled, WorkerEnding } from '../cluster/worker-ending.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
-import type { ResultReader } from './result-reader.ts';
 import { readEachOther } from './read-each-other.ts';
+import { restartResult } from './restart-result.ts';
 import { RunCosts } from './run-costs.ts';
+import { RunKeys } from './run-keys.ts';
 import { runProgress, type RunProgress, type RunView } from './run-progress.ts';
 import { runTask } from './run-task.ts';
 import { roomsByWidth, type RoomsByWidth } from './rooms-by-width.ts';
@@ -61,6 +62,7 @@ export class TaskDispatcher implements RunView, TimedRun {
   readonly #costs: RunCosts;
   readonly #used = new Map<string, LiveWorker>();
   readonly #specs: TaskSpecs;
+  readonly keys: RunKeys;
   readonly #stop = new AbortController();
   readonly #failed: PromiseWithResolvers<never> = Promise.withResolvers();
   readonly #onAbort: () => void;
@@ -76,6 +78,7 @@ export class TaskDispatcher implements RunView, TimedRun {
     this.#options = options;
     this.#costs = new RunCosts(options.owner);
     this.#specs = new TaskSpecs(options.scheduler, options.owner);
+    this.keys = new RunKeys(options.scheduler, options.owner);
     const { pool, workerWaitMs } = options.scheduler;
     this.#starvation = new StarvationWatch({ pool, waitMs: workerWaitMs, onStarved: (error) => this.#fail(error) });
     this.#failed.promise.catch(() => undefined);
@@ -257,6 +260,7 @@ export class TaskDispatcher implements RunView, TimedRun {
     stage.applyTask(task, { kind: 'placed', taskId: id, worker: { id: info.id, address: link.address } });
     for (const producer of stage.producers) producer.isRead = true;
     this.#running.set(id, running);
+    this.keys.add(worker, spec);
     this.#cores.add(running);
     this.#used.set(info.id, worker);
     this.#hasSpooled ||= spec.output.kind !== 'stream';
@@ -268,6 +272,7 @@ export class TaskDispatcher implements RunView, TimedRun {
       noteEnd(event);
       if (event.kind === 'finished') this.#costs.scanned(id, event.report.bytesScanned);
       this.#running.delete(id);
+      this.keys.remove(id);
       this.#cores.remove(running);
       running.ended.resolve();
       this.#ended(running, task, event, id);
@@ -291,7 +296,7 @@ export class TaskDispatcher implements RunView, TimedRun {
     if (event.kind !== 'finished') this.#stopReaders(id);
     for (const reader of this.#running.values()) if (reader.stage.isReady) this.#cores.waitsNoMore(reader);
     if (stage.state.kind === 'failed' || event.kind === 'finished' || event.kind === 'refused') return;
-    if (stage.result?.hasDelivered(id) === true && !this.#restartResult(stage, stage.result)) {
+    if (stage.result?.hasDelivered(id) === true && !restartResult(stage, stage.result)) {
       this.#fail(sentInPart(event.kind));
       return;
     }
@@ -299,15 +304,6 @@ export class TaskDispatcher implements RunView, TimedRun {
     if (event.kind === 'workerEnded' || (isEarly && event.kind === 'inputLost')) return;
     stage.retries += 1;
     this.#options.scheduler.onRetry();
-  }
-
-  /** Restarts the result after a task failed whose rows were delivered in part; false when the client has already received some. */
-  #restartResult(stage: StageRun, result: ResultReader): boolean {
-    if (!result.restart()) return false;
-    for (const [task, { kind }] of stageTasks(stage.state).entries()) {
-      if (kind === 'done') stage.applyTask(task, { kind: 'outputLost' });
-    }
-    return true;
   }
 
   /** Runs a task to its end. Never rejects. */

@@ -2,6 +2,7 @@ import type { ScanFile, ScanSpec } from '#proto/task.ts';
 import type { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { EMPTY_REPORT, type PlanReport } from '#shared/iceberg/planning.ts';
 import type { TenantId } from '#shared/id.ts';
+import type { StorageCredential } from '#shared/storage/credential.ts';
 import type { ScanRequest } from '#shared/iceberg/scan-request.ts';
 import type { PlannedFiles, ReadCall, TableReader } from '#shared/iceberg/table-reader.ts';
 import type { ScanBinding } from '../binding/scan-binding.ts';
@@ -27,6 +28,8 @@ export type ScanContext = {
   /** Counts the files of all scans of the query. */
   readonly hold: FileListHold;
   readonly signal: AbortSignal;
+  /** Gives a key like the one of a binding, which may be old by now. Absent = it is not old. */
+  readonly freshKey?: (key: StorageCredential) => Promise<StorageCredential>;
 };
 
 /** Lists the files of every scan of a query, with partitions and files pruned by its predicate. @throws as `TableReader` does. */
@@ -40,7 +43,11 @@ async function planScan(binding: TableBinding, context: ScanContext): Promise<Pl
     return { kind: 'rows', rows, report: { ...EMPTY_REPORT, rows: rows.rowCount, bytes: rows.bytes } };
   }
   if (binding.kind === 'staged') return { kind: 'files', spec: binding.table.spec, report: stagedReport(binding) };
-  return scanOf(binding, await filesOf(binding, context));
+  const { credential } = binding;
+  const { freshKey } = context;
+  const isKept = credential.kind === 'none' || freshKey === undefined;
+  const fresh = isKept ? binding : { ...binding, credential: await freshKey(credential) };
+  return scanOf(fresh, await filesOf(fresh, context));
 }
 
 const stagedReport = ({ table }: StagedBinding): PlanReport => ({

@@ -5,7 +5,8 @@ import type { TimedRun } from './scheduler.ts';
 
 /**
  * The part of the heartbeats that concerns queries. Workers tell what they hold of each and the time that its tasks have had so far; they
- * are told what the query has had on all of them, so that its running tasks sink to the level of that. What no query of this coordinator
+ * are told what the query has had on all of them, so that its running tasks sink to the level of that. Keys that tasks want
+ * are sent. What no query of this coordinator
  * runs is ended.
  */
 export function queryTimes(
@@ -16,6 +17,7 @@ export function queryTimes(
   return {
     onBeat: (link, info) => {
       for (const { queryId, taskId, ...costs } of info.tasks) running.get(queryId)?.timed(taskId, costs);
+      for (const { queryId, credentialId } of info.wantedKeys) running.get(queryId)?.keys.wanted(info.id, credentialId);
       end(link, info);
     },
     levels: (queryIds) =>

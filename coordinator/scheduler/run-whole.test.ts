@@ -67,6 +67,7 @@ async function clusterOf(scripts: readonly WorkerScript[]): Promise<{ scheduler:
       workerWaitMs: 500,
       onRetry,
       running: new Map(),
+      renewKey: (_tenant, key) => Promise.resolve(key),
     },
     workers,
   };

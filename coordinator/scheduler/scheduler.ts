@@ -1,8 +1,8 @@
 import type { QueryId, TaskId } from '#shared/id.ts';
-import type { Keyring } from '#shared/keyring.ts';
 import type { TaskTime } from '../cluster/worker-info.ts';
 import type { LiveWorker, WorkerPool } from '../cluster/worker-pool.ts';
 import type { ClusterFacts } from '../distributor/fragment.ts';
+import type { KeyServices, RunKeys } from './run-keys.ts';
 
 /** A run of a query, as its workers' heartbeats concern it. */
 export interface TimedRun {
@@ -12,12 +12,13 @@ export interface TimedRun {
   readonly isPinned: boolean;
   /** A task that runs has cost so much by now. */
   timed(task: TaskId, costs: Pick<TaskTime, 'scheduledMs' | 'bytesScanned'>): void;
+  /** The keys of its running tasks. */
+  readonly keys: RunKeys;
 }
 
 /** The services and limits that all queries of a coordinator share. */
-export type Scheduler = {
+export type Scheduler = KeyServices & {
   readonly pool: WorkerPool;
-  readonly keyring: Keyring;
   readonly epoch: number;
   readonly spillLimitBytes: number;
   /** `worker.task_bytes_max` */

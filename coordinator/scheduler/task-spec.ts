@@ -124,11 +124,11 @@ function ticket(
   opens: { readonly taskId: TaskId; readonly partition: number; readonly grants: readonly StorageGrant[] },
   keyring: Keyring,
 ): string {
-  return signTicket(
-    { queryId, tenant, principal, epoch, expiresAtMs: deadlineMs + TICKET_MARGIN_MS, ...opens },
-    keyring,
-  );
+  return signTicket({ queryId, tenant, principal, epoch, expiresAtMs: ticketUntil({ deadlineMs }), ...opens }, keyring);
 }
+
+/** When the tickets of a run end, in ms since 1970. */
+export const ticketUntil = ({ deadlineMs }: Pick<TaskOwner, 'deadlineMs'>): number => deadlineMs + TICKET_MARGIN_MS;
 
 /** Describes an input of a task. Its columns are `c0`, `c1`, ..., as its producer's SQL names them. */
 export const inputSpec = (fields: readonly SqlField[], reads: number, sources: readonly InputSource[]): InputSpec => ({

@@ -4,6 +4,7 @@ import type { LoadsChange } from '#shared/iceberg/stage-loads.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
+import { freshKey, statementUse } from '../catalog-client/fresh-key.ts';
 import { writeCatalog } from '../catalog-client/write-catalog.ts';
 import type { WriteTarget } from '../operation/writes.ts';
 import { callersTables } from '../session/callers-tables.ts';
@@ -30,19 +31,21 @@ type Commit = {
  */
 export async function commitTable(
   { context, config, statement, journal, commits, report }: WriteParts,
-  { allowedRoots: _roots, credential, ...target }: WriteTarget,
+  { allowedRoots: _roots, credential: begun, ...target }: WriteTarget,
   { writeId, change, loads, viewChange, ...commit }: Commit,
 ): Promise<void> {
   const { caller, catalog, signal, files } = context;
   // The statement's own tables would stay as they were when it began.
   const tables = callersTables(catalog, caller);
+  const { tenant } = caller.claims;
+  const credential = await freshKey(catalog, tenant, begun);
   const tableCommit = new TableCommit({
     ...commit,
     viewChange,
     write: { ...target, writeId, change, loads },
     principal: principalOf(caller.claims),
     catalog: writeCatalog(catalog, caller.claims, tables),
-    storage: openStorage(target.base.location, credential),
+    storage: openStorage(target.base.location, credential, statementUse(catalog, tenant, signal)),
     manifests: files.manifests({ name: target.name, credential }),
     journal,
     retriesMax: config['catalog.commit_retries_max'],

@@ -13,6 +13,7 @@ import { partitionTypes } from '#shared/iceberg/write/write-manifest.ts';
 import { printJson, type JsonObject } from '#shared/json.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Storage } from '#shared/storage/storage.ts';
+import { statementUse } from '../catalog-client/fresh-key.ts';
 import { changeTable, type MetadataChange } from '../operation/change-table.ts';
 import type { PlannedRows, WrittenRows } from '../operation/planned-rows.ts';
 import type { WriteTarget } from '../operation/writes.ts';
@@ -72,10 +73,15 @@ export class RunningWrite implements AsyncDisposable {
   #isOver = false;
 
   private constructor(parts: WriteParts, target: WriteTarget, open: OpenWrite) {
+    const { catalog, caller, signal } = parts.context;
     this.#parts = parts;
     this.#open = open;
     this.target = target;
-    this.storage = openStorage(target.base.location, target.credential);
+    this.storage = openStorage(
+      target.base.location,
+      target.credential,
+      statementUse(catalog, caller.claims.tenant, signal),
+    );
     this.#mark = `skein-${open.intent.writeId}`;
   }
 

@@ -1,3 +1,4 @@
+import type { S3Credential } from '#shared/storage/credential.ts';
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -56,6 +57,7 @@ function open(left: readonly WriteIntent[], outcome: CommitOutcome): void {
   } as unknown as WriteIntents;
   const catalog = {
     abandonCommit: () => Promise.resolve(outcome),
+    renewKey: (_tenant: string, key: S3Credential) => Promise.resolve(key),
     storageKey: () => Promise.resolve(FILE_CREDENTIAL),
   };
   journal = new WriteJournal({ intents, catalog, log: silentLogger });

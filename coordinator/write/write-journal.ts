@@ -9,6 +9,7 @@ import type { Storage } from '#shared/storage/storage.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { newUuidV7, timeOfUuidV7 } from '#shared/uuid-v7.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
+import { statementUse } from '../catalog-client/fresh-key.ts';
 import type { WriteIntent, WriteIntents } from './write-intents.ts';
 import { BackgroundWork } from './background-work.ts';
 
@@ -40,7 +41,7 @@ export interface OpenWrite {
 
 type Options = {
   readonly intents: WriteIntents;
-  readonly catalog: Pick<CatalogClient, 'abandonCommit' | 'storageKey'>;
+  readonly catalog: Pick<CatalogClient, 'abandonCommit' | 'storageKey' | 'renewKey'>;
   readonly log: Logger;
 };
 
@@ -192,7 +193,9 @@ export class WriteJournal {
 
   /** The storage of a write's files. Keys of buckets end: whoever ends a write asks for another. */
   async #storage({ principal, places: { data, metadata } }: WriteIntent): Promise<Storage> {
-    return openStorage(data, await this.#options.catalog.storageKey(principal.tenant, [data, metadata], 'write'));
+    const { catalog } = this.#options;
+    const key = await catalog.storageKey(principal.tenant, [data, metadata], 'write');
+    return openStorage(data, key, statementUse(catalog, principal.tenant, this.#behind.signal));
   }
 
   /** Deletes every file of a write. A storage that fails now is asked again with the next look. */

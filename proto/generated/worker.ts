@@ -17,9 +17,12 @@ import type { ReachReplyInput as _skein_worker_v1_ReachReplyInput, ReachReply as
 import type { ReachRequestInput as _skein_worker_v1_ReachRequestInput, ReachRequest as _skein_worker_v1_ReachRequest } from './skein/worker/v1/ReachRequest.ts';
 import type { ReadPartitionReplyInput as _skein_worker_v1_ReadPartitionReplyInput, ReadPartitionReply as _skein_worker_v1_ReadPartitionReply } from './skein/worker/v1/ReadPartitionReply.ts';
 import type { ReadPartitionRequestInput as _skein_worker_v1_ReadPartitionRequestInput, ReadPartitionRequest as _skein_worker_v1_ReadPartitionRequest } from './skein/worker/v1/ReadPartitionRequest.ts';
+import type { RenewKeyReplyInput as _skein_worker_v1_RenewKeyReplyInput, RenewKeyReply as _skein_worker_v1_RenewKeyReply } from './skein/worker/v1/RenewKeyReply.ts';
+import type { RenewKeyRequestInput as _skein_worker_v1_RenewKeyRequestInput, RenewKeyRequest as _skein_worker_v1_RenewKeyRequest } from './skein/worker/v1/RenewKeyRequest.ts';
 import type { RunTaskReplyInput as _skein_worker_v1_RunTaskReplyInput, RunTaskReply as _skein_worker_v1_RunTaskReply } from './skein/worker/v1/RunTaskReply.ts';
 import type { RunTaskRequestInput as _skein_worker_v1_RunTaskRequestInput, RunTaskRequest as _skein_worker_v1_RunTaskRequest } from './skein/worker/v1/RunTaskRequest.ts';
 import type { TaskTimeInput as _skein_worker_v1_TaskTimeInput, TaskTime as _skein_worker_v1_TaskTime } from './skein/worker/v1/TaskTime.ts';
+import type { WantedKeyInput as _skein_worker_v1_WantedKeyInput, WantedKey as _skein_worker_v1_WantedKey } from './skein/worker/v1/WantedKey.ts';
 import type { WorkerClient as _skein_worker_v1_WorkerClient, WorkerDefinition as _skein_worker_v1_WorkerDefinition } from './skein/worker/v1/Worker.ts';
 import type { WorkerBeatInput as _skein_worker_v1_WorkerBeatInput, WorkerBeat as _skein_worker_v1_WorkerBeat } from './skein/worker/v1/WorkerBeat.ts';
 
@@ -51,9 +54,12 @@ export interface ProtoGrpcType {
         ReachRequest: MessageTypeDefinition<_skein_worker_v1_ReachRequestInput, _skein_worker_v1_ReachRequest>
         ReadPartitionReply: MessageTypeDefinition<_skein_worker_v1_ReadPartitionReplyInput, _skein_worker_v1_ReadPartitionReply>
         ReadPartitionRequest: MessageTypeDefinition<_skein_worker_v1_ReadPartitionRequestInput, _skein_worker_v1_ReadPartitionRequest>
+        RenewKeyReply: MessageTypeDefinition<_skein_worker_v1_RenewKeyReplyInput, _skein_worker_v1_RenewKeyReply>
+        RenewKeyRequest: MessageTypeDefinition<_skein_worker_v1_RenewKeyRequestInput, _skein_worker_v1_RenewKeyRequest>
         RunTaskReply: MessageTypeDefinition<_skein_worker_v1_RunTaskReplyInput, _skein_worker_v1_RunTaskReply>
         RunTaskRequest: MessageTypeDefinition<_skein_worker_v1_RunTaskRequestInput, _skein_worker_v1_RunTaskRequest>
         TaskTime: MessageTypeDefinition<_skein_worker_v1_TaskTimeInput, _skein_worker_v1_TaskTime>
+        WantedKey: MessageTypeDefinition<_skein_worker_v1_WantedKeyInput, _skein_worker_v1_WantedKey>
         Worker: SubtypeConstructor<typeof grpc.Client, _skein_worker_v1_WorkerClient> & { service: _skein_worker_v1_WorkerDefinition }
         WorkerBeat: MessageTypeDefinition<_skein_worker_v1_WorkerBeatInput, _skein_worker_v1_WorkerBeat>
       }

@@ -24,7 +24,12 @@ export type S3Credential = {
   readonly endpoint: string | null;
   /** The bucket is the first part of the path, not of the host's name. */
   readonly pathStyle: boolean;
+  /** The folders that the key opens: another one like it is asked for by these. Absent = it is not renewed. */
+  readonly reach?: KeyReach;
 };
+
+/** The folders below which a key reads, or also writes. */
+type KeyReach = { readonly folders: readonly string[]; readonly writes: boolean };
 
 const NO_CREDENTIAL: StorageCredential = { kind: 'none' };
 
@@ -52,4 +57,5 @@ const S3_FIELDS = Object.keys({
   region: true,
   endpoint: true,
   pathStyle: true,
+  reach: true,
 } satisfies Readonly<Record<keyof S3Credential, true>>) as readonly (keyof S3Credential)[];

@@ -54,6 +54,7 @@ export const fileStorage: Storage = {
         return {
           sizeBytes: file.sizeBytes,
           tail,
+          crc: null,
           read: (offset, length) => guard(uri, () => file.read(offset, length)),
           [Symbol.asyncDispose]: () => file[Symbol.asyncDispose](),
         };

@@ -23,9 +23,10 @@ export interface Storage {
   write(location: string, bytes: Uint8Array): Promise<void>;
   /**
    * Creates a file of bytes that come one after the other, like `write`. @returns its size
+   * @param crc CRC-32 of all bytes, where the caller knows it: a store that is not a file system keeps it with the file
    * @throws also what the bytes throw: then there is no file
    */
-  writeStream(location: string, chunks: AsyncIterable<Uint8Array>): Promise<number>;
+  writeStream(location: string, chunks: AsyncIterable<Uint8Array>, crc?: number): Promise<number>;
   /**
    * Gives a whole file its final name, in the place of a file of that name, and makes the folders that it needs. An object store copies it
    * within itself and then deletes the earlier name: readers of the final one see the old file or the new one. @throws FileNotFound
@@ -75,6 +76,8 @@ interface OpenedFile extends AsyncDisposable {
   readonly sizeBytes: number;
   /** The last bytes, as many as `openFile` asked for; fewer in a smaller file. */
   readonly tail: Buffer;
+  /** CRC-32 of the whole file as its writer told the store; null when none did. */
+  readonly crc: number | null;
   /** Reads bytes `[offset, offset + length)`; fewer where the file ends. */
   read(offset: number, length: number): Promise<Buffer>;
 }

@@ -11,6 +11,8 @@ import type { ReadPartitionReplyInput } from '#proto/generated/skein/worker/v1/R
 import type { ReadPartitionRequest } from '#proto/generated/skein/worker/v1/ReadPartitionRequest.ts';
 import type { ReachReplyInput } from '#proto/generated/skein/worker/v1/ReachReply.ts';
 import type { ReachRequest } from '#proto/generated/skein/worker/v1/ReachRequest.ts';
+import type { RenewKeyReplyInput } from '#proto/generated/skein/worker/v1/RenewKeyReply.ts';
+import type { RenewKeyRequest } from '#proto/generated/skein/worker/v1/RenewKeyRequest.ts';
 import type { RunTaskReplyInput } from '#proto/generated/skein/worker/v1/RunTaskReply.ts';
 import type { RunTaskRequest } from '#proto/generated/skein/worker/v1/RunTaskRequest.ts';
 import type { WorkerHandlers } from '#proto/generated/skein/worker/v1/Worker.ts';
@@ -26,6 +28,7 @@ import { encodeError, toServiceError } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { queryId, taskId, type QueryId } from '#shared/id.ts';
 import type { MlfqSpec } from '#shared/mlfq-spec.ts';
+import type { S3Credential } from '#shared/storage/credential.ts';
 import { verifyTicket } from '#shared/ticket.ts';
 import type { PeerClients } from '../exchange/peer-clients.ts';
 import type { OrderedEnd } from '../ordered-end.ts';
@@ -78,6 +81,11 @@ export function controlHandlers(options: ControlOptions): WorkerHandlers {
     Reach: ofCoordinator<ReachRequest, ReachReplyInput>(async ({ address }) => ({
       reached: await peers.reaches(address),
     })),
+    RenewKey: ofCoordinator<RenewKeyRequest, RenewKeyReplyInput>(async (request) => {
+      const ticket = verifyTicket(request.ticket, security.keyring, options.clock.nowMs());
+      const credential = JSON.parse(request.credential.toString()) as S3Credential;
+      return { found: tasks.renewKey(ticket, { replaces: request.old_credential_id, credential }) };
+    }),
   };
   return {
     ...asked,

@@ -3,6 +3,7 @@ import type { TenantId } from '#shared/id.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
 import { fileCredential } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
+import type { StorageUse } from '#shared/storage/storage-use.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import type { ObjectFolder } from './object-folder.ts';
 
@@ -22,8 +23,8 @@ export class SlotObjects {
   }
 
   /** For one task. */
-  of(tenant: TenantId): HeldObjects {
-    return new HeldObjects(this, digest(tenant));
+  of(tenant: TenantId, use: StorageUse = {}): HeldObjects {
+    return new HeldObjects(this, { tenantFolder: digest(tenant), use });
   }
 
   tenantFolder(folder: string): string {
@@ -64,13 +65,16 @@ export class SlotObjects {
 
 /** The objects that one task reads, as local files. They are in use until it is disposed. */
 export class HeldObjects implements AsyncDisposable {
+  /** The signal, keys and repeats that the task lends to its storages. */
+  readonly use: StorageUse;
   readonly #slot: SlotObjects;
   readonly #tenantFolder: string;
   readonly #paths = new Map<string, { readonly path: string; readonly name: string }>();
 
-  constructor(slot: SlotObjects, tenantFolder: string) {
+  constructor(slot: SlotObjects, { tenantFolder, use }: { readonly tenantFolder: string; readonly use: StorageUse }) {
     this.#slot = slot;
     this.#tenantFolder = tenantFolder;
+    this.use = use;
   }
 
   /** The folder of all these local files: other tasks of the tenant have theirs there, too. */
@@ -92,7 +96,7 @@ export class HeldObjects implements AsyncDisposable {
         signal.throwIfAborted();
         const { path: location, sizeBytes, etag = '' } = object;
         const name = `${digest(JSON.stringify([tableUuid, location, sizeBytes, etag]))}${extensionOf(location)}`;
-        const storage = openStorage(location, credential);
+        const storage = openStorage(location, credential, this.use);
         const path = await this.#slot.take(signal, { storage, location, tenantFolder: this.#tenantFolder, name });
         this.#paths.set(location, { path, name });
       }
@@ -106,7 +110,7 @@ export class HeldObjects implements AsyncDisposable {
   open(location: string, credential: StorageCredential): Storage {
     // A copy of a part of a stage's file.
     if (location.startsWith('/')) return openStorage(location, fileCredential(location));
-    const storage = openStorage(location, credential);
+    const storage = openStorage(location, credential, this.use);
     if (storage.isLocal) return storage;
     const path = this.#paths.get(location)?.path;
     if (path === undefined) return storage;

@@ -1,6 +1,6 @@
 import { InterruptControl } from './interrupt-control.ts';
 import type { SlotChannel } from './slot-channel.ts';
-import type { FromJob, QueryTime, SlotInput, SlotJob, SlotOutput, SlotStart } from './slot-messages.ts';
+import type { FromJob, FromSlot, QueryTime, SlotInput, SlotJob, SlotStart } from './slot-messages.ts';
 
 /** Interval between repeated interrupts: the first may fall between two pieces, or into planning, which reacts slowly. */
 const INTERRUPT_INTERVAL_MS = 50;
@@ -31,7 +31,7 @@ export class Attempt {
       readonly cpuMs: () => number;
       readonly channel: SlotChannel;
     },
-    onOutput: (output: SlotOutput) => void,
+    onOutput: (output: FromSlot) => void,
   ) {
     this.#job = job;
     this.#channel = thread.channel;

@@ -19,6 +19,7 @@ const OPTIONS = {
   onTaken: nothing,
   onWithdrawn: nothing,
   onHold: nothing,
+  onKey: () => undefined,
   onTime: nothing,
   onCancel: nothing,
 };

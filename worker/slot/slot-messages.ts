@@ -1,5 +1,6 @@
 import type { ErrorData } from '#shared/error.ts';
 import type { InputSpec, TaskQueueing, TaskReport, SentTask } from '#proto/task.ts';
+import type { S3Credential } from '#shared/storage/credential.ts';
 import type { MessagePort } from 'node:worker_threads';
 import type { NativeMessage } from '../batch/arrow-message.ts';
 import type { IdleLimits } from '../duckdb/instance-pool.ts';
@@ -89,20 +90,28 @@ export type SlotOutput =
   | { readonly kind: 'failed'; readonly error: ErrorData };
 
 /** The messages of one job from its thread, in order; nothing follows on the one that is the last. */
-export type FromJob = { readonly job: number; readonly outputs: readonly SlotOutput[]; readonly isLast: boolean };
+export type FromJob = { readonly job: number; readonly outputs: readonly FromSlot[]; readonly isLast: boolean };
+
+/** `wantsKey`: the task needs another key in place of this one, which ends or was refused. */
+export type FromSlot = SlotOutput | { readonly kind: 'wantsKey'; readonly credentialId: string };
 
 /** The facts that decide on the level of a query's tasks: its time on slots over the whole cluster, and whether it stays on the top level. */
 export type QueryTime = Pick<SentTask, 'scheduledMs' | 'pinnedToTop'>;
 
 /**
  * A message to a job: a reader took, or the spool stored, this much of the output; the task gets no turns until it is no longer held; its
- * query has had this time by now; it must end with this error; or it runs elsewhere, as its `InterruptControl` says.
+ * query has had this time by now; it has this key in place of another; it must end with this error; or it runs elsewhere, as its
+ * `InterruptControl` says.
  */
 export type SlotInput =
   | { readonly kind: 'taken'; readonly bytes: number }
   | { readonly kind: 'hold'; readonly on: boolean }
   | { readonly kind: 'time'; readonly time: QueryTime }
+  | ({ readonly kind: 'key' } & RenewedKey)
   | { readonly kind: 'cancel'; readonly error: ErrorData }
   | { readonly kind: 'withdrawn' };
+
+/** A key in place of the one of an id. */
+export type RenewedKey = { readonly replaces: string; readonly credential: S3Credential };
 
 export type ToJob = { readonly job: number; readonly input: SlotInput };

@@ -4,7 +4,7 @@ import type { Asker } from '#shared/fair/asker.ts';
 import { freeMessage } from '../batch/arrow-message.ts';
 import type { Attempt } from './attempt.ts';
 import type { Slot } from './slot.ts';
-import type { QueryTime, SlotOutput, SlotStart } from './slot-messages.ts';
+import type { FromSlot, QueryTime, RenewedKey, SlotOutput, SlotStart } from './slot-messages.ts';
 
 /**
  * A task in the pool.
@@ -38,6 +38,8 @@ export class SlotRun implements Asker {
   #stepsBack = false;
   #wasWithdrawn = false;
   #leftExpress = false;
+  readonly #wantedKeys = new Set<string>();
+  readonly #renewedKeys: RenewedKey[] = [];
   #time: QueryTime;
   readonly #sinceMs = performance.now();
 
@@ -120,6 +122,18 @@ export class SlotRun implements Asker {
     if (this.#state.kind === 'running') this.#state.attempt.setTime(time);
   }
 
+  /** Ids of the keys in whose place the task waits for others. */
+  get wantedKeys(): readonly string[] {
+    return [...this.#wantedKeys];
+  }
+
+  /** Brings the task a key in place of another. */
+  renewKey(key: RenewedKey): void {
+    this.#wantedKeys.delete(key.replaces);
+    this.#renewedKeys.push(key);
+    if (this.#state.kind === 'running') this.#state.attempt.post({ kind: 'key', ...key });
+  }
+
   /** Starts an attempt on a slot. */
   place(slot: Slot, job: number): void {
     if (this.#state.kind !== 'waiting') return;
@@ -134,6 +148,7 @@ export class SlotRun implements Asker {
     );
     this.#state = { kind: 'running', attempt, slot };
     this.#attempts.push(attempt);
+    for (const key of this.#renewedKeys) attempt.post({ kind: 'key', ...key });
     void this.#follow(attempt);
   }
 
@@ -206,7 +221,11 @@ export class SlotRun implements Asker {
     this.#state.attempt.nudge();
   }
 
-  #accept(attempt: Attempt, output: SlotOutput): void {
+  #accept(attempt: Attempt, output: FromSlot): void {
+    if (output.kind === 'wantsKey') {
+      this.#wantedKeys.add(output.credentialId);
+      return;
+    }
     if (!this.isOn(attempt)) {
       if (output.kind === 'batch') freeMessage(output.message);
       return;

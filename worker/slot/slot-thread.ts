@@ -7,6 +7,7 @@ import { SkeinError, type ErrorCode, type ErrorData } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
 import { returnMemoryWhenIdle } from '#shared/thread/idle-memory.ts';
 import { SlotObjects, type HeldObjects } from '../objects/held-objects.ts';
+import { TaskKeys } from '../objects/task-keys.ts';
 import { ObjectFolder } from '../objects/object-folder.ts';
 import type { DeletedPositions } from '../scan/deleted-positions.ts';
 import { dropPositions, loadPositions } from '../scan/load-positions.ts';
@@ -139,7 +140,8 @@ export async function runTask(job: SlotJob): Promise<void> {
     scheduler.hold(job.job, false);
     scheduler.wake(job.job);
   };
-  const output = new TaskOutput(job.job, channel, {
+  const keys = new TaskKeys(abort.signal, (id) => output.wantKey(id));
+  const output: TaskOutput = new TaskOutput(job.job, channel, {
     bufferBytes: settings.outputBufferBytes,
     spoolFull: () => Atomics.load(settings.activity, ACTIVITY.spoolFull) !== 0,
     onTaken: () => scheduler.wake(job.job),
@@ -147,6 +149,7 @@ export async function runTask(job: SlotJob): Promise<void> {
     onWithdrawn: () => goOn(),
     onHold: (on) => scheduler.hold(job.job, on),
     onTime: (time) => scheduler.setTime(job.job, time),
+    onKey: ({ replaces, credential }) => keys.renewed(replaces, credential),
     onCancel: (error) => {
       const reason = SkeinError.fromData(error);
       abort.abort(reason);
@@ -161,7 +164,7 @@ export async function runTask(job: SlotJob): Promise<void> {
     const spec = await decodeTask(job.spec);
     if (control.isWithdrawn) return;
     ranges = new RangeFiles(join(settings.spillDir, `ranges-${threadId}`), spec);
-    objects = slotObjects.of(spec.tenant);
+    objects = slotObjects.of(spec.tenant, keys.use);
     const parts = { job, spec, control, output, ranges, objects, signal: abort.signal, mayCache: mayCache(spec) };
     const done = await prepareAndRun(parts, beganMs, (task) => {
       running = task;
@@ -357,6 +360,7 @@ async function runWrite(
     connection,
     run,
     signal,
+    use: objects.use,
     operators: () => operators,
     workFolder: workFolderOf(settings.spillDir, spec.tenant),
   };

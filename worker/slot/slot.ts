@@ -9,7 +9,7 @@ import { LevelStats, type Levels } from './level-stats.ts';
 import { QuantumStamp } from './quantum-stamp.ts';
 import { BETWEEN, observe, type Watched } from './quantum-watch.ts';
 import { SlotChannel } from './slot-channel.ts';
-import type { SlotJob, SlotOutput, SlotSettings, SlotStart } from './slot-messages.ts';
+import type { SlotJob, FromSlot, SlotSettings, SlotStart } from './slot-messages.ts';
 import { coreTimes, lowerPriority, pagesTouched, restorePriority } from './thread-priority.ts';
 
 /** The memory that a slot's thread was the first to touch. */
@@ -115,7 +115,7 @@ export class Slot {
   }
 
   /** Starts a task on the thread; `job` is a number unique to the attempt. */
-  begin(job: number, start: SlotStart, onOutput: (output: SlotOutput) => void): Attempt {
+  begin(job: number, start: SlotStart, onOutput: (output: FromSlot) => void): Attempt {
     const cpuMs = (): number => coreTimes(this.#stamp.thread).ranMs;
     const run = (one: SlotJob): Promise<void> =>
       this.#pool.run(one, one.port === null ? {} : { transferList: [one.port] });

@@ -29,6 +29,7 @@ function opened() {
     onTaken: nothing,
     onWithdrawn: nothing,
     onHold: nothing,
+    onKey: () => undefined,
     onTime: nothing,
     onCancel: nothing,
   });

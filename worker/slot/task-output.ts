@@ -3,7 +3,7 @@ import type { TaskReport } from '#proto/task.ts';
 import { encodeArrowMessage, encodeNative } from '../batch/arrow-message.ts';
 import type { ArrowMessage } from '../duckdb/arrow-out.ts';
 import type { ThreadChannel } from './slot-channel.ts';
-import type { QueryTime, SlotInput, SlotOutput } from './slot-messages.ts';
+import type { FromSlot, QueryTime, RenewedKey, SlotInput } from './slot-messages.ts';
 
 /**
  * Sends a task's output messages from its slot to the spool, and receives credit for the bytes that the reader took. Those of a quantum go
@@ -15,7 +15,7 @@ export class TaskOutput {
   readonly #bufferBytes: number;
   readonly #spoolFull: () => boolean;
   #untakenBytes = 0;
-  #pending: SlotOutput[] = [];
+  #pending: FromSlot[] = [];
   /** Sends what is pending when the quantum has ended. */
   #soon: NodeJS.Immediate | undefined;
   /** Number of the partition that sent the dictionaries. */
@@ -37,6 +37,7 @@ export class TaskOutput {
       readonly onWithdrawn: () => void;
       readonly onHold: (on: boolean) => void;
       readonly onTime: (time: QueryTime) => void;
+      readonly onKey: (key: RenewedKey) => void;
       readonly onCancel: (error: ErrorData) => void;
     },
   ) {
@@ -48,6 +49,7 @@ export class TaskOutput {
       if (input.kind === 'cancel') options.onCancel(input.error);
       else if (input.kind === 'hold') options.onHold(input.on);
       else if (input.kind === 'time') options.onTime(input.time);
+      else if (input.kind === 'key') options.onKey(input);
       else if (input.kind === 'withdrawn') options.onWithdrawn();
       else {
         this.#untakenBytes -= input.bytes;
@@ -105,6 +107,11 @@ export class TaskOutput {
     if (this.#pending.some((output) => 'rows' in output && output.rows > 0)) this.#send(false);
   }
 
+  /** The task needs another key in place of this one. */
+  wantKey(credentialId: string): void {
+    this.#post({ kind: 'wantsKey', credentialId });
+  }
+
   finish(report: TaskReport): void {
     this.#post({ kind: 'finished', report });
   }
@@ -128,7 +135,7 @@ export class TaskOutput {
     return true;
   }
 
-  #post(output: SlotOutput): void {
+  #post(output: FromSlot): void {
     this.#pending.push(output);
     this.#soon ??= setImmediate(() => this.#send(false));
   }

@@ -20,7 +20,7 @@ import { TASK_FILES_MAX, type WriteTools } from '../write/write-table.ts';
 export async function writeStage(sql: string, sink: StageSink, tools: WriteTools): Promise<UnloadedRows> {
   const isOwn = sink.allowedRoots.some((root) => isWithin(sink.folder, `${root}/${UPLOADS_FOLDER}`));
   if (!isOwn) throw new SkeinError('INVALID_TABLE_DATA', 'the folder of an upload lies outside of its stage');
-  const place = writingPlace(sink, tools.workFolder);
+  const place = writingPlace(sink, tools);
   const { storage } = place;
   const folder = `${place.folder}/${randomUUID()}`;
   const path = storage.localPath(folder);

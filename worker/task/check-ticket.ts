@@ -25,6 +25,18 @@ export function checkTaskTicket(spec: SentTask, ticket: Ticket): void {
   }
 }
 
+/** Checks that a key is for a task, and for locations that the task may read or write anyway. @throws UNAUTHENTICATED */
+export function checkRenewal(spec: SentTask, ticket: Ticket, id: string): void {
+  if (ticket.taskId !== spec.taskId || !isOfQuery(ticket, spec)) {
+    throw new SkeinError('UNAUTHENTICATED', 'the ticket is for another task');
+  }
+  const written = 'sink' in spec.output ? [spec.output.sink] : [];
+  const roots = [...spec.access, ...written].flatMap(({ allowedRoots }) => allowedRoots);
+  const grants = ticket.grants.filter((grant) => grant.credentialId === id);
+  if (grants.length > 0 && grants.every(({ location }) => roots.some((root) => isWithin(location, root)))) return;
+  throw new SkeinError('UNAUTHENTICATED', 'the ticket does not cover the key');
+}
+
 /** Checks that a task reads only outputs of its own query, on any worker. @throws UNAUTHENTICATED */
 export function checkSourceTicket({ taskId, partition }: InputSource, spec: SentTask, ticket: Ticket): void {
   const isFor = ticket.taskId === taskId && ticket.partition === partition;

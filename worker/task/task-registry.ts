@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { WantedKey } from '#proto/generated/skein/worker/v1/WantedKey.ts';
 import type { TaskTime } from '#proto/generated/skein/worker/v1/TaskTime.ts';
 import { PARTITIONS_MAX, type InputSource, type SentTask, type TaskReport } from '#proto/task.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -7,14 +8,16 @@ import type { QueryId, TaskId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { orAborted } from '#shared/or-aborted.ts';
 import type { Keyring } from '#shared/keyring.ts';
+import { credentialId } from '#shared/storage/credential.ts';
 import { verifyTicket, type Ticket } from '#shared/ticket.ts';
 import type { InputPlaces } from '../exchange/collect-inputs.ts';
 import type { PeerClients } from '../exchange/peer-clients.ts';
 import type { MemoryGate } from '../slot/memory-gate.ts';
+import type { RenewedKey } from '../slot/slot-messages.ts';
 import type { SlotPool } from '../slot/slot-pool.ts';
 import type { Spool, TaskSpool, WholeOutput } from '../spool/spool.ts';
 import type { SpooledOutput, SpoolStore } from '../spool/spooled-output.ts';
-import { checkSourceTicket, checkTaskTicket, isOfQuery } from './check-ticket.ts';
+import { checkRenewal, checkSourceTicket, checkTaskTicket, isOfQuery } from './check-ticket.ts';
 import { isReplaced, nextCoordinators, NO_COORDINATORS } from './coordinators-state.ts';
 import type { TaskEnd } from './execute-task.ts';
 import { nextIntake, refusal, type IntakeEvent, type IntakeState } from './intake-state.ts';
@@ -94,6 +97,25 @@ export class TaskRegistry {
       const { queryId: query_id, taskId: task_id } = spec;
       return isMeant(spec) ? [{ query_id, task_id, scheduled_ms: scheduledMs, bytes_scanned: bytesScanned }] : [];
     });
+  }
+
+  /** The keys in whose place tasks wait for others. */
+  wantedKeys(): readonly WantedKey[] {
+    return [...this.#options.pool.runs].flatMap(({ start: { spec }, wantedKeys }) =>
+      wantedKeys.map((credential_id) => ({ query_id: spec.queryId, credential_id })),
+    );
+  }
+
+  /**
+   * Brings a task a key in place of another; false when the task is not here. @throws UNAUTHENTICATED when the ticket is for another task, or
+   * does not cover what the task does with the key
+   */
+  renewKey(ticket: Ticket, key: RenewedKey): boolean {
+    const task = this.#tasks.get(ticket.taskId);
+    if (task === undefined) return false;
+    checkRenewal(task.spec, ticket, credentialId(key.credential));
+    for (const run of this.#options.pool.runs) if (run.start.spec.taskId === ticket.taskId) run.renewKey(key);
+    return true;
   }
 
   /** Tasks that have not left their slot. */

@@ -7,6 +7,7 @@ import { parseSchema } from '#shared/iceberg/schema.ts';
 import { partitionTypes } from '#shared/iceberg/write/write-manifest.ts';
 import { printPositions } from '#shared/iceberg/print-positions.ts';
 import { parseJson } from '#shared/json.ts';
+import type { StorageUse } from '#shared/storage/storage-use.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { Connection } from '../duckdb/instance.ts';
 import { duckdb, type Address } from '../duckdb/library.ts';
@@ -35,6 +36,8 @@ export type WriteTools = {
   readonly signal: AbortSignal;
   /** Local folder for files that go to a bucket. */
   readonly workFolder: string;
+  /** The signal, keys and repeats that the task lends to its storages. */
+  readonly use: StorageUse;
 };
 
 /**
@@ -44,7 +47,7 @@ export type WriteTools = {
 export async function writeTable(
   sql: string,
   sink: TableSink,
-  { connection, run, signal, workFolder }: WriteTools,
+  { connection, run, signal, workFolder, use }: WriteTools,
 ): Promise<WrittenTable> {
   const schema = parseSchema(parseJson(sink.schema));
   const spec = parsePartitionSpec(parseJson(sink.spec));
@@ -70,7 +73,7 @@ export async function writeTable(
   }
   const { rowGroupRows, fileBytes } = sink;
   const format = { codec: sink.codec ?? undefined, level: sink.codecLevel ?? undefined, rowGroupRows, fileBytes };
-  const place = writingPlace(sink, workFolder);
+  const place = writingPlace(sink, { workFolder, use });
   const writer = new TableFileWriter(database, place.storage, { schema, spec, folder: place.folder }, format);
   try {
     const types = partitionTypes(schema, spec);

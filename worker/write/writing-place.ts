@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { fileCredential, type StorageCredential } from '#shared/storage/credential.ts';
 import { fileLocation } from '#shared/storage/location.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
+import type { StorageUse } from '#shared/storage/storage-use.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 
 /** Files that are uploaded at once. */
@@ -26,8 +28,11 @@ export type WritingPlace = {
 
 type Sink = { readonly folder: string; readonly credential: StorageCredential };
 
-export function writingPlace({ folder, credential }: Sink, workFolder: string): WritingPlace {
-  const target = openStorage(folder, credential);
+export function writingPlace(
+  { folder, credential }: Sink,
+  { workFolder, use }: { readonly workFolder: string; readonly use: StorageUse },
+): WritingPlace {
+  const target = openStorage(folder, credential, use);
   if (target.isLocal) {
     return {
       storage: target,
@@ -52,7 +57,7 @@ export function writingPlace({ folder, credential }: Sink, workFolder: string): 
           signal.throwIfAborted();
           const [from, to] = [files[i]?.path ?? '', placed[i]?.path ?? ''];
           published.push(to);
-          await target.writeStream(to, bytesOf(signal, storage, from));
+          await target.writeStream(to, bytesOf(signal, storage, from), await crcOf(signal, storage, from));
         }
       };
       const results = await Promise.allSettled(Array.from({ length: UPLOADS_AT_ONCE }, work));
@@ -60,8 +65,21 @@ export function writingPlace({ folder, credential }: Sink, workFolder: string): 
       if (failed !== undefined) throw failed.reason;
       return placed;
     },
-    takeBack: () => target.remove(published).catch(() => undefined),
+    takeBack: () => {
+      // The task may be cancelled.
+      const { signal: _signal, ...rest } = use;
+      return openStorage(folder, credential, rest)
+        .remove(published)
+        .catch(() => undefined);
+    },
   };
+}
+
+/** Checksum of a local file. */
+async function crcOf(signal: AbortSignal, storage: Storage, location: string): Promise<number> {
+  let crc = 0;
+  for await (const chunk of bytesOf(signal, storage, location)) crc = crc32(chunk, crc);
+  return crc;
 }
 
 async function* bytesOf(signal: AbortSignal, storage: Storage, location: string): AsyncGenerator<Buffer> {

@@ -9,6 +9,7 @@ import { changeTable } from '../../operation/change-table.ts';
 import { requireCollectable } from './collectable.ts';
 import type { Procedure } from './procedure.ts';
 import { durationValue } from './values.ts';
+import { statementUse } from '../../catalog-client/fresh-key.ts';
 
 /** Locations that one call to the storage removes. */
 const REMOVED_AT_ONCE = 1_000;
@@ -64,7 +65,7 @@ async function removeFiles(context: CommandContext, { table, base, found, dryRun
   if (files === null) return 0;
   const request = { ...files, allowedRoots, credential };
   const tableName = [table.catalog, ...table.namespace, table.table].join('.');
-  const storage = openStorage(metadata.location, credential);
+  const storage = openStorage(metadata.location, credential, statementUse(catalog, caller.claims.tenant, signal));
   let count = 0;
   for await (const paths of context.files.unreachable(request, { tableName, signal })) {
     count += paths.length;

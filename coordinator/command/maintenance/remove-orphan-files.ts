@@ -12,6 +12,7 @@ import type { CommandContext } from '../../operation/command-context.ts';
 import { requireCollectable } from './collectable.ts';
 import type { Procedure } from './procedure.ts';
 import { durationValue } from './values.ts';
+import { statementUse } from '../../catalog-client/fresh-key.ts';
 
 const DAY_MS = 86_400_000;
 /** Age from which a file is removed, unless the call says another. */
@@ -47,7 +48,7 @@ export const removeOrphanFiles: Procedure = {
     const begun = await load();
     requireCollectable(begun.metadata, position);
     const { location, tableUuid } = begun.metadata;
-    const storage = openStorage(location, begun.credential);
+    const storage = openStorage(location, begun.credential, statementUse(catalog, caller.claims.tenant, signal));
     const found = await listFiles(storage, begun, signal);
     const openWrites = [...(await context.openWrites())];
     const { metadata, allowedRoots, credential } = await load();

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
 import { SkeinError } from '#shared/error.ts';
 import { FileNotFound, FileTooLarge } from '#shared/storage/storage.ts';
 import { isMissing, type ObjectAnswer, type S3Client } from './s3-client.ts';
@@ -9,7 +10,14 @@ import { AnswerTooLarge } from './signed-request.ts';
 /** Reads of objects: a body that ends early is gone on with where it ended, and only in the object that was opened. */
 
 /** The facts of an object that its answers tell. */
-export type ObjectFacts = { readonly sizeBytes: number; readonly etag: string; readonly modifiedMs: number };
+export type ObjectFacts = {
+  readonly sizeBytes: number;
+  /** Empty when the store gives none. */
+  readonly etag: string;
+  readonly modifiedMs: number;
+  /** CRC-32 of the whole object, as its writer has computed it; null when it did not. */
+  readonly crc: number | null;
+};
 
 /** How often the rest of a cut body is asked for without a byte of progress. */
 const CUTS_MAX = 6;
@@ -21,18 +29,41 @@ const ERROR_BYTES_MAX = 65_536;
 export async function readObject(client: S3Client, location: string, bytesMax: number): Promise<Buffer> {
   const place = s3Place(location);
   try {
-    const first = await client.send({ ...place, method: 'GET', answerBytesMax: Math.max(bytesMax, ERROR_BYTES_MAX) });
-    const sizeBytes = Number(first.headers['content-length'] ?? first.body.length);
-    if (sizeBytes > bytesMax) throw new FileTooLarge(location, bytesMax);
-    if (!first.isCut) return first.body;
-    const etag = etagOf(first);
-    const from = first.body.length;
-    const rest = await readRest(client, place, { begin: from, end: sizeBytes, etag });
-    return Buffer.concat([first.body, rest]);
+    for (;;) {
+      const { body, crc } = await readWhole(client, place, { location, bytesMax });
+      if (crc === null || crc32(body) === crc) return body;
+      if (!client.mayRepeat()) throw new Error('the bytes are not those that were written');
+    }
   } catch (error) {
     if (error instanceof AnswerTooLarge) throw new FileTooLarge(location, bytesMax);
     throw readError(location, error);
   }
+}
+
+async function readWhole(
+  client: S3Client,
+  place: S3Place,
+  { location, bytesMax }: { readonly location: string; readonly bytesMax: number },
+): Promise<{ readonly body: Buffer; readonly crc: number | null }> {
+  const first = await client.send({
+    ...place,
+    method: 'GET',
+    headers: { 'x-amz-checksum-mode': 'ENABLED' },
+    answerBytesMax: Math.max(bytesMax, ERROR_BYTES_MAX),
+  });
+  const length = first.headers['content-length'];
+  // A list of pieces may end anywhere when nobody has said how many there are.
+  const sizeBytes = length === undefined ? (first.isCut ? bytesMax + 1 : first.body.length) : Number(length);
+  if (sizeBytes > bytesMax && length !== undefined) throw new FileTooLarge(location, bytesMax);
+  const crc = crcOf(first) ?? storeCrcOf(first);
+  if (!first.isCut) {
+    if (first.body.length > bytesMax) throw new FileTooLarge(location, bytesMax);
+    return { body: first.body, crc };
+  }
+  const rest = await readRest(client, place, { begin: first.body.length, end: sizeBytes, etag: etagOf(first) });
+  const body = Buffer.concat([first.body, rest]);
+  if (body.length > bytesMax) throw new FileTooLarge(location, bytesMax);
+  return { body, crc };
 }
 
 type Range = {
@@ -95,6 +126,11 @@ export async function headObject(
 
 /** Says which request has made an object. */
 export const WRITE_ID_HEADER = 'x-amz-meta-skein-write';
+/**
+ * CRC-32 of an object in hexadecimal digits, as its writer has computed it. The answer to every range has it; a checksum that the store
+ * keeps by itself comes only with a whole object.
+ */
+export const CRC_HEADER = 'x-amz-meta-skein-crc32';
 
 const PART = 206;
 const EMPTY_RANGE = 416;
@@ -107,15 +143,24 @@ async function readRest(client: S3Client, place: S3Place, { begin, end, etag: kn
     const answer = await getRange(client, place, { range: `bytes=${at}-${end - 1}`, etag, bytesMax: end - at });
     if (answer.status === EMPTY_RANGE) break;
     const body = answer.status === PART ? answer.body : answer.body.subarray(at, end);
-    etag ??= etagOf(answer);
+    etag ||= etagOf(answer);
+    const given = givenRange(answer);
+    if (given !== undefined && given.begin !== at) throw new Error('the store gave another range than was asked for');
     parts.push(body);
+    const whole = given === undefined ? at + body.length : Math.min(end, given.end);
     at += body.length;
-    if (!answer.isCut) break;
+    if (!answer.isCut && at >= whole) break;
     cuts = body.length === 0 ? cuts + 1 : 0;
-    if (cuts > CUTS_MAX) throw new Error('the answers end early');
+    if (cuts > CUTS_MAX || !client.mayRepeat()) throw new Error('the answers end early');
     await sleep(CUT_WAIT_MS * 2 ** cuts * Math.random());
   }
   return parts.length === 1 ? (parts[0] ?? Buffer.alloc(0)) : Buffer.concat(parts);
+}
+
+/** Bytes `[begin, end)` that an answer says it has. */
+function givenRange({ status, headers }: ObjectAnswer): { readonly begin: number; readonly end: number } | undefined {
+  const [, first, last] = /^bytes (\d+)-(\d+)\//.exec(headers['content-range'] ?? '') ?? [];
+  return status === PART && first !== undefined ? { begin: Number(first), end: Number(last) + 1 } : undefined;
 }
 
 const getRange = (
@@ -127,7 +172,7 @@ const getRange = (
     {
       ...place,
       method: 'GET',
-      headers: { range, ...(etag === null ? {} : { 'if-match': `"${etag}"` }) },
+      headers: { range, ...(etag === null || etag === '' ? {} : { 'if-match': `"${etag}"` }) },
       answerBytesMax: Math.max(bytesMax, ERROR_BYTES_MAX),
     },
     [EMPTY_RANGE],
@@ -140,7 +185,19 @@ function factsOf(answer: ObjectAnswer): ObjectFacts {
     sizeBytes: Number(total ?? headers['content-length'] ?? answer.body.length),
     etag: etagOf(answer),
     modifiedMs: Date.parse(headers['last-modified'] ?? '') || 0,
+    crc: crcOf(answer),
   };
+}
+
+function crcOf({ headers }: ObjectAnswer): number | null {
+  const text = String(headers[CRC_HEADER] ?? '');
+  return /^[0-9a-f]{8}$/.test(text) ? Number.parseInt(text, 16) : null;
+}
+
+/** The checksum of a whole object that the store keeps. That of an object of parts may be one of their checksums: then it has a dash. */
+function storeCrcOf({ headers }: ObjectAnswer): number | null {
+  const text = String(headers['x-amz-checksum-crc32'] ?? '');
+  return /^[A-Za-z0-9+/]{6}==$/.test(text) ? Buffer.from(text, 'base64').readUInt32BE() : null;
 }
 
 /** Without its quotes. */

@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import type { S3Credential } from '#shared/storage/credential.ts';
+import type { StorageUse } from '#shared/storage/storage-use.ts';
 import type { ListedFile, Storage } from '#shared/storage/storage.ts';
 import { S3Client } from './s3-client.ts';
 import { listObjects, removeObjects } from './s3-lists.ts';
@@ -8,8 +9,8 @@ import { headObject, readObject, readRange, readTail } from './s3-ranges.ts';
 import { copyObject, putObject, putStream } from './s3-writes.ts';
 
 /** Storage of `s3:` locations. It has no folders and no links; the programs of this machine cannot open its files. */
-export function s3Storage(credential: S3Credential): Storage {
-  const client = new S3Client(credential);
+export function s3Storage(credential: S3Credential, use?: StorageUse): Storage {
+  const client = new S3Client(credential, use);
   const fileAt = async (location: string): Promise<ListedFile | undefined> => {
     const facts = await headObject(client, location);
     if (facts === undefined) return undefined;
@@ -22,17 +23,18 @@ export function s3Storage(credential: S3Credential): Storage {
     readRange: (location, offset, length) =>
       readRange(client, location, { begin: offset, end: offset + length, etag: null }),
     openFile: async (location, tailBytes) => {
-      const { sizeBytes, etag, tail } = await readTail(client, location, tailBytes);
+      const { sizeBytes, etag, tail, crc } = await readTail(client, location, tailBytes);
       return {
         sizeBytes,
         tail,
+        crc,
         read: (offset, length) =>
           readRange(client, location, { begin: offset, end: Math.min(sizeBytes, offset + length), etag }),
         [Symbol.asyncDispose]: () => Promise.resolve(),
       };
     },
     write: (location, bytes) => putObject(client, location, bytes),
-    writeStream: (location, chunks) => putStream(client, location, chunks),
+    writeStream: (location, chunks, crc) => putStream(client, location, { chunks, crc }),
     place: async (from, to) => {
       await copyObject(client, from, to);
       await removeObjects(client, [from]);

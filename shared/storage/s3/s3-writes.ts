@@ -1,10 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { SkeinError } from '#shared/error.ts';
 import { FileNotFound } from '#shared/storage/storage.ts';
 import { isMissing, type S3Client } from './s3-client.ts';
 import { S3Error, s3Error, storageError } from './s3-error.ts';
 import { s3Place, type S3Place } from './s3-object.ts';
-import { headObject, WRITE_ID_HEADER } from './s3-ranges.ts';
+import { CRC_HEADER, headObject, WRITE_ID_HEADER } from './s3-ranges.ts';
 import { readXml, textAt } from './read-xml.ts';
 import { escapeUri } from './signed-request.ts';
 
@@ -26,13 +27,26 @@ const EXISTS = 412;
 export async function putObject(client: S3Client, location: string, body: Uint8Array): Promise<void> {
   const writeId = randomUUID();
   try {
-    const headers = { 'if-none-match': '*', [WRITE_ID_HEADER]: writeId };
+    const crc = crc32(body);
+    const digest = Buffer.alloc(4);
+    digest.writeUInt32BE(crc);
+    const headers = {
+      'if-none-match': '*',
+      'x-amz-checksum-crc32': digest.toString('base64'),
+      ...ownHeaders(writeId, crc),
+    };
     const answer = await client.send({ ...s3Place(location), method: 'PUT', headers, body }, [EXISTS]);
     if (answer.status === EXISTS) await requireOwn(client, location, { writeId, sent: answer.sent });
   } catch (error) {
     throw storageError(location, error);
   }
 }
+
+/** Headers that come with every answer for the object. */
+const ownHeaders = (writeId: string, crc: number | null | undefined): Readonly<Record<string, string>> => ({
+  [WRITE_ID_HEADER]: writeId,
+  ...(crc === null || crc === undefined ? {} : { [CRC_HEADER]: crc.toString(16).padStart(8, '0') }),
+});
 
 /** An object that exists may be what an earlier time of sending the request has made, whose answer was lost. */
 async function requireOwn(
@@ -44,11 +58,14 @@ async function requireOwn(
   throw new SkeinError('STORAGE_ERROR', `cannot write ${location}: it exists`);
 }
 
-/** Creates an object of bytes that come one after the other. @returns its size @throws also what the bytes throw */
+/**
+ * Creates an object of bytes that come one after the other. @param crc of all of them, when it is known before
+ * @returns its size @throws also what the bytes throw
+ */
 export async function putStream(
   client: S3Client,
   location: string,
-  chunks: AsyncIterable<Uint8Array>,
+  { chunks, crc }: { readonly chunks: AsyncIterable<Uint8Array>; readonly crc: number | undefined },
 ): Promise<number> {
   const parts = partsOf(chunks);
   const first = await parts.next();
@@ -60,7 +77,7 @@ export async function putStream(
     await putObject(client, location, first.value);
     return first.value.length;
   }
-  const upload = await MultipartUpload.begin(client, location);
+  const upload = await MultipartUpload.begin(client, location, crc);
   try {
     let sizeBytes = first.value.length;
     await upload.add(first.value);
@@ -119,10 +136,10 @@ class MultipartUpload {
     this.#writeId = ids.writeId;
   }
 
-  static async begin(client: S3Client, location: string): Promise<MultipartUpload> {
+  static async begin(client: S3Client, location: string, crc: number | null | undefined): Promise<MultipartUpload> {
     const writeId = randomUUID();
     try {
-      const headers = { [WRITE_ID_HEADER]: writeId };
+      const headers = ownHeaders(writeId, crc);
       const { body } = await client.send({ ...s3Place(location), method: 'POST', query: { uploads: '' }, headers });
       const uploadId = textAt(readXml(body), 'InitiateMultipartUploadResult', 'UploadId');
       if (uploadId === undefined) throw new Error('the store began no upload');
@@ -203,6 +220,7 @@ class MultipartUpload {
   async abort(): Promise<void> {
     await Promise.all(this.#running);
     await this.#client
+      .detached()
       .send({ ...this.#place, method: 'DELETE', query: { uploadId: this.#uploadId } }, [404])
       .catch(() => undefined);
   }
@@ -214,7 +232,7 @@ export async function copyObject(client: S3Client, from: string, to: string): Pr
   if (facts === undefined) throw new FileNotFound(from);
   const { bucket, key } = s3Place(from);
   const source = `/${bucket}/${key.split('/').map(escapeUri).join('/')}`;
-  const { sizeBytes, etag } = facts;
+  const { sizeBytes, etag, crc } = facts;
   try {
     if (sizeBytes <= COPY_BYTES_MAX) {
       const headers = { 'x-amz-copy-source': source, 'x-amz-copy-source-if-match': `"${etag}"` };
@@ -222,7 +240,7 @@ export async function copyObject(client: S3Client, from: string, to: string): Pr
       if (textAt(readXml(answer.body), 'CopyObjectResult', 'ETag') === undefined) throw s3Error(answer);
       return;
     }
-    await copyInParts(client, to, { source, sizeBytes });
+    await copyInParts(client, to, { source, sizeBytes, crc });
   } catch (error) {
     throw isMissing(error) || (error instanceof S3Error && error.status === 412)
       ? new FileNotFound(from)
@@ -233,9 +251,9 @@ export async function copyObject(client: S3Client, from: string, to: string): Pr
 async function copyInParts(
   client: S3Client,
   to: string,
-  { source, sizeBytes }: { readonly source: string; readonly sizeBytes: number },
+  { source, sizeBytes, crc }: { readonly source: string; readonly sizeBytes: number; readonly crc: number | null },
 ): Promise<void> {
-  const upload = await MultipartUpload.begin(client, to);
+  const upload = await MultipartUpload.begin(client, to, crc);
   try {
     for (let at = 0; at < sizeBytes; at += COPY_PART_BYTES) {
       await upload.copy(source, `bytes=${at}-${Math.min(at + COPY_PART_BYTES, sizeBytes) - 1}`);

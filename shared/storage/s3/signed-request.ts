@@ -2,6 +2,7 @@ import { Hash, createHash, createHmac, type BinaryLike } from 'node:crypto';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { SignatureV4 } from '@smithy/signature-v4';
+import { SkeinError } from '#shared/error.ts';
 import type { S3Credential } from '#shared/storage/credential.ts';
 
 /** One HTTP request to an AWS service or one that imitates it, signed with version 4, without retries. */
@@ -20,6 +21,8 @@ export type AwsRequest = {
   readonly body?: Uint8Array;
   /** Largest body of an answer. */
   readonly answerBytesMax: number;
+  /** Ends the request; its reason is thrown. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 export type AwsAnswer = {
@@ -33,6 +36,9 @@ export type AwsAnswer = {
 /** Limits of one request: until the connection is there, and between two packets. */
 const CONNECT_TIMEOUT_MS = 5_000;
 const IDLE_TIMEOUT_MS = 20_000;
+/** An answer that comes more slowly than this is given up after a while: a store that gives a byte now and then would never end. */
+const RATE_AFTER_MS = 30_000;
+const RATE_MIN_BYTES_MS = 8;
 /** Connections that a thread keeps to one host. */
 const SOCKETS_MAX = 64;
 /** Longest time for which a connection without a request is kept: stores close theirs after 20 s or more. */
@@ -78,7 +84,15 @@ export async function sendSigned(key: AwsKey, request: AwsRequest): Promise<AwsA
     ...(body === undefined ? {} : { body }),
   };
   const { headers } = await signer(key, request.service).sign(unsigned);
-  return send({ url, method, path: withQuery(path, query), headers, body, bytesMax: request.answerBytesMax });
+  return send({
+    url,
+    method,
+    path: withQuery(path, query),
+    headers,
+    body,
+    bytesMax: request.answerBytesMax,
+    signal: request.signal,
+  });
 }
 
 /** The path is not escaped a second time: the signature of S3 covers it as it is sent, that of STS covers `/`. */
@@ -113,9 +127,10 @@ type Sent = {
   readonly headers: Record<string, string>;
   readonly body: Uint8Array | undefined;
   readonly bytesMax: number;
+  readonly signal: AbortSignal | undefined;
 };
 
-function send({ url, method, path, headers, body, bytesMax }: Sent): Promise<AwsAnswer> {
+function send({ url, method, path, headers, body, bytesMax, signal }: Sent): Promise<AwsAnswer> {
   const isTls = url.protocol === 'https:';
   const options = {
     method,
@@ -125,43 +140,59 @@ function send({ url, method, path, headers, body, bytesMax }: Sent): Promise<Aws
     headers,
     agent: isTls ? HTTPS_AGENT : HTTP_AGENT,
   };
-  return new Promise((resolve, reject) => {
-    const request = isTls ? httpsRequest(options) : httpRequest(options);
+  const { promise, resolve, reject } = Promise.withResolvers<AwsAnswer>();
+  const request = isTls ? httpsRequest(options) : httpRequest(options);
+  request.on('socket', (socket) => {
+    // A request may wait for a connection that another one has, however long.
+    if (!socket.connecting) return;
     const connecting = setTimeout(() => request.destroy(timedOut('no connection')), CONNECT_TIMEOUT_MS).unref();
-    request.on('socket', (socket) => {
-      if (socket.connecting) socket.once(isTls ? 'secureConnect' : 'connect', () => clearTimeout(connecting));
-      else clearTimeout(connecting);
-    });
-    request.setTimeout(IDLE_TIMEOUT_MS, () => request.destroy(timedOut('no bytes came')));
-    request.once('error', (error) => {
-      clearTimeout(connecting);
-      reject(error);
-    });
-    request.once('response', (response) => {
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      const end = (isCut: boolean): void => {
-        const { statusCode: status = 0, headers: head } = response;
-        resolve({
-          status,
-          headers: head,
-          body: chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks),
-          isCut,
-        });
-      };
-      response.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes > bytesMax) return void response.destroy(new AnswerTooLarge('the answer is larger than expected'));
-        chunks.push(chunk);
-      });
-      response.once('end', () => end(false));
-      response.once('error', (error) => {
-        if (error instanceof AnswerTooLarge) reject(error);
-        else end(true);
-      });
-    });
-    request.end(body);
+    const connected = (): void => clearTimeout(connecting);
+    socket.once(isTls ? 'secureConnect' : 'connect', connected).once('close', connected);
   });
+  request.setTimeout(IDLE_TIMEOUT_MS, () => request.destroy(timedOut('no bytes came')));
+  request.once('error', reject);
+  request.once('response', (response) => readAnswer(response, { bytesMax, resolve, reject }));
+  const abort = (): void => void request.destroy(SkeinError.of(signal?.reason));
+  if (signal?.aborted === true) abort();
+  signal?.addEventListener('abort', abort, { once: true });
+  request.once('close', () => signal?.removeEventListener('abort', abort));
+  request.end(body);
+  return promise;
+}
+
+function readAnswer(
+  response: IncomingMessage,
+  {
+    bytesMax,
+    resolve,
+    reject,
+  }: {
+    readonly bytesMax: number;
+    readonly resolve: (answer: AwsAnswer) => void;
+    readonly reject: (error: Error) => void;
+  },
+): void {
+  const { statusCode: status = 0, headers } = response;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const beganMs = performance.now();
+  const end = (isCut: boolean): void => {
+    const body = chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks);
+    resolve({ status, headers, body, isCut });
+  };
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > bytesMax) return void response.destroy(new AnswerTooLarge('the answer is larger than expected'));
+    chunks.push(chunk);
+    const ageMs = performance.now() - beganMs;
+    if (ageMs > RATE_AFTER_MS && bytes < ageMs * RATE_MIN_BYTES_MS) response.destroy(timedOut('bytes come too slowly'));
+  });
+  response.once('end', () => end(false));
+  response.once('error', (error) => {
+    if (error instanceof AnswerTooLarge || error instanceof SkeinError) reject(error);
+    else end(true);
+  });
+  response.once('close', () => end(true));
 }
 
 const timedOut = (what: string): Error => Object.assign(new Error(what), { code: 'ETIMEDOUT' });

@@ -1,3 +1,4 @@
+import type { S3Credential } from '#shared/storage/credential.ts';
 import { afterEach, expect, vi } from 'vitest';
 import type { ScanFile, TaskSpec } from '#proto/task.ts';
 import { plainSecurity } from '#shared/grpc/channel-security.ts';
@@ -101,6 +102,7 @@ export async function cluster(
     taskBytesMax: 100_000,
     workerWaitMs: 10_000,
     onRetry,
+    renewKey: (_tenant: string, key: S3Credential) => Promise.resolve(key),
     running,
   };
   /** Tells the coordinator of the workers that it does not know yet, and waits until they are live. */

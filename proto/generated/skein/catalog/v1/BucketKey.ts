@@ -10,6 +10,8 @@ export interface BucketKeyInput {
   readonly region?: (string);
   readonly endpoint?: (string);
   readonly path_style?: (boolean);
+  readonly folders?: readonly (string)[];
+  readonly writes?: (boolean);
 }
 
 export interface BucketKey {
@@ -20,4 +22,6 @@ export interface BucketKey {
   readonly region: (string);
   readonly endpoint: (string);
   readonly path_style: (boolean);
+  readonly folders: readonly (string)[];
+  readonly writes: (boolean);
 }

@@ -15,6 +15,8 @@ import type { ReachReplyInput as _skein_worker_v1_ReachReplyInput, ReachReply as
 import type { ReachRequestInput as _skein_worker_v1_ReachRequestInput, ReachRequest as _skein_worker_v1_ReachRequest } from '../../../skein/worker/v1/ReachRequest.ts';
 import type { ReadPartitionReplyInput as _skein_worker_v1_ReadPartitionReplyInput, ReadPartitionReply as _skein_worker_v1_ReadPartitionReply } from '../../../skein/worker/v1/ReadPartitionReply.ts';
 import type { ReadPartitionRequestInput as _skein_worker_v1_ReadPartitionRequestInput, ReadPartitionRequest as _skein_worker_v1_ReadPartitionRequest } from '../../../skein/worker/v1/ReadPartitionRequest.ts';
+import type { RenewKeyReplyInput as _skein_worker_v1_RenewKeyReplyInput, RenewKeyReply as _skein_worker_v1_RenewKeyReply } from '../../../skein/worker/v1/RenewKeyReply.ts';
+import type { RenewKeyRequestInput as _skein_worker_v1_RenewKeyRequestInput, RenewKeyRequest as _skein_worker_v1_RenewKeyRequest } from '../../../skein/worker/v1/RenewKeyRequest.ts';
 import type { RunTaskReplyInput as _skein_worker_v1_RunTaskReplyInput, RunTaskReply as _skein_worker_v1_RunTaskReply } from '../../../skein/worker/v1/RunTaskReply.ts';
 import type { RunTaskRequestInput as _skein_worker_v1_RunTaskRequestInput, RunTaskRequest as _skein_worker_v1_RunTaskRequest } from '../../../skein/worker/v1/RunTaskRequest.ts';
 import type { WorkerBeatInput as _skein_worker_v1_WorkerBeatInput, WorkerBeat as _skein_worker_v1_WorkerBeat } from '../../../skein/worker/v1/WorkerBeat.ts';
@@ -75,6 +77,15 @@ export interface WorkerClient extends grpc.Client {
   readPartition(argument: _skein_worker_v1_ReadPartitionRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_ReadPartitionReply>): grpc.ClientUnaryCall;
   readPartition(argument: _skein_worker_v1_ReadPartitionRequestInput, callback: grpc.requestCallback<_skein_worker_v1_ReadPartitionReply>): grpc.ClientUnaryCall;
   
+  RenewKey(argument: _skein_worker_v1_RenewKeyRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_RenewKeyReply>): grpc.ClientUnaryCall;
+  RenewKey(argument: _skein_worker_v1_RenewKeyRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_worker_v1_RenewKeyReply>): grpc.ClientUnaryCall;
+  RenewKey(argument: _skein_worker_v1_RenewKeyRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_RenewKeyReply>): grpc.ClientUnaryCall;
+  RenewKey(argument: _skein_worker_v1_RenewKeyRequestInput, callback: grpc.requestCallback<_skein_worker_v1_RenewKeyReply>): grpc.ClientUnaryCall;
+  renewKey(argument: _skein_worker_v1_RenewKeyRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_RenewKeyReply>): grpc.ClientUnaryCall;
+  renewKey(argument: _skein_worker_v1_RenewKeyRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_worker_v1_RenewKeyReply>): grpc.ClientUnaryCall;
+  renewKey(argument: _skein_worker_v1_RenewKeyRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_RenewKeyReply>): grpc.ClientUnaryCall;
+  renewKey(argument: _skein_worker_v1_RenewKeyRequestInput, callback: grpc.requestCallback<_skein_worker_v1_RenewKeyReply>): grpc.ClientUnaryCall;
+  
   RunTask(argument: _skein_worker_v1_RunTaskRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_RunTaskReply>): grpc.ClientUnaryCall;
   RunTask(argument: _skein_worker_v1_RunTaskRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_worker_v1_RunTaskReply>): grpc.ClientUnaryCall;
   RunTask(argument: _skein_worker_v1_RunTaskRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_RunTaskReply>): grpc.ClientUnaryCall;
@@ -101,6 +112,8 @@ export interface WorkerHandlers extends grpc.UntypedServiceImplementation {
   
   ReadPartition: grpc.handleUnaryCall<_skein_worker_v1_ReadPartitionRequest, _skein_worker_v1_ReadPartitionReplyInput>;
   
+  RenewKey: grpc.handleUnaryCall<_skein_worker_v1_RenewKeyRequest, _skein_worker_v1_RenewKeyReplyInput>;
+  
   RunTask: grpc.handleUnaryCall<_skein_worker_v1_RunTaskRequest, _skein_worker_v1_RunTaskReplyInput>;
   
 }
@@ -113,5 +126,6 @@ export interface WorkerDefinition extends grpc.ServiceDefinition {
   EndQuery: MethodDefinition<_skein_worker_v1_EndQueryRequestInput, _skein_worker_v1_EndQueryReplyInput, _skein_worker_v1_EndQueryRequest, _skein_worker_v1_EndQueryReply>
   Reach: MethodDefinition<_skein_worker_v1_ReachRequestInput, _skein_worker_v1_ReachReplyInput, _skein_worker_v1_ReachRequest, _skein_worker_v1_ReachReply>
   ReadPartition: MethodDefinition<_skein_worker_v1_ReadPartitionRequestInput, _skein_worker_v1_ReadPartitionReplyInput, _skein_worker_v1_ReadPartitionRequest, _skein_worker_v1_ReadPartitionReply>
+  RenewKey: MethodDefinition<_skein_worker_v1_RenewKeyRequestInput, _skein_worker_v1_RenewKeyReplyInput, _skein_worker_v1_RenewKeyRequest, _skein_worker_v1_RenewKeyReply>
   RunTask: MethodDefinition<_skein_worker_v1_RunTaskRequestInput, _skein_worker_v1_RunTaskReplyInput, _skein_worker_v1_RunTaskRequest, _skein_worker_v1_RunTaskReply>
 }

@@ -2,6 +2,7 @@
 
 import type { HungTaskInput as _skein_worker_v1_HungTaskInput, HungTask as _skein_worker_v1_HungTask } from '../../../skein/worker/v1/HungTask.ts';
 import type { TaskTimeInput as _skein_worker_v1_TaskTimeInput, TaskTime as _skein_worker_v1_TaskTime } from '../../../skein/worker/v1/TaskTime.ts';
+import type { WantedKeyInput as _skein_worker_v1_WantedKeyInput, WantedKey as _skein_worker_v1_WantedKey } from '../../../skein/worker/v1/WantedKey.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface WorkerBeatInput {
@@ -25,6 +26,7 @@ export interface WorkerBeatInput {
   readonly tasks?: readonly (_skein_worker_v1_TaskTimeInput)[];
   readonly asks_to_end?: (_skein_worker_v1_HungTaskInput | null);
   readonly open_slots?: (number);
+  readonly wanted_keys?: readonly (_skein_worker_v1_WantedKeyInput)[];
 }
 
 export interface WorkerBeat {
@@ -48,4 +50,5 @@ export interface WorkerBeat {
   readonly tasks: readonly (_skein_worker_v1_TaskTime)[];
   readonly asks_to_end: (_skein_worker_v1_HungTask | null);
   readonly open_slots: (number);
+  readonly wanted_keys: readonly (_skein_worker_v1_WantedKey)[];
 }

@@ -1,0 +1,185 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { openStorage } from '#shared/storage/open-storage.ts';
+import { makeBucketCatalog } from '#test/support/bucket-catalog.ts';
+import { settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
+import { MINIO_BUILD_MS, startMinio, type Minio } from '#test/support/minio.ts';
+import { startOwnCluster } from '#test/support/resources.ts';
+import { startStoreProxy, type StoreProxy } from '#test/support/store-proxy.ts';
+
+let minio: Minio;
+let proxy: StoreProxy;
+let cluster: StartedCluster;
+
+/** Rows that several files hold, and that no cache does. */
+const ROWS = 400_000;
+
+beforeAll(async () => {
+  minio = await startMinio();
+  await minio.makeBucket('warehouse');
+  proxy = await startStoreProxy(minio.endpoint, 7);
+  cluster = await startOwnCluster({
+    env: settingsEnv({ 'worker.disk_cache_size': '0', 'worker.row_cache_memory': '0' }),
+  });
+  const throughProxy = { ...minio, endpoint: proxy.endpoint };
+  await makeBucketCatalog(cluster, throughProxy, { name: 'cloud', location: 's3://warehouse/lake' });
+  await cluster.sql('CREATE SCHEMA cloud.f');
+  await cluster.sql(
+    `CREATE TABLE cloud.f.base PARTITIONED BY (bucket(8, id)) AS SELECT i AS id, hash(i)::VARCHAR AS text FROM range(${ROWS}) AS r(i)`,
+  );
+}, MINIO_BUILD_MS);
+
+afterEach(async () => {
+  proxy?.set({});
+  proxy?.setKeyLife(null);
+  await proxy?.openPort();
+});
+
+afterAll(async () => {
+  await cluster?.stop();
+  await proxy?.[Symbol.asyncDispose]();
+  await minio?.[Symbol.asyncDispose]();
+});
+
+const BASE = 'SELECT count(*), sum(id), count(DISTINCT text) FROM cloud.f.base';
+const BASE_ROWS = [[ROWS, String((ROWS * (ROWS - 1)) / 2), ROWS]];
+
+/** The rows of a statement; null when it ended with an SQLSTATE. */
+async function rowsOrNull(sql: string, timeoutMs = 120_000): Promise<readonly (readonly unknown[])[] | null> {
+  const { status, body } = await cluster.query(sql, { timeoutMs });
+  if (status === 200) return body.rows ?? [];
+  expect(body.sql_state, `${sql}: ${body.message}`).toMatch(/^[0-9A-Z]{5}$/);
+  return null;
+}
+
+async function objectsBelow(folder: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const page of openStorage(folder, minio.key).list(folder)) found.push(...page);
+  return found;
+}
+
+/** Reads and writes, one after the other. @returns how many ended well; each that did is right, and so is the table afterwards */
+async function work(table: string, statements: number): Promise<number> {
+  await cluster.sql(`CREATE TABLE IF NOT EXISTS cloud.f.${table} (id BIGINT, v BIGINT)`).catch(() => undefined);
+  let well = 0;
+  let unknown = 0;
+  const written = new Set<number>();
+  for (let i = 0; i < statements; i++) {
+    if (i % 2 === 0) {
+      const rows = await rowsOrNull(BASE);
+      if (rows === null) continue;
+      expect(rows).toEqual(BASE_ROWS);
+      well += 1;
+      continue;
+    }
+    const { status, body } = await cluster.query(`INSERT INTO cloud.f.${table} VALUES (${i}, ${i * 3})`, {
+      timeoutMs: 120_000,
+    });
+    if (status === 200) written.add(i);
+    if (status === 200) well += 1;
+    else expect(body.sql_state, String(body.message)).toMatch(/^[0-9A-Z]{5}$/);
+    if (body.error === 'COMMIT_STATE_UNKNOWN') unknown += 1;
+  }
+  proxy.set({});
+  await proxy.openPort();
+  const rows = await cluster.sql(`SELECT id, v FROM cloud.f.${table} ORDER BY id`);
+  const found = new Set(rows.map(([id]) => Number(id)));
+  expect(rows.every(([id, v]) => Number(v) === Number(id) * 3)).toBe(true);
+  expect([...written].filter((id) => !found.has(id))).toEqual([]);
+  expect(found.size).toBeLessThanOrEqual(written.size + unknown);
+  return well;
+}
+
+test('with one request in ten refused and one answer in ten cut, nine of ten statements are right, the rest have an SQLSTATE', async () => {
+  proxy.takeCounts();
+  proxy.set({ refused: 0.1, cut: 0.1 });
+  expect(await work('cut', 20)).toBeGreaterThanOrEqual(18);
+  expect(proxy.takeCounts().faults).toBeGreaterThan(20);
+});
+
+test('bytes that the store alters are never rows', async () => {
+  proxy.set({ altered: 0.05 });
+  await work('altered', 12);
+  expect(await cluster.sql(BASE)).toEqual(BASE_ROWS);
+});
+
+test('a slow store costs time', async () => {
+  proxy.set({ delayMs: 150, bytesPerSecond: 10e6 });
+  expect(await work('slow', 4)).toBe(4);
+});
+
+test.each(['the port is closed', 'the store is killed'])(
+  '%s for five seconds: no wrong row, and right afterwards',
+  async (how) => {
+    const isPort = how === 'the port is closed';
+    const away = (async (): Promise<void> => {
+      await sleep(500);
+      await (isPort ? proxy.closePort() : minio.kill());
+      await sleep(5_000);
+      await (isPort ? proxy.openPort() : minio.start());
+    })();
+    await work(isPort ? 'closed' : 'killed', 8);
+    await away;
+    expect(await cluster.sql(BASE)).toEqual(BASE_ROWS);
+  },
+);
+
+test('a worker that is killed in the middle of a write leaves no wrong row and no object', async () => {
+  proxy.set({ delayMs: 50, bytesPerSecond: 4e6 });
+  const killing = (async (): Promise<void> => {
+    await sleep(1_500);
+    process.kill(await cluster.pidOf('worker'), 'SIGKILL');
+  })();
+  const made = await rowsOrNull('CREATE TABLE cloud.f.made AS SELECT id, text FROM cloud.f.base');
+  await killing;
+  proxy.set({});
+  if (made === null) await expect(cluster.sql('SELECT count(*) FROM cloud.f.made')).rejects.toThrow();
+  else expect(await cluster.sql('SELECT count(*), sum(id) FROM cloud.f.made')).toEqual([BASE_ROWS[0]?.slice(0, 2)]);
+  expect(await cluster.sql(BASE)).toEqual(BASE_ROWS);
+});
+
+test('keys that end while a scan, a CREATE TABLE AS and an OPTIMIZE run are renewed: nothing fails', async () => {
+  proxy.forgetKeys();
+  proxy.setKeyLife(15_000);
+  proxy.takeCounts();
+  const lasting = async (sql: string): Promise<void> => {
+    const begunMs = performance.now();
+    expect(await rowsOrNull(sql), sql).not.toBeNull();
+    expect(performance.now() - begunMs, sql).toBeGreaterThan(15_000);
+  };
+  proxy.set({ bytesPerSecond: 600_000 });
+  await lasting(BASE);
+  proxy.set({ bytesPerSecond: 1_200_000 });
+  await lasting('CREATE TABLE cloud.f.lasting AS SELECT id, text FROM cloud.f.base');
+  proxy.set({});
+  await cluster.sql(`INSERT INTO cloud.f.lasting SELECT id, text FROM cloud.f.base`);
+  proxy.set({ bytesPerSecond: 2_200_000 });
+  await lasting('OPTIMIZE cloud.f.lasting');
+  proxy.set({});
+  expect(await cluster.sql('SELECT count(*), sum(id) FROM cloud.f.lasting')).toEqual([
+    [2 * ROWS, String(ROWS * (ROWS - 1))],
+  ]);
+  expect(proxy.takeCounts().keys).toBeGreaterThan(5);
+}, 300_000);
+
+test('keys that the store has forgotten are renewed in the middle of a statement', async () => {
+  proxy.set({ bytesPerSecond: 1_000_000 });
+  const forgetting = sleep(1_500).then(() => proxy.forgetKeys());
+  expect(await rowsOrNull(BASE)).toEqual(BASE_ROWS);
+  await forgetting;
+  proxy.set({});
+  expect(await cluster.sql(BASE)).toEqual(BASE_ROWS);
+});
+
+test('a statement that fails or is cancelled while it writes leaves no object', async () => {
+  proxy.set({ bytesPerSecond: 2e6 });
+  const before = await objectsBelow('s3://warehouse/lake');
+  const { body } = await cluster.query('CREATE TABLE cloud.f.cancelled AS SELECT id, text FROM cloud.f.base', {
+    timeoutMs: 6_000,
+  });
+  expect(body.sql_state).toBe('57014');
+  proxy.set({});
+  const left = async (): Promise<readonly string[]> =>
+    (await objectsBelow('s3://warehouse/lake')).filter((one) => !before.includes(one));
+  await expect.poll(left, { timeout: 15_000 }).toEqual([]);
+});

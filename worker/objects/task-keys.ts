@@ -1,0 +1,58 @@
+import { SkeinError } from '#shared/error.ts';
+import { credentialId, type S3Credential } from '#shared/storage/credential.ts';
+import { RepeatBudget, type StorageUse } from '#shared/storage/storage-use.ts';
+
+/** How long a task waits for another key: the coordinator is asked with the next heartbeat. */
+const WAIT_MS = 20_000;
+
+/**
+ * The keys of one task in place of those that it came with, which may end while it runs. Who needs another asks; the coordinator's
+ * answer comes with a message.
+ */
+export class TaskKeys {
+  /** The signal, keys and repeats that the task lends to the storages that it opens. */
+  readonly use: StorageUse;
+  readonly #ask: (credentialId: string) => void;
+  /** By the ids of the keys that they replace. */
+  readonly #newer = new Map<string, S3Credential>();
+  readonly #waiting = new Map<string, PromiseWithResolvers<S3Credential>>();
+
+  constructor(signal: AbortSignal, ask: (credentialId: string) => void) {
+    this.#ask = ask;
+    this.use = { signal, repeats: new RepeatBudget(), renew: (credential) => this.#renew(credential) };
+  }
+
+  /** Takes a key that has come. */
+  renewed(replaces: string, credential: S3Credential): void {
+    this.#newer.set(replaces, credential);
+    this.#waiting.get(replaces)?.resolve(credential);
+    this.#waiting.delete(replaces);
+  }
+
+  async #renew(credential: S3Credential): Promise<S3Credential> {
+    const id = credentialId(credential);
+    const known = this.#newer.get(id);
+    if (known !== undefined) return known;
+    // Nobody renews it.
+    if (credential.reach === undefined) return credential;
+    const waiting = this.#waiting.get(id) ?? Promise.withResolvers<S3Credential>();
+    if (!this.#waiting.has(id)) {
+      this.#waiting.set(id, waiting);
+      this.#ask(id);
+    }
+    const late = Promise.withResolvers<never>();
+    const fail = (): void =>
+      late.reject(new SkeinError('STORAGE_ERROR', 'a key of the store has ended, and no other came'));
+    const timer = setTimeout(fail, WAIT_MS);
+    const { signal } = this.use;
+    const stop = (): void => late.reject(SkeinError.of(signal?.reason));
+    if (signal?.aborted === true) stop();
+    signal?.addEventListener('abort', stop, { once: true });
+    try {
+      return await Promise.race([waiting.promise, late.promise]);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+    }
+  }
+}

@@ -319,6 +319,10 @@ export const CONFIG = {
     16 * GIB,
     'Disk for the rows that wait for clients who do not read; those of one tenant have half of it at most, a result that needs more is cancelled',
   ),
+  'coordinator.arrived_rows_bytes': bytes(
+    64 * GIB,
+    'Disk for the rows that clients send with statements, until these have ended; those of one tenant have half of it at most',
+  ),
   'coordinator.result_ttl': duration(
     60_000,
     'Time for which a result can be read after its statement has ended, or its last byte was taken',

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { ByteBudget } from '#shared/byte-budget.ts';
 import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import { flightHost } from '#shared/config/flight-host.ts';
@@ -76,6 +78,10 @@ export async function openFlightDoor(
       sessions,
       results,
       standby,
+      arrivals: {
+        folder: join(config.data_dir, 'spool'),
+        budget: new ByteBudget(config['coordinator.arrived_rows_bytes']),
+      },
       config,
       log,
     },

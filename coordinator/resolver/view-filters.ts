@@ -41,7 +41,7 @@ export function viewFilters(tree: Json): ReadonlyMap<number, ViewFilters> {
     const ofWhere = conjuncts(node['where_clause']);
     from.conditions.push(...ofWhere.map((condition) => ({ condition, views, isInner: true, isKept: true })));
     from.groups.push(...comparedCatalogs(from));
-    // What an outer join wants of one side says nothing of the other.
+    // A wish of an outer join for one side says nothing of the other.
     for (const isKept of [true, false]) {
       for (const one of from.conditions) if (one.isKept === isKept) want(one.condition, one.views);
       share(from, isKept ? from.groups : from.groups.filter(({ isInner }) => isInner));

@@ -55,7 +55,7 @@ async function startPair(i: number, at: { url: string; internalAddress: string }
   const worker = stack.use(
     await startWorkerProcess({ ...workerSettings(folder, `worker-${i}`), ...common, 'worker.cores': '1' }),
   );
-  // Of two coordinators on one database one leads, and the other's writes are refused.
+  // One of two coordinators on one database leads, and the other's writes are refused.
   const database = stack.use(await createTestDatabase());
   const coordinator = stack.use(
     await startCoordinatorProcess({
@@ -178,7 +178,7 @@ class Promised {
     if (isNew) this.told++;
   }
 
-  /** What the views of INFORMATION_SCHEMA tell of the table: its columns, and its rows by the snapshot. */
+  /** Asks the views of INFORMATION_SCHEMA for the table's columns, and for its rows by the snapshot. */
   async browse(pair: number): Promise<void> {
     const [rows, columns] = [this.rows.size, [...this.columns]];
     const isNew = this.#isNewTo(pair);

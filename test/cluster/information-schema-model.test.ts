@@ -163,7 +163,7 @@ const FROM: Readonly<Record<Scope, Texts>> = {
 };
 const SCOPES = Object.keys(FROM) as Scope[];
 
-/** What a view is read with: the alias, its scope, and further conditions. */
+/** A view as it is read: its scope, how that is spelled, and further conditions. */
 type Read = { readonly view: View; readonly scope: Scope; readonly spelled: number; readonly where: readonly string[] };
 
 const NAME_VALUES = [...NAMES, 's', 's.sub', 'größe', 'c0', 'nothing'];

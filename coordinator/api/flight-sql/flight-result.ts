@@ -4,6 +4,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { QueryId } from '#shared/id.ts';
 import { unreachable } from '#shared/must.ts';
 import { arrowSchema } from '../../sink/arrow-schema.ts';
+import { BatchSpool } from '../../sink/batch-spool.ts';
 import type { ResultBatch, ResultShape, ResultSink, ResultSummary } from '../../sink/result-sink.ts';
 
 /** Bytes of rows that wait for the reader in memory; a statement that has more waits. */
@@ -15,12 +16,25 @@ type End =
   | { readonly kind: 'finished'; readonly rows: number }
   | { readonly kind: 'failed'; readonly error: SkeinError };
 
+type Options = {
+  readonly queryId: QueryId;
+  readonly sql: string;
+  /** Bytes in memory of rows that wait until their statement is committed; the rest waits on disk. */
+  readonly heldBytesMax: number;
+  /** Bytes of all of these rows. */
+  readonly bytesMax: number;
+  readonly spoolFolder: string;
+};
+
 /** The result of a statement between its execution, which has begun, and its reader, who comes with a ticket. */
 export class FlightResult implements ResultSink {
   readonly encoding = 'arrow';
   readonly queryId: QueryId;
   readonly sql: string;
-  readonly #heldBytesMax: number;
+  readonly #options: Options;
+  /** The rows behind those in memory, of a statement that is committed before they are sent. */
+  readonly #spool: BatchSpool;
+  #spooledBytes = 0;
   readonly #gone = new AbortController();
   readonly #planned = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<void>();
@@ -37,10 +51,11 @@ export class FlightResult implements ResultSink {
   #onBatch: () => void = () => undefined;
   #onRoom: (() => void) | undefined;
 
-  constructor(options: { readonly queryId: QueryId; readonly sql: string; readonly heldBytesMax: number }) {
+  constructor(options: Options) {
     this.queryId = options.queryId;
     this.sql = options.sql;
-    this.#heldBytesMax = options.heldBytesMax;
+    this.#options = options;
+    this.#spool = new BatchSpool(options.spoolFolder);
   }
 
   /** Aborts when nobody will read the result. */
@@ -90,18 +105,22 @@ export class FlightResult implements ResultSink {
   start(): void {
     this.#batches = [];
     this.#bytes = 0;
+    this.#spool.clear();
+    this.#spooledBytes = 0;
   }
 
   batch(batch: ResultBatch): Promise<void> | undefined {
-    this.#batches.push(batch);
-    this.#bytes += batch.body.length;
-    if (this.#isHeld) {
-      if (this.#bytes <= this.#heldBytesMax) return undefined;
-      throw new SkeinError(
-        'RESULT_TOO_LARGE',
-        `the rows that a statement returns when it is committed have at most ${this.#heldBytesMax} bytes`,
-      );
+    const { heldBytesMax, bytesMax } = this.#options;
+    const bytes = batch.body.length;
+    // Rows keep their order: what comes behind those on disk goes there, too.
+    if (!this.#spool.isEmpty || (this.#isHeld && this.#bytes + bytes > heldBytesMax)) {
+      this.#spooledBytes += bytes;
+      if (this.#spooledBytes + this.#bytes <= bytesMax) return this.#spool.push(batch);
+      throw new SkeinError('RESULT_TOO_LARGE', `the result has more than ${bytesMax} bytes (coordinator.result_bytes_max)`);
     }
+    this.#batches.push(batch);
+    this.#bytes += bytes;
+    if (this.#isHeld) return undefined;
     this.#onBatch();
     return this.#room();
   }
@@ -135,6 +154,8 @@ export class FlightResult implements ResultSink {
     this.#gone.abort(reason);
     this.#batches = [];
     this.#bytes = 0;
+    this.#spool.clear();
+    this.#spool.close();
     this.#onRoom?.();
     this.fail(reason);
   }
@@ -170,6 +191,11 @@ export class FlightResult implements ResultSink {
         this.#committed = true;
         if (this.#bytes < WINDOW_BYTES) this.#onRoom?.();
         yield batch;
+      } else if (!this.#isHeld && !this.#spool.isEmpty) {
+        const spooled = await this.#spool.shift();
+        this.#takenBytes += spooled?.body.length ?? 0;
+        this.#committed = true;
+        if (spooled !== undefined) yield spooled;
       } else if (this.#end === undefined) {
         await new Promise<void>((resolve) => (this.#onBatch = resolve));
       } else if (this.#end.kind === 'failed') {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FlightDoor } from './flight-door.ts';
+import type { SessionKey } from '../../session/session-store.ts';
 import { transactionKey, transactionOf } from './flight-transactions.ts';
 import { runToEnd } from './run-statement.ts';
 import type { Visit } from './visit.ts';
@@ -17,6 +18,23 @@ export async function endTransaction(door: FlightDoor, visit: Visit, id: Uint8Ar
   const transaction = transactionOf(visit.session, id);
   door.transactions.remove(visit.session, Buffer.from(id).toString());
   await runToEnd(door, visit, { sql: commits ? 'COMMIT' : 'ROLLBACK', parameters: null, transaction });
+}
+
+/** Does the work in a transaction of its own. @throws what the work and COMMIT throw */
+export async function inTransaction<T>(
+  door: FlightDoor,
+  visit: Visit,
+  work: (transaction: SessionKey) => Promise<T>,
+): Promise<T> {
+  const id = await beginTransaction(door, visit);
+  try {
+    const done = await work(transactionKey(visit.session, id));
+    await endTransaction(door, visit, Buffer.from(id), true);
+    return done;
+  } catch (error) {
+    await endTransaction(door, visit, Buffer.from(id), false).catch(() => undefined);
+    throw error;
+  }
 }
 
 /** Ends a session with all that it has open. */

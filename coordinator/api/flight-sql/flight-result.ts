@@ -116,7 +116,10 @@ export class FlightResult implements ResultSink {
     if (!this.#spool.isEmpty || (this.#isHeld && this.#bytes + bytes > heldBytesMax)) {
       this.#spooledBytes += bytes;
       if (this.#spooledBytes + this.#bytes <= bytesMax) return this.#spool.push(batch);
-      throw new SkeinError('RESULT_TOO_LARGE', `the result has more than ${bytesMax} bytes (coordinator.result_bytes_max)`);
+      throw new SkeinError(
+        'RESULT_TOO_LARGE',
+        `the result has more than ${bytesMax} bytes (coordinator.result_bytes_max)`,
+      );
     }
     this.#batches.push(batch);
     this.#bytes += bytes;

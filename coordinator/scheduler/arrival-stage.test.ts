@@ -63,15 +63,12 @@ const sentBytes = (tasks: typeof ran): readonly number[] =>
 test('each part is carried by a task to one worker, and the query reads what these keep', async () => {
   const { scheduler } = await cluster(2);
   await runWhole(scheduler, write());
-  expect(sentBytes(carried()).toSorted()).toEqual([0, 1]);
+  expect(sentBytes(carried())).toEqual([0, 1]);
   expect(new Set(carried().map(({ worker }) => worker)).size).toBe(1);
   const [result] = results();
   const sources = must(result?.spec.inputs[0], 'it reads the rows').sources;
-  expect(sources.map(({ taskId, rows }) => [taskId, rows]).toSorted()).toEqual(
-    carried()
-      .map(({ spec }) => [spec.taskId, 10])
-      .toSorted(),
-  );
+  expect(new Set(sources.map(({ taskId }) => taskId))).toEqual(new Set(carried().map(({ spec }) => spec.taskId)));
+  expect(sources.map(({ rows }) => rows)).toEqual([10, 10]);
   expect(sources.every(({ messages }) => messages === undefined)).toBe(true);
 });
 
@@ -87,7 +84,7 @@ test('parts whose worker is lost are carried again to another', async () => {
     },
   });
   await runWhole(scheduler, write());
-  expect(sentBytes(carried()).toSorted()).toEqual([0, 0, 1, 1]);
+  expect(sentBytes(carried()).toSorted((a, b) => a - b)).toEqual([0, 0, 1, 1]);
   const last = must(results().at(-1), 'it ran again');
   const holders = must(last.spec.inputs[0], 'it reads the rows').sources.map(({ address }) => address);
   expect(new Set(holders)).toEqual(new Set([last.worker]));

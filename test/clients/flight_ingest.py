@@ -170,11 +170,11 @@ def bound():
     count = 20_000
     with dbapi.connect(URI, db_kwargs={"username": USER, "password": PASSWORD}, autocommit=True) as connection:
         with connection.cursor() as cursor:
-            cursor.execute(f"CREATE OR REPLACE TABLE {SCHEMA}.bound (x INT, d DATE, s VARCHAR DEFAULT 'none')")
+            cursor.execute(f"CREATE OR REPLACE TABLE {SCHEMA}.bound (x INT, d DATE, s VARCHAR)")
             insert = f"INSERT INTO {SCHEMA}.bound (d, x) VALUES (?, ?)"
             cursor.executemany(insert, [("2020-02-29", i) for i in range(count)])
             cursor.execute(f"SELECT count(*), count(DISTINCT x), min(d), max(s) FROM {SCHEMA}.bound")
-            assert cursor.fetchone() == (count, count, datetime.date(2020, 2, 29), "none")
+            assert cursor.fetchone() == (count, count, datetime.date(2020, 2, 29), None)
             cursor.execute(f'SELECT count(*) FROM {SCHEMA}."bound$snapshots"')
             assert cursor.fetchone()[0] == 1
             try:

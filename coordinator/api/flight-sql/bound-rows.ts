@@ -9,22 +9,29 @@ import type { PutMessage } from './put-stream.ts';
 const ROWS_MAX = 1_000_000;
 
 /** The rows that a client has bound to the parameters of a statement, as they came. */
-export type BoundRows = { readonly schema: Schema; readonly batches: readonly RecordBatch[]; readonly count: number };
+export type BoundRows = {
+  readonly schema: Schema;
+  readonly batches: readonly RecordBatch[];
+  readonly count: number;
+  readonly bytes: number;
+};
 
 /** Reads the rows that a client binds. @throws PAYLOAD_TOO_LARGE, INVALID_REQUEST, NOT_SUPPORTED */
 export async function readBoundRows(messages: AsyncIterable<PutMessage>, bytesMax: number): Promise<BoundRows> {
   const limited = limitedTo(bytesMax, messages)[Symbol.asyncIterator]();
   const first = await limited.next();
-  if (first.done === true) return { schema: new Schema([]), batches: [], count: 0 };
+  if (first.done === true) return { schema: new Schema([]), batches: [], count: 0, bytes: 0 };
   const { schema, batches } = await readBatches(following(first.value, limited));
   const read: RecordBatch[] = [];
   let count = 0;
+  let bytes = 0;
   for await (const batch of batches) {
     count += batch.numRows;
     if (count > ROWS_MAX) throw new SkeinError('PAYLOAD_TOO_LARGE', `a call binds at most ${ROWS_MAX} rows`);
+    bytes += batch.data.byteLength;
     read.push(batch);
   }
-  return { schema, batches: read, count };
+  return { schema, batches: read, count, bytes };
 }
 
 /** The values of each row. @throws NOT_SUPPORTED */

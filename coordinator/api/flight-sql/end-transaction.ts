@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { FlightDoor } from './flight-door.ts';
 import type { SessionKey } from '../../session/session-store.ts';
+import type { FlightDoor } from './flight-door.ts';
 import { transactionKey, transactionOf } from './flight-transactions.ts';
 import { runToEnd } from './run-statement.ts';
 import type { Visit } from './visit.ts';
@@ -38,7 +38,10 @@ export async function inTransaction<T>(
 }
 
 /** Ends a session with all that it has open. */
-export async function closeSession({ queries, transactions, prepared }: FlightDoor, { session }: Visit): Promise<void> {
+export async function closeSession(
+  { queries, transactions, prepared }: Pick<FlightDoor, 'queries' | 'transactions' | 'prepared'>,
+  session: SessionKey,
+): Promise<void> {
   prepared.removeAll(session);
   const ids = transactions.take(session);
   await Promise.all(ids.map((id) => queries.endSession(transactionKey(session, id))));

@@ -70,6 +70,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/simulation/leases.test.ts',
   'test/simulation/workload-all.test.ts',
   'test/slt/duckdb-reports.test.ts',
+  'test/slt/flight.test.ts',
   'test/slt/fragments.test.ts',
   'test/slt/slt-writes.test.ts',
   'test/upgrade/upgrade.test.ts',

@@ -79,6 +79,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
 
 /** Attacks and faults of one kind each, alone, for as long as it takes to see who waits. */
 export const SIEGE_SUITES: readonly string[] = [
+  'attack',
   'error-texts',
   'hostile-files',
   'hostile-manifests',

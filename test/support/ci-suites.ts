@@ -42,6 +42,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/dml.test.ts',
   'test/cluster/etcd.test.ts',
   'test/cluster/fresh-reads.test.ts',
+  'test/cluster/information-schema-model.test.ts',
   'test/cluster/memory.test.ts',
   'test/cluster/package.test.ts',
   'test/cluster/postgres-kills.test.ts',
@@ -80,6 +81,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
 
 /** Attacks and faults of one kind each, alone, for as long as it takes to see who waits. */
 export const SIEGE_SUITES: readonly string[] = [
+  'attack',
   'error-texts',
   'flight-abuse',
   'hostile-files',

@@ -377,6 +377,13 @@ export const COMMANDS: readonly Command[] = [
     },
   },
   {
+    name: 'worker cache clear',
+    summary: 'Deletes the copies of files that a worker, or each of them, keeps on its disk. Queries go on.',
+    flags: [],
+    positionals: '[NAME]',
+    run: async ({ loaded, positionals }) => (await import('./worker-cache.ts')).clearWorkerCache(loaded, positionals),
+  },
+  {
     name: 'worker drain',
     summary: 'Lets a worker finish its queries, take no new ones, and end. Under skein up it is then restarted.',
     positionals: 'NAME | HOST:PORT',

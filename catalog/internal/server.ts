@@ -27,6 +27,7 @@ import {
   dropTenant,
   listTenants,
 } from './administration.ts';
+import { abortUploads } from './abort-uploads.ts';
 import { authorize } from './authorize.ts';
 import { abandonCommit, commitTables } from './commit-tables.ts';
 import { createClient, dropClient, listClients, rotateClient } from './clients.ts';
@@ -112,9 +113,7 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     CreateCatalog: unary(context, OPERATOR, createCatalog),
     AlterCatalog: unary(context, OPERATOR, alterCatalog),
     DropCatalog: unary(context, OPERATOR, dropCatalog),
-    VendKey: unary(context, WRITERS, vendKey),
-    CheckCatalog: unary(context, OPERATOR, checkCatalog),
-    ResealSecrets: unary(context, OPERATOR, resealSecrets),
+    ...bucketCalls(context),
     DescribeCatalogs: unary(context, OPERATOR, describeCatalogs),
     ListJobs: unary(context, OPERATOR, listJobs),
     RetryJobs: unary(context, OPERATOR, retryJobs),
@@ -124,6 +123,14 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
   const port = await bind(server, context, config['catalog.internal_port']);
   return { server, address: `${host}:${port}` };
 }
+
+/** The calls that concern buckets. */
+const bucketCalls = (context: CatalogContext) => ({
+  VendKey: unary(context, WRITERS, vendKey),
+  AbortUploads: unary(context, COORDINATOR, abortUploads),
+  CheckCatalog: unary(context, OPERATOR, checkCatalog),
+  ResealSecrets: unary(context, OPERATOR, resealSecrets),
+});
 
 /** The catalog's own certificate counts as an operator's: whoever holds it has the catalog's database. */
 const OPERATOR: readonly ClusterRole[] = ['operator', 'catalog'];

@@ -1,8 +1,8 @@
 import { SkeinError } from '#shared/error.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
 
-/** A key may read below its folders, or also write there. */
-export type Permission = 'read' | 'write';
+/** A key may read below its folders, or also write there; the catalog's own also finds uploads that others have left. */
+export type Permission = 'read' | 'write' | 'own';
 
 /** Longest policy that AssumeRole takes. */
 const POLICY_LENGTH_MAX = 2_048;
@@ -45,7 +45,7 @@ export function sessionPolicy(
         below.map((one) => `${bucket}/${one}`),
       ),
       statement(['s3:ListBucket'], bucket, { StringLike: { 's3:prefix': below } }),
-      statement(['s3:GetBucketLocation'], bucket),
+      statement(['s3:GetBucketLocation', ...(permission === 'own' ? ['s3:ListBucketMultipartUploads'] : [])], bucket),
     ],
   });
   if (policy.length <= POLICY_LENGTH_MAX) return policy;

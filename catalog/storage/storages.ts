@@ -11,6 +11,7 @@ import { hasSts, type AccessKey, type StorageSettings } from '../metadata/storag
 import { findProfileAt, type ProfileRow } from '../store/postgres/profile-store.ts';
 import type { Database } from '../store/postgres/tables.ts';
 import { assumeRole } from './assume-role.ts';
+import { MachineKeys, type MachineKey } from './machine-key.ts';
 import { sessionPolicy, type Permission } from './session-policy.ts';
 
 /** Temporary keys that are remembered: of the tables that are in use. */
@@ -44,6 +45,7 @@ export class Storages {
   readonly #parts: Parts;
   /** Files of buckets that were there a short while ago. */
   readonly #existing = new LRUCache<string, true>({ max: KEYS_MAX, ttl: EXISTENCE_MS });
+  readonly #machine = new MachineKeys();
   readonly #keys = new LRUCache<string, Promise<GivenKey>>({ max: KEYS_MAX });
 
   constructor(parts: Parts) {
@@ -65,10 +67,13 @@ export class Storages {
     if (!normal.startsWith('s3:')) return fileCredential(normal);
     const profile = await this.#profileAt(normal);
     const { settings, roots } = profile;
-    if (settings.roleArn === null) return toCredential(settings, this.#ownKey(profile), null);
+    if (settings.roleArn === null) {
+      const key = await this.#ownKey(profile, refused);
+      return toCredential(settings, key, 'expiresAtMs' in key ? key.expiresAtMs : null);
+    }
     return this.temporaryKey(profile, {
       folders: roots,
-      permission: 'write',
+      permission: 'own',
       tenant: profile.tenant,
       ...(refused === undefined ? {} : { refused }),
     });
@@ -112,8 +117,13 @@ export class Storages {
     return profile;
   }
 
-  #ownKey({ sealedKey, catalogId, catalog }: ProfileRow): AccessKey {
+  /** The long-lived key of a catalog, or that of this machine. @throws NOT_SUPPORTED, STORAGE_ERROR */
+  async #ownKey(
+    { sealedKey, catalogId, catalog, settings }: ProfileRow,
+    refused?: string,
+  ): Promise<AccessKey | MachineKey> {
     if (sealedKey !== null) return openKey(this.#parts.sealing, sealedKey, ownKeyOwner(catalogId));
+    if (settings.flavor === 'aws') return this.#machine.key(refused);
     throw new SkeinError('NOT_SUPPORTED', `catalog ${catalog} has no key for its bucket (--credentials)`);
   }
 
@@ -138,13 +148,13 @@ export class Storages {
     }
     const make = async (): Promise<GivenKey> => {
       await check?.();
-      const temporary = await assumeRole(this.#ownKey(profile), settings, {
+      const temporary = await assumeRole(await this.#ownKey(profile), settings, {
         name: `skein-${catalog}-${permission}`,
         policy: sessionPolicy(sorted, permission, settings.region, settings.roleArn),
         lifeSeconds: Math.floor(keyLifeMs / 1_000),
       });
       const { expiresAtMs } = temporary;
-      const reach = { folders: sorted, writes: permission === 'write' };
+      const reach = { folders: sorted, writes: permission !== 'read' };
       const credential = { ...toCredential(settings, temporary, expiresAtMs), reach };
       return { credential, lifeMs: expiresAtMs - clock.nowMs() };
     };

@@ -326,7 +326,10 @@ function serviceSpecs({ config, sources }: LoadedConfig, ports: ClusterPorts): r
     name: own['worker.name'] ?? kind,
     url,
     command: [...serviceFlags(kind), SKEIN, kind],
-    environment: childEnvironment({ config: { ...config, ...own }, sources }, serviceEnvironment(kind)),
+    environment: withoutKeys(
+      kind,
+      childEnvironment({ config: { ...config, ...own }, sources }, serviceEnvironment(kind)),
+    ),
     // After SIGTERM a coordinator waits for its statements; here all services stop.
     stop: kind === 'coordinator' ? 'SIGINT' : 'SIGTERM',
     restartPauseMaxMs: config['up.restart_pause_max'],
@@ -355,6 +358,12 @@ function serviceSpecs({ config, sources }: LoadedConfig, ports: ClusterPorts): r
     ...workers,
   ];
 }
+
+/** Keys of AWS that the environment holds are the catalog's alone. */
+const withoutKeys = (kind: 'catalog' | 'coordinator' | 'worker', environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  kind === 'catalog'
+    ? environment
+    : Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('AWS_')));
 
 /** The non-default settings without secrets, which `config print` shows for a running cluster. */
 function publicSettings({ config, sources }: LoadedConfig): ServicesFile['settings'] {

@@ -101,15 +101,7 @@ export async function startWorker(
     log,
   });
   const beat = heartbeat(config, { ...rooms, tasks, end });
-  const server = createGrpcServer(config, {
-    tasks,
-    peers,
-    security,
-    beat,
-    end,
-    pool,
-    clearCache: clearer(copies, objects),
-  });
+  const server = createGrpcServer(config, { pool, tasks, peers, security, beat, end, copies, objects });
   const metrics = createMetrics({ ...rooms, copies, tasks, name: config['worker.name'] });
   const port = await bindGrpc(server, credentials, `${config.internal_host}:${config['worker.port']}`);
   const http = await serveMetrics(metrics, config);
@@ -133,10 +125,6 @@ export async function startWorker(
     },
   };
 }
-
-/** Deletes the copies of data files and objects that are kept. */
-const clearer = (copies: DiskCache, objects: ObjectFolderSettings) => async (): Promise<number> =>
-  copies.clear() + (await clearKept(objects));
 
 /** Deletes what an earlier process has left and this one cannot use. */
 async function clearFolders(folders: readonly string[], objects: ObjectFolderSettings): Promise<void> {
@@ -269,10 +257,11 @@ type ServerParts = {
   readonly beat: () => WorkerState;
   readonly end: OrderedEnd;
   readonly pool: SlotPool;
-  readonly clearCache: () => Promise<number>;
+  readonly copies: DiskCache;
+  readonly objects: ObjectFolderSettings;
 };
 
-function createGrpcServer(config: Config, { pool, ...parts }: ServerParts): Server {
+function createGrpcServer(config: Config, { pool, copies, objects, ...parts }: ServerParts): Server {
   // One message that is too long would end the stream which it shares with others.
   const messageBytesMax = Math.max(config['worker.task_bytes_max'], 2 * CARRIED_BYTES_MAX);
   const server = new Server({ 'grpc.max_receive_message_length': messageBytesMax });
@@ -280,6 +269,7 @@ function createGrpcServer(config: Config, { pool, ...parts }: ServerParts): Serv
     loadService('worker.proto', 'skein.worker.v1.Worker').definition,
     controlHandlers({
       ...parts,
+      clearCache: async () => copies.clear() + (await clearKept(objects)),
       clock: systemClock,
       beatIntervalMs: config['cluster.heartbeat_interval'],
       onLevels: (spec) => pool.setLevels(spec),

@@ -180,9 +180,10 @@ async function openUploads(): Promise<number> {
   return String(body).split('<Upload>').length - 1;
 }
 
-test.each(['worker', 'coordinator', 'statement'] as const)(
+test.each(['statement', 'worker', 'coordinator'] as const)(
   'a %s that ends in the middle of an upload leaves neither upload nor object',
   async (what) => {
+    await expect.poll(async () => (await cluster.query('SELECT 1')).status, { timeout: 30_000 }).toBe(200);
     const before = await objectsBelow('s3://warehouse/lake');
     proxy.set({ bytesPerSecond: 4e6 });
     const queryId = randomUUID();

@@ -17,6 +17,7 @@ import type { Storages } from './storage/storages.ts';
 import type { Store } from './store/postgres/connect.ts';
 import type { KnownPrincipals } from './principal/known-principals.ts';
 import type { PasswordVerifier } from './principal/verify-password.ts';
+import type { SignInLog } from './principal/sign-in-log.ts';
 import type { SessionEpochs } from './principal/session-epochs.ts';
 import type { SigningKeys } from './token/signing-keys.ts';
 import type { TokenIssuer } from './token/token-issuer.ts';
@@ -53,6 +54,8 @@ export type CatalogContext = {
   readonly principals: KnownPrincipals;
   /** Hashes and verifies every password. */
   readonly passwords: PasswordVerifier;
+  /** The rows of the audit log about sign-ins. */
+  readonly signIns: SignInLog;
   /** Rate limits of the token endpoint, by the peer's address and by principal. */
   readonly tokenLimits: { readonly address: RateLimit; readonly principal: RateLimit };
   /** Limits the idempotency keys that each principal has in use. */

@@ -20,6 +20,7 @@ import { CacheLeases } from './lease/cache-leases.ts';
 import { forgetExpired } from './purge/forget-expired.ts';
 import { KnownPrincipals } from './principal/known-principals.ts';
 import { PasswordVerifier } from './principal/verify-password.ts';
+import { SignInLog } from './principal/sign-in-log.ts';
 import { SessionEpochs } from './principal/session-epochs.ts';
 import { readerPool } from '#shared/thread/reader-pool.ts';
 import { openSealingKeys } from '#shared/sealing-keys.ts';
@@ -164,6 +165,7 @@ function startBackground(context: Awaited<ReturnType<typeof buildContext>>): rea
     new Sweeper(context, [expireTables({ ...context, tables: expiryReader(context) })]),
     new Upkeep(context),
     new WebhookDeliveries(context),
+    context.signIns,
   ];
   for (const worker of workers) worker.start();
   const filling = new AbortController();
@@ -228,6 +230,7 @@ async function buildContext(
     leases,
     principals: new KnownPrincipals(store.db, epochs),
     passwords: new PasswordVerifier(clock),
+    signIns: new SignInLog({ store, clock, log }),
     tokenLimits: {
       address: new RateLimit(clock, config['catalog.token_rate_address']),
       principal: new RateLimit(clock, config['catalog.token_rate_principal']),

@@ -20,6 +20,27 @@ export async function createTenant(loaded: LoadedConfig, flags: Flags, name: str
   return EXIT.ok;
 }
 
+/** Flags of the rules for passwords, and the fields of the request. */
+const PASSWORD_RULES = {
+  'password-min-length': 'password_min_length',
+  'password-classes': 'password_classes',
+  'password-history': 'password_history',
+} as const;
+
+export async function alterTenant(loaded: LoadedConfig, flags: Flags, name: string): Promise<ExitCode> {
+  const rules = { password_min_length: -1, password_classes: -1, password_history: -1 };
+  for (const [flag, field] of Object.entries(PASSWORD_RULES)) {
+    const text = flags.text(flag);
+    if (text === undefined) continue;
+    if (!/^\d{1,4}$/.test(text)) throw new UsageError(`--${flag}: expected a number`);
+    rules[field] = Number(text);
+  }
+  if (Object.values(rules).every((rule) => rule === -1)) throw new UsageError('expected a rule to change');
+  await callCatalog(findTarget(loaded), 'AlterTenant', { name, ...rules });
+  process.stdout.write(`${JSON.stringify({ tenant: name })}\n`);
+  return EXIT.ok;
+}
+
 function passwordOf(file: string): string {
   let text: string;
   try {

@@ -1,3 +1,4 @@
+// long file: one table of all commands, so that the help, the parser and the tests read the same
 import type { ServiceName } from './service.ts';
 import { BUCKET_FLAGS, UP_STORAGE_FLAG } from './bucket-flag-list.ts';
 import { JSON_FLAG, type Command, type Flag } from './command.ts';
@@ -168,6 +169,24 @@ export const COMMANDS: readonly Command[] = [
       (await import('./admin.ts')).createTenant(loaded, flags, only(positionals, 'NAME')),
   },
   {
+    name: 'admin tenant alter',
+    summary: 'Changes what the passwords of a tenant’s users must be, from the next one on.',
+    positionals: 'NAME',
+    flags: [
+      { name: 'password-min-length', value: 'N', doc: 'Fewest characters, 8 to 128 (12 at first)' },
+      { name: 'password-classes', value: 'N', doc: 'Small letters, capital letters, digits, others: of so many (3)' },
+      { name: 'password-history', value: 'N', doc: 'Former passwords that are not taken again, 0 to 24 (5)' },
+    ],
+    run: async ({ loaded, flags, positionals }) =>
+      (await import('./admin.ts')).alterTenant(loaded, flags, only(positionals, 'NAME')),
+  },
+  {
+    name: 'admin audit export',
+    summary: 'Prints a tenant’s audit log as JSON lines, the oldest row first.',
+    flags: [tenantFlag, { name: 'since', value: 'TIME', doc: 'Rows from this time on, such as 2026-01-31' }],
+    run: async ({ loaded, flags }) => (await import('./admin-audit.ts')).exportAudit(loaded, flags),
+  },
+  {
     name: 'admin tenant list',
     summary: 'Prints the names of the tenants.',
     flags: [JSON_FLAG],
@@ -238,7 +257,8 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'admin client create',
-    summary: 'Makes an OAuth client with a service account; prints its client_id and client_secret, this once.',
+    summary:
+      'Makes an OAuth client for the service account NAME, which it makes when there is none; prints its client_id and client_secret, this once.',
     positionals: 'NAME',
     flags: [
       tenantFlag,

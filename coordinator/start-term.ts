@@ -30,7 +30,7 @@ import type { QueryService } from './query/query-service.ts';
 import { statementRunner } from './query/run-statement.ts';
 import type { QueryCompiler } from './prepare/query-compiler.ts';
 import { queryTimes } from './scheduler/query-times.ts';
-import type { TimedRun } from './scheduler/scheduler.ts';
+import { carrierGate, type Scheduler, type TimedRun } from './scheduler/scheduler.ts';
 import { UnloadIntents } from './unload/unload-intents.ts';
 import { UnloadJournal } from './unload/unload-journal.ts';
 import { WriteIntents } from './write/write-intents.ts';
@@ -51,6 +51,8 @@ export type TermParts = {
   readonly coordinatorId: string;
   /** Greater than those of all terms before. */
   readonly epoch: number;
+  /** Aborted when the lead is lost. */
+  readonly lost: AbortSignal;
   readonly database: Kysely<HistoryDatabase>;
   readonly history: History;
   readonly records: HistoryReader;
@@ -75,6 +77,22 @@ export type Term = AsyncDisposable & {
   readonly view: ClusterView;
   readonly events: EventHub;
 };
+
+const schedulerOf = (
+  { config, epoch, security, metrics, sessions }: TermParts,
+  { pool, running }: Pick<Scheduler, 'pool' | 'running'>,
+): Scheduler => ({
+  pool,
+  keyring: security.keyring,
+  epoch,
+  spillLimitBytes: config['worker.spill_limit'],
+  taskBytesMax: config['worker.task_bytes_max'],
+  workerWaitMs: config['coordinator.worker_wait'],
+  carriers: carrierGate(),
+  onRetry: metrics.taskRetried,
+  renewKey: (tenant, key) => sessions.catalog.renewKey(tenant, key),
+  running,
+});
 
 /** Begins a term: the end of what earlier ones left behind, and links to the workers. */
 export async function startTerm(parts: TermParts): Promise<Term> {
@@ -119,18 +137,9 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     clock: systemClock,
     log,
     epoch,
+    lost: parts.lost,
     ...engine,
-    scheduler: {
-      pool,
-      keyring: parts.security.keyring,
-      epoch,
-      spillLimitBytes: config['worker.spill_limit'],
-      taskBytesMax: config['worker.task_bytes_max'],
-      workerWaitMs: config['coordinator.worker_wait'],
-      onRetry: metrics.taskRetried,
-      renewKey: (tenant, key) => sessions.catalog.renewKey(tenant, key),
-      running,
-    },
+    scheduler: schedulerOf(parts, { pool, running }),
     writes,
     unloads,
     commits: new CommitQueue(),

@@ -48,7 +48,7 @@ const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker', st
     metadata lease store authorization storage token principal planning idempotency delegation observe context principal-statement upkeep webhook commit purge stage bootstrap rest
     internal expiry main`,
   coordinator: `
-    plan statement binding catalog-client auth cluster dialect resolver sink planner distributor scheduler workload history session stage
+    plan statement binding catalog-client auth cluster dialect resolver sink arrival planner distributor scheduler workload history session stage
     operation refresh profile write unload command copy prepare quarantine transaction client-texts query observe api texts-in-thread
     standing start-term active-term hand-over main`,
   worker: `

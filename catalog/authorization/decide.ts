@@ -70,6 +70,9 @@ const RULES = {
 type Permission = 'read' | 'write';
 
 const ALLOWED: Decision = { allowed: true };
+/** The only thing that somebody may do whose password an administrator has given. */
+export const CHANGE_PASSWORD =
+  "set a new password first: ALTER USER SELF SET PASSWORD 'new' OLD PASSWORD 'old', and sign in with it";
 
 /**
  * Decides whether the principal may do the action to the object. Everything that is allowed or refused anywhere is decided here, for each
@@ -77,6 +80,7 @@ const ALLOWED: Decision = { allowed: true };
  */
 export function decide(principal: Principal, action: Action, _object: Securable): Decision {
   const rule = RULES[action];
+  if (principal.must_change_password === true) return { allowed: false, reason: CHANGE_PASSWORD };
   if (rule === 'tenant') return ALLOWED;
   const isAdministrator = principal.roles.includes(TENANT_ADMIN);
   if (rule === 'administrator') {

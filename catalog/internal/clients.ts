@@ -6,23 +6,28 @@ import type { DropClientRequest } from '#proto/generated/skein/catalog/v1/DropCl
 import type { ListClientsRequest } from '#proto/generated/skein/catalog/v1/ListClientsRequest.ts';
 import type { RotateClientRequest } from '#proto/generated/skein/catalog/v1/RotateClientRequest.ts';
 import { SkeinError } from '#shared/error.ts';
+import type { PrincipalId } from '#shared/id.ts';
 import { SCOPES } from '#shared/authorization/token-claims.ts';
 import type { CatalogContext } from '../context.ts';
 import { requireTenant } from '../store/postgres/catalog-store.ts';
 import {
   deleteClient,
+  hasClient,
   insertClient,
   listClients as clientsOf,
   replaceSecret,
   requireClient,
 } from '../store/postgres/client-store.ts';
+import { recordOperator } from '../store/postgres/audit-store.ts';
+import { findByName } from '../store/postgres/principal-record-store.ts';
+import type { Tx } from '../store/postgres/tables.ts';
 import { insertPrincipal, raiseSessionEpoch } from '../store/postgres/principal-store.ts';
 import { CLIENT_SECRET_PREFIX, newSecret, sha256 } from '../token/secret.ts';
 import { transact } from '../store/postgres/transact.ts';
 
 /**
- * Calls of the operator for OAuth clients. Each client is a service account with one credential, whose secret only the answer of the
- * creating or rotating call shows.
+ * Calls of the operator for OAuth clients: the credential of a service account, which is made with it or was there before. Only the answer
+ * of the creating or rotating call shows the secret.
  */
 
 const ROLE = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
@@ -43,18 +48,40 @@ export async function createClient(context: CatalogContext, request: CreateClien
   const clientId = randomBytes(16).toString('hex');
   const secret = newSecret(CLIENT_SECRET_PREFIX);
   await transact(context.store.db, async (tx) => {
-    const tenantId = await requireTenant(tx, request.tenant);
-    const principal = await insertPrincipal(tx, {
-      tenantId,
-      username: name,
-      passwordHash: null,
-      roles,
-      isBootstrap: false,
-    });
+    const tenant = { id: await requireTenant(tx, request.tenant), name: request.tenant };
+    const account = await accountFor(tx, tenant.id, { name, roles });
     const scopes = request.scope.length === 0 ? Object.keys(SCOPES) : [...new Set(request.scope)];
-    await insertClient(tx, tenantId, { clientId, principal, scopes, secretSha256: sha256(secret) });
+    const { id: principal, madeAccount } = account;
+    await insertClient(tx, tenant.id, { clientId, principal, scopes, secretSha256: sha256(secret), madeAccount });
+    await recordOperator(tx, tenant, new Date(context.clock.nowMs()), {
+      type: 'create_client',
+      target: { id: principal, name: account.name },
+      details: { client_id: clientId, scope: scopes.join(' '), roles },
+    });
   });
   return { client_id: clientId, client_secret: secret };
+}
+
+type Account = { readonly id: PrincipalId; readonly name: string; readonly madeAccount: boolean };
+
+/** The service account of this name that has no client yet, else a new one. @throws ALREADY_EXISTS, INVALID_REQUEST */
+async function accountFor(
+  tx: Tx,
+  tenantId: string,
+  { name, roles }: { readonly name: string; readonly roles: readonly string[] },
+): Promise<Account> {
+  const found = await findByName(tx, tenantId, name);
+  if (found?.kind !== 'SERVICE' || (await hasClient(tx, found.id))) {
+    const id = await insertPrincipal(tx, { tenantId, username: name, passwordHash: null, roles, isBootstrap: false });
+    return { id, name, madeAccount: true };
+  }
+  if (roles.length > 0) {
+    throw new SkeinError(
+      'INVALID_REQUEST',
+      `the service account ${found.username} is there: GRANT ROLE gives it roles`,
+    );
+  }
+  return { id: found.id, name: found.username, madeAccount: false };
 }
 
 /**
@@ -74,9 +101,15 @@ export async function rotateClient(context: CatalogContext, request: RotateClien
   const now = new Date(context.clock.nowMs());
   const previousUntil = overlapMs === 0 ? undefined : new Date(now.getTime() + overlapMs);
   const clientId = await transact(context.store.db, async (tx) => {
-    const client = await requireClient(tx, await requireTenant(tx, request.tenant), request.name);
+    const tenant = { id: await requireTenant(tx, request.tenant), name: request.tenant };
+    const client = await requireClient(tx, tenant.id, request.name);
     await replaceSecret(tx, client, { sha256: sha256(secret), now, previousUntil });
     if (previousUntil === undefined) await raiseSessionEpoch(tx, client.principal.id);
+    await recordOperator(tx, tenant, now, {
+      type: 'rotate_client',
+      target: { id: client.principal.id, name: client.principal.username },
+      details: { overlap_seconds: overlapMs / 1_000 },
+    });
     return client.clientId;
   });
   return { client_id: clientId, client_secret: secret };
@@ -107,7 +140,14 @@ export async function listClients(context: CatalogContext, request: ListClientsR
  */
 export async function dropClient(context: CatalogContext, request: DropClientRequest): Promise<Record<string, never>> {
   await transact(context.store.db, async (tx) => {
-    await deleteClient(tx, await requireClient(tx, await requireTenant(tx, request.tenant), request.name));
+    const tenant = { id: await requireTenant(tx, request.tenant), name: request.tenant };
+    const client = await requireClient(tx, tenant.id, request.name);
+    await deleteClient(tx, client);
+    await recordOperator(tx, tenant, new Date(context.clock.nowMs()), {
+      type: 'drop_client',
+      target: { id: client.principal.id, name: client.principal.username },
+      details: { drops_account: client.madeAccount },
+    });
   });
   return {};
 }

@@ -3,6 +3,7 @@ import type { PrincipalStatementRequest } from '#proto/generated/skein/catalog/v
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import { PrincipalRequest } from '#shared/principal/principal-request.ts';
+import { CHANGE_PASSWORD } from '../authorization/decide.ts';
 import type { CatalogContext } from '../context.ts';
 import { runStatement } from '../principal-statement/run-statement.ts';
 
@@ -17,6 +18,9 @@ export async function runPrincipalStatement(
   principal: Principal,
 ): Promise<{ readonly answer: Buffer }> {
   const request = readRequest(statement);
+  if (principal.must_change_password === true && request.kind !== 'set_own_password') {
+    throw new SkeinError('FORBIDDEN', CHANGE_PASSWORD);
+  }
   const answer = await runStatement({ context, principal }, request);
   return { answer: Buffer.from(JSON.stringify(answer)) };
 }

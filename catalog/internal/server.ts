@@ -20,6 +20,7 @@ import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
 import {
   alterCatalog,
+  alterTenant,
   createCatalog,
   createTenant,
   describeCatalogs,
@@ -28,6 +29,7 @@ import {
   listTenants,
 } from './administration.ts';
 import { abortUploads } from './abort-uploads.ts';
+import { exportAudit } from './audit-export.ts';
 import { authorize } from './authorize.ts';
 import { abandonCommit, commitTables } from './commit-tables.ts';
 import { createClient, dropClient, listClients, rotateClient } from './clients.ts';
@@ -102,21 +104,9 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
       Promise.resolve({ jwks_json: JSON.stringify(keys.jwks()) }),
     ),
     SignIn: unary(context, COORDINATOR, signIn),
-    MintToken: unary(context, OPERATOR, mintToken),
-    CreateClient: unary(context, OPERATOR, createClient),
-    RotateClient: unary(context, OPERATOR, rotateClient),
-    ListClients: unary(context, OPERATOR, listClients),
-    DropClient: unary(context, OPERATOR, dropClient),
-    CreateTenant: unary(context, OPERATOR, createTenant),
-    ListTenants: unary(context, OPERATOR, listTenants),
-    DropTenant: unary(context, OPERATOR, dropTenant),
-    CreateCatalog: unary(context, OPERATOR, createCatalog),
-    AlterCatalog: unary(context, OPERATOR, alterCatalog),
-    DropCatalog: unary(context, OPERATOR, dropCatalog),
-    ...bucketCalls(context),
-    DescribeCatalogs: unary(context, OPERATOR, describeCatalogs),
-    ListJobs: unary(context, OPERATOR, listJobs),
-    RetryJobs: unary(context, OPERATOR, retryJobs),
+    ...operatorCalls(context),
+    VendKey: unary(context, WRITERS, vendKey),
+    AbortUploads: unary(context, COORDINATOR, abortUploads),
   };
   server.addService(definition, handlers);
   const host = config['internal_host'];
@@ -124,13 +114,28 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
   return { server, address: `${host}:${port}` };
 }
 
-/** The calls that concern buckets. */
-const bucketCalls = (context: CatalogContext) => ({
-  VendKey: unary(context, WRITERS, vendKey),
-  AbortUploads: unary(context, COORDINATOR, abortUploads),
-  CheckCatalog: unary(context, OPERATOR, checkCatalog),
-  ResealSecrets: unary(context, OPERATOR, resealSecrets),
-});
+/** The calls of `skein admin` and `skein token`. */
+const operatorCalls = (context: CatalogContext) =>
+  ({
+    MintToken: unary(context, OPERATOR, mintToken),
+    CreateClient: unary(context, OPERATOR, createClient),
+    RotateClient: unary(context, OPERATOR, rotateClient),
+    ListClients: unary(context, OPERATOR, listClients),
+    DropClient: unary(context, OPERATOR, dropClient),
+    CreateTenant: unary(context, OPERATOR, createTenant),
+    AlterTenant: unary(context, OPERATOR, alterTenant),
+    ExportAuditLog: unary(context, OPERATOR, exportAudit),
+    ListTenants: unary(context, OPERATOR, listTenants),
+    DropTenant: unary(context, OPERATOR, dropTenant),
+    CreateCatalog: unary(context, OPERATOR, createCatalog),
+    AlterCatalog: unary(context, OPERATOR, alterCatalog),
+    DropCatalog: unary(context, OPERATOR, dropCatalog),
+    CheckCatalog: unary(context, OPERATOR, checkCatalog),
+    ResealSecrets: unary(context, OPERATOR, resealSecrets),
+    DescribeCatalogs: unary(context, OPERATOR, describeCatalogs),
+    ListJobs: unary(context, OPERATOR, listJobs),
+    RetryJobs: unary(context, OPERATOR, retryJobs),
+  }) satisfies Partial<CatalogInternalHandlers>;
 
 /** The catalog's own certificate counts as an operator's: whoever holds it has the catalog's database. */
 const OPERATOR: readonly ClusterRole[] = ['operator', 'catalog'];

@@ -2,14 +2,19 @@ import type { SignInReply } from '#proto/generated/skein/catalog/v1/SignInReply.
 import type { SignInRequest } from '#proto/generated/skein/catalog/v1/SignInRequest.ts';
 import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import { SkeinError } from '#shared/error.ts';
+import { unreachable } from '#shared/must.ts';
 import type { CatalogContext } from '../context.ts';
+import type { NamedPrincipal } from '../principal/sign-in-log.ts';
 import { authenticateClient } from '../principal/authenticate-client.ts';
 import { signInByToken } from '../principal/sign-in-by-token.ts';
 import { subjectOf, type TokenPrincipal } from '../store/postgres/principal-store.ts';
+import { recordEvent } from '../store/postgres/audit-store.ts';
+import { requireTenant } from '../store/postgres/catalog-store.ts';
+import type { Tx } from '../store/postgres/tables.ts';
 import { findPasswordHolder } from '../store/postgres/shown-credentials.ts';
 import { countFailure, countSuccess, isLocked } from '../store/postgres/sign-in-store.ts';
 import { transact } from '../store/postgres/transact.ts';
-import { ACCESS_TOKEN_PREFIX, CLIENT_SECRET_PREFIX } from '../token/secret.ts';
+import { ACCESS_TOKEN_PREFIX, CLIENT_SECRET_PREFIX, sha256 } from '../token/secret.ts';
 
 type Method = Extract<TokenClaims['auth_method'], 'password' | 'client' | 'pat'>;
 
@@ -58,11 +63,30 @@ export async function signIn(context: CatalogContext, request: SignInRequest): P
       Math.min(context.config['catalog.token_ttl'], endsAtMs - nowMs),
       nowMs,
     );
+    await context.signIns.granted(principal, method, request.address);
     context.metrics.signIns.inc({ method, outcome: 'granted' });
     return { token, expires_at_ms: String(expiresAtMs) };
   } catch (error) {
-    if (error instanceof SkeinError) context.metrics.signIns.inc({ method, outcome: outcomeOf(error) });
+    if (!(error instanceof SkeinError)) throw error;
+    const outcome = outcomeOf(error);
+    if (outcome === 'refused' || outcome === 'throttled') {
+      context.signIns.refused(namedBy(method, request), method, request.address);
+    }
+    context.metrics.signIns.inc({ method, outcome });
     throw error;
+  }
+}
+
+function namedBy(method: Method, { user, tenant, password }: SignInRequest): NamedPrincipal {
+  switch (method) {
+    case 'client':
+      return { by: 'client', clientId: user };
+    case 'pat':
+      return { by: 'token', sha256: sha256(password).toString('hex') };
+    case 'password':
+      return { by: 'name', tenant, name: user };
+    default:
+      return unreachable(method);
   }
 }
 
@@ -81,11 +105,18 @@ async function userOf(
   if (await isLocked(store.db, id, now)) throw wrong();
   if (!isRight) {
     const rule = { after: config['principal.lock_after'], forMs: config['principal.lock_time'] };
-    await transact(store.db, (tx) => countFailure(tx, id, now, rule));
+    await transact(store.db, async (tx) => {
+      if (await countFailure(tx, id, now, rule)) await recordLock(tx, holder.principal, now);
+    });
   }
   if (!isRight || status !== 'ACTIVE') throw wrong();
   await transact(store.db, (tx) => countSuccess(tx, id, now));
   return holder.principal;
+}
+
+async function recordLock(tx: Tx, { id, username, tenant: name }: TokenPrincipal, now: Date): Promise<void> {
+  const tenant = { id: await requireTenant(tx, name), name };
+  await recordEvent(tx, tenant, now, { type: 'lock_user', actor: null, target: { id, name: username } });
 }
 
 /** The tenant is that of the client, whichever the request names. */

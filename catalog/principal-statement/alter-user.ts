@@ -64,18 +64,21 @@ async function setProfile({ tx, tenant, now }: Changing, user: PrincipalRecord, 
       throw new SkeinError('INVALID_REQUEST', `the role ${role.name} is not granted to the user`);
     }
   }
+  const mustChange = mustChangePassword ?? user.mustChangePassword;
   try {
     await tx
       .updateTable('principal')
-      .set({
+      .set((eb) => ({
         updated_at: now,
+        // Its tokens say so.
+        ...(mustChange === user.mustChangePassword ? {} : { session_epoch: eb('session_epoch', '+', 1) }),
         ...(email === undefined ? {} : { email }),
         ...(displayName === undefined ? {} : { display_name: displayName }),
         ...(defaultRole === undefined ? {} : { default_role: defaultRole }),
         ...(defaultWarehouse === undefined ? {} : { default_warehouse: defaultWarehouse }),
         ...(mustChangePassword === undefined ? {} : { must_change_password: mustChangePassword }),
         ...(comment === undefined ? {} : { comment }),
-      })
+      }))
       .where('id', '=', user.id)
       .execute();
   } catch (error) {

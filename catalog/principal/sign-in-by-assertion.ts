@@ -37,7 +37,7 @@ type Context = {
  */
 export async function signInByAssertion(context: Context, assertion: string, address: string): Promise<TokenPrincipal> {
   const { passwords } = context;
-  const named = assertion.length > LENGTH_MAX ? undefined : namesOf(assertion);
+  const named = namesOf(assertion);
   const attempt = { tenant: '', user: named?.issuer ?? '', address };
   passwords.requireAllowed(attempt);
   const principal = named === undefined ? undefined : await signerOf(context, assertion, named);
@@ -97,7 +97,8 @@ function onceAndShort({ jti, exp = 0 }: JWTPayload, nowMs: number): { jti: strin
 }
 
 /** @returns undefined when they are not there, or no texts that can be names */
-function namesOf(assertion: string): Named | undefined {
+export function namesOf(assertion: string): Named | undefined {
+  if (assertion.length > LENGTH_MAX) return undefined;
   try {
     const { kid, alg } = decodeProtectedHeader(assertion);
     const { iss } = decodeJwt(assertion);

@@ -14,6 +14,7 @@ export type TokenSubject = {
   /** Name of the tenant. */
   readonly tenant: string;
   readonly scopes: readonly string[];
+  readonly mustChangePassword: boolean;
   readonly authMethod: TokenClaims['auth_method'];
   /** When the principal signed in; absent: now. */
   readonly authenticatedAtMs?: number;
@@ -49,6 +50,7 @@ export class TokenIssuer {
       jti: randomUUID(),
       iat,
       exp,
+      ...(subject.mustChangePassword ? { must_change_password: true } : {}),
       ...(subject.authenticatedAtMs === undefined ? {} : { auth_time: Math.floor(subject.authenticatedAtMs / 1000) }),
     };
     const token = await new SignJWT({ ...claims, roles: [...claims.roles] })

@@ -43,6 +43,7 @@ const TASKS: Readonly<Record<TaskShape['kind'], string>> = {
   single: 'one task',
   splits: 'a task per share of the files',
   partitions: 'a task per partition',
+  parts: 'a task per part of the rows',
 };
 
 function printOutput(output: Partitioning, partitions: number): string {

@@ -70,8 +70,9 @@ export type FragmentInput = {
 /**
  * How a fragment becomes tasks. `single`: one task reads everything. `splits`: the files of its `split` scans are handed out by demand;
  * `share` inputs likewise. `partitions`: task i reads partition i of its `partition` inputs. What is read as `all` goes to every task.
+ * `parts`: task i carries part i of rows that a client has sent.
  */
-export type TaskShape = { readonly kind: 'single' } | { readonly kind: 'splits' } | { readonly kind: 'partitions' };
+export type TaskShape = { readonly kind: 'single' | 'splits' | 'partitions' | 'parts' };
 
 /** Statistics of a scan, after its files were pruned, that the distributor decides by. */
 export type ScanFacts = {

@@ -13,6 +13,8 @@ import { callersTables } from '../session/callers-tables.ts';
 import { cancelQuery, liveQueries } from './live-queries.ts';
 import type { RunningStatement } from './running-statement.ts';
 import { rowsBudget } from '../binding/encode-rows.ts';
+import { ARRIVED_ROWS } from '../binding/table-rows.ts';
+import { NO_POLICIES } from '../binding/table-policies.ts';
 import { schemaViews } from '../session/schema-view-rows.ts';
 import { metadataRows } from '../binding/metadata-rows.ts';
 import type { CheckColumns } from './statement-parts.ts';
@@ -49,6 +51,9 @@ export function makeCommandContext(
     commits: services.commits,
   };
   const rows = statementRows(services.config['coordinator.rows_bytes_max'], () => context);
+  if (request.rows !== undefined) {
+    rows.kept.keep(ARRIVED_ROWS, { kind: 'rows', rows: request.rows, policies: NO_POLICIES });
+  }
   const source = callersTables(catalog, request.caller);
   const { tenant } = request.caller.claims;
   const ofMetadata = metadataRows(services.tables, tenant, services.config['coordinator.metadata_rows_bytes_max']);

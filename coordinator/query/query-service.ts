@@ -1,4 +1,5 @@
 import type { QueryId } from '#shared/id.ts';
+import type { TableRows } from '../binding/table-rows.ts';
 import type { Caller } from '../auth/authenticate.ts';
 import type { SessionKey } from '../session/session-store.ts';
 import type { Kill } from '../quarantine/quarantine.ts';
@@ -21,6 +22,8 @@ export type StatementRequest = {
   readonly sql: string;
   /** Values for the parameters of `sql`; null = the request has none. */
   readonly parameters: Parameters | null;
+  /** Rows that the client has sent; the text has them as `FROM @rows/arrived`. Absent = none. */
+  readonly rows?: TableRows;
   /** Arrival of the request's head, in ms of the process's monotonic clock; the timeout counts from it. */
   readonly arrivedMs: number;
   /** Timeout from arrival to answer, in ms; undefined = the session's. */

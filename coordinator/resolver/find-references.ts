@@ -213,8 +213,10 @@ class ReferenceFinder {
 
   #baseTable(node: JsonObject, scope: Scope, source: Source): void {
     const parts = [node['catalog_name'], node['schema_name'], node['table_name']].map(String).filter((p) => p !== '');
-    const name = parts.at(-1) ?? '';
+    const name = parts.at(-1);
     const location = locationOf(node);
+    // DuckDB takes `FROM ''`, and complains only where the table is read.
+    if (name === undefined) throw refusal('SYNTAX_ERROR', 'the name of a table is empty', location);
     if (parts.length === 1 && isCommonTable(name, scope)) {
       if (isObject(node['at_clause'])) throw notServed(`AT cannot follow ${name}, which WITH defines`, location);
       return;

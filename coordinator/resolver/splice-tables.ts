@@ -123,6 +123,10 @@ function tableEdits(
   scan: number,
 ): Edit[] {
   const end = nameEnd(sql, start, table.parts);
+  const next = new Tokenizer(sql, end).next();
+  if (table.alias !== null && isWord(sql, next, 'as')) {
+    throw new SkeinError('SYNTAX_ERROR', 'the alias of a table is empty', { position: next.start });
+  }
   const alias = table.alias === null ? '' : ` AS ${quoteIdentifier(table.alias)}`;
   const { select } = table;
   const source = select === undefined ? [{ scan }] : [`(SELECT ${select} FROM `, { scan }, ')'];

@@ -5,6 +5,7 @@ import { taskId, type TaskId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import { queryKilled, WorkerEnding } from '../cluster/worker-ending.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
+import { runCarrying } from './carry-rows.ts';
 import { readEachOther } from './read-each-other.ts';
 import { restartResult } from './restart-result.ts';
 import { RunCosts } from './run-costs.ts';
@@ -14,8 +15,8 @@ import { runTask } from './run-task.ts';
 import { roomsByWidth, type RoomsByWidth } from './rooms-by-width.ts';
 import { asksWorker, runningTask, type RunningTask } from './running-task.ts';
 import type { Scheduler, TimedRun } from './scheduler.ts';
-import { endOnWorkers, runSpooledTask } from './spooled-task.ts';
-import { stageReport, type StageReport } from './stage-report.ts';
+import { endOnWorkers } from './spooled-task.ts';
+import { stageReports, type StageReport } from './stage-report.ts';
 import type { StageRun } from './stage-run.ts';
 import { StarvationWatch } from './starvation-watch.ts';
 import { TakenCores } from './taken-cores.ts';
@@ -110,7 +111,7 @@ export class TaskDispatcher implements RunView, TimedRun {
   }
 
   get stages(): readonly StageReport[] {
-    return Array.from(this.#stages, stageReport);
+    return stageReports(this.#stages);
   }
 
   /**
@@ -221,13 +222,13 @@ export class TaskDispatcher implements RunView, TimedRun {
           else this.#loseOutput(stage, output);
         }
       }
-      if (stage.state.kind !== 'done') for (const producer of stage.producers) visit(producer);
+      if (stage.state.kind !== 'done') for (const producer of stage.read) visit(producer);
     };
     for (const stage of new Set(this.#active)) visit(stage);
   }
 
   #loseOutput(stage: StageRun, output: TaskOutput): void {
-    const readers = [...this.#active].filter((reader) => reader.producers.includes(stage));
+    const readers = [...this.#active].filter((reader) => reader.read.includes(stage));
     const isSliced = readers.some((reader) => reader.readsSlices);
     if (stage.isRead && (isSliced || !stage.fragment.repeatable)) {
       throw new StartOver('what a lost worker held cannot be made again as it was');
@@ -256,9 +257,9 @@ export class TaskDispatcher implements RunView, TimedRun {
       { worker, room },
       { id, scheduledMs: Math.round(this.#costs.scheduledMs) },
     );
-    const running = runningTask({ stage, worker, spec, isEarly });
+    const running = runningTask({ stage, worker, spec, isEarly, part: stage.part(task) });
     stage.applyTask(task, { kind: 'placed', taskId: id, worker: { id: info.id, address: link.address } });
-    for (const producer of stage.producers) producer.isRead = true;
+    for (const producer of stage.read) producer.isRead = true;
     this.#running.set(id, running);
     this.keys.add(worker, spec);
     this.#cores.add(running);
@@ -308,7 +309,7 @@ export class TaskDispatcher implements RunView, TimedRun {
 
   /** Runs a task to its end. Never rejects. */
   async #execute(running: RunningTask, spec: TaskSpec, worker: LiveWorker): Promise<TaskEnd> {
-    const { stage, stop } = running;
+    const { stage, stop, part } = running;
     const { scheduler, owner } = this.#options;
     const { result } = stage;
     const onLost = (): void => stop.abort(worker.lost.reason);
@@ -327,7 +328,7 @@ export class TaskDispatcher implements RunView, TimedRun {
         const run = { ...task, keyring: scheduler.keyring, onMessage: result.reader(spec.taskId), onStopped };
         return { kind: 'finished', report: result.checked(await runTask(run)) };
       }
-      const end = await runSpooledTask(task);
+      const end = await runCarrying(part, task, scheduler);
       if (end.kind === 'finished') return end;
       await this.#lookForInput(running, end.producer);
       return { kind: 'inputLost' };
@@ -370,7 +371,7 @@ export class TaskDispatcher implements RunView, TimedRun {
    */
   async #lookForInput({ stage, worker, isEarly }: RunningTask, producer: TaskId): Promise<void> {
     const { pool } = this.#options.scheduler;
-    const output = stage.producers.flatMap((one) => one.outputs()).find((one) => one.taskId === producer);
+    const output = stage.read.flatMap((one) => one.outputs()).find((one) => one.taskId === producer);
     const id = output?.worker.id ?? this.#running.get(producer)?.worker.info.id;
     const holder = pool.live().find(({ info }) => info.id === id);
     if (holder !== undefined && (await pool.pairs.look(worker, holder))) {
@@ -384,7 +385,7 @@ export class TaskDispatcher implements RunView, TimedRun {
   /** Handles a reader that could not fetch a task's output, even if the worker that holds the output still answers the coordinator. */
   #inputLost(reader: StageRun, producer: TaskId): void {
     try {
-      for (const stage of reader.producers) {
+      for (const stage of reader.read) {
         const output = stage.outputs().find((one) => one.taskId === producer);
         if (output !== undefined) this.#loseOutput(stage, output);
       }

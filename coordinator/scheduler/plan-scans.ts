@@ -1,4 +1,4 @@
-import type { ScanFile, ScanSpec } from '#proto/task.ts';
+import type { InputSource, ScanFile, ScanSpec } from '#proto/task.ts';
 import type { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { EMPTY_REPORT, type PlanReport } from '#shared/iceberg/planning.ts';
 import type { TenantId } from '#shared/id.ts';
@@ -10,10 +10,13 @@ import type { StagedBinding } from '../binding/statement-binding.ts';
 import type { TableBinding } from '../binding/table-binding.ts';
 import type { TableRows } from '../binding/table-rows.ts';
 
-/** The part of a table that a task reads: files, of an Iceberg table or of a stage, or rows that travel with the task. */
+/**
+ * The part of a table that a task reads: files, of an Iceberg table or of a stage, or rows, which travel with the task, or lie on workers as
+ * the outputs of other tasks (`sources`).
+ */
 export type TaskTable =
   | { readonly kind: 'files'; readonly spec: ScanSpec }
-  | { readonly kind: 'rows'; readonly rows: TableRows };
+  | { readonly kind: 'rows'; readonly rows: TableRows; readonly sources?: readonly InputSource[] };
 
 /** A table of a query as it is read, and a report of what was read and pruned. */
 export type PlannedScan = TaskTable & { readonly report: PlanReport };

@@ -14,6 +14,7 @@ import type { Plan } from '../plan/plan.ts';
 import { walkPlan } from '../plan/plan-tree.ts';
 import { stageRooms } from '../distributor/estimate/cluster-cores.ts';
 import type { AppliedFilter } from './applied-filter.ts';
+import { bringRows } from './arrival-stage.ts';
 import { chooseWave, isLastKnown } from './choose-wave.ts';
 import type { TaskDispatcher } from './dispatch-tasks.ts';
 import {
@@ -36,7 +37,7 @@ import type { PlannedScan } from './plan-scans.ts';
 import { ResultReader } from './result-reader.ts';
 import { clusterFacts, workerFacts, type Scheduler } from './scheduler.ts';
 import { stageReport, type StageReport } from './stage-report.ts';
-import { StageRun } from './stage-run.ts';
+import { StageRun, type Arrivals } from './stage-run.ts';
 import { FragmentRefused, StartOver } from './task-errors.ts';
 import { TextColumnReader } from '../sink/text-column.ts';
 
@@ -123,6 +124,7 @@ class StageLoop {
   readonly #keyStages: StageRun<Fragment>[] = [];
   readonly #filters = new Map<number, readonly AppliedFilter[]>();
   readonly #looked = new Set<string>();
+  #arrivals: Arrivals = new Map();
   #scans: readonly PlannedScan[];
   #scanFacts: readonly ScanFacts[];
 
@@ -136,6 +138,7 @@ class StageLoop {
 
   async run(): Promise<RanStages | WholePlan> {
     let { distributed } = this.#query;
+    this.#arrivals = await bringRows(this.#dispatcher, this.#scans);
     const wavesMax = WAVES_PER_FRAGMENT_MAX * distributed.fragments.length;
     for (let waves = 0; waves < wavesMax; waves += 1) {
       const wave = chooseWave(distributed, (stage) => this.#stages.has(stage));
@@ -183,10 +186,18 @@ class StageLoop {
     const rooms = stageRooms(workerFacts(open), this.#query.settings.stageWidth);
     const workers = open.map(({ link }, i) => ({ address: link.address, slots: must(rooms[i], 'a room').tasks }));
     const producers = fragment.inputs.map(({ stage }) => must(this.#stages.get(stage), 'inputs have begun'));
-    const run = new StageRun({ fragment, producers, ...to });
+    const run = new StageRun({ fragment, producers, ...to, arrivals: this.#arrivalsOf(fragment) });
     run.dynamicFilters = fragment.scans.flatMap(({ scan }) => this.#filters.get(scan) ?? []);
     run.start({ scans: this.#scans, workers, isFixed: this.#query.settings.partitions !== null });
     return run;
+  }
+
+  /** The stages that have brought the rows that a fragment reads. */
+  #arrivalsOf({ scans }: Fragment): Arrivals {
+    const read = new Set(
+      scans.map(({ scan }) => this.#scans[scan]).flatMap((one) => (one?.kind === 'rows' ? [one.rows] : [])),
+    );
+    return new Map([...this.#arrivals].filter(([rows]) => read.has(rows)));
   }
 
   /** Distributes the rest of the plan, by the actual output of the stages that have run. */

@@ -23,7 +23,7 @@ import type { WholeFragment } from '../distributor/fragment.ts';
 import { NARROW_MEMORY_BYTES } from './choose-width.ts';
 import { runWhole, type WholeQuery } from './run-whole.ts';
 import { NOT_RUN, type RunView } from './run-progress.ts';
-import type { Scheduler } from './scheduler.ts';
+import { carrierGate, type Scheduler } from './scheduler.ts';
 
 const closers: (() => void)[] = [];
 afterEach(() => {
@@ -65,6 +65,7 @@ async function clusterOf(scripts: readonly WorkerScript[]): Promise<{ scheduler:
       spillLimitBytes: 1,
       taskBytesMax: 10_000,
       workerWaitMs: 500,
+      carriers: carrierGate(),
       onRetry,
       running: new Map(),
       renewKey: (_tenant, key) => Promise.resolve(key),

@@ -1,5 +1,6 @@
 import { must } from '#shared/must.ts';
 import type { WholeFragment } from '../distributor/fragment.ts';
+import { bringRows } from './arrival-stage.ts';
 import type { FinishedTask } from './finished-task.ts';
 import { destinationOf, oneRun, type QueryRun } from './one-run.ts';
 import type { PlannedScan } from './plan-scans.ts';
@@ -17,7 +18,8 @@ export async function runWhole(scheduler: Scheduler, query: WholeQuery): Promise
   const { scans, encoding } = query;
   const fragment = { ...query.fragment, sql: encoding.sql(query.fragment.sql) };
   return await oneRun(scheduler, query, async (dispatcher) => {
-    const run = new StageRun({ fragment, producers: [], ...destinationOf(query) });
+    const arrivals = await bringRows(dispatcher, scans);
+    const run = new StageRun({ fragment, producers: [], arrivals, ...destinationOf(query) });
     run.start({ scans, workers: [], isFixed: false });
     await dispatcher.run([run]);
     return must(run.reports()[0], 'the one task has ended');

@@ -1,11 +1,14 @@
 import type { TaskSpec } from '#proto/task.ts';
 import type { TaskId } from '#shared/id.ts';
+import type { RowsPart } from '../binding/table-rows.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
 import type { StageRun } from './stage-run.ts';
 
 /** A task that a worker runs, or waits to run. */
 export type RunningTask = {
   readonly stage: StageRun;
+  /** The rows that it carries. */
+  readonly part: RowsPart | undefined;
   readonly worker: LiveWorker;
   readonly reads: ReadonlySet<TaskId>;
   /** It was sent before the tasks that it reads had ended. */
@@ -22,11 +25,12 @@ export type RunningTask = {
 
 /** A task that is sent now. */
 export const runningTask = (
-  sent: Pick<RunningTask, 'stage' | 'worker' | 'isEarly'> & { readonly spec: TaskSpec },
+  sent: Pick<RunningTask, 'stage' | 'worker' | 'isEarly' | 'part'> & { readonly spec: TaskSpec },
 ): RunningTask => {
-  const { stage, worker, isEarly, spec } = sent;
+  const { stage, worker, isEarly, part, spec } = sent;
   return {
     stage,
+    part,
     worker,
     reads: new Set(spec.inputs.flatMap(({ sources }) => sources.map((source) => source.taskId))),
     isEarly,

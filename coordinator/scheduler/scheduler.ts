@@ -1,4 +1,5 @@
 import type { QueryId, TaskId } from '#shared/id.ts';
+import { FairGate } from '#shared/fair/fair-gate.ts';
 import type { TaskTime } from '../cluster/worker-info.ts';
 import type { LiveWorker, WorkerPool } from '../cluster/worker-pool.ts';
 import type { ClusterFacts } from '../distributor/fragment.ts';
@@ -25,10 +26,20 @@ export type Scheduler = KeyServices & {
   readonly taskBytesMax: number;
   /** `coordinator.worker_wait` */
   readonly workerWaitMs: number;
+  /** Tasks that carry rows of clients, each of which is in memory while its task runs. */
+  readonly carriers: FairGate;
   readonly onRetry: () => void;
   /** The current runs by their ids. A worker that holds tasks or output of any other run is told to end it. */
   readonly running: Map<QueryId, TimedRun>;
 };
+
+/** Tasks that carry parts of rows at once: each part, 8 MiB as a rule, is in memory about twice. */
+const CARRIERS = 3;
+/** More than any cluster has cores. */
+const CARRIERS_WAITING = 100_000;
+
+export const carrierGate = (): FairGate =>
+  new FairGate({ atOnce: CARRIERS, waitingMax: CARRIERS_WAITING, what: 'tasks that carry rows' });
 
 /** The workers that take tasks, as the distributor sees them. */
 export const clusterFacts = ({ pool }: Scheduler): ClusterFacts => ({ workers: workerFacts(pool.together()) });

@@ -30,6 +30,10 @@ export type StageReport<F extends TaskFragment = TaskFragment> = {
   readonly elapsedMs: number;
 };
 
+/** Reports of a query's stages, without those that bring rows to workers. */
+export const stageReports = (runs: Iterable<StageRun>): readonly StageReport[] =>
+  [...runs].filter(({ fragment }) => fragment.tasks.kind !== 'parts').map((run) => stageReport(run));
+
 export function stageReport<F extends TaskFragment>(run: StageRun<F>): StageReport<F> {
   const { fragment, state, planned, dynamicFilters, attempts, retries, skewed, startedAtMs, startedMs, endedMs } = run;
   return {

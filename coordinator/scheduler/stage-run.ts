@@ -3,6 +3,7 @@ import { must, unreachable } from '#shared/must.ts';
 import { chooseWorker } from '../cluster/choose-worker.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
 import type { Fragment, StageFacts, TaskFragment } from '../distributor/fragment.ts';
+import type { RowsPart, TableRows } from '../binding/table-rows.ts';
 import type { AppliedFilter } from './applied-filter.ts';
 import type { FinishedTask } from './finished-task.ts';
 import { inputSources, type SourceOf, type StageOutput } from './input-sources.ts';
@@ -24,14 +25,25 @@ export type StageContext = {
   readonly isFixed: boolean;
 };
 
+/** The stages that have brought rows to the workers, by these rows. */
+export type Arrivals = ReadonlyMap<TableRows, StageRun>;
+
 /** A task that reads at most this many bytes runs on one core: it ends before a second core would help. */
 const NARROW_TASK_BYTES_MAX = 4 * 2 ** 20;
+
+const NO_ARRIVALS: Arrivals = new Map();
+
+type StageParts<F extends TaskFragment> = Pick<StageRun<F>, 'fragment' | 'producers' | 'result' | 'sink'> & {
+  readonly arrivals?: Arrivals;
+};
 
 /** The tasks of one fragment while a query runs: their input shares, states and outputs. */
 export class StageRun<F extends TaskFragment = TaskFragment> {
   readonly fragment: F;
   /** The stages that it reads, one for each of the fragment's inputs. */
   readonly producers: readonly StageRun<F>[];
+  /** The stages that have brought rows of its scans to the workers. */
+  readonly arrivals: Arrivals;
   /** Settles when all tasks were done for the first time. */
   readonly done: PromiseWithResolvers<void> = Promise.withResolvers();
   /** True once a task that reads this stage's output was started. */
@@ -63,11 +75,17 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   /** Where the tasks write files; null for every other stage. */
   readonly sink: WriteSink | null;
 
-  constructor({ fragment, producers, result, sink }: Pick<StageRun<F>, 'fragment' | 'producers' | 'result' | 'sink'>) {
+  constructor({ fragment, producers, result, sink, arrivals = NO_ARRIVALS }: StageParts<F>) {
     this.fragment = fragment;
     this.producers = producers;
+    this.arrivals = arrivals;
     this.result = result;
     this.sink = sink;
+  }
+
+  /** All stages that it reads. */
+  get read(): readonly StageRun[] {
+    return [...this.producers, ...this.arrivals.values()];
   }
 
   /** Where the rows of its tasks go. */
@@ -140,8 +158,11 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
         if (splits.length === 0) this.#make(this.#shareOf([]));
         break;
       }
+      case 'parts':
+        for (const { bytes } of this.#parts) this.#make({ scans: [], inputs: [], bytes });
+        break;
       default:
-        unreachable(fragment.tasks);
+        unreachable(fragment.tasks.kind);
     }
     const tasks = this.#queue === undefined ? this.#shares.length : Math.max(1, slots);
     this.isSmall = fragment.width === 'share' && this.#readBytes(files) <= NARROW_TASK_BYTES_MAX * tasks;
@@ -176,14 +197,14 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
 
   /** Whether the stages that it reads have ended. */
   get isReady(): boolean {
-    return this.producers.every(({ state }) => state.kind === 'done');
+    return this.read.every(({ state }) => state.kind === 'done');
   }
 
   /** Whether its tasks can be sent now, although producers still run: all tasks of these are on workers, and none of its own has come back. */
   get startsEarly(): boolean {
     if (!this.isEarly) return false;
     const isNew = stageTasks(this.#state).every((task) => task.kind !== 'waiting' || task.attempts === 0);
-    return isNew && this.producers.every((producer) => producer.#isPlaced);
+    return isNew && this.read.every((producer) => producer.#isPlaced);
   }
 
   get #isPlaced(): boolean {
@@ -202,6 +223,9 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
 
   /** Returns the fragment's tables with the files of one task. */
   tables(task: number): readonly TaskTable[] {
+    const part = this.part(task);
+    if (part !== undefined)
+      return this.planned.flatMap((table) => (table.kind === 'rows' ? [partTable(table, part)] : []));
     const { scans } = this.share(task);
     return this.planned.map((table, i) => {
       // The statement's own text may name any column.
@@ -212,6 +236,20 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
       const columns = spec.columns.filter(({ fieldId }) => read.has(fieldId));
       return { kind: 'files', spec: { ...spec, columns, files: scans[i] ?? [] } };
     });
+  }
+
+  /** The rows that a task carries to its worker; undefined when it carries none. */
+  part(task: number): RowsPart | undefined {
+    return this.fragment.tasks.kind === 'parts' ? this.#parts[task] : undefined;
+  }
+
+  get #parts(): readonly RowsPart[] {
+    return this.planned.flatMap((table) => (table.kind === 'rows' ? (table.rows.parts ?? []) : []));
+  }
+
+  /** Returns the outputs of all its tasks, at their current workers. */
+  given(sourceOf: SourceOf): InputSource[] {
+    return inputSources(ALL, this.#output(), sourceOf);
   }
 
   /** Returns the outputs that a task reads from input `index`, at their current workers. */
@@ -352,3 +390,9 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
 }
 
 const ALL: InputShare = { kind: 'all' };
+
+/** A part of rows as its task's table; the messages are read when it is sent. */
+const partTable = ({ rows: { parts: _parts, ...rows } }: { readonly rows: TableRows }, part: RowsPart): TaskTable => ({
+  kind: 'rows',
+  rows: { ...rows, rowCount: part.rowCount, bytes: part.bytes, messages: [] },
+});

@@ -52,6 +52,8 @@ export type TaskParts = Pick<
   readonly output: OutputSpec;
 };
 
+type RowsTable = Extract<TaskTable, { kind: 'rows' }>;
+
 /** A ticket is valid for this long after the query's deadline, because clocks of hosts differ. */
 const TICKET_MARGIN_MS = 60_000;
 
@@ -89,7 +91,7 @@ function readTables(
   const placeOf = tables.map((table, i): SqlText[number] => {
     if (table.kind === 'files') return { scan: scans.push(table.spec) - 1 };
     const reads = sql.filter((part) => typeof part !== 'string' && 'scan' in part && part.scan === i).length;
-    return { input: all.push(rowsInput(table.rows, reads, ticketOf)) - 1 };
+    return { input: all.push(rowsInput(table, reads, ticketOf)) - 1 };
   });
   if (scans.length === tables.length) return { sql, scans, inputs };
   const text = sql.map((part) =>
@@ -98,15 +100,18 @@ function readTables(
   return { sql: text, scans, inputs: all };
 }
 
-function rowsInput(rows: TableRows, reads: number, ticketOf: (task: TaskId) => string): InputSpec {
+function rowsInput({ rows, sources }: RowsTable, reads: number, ticketOf: (task: TaskId) => string): InputSpec {
+  const columns = rows.columns.map(({ name, type }) => ({ name, type: printSqlType(type) }));
+  return { columns, sources: sources ?? [carriedRows(rows, ticketOf)], reads };
+}
+
+function carriedRows(
+  { rowCount, bytes, messages }: Pick<TableRows, 'rowCount' | 'bytes' | 'messages'>,
+  ticketOf: (task: TaskId) => string,
+): InputSource {
   const id = taskId(randomUUID());
-  const { rowCount, bytes, messages } = rows;
-  const source = { address: '', taskId: id, partition: 0, ticket: ticketOf(id), batches: null, rows: rowCount, bytes };
-  return {
-    columns: rows.columns.map(({ name, type }) => ({ name, type: printSqlType(type) })),
-    sources: [{ ...source, messages }],
-    reads,
-  };
+  const source = { address: '', taskId: id, partition: 0, ticket: ticketOf(id), batches: null };
+  return { ...source, rows: rowCount, bytes, messages };
 }
 
 /** Signs the ticket that starts a task and reads the rows that it streams. */

@@ -2,6 +2,8 @@ import type { TaskSpec } from '#proto/task.ts';
 import type { TaskId } from '#shared/id.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
 import type { StageRoom } from '../distributor/estimate/cluster-cores.ts';
+import type { SourceOf } from './input-sources.ts';
+import type { TaskTable } from './plan-scans.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { StageRun } from './stage-run.ts';
 import { taskMemory } from './task-memory.ts';
@@ -37,15 +39,7 @@ export class TaskSpecs {
     const { fragment } = stage;
     const share = stage.share(task);
     const inputs = fragment.inputs.map(({ fields, reads }, i) =>
-      inputSpec(
-        fields,
-        reads,
-        stage.sources(task, i, (output, partition) => ({
-          address: output.worker.address,
-          taskId: output.taskId,
-          ticket: this.#ticket(output, partition),
-        })),
-      ),
+      inputSpec(fields, reads, stage.sources(task, i, this.#sourceOf)),
     );
     const read = inputs.reduce((sum, { sources }) => sources.reduce((bytes, one) => bytes + one.bytes, sum), 0);
     const threads = threadsOf(stage, room);
@@ -53,7 +47,7 @@ export class TaskSpecs {
     const parts = {
       taskId: id,
       sql: fragment.sql,
-      tables: stage.tables(task),
+      tables: stage.tables(task).map((table) => this.#placed(stage, table)),
       inputs,
       keepJoinOrder: fragment.plan !== null,
       collected: fragment.collected,
@@ -70,6 +64,20 @@ export class TaskSpecs {
       profile: profile === 'operators' && task >= PROFILED_TASKS ? 'none' : profile,
     };
     return taskSpec(this.#owner, parts, this.#scheduler.keyring);
+  }
+
+  readonly #sourceOf: SourceOf = (output, partition) => ({
+    address: output.worker.address,
+    taskId: output.taskId,
+    ticket: this.#ticket(output, partition),
+  });
+
+  /** Rows that were brought to workers are read there. */
+  #placed(stage: StageRun, table: TaskTable): TaskTable {
+    const arrival = table.kind === 'rows' ? stage.arrivals.get(table.rows) : undefined;
+    return table.kind === 'rows' && arrival !== undefined
+      ? { ...table, sources: arrival.given(this.#sourceOf) }
+      : table;
   }
 
   #ticket(output: Pick<TaskOutput, 'taskId'>, partition: number): string {

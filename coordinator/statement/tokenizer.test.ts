@@ -63,6 +63,8 @@ describe('wide spaces become plain ones in the same places', () => {
     ['a\u00a0b', 'a b'],
     ["a\u00a0/* don't \u00a0\n */ '\u00a0' -- \u00a0", "a           \n    '\u00a0'     "],
     ["E'\\'\u00a0\\\\', '\u00a0'\u3000x", "E'''\u00a0\\\\', '\u00a0' x"],
+    ["'\u00a0'\u200b -- it's \u00a0\n'\u00a0'", "'\u00a0'           \n'\u00a0'"],
+    ["b'1'\u200b -- it's\n'0'", "b'1'         \n'0'"],
     ["a 'x' -- don't", "a 'x' -- don't"],
     ['"\u00a0" $$\u00a0$$ \u200c', '"\u00a0" $$\u00a0$$ \u200c'],
   ])('%j', (text, expected) => {

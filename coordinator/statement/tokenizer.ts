@@ -196,11 +196,30 @@ export function withPlainSpaces(text: string): string {
   const parts: string[] = [];
   let at = 0;
   for (let token = tokens.next(); ; token = tokens.next()) {
-    parts.push(text.slice(at, token.start).replaceAll(/[^\n\r]/g, ' '));
+    parts.push(blank(text.slice(at, token.start)));
     if (token.kind === 'end') return parts.join('');
     const raw = text.slice(token.start, token.end);
-    parts.push(token.kind === 'string' && /^[eE]/.test(raw) ? raw.replaceAll(/\\[^]/g, plainEscape) : raw);
+    const isString = (token.kind === 'string' && !raw.startsWith('$')) || token.kind === 'bits';
+    parts.push(isString ? plainString(raw) : raw);
     at = token.end;
+  }
+}
+
+const blank = (text: string): string => text.replaceAll(/[^\n\r]/g, ' ');
+
+/** A string with plain spaces and no comments between its parts. */
+function plainString(raw: string): string {
+  const isEscaped = /^[eE]/.test(raw);
+  const endOf = isEscaped ? escapedQuote : raw.startsWith("'") ? doubledQuote : firstQuote;
+  const first = raw.indexOf("'");
+  const parts = [raw.slice(0, first)];
+  for (let open = first; ;) {
+    const end = endOf(raw, open, "'");
+    const part = raw.slice(open, end);
+    parts.push(isEscaped ? part.replaceAll(/\\[^]/g, plainEscape) : part);
+    open = continuation(raw, end);
+    if (open < 0) return parts.join('');
+    parts.push(blank(raw.slice(end, open)));
   }
 }
 

@@ -6,7 +6,7 @@ import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 /** The principal of a call: those claims of its token that the catalog reads. */
 export type Principal = Pick<
   TokenClaims,
-  'sub' | 'tenant' | 'preferred_username' | 'roles' | 'scope' | 'sess_epoch' | 'auth_method'
+  'sub' | 'tenant' | 'preferred_username' | 'roles' | 'scope' | 'sess_epoch' | 'auth_method' | 'must_change_password'
 >;
 
 export const toPrincipalMessage = (principal: Principal): PrincipalMessage => ({
@@ -17,6 +17,7 @@ export const toPrincipalMessage = (principal: Principal): PrincipalMessage => ({
   session_epoch: String(principal.sess_epoch),
   auth_method: principal.auth_method,
   username: principal.preferred_username,
+  must_change_password: principal.must_change_password === true,
 });
 
 /** @throws UNAUTHENTICATED when a call carries no principal */
@@ -32,5 +33,6 @@ export function fromPrincipalMessage(message: PrincipalMessage | null | undefine
     scope: message.scope,
     sess_epoch: Number(message.session_epoch),
     auth_method: message.auth_method as Principal['auth_method'],
+    ...(message.must_change_password ? { must_change_password: true } : {}),
   };
 }

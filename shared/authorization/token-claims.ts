@@ -18,6 +18,8 @@ export type TokenClaims = {
   readonly jti: string;
   readonly iat: number;
   readonly exp: number;
+  /** It may do nothing but set its password; absent: it may. */
+  readonly must_change_password?: true;
   /** When the principal signed in, for a token that an exchange or refresh issued; absent: at `iat`. */
   readonly auth_time?: number;
 };

@@ -60,10 +60,28 @@ describe('a user of an organisation', () => {
   test('who must change the password does nothing else before', async () => {
     const made = `CREATE USER cluster_new EMAIL 'new@example.org' PASSWORD ? MUST_CHANGE_PASSWORD = TRUE`;
     expect((await run(made, undefined, [PASSWORD])).error).toBeUndefined();
-    expect(await run('SELECT 1', 'cluster_new')).toMatchObject({ error: 'FORBIDDEN', sqlState: '42501' });
+    for (const sql of ['SELECT 1', 'SHOW TABLES', "SET TimeZone = 'UTC'", 'CREATE SCHEMA lake.own', 'SHOW ROLES']) {
+      expect([sql, await run(sql, 'cluster_new')]).toMatchObject([sql, { error: 'FORBIDDEN', sqlState: '42501' }]);
+    }
+    const url = must(cluster.ready.flight_sql_url, 'it serves Flight SQL');
+    {
+      const given = Buffer.from(`cluster_new:${PASSWORD}`).toString('base64');
+      using client = new FlightClient(url, `Basic ${given}`);
+      await expect(client.query('SELECT 42 AS n')).rejects.toThrow(/set a new password first/);
+    }
+    const authorization = `Bearer ${await cluster.token({ user: 'cluster_new' })}`;
+    for (const path of ['/v1/catalogs', '/v1/lake/namespaces', '/v1/lake/namespaces/default/tables']) {
+      const answer = await fetch(cluster.ready.catalog_url + path, { headers: { authorization } });
+      expect([path, answer.status, await answer.text()]).toEqual([
+        path,
+        403,
+        expect.stringMatching('set a new password'),
+      ]);
+    }
+    const history = await fetch(`${cluster.ready.query_url}/api/query-history`, { headers: { authorization } });
+    expect(history.status).toBe(403);
     await rows(`ALTER USER SELF SET PASSWORD 'Other-Staple-8' OLD PASSWORD '${PASSWORD}'`, 'cluster_new');
     expect(await rows('SELECT 1', 'cluster_new')).toEqual([[1]]);
-    const url = must(cluster.ready.flight_sql_url, 'it serves Flight SQL');
     const basic = Buffer.from('cluster_new:Other-Staple-8').toString('base64');
     using client = new FlightClient(url, `Basic ${basic}`);
     expect((await client.query('SELECT 42 AS n')).numRows).toBe(1);

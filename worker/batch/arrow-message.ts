@@ -12,7 +12,7 @@ import {
 } from '#shared/flight/flight-data.ts';
 import { NO_BYTES, readBuffer } from '../duckdb/arrow-buffer.ts';
 import { paddedBytes, type ArrowMessage } from '../duckdb/arrow-out.ts';
-import { brokenMessage } from '../duckdb/check-message.ts';
+import { brokenMessage } from '#shared/flight/check-message.ts';
 import type { Address } from '../duckdb/library.ts';
 import { addressOf, allocateBlock, copyMemory, freeBlock, readBytes, writeBytes } from '../duckdb/memory.ts';
 

@@ -3,7 +3,7 @@ import { CompressionType } from 'apache-arrow/fb/compression-type';
 import lz4 from 'lz4-napi';
 import { arrowBuffer } from '../duckdb/arrow-buffer.ts';
 import { dataMessage } from '../duckdb/arrow-out.ts';
-import { brokenMessage } from '../duckdb/check-message.ts';
+import { brokenMessage } from '#shared/flight/check-message.ts';
 import { readMessage } from '../duckdb/ipc-message.ts';
 import { decodeFlightData } from '#shared/flight/flight-data.ts';
 import { encodeArrowMessage, encodeNative, receivedMessage, type NativeMessage } from './arrow-message.ts';

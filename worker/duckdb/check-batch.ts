@@ -1,7 +1,7 @@
 import type { ArrowBuffer } from './arrow-buffer.ts';
 import type { ArrowBatch } from './arrow-in.ts';
 import { bufferCount, layoutOf, type ArrowField } from './arrow-schema.ts';
-import { brokenMessage } from './check-message.ts';
+import { brokenMessage } from '#shared/flight/check-message.ts';
 import { readBytes } from './memory.ts';
 
 /** Limit of rows in a batch; writers end one far earlier. */

@@ -2,7 +2,7 @@ import { Message } from 'apache-arrow/ipc/metadata/message';
 import { SkeinError } from '#shared/error.ts';
 import type { ArrowBatch } from './arrow-in.ts';
 import { schemaFields, type ArrowField } from './arrow-schema.ts';
-import { brokenMessage, checkMessage } from './check-message.ts';
+import { brokenMessage, checkMessage } from '#shared/flight/check-message.ts';
 import type { Address } from './library.ts';
 
 /** Maps the Arrow library's errors: it throws for numbers that JavaScript cannot hold exactly, and for unknown types. */

@@ -9,7 +9,7 @@ import { CallStream } from '#shared/grpc/call-stream.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { fromServiceError, internalMetadata, isAnswer } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
-import { brokenMessage } from '../duckdb/check-message.ts';
+import { brokenMessage } from '#shared/flight/check-message.ts';
 import { readMessage } from '../duckdb/ipc-message.ts';
 import { plainMessage } from '../batch/compress-message.ts';
 import { decodeFlightData } from '#shared/flight/flight-data.ts';

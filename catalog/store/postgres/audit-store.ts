@@ -8,7 +8,7 @@ import { wholePattern } from './whole-pattern.ts';
 /** The audit log, and the deliveries to webhooks that its rows cause. */
 
 /** Everything that the audit log records; webhooks subscribe to these names and to their prefixes. `docs/security.md` lists them. */
-const AUDIT_EVENTS = [
+export const AUDIT_EVENTS = [
   'create_user',
   'alter_user',
   'rename_user',
@@ -43,6 +43,15 @@ const AUDIT_EVENTS = [
   'sign_in',
   'sign_in_refused',
   'mint_token',
+  'create_tenant',
+  'alter_tenant',
+  'drop_tenant',
+  'create_client',
+  'rotate_client',
+  'drop_client',
+  'create_catalog',
+  'alter_catalog',
+  'drop_catalog',
 ] as const;
 type AuditEventType = (typeof AUDIT_EVENTS)[number];
 
@@ -109,6 +118,38 @@ export async function recordEvent(
     )
     .execute();
 }
+
+/** Writes the row of what the operator of the cluster does to a tenant. */
+export const recordOperator = (
+  tx: Tx,
+  tenant: { readonly id: string; readonly name: string },
+  now: Date,
+  event: Omit<AuditEvent, 'actor'>,
+): Promise<void> => recordEvent(tx, tenant, now, { ...event, actor: null });
+
+/** A page of the rows of a tenant, the oldest first. `after` is the time and id of the last row before it. */
+export const exportAuditLog = (
+  db: Database,
+  tenantId: string,
+  page: {
+    readonly since: Date;
+    readonly after: { readonly at: Date; readonly id: string } | null;
+    readonly limit: number;
+  },
+): Promise<readonly AuditRow[]> => {
+  const { since, after, limit } = page;
+  let query = db
+    .selectFrom('user_audit_log')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('created_at', '>=', since);
+  if (after !== null) {
+    query = query.where((eb) =>
+      eb(eb.refTuple('created_at', 'id'), '>', eb.tuple(after.at, sql<string>`${after.id}::uuid`)),
+    );
+  }
+  return query.orderBy('created_at').orderBy('id').limit(limit).execute();
+};
 
 export type AuditRow = {
   readonly id: string;

@@ -46,6 +46,16 @@ export async function requireTenant(db: Database, name: TenantId | string): Prom
   return row.id;
 }
 
+export type NamedTenant = { readonly id: string; readonly name: string };
+
+/** @param name undefined = the first one that was made */
+export function findTenantNamed(db: Database, name: string | undefined): Promise<NamedTenant | undefined> {
+  const tenants = db.selectFrom('tenant').select(['id', 'name']);
+  const one =
+    name === undefined ? tenants.orderBy('created_at').orderBy('id').limit(1) : tenants.where('name', '=', name);
+  return one.executeTakeFirst();
+}
+
 const tenantNotFound = (name: string): SkeinError =>
   new SkeinError('TENANT_NOT_FOUND', `Tenant does not exist: ${name}`);
 
@@ -54,16 +64,48 @@ export async function listTenants(db: Database): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Drops a tenant without catalogs, with all its users, inside of a transaction. @throws TENANT_NOT_FOUND, TENANT_NOT_EMPTY */
-export async function dropTenant(tx: Tx, name: string): Promise<void> {
+/** Rules for the passwords of a tenant's users; one that is absent stays as it is. */
+export type PasswordRules = {
+  readonly minLength?: number;
+  readonly classes?: number;
+  readonly history?: number;
+};
+
+export async function setPasswordRules(tx: Tx, tenantId: string, rules: PasswordRules): Promise<void> {
+  const { minLength, classes, history } = rules;
+  const change = {
+    ...(minLength === undefined ? {} : { password_min_length: minLength }),
+    ...(classes === undefined ? {} : { password_classes: classes }),
+    ...(history === undefined ? {} : { password_history: history }),
+  };
+  if (Object.keys(change).length > 0) await tx.updateTable('tenant').set(change).where('id', '=', tenantId).execute();
+}
+
+/** Drops a tenant without catalogs, with all its users, inside of a transaction. @returns its id @throws TENANT_NOT_FOUND, TENANT_NOT_EMPTY */
+export async function dropTenant(tx: Tx, name: string): Promise<string> {
   const tenantId = await requireTenant(tx, name);
   try {
     await tx.deleteFrom('principal').where('tenant_id', '=', tenantId).execute();
     await tx.deleteFrom('tenant').where('id', '=', tenantId).execute();
+    return tenantId;
   } catch (error) {
     if (!isForeignKeyViolation(error)) throw error;
     throw new SkeinError('TENANT_NOT_EMPTY', `Tenant ${name} still has catalogs: drop them first`);
   }
+}
+
+/** A catalog's id, and its tenant. */
+export async function findOwnerOf(
+  db: Database,
+  catalog: string,
+): Promise<{ readonly catalogId: string; readonly tenant: NamedTenant } | undefined> {
+  const row = await db
+    .selectFrom('catalog as c')
+    .innerJoin('tenant as t', 't.id', 'c.tenant_id')
+    .select(['c.id', 't.id as tenantId', 't.name'])
+    .where('c.name', '=', catalog)
+    .executeTakeFirst();
+  return row === undefined ? undefined : { catalogId: row.id, tenant: { id: row.tenantId, name: row.name } };
 }
 
 type NewCatalog = {

@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
-import { principalId } from '#shared/id.ts';
-import type { TokenPrincipal } from './principal-store.ts';
+import { principalId, type PrincipalId } from '#shared/id.ts';
+import { raiseSessionEpoch, type TokenPrincipal } from './principal-store.ts';
 import type { Database, Tx } from './tables.ts';
 
 /** OAuth clients: the credentials of service accounts, one for each. */
@@ -11,6 +11,7 @@ export type ClientRow = {
   /** The scopes that its tokens may be granted. */
   readonly scopes: readonly string[];
   readonly secretSha256: Buffer;
+  readonly madeAccount: boolean;
   /** The secret before the last rotation, and until when it is valid. */
   readonly previous: { readonly sha256: Buffer; readonly untilMs: number } | undefined;
   readonly createdAt: Date;
@@ -20,7 +21,7 @@ export type ClientRow = {
 /** Maximum number of clients of one tenant: one list shows them all. */
 const CLIENTS_MAX = 10_000;
 
-/** Inserts a client, in the transaction that created its principal. @throws INVALID_REQUEST when the tenant has too many */
+/** Inserts a client. @throws INVALID_REQUEST when the tenant has too many */
 export async function insertClient(
   tx: Tx,
   tenantId: string,
@@ -29,6 +30,8 @@ export async function insertClient(
     readonly principal: string;
     readonly scopes: readonly string[];
     readonly secretSha256: Buffer;
+    /** The account is its own, and goes with it. */
+    readonly madeAccount: boolean;
   },
 ): Promise<void> {
   const { count } = await tx
@@ -46,8 +49,18 @@ export async function insertClient(
       principal_id: client.principal,
       scopes: [...client.scopes],
       secret_sha256: client.secretSha256,
+      made_account: client.madeAccount,
     })
     .execute();
+}
+
+export async function hasClient(tx: Tx, principal: PrincipalId): Promise<boolean> {
+  const row = await tx
+    .selectFrom('oauth_client')
+    .select('client_id')
+    .where('principal_id', '=', principal)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 const clients = (db: Database) =>
@@ -63,6 +76,7 @@ const clients = (db: Database) =>
       'c.previous_until',
       'c.created_at',
       'c.rotated_at',
+      'c.made_account',
       'p.id',
       'p.username',
       'p.status',
@@ -121,8 +135,15 @@ export async function replaceSecret(
     .execute();
 }
 
-/** Deletes the service account with its credential and refresh tokens; a trigger notifies every service that its tokens have ended. */
+/**
+ * Deletes a client with its refresh tokens, and the service account that was made for it; a trigger notifies every service that its tokens
+ * have ended.
+ */
 export async function deleteClient(tx: Tx, client: ClientRow): Promise<void> {
+  if (!client.madeAccount) {
+    await tx.deleteFrom('oauth_client').where('client_id', '=', client.clientId).execute();
+    return raiseSessionEpoch(tx, client.principal.id);
+  }
   await tx.deleteFrom('principal').where('id', '=', client.principal.id).execute();
 }
 
@@ -136,9 +157,12 @@ const clientOf = (row: Row): ClientRow => ({
     sessionEpoch: row.session_epoch,
     tenant: row.tenant,
     scopes: row.scopes,
+    // A service account has no password.
+    mustChangePassword: false,
   },
   scopes: row.scopes,
   secretSha256: row.secret_sha256,
+  madeAccount: row.made_account,
   previous:
     row.previous_sha256 === null || row.previous_until === null
       ? undefined

@@ -1,6 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { OwnSchema } from '#shared/database/own-schema.ts';
 import { ASSERTIONS_MIGRATION } from './assertions-migration.ts';
+import { ATTACHED_CLIENTS_MIGRATION } from './attached-clients-migration.ts';
 import { EXPIRY_MIGRATION } from './expiry-migration.ts';
 import { IDENTITY_MIGRATION } from './identity-migration.ts';
 import { JOBS_MIGRATION } from './jobs-migration.ts';
@@ -46,6 +47,7 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0017_stopped_principals': { up: (db) => run(db, STOPPED_PRINCIPALS_MIGRATION) },
     '0018_storage_profiles': { up: (db) => run(db, PROFILES_MIGRATION) },
     '0019_webhooks': { up: (db) => run(db, WEBHOOKS_MIGRATION) },
+    '0020_attached_clients': { up: (db) => run(db, ATTACHED_CLIENTS_MIGRATION) },
   },
 };
 

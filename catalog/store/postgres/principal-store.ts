@@ -71,15 +71,18 @@ export type TokenPrincipal = PrincipalRow & {
   readonly tenant: string;
   /** The scopes that its tokens may be granted. */
   readonly scopes: readonly string[];
+  /** Its tokens are good for setting its password, and for nothing else. */
+  readonly mustChangePassword: boolean;
 };
 
 /** A principal as its tokens name it. */
-export const subjectOf = ({ id, username, roles, sessionEpoch, tenant }: TokenPrincipal) => ({
+export const subjectOf = ({ id, username, roles, sessionEpoch, tenant, mustChangePassword }: TokenPrincipal) => ({
   principal: id,
   username,
   roles,
   sessionEpoch,
   tenant,
+  mustChangePassword,
 });
 
 /** Finds the name of a principal's tenant; undefined when there is no such principal. */

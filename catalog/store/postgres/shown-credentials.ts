@@ -19,7 +19,17 @@ const principals = (db: Database) =>
     .selectFrom('principal as p')
     .innerJoin('tenant as t', 't.id', 'p.tenant_id')
     .leftJoin('oauth_client as c', 'c.principal_id', 'p.id')
-    .select(['p.id', 'p.username', 'p.status', 'p.roles', 'p.session_epoch', 'p.kind', 't.name as tenant', 'c.scopes'])
+    .select([
+      'p.id',
+      'p.username',
+      'p.status',
+      'p.roles',
+      'p.session_epoch',
+      'p.kind',
+      'p.must_change_password',
+      't.name as tenant',
+      'c.scopes',
+    ])
     .select(roleScopes().as('role_scopes'));
 type Row = Awaited<ReturnType<ReturnType<typeof principals>['executeTakeFirstOrThrow']>>;
 
@@ -31,6 +41,7 @@ const principalOf = (row: Row): TokenPrincipal => ({
   roles: row.roles,
   sessionEpoch: row.session_epoch,
   tenant: row.tenant,
+  mustChangePassword: row.must_change_password,
   scopes: row.scopes ?? inOrder(row.role_scopes),
 });
 

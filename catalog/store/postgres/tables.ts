@@ -52,6 +52,8 @@ export type Tables = PrincipalTables & {
   dropped_principal: { id: string; dropped_at: Created };
   /** The credential of a service account. */
   oauth_client: {
+    /** The account was made for it, and goes with it. */
+    made_account: Generated<boolean>;
     client_id: string;
     principal_id: string;
     /** The scopes that its tokens may be granted. */

@@ -1,5 +1,6 @@
 import type { Config } from '#shared/config/config-schema.ts';
 import type { Logger } from '#shared/log/logger.ts';
+import type { ArrivalPlace } from '../../arrival/arrived-rows.ts';
 import type { QueryService } from '../../query/query-service.ts';
 import type { SessionServices } from '../../session/session-services.ts';
 import type { FlightResults } from './flight-results.ts';
@@ -15,6 +16,8 @@ export type FlightDoor = {
   readonly results: FlightResults;
   readonly transactions: FlightTransactions;
   readonly prepared: PreparedHandles;
+  /** Where rows that clients send lie. */
+  readonly arrivals: Omit<ArrivalPlace, 'owner'>;
   readonly config: Config;
   /** The reason why this coordinator serves nothing now; undefined when it does. */
   readonly standby: () => string | undefined;

@@ -1,25 +1,19 @@
-import {
-  DataType,
-  Precision,
-  RecordBatchReader,
-  TimeUnit,
-  Type,
-  type Field,
-  type RecordBatch,
-  type Schema,
-} from 'apache-arrow';
+import type { Field, Schema } from 'apache-arrow';
 import { SkeinError } from '#shared/error.ts';
+import { unreachable } from '#shared/must.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
+import { ArrivedRows } from '../../arrival/arrived-rows.ts';
+import { arrivedType } from '../../arrival/arrived-type.ts';
+import { readBatches } from '../../arrival/read-batches.ts';
+import { ARRIVED_ROWS } from '../../binding/table-rows.ts';
+import type { SqlType } from '../../plan/sql-type.ts';
 import type { SessionKey } from '../../session/session-store.ts';
-import { framed } from './arrow-message.ts';
-import { parameterAt } from './arrow-value.ts';
-import { fewerInserts, type Execution } from './bound-executions.ts';
-import { describe } from './prepare.ts';
 import { beginTransaction, endTransaction } from './end-transaction.ts';
 import type { FlightDoor } from './flight-door.ts';
 import type { SqlMessages } from './flight-messages.ts';
 import { transactionKey, transactionOf } from './flight-transactions.ts';
 import type { PutMessage } from './put-stream.ts';
+import { describe } from './prepare.ts';
 import { runToEnd } from './run-statement.ts';
 import type { Visit } from './visit.ts';
 
@@ -30,52 +24,52 @@ type Asked = { readonly fields: Ingest; readonly messages: AsyncIterable<PutMess
 export async function ingest(door: FlightDoor, visit: Visit, asked: Asked): Promise<number> {
   if (asked.fields.temporary) throw new SkeinError('NOT_SUPPORTED', 'there are no temporary tables');
   const given = transactionOf(visit.session, asked.fields.transaction_id);
-  if (given !== undefined) return load(door, visit, asked, given);
+  const { schema, batches } = await readBatches(asked.messages);
+  // A table that cannot be made, or is not there, is an error before the rows come.
+  const create = createOf(asked.fields, schema);
+  if (create === null) {
+    const sql = `SELECT * FROM ${targetOf(asked.fields)}`;
+    await describe(door, visit, { text: { sql, transaction: given }, gone: asked.gone });
+  }
+  using rows = new ArrivedRows(schema, { ...door.arrivals, owner: visit.session.tenant });
+  for await (const batch of batches) {
+    asked.gone.throwIfAborted();
+    await rows.add(batch);
+  }
+  const load: Load = { target: targetOf(asked.fields), create, schema, rows, gone: asked.gone };
+  if (given !== undefined || create === null) return await loadRows(door, visit, load, given);
   const id = await beginTransaction(door, visit);
   try {
-    const rows = await load(door, visit, asked, transactionKey(visit.session, id));
+    const count = await loadRows(door, visit, load, transactionKey(visit.session, id));
     await endTransaction(door, visit, Buffer.from(id), true);
-    return rows;
+    return count;
   } catch (error) {
     await endTransaction(door, visit, Buffer.from(id), false).catch(() => undefined);
     throw error;
   }
 }
 
-async function load(
+type Load = {
+  readonly target: string;
+  /** The statement that makes the table; null = it is to be there. */
+  readonly create: string | null;
+  readonly schema: Schema;
+  readonly rows: ArrivedRows;
+  readonly gone: AbortSignal;
+};
+
+/** Makes the table, and writes the rows at once. */
+async function loadRows(
   door: FlightDoor,
   visit: Visit,
-  { fields, messages, gone }: Asked,
-  transaction: SessionKey,
+  { target, create, schema, rows, gone }: Load,
+  transaction: SessionKey | undefined,
 ): Promise<number> {
-  const run = (one: Execution): Promise<number> => runToEnd(door, visit, { ...one, transaction, gone });
-  const target = targetOf(fields);
-  const reader = await RecordBatchReader.from(bytesOf(messages));
-  await reader.open();
-  const create = createOf(fields, target, reader.schema);
-  if (create === 'must exist')
-    await describe(door, visit, { text: { sql: `SELECT * FROM ${target}`, transaction }, gone });
-  else await run({ sql: create, parameters: null });
-  const columns = reader.schema.fields.map(({ name }) => quoteIdentifier(name)).join(', ');
-  const marks = reader.schema.fields.map(() => '?').join(', ');
-  const sql = `INSERT INTO ${target} (${columns}) VALUES (${marks})`;
-  let rows = 0;
-  for await (const batch of reader as AsyncIterable<RecordBatch>) {
-    for (const insert of fewerInserts(rowsOf(batch, sql))) rows += await run(insert);
-  }
-  return rows;
-}
-
-const rowsOf = (batch: RecordBatch, sql: string): readonly Execution[] =>
-  Array.from({ length: batch.numRows }, (_, row) => ({
-    sql,
-    parameters: { kind: 'positional', values: batch.data.children.map((column) => parameterAt(column, row)) },
-  }));
-
-async function* bytesOf(messages: AsyncIterable<PutMessage>): AsyncGenerator<Uint8Array, void> {
-  for await (const { header, body } of messages) {
-    if (header.length > 0) yield new Uint8Array(Buffer.concat([framed(header), body]));
-  }
+  if (create !== null) await runToEnd(door, visit, { sql: create, parameters: null, transaction, gone });
+  const columns = schema.fields.map(({ name }) => quoteIdentifier(name)).join(', ');
+  const sql = `INSERT INTO ${target} (${columns}) SELECT * FROM ${ARRIVED_ROWS}`;
+  const table = rows.table('the rows of the client');
+  return runToEnd(door, visit, { sql, parameters: null, transaction, gone, rows: table });
 }
 
 const targetOf = ({ catalog, schema, table }: Ingest): string =>
@@ -83,41 +77,58 @@ const targetOf = ({ catalog, schema, table }: Ingest): string =>
     .flatMap((part) => (part === undefined || part === '' ? [] : [quoteIdentifier(part)]))
     .join('.');
 
-/** The statement that makes the table; "must exist" when it is to be there. @throws INVALID_REQUEST, NOT_SUPPORTED */
-function createOf({ table_definition_options: options }: Ingest, target: string, schema: Schema): string {
+/** The statement that makes the table; null when it is to be there. @throws INVALID_REQUEST, NOT_SUPPORTED */
+function createOf(fields: Ingest, schema: Schema): string | null {
+  const { table_definition_options: options } = fields;
+  const target = targetOf(fields);
   const creates = options?.if_not_exist === 'TABLE_NOT_EXIST_OPTION_CREATE';
-  const columns = (): string => schema.fields.map(columnOf).join(', ');
+  const columns = (): string =>
+    schema.fields
+      .map((field) => `${quoteIdentifier(field.name)} ${columnType(field, arrivedType(field).sql)}`)
+      .join(', ');
   const exists = options?.if_exists;
-  if (exists === 'TABLE_EXISTS_OPTION_APPEND') {
-    return creates ? `CREATE TABLE IF NOT EXISTS ${target} (${columns()})` : 'must exist';
-  }
+  if (exists === 'TABLE_EXISTS_OPTION_APPEND')
+    return creates ? `CREATE TABLE IF NOT EXISTS ${target} (${columns()})` : null;
   if (exists === 'TABLE_EXISTS_OPTION_REPLACE') return `CREATE OR REPLACE TABLE ${target} (${columns()})`;
   if (creates) return `CREATE TABLE ${target} (${columns()})`;
   throw new SkeinError('INVALID_REQUEST', 'the ingest neither makes a table nor takes one that is there');
 }
 
-const columnOf = ({ name, type }: Field): string => `${quoteIdentifier(name)} ${columnType(type)}`;
+/** Types of columns that hold all values of others. */
+const WIDER: Readonly<Record<string, string>> = {
+  TINYINT: 'INT',
+  SMALLINT: 'INT',
+  UTINYINT: 'INT',
+  USMALLINT: 'INT',
+  INTEGER: 'INT',
+  UINTEGER: 'BIGINT',
+  UBIGINT: 'DECIMAL(20, 0)',
+  BLOB: 'BINARY',
+};
+const NOT_COLUMNS: ReadonlySet<string> = new Set(['TIMESTAMP_NS', 'INTERVAL']);
 
-/** The type of a column that holds every value of an Arrow type. @throws NOT_SUPPORTED */
-function columnType(type: DataType): string {
-  if (DataType.isBool(type)) return 'BOOLEAN';
-  if (DataType.isInt(type)) return integerType(type.bitWidth, type.isSigned);
-  if (DataType.isFloat(type)) return type.precision === Precision.SINGLE ? 'FLOAT' : 'DOUBLE';
-  if (DataType.isDecimal(type)) return `DECIMAL(${type.precision}, ${type.scale})`;
-  if (DataType.isUtf8(type) || DataType.isLargeUtf8(type)) return 'VARCHAR';
-  if (DataType.isBinary(type) || DataType.isLargeBinary(type) || DataType.isFixedSizeBinary(type)) return 'BINARY';
-  if (DataType.isDate(type)) return 'DATE';
-  if (DataType.isTime(type)) return 'TIME';
-  if (DataType.isTimestamp(type) && type.unit !== TimeUnit.NANOSECOND) {
-    return type.timezone ? 'TIMESTAMP WITH TIME ZONE' : 'TIMESTAMP';
+/** The type of a column that holds every value of a type. @throws NOT_SUPPORTED */
+function columnType(field: Field, type: SqlType): string {
+  switch (type.kind) {
+    case 'scalar':
+      if (!NOT_COLUMNS.has(type.name)) return WIDER[type.name] ?? type.name;
+      throw new SkeinError(
+        'NOT_SUPPORTED',
+        `column ${field.name}: no column is made for the Arrow type ${String(field.type)}, make the table before`,
+      );
+    case 'decimal':
+      return `DECIMAL(${type.width}, ${type.scale})`;
+    case 'list':
+    case 'array':
+      return `${columnType(field, type.element)}[]`;
+    case 'struct':
+      return `STRUCT(${type.fields.map(({ name, type: own }) => `${quoteIdentifier(name)} ${columnType(field, own)}`).join(', ')})`;
+    case 'map':
+      return `MAP(${columnType(field, type.key)}, ${columnType(field, type.value)})`;
+    case 'enum':
+    case 'union':
+      throw new Error('invariant: rows that come in have no such type');
+    default:
+      return unreachable(type);
   }
-  throw new SkeinError(
-    'NOT_SUPPORTED',
-    `no column is made for the Arrow type ${Type[type.typeId]}: make the table before`,
-  );
-}
-
-function integerType(bits: number, isSigned: boolean): string {
-  if (bits < 32 || (bits === 32 && isSigned)) return 'INT';
-  return bits === 64 && !isSigned ? 'DECIMAL(20, 0)' : 'BIGINT';
 }

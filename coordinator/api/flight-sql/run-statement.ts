@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
 import { queryId as toQueryId, type QueryId } from '#shared/id.ts';
+import type { TableRows } from '../../binding/table-rows.ts';
 import type { SessionKey } from '../../session/session-store.ts';
 import type { ResultSink } from '../../sink/result-sink.ts';
 import type { Parameters } from '../../statement/parameters.ts';
@@ -15,6 +16,8 @@ export type FlightStatement = {
   readonly parameters: Parameters | null;
   /** The transaction that the client names; undefined = none. */
   readonly transaction: SessionKey | undefined;
+  /** The rows that the text names `@rows/arrived`. */
+  readonly rows?: TableRows;
 };
 
 export const newQueryId = (): QueryId => toQueryId(randomUUID());
@@ -57,11 +60,11 @@ type Into = {
 export async function executeInto(
   { queries }: FlightDoor,
   { caller, session, source, traceParent, arrivedMs }: Visit,
-  { sql, parameters, transaction }: FlightStatement,
+  { sql, parameters, transaction, rows }: FlightStatement,
   { sink, gone: clientGone, queryId = newQueryId() }: Into,
 ): Promise<void> {
   if (sql === '') throw new SkeinError('INVALID_REQUEST', 'the command has no statement');
-  const inside = transaction === undefined ? {} : { transaction };
+  const inside = { ...(transaction === undefined ? {} : { transaction }), ...(rows === undefined ? {} : { rows }) };
   const asked = { caller, session, ...inside, ddlInTransaction: 'commit', sql, parameters, arrivedMs } as const;
   try {
     await queries.execute({ ...asked, queryId, timeoutMs: undefined, source, traceParent, clientGone, sink });

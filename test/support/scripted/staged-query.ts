@@ -14,7 +14,7 @@ import { WorkerPool } from '#coordinator/cluster/worker-pool.ts';
 import type { DistributedPlan, Fragment } from '#coordinator/distributor/fragment.ts';
 import { queryTimes } from '#coordinator/scheduler/query-times.ts';
 import type { PlannedScan } from '#coordinator/scheduler/plan-scans.ts';
-import type { Scheduler } from '#coordinator/scheduler/scheduler.ts';
+import { carrierGate, type Scheduler } from '#coordinator/scheduler/scheduler.ts';
 import type { StagedQuery } from '#coordinator/scheduler/run-stages.ts';
 
 export type Worker = Awaited<ReturnType<typeof startScriptedWorker>>;
@@ -101,6 +101,7 @@ export async function cluster(
     spillLimitBytes: 1,
     taskBytesMax: 100_000,
     workerWaitMs: 10_000,
+    carriers: carrierGate(),
     onRetry,
     renewKey: (_tenant: string, key: S3Credential) => Promise.resolve(key),
     running,

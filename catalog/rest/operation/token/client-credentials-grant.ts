@@ -4,7 +4,7 @@ import { grantScopes } from '../../../token/grant-scopes.ts';
 import { newRefreshToken } from '../../../token/refresh-token.ts';
 import type { Answer } from '../../operation.ts';
 import { issue } from './issue.ts';
-import type { Credentials } from './read-credentials.ts';
+import type { Shown } from './read-credentials.ts';
 import { requireClient } from './require-client.ts';
 import type { TokenForm } from './token-form.ts';
 import { transact } from '../../../store/postgres/transact.ts';
@@ -17,9 +17,9 @@ import { takeScopes } from './take-scopes.ts';
 export async function clientCredentialsGrant(
   context: CatalogContext,
   form: TokenForm,
-  credentials: Credentials,
+  { credentials, address }: Shown,
 ): Promise<Answer> {
-  const client = await requireClient(context, credentials);
+  const client = await requireClient(context, credentials(), address);
   const scopes = grantScopes(takeScopes(form), client.scopes);
   const refresh = newRefreshToken();
   const nowMs = context.clock.nowMs();
@@ -33,6 +33,7 @@ export async function clientCredentialsGrant(
     expiresAtMs: nowMs + context.config['catalog.refresh_token_ttl'],
   };
   await transact(context.store.db, (tx) => insertFamily(tx, family));
+  await context.signIns.granted(client.principal, 'client', address);
   return issue(context, {
     principal: client.principal,
     scopes,

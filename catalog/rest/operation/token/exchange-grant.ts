@@ -6,7 +6,7 @@ import { grantScopes } from '../../../token/grant-scopes.ts';
 import type { Answer } from '../../operation.ts';
 import { ACCESS_TOKEN_TYPE, countRequest, issue, lifetimeMs } from './issue.ts';
 import { invalidClient, OAuthError } from './oauth-error.ts';
-import type { Credentials } from './read-credentials.ts';
+import type { Credentials, Shown } from './read-credentials.ts';
 import { requireClient } from './require-client.ts';
 import { requiredField, type TokenForm } from './token-form.ts';
 import { takeScopes } from './take-scopes.ts';
@@ -30,7 +30,7 @@ type Caller = { readonly sub: string; readonly tenant: string; readonly bySecret
 export async function exchangeGrant(
   context: CatalogContext,
   form: TokenForm,
-  credentials: Credentials,
+  { credentials, address }: Shown,
 ): Promise<Answer> {
   const subjectToken = requiredField(form, 'subject_token');
   checkType('subject_token_type', requiredField(form, 'subject_token_type'));
@@ -38,7 +38,7 @@ export async function exchangeGrant(
   if (requested !== undefined) checkType('requested_token_type', requested);
   if (form['actor_token'] !== undefined) throw new OAuthError('invalid_request', 'actor_token is not served');
 
-  const caller = await requireCaller(context, credentials);
+  const caller = await requireCaller(context, credentials(), address);
   const claims = await subjectOf(context, subjectToken, caller);
   if (claims.auth_method === 'operator') throw badSubject('an operator made the token, and such tokens do not renew');
   if (claims.auth_method === 'pat') throw badSubject('exchange the personal access token anew, with which it ends');
@@ -51,6 +51,7 @@ export async function exchangeGrant(
   const requestedScopes = takeScopes(form);
   const own = scopesOf(claims);
   const allowed = [...own].filter((scope) => principal.scopes.includes(scope));
+  if (signsIn) await context.signIns.granted(principal, claims.auth_method, address);
   return issue(context, {
     principal,
     scopes: grantScopes(requestedScopes, allowed),
@@ -64,9 +65,9 @@ function checkType(field: string, type: string): void {
   if (!TYPES.includes(type)) throw new OAuthError('invalid_request', `${field} must be ${TYPES.join(' or ')}`);
 }
 
-async function requireCaller(context: CatalogContext, credentials: Credentials): Promise<Caller> {
+async function requireCaller(context: CatalogContext, credentials: Credentials, address: string): Promise<Caller> {
   if (credentials.kind !== 'bearer') {
-    const { principal } = await requireClient(context, credentials);
+    const { principal } = await requireClient(context, credentials, address);
     return { sub: principal.id, tenant: principal.tenant, bySecret: true };
   }
   const claims = await context.verifier.verifyToken(credentials.token).catch((error: unknown) => {

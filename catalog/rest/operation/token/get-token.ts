@@ -5,7 +5,7 @@ import { clientCredentialsGrant } from './client-credentials-grant.ts';
 import { exchangeGrant } from './exchange-grant.ts';
 import { refuseFor } from './issue.ts';
 import { oauthAnswer, OAuthError } from './oauth-error.ts';
-import { readCredentials, type Credentials } from './read-credentials.ts';
+import { readCredentials, type Shown } from './read-credentials.ts';
 import { jwtBearerGrant } from './jwt-bearer-grant.ts';
 import { patGrant } from './pat-grant.ts';
 import { refreshGrant } from './refresh-grant.ts';
@@ -14,20 +14,12 @@ import { parseTokenForm, requiredField, type TokenForm } from './token-form.ts';
 /** Maximum size of a form: two tokens and some words. */
 export const TOKEN_BODY_BYTES_MAX = 64 * 1024;
 
-/** @param shown the credentials of the request, which are read when a grant asks for them; and the address that it comes from */
-type Grant = (
-  context: CatalogContext,
-  form: TokenForm,
-  shown: { readonly credentials: () => Credentials; readonly address: string },
-) => Promise<Answer>;
+type Grant = (context: CatalogContext, form: TokenForm, shown: Shown) => Promise<Answer>;
 
 const GRANTS: ReadonlyMap<string, Grant> = new Map([
-  ['client_credentials', (context, form, { credentials }) => clientCredentialsGrant(context, form, credentials())],
-  ['refresh_token', (context, form, { credentials }) => refreshGrant(context, form, credentials())],
-  [
-    'urn:ietf:params:oauth:grant-type:token-exchange',
-    (context, form, { credentials }) => exchangeGrant(context, form, credentials()),
-  ],
+  ['client_credentials', clientCredentialsGrant],
+  ['refresh_token', refreshGrant],
+  ['urn:ietf:params:oauth:grant-type:token-exchange', exchangeGrant],
   ['pat', (context, form, { address }) => patGrant(context, form, address)],
   [
     'urn:ietf:params:oauth:grant-type:jwt-bearer',

@@ -1,5 +1,6 @@
 import type { CatalogContext } from '../../../context.ts';
-import { signInByAssertion } from '../../../principal/sign-in-by-assertion.ts';
+import type { NamedPrincipal } from '../../../principal/sign-in-log.ts';
+import { namesOf, signInByAssertion } from '../../../principal/sign-in-by-assertion.ts';
 import { grantScopes } from '../../../token/grant-scopes.ts';
 import type { Answer } from '../../operation.ts';
 import { asRefusal, countRequest, issue } from './issue.ts';
@@ -9,7 +10,17 @@ import { requiredField, type TokenForm } from './token-form.ts';
 /** RFC 7523, 2.1: a service account signs an assertion with one of its keys, and gets a token with the scopes of its roles. */
 export async function jwtBearerGrant(context: CatalogContext, form: TokenForm, address: string): Promise<Answer> {
   const assertion = requiredField(form, 'assertion');
-  const principal = await asRefusal('assertion', () => signInByAssertion(context, assertion, address));
+  const principal = await asRefusal(
+    'assertion',
+    () => signInByAssertion(context, assertion, address),
+    () => context.signIns.refused(issuerOf(assertion), 'keypair', address),
+  );
   countRequest(context, principal.id);
+  await context.signIns.granted(principal, 'keypair', address);
   return issue(context, { principal, scopes: grantScopes(takeScopes(form), principal.scopes), authMethod: 'keypair' });
+}
+
+function issuerOf(assertion: string): NamedPrincipal {
+  const named = namesOf(assertion);
+  return named === undefined ? { by: 'nobody' } : { by: 'issuer', issuer: named.issuer };
 }

@@ -1,5 +1,6 @@
 import type { CatalogContext } from '../../../context.ts';
 import { signInByToken } from '../../../principal/sign-in-by-token.ts';
+import { sha256 } from '../../../token/secret.ts';
 import { grantScopes } from '../../../token/grant-scopes.ts';
 import type { Answer } from '../../operation.ts';
 import { asRefusal, countRequest, issue } from './issue.ts';
@@ -16,8 +17,13 @@ export async function patGrant(context: CatalogContext, form: TokenForm, address
     throw new OAuthError('invalid_request', `client_id must be ${CLIENT_ID}`);
   }
   const shown = requiredField(form, 'pat');
-  const { principal, scopes, expiresAt } = await asRefusal('pat', () => signInByToken(context, shown, { address }));
+  const { principal, scopes, expiresAt } = await asRefusal(
+    'pat',
+    () => signInByToken(context, shown, { address }),
+    () => context.signIns.refused({ by: 'token', sha256: sha256(shown).toString('hex') }, 'pat', address),
+  );
   countRequest(context, principal.id);
+  await context.signIns.granted(principal, 'pat', address);
   return issue(context, {
     principal,
     scopes: grantScopes(takeScopes(form), scopes),

@@ -5,7 +5,7 @@ import { newRefreshToken, parseRefreshToken } from '../../../token/refresh-token
 import type { Answer } from '../../operation.ts';
 import { issue, lifetimeMs } from './issue.ts';
 import { OAuthError } from './oauth-error.ts';
-import type { Credentials } from './read-credentials.ts';
+import type { Shown } from './read-credentials.ts';
 import { requireClient } from './require-client.ts';
 import { requiredField, type TokenForm } from './token-form.ts';
 import { transact } from '../../../store/postgres/transact.ts';
@@ -19,11 +19,11 @@ import { takeScopes } from './take-scopes.ts';
 export async function refreshGrant(
   context: CatalogContext,
   form: TokenForm,
-  credentials: Credentials,
+  { credentials, address }: Shown,
 ): Promise<Answer> {
   const { store, clock, log } = context;
   const text = requiredField(form, 'refresh_token');
-  const client = await requireClient(context, credentials);
+  const client = await requireClient(context, credentials(), address);
   // Before the token is used up: a client that misspells a scope keeps it.
   const scopes = takeScopes(form);
   const shown = parseRefreshToken(text);

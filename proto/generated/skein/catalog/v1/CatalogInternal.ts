@@ -8,7 +8,10 @@ import type { AbortUploadsReplyInput as _skein_catalog_v1_AbortUploadsReplyInput
 import type { AbortUploadsRequestInput as _skein_catalog_v1_AbortUploadsRequestInput, AbortUploadsRequest as _skein_catalog_v1_AbortUploadsRequest } from '../../../skein/catalog/v1/AbortUploadsRequest.ts';
 import type { AlterCatalogReplyInput as _skein_catalog_v1_AlterCatalogReplyInput, AlterCatalogReply as _skein_catalog_v1_AlterCatalogReply } from '../../../skein/catalog/v1/AlterCatalogReply.ts';
 import type { AlterCatalogRequestInput as _skein_catalog_v1_AlterCatalogRequestInput, AlterCatalogRequest as _skein_catalog_v1_AlterCatalogRequest } from '../../../skein/catalog/v1/AlterCatalogRequest.ts';
+import type { AlterTenantReplyInput as _skein_catalog_v1_AlterTenantReplyInput, AlterTenantReply as _skein_catalog_v1_AlterTenantReply } from '../../../skein/catalog/v1/AlterTenantReply.ts';
+import type { AlterTenantRequestInput as _skein_catalog_v1_AlterTenantRequestInput, AlterTenantRequest as _skein_catalog_v1_AlterTenantRequest } from '../../../skein/catalog/v1/AlterTenantRequest.ts';
 import type { AnswerInput as _skein_calls_v1_AnswerInput, Answer as _skein_calls_v1_Answer } from '../../../skein/calls/v1/Answer.ts';
+import type { AuditPageInput as _skein_catalog_v1_AuditPageInput, AuditPage as _skein_catalog_v1_AuditPage } from '../../../skein/catalog/v1/AuditPage.ts';
 import type { AuthorizeReplyInput as _skein_catalog_v1_AuthorizeReplyInput, AuthorizeReply as _skein_catalog_v1_AuthorizeReply } from '../../../skein/catalog/v1/AuthorizeReply.ts';
 import type { AuthorizeRequestInput as _skein_catalog_v1_AuthorizeRequestInput, AuthorizeRequest as _skein_catalog_v1_AuthorizeRequest } from '../../../skein/catalog/v1/AuthorizeRequest.ts';
 import type { BeginUploadRequestInput as _skein_catalog_v1_BeginUploadRequestInput, BeginUploadRequest as _skein_catalog_v1_BeginUploadRequest } from '../../../skein/catalog/v1/BeginUploadRequest.ts';
@@ -35,6 +38,7 @@ import type { DropTenantRequestInput as _skein_catalog_v1_DropTenantRequestInput
 import type { EndUploadReplyInput as _skein_catalog_v1_EndUploadReplyInput, EndUploadReply as _skein_catalog_v1_EndUploadReply } from '../../../skein/catalog/v1/EndUploadReply.ts';
 import type { EndUploadRequestInput as _skein_catalog_v1_EndUploadRequestInput, EndUploadRequest as _skein_catalog_v1_EndUploadRequest } from '../../../skein/catalog/v1/EndUploadRequest.ts';
 import type { EpochListInput as _skein_catalog_v1_EpochListInput, EpochList as _skein_catalog_v1_EpochList } from '../../../skein/catalog/v1/EpochList.ts';
+import type { ExportAuditLogRequestInput as _skein_catalog_v1_ExportAuditLogRequestInput, ExportAuditLogRequest as _skein_catalog_v1_ExportAuditLogRequest } from '../../../skein/catalog/v1/ExportAuditLogRequest.ts';
 import type { FindLoadsReplyInput as _skein_catalog_v1_FindLoadsReplyInput, FindLoadsReply as _skein_catalog_v1_FindLoadsReply } from '../../../skein/catalog/v1/FindLoadsReply.ts';
 import type { FindLoadsRequestInput as _skein_catalog_v1_FindLoadsRequestInput, FindLoadsRequest as _skein_catalog_v1_FindLoadsRequest } from '../../../skein/catalog/v1/FindLoadsRequest.ts';
 import type { FindUploadRequestInput as _skein_catalog_v1_FindUploadRequestInput, FindUploadRequest as _skein_catalog_v1_FindUploadRequest } from '../../../skein/catalog/v1/FindUploadRequest.ts';
@@ -109,6 +113,15 @@ export interface CatalogInternalClient extends grpc.Client {
   alterCatalog(argument: _skein_catalog_v1_AlterCatalogRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_AlterCatalogReply>): grpc.ClientUnaryCall;
   alterCatalog(argument: _skein_catalog_v1_AlterCatalogRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AlterCatalogReply>): grpc.ClientUnaryCall;
   alterCatalog(argument: _skein_catalog_v1_AlterCatalogRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_AlterCatalogReply>): grpc.ClientUnaryCall;
+  
+  AlterTenant(argument: _skein_catalog_v1_AlterTenantRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AlterTenantReply>): grpc.ClientUnaryCall;
+  AlterTenant(argument: _skein_catalog_v1_AlterTenantRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_AlterTenantReply>): grpc.ClientUnaryCall;
+  AlterTenant(argument: _skein_catalog_v1_AlterTenantRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AlterTenantReply>): grpc.ClientUnaryCall;
+  AlterTenant(argument: _skein_catalog_v1_AlterTenantRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_AlterTenantReply>): grpc.ClientUnaryCall;
+  alterTenant(argument: _skein_catalog_v1_AlterTenantRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AlterTenantReply>): grpc.ClientUnaryCall;
+  alterTenant(argument: _skein_catalog_v1_AlterTenantRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_AlterTenantReply>): grpc.ClientUnaryCall;
+  alterTenant(argument: _skein_catalog_v1_AlterTenantRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AlterTenantReply>): grpc.ClientUnaryCall;
+  alterTenant(argument: _skein_catalog_v1_AlterTenantRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_AlterTenantReply>): grpc.ClientUnaryCall;
   
   Authorize(argument: _skein_catalog_v1_AuthorizeRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AuthorizeReply>): grpc.ClientUnaryCall;
   Authorize(argument: _skein_catalog_v1_AuthorizeRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_AuthorizeReply>): grpc.ClientUnaryCall;
@@ -222,6 +235,15 @@ export interface CatalogInternalClient extends grpc.Client {
   endUpload(argument: _skein_catalog_v1_EndUploadRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_EndUploadReply>): grpc.ClientUnaryCall;
   endUpload(argument: _skein_catalog_v1_EndUploadRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_EndUploadReply>): grpc.ClientUnaryCall;
   endUpload(argument: _skein_catalog_v1_EndUploadRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_EndUploadReply>): grpc.ClientUnaryCall;
+  
+  ExportAuditLog(argument: _skein_catalog_v1_ExportAuditLogRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AuditPage>): grpc.ClientUnaryCall;
+  ExportAuditLog(argument: _skein_catalog_v1_ExportAuditLogRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_AuditPage>): grpc.ClientUnaryCall;
+  ExportAuditLog(argument: _skein_catalog_v1_ExportAuditLogRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AuditPage>): grpc.ClientUnaryCall;
+  ExportAuditLog(argument: _skein_catalog_v1_ExportAuditLogRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_AuditPage>): grpc.ClientUnaryCall;
+  exportAuditLog(argument: _skein_catalog_v1_ExportAuditLogRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AuditPage>): grpc.ClientUnaryCall;
+  exportAuditLog(argument: _skein_catalog_v1_ExportAuditLogRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_AuditPage>): grpc.ClientUnaryCall;
+  exportAuditLog(argument: _skein_catalog_v1_ExportAuditLogRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AuditPage>): grpc.ClientUnaryCall;
+  exportAuditLog(argument: _skein_catalog_v1_ExportAuditLogRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_AuditPage>): grpc.ClientUnaryCall;
   
   FindLoads(argument: _skein_catalog_v1_FindLoadsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_FindLoadsReply>): grpc.ClientUnaryCall;
   FindLoads(argument: _skein_catalog_v1_FindLoadsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_FindLoadsReply>): grpc.ClientUnaryCall;
@@ -449,6 +471,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   AlterCatalog: grpc.handleUnaryCall<_skein_catalog_v1_AlterCatalogRequest, _skein_catalog_v1_AlterCatalogReplyInput>;
   
+  AlterTenant: grpc.handleUnaryCall<_skein_catalog_v1_AlterTenantRequest, _skein_catalog_v1_AlterTenantReplyInput>;
+  
   Authorize: grpc.handleUnaryCall<_skein_catalog_v1_AuthorizeRequest, _skein_catalog_v1_AuthorizeReplyInput>;
   
   BeginUpload: grpc.handleUnaryCall<_skein_catalog_v1_BeginUploadRequest, _skein_catalog_v1_StageUploadInput>;
@@ -474,6 +498,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   DropTenant: grpc.handleUnaryCall<_skein_catalog_v1_DropTenantRequest, _skein_catalog_v1_DropTenantReplyInput>;
   
   EndUpload: grpc.handleUnaryCall<_skein_catalog_v1_EndUploadRequest, _skein_catalog_v1_EndUploadReplyInput>;
+  
+  ExportAuditLog: grpc.handleUnaryCall<_skein_catalog_v1_ExportAuditLogRequest, _skein_catalog_v1_AuditPageInput>;
   
   FindLoads: grpc.handleUnaryCall<_skein_catalog_v1_FindLoadsRequest, _skein_catalog_v1_FindLoadsReplyInput>;
   
@@ -531,6 +557,7 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   AbandonCommit: MethodDefinition<_skein_catalog_v1_AbandonCommitRequestInput, _skein_catalog_v1_AbandonCommitReplyInput, _skein_catalog_v1_AbandonCommitRequest, _skein_catalog_v1_AbandonCommitReply>
   AbortUploads: MethodDefinition<_skein_catalog_v1_AbortUploadsRequestInput, _skein_catalog_v1_AbortUploadsReplyInput, _skein_catalog_v1_AbortUploadsRequest, _skein_catalog_v1_AbortUploadsReply>
   AlterCatalog: MethodDefinition<_skein_catalog_v1_AlterCatalogRequestInput, _skein_catalog_v1_AlterCatalogReplyInput, _skein_catalog_v1_AlterCatalogRequest, _skein_catalog_v1_AlterCatalogReply>
+  AlterTenant: MethodDefinition<_skein_catalog_v1_AlterTenantRequestInput, _skein_catalog_v1_AlterTenantReplyInput, _skein_catalog_v1_AlterTenantRequest, _skein_catalog_v1_AlterTenantReply>
   Authorize: MethodDefinition<_skein_catalog_v1_AuthorizeRequestInput, _skein_catalog_v1_AuthorizeReplyInput, _skein_catalog_v1_AuthorizeRequest, _skein_catalog_v1_AuthorizeReply>
   BeginUpload: MethodDefinition<_skein_catalog_v1_BeginUploadRequestInput, _skein_catalog_v1_StageUploadInput, _skein_catalog_v1_BeginUploadRequest, _skein_catalog_v1_StageUpload>
   Calls: MethodDefinition<_skein_calls_v1_CallInput, _skein_calls_v1_AnswerInput, _skein_calls_v1_Call, _skein_calls_v1_Answer>
@@ -544,6 +571,7 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   DropClient: MethodDefinition<_skein_catalog_v1_DropClientRequestInput, _skein_catalog_v1_DropClientReplyInput, _skein_catalog_v1_DropClientRequest, _skein_catalog_v1_DropClientReply>
   DropTenant: MethodDefinition<_skein_catalog_v1_DropTenantRequestInput, _skein_catalog_v1_DropTenantReplyInput, _skein_catalog_v1_DropTenantRequest, _skein_catalog_v1_DropTenantReply>
   EndUpload: MethodDefinition<_skein_catalog_v1_EndUploadRequestInput, _skein_catalog_v1_EndUploadReplyInput, _skein_catalog_v1_EndUploadRequest, _skein_catalog_v1_EndUploadReply>
+  ExportAuditLog: MethodDefinition<_skein_catalog_v1_ExportAuditLogRequestInput, _skein_catalog_v1_AuditPageInput, _skein_catalog_v1_ExportAuditLogRequest, _skein_catalog_v1_AuditPage>
   FindLoads: MethodDefinition<_skein_catalog_v1_FindLoadsRequestInput, _skein_catalog_v1_FindLoadsReplyInput, _skein_catalog_v1_FindLoadsRequest, _skein_catalog_v1_FindLoadsReply>
   FindUpload: MethodDefinition<_skein_catalog_v1_FindUploadRequestInput, _skein_catalog_v1_StageUploadInput, _skein_catalog_v1_FindUploadRequest, _skein_catalog_v1_StageUpload>
   GetMoment: MethodDefinition<_skein_catalog_v1_GetMomentRequestInput, _skein_catalog_v1_GetMomentReplyInput, _skein_catalog_v1_GetMomentRequest, _skein_catalog_v1_GetMomentReply>

@@ -10,6 +10,7 @@ export interface PrincipalInput {
   readonly session_epoch?: (number | string | Long);
   readonly auth_method?: (string);
   readonly username?: (string);
+  readonly must_change_password?: (boolean);
 }
 
 export interface Principal {
@@ -20,4 +21,5 @@ export interface Principal {
   readonly session_epoch: (string);
   readonly auth_method: (string);
   readonly username: (string);
+  readonly must_change_password: (boolean);
 }

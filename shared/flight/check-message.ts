@@ -41,6 +41,23 @@ export function checkMessage(header: Uint8Array): void {
   checkMetadata(message, 4);
 }
 
+/**
+ * The first column of a schema of whose types the Arrow library knows one not; undefined when it knows all, or the message has no schema.
+ * @throws INTERNAL_ERROR as `checkMessage`
+ */
+export function unknownColumn(header: Uint8Array): string | undefined {
+  const message = new Flatbuffer(header).root();
+  const content = message.table(2);
+  if (message.byte(1) !== SCHEMA || content === undefined) return undefined;
+  const isKnown = (field: Table): boolean =>
+    !UNKNOWN_TYPES.has(field.byte(2)) && [...field.tables(5)].every((child) => isKnown(child));
+  for (const field of content.tables(1)) if (!isKnown(field)) return field.string(0);
+  return undefined;
+}
+
+/** RunEndEncoded, ListView and LargeListView. */
+const UNKNOWN_TYPES: ReadonlySet<number> = new Set([22, 25, 26]);
+
 function checkSchema(schema: Table): void {
   for (const field of schema.tables(1)) checkField(field, 0);
   checkMetadata(schema, 2);
@@ -111,6 +128,11 @@ class Flatbuffer {
     return this.#inside(at, INT32).getInt32(at, true);
   }
 
+  text(at: number, bytes: number): string {
+    const { buffer, byteOffset } = this.#inside(at, bytes);
+    return Buffer.from(buffer, byteOffset + at, bytes).toString();
+  }
+
   #inside(at: number, bytes: number): DataView {
     if (at < 0 || at + bytes > this.#bytes.byteLength) throw brokenMessage('an offset leads out of it');
     return this.#bytes;
@@ -153,6 +175,11 @@ class Table {
     if (count < 0) throw brokenMessage('a list has a length below zero');
     this.#buffer.take(start, INT32 + count * elementBytes);
     return { at: start + INT32, count };
+  }
+
+  string(index: number): string {
+    const { at, count } = this.vector(index, 1);
+    return this.#buffer.text(at, count);
   }
 
   /** Claims a required string. */

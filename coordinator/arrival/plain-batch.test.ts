@@ -1,0 +1,104 @@
+import {
+  Binary,
+  Dictionary,
+  Field,
+  Int32,
+  Int8,
+  makeData,
+  RecordBatch,
+  RecordBatchReader,
+  Schema,
+  Struct,
+  tableToIPC,
+  Table,
+  Utf8,
+  vectorFromArray,
+  type Data,
+  type DataType,
+  type Vector,
+} from 'apache-arrow';
+import { Message } from 'apache-arrow/ipc/metadata/message';
+import { describe, expect, test } from 'vitest';
+import { must } from '#shared/must.ts';
+import { arrivedType, plainField } from './arrived-type.ts';
+import { plainBatch } from './plain-batch.ts';
+
+/** A batch of one column, as it came. */
+function batchOf(data: Data): RecordBatch {
+  const schema = new Schema([new Field('x', data.type, true)]);
+  return new RecordBatch(schema, makeData({ type: new Struct(schema.fields), length: data.length, children: [data] }));
+}
+
+/** The plain rows as the Arrow library reads them. */
+function read(batch: RecordBatch, from: number, count: number): readonly unknown[] {
+  const fields = batch.schema.fields.map((field) => plainField(field.name, arrivedType(field)));
+  const { header, body } = plainBatch(batch, from, count);
+  const framed = (bytes: Uint8Array): Buffer => {
+    const padding = Buffer.alloc(-bytes.length & 7);
+    const prefix = Buffer.alloc(8, 0xff);
+    prefix.writeInt32LE(bytes.length + padding.length, 4);
+    return Buffer.concat([prefix, bytes, padding]);
+  };
+  const stream = Buffer.concat([framed(Message.encode(Message.from(new Schema(fields)))), framed(header), body]);
+  const [plain] = [...RecordBatchReader.from(new Uint8Array(stream))];
+  return [...must(plain, 'one batch')].map((row) => JSON.parse(JSON.stringify(row)) as unknown);
+}
+
+/** Batches of a stream of the library, as a client sends it. */
+function sent(vector: Vector): RecordBatch {
+  const [batch] = [...RecordBatchReader.from(tableToIPC(new Table({ x: vector }), 'stream'))];
+  return must(batch, 'a batch');
+}
+
+describe('rows of a batch are those that were sent', () => {
+  const texts = [null, 'a', '', 'ünï', null, 'x', 'y', 'z', 'eight', null, 'ten'];
+  test.each<[string, Vector, readonly unknown[]]>([
+    ['texts', vectorFromArray(texts, new Utf8()), texts],
+    ['keys of a dictionary', vectorFromArray(texts, new Dictionary(new Utf8(), new Int8())), texts],
+    [
+      'numbers',
+      vectorFromArray([1, null, 3, 4, 5, 6, 7, 8, 9, null], new Int32()),
+      [1, null, 3, 4, 5, 6, 7, 8, 9, null],
+    ],
+  ])('%s', (_what, vector, values) => {
+    const batch = sent(vector);
+    expect(read(batch, 0, values.length)).toEqual(values.map((x) => ({ x })));
+    expect(read(batch, 8, values.length - 8)).toEqual(values.slice(8).map((x) => ({ x })));
+  });
+});
+
+describe('what a reader would take for granted is refused', () => {
+  const utf8 = (offsets: readonly number[], bytes: Uint8Array, type: DataType = new Utf8()): Data =>
+    makeData({ type: type as Utf8, length: offsets.length - 1, valueOffsets: Int32Array.from(offsets), data: bytes });
+  const ab = Buffer.from('ab');
+  test.each<[string, Data]>([
+    ['an offset beyond the bytes', utf8([0, 3], ab)],
+    ['an offset below zero', utf8([-1, 1], ab)],
+    ['offsets that decrease', utf8([2, 1, 2], ab)],
+    ['bytes that are no UTF-8', utf8([0, 2], Buffer.from([0xff, 0xfe]))],
+    ['a text that ends within a character', utf8([0, 1, 2], Buffer.from('ü'))],
+    ['too few numbers', makeData({ type: new Int32(), length: 3, data: Int32Array.of(1, 2) })],
+    [
+      'a key that the dictionary has not',
+      makeData({
+        type: new Dictionary(new Utf8(), new Int8()),
+        length: 1,
+        data: Int8Array.of(5),
+        dictionary: vectorFromArray(['a'], new Utf8()),
+      }),
+    ],
+    [
+      'too few bits of NULL',
+      makeData({ type: new Int8(), length: 20, nullCount: 1, nullBitmap: new Uint8Array(1), data: new Int8Array(20) }),
+    ],
+  ])('%s', (_what, data) => {
+    expect(() => plainBatch(batchOf(data), 0, data.length)).toThrow(
+      expect.objectContaining({ code: 'INVALID_REQUEST' }) as Error,
+    );
+  });
+
+  test('bytes need be no UTF-8', () => {
+    const data = utf8([0, 2], Buffer.from([0xff, 0xfe]), new Binary());
+    expect(() => plainBatch(batchOf(data), 0, 1)).not.toThrow();
+  });
+});

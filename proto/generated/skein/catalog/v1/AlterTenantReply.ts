@@ -1,0 +1,8 @@
+// Original file: catalog.proto
+
+
+export interface AlterTenantReplyInput {
+}
+
+export interface AlterTenantReply {
+}

@@ -1,8 +1,10 @@
 import { SkeinError } from '#shared/error.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
 
-/** A key may read below its folders, or also write there; the catalog's own also finds uploads that others have left. */
-export type Permission = 'read' | 'write' | 'own';
+/** A key may read below its folders, or also write there. */
+export type Permission = 'read' | 'write';
+/** The catalog's own key also finds uploads that others have left. */
+export type KeyPermission = Permission | 'own';
 
 /** Longest policy that AssumeRole takes. */
 const POLICY_LENGTH_MAX = 2_048;
@@ -17,7 +19,7 @@ const WRITE = [...READ, 's3:PutObject', 's3:DeleteObject', 's3:AbortMultipartUpl
  */
 export function sessionPolicy(
   folders: readonly string[],
-  permission: Permission,
+  permission: KeyPermission,
   region: string,
   roleArn: string | null = null,
 ): string {

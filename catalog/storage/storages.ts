@@ -12,7 +12,7 @@ import { findProfileAt, type ProfileRow } from '../store/postgres/profile-store.
 import type { Database } from '../store/postgres/tables.ts';
 import { assumeRole } from './assume-role.ts';
 import { MachineKeys, type MachineKey } from './machine-key.ts';
-import { sessionPolicy, type Permission } from './session-policy.ts';
+import { sessionPolicy, type KeyPermission } from './session-policy.ts';
 
 /** Temporary keys that are remembered: of the tables that are in use. */
 const KEYS_MAX = 10_000;
@@ -32,7 +32,7 @@ type Parts = {
 /** Whose key it is: the reader or writer of some folders. */
 export type Vending = {
   readonly folders: readonly string[];
-  readonly permission: Permission;
+  readonly permission: KeyPermission;
   readonly tenant: string;
   /** Id of a key that the store has refused, or that ends: another one is wanted. */
   readonly refused?: string;
@@ -67,10 +67,7 @@ export class Storages {
     if (!normal.startsWith('s3:')) return fileCredential(normal);
     const profile = await this.#profileAt(normal);
     const { settings, roots } = profile;
-    if (settings.roleArn === null) {
-      const key = await this.#ownKey(profile, refused);
-      return toCredential(settings, key, 'expiresAtMs' in key ? key.expiresAtMs : null);
-    }
+    if (settings.roleArn === null) return this.#ownCredential(profile, refused);
     return this.temporaryKey(profile, {
       folders: roots,
       permission: 'own',
@@ -115,13 +112,15 @@ export class Storages {
    * The key by which requests are signed where the store gives no temporary ones: the operator's for engines, else the catalog's own. It
    * leaves the process only as signatures.
    */
-  signingKey(profile: ProfileRow): S3Credential {
+  async signingKey(profile: ProfileRow): Promise<S3Credential> {
     const { sealedEngineKey, catalogId, settings } = profile;
-    const key =
-      sealedEngineKey === null
-        ? this.#ownKey(profile)
-        : openKey(this.#parts.sealing, sealedEngineKey, engineKeyOwner(catalogId));
-    return toCredential(settings, key, null);
+    if (sealedEngineKey === null) return this.#ownCredential(profile);
+    return toCredential(settings, openKey(this.#parts.sealing, sealedEngineKey, engineKeyOwner(catalogId)), null);
+  }
+
+  async #ownCredential(profile: ProfileRow, refused?: string): Promise<S3Credential> {
+    const key = await this.#ownKey(profile, refused);
+    return toCredential(profile.settings, key, 'expiresAtMs' in key ? key.expiresAtMs : null);
   }
 
   async #profileAt(location: string): Promise<ProfileRow> {

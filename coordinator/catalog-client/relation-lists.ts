@@ -34,6 +34,9 @@ export class RelationLists {
     sizeCalculation: ({ relations }) =>
       relations.reduce((count, { columns }) => count + columns.fields.length, 1 + relations.length),
   });
+  readonly #catalogs = new LRUCache<string, { readonly names: readonly string[]; readonly asked: AskedAt | null }>({
+    max: LISTS_MAX,
+  });
   /** The claims of a token are one object for as long as it is in use. */
   readonly #principals = new WeakMap<Principal, number>();
   #known = 0;
@@ -41,6 +44,18 @@ export class RelationLists {
   constructor(call: CatalogCall, lease: Pick<AnswerLease, 'askedAt' | 'holds'>) {
     this.#call = call;
     this.#lease = lease;
+  }
+
+  /** The names of the catalogs that a principal may find. */
+  async catalogs(principal: Principal): Promise<readonly string[]> {
+    const key = this.#keyOf(principal, '');
+    const kept = this.#catalogs.get(key);
+    if (kept !== undefined && this.#lease.holds(kept.asked)) return kept.names;
+    const asked = this.#lease.askedAt();
+    const request = { principal: toPrincipalMessage(principal), action: 'catalog.resolve' };
+    const { names } = await this.#call('ListCatalogs', request);
+    this.#catalogs.set(key, { names, asked });
+    return names;
   }
 
   /** The list without schemas for a principal that may not list them. @throws CATALOG_NOT_FOUND */

@@ -256,7 +256,7 @@ export class DiskCache implements Disposable {
   /** Removes the copies that nobody reads at this moment. @returns their bytes */
   clear(): number {
     let bytes = 0;
-    for (const copy of [...this.#copies.values()]) if (this.#remove(copy)) bytes += copy.bytes;
+    for (const copy of this.#copies.values()) if (this.#remove(copy)) bytes += copy.bytes;
     return bytes;
   }
 

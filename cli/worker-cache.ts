@@ -13,7 +13,7 @@ export async function clearWorkerCache({ config }: LoadedConfig, positionals: re
   const [name, ...others] = positionals;
   if (others.length > 0) throw new UsageError('expected at most one NAME');
   using security = operatorSecurity(config);
-  const workers = name === undefined ? namedWorkers(config.data_dir) : [namedWorker(config.data_dir, name)];
+  const workers = name === undefined ? await namedWorkers(config) : [await namedWorker(config, name)];
   const { Client } = loadService('worker.proto', 'skein.worker.v1.Worker');
   for (const worker of workers) {
     const client = security.dial(Client, { address: worker.address, role: 'worker' });

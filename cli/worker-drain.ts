@@ -9,7 +9,7 @@ import { namedWorker } from './worker-address.ts';
 /** `skein worker drain`: returns when the worker has drained. @throws NO_CLUSTER, NO_WORKERS, UNAUTHENTICATED, WORKER_LOST */
 export async function workerDrain({ config }: LoadedConfig, worker: string): Promise<ExitCode> {
   using security = operatorSecurity(config);
-  const address = worker.includes(':') ? worker : namedWorker(config.data_dir, worker).address;
+  const address = worker.includes(':') ? worker : (await namedWorker(config, worker)).address;
   await drain(address, security);
   process.stdout.write(`${worker} is drained\n`);
   return EXIT.ok;

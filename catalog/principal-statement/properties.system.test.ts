@@ -385,7 +385,7 @@ test('every change of a principal has its row in the audit log', async () => {
   const rowsNow = async (): Promise<readonly string[]> =>
     (
       await catalog.sql(`select event_type from catalog.user_audit_log where event_type <> 'mint_token' order by id`)
-    ).map((row) => Object.values(row as object)[0] as string);
+    ).map((row) => Object.values(row)[0] as string);
   const before = (await rowsNow()).length;
   for (const [request] of steps) await user.run('admin', request);
   expect((await rowsNow()).slice(before)).toEqual(steps.map(([, event]) => event));
@@ -400,7 +400,7 @@ describe('the background work', () => {
     passedMs += 11 * DAY_MS;
     const names = async (): Promise<unknown> =>
       (await catalog.sql(`select username from catalog.principal where username in ('admin', 'swept')`)).map(
-        (row) => Object.values(row as object)[0] as string,
+        (row) => Object.values(row)[0] as string,
       );
     await expect.poll(names, { timeout: 20_000 }).toEqual(['admin']);
     expect(await user.refusal('heir', { kind: 'undrop_user', name: 'admin' })).toBe('done');
@@ -416,7 +416,7 @@ describe('the background work', () => {
           `select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
            where i.inhparent = 'catalog.user_audit_log'::regclass order by 1`,
         )
-      ).map((row) => Object.values(row as object)[0] as string);
+      ).map((row) => Object.values(row)[0] as string);
     const thisMonth = `user_audit_log_${new Date(clock.nowMs()).toISOString().slice(0, 7).replace('-', '_')}`;
     const [last] = (await months()).filter((name) => name !== 'user_audit_log_other').slice(-1);
     await catalog.sql(`drop table catalog.${must(last, 'a month')}`);

@@ -9,12 +9,8 @@ import type { HistoryDatabase } from './history/history-database.ts';
 import { startTerm, type TermParts } from './start-term.ts';
 
 /** Serves queries until the lead is lost. */
-export async function lead(
-  parts: TermParts,
-  active: ActiveTerm,
-  { lost, started }: { readonly lost: AbortSignal; readonly started: () => void },
-): Promise<void> {
-  const { epoch } = parts;
+export async function lead(parts: TermParts, active: ActiveTerm, started: () => void): Promise<void> {
+  const { epoch, lost } = parts;
   await using ended = new AsyncDisposableStack();
   // After all else of the term.
   ended.defer(() => endTerm(parts.database, epoch).catch(() => undefined));

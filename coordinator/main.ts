@@ -145,7 +145,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
 
 /** Makes this coordinator a candidate for the lead. */
 async function stand(
-  term: Omit<TermParts, 'epoch'>,
+  term: Omit<TermParts, 'epoch' | 'lost'>,
   active: ActiveTerm,
   standing: { readonly candidate: Candidate; readonly fitness: Standing },
 ): Promise<Election> {
@@ -155,7 +155,7 @@ async function stand(
     holder: coordinatorId,
     ttlMs: config['cluster.lease_ttl'],
   });
-  const run: Lead = (lost, started) => lead({ ...term, epoch: proof.epoch }, active, { lost, started });
+  const run: Lead = (lost, started) => lead({ ...term, epoch: proof.epoch, lost }, active, started);
   const election = await openElection(config, { ...standing, proof, lead: run }, log);
   active.leader = () => election.leader();
   return election;

@@ -51,6 +51,8 @@ export type TermParts = {
   readonly coordinatorId: string;
   /** Greater than those of all terms before. */
   readonly epoch: number;
+  /** Aborted when the lead is lost. */
+  readonly lost: AbortSignal;
   readonly database: Kysely<HistoryDatabase>;
   readonly history: History;
   readonly records: HistoryReader;
@@ -135,6 +137,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     clock: systemClock,
     log,
     epoch,
+    lost: parts.lost,
     ...engine,
     scheduler: schedulerOf(parts, { pool, running }),
     writes,

@@ -1,19 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
+import type { S3Credential } from '#shared/storage/credential.ts';
 import { isWithin, normalizeLocation } from '#shared/storage/location.ts';
 import { S3Error } from '#shared/storage/s3/s3-error.ts';
-import type { S3Credential } from '#shared/storage/credential.ts';
-import { decideFiles, type FileDecision } from '../authorization/decide.ts';
-import { NO_POLICIES } from '../authorization/policies.ts';
 import { hasSts, type StorageSettings } from '../metadata/storage-settings.ts';
 import type { Permission } from '../storage/session-policy.ts';
-import type { Storages } from '../storage/storages.ts';
-import { requireBelowRoot } from '../storage/table-location.ts';
-import { requireFree } from '../store/postgres/folder-claims.ts';
-import type { FilePlace } from '../store/postgres/file-place-store.ts';
-import type { Database } from '../store/postgres/tables.ts';
-import type { Asked, DelegationLog } from './delegation-log.ts';
+import type { Asked } from './delegation-log.ts';
+import { filesOf, tableKey, type DelegationParts, type Place } from './table-files.ts';
 
 /** The ways in which a client can be let at the files of a table, as `X-Iceberg-Access-Delegation` names them. */
 export type Way = 'vended-credentials' | 'remote-signing';
@@ -36,28 +29,12 @@ export type Delegation =
     }
   | { readonly kind: 'signing'; readonly permission: Permission; readonly settings: StorageSettings };
 
-export type DelegationParts = {
-  readonly store: { readonly db: Database };
-  readonly storages: Storages;
-  readonly delegationLog: DelegationLog;
-};
-
-/** A table's files: those of one that is being created have no id yet. */
-export type Place = Omit<FilePlace, 'tableId'> & { readonly tableId: string | undefined };
-
-/** Longest time that a client waits for a key: it is then told to come again. */
-const WAIT_MS_MAX = 8_000;
-
 /** Reads `X-Iceberg-Access-Delegation`; a way that is not known is left out, as the specification has it. */
 export function waysOf(header: string | readonly string[] | undefined): readonly Way[] {
   const words = [header ?? []].flat().flatMap((text) => text.split(','));
   const named = new Set(words.map((word) => word.trim().toLowerCase()));
   return (['vended-credentials', 'remote-signing'] as const).filter((way) => named.has(way));
 }
-
-/** Whether the principal may have the files of a table, to read or also to write. */
-const filesOf = (principal: Principal, { catalog, ident }: Pick<Place, 'catalog' | 'ident'>): FileDecision =>
-  decideFiles(principal, { kind: 'table', catalog, ...ident }, NO_POLICIES.policies);
 
 /**
  * Decides what a client gets for the ways that it names: a key where the store can give one that is limited to the table, else signatures.
@@ -94,7 +71,7 @@ export async function delegate(
     return refuse('unavailable', `the store of catalog ${place.catalog} gives no temporary keys`);
   }
   try {
-    const key = await inTime(tableKey(parts, place, permission));
+    const key = await tableKey(parts, place, permission);
     parts.delegationLog.granted(asked);
     return { kind: 'key', permission, prefix: folderAbove(place.folders), key, settings };
   } catch (error) {
@@ -105,41 +82,11 @@ export async function delegate(
   }
 }
 
-/** A key that STS has limited to a table's folders. @throws NOT_SUPPORTED, INVALID_REQUEST, STORAGE_ERROR */
-async function tableKey(
-  { store, storages }: Pick<DelegationParts, 'store' | 'storages'>,
-  { folders, roots, profile, tableId, catalog }: Place,
-  permission: Permission,
-): Promise<S3Credential> {
-  if (profile === undefined || folders.length === 0) {
-    throw new SkeinError('NOT_SUPPORTED', `no catalog has a key for the files of this table of ${catalog}`);
-  }
-  // The operator may have taken a root away since the table was made.
-  for (const folder of folders) requireBelowRoot(folder, roots);
-  const check = (): Promise<void> => requireFree(store.db, folders, tableId);
-  return storages.temporaryKey(profile, { folders, permission, tenant: profile.tenant, check });
-}
-
 /** The reason for which there will never be a key for the table as it is; undefined when there may be one later. */
 function impossible(error: unknown): string | undefined {
   const { code, message, cause } = SkeinError.of(error);
   const isTooLarge = cause instanceof S3Error && cause.code === 'PackedPolicyTooLarge';
   return isTooLarge || code === 'NOT_SUPPORTED' || code === 'INVALID_REQUEST' ? message : undefined;
-}
-
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  const waiting = new AbortController();
-  const late = sleep(WAIT_MS_MAX, undefined, { signal: waiting.signal, ref: false }).then(() => {
-    throw new SkeinError('STORAGE_ERROR', 'the store gives no temporary key: it does not answer');
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    waiting.abort();
-    // The loser of the race fails without anybody who waits for it.
-    late.catch(() => undefined);
-    work.catch(() => undefined);
-  }
 }
 
 /** The deepest folder at or above all of these. */

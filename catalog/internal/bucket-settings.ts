@@ -8,8 +8,9 @@ import { normalizeLocation } from '#shared/storage/location.ts';
 import type { CatalogContext } from '../context.ts';
 import { hasSts, readStorageSettings, type AccessKey } from '../metadata/storage-settings.ts';
 import { engineKeyOwner, ownKeyOwner, sealKey } from '../storage/storages.ts';
-import { checkBucket } from '../storage/check-bucket.ts';
+import { checkBucket, UNSIGNED_COPY } from '../storage/check-bucket.ts';
 import { findProfile, insertProfile, listProfiles, updateProfile } from '../store/postgres/profile-store.ts';
+import { transact } from '../store/postgres/transact.ts';
 import type { Tx } from '../store/postgres/tables.ts';
 
 /** The buckets of catalogs, as the operator sets them. */
@@ -94,5 +95,14 @@ export async function checkCatalog(
   const { roots, settings, tenant } = profile;
   const bucket = { root: roots[0] ?? '', hasTemporaryKeys: hasSts(settings), tenant };
   const checks = await checkBucket(storages, bucket);
+  const refusesUnsignedCopies = checks.find((check) => check.name === UNSIGNED_COPY)?.problem === null;
+  if (refusesUnsignedCopies !== (settings.refusesUnsignedCopies ?? false)) {
+    const change = { settings: { ...settings, refusesUnsignedCopies } };
+    await transact(store.db, async (tx) => {
+      // The operator may have changed it while the checks ran.
+      if ((await findProfile(tx, name))?.version === profile.version)
+        await updateProfile(tx, profile.catalogId, change);
+    });
+  }
   return { checks: checks.map((check) => ({ name: check.name, problem: check.problem ?? '' })) };
 }

@@ -14,6 +14,11 @@ export type StorageSettings = {
   /** The role that temporary keys have. */
   readonly roleArn: string | null;
   readonly externalId: string | null;
+  /**
+   * The last check has found that the store refuses a copy whose source was not signed; absent = not checked, or it obeys. A signature to write
+   * is then good for a copy of anything that its key can read.
+   */
+  readonly refusesUnsignedCopies?: boolean;
 };
 
 const FLAVORS = ['aws', 'minio', 'compatible'] as const;

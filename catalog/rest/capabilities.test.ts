@@ -18,6 +18,7 @@ const SERVED = [
   'multi-catalog-commit',
   'catalog-management',
   'vended-credentials',
+  'remote-signing',
   'idempotency-keys',
   'format-version-1',
   'format-version-2',

@@ -43,6 +43,7 @@ import { planTableScan } from './operation/planning/plan-table-scan.ts';
 import { commitAcrossCatalogs, commitTransaction } from './operation/transaction/commit-transaction.ts';
 import { loadCredentials } from './operation/credentials/load-credentials.ts';
 import { loadCredentialsOfMany } from './operation/credentials/load-credentials-of-many.ts';
+import { signRequest, signRequestByLocation } from './operation/credentials/sign-request.ts';
 import { createView, createViewAgain } from './operation/view/create-view.ts';
 import { dropView } from './operation/view/drop-view.ts';
 import { listViews } from './operation/view/list-views.ts';
@@ -188,6 +189,22 @@ export const OPERATIONS: readonly Operation[] = [
     action: 'table.read_files',
     delegates: 'vend',
     handle: loadCredentialsOfMany,
+  },
+  {
+    ...iceberg,
+    id: 'signRequest',
+    endpoint: `POST ${TABLE}/sign`,
+    action: 'table.read_files',
+    delegates: 'sign',
+    handle: signRequest,
+  },
+  {
+    ...iceberg,
+    id: 'signRequestByLocation',
+    endpoint: 'POST /v1/aws/s3/sign',
+    action: 'table.read_files',
+    delegates: 'sign',
+    handle: signRequestByLocation,
   },
 
   {

@@ -3,6 +3,9 @@ import { SkeinError } from '#shared/error.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Storage } from '#shared/storage/storage.ts';
+import { S3Client } from '#shared/storage/s3/s3-client.ts';
+import { S3Error, storageError } from '#shared/storage/s3/s3-error.ts';
+import { s3Place } from '#shared/storage/s3/s3-object.ts';
 import type { Storages } from './storages.ts';
 
 /** One check of a bucket; `problem` null = it passed. */
@@ -29,7 +32,12 @@ export async function checkBucket(
   const own = await storages.open(root);
   const vend = (permission: 'read' | 'write'): Promise<StorageCredential> =>
     storages.vend({ folders: [`${folder}/t`], permission, tenant });
-  const checks = [...ownChecks(own, folder), ...(hasTemporaryKeys ? keyChecks(folder, vend) : [])];
+  const writer = hasTemporaryKeys ? () => vend('write') : () => storages.credential(root);
+  const checks = [
+    ...ownChecks(own, folder),
+    [UNSIGNED_COPY, async () => requireNoUnsignedCopy(await writer(), folder)] as const,
+    ...(hasTemporaryKeys ? keyChecks(folder, vend) : []),
+  ];
   const results: BucketCheck[] = [];
   try {
     for (const [name, run] of checks) results.push({ name, problem: await problemOf(run) });
@@ -92,6 +100,27 @@ function keyChecks(
       async () => refused((await open('write')).place(`${folder}/t2/one`, `${folder}/t/taken`)),
     ],
   ];
+}
+
+/** The check whose outcome decides whether requests to write are signed for clients of a store without temporary keys. */
+export const UNSIGNED_COPY = 'refused: a copy whose source was not signed';
+
+/** A client can add headers to a request that was signed for it. @throws STORAGE_ERROR when the store obeys them */
+async function requireNoUnsignedCopy(credential: StorageCredential, folder: string): Promise<void> {
+  if (credential.kind !== 's3') return;
+  const { bucket, key } = s3Place(folder);
+  const client = new S3Client(credential);
+  const unsigned = { 'x-amz-copy-source': `/${bucket}/${key}/t2/one` };
+  const stolen = { bucket, key: `${key}/t/stolen` };
+  try {
+    await client.send({ ...stolen, method: 'PUT', body: NOTHING, unsigned });
+  } catch (error) {
+    if (error instanceof S3Error && error.status < 500) return;
+    throw storageError(folder, error);
+  }
+  const { body } = await client.send({ ...stolen, method: 'GET' });
+  // A store that takes no notice of the header has written the empty body.
+  if (body.length > 0) throw new SkeinError('STORAGE_ERROR', 'it was not refused');
 }
 
 const NOTHING = new Uint8Array();

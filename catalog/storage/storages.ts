@@ -106,6 +106,19 @@ export class Storages {
     );
   }
 
+  /**
+   * The key by which requests are signed where the store gives no temporary ones: the operator's for engines, else the catalog's own. It
+   * leaves the process only as signatures.
+   */
+  signingKey(profile: ProfileRow): S3Credential {
+    const { sealedEngineKey, catalogId, settings } = profile;
+    const key =
+      sealedEngineKey === null
+        ? this.#ownKey(profile)
+        : openKey(this.#parts.sealing, sealedEngineKey, engineKeyOwner(catalogId));
+    return toCredential(settings, key, null);
+  }
+
   async #profileAt(location: string): Promise<ProfileRow> {
     const profile = await findProfileAt(this.#parts.db, location);
     if (profile === undefined) throw new SkeinError('NOT_SUPPORTED', `no catalog has a key for ${location}`);

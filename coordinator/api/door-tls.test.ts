@@ -15,6 +15,7 @@ import {
 import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
 import { openDoorTls } from '#shared/grpc/door-tls.ts';
 import { silentLogger } from '#shared/log/logger.ts';
+import { Connections } from './flight-sql/connections.ts';
 import type { FlightDoor } from './flight-sql/flight-door.ts';
 import { startFlight } from './flight-sql/flight-server.ts';
 import { documentedApp } from './http/documented-app.ts';
@@ -63,6 +64,7 @@ async function open(settings: Partial<Config> = {}): Promise<{ readonly http: nu
     credentials: tls.grpcCredentials(),
     messageBytesMax: 1_000,
     connectionsMax: 10,
+    connections: new Connections(10),
     idleMs: 10_000,
     door: {} as FlightDoor,
   });

@@ -22,8 +22,8 @@ export interface Command<Input = unknown> {
   /** The same for statements whose kind depends on what they say; it comes before `queryType`. */
   typeOf?(input: Input): QueryType;
   /**
-   * The source of the timeout when the request gives none: the session's `skein.query_timeout`, or the coordinator's, which lets SET and
-   * RESET run in a session whose own timeout is too short for any statement.
+   * The source of the timeout when the request gives none: the session's `skein.query_timeout`, or the coordinator's. The coordinator's is
+   * for what a user needs in a session whose own timeout is too short for any statement: SET and RESET, SHOW of settings and names.
    */
   readonly timeout: 'session' | 'coordinator';
   /**
@@ -31,7 +31,10 @@ export interface Command<Input = unknown> {
    * @throws SYNTAX_ERROR with a position, NOT_SUPPORTED
    */
   parse(reader: StatementReader): Input;
-  /** Whether a statement that defines something belongs to the session's transaction. Absent = it cannot run inside one. */
+  /**
+   * Whether a statement of the types ddl, ctas, maintenance and copy belongs to the session's transaction. Absent = it cannot run inside one.
+   * Statements of other types can, without this member.
+   */
   inTransaction?(input: Input): boolean;
   /** The action that the caller must be allowed; null = none. It is checked before the command runs. */
   action(input: Input): Action | null;

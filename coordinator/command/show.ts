@@ -54,7 +54,7 @@ async function describeNamed(table: ObjectName, context: CommandContext): Promis
   }
 }
 
-/** Words after SHOW of statements that are not served yet. A table with such a name must be quoted. */
+/** Words after SHOW that begin statements: those that no other command has taken are not served. A table with such a name must be quoted. */
 const NOT_SERVED = new Set(
   `RESOURCE CREATE ROW MASKING USERS SERVICE PERSONAL WEBHOOK WEBHOOKS GRANTS ROLES VIEWS FUNCTIONS STATS PARTITIONS`.split(
     ' ',

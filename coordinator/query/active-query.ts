@@ -198,6 +198,11 @@ export class ActiveQuery implements LiveStatement, Recorded {
     return true;
   }
 
+  /** Whether it has begun to commit. */
+  get commits(): boolean {
+    return this.#commits;
+  }
+
   /**
    * Called before a commit is sent: from now on neither a cancel, nor the timeout, nor a client that leaves stops the statement, because its
    * answer would not say how the commit ended. @throws the reason of a stop that came before

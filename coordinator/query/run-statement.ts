@@ -21,6 +21,7 @@ import { ActiveQuery } from './active-query.ts';
 import { answerInTime } from './answer-in-time.ts';
 import { beginCommand } from './begin-command.ts';
 import { inSource, withPlace } from './error-place.ts';
+import { fencedError } from './fenced-error.ts';
 import { cancelQuery, findQuery, liveQueries } from './live-queries.ts';
 import type { QueryRegistry } from './query-registry.ts';
 import type { DescribeRequest, QueryService, StatementRequest } from './query-service.ts';
@@ -87,7 +88,8 @@ async function execute(services: RunnerServices, asked: StatementRequest, result
     active.completed(outcome);
   } catch (thrown) {
     if (thrown instanceof MiscountedRows) metrics.rowsMiscounted();
-    const placed = withPlace(inSource(SkeinError.of(thrown), request.sql, edits), request.sql);
+    const own = fencedError(SkeinError.of(thrown), { lost: services.lost, commits: active.commits });
+    const placed = withPlace(inSource(own, request.sql, edits), request.sql);
     const error = active.failed(placed, sink.rows);
     const isOurs = error.entry.kind === 'internal' || error.entry.kind === 'external';
     log[isOurs ? 'error' : 'debug']({ queryId: request.queryId, err: active.redacted(error) }, 'statement failed');

@@ -26,6 +26,8 @@ export type RunnerServices = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly epoch: number;
+  /** Aborted when this coordinator does not lead any more. */
+  readonly lost: AbortSignal;
   readonly registry: QueryRegistry;
   readonly admission: Admission;
   readonly sessions: SessionServices;

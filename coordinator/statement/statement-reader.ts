@@ -4,7 +4,10 @@ import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import type { ObjectName, TextSpan } from './statement.ts';
 import { identifierText, stringText, Tokenizer, type Token } from './tokenizer.ts';
 
-/** First words of SQL statements that are not served yet: NOT_SUPPORTED. Any other unknown first word is a SYNTAX_ERROR. */
+/**
+ * First words of SQL statements: one that no command takes is NOT_SUPPORTED. A text with another first word, or without the word of
+ * `MUST_FOLLOW`, is a SYNTAX_ERROR.
+ */
 const KNOWN_STATEMENTS: ReadonlySet<string> = new Set(
   `ALTER ANALYZE ATTACH CALL CHECKPOINT CLEAR CLOSE COMMENT COPY CREATE DECLARE DELETE DENY DETACH DISCARD DO DROP
   EXPORT EXPUNGE FETCH FORCE GRANT IMPORT INSERT INSTALL LISTEN LOAD LOCK MERGE NOTIFY PRAGMA REDEEM REFRESH

@@ -46,7 +46,7 @@ export class UnloadIntents {
 
   /**
    * Decides that the files get these names.
-   * @throws COMMIT_CONFLICT when a later coordinator has taken the unload over: it is not decided; COMMIT_STATE_UNKNOWN without an answer
+   * @throws NOT_ACTIVE when a later coordinator has taken the unload over: it is not decided; COMMIT_STATE_UNKNOWN without an answer
    */
   async decide(uploadId: string, names: readonly UnloadName[]): Promise<void> {
     const change = this.#db
@@ -59,7 +59,7 @@ export class UnloadIntents {
         cause,
       });
     });
-    if (numUpdatedRows === 0n) throw new SkeinError('COMMIT_CONFLICT', 'another coordinator has taken the unload over');
+    if (numUpdatedRows === 0n) throw new SkeinError('NOT_ACTIVE', 'another coordinator has taken the unload over');
   }
 
   /** Ends an unload that is not decided, and says whether it was. @returns the names of one that is decided; null for any other */

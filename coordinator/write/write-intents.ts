@@ -56,13 +56,13 @@ export class WriteIntents {
 
   /**
    * Sets the key of the next attempt to commit these writes, of all or of none that this coordinator has.
-   * @throws COMMIT_CONFLICT when a later coordinator has taken one of them over, CATALOG_UNAVAILABLE
+   * @throws NOT_ACTIVE when a later coordinator has taken one of them over, CATALOG_UNAVAILABLE
    */
   setKey(writeIds: readonly string[], key: string): Promise<void> {
     return this.#set(writeIds, { commit_key: key });
   }
 
-  /** @throws COMMIT_CONFLICT when a later coordinator has taken it over, CATALOG_UNAVAILABLE */
+  /** @throws NOT_ACTIVE when a later coordinator has taken it over, CATALOG_UNAVAILABLE */
   setFiles(writeId: string, files: readonly string[]): Promise<void> {
     return this.#set([writeId], { files: JSON.stringify(files) });
   }
@@ -103,7 +103,7 @@ export class WriteIntents {
       .where('epoch', '=', this.#epoch);
     const { numUpdatedRows } = await answered(change.executeTakeFirstOrThrow());
     if (numUpdatedRows !== BigInt(writeIds.length)) {
-      throw new SkeinError('COMMIT_CONFLICT', 'another coordinator has taken the write over');
+      throw new SkeinError('NOT_ACTIVE', 'another coordinator has taken the write over');
     }
   }
 

@@ -28,7 +28,7 @@ export interface OpenWrite {
   usesKey(key: string): void;
   /**
    * Called before the commit, with all the data files that it names. When a task may have been tried twice, the intent has them, so that
-   * whoever ends the write knows what lost attempts have left. @throws COMMIT_CONFLICT, CATALOG_UNAVAILABLE
+   * whoever ends the write knows what lost attempts have left. @throws NOT_ACTIVE, CATALOG_UNAVAILABLE
    */
   names(files: readonly string[], mayHaveRetried: boolean): Promise<void>;
   /** The catalog has taken the commit: the files that it names stay, and all others go. */
@@ -100,7 +100,7 @@ export class WriteJournal {
 
   /**
    * Returns the key of the next attempt to commit these writes as one, which is in the intent of each when this resolves: so each of them
-   * learns by itself how the commit ended. @throws COMMIT_CONFLICT, CATALOG_UNAVAILABLE
+   * learns by itself how the commit ended. @throws NOT_ACTIVE, CATALOG_UNAVAILABLE
    */
   async newKey(writes: readonly OpenWrite[]): Promise<string> {
     const key = unusedKey(writes) ?? newUuidV7(Date.now());

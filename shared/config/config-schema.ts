@@ -298,6 +298,12 @@ export const CONFIG = {
     'Rows that a Flight SQL client may bind to the parameters of a statement at once',
   ),
   'coordinator.flight_connections_max': integer(1_000, 1, 100_000, 'Connections of Flight SQL at once'),
+  'coordinator.flight_connections_per_principal_max': integer(
+    200,
+    1,
+    100_000,
+    'Connections of Flight SQL over which one user makes calls at once',
+  ),
   'coordinator.flight_idle_timeout': duration(1_800_000, 'Time after which a Flight SQL connection without calls ends'),
   'coordinator.flight_results_per_principal_max': integer(
     100,

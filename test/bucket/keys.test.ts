@@ -24,7 +24,7 @@ afterAll(async () => {
 test('check says that the bucket does what it must, and that keys are refused beyond their folder', async () => {
   const lines = (await cluster.cliOk(['admin', 'catalog', 'check', 'cloud'])).trim().split('\n');
   expect(lines.every((line) => line.startsWith('ok '))).toBe(true);
-  expect(lines).toHaveLength(16);
+  expect(lines).toHaveLength(17);
   expect(lines.some((line) => line.endsWith('refused: a copy of what lies beside'))).toBe(true);
 });
 

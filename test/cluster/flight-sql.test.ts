@@ -122,9 +122,17 @@ describe('signing in', () => {
 });
 
 describe('a ticket', () => {
-  test('is good on another connection of its principal, once', async () => {
+  test('is good on any connection of its principal until it expires', async () => {
     const ticket = ticketOf(await client().info('CommandStatementQuery', { query: 'SELECT 1' }));
-    expect((await client().get(ticket)).numRows).toBe(1);
+    for (let i = 0; i < 3; i += 1) expect((await client().get(ticket)).numRows).toBe(1);
+    const both = await Promise.all([client().get(ticket), client().get(ticket)]);
+    expect(both.map(({ numRows }) => numRows)).toEqual([1, 1]);
+  });
+
+  test('for more rows than are kept is good once', async () => {
+    const query = `SELECT repeat('x', 1000) FROM range(20000)`;
+    const ticket = ticketOf(await client().info('CommandStatementQuery', { query }));
+    expect((await client().get(ticket)).numRows).toBe(20_000);
     expect(await failureOf(client().get(ticket))).toMatchObject({ code: status.NOT_FOUND });
   });
 

@@ -165,6 +165,8 @@ const SPECIAL: Readonly<Record<string, Special>> = {
   createFunction: { body: () => functionOf('g') },
   createStage: { body: () => ({ name: 's2' }) },
   loadCredentialsOfMany: { body: ({ namespace }) => ({ identifiers: [{ namespace: [namespace], name: 't' }] }) },
+  signRequest: { body: () => ({ method: 'GET', uri: 'https://s3.example.com/bucket/key', headers: {} }) },
+  signRequestByLocation: { body: () => ({ method: 'GET', uri: 'https://s3.example.com/bucket/key', headers: {} }) },
   reportMetrics: {
     body: () => ({
       'report-type': 'commit-report',

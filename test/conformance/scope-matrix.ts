@@ -44,6 +44,10 @@ export const SCOPE_MATRIX: readonly Line[] = [
   ['vendCredentials', 'table:data', 200, 403],
   ['loadCredentialsOfMany', 'table:data', 200, 403],
 
+  // Its table is a local one, whose files need no signature; and none lies in a bucket.
+  ['signRequest', 'table:data', 406, 403],
+  ['signRequestByLocation', 'table:data', 404, 403],
+
   ['reportMetrics', 'table:read', 204, 403],
   ['listMetrics', 'table:read', 200, 403],
   ['planTableScan', 'table:read', 200, 403],

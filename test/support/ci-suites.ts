@@ -80,6 +80,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
 /** Attacks and faults of one kind each, alone, for as long as it takes to see who waits. */
 export const SIEGE_SUITES: readonly string[] = [
   'error-texts',
+  'flight-abuse',
   'hostile-files',
   'hostile-manifests',
   'hung-workers',

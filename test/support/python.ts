@@ -14,6 +14,7 @@ const ENVIRONMENTS = {
   sketches: { requirements: 'test/support/sketches-requirements.txt', folder: '.cache/venv-sketches' },
   flight: { requirements: 'test/support/flight-requirements.txt', folder: '.cache/venv-flight' },
   spark: { requirements: 'test/support/spark-requirements.txt', folder: '.cache/venv-spark' },
+  signing: { requirements: 'test/support/signing-requirements.txt', folder: '.cache/venv-signing' },
   helm: { requirements: 'test/support/helm-requirements.txt', folder: '.cache/venv-helm' },
   trino: { requirements: 'test/support/trino-requirements.txt', folder: '.cache/venv-trino' },
 } as const;

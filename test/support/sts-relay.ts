@@ -8,6 +8,8 @@ export type StsRelay = AsyncDisposable & {
   readonly made: number;
   /** Answers tell this life of keys instead of the real one. */
   shortenTo(ms: number | null): void;
+  /** Keys are asked for with another policy than the one that came. */
+  widen(makeKey: ((body: URLSearchParams) => Promise<string>) | null): void;
   /** While it is away it takes connections and answers nothing. */
   away(isAway: boolean): void;
 };
@@ -18,12 +20,20 @@ export async function startStsRelay(store: string): Promise<StsRelay> {
   let made = 0;
   let lifeMs: number | null = null;
   let isAway = false;
+  let wide: ((body: URLSearchParams) => Promise<string>) | null = null;
   const server = createServer((incoming, outgoing) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     incoming.once('end', () => {
       if (isAway) return;
       const body = Buffer.concat(chunks);
+      if (wide !== null) {
+        made += 1;
+        void wide(new URLSearchParams(body.toString())).then((answer) =>
+          outgoing.writeHead(200, { 'content-type': 'application/xml' }).end(answer),
+        );
+        return;
+      }
       // The signature covers the host, which stays as it came.
       const { method, url = '/', headers } = incoming;
       const onward = request(new URL(url, store), { method, headers }, (answer) => {
@@ -49,6 +59,9 @@ export async function startStsRelay(store: string): Promise<StsRelay> {
     },
     shortenTo: (ms) => {
       lifeMs = ms;
+    },
+    widen: (makeKey) => {
+      wide = makeKey;
     },
     away: (away) => {
       isAway = away;

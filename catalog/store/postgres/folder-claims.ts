@@ -1,5 +1,7 @@
-import { sql } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
+import type { TenantId } from '#shared/id.ts';
 import { SkeinError } from '#shared/error.ts';
+import { splitPath, type TableIdent } from '../../metadata/object-name.ts';
 import type { Database, Tx } from './tables.ts';
 
 /**
@@ -85,6 +87,28 @@ export async function listClaims(db: Database, ownerId: string): Promise<string[
 
 export async function releaseClaims(tx: Tx, ownerId: string): Promise<void> {
   await tx.deleteFrom('folder_claim').where('owner_id', '=', ownerId).execute();
+}
+
+const OWNER_AT = `
+  select c.name as catalog, n.path, t.name
+  from catalog.folder_claim f
+  join catalog.iceberg_table t on t.id = f.owner_id
+  join catalog.namespace n on n.id = t.namespace_id
+  join catalog.catalog c on c.id = n.catalog_id
+  join catalog.tenant o on o.id = c.tenant_id
+  where o.name = $1 and f.location = any($2::text[])
+  order by length(f.location) desc limit 1`;
+
+/** The table of a tenant whose folder is the longest at or above a location. */
+export async function findTableAt(
+  db: Database,
+  tenant: TenantId,
+  location: string,
+): Promise<{ readonly catalog: string; readonly ident: TableIdent } | undefined> {
+  type Found = { readonly catalog: string; readonly path: string; readonly name: string };
+  const { rows } = await db.executeQuery<Found>(CompiledQuery.raw(OWNER_AT, [tenant, withAncestors(location)]));
+  const [row] = rows;
+  return row && { catalog: row.catalog, ident: { namespace: splitPath(row.path), name: row.name } };
 }
 
 /** All folders of the tables that claim one of these. */

@@ -87,7 +87,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   CloseSession: {
     description: 'Ends the session; its transactions are rolled back',
     run: async (door, visit) => {
-      await closeSession(door, visit);
+      await closeSession(door, visit.session);
       return encodeMessage('CloseSessionResult', { status: 'CLOSED' });
     },
   },

@@ -26,7 +26,11 @@ export async function readBoundRows(
     }
     parts.push(framed(header), body);
   }
-  return parts.length === 0 ? [] : batchesOf(Buffer.concat(parts)).flatMap(rowsOf);
+  const batches = parts.length === 0 ? [] : batchesOf(Buffer.concat(parts));
+  if (batches.reduce((rows, { numRows }) => rows + numRows, 0) > ROWS_MAX) {
+    throw new SkeinError('PAYLOAD_TOO_LARGE', `a call binds at most ${ROWS_MAX} rows`);
+  }
+  return batches.flatMap(rowsOf);
 }
 
 function batchesOf(stream: Buffer): readonly RecordBatch[] {
@@ -39,7 +43,6 @@ function batchesOf(stream: Buffer): readonly RecordBatch[] {
 }
 
 function rowsOf(batch: RecordBatch): readonly (readonly Parameter[])[] {
-  if (batch.numRows > ROWS_MAX) throw new SkeinError('PAYLOAD_TOO_LARGE', `a call binds at most ${ROWS_MAX} rows`);
   const columns = batch.data.children;
   return Array.from({ length: batch.numRows }, (_, row) => columns.map((column) => parameterAt(column, row)));
 }

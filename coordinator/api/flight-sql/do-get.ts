@@ -36,14 +36,15 @@ type Sending = { readonly call: DoGetCall; readonly gone: AbortSignal; readonly 
 
 async function sendStatement(door: FlightDoor, visit: Visit, { call, gone, handle }: Sending): Promise<void> {
   const result = door.results.find(visit.caller.claims, handle);
-  using _left = onAbort(gone, (reason) => door.results.remove(handle, reason));
+  // A result that has ended and is kept is there when the client comes again.
+  using _left = onAbort(gone, (reason) => {
+    if (result.keptBytes === undefined) door.results.remove(handle, reason);
+  });
   try {
     const schema = must(await result.schema(), 'a result with a ticket has columns');
     await sendRows(call, { schema, batches: result.read() });
-    door.results.remove(handle, READ);
+    if (!call.cancelled) door.results.wasRead(handle);
   } catch (error) {
     throw new StatementFailure(error, result);
   }
 }
-
-const READ = new SkeinError('QUERY_CANCELLED', 'the result has been read');

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { SessionKey } from '../../session/session-store.ts';
 import type { FlightDoor } from './flight-door.ts';
 import { transactionKey, transactionOf } from './flight-transactions.ts';
 import { runToEnd } from './run-statement.ts';
@@ -20,7 +21,10 @@ export async function endTransaction(door: FlightDoor, visit: Visit, id: Uint8Ar
 }
 
 /** Ends a session with all that it has open. */
-export async function closeSession({ queries, transactions, prepared }: FlightDoor, { session }: Visit): Promise<void> {
+export async function closeSession(
+  { queries, transactions, prepared }: Pick<FlightDoor, 'queries' | 'transactions' | 'prepared'>,
+  session: SessionKey,
+): Promise<void> {
   prepared.removeAll(session);
   const ids = transactions.take(session);
   await Promise.all(ids.map((id) => queries.endSession(transactionKey(session, id))));

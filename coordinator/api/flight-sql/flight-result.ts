@@ -8,8 +8,15 @@ import type { ResultBatch, ResultShape, ResultSink, ResultSummary } from '../../
 
 /** Bytes of rows that wait for the reader in memory; a statement that has more waits. */
 const WINDOW_BYTES = 8 * 2 ** 20;
+/** Bytes of a result that can be read again until it expires: clients ask again whose connection has broken. A larger one is read once. */
+const KEPT_BYTES_MAX = 8 * 2 ** 20;
 /** The zone of timestamps with time zone, whatever the session's is: Arrow keeps them as instants. */
 const ZONE = 'UTC';
+
+const READ_BY_ANOTHER = new SkeinError(
+  'INVALID_REQUEST',
+  `a result of more than ${KEPT_BYTES_MAX} bytes is given once, and another call has taken it`,
+);
 
 type End =
   | { readonly kind: 'finished'; readonly rows: number }
@@ -25,16 +32,21 @@ export class FlightResult implements ResultSink {
   readonly #planned = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<void>();
   #schema: Schema | undefined;
+  /** The batches from `#dropped` on; the first of them are still there for another reader. */
   #batches: ResultBatch[] = [];
+  #dropped = 0;
+  /** Batches that a reader has taken, and bytes of those that none has. */
+  #taken = 0;
   #bytes = 0;
+  #allBytes = 0;
+  #readers = 0;
   #end: End | undefined;
   /** Rows that the statement has changed. */
   #changed: number | undefined;
   #isHeld = false;
-  #isRead = false;
   #committed = false;
   #takenBytes = 0;
-  #onBatch: () => void = () => undefined;
+  #news = Promise.withResolvers<void>();
   #onRoom: (() => void) | undefined;
 
   constructor(options: { readonly queryId: QueryId; readonly sql: string; readonly heldBytesMax: number }) {
@@ -55,6 +67,11 @@ export class FlightResult implements ResultSink {
 
   get progress(): number {
     return this.#takenBytes;
+  }
+
+  /** Bytes of a result that has ended, and can be read again; undefined when it cannot. */
+  get keptBytes(): number | undefined {
+    return this.#end?.kind === 'finished' && this.#keeps ? this.#allBytes : undefined;
   }
 
   /** The client wants to have more time for its result. */
@@ -88,13 +105,14 @@ export class FlightResult implements ResultSink {
   }
 
   start(): void {
-    this.#batches = [];
-    this.#bytes = 0;
+    this.#drop();
+    this.#dropped = 0;
   }
 
   batch(batch: ResultBatch): Promise<void> | undefined {
     this.#batches.push(batch);
     this.#bytes += batch.body.length;
+    this.#allBytes += batch.body.length;
     if (this.#isHeld) {
       if (this.#bytes <= this.#heldBytesMax) return undefined;
       throw new SkeinError(
@@ -102,7 +120,7 @@ export class FlightResult implements ResultSink {
         `the rows that a statement returns when it is committed have at most ${this.#heldBytesMax} bytes`,
       );
     }
-    this.#onBatch();
+    this.#tell();
     return this.#room();
   }
 
@@ -113,7 +131,7 @@ export class FlightResult implements ResultSink {
   async release(): Promise<void> {
     this.#isHeld = false;
     if (this.#schema !== undefined) this.#planned.resolve();
-    this.#onBatch();
+    this.#tell();
     await this.#room();
   }
 
@@ -133,8 +151,7 @@ export class FlightResult implements ResultSink {
   /** Nobody wants the result: a statement that still runs is cancelled. */
   cancel(reason: SkeinError): void {
     this.#gone.abort(reason);
-    this.#batches = [];
-    this.#bytes = 0;
+    this.#drop();
     this.#onRoom?.();
     this.fail(reason);
   }
@@ -158,26 +175,63 @@ export class FlightResult implements ResultSink {
     }
   }
 
-  /** The rows, once. @throws INVALID_REQUEST when they have been read; the statement's error */
+  /**
+   * The rows. A result of few bytes can be read again, and by several at once.
+   * @throws INVALID_REQUEST when another reads or has read a larger one; the statement's error
+   */
   async *read(): AsyncGenerator<ResultBatch, void> {
-    if (this.#isRead) throw new SkeinError('INVALID_REQUEST', 'the result of this ticket has been read already');
-    this.#isRead = true;
-    for (;;) {
-      const batch = this.#isHeld ? undefined : this.#batches.shift();
-      if (batch !== undefined) {
-        this.#bytes -= batch.body.length;
-        this.#takenBytes += batch.body.length;
-        this.#committed = true;
-        if (this.#bytes < WINDOW_BYTES) this.#onRoom?.();
-        yield batch;
-      } else if (this.#end === undefined) {
-        await new Promise<void>((resolve) => (this.#onBatch = resolve));
-      } else if (this.#end.kind === 'failed') {
-        throw this.#end.error;
-      } else {
-        return;
+    if (!this.#keeps && this.#readers > 0) throw READ_BY_ANOTHER;
+    this.#readers += 1;
+    try {
+      for (let at = 0; ;) {
+        const news = this.#news.promise;
+        if (at < this.#dropped) throw this.#end?.kind === 'failed' ? this.#end.error : READ_BY_ANOTHER;
+        const batch = this.#isHeld ? undefined : this.#batches[at - this.#dropped];
+        if (batch !== undefined) {
+          at += 1;
+          this.#take(batch, at);
+          yield batch;
+        } else if (this.#end === undefined) {
+          await news;
+        } else if (this.#end.kind === 'failed') {
+          throw this.#end.error;
+        } else {
+          return;
+        }
       }
+    } finally {
+      this.#readers -= 1;
     }
+  }
+
+  get #keeps(): boolean {
+    return this.#allBytes <= KEPT_BYTES_MAX;
+  }
+
+  /** A reader has got its batch number `count`. */
+  #take({ body }: ResultBatch, count: number): void {
+    this.#takenBytes += body.length;
+    this.#committed = true;
+    if (count > this.#taken) {
+      this.#taken = count;
+      this.#bytes -= body.length;
+      if (this.#bytes < WINDOW_BYTES) this.#onRoom?.();
+    }
+    if (this.#keeps) return;
+    this.#batches.splice(0, this.#taken - this.#dropped);
+    this.#dropped = this.#taken;
+  }
+
+  #drop(): void {
+    this.#dropped += this.#batches.length;
+    this.#batches = [];
+    this.#bytes = 0;
+    this.#allBytes = 0;
+  }
+
+  #tell(): void {
+    this.#news.resolve();
+    this.#news = Promise.withResolvers();
   }
 
   /** Resolves when more rows may come. @throws the reason when nobody wants them */
@@ -198,6 +252,6 @@ export class FlightResult implements ResultSink {
     this.#end = end;
     this.#planned.resolve();
     this.#ended.resolve();
-    this.#onBatch();
+    this.#tell();
   }
 }

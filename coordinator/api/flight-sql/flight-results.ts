@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
+import { must } from '#shared/must.ts';
 import type { FlightResult } from './flight-result.ts';
+
+/** Bytes of results that have been read, and are kept for those who ask again: of one principal, and of all. */
+const READ_BYTES_PER_PRINCIPAL_MAX = 16 * 2 ** 20;
+const READ_BYTES_MAX = 64 * 2 ** 20;
 
 type Entry = { readonly result: FlightResult; readonly owner: string; timer: NodeJS.Timeout | undefined };
 
@@ -18,7 +23,11 @@ const HANDLE_BYTES = 16;
 export class FlightResults implements Disposable {
   readonly #options: Options;
   readonly #results = new Map<string, Entry>();
+  /** Results of each principal that nobody has read yet. */
   readonly #held = new Map<string, number>();
+  /** Bytes of those that have been read and are kept; of each principal the one that was read first comes first. */
+  readonly #read = new Map<string, Map<string, number>>();
+  #readBytes = 0;
 
   constructor(options: Options) {
     this.#options = options;
@@ -61,16 +70,59 @@ export class FlightResults implements Disposable {
     return ttlMs;
   }
 
+  /**
+   * A reader has got all of a result. One of few bytes is kept until it expires, as long as there is room for it, and no longer counts
+   * among the principal's; another is forgotten.
+   */
+  wasRead(handle: string): void {
+    const entry = this.#results.get(handle);
+    if (entry === undefined) return;
+    const bytes = entry.result.keptBytes;
+    if (bytes === undefined) {
+      this.remove(handle, READ);
+      return;
+    }
+    this.renew(handle);
+    const own = this.#read.get(entry.owner) ?? new Map<string, number>();
+    if (own.has(handle)) return;
+    this.#release(entry.owner);
+    this.#read.set(entry.owner, own.set(handle, bytes));
+    this.#readBytes += bytes;
+    const isFull = (): boolean =>
+      own.size > this.#options.perPrincipalMax || sum(own.values()) > READ_BYTES_PER_PRINCIPAL_MAX;
+    while (isFull()) this.#removeFirst(own);
+    while (this.#readBytes > READ_BYTES_MAX)
+      this.#removeFirst(must(this.#read.values().next().value, 'bytes are somebody’s'));
+  }
+
   /** Forgets a result; its statement is cancelled when it still runs. */
   remove(handle: string, reason: SkeinError): void {
     const entry = this.#results.get(handle);
     if (entry === undefined) return;
     clearTimeout(entry.timer);
     this.#results.delete(handle);
-    const held = (this.#held.get(entry.owner) ?? 1) - 1;
-    if (held === 0) this.#held.delete(entry.owner);
-    else this.#held.set(entry.owner, held);
+    const own = this.#read.get(entry.owner);
+    const bytes = own?.get(handle);
+    if (bytes === undefined) {
+      this.#release(entry.owner);
+    } else {
+      this.#readBytes -= bytes;
+      own?.delete(handle);
+      if (own?.size === 0) this.#read.delete(entry.owner);
+    }
     entry.result.cancel(reason);
+  }
+
+  /** One result less of a principal's that nobody has read. */
+  #release(owner: string): void {
+    const held = (this.#held.get(owner) ?? 1) - 1;
+    if (held === 0) this.#held.delete(owner);
+    else this.#held.set(owner, held);
+  }
+
+  #removeFirst(own: ReadonlyMap<string, number>): void {
+    const [first = ''] = own.keys();
+    this.remove(first, READ);
   }
 
   [Symbol.dispose](): void {
@@ -79,6 +131,9 @@ export class FlightResults implements Disposable {
   }
 }
 
+const READ = new SkeinError('QUERY_CANCELLED', 'the result has been read');
 const EXPIRED = new SkeinError('QUERY_CANCELLED', 'the result was not read in time');
 
 const ownerOf = ({ tenant, sub }: Principal): string => JSON.stringify([tenant, sub]);
+
+const sum = (numbers: Iterable<number>): number => Iterator.from(numbers).reduce((total, one) => total + one, 0);

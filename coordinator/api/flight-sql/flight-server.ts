@@ -1,6 +1,7 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { Server, type ServerCredentials } from '@grpc/grpc-js';
 import { SkeinError } from '#shared/error.ts';
+import type { Connections } from './connections.ts';
 import type { FlightDoor } from './flight-door.ts';
 import { flightHandlers, flightSqlDefinition } from './flight-service.ts';
 
@@ -11,6 +12,8 @@ type Options = {
   /** Longest message that a client may send. */
   readonly messageBytesMax: number;
   readonly connectionsMax: number;
+  /** Those that are open. */
+  readonly connections: Connections;
   /** Time after which a connection without calls ends. */
   readonly idleMs: number;
   readonly door: FlightDoor;
@@ -23,7 +26,7 @@ const CLOSE_MS = 500;
 
 /** Serves Flight SQL until `close`. @throws PORT_IN_USE */
 export async function startFlight(options: Options): Promise<{ readonly port: number; close(): Promise<void> }> {
-  const { host, port, credentials, messageBytesMax, connectionsMax, idleMs, door } = options;
+  const { host, port, credentials, messageBytesMax, connectionsMax, connections, idleMs, door } = options;
   const server = new Server({
     'grpc.max_receive_message_length': messageBytesMax,
     'grpc.max_concurrent_streams': STREAMS_MAX,
@@ -31,8 +34,13 @@ export async function startFlight(options: Options): Promise<{ readonly port: nu
     'grpc.enable_channelz': 0,
   });
   server.addService(flightSqlDefinition(), flightHandlers(door));
-  const connections = server.createConnectionInjector(credentials);
-  const listener = createServer({ noDelay: true }, (socket: Socket) => connections.injectConnection(socket));
+  const injector = server.createConnectionInjector(credentials);
+  const listener = createServer({ noDelay: true }, (socket: Socket) => {
+    const peer = `${socket.remoteAddress}:${socket.remotePort}`;
+    connections.opened(peer);
+    socket.once('close', () => connections.closed(peer));
+    injector.injectConnection(socket);
+  });
   listener.maxConnections = connectionsMax;
   await new Promise<void>((listening, reject) => {
     listener.once('error', (cause) =>
@@ -44,7 +52,7 @@ export async function startFlight(options: Options): Promise<{ readonly port: nu
     port: (listener.address() as AddressInfo).port,
     close: async () => {
       const closed = new Promise((resolve) => listener.close(resolve));
-      connections.drain(CLOSE_MS);
+      injector.drain(CLOSE_MS);
       await closed;
       server.forceShutdown();
     },

@@ -9,10 +9,13 @@ import type { Authenticate } from '../../auth/authenticate.ts';
 import type { SignIn } from '../../auth/sign-in.ts';
 import type { QueryService } from '../../query/query-service.ts';
 import type { SessionServices } from '../../session/session-services.ts';
+import { Connections } from './connections.ts';
+import { closeSession } from './end-transaction.ts';
 import { FlightResults } from './flight-results.ts';
 import { startFlight } from './flight-server.ts';
 import { FlightTransactions } from './flight-transactions.ts';
 import { PreparedHandles } from './prepared-handles.ts';
+import { SessionEnds } from './session-ends.ts';
 import { Visits } from './visit.ts';
 
 type Parts = {
@@ -26,6 +29,9 @@ type Parts = {
   readonly standby: () => string | undefined;
 };
 
+/** Interval at which sessions are looked for whose tokens have ended. */
+const SWEEP_MS = 1_000;
+
 /** Opens the door of Flight SQL. @throws PORT_IN_USE */
 export async function openFlightDoor(
   { config, log }: { readonly config: Config; readonly log: Logger },
@@ -34,6 +40,25 @@ export async function openFlightDoor(
   const results = new FlightResults({
     ttlMs: config['coordinator.result_ttl'],
     perPrincipalMax: config['coordinator.flight_results_per_principal_max'],
+  });
+  const connections = new Connections(config['coordinator.flight_connections_per_principal_max']);
+  const nowMs = (): number => systemClock.monotonicMs();
+  const held = {
+    queries,
+    transactions: new FlightTransactions(),
+    prepared: new PreparedHandles({
+      perSessionMax: config['coordinator.prepared_statements_max'],
+      bytesPerPrincipalMax:
+        config['coordinator.prepared_bytes_per_principal_max'] + config['coordinator.flight_bound_bytes_max'],
+      idleMs: config['coordinator.session_idle'],
+      nowMs,
+    }),
+  };
+  const ends = new SessionEnds({
+    nowMs: () => systemClock.nowMs(),
+    sessionsMax: config['coordinator.sessions_max'],
+    intervalMs: SWEEP_MS,
+    end: (session) => closeSession(held, session).catch((err: unknown) => log.error({ err }, 'a session did not end')),
   });
   const host = flightHost(config);
   if (host !== config.host) {
@@ -44,20 +69,15 @@ export async function openFlightDoor(
     port: config['coordinator.flight_port'],
     credentials: tls === undefined ? plaintextDoor() : tls.grpcCredentials(),
     messageBytesMax: config['coordinator.flight_message_bytes_max'],
+    connections,
     connectionsMax: config['coordinator.flight_connections_max'],
     idleMs: config['coordinator.flight_idle_timeout'],
     door: {
-      visits: new Visits({ authenticate, signIn, sessions, nowMs: () => systemClock.monotonicMs() }),
-      queries,
+      ...held,
+      visits: new Visits({ authenticate, signIn, sessions, connections, ends, nowMs }),
       sessions,
       results,
       standby,
-      transactions: new FlightTransactions(),
-      prepared: new PreparedHandles({
-        perSessionMax: config['coordinator.prepared_statements_max'],
-        idleMs: config['coordinator.session_idle'],
-        nowMs: () => systemClock.monotonicMs(),
-      }),
       arrivals: {
         folder: join(config.data_dir, 'spool'),
         budget: new ByteBudget(config['coordinator.arrived_rows_bytes']),
@@ -67,6 +87,7 @@ export async function openFlightDoor(
     },
   });
   const close = async (): Promise<void> => {
+    ends[Symbol.dispose]();
     results[Symbol.dispose]();
     await server.close();
   };

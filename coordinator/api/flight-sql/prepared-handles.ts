@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
 import type { StatementDescription } from '../../operation/description.ts';
 import { sessionText, type SessionKey } from '../../session/session-store.ts';
-import type { Parameter } from '../../statement/parameters.ts';
+import { sizeOf, type Parameter } from '../../statement/parameters.ts';
 
 /** A statement that a client has prepared. It is text: each execution binds its names and values anew. */
 export type PreparedHandle = {
@@ -13,11 +13,19 @@ export type PreparedHandle = {
   readonly bound: readonly (readonly Parameter[])[] | null;
 };
 
-type Entry = { statement: PreparedHandle; readonly owner: string; readonly session: string; usedAtMs: number };
+type Entry = {
+  statement: PreparedHandle;
+  readonly owner: string;
+  readonly session: string;
+  bytes: number;
+  usedAtMs: number;
+};
 
 type Options = {
   /** Most handles of one session. */
   readonly perSessionMax: number;
+  /** Most bytes that the texts of one principal's statements and the rows bound to them have together. */
+  readonly bytesPerPrincipalMax: number;
   /** Time after which a handle that nobody uses is gone. */
   readonly idleMs: number;
   readonly nowMs: () => number;
@@ -31,6 +39,8 @@ export class PreparedHandles {
   /** The one that was used least recently comes first. */
   readonly #handles = new Map<string, Entry>();
   readonly #counts = new Map<string, number>();
+  /** Bytes of each principal. */
+  readonly #bytes = new Map<string, number>();
 
   constructor(options: Options) {
     this.#options = options;
@@ -48,9 +58,12 @@ export class PreparedHandles {
         `the session has ${perSessionMax} prepared statements: close some`,
       );
     }
+    const owner = ownerOf(key);
+    const bytes = bytesOf(statement);
+    this.#hold(owner, bytes);
     this.#counts.set(session, count + 1);
     const handle = randomBytes(HANDLE_BYTES).toString('hex');
-    this.#handles.set(handle, { statement, owner: ownerOf(key), session, usedAtMs: nowMs() });
+    this.#handles.set(handle, { statement, owner, session, bytes, usedAtMs: nowMs() });
     return handle;
   }
 
@@ -59,10 +72,14 @@ export class PreparedHandles {
     return this.#entry(key, handle).statement;
   }
 
-  /** Binds rows to the parameters of a statement; they replace those before. @throws as `find` */
+  /** Binds rows to the parameters of a statement; they replace those before. @throws as `find`, TOO_MANY_PREPARED_STATEMENTS */
   bind(key: SessionKey, handle: string, bound: readonly (readonly Parameter[])[]): void {
     const entry = this.#entry(key, handle);
-    entry.statement = { ...entry.statement, bound };
+    const statement = { ...entry.statement, bound };
+    const bytes = bytesOf(statement);
+    this.#hold(entry.owner, bytes - entry.bytes);
+    entry.bytes = bytes;
+    entry.statement = statement;
   }
 
   /** Forgets a handle; one that is not there is forgotten already. */
@@ -89,8 +106,21 @@ export class PreparedHandles {
     return entry;
   }
 
-  #remove(handle: string, { session }: Entry): void {
+  /** @throws TOO_MANY_PREPARED_STATEMENTS when a principal would have too many bytes */
+  #hold(owner: string, more: number): void {
+    const bytes = (this.#bytes.get(owner) ?? 0) + more;
+    const { bytesPerPrincipalMax } = this.#options;
+    if (more > 0 && bytes > bytesPerPrincipalMax) {
+      const message = `your prepared statements would have ${bytes} bytes with their bound rows, more than ${bytesPerPrincipalMax}: close some`;
+      throw new SkeinError('TOO_MANY_PREPARED_STATEMENTS', message);
+    }
+    if (bytes === 0) this.#bytes.delete(owner);
+    else this.#bytes.set(owner, bytes);
+  }
+
+  #remove(handle: string, { session, owner, bytes }: Entry): void {
     this.#handles.delete(handle);
+    this.#hold(owner, -bytes);
     const count = (this.#counts.get(session) ?? 1) - 1;
     if (count === 0) this.#counts.delete(session);
     else this.#counts.set(session, count);
@@ -106,3 +136,7 @@ export class PreparedHandles {
 }
 
 const ownerOf = ({ tenant, principal }: SessionKey): string => JSON.stringify([tenant, principal]);
+
+/** About as many as a statement holds in memory: its text, and the values that are bound to it. */
+const bytesOf = ({ sql, bound }: PreparedHandle): number =>
+  2 * sql.length + (bound ?? []).reduce((sum, values) => sum + sizeOf({ kind: 'positional', values }), 0);

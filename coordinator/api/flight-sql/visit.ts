@@ -5,7 +5,9 @@ import type { Authenticate, Caller } from '../../auth/authenticate.ts';
 import type { SignIn } from '../../auth/sign-in.ts';
 import type { SessionKey } from '../../session/session-store.ts';
 import type { SessionServices } from '../../session/session-services.ts';
+import type { Connections } from './connections.ts';
 import { readBasic } from './read-basic.ts';
+import type { SessionEnds } from './session-ends.ts';
 import { catalogChange, schemaChange } from './session-place.ts';
 
 /** The part of a call that tells who makes it. */
@@ -30,7 +32,8 @@ const SESSION_COOKIE = 'skein-session';
 const HEADER_BYTES_MAX = 64 * 1024;
 /** Longest source that is kept. */
 const SOURCE_MAX = 200;
-/** Session of a user who sends Basic on every call and no cookie. */
+const ACCESS_TOKEN_PREFIX = 'skein_pat_';
+/** Session of a user who sends Basic, or a personal access token, on every call and no cookie. */
 const BASIC_SESSION = 'basic';
 
 /** Stands between a token and the session that Handshake has given with it. */
@@ -52,6 +55,8 @@ type VisitOptions = {
   readonly authenticate: Authenticate;
   readonly signIn: SignIn;
   readonly sessions: SessionServices;
+  readonly connections: Connections;
+  readonly ends: SessionEnds;
   readonly nowMs: () => number;
 };
 
@@ -68,7 +73,7 @@ export class Visits {
     const arrivedMs = this.#options.nowMs();
     const { caller, session: named, isBasic } = await this.signIn(call);
     const { metadata } = call;
-    const { tenant, sub: principal, jti } = caller.claims;
+    const { tenant, sub: principal, jti, exp } = caller.claims;
     const cookie = cookieOf(metadata) ?? named;
     const own = { tenant, principal };
     const session: SessionKey =
@@ -77,6 +82,7 @@ export class Visits {
         : isBasic
           ? { ...own, kind: 'named', id: BASIC_SESSION }
           : { ...own, kind: 'token', id: jti };
+    this.#options.ends.seen(session, exp);
     await this.#place({ caller, session }, metadata);
     return {
       caller,
@@ -88,10 +94,20 @@ export class Visits {
     };
   }
 
-  /** Checks the credentials of a call; `token` stands for them from now on. @throws UNAUTHENTICATED, PAYLOAD_TOO_LARGE */
+  /**
+   * Checks the credentials of a call; `token` stands for them from now on.
+   * @throws UNAUTHENTICATED, PAYLOAD_TOO_LARGE, QUEUE_FULL when the principal has too many connections
+   */
   async signIn(call: IncomingCall): Promise<SignedIn> {
+    checkHeaders(call.metadata);
+    const signedIn = await this.#check(call);
+    const { tenant, sub } = signedIn.caller.claims;
+    this.#options.connections.use(call.getPeer(), JSON.stringify([tenant, sub]));
+    return signedIn;
+  }
+
+  async #check(call: IncomingCall): Promise<SignedIn> {
     const { metadata } = call;
-    checkHeaders(metadata);
     const header = headerOf(metadata, 'authorization');
     const [, scheme = '', credentials = ''] = /^(\w+) +(\S+) *$/.exec(header ?? '') ?? [];
     switch (scheme.toLowerCase()) {
@@ -114,7 +130,9 @@ export class Visits {
   async #bearer(credentials: string, address: string): Promise<SignedIn> {
     const [token = '', session] = credentials.split(SESSION_MARK, 2);
     const caller = await this.#options.authenticate(`Bearer ${token}`, address);
-    return { caller, token, isBasic: false, ...(session !== undefined && isUuid(session) ? { session } : {}) };
+    // A personal access token is exchanged for another access token again and again: its session has another name.
+    const isBasic = token.startsWith(ACCESS_TOKEN_PREFIX);
+    return { caller, token, isBasic, ...(session !== undefined && isUuid(session) ? { session } : {}) };
   }
 
   /** Gives a session the catalog and schema that headers name, as long as it has none. */

@@ -5,7 +5,7 @@ import { s3Error, S3Error } from './s3-error.ts';
 import { AnswerTooLarge, escapeUri, sendSigned, type AwsAnswer, type AwsRequest } from './signed-request.ts';
 
 /** A request for an object, or for the bucket when the key is empty. */
-export type ObjectRequest = Pick<AwsRequest, 'method' | 'query' | 'headers' | 'body'> & {
+export type ObjectRequest = Pick<AwsRequest, 'method' | 'query' | 'headers' | 'body' | 'unsigned'> & {
   readonly bucket: string;
   /** As it is; not escaped. */
   readonly key: string;

@@ -19,6 +19,8 @@ export type AwsRequest = {
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
+  /** Headers that the signature does not cover: to see whether a store obeys them. */
+  readonly unsigned?: Readonly<Record<string, string>>;
   /** Largest body of an answer. */
   readonly answerBytesMax: number;
   /** Ends the request; its reason is thrown. */
@@ -88,7 +90,7 @@ export async function sendSigned(key: AwsKey, request: AwsRequest): Promise<AwsA
     url,
     method,
     path: withQuery(path, query),
-    headers,
+    headers: { ...headers, ...request.unsigned },
     body,
     bytesMax: request.answerBytesMax,
     signal: request.signal,
@@ -96,7 +98,7 @@ export async function sendSigned(key: AwsKey, request: AwsRequest): Promise<AwsA
 }
 
 /** The path is not escaped a second time: the signature of S3 covers it as it is sent, that of STS covers `/`. */
-const signer = (
+export const signer = (
   { accessKeyId, secretAccessKey, sessionToken, region }: AwsKey,
   service: AwsRequest['service'],
 ): SignatureV4 =>

@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import { readStoreUri } from './store-uri.ts';
+
+const OWN = { endpoint: 'http://store.example:9000', region: 'us-east-1' };
+const AWS = { endpoint: null, region: 'eu-central-1' };
+
+test.each([
+  ['http://store.example:9000/bucket/a/b', OWN, 'bucket', 'a/b'],
+  ['http://STORE.example:9000/bucket/a%20b%2Bc', OWN, 'bucket', 'a b+c'],
+  ['http://my.bucket.store.example:9000/a/b', OWN, 'my.bucket', 'a/b'],
+  ['https://s3.eu-central-1.amazonaws.com/bucket/a', AWS, 'bucket', 'a'],
+  ['https://s3.eu-central-1.amazonaws.com:443/bucket/a', AWS, 'bucket', 'a'],
+  ['https://my.bucket.s3.eu-central-1.amazonaws.com/a//b', AWS, 'my.bucket', 'a//b'],
+  ['https://bucket.s3.dualstack.eu-central-1.amazonaws.com/a', AWS, 'bucket', 'a'],
+])('%s is an object', (uri, store, bucket, key) => {
+  expect(readStoreUri(uri, store)).toMatchObject({ bucket, key });
+});
+
+test('the style is told by the endpoint, never by dots', () => {
+  const account = { endpoint: 'https://account.r2.example.com', region: 'auto' };
+  expect(readStoreUri('https://account.r2.example.com/bucket/a', account)).toMatchObject({
+    bucket: 'bucket',
+    key: 'a',
+  });
+  expect(readStoreUri('https://bucket.account.r2.example.com/a', account)).toMatchObject({
+    bucket: 'bucket',
+    key: 'a',
+  });
+});
+
+test('the path that is signed escapes what the client did not', () => {
+  expect(readStoreUri('http://store.example:9000/bucket/d=1/a%2fb', OWN).canonicalPath).toBe('/bucket/d%3D1/a%2Fb');
+});
+
+test('parameters are decoded, a plus is a space', () => {
+  const { query } = readStoreUri('http://store.example:9000/bucket?list-type=2&prefix=a+b%2B%2F&delimiter', OWN);
+  expect([...query]).toEqual([
+    ['list-type', '2'],
+    ['prefix', 'a b+/'],
+    ['delimiter', ''],
+  ]);
+});
+
+describe('is refused as no address', () => {
+  test.each([
+    'ftp://store.example:9000/bucket/a',
+    'http://user@store.example:9000/bucket/a',
+    'http://user:secret@store.example:9000/bucket/a',
+    'http://store.example:9000/bucket/a#b',
+    'http://store.example:9000/bucket/a b',
+    'http://store.example:9000/bucket/a\\b',
+    'http://store.example:9000/bucket/ü',
+    'http://store.example:9000/bucket/a\r\nhost: x',
+    'http://store.example:9000/bucket/%zz',
+    'http://store.example:9000/bucket/%ff',
+    'http://store.example:9000/bucket/%00',
+    'http://store.example:9000/bucket/a/../b',
+    'http://store.example:9000/bucket/a/./b',
+    'http://store.example:9000/bucket/a/%2e%2E/b',
+    'http://store.example:9000/bucket/a/%252e%252e/b',
+    'http://store.example:9000/bucket/a%2f..%2fb',
+    'http://store.example:9000/bucket/a%255c..%255cb',
+    'http://store.example:9000/bucket?prefix=a&prefix=b',
+    'http://store.example:9000/bucket?prefix=a&pref%69x=b',
+    'http://store.example:9000/bucket?a;b',
+    '',
+    '/bucket/a',
+  ])('%j', (uri) => {
+    expect(() => readStoreUri(uri, OWN)).toThrow(expect.objectContaining({ code: 'INVALID_REQUEST' }));
+  });
+});
+
+test.each([
+  'http://other.example:9000/bucket/a',
+  'https://store.example:9000/bucket/a',
+  'http://store.example/bucket/a',
+  'http://store.example:9000.evil.example/bucket/a',
+  'http://evilstore.example:9000/bucket/a',
+])('%s is of another host', (uri) => {
+  expect(() => readStoreUri(uri, OWN)).toThrow(expect.objectContaining({ code: 'FORBIDDEN' }));
+});

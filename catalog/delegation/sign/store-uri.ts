@@ -1,0 +1,139 @@
+import { SkeinError } from '#shared/error.ts';
+import { escapeUri } from '#shared/storage/s3/signed-request.ts';
+import type { StorageSettings } from '../../metadata/storage-settings.ts';
+
+/** Addresses of requests to a store, as clients write them. A client is not believed: what it names is read as the store will read it. */
+
+/** The address of an object, or of the bucket when the key is empty. */
+export type StoreUri = {
+  readonly protocol: string;
+  /** The host with its port, as the header `host` has it. */
+  readonly host: string;
+  readonly bucket: string;
+  /** Decoded. */
+  readonly key: string;
+  /** The escaped path as the signature covers it. */
+  readonly canonicalPath: string;
+  /** Decoded, no name twice. */
+  readonly query: ReadonlyMap<string, string>;
+};
+
+type Store = Pick<StorageSettings, 'endpoint' | 'region'>;
+
+/** Bytes of a URI: of a key, escaped, and a token to go on with a list. */
+const URI_LENGTH_MAX = 16_384;
+/** Visible characters of ASCII, of which `\`, quotes, brackets and `|` must be escaped. */
+const URI = /^(https?):\/\/([^/?#]+)(\/[^?#]*)?(?:\?([^#]*))?$/;
+const PLAIN = /^[!#$%&'()*+,./0-9:;=?@A-Z[\]_a-z~-]*$/;
+
+/**
+ * Reads the address of a request to a store.
+ * @throws INVALID_REQUEST for one that is not written as addresses are, or whose path holds `.` or `..`, decoded once or twice;
+ * FORBIDDEN for another host than the store's
+ */
+export function readStoreUri(uri: string, store: Store): StoreUri {
+  if (uri.length > URI_LENGTH_MAX) throw invalid(`it is longer than ${URI_LENGTH_MAX} characters`);
+  if (!PLAIN.test(uri)) throw invalid('it holds characters that have to be escaped');
+  const [, protocol = '', authority = '', path = '/', query = ''] = URI.exec(uri) ?? [];
+  if (protocol === '') throw invalid('it is no address of HTTP without a fragment');
+  if (authority.includes('@')) throw invalid('it names a user');
+  const host = withoutDefaultPort(protocol, authority.toLowerCase());
+  const place = placeOf({ protocol, host, segments: path.slice(1).split('/').map(decoded) }, store);
+  requirePlainSegments(place.key);
+  return {
+    protocol,
+    host,
+    ...place,
+    canonicalPath: path.split('/').map(decoded).map(escapeUri).join('/'),
+    query: readQuery(query),
+  };
+}
+
+/** Whether an address names the host of a store. */
+export function isOfStore(uri: string, store: Store): boolean {
+  try {
+    readStoreUri(uri, store);
+    return true;
+  } catch (error) {
+    if (SkeinError.of(error).code === 'FORBIDDEN') return false;
+    throw error;
+  }
+}
+
+type Written = { readonly protocol: string; readonly host: string; readonly segments: readonly string[] };
+
+/** The bucket is the first part of the path at the store's own host; else it is what stands before the store's host. */
+function placeOf(
+  { protocol, host, segments }: Written,
+  store: Store,
+): { readonly bucket: string; readonly key: string } {
+  for (const own of hostsOf(store)) {
+    if (protocol !== own.protocol) continue;
+    if (host === own.host) {
+      const [bucket = '', ...key] = segments;
+      return { bucket, key: key.join('/') };
+    }
+    if (host.endsWith(`.${own.host}`)) {
+      return { bucket: host.slice(0, -own.host.length - 1), key: segments.join('/') };
+    }
+  }
+  throw new SkeinError('FORBIDDEN', 'the request is for another host than the store of the table');
+}
+
+function hostsOf({ endpoint, region }: Store): readonly { readonly protocol: string; readonly host: string }[] {
+  if (endpoint !== null) {
+    const { protocol, host } = new URL(endpoint);
+    return [{ protocol: protocol.slice(0, -1), host }];
+  }
+  const domain = `amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+  const names = [`s3.${region}`, `s3.dualstack.${region}`, ...(region === 'us-east-1' ? ['s3'] : [])];
+  return names.map((name) => ({ protocol: 'https', host: `${name}.${domain}` }));
+}
+
+const withoutDefaultPort = (protocol: string, host: string): string =>
+  host.endsWith(protocol === 'https' ? ':443' : ':80') ? host.slice(0, host.lastIndexOf(':')) : host;
+
+/** @throws INVALID_REQUEST */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw invalid('it holds an escape that is none');
+  }
+}
+
+/** Some stores and proxies resolve such segments, some after they have decoded a second time. @throws INVALID_REQUEST */
+function requirePlainSegments(key: string): void {
+  for (const text of [key, decodedAgain(key)]) {
+    if (text.includes('\0')) throw invalid('it holds a NUL');
+    if (text.split(/[\\/]/).some((segment) => segment === '.' || segment === '..')) {
+      throw invalid('its path holds a segment . or ..');
+    }
+  }
+}
+
+/** A key with escapes of its own, as one reads it who decodes twice. */
+export function decodedAgain(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    return key;
+  }
+}
+
+/** @throws INVALID_REQUEST for a parameter that comes twice, and for `;`, which some stores take for `&` */
+function readQuery(text: string): ReadonlyMap<string, string> {
+  const query = new Map<string, string>();
+  if (text === '') return query;
+  if (text.includes(';')) throw invalid('its query holds a semicolon');
+  for (const pair of text.split('&')) {
+    const at = pair.indexOf('=');
+    const [name, value] = at === -1 ? [pair, ''] : [pair.slice(0, at), pair.slice(at + 1)];
+    const key = decoded(name.replaceAll('+', ' '));
+    if (query.has(key)) throw invalid(`the parameter ${key.slice(0, 100)} comes twice`);
+    query.set(key, decoded(value.replaceAll('+', ' ')));
+  }
+  return query;
+}
+
+const invalid = (why: string): SkeinError => new SkeinError('INVALID_REQUEST', `the URI cannot be signed: ${why}`);

@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Principal } from '#shared/authorization/principal.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { S3Credential } from '#shared/storage/credential.ts';
+import { decideFiles, type FileDecision } from '../authorization/decide.ts';
+import { NO_POLICIES } from '../authorization/policies.ts';
+import type { Permission } from '../storage/session-policy.ts';
+import type { Storages } from '../storage/storages.ts';
+import { requireBelowRoot } from '../storage/table-location.ts';
+import { requireFree } from '../store/postgres/folder-claims.ts';
+import type { FilePlace } from '../store/postgres/file-place-store.ts';
+import type { Database } from '../store/postgres/tables.ts';
+import type { DelegationLog } from './delegation-log.ts';
+
+export type DelegationParts = {
+  readonly store: { readonly db: Database };
+  readonly storages: Storages;
+  readonly delegationLog: DelegationLog;
+};
+
+/** A table's files: those of one that is being created have no id yet. */
+export type Place = Omit<FilePlace, 'tableId'> & { readonly tableId: string | undefined };
+
+/** Longest time that a client waits for a key: it is then told to come again. */
+const WAIT_MS_MAX = 8_000;
+
+/** Whether the principal may have the files of a table, to read or also to write. */
+export const filesOf = (principal: Principal, { catalog, ident }: Pick<Place, 'catalog' | 'ident'>): FileDecision =>
+  decideFiles(principal, { kind: 'table', catalog, ...ident }, NO_POLICIES.policies);
+
+/** A key that STS has limited to a table's folders. @throws NOT_SUPPORTED, INVALID_REQUEST, STORAGE_ERROR */
+export async function tableKey(
+  { store, storages }: Pick<DelegationParts, 'store' | 'storages'>,
+  place: Place,
+  permission: Permission,
+): Promise<S3Credential> {
+  const { folders, profile, tableId, catalog } = place;
+  if (profile === undefined || folders.length === 0) {
+    throw new SkeinError('NOT_SUPPORTED', `no catalog has a key for the files of this table of ${catalog}`);
+  }
+  requireFolders(place);
+  const check = (): Promise<void> => requireFree(store.db, folders, tableId);
+  return inTime(storages.temporaryKey(profile, { folders, permission, tenant: profile.tenant, check }));
+}
+
+/** The operator may have taken a root away since the table was made. @throws INVALID_REQUEST */
+export function requireFolders({ folders, roots }: Pick<Place, 'folders' | 'roots'>): void {
+  for (const folder of folders) requireBelowRoot(folder, roots);
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const waiting = new AbortController();
+  const late = sleep(WAIT_MS_MAX, undefined, { signal: waiting.signal, ref: false }).then(() => {
+    throw new SkeinError('STORAGE_ERROR', 'the store gives no temporary key: it does not answer');
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    waiting.abort();
+    // The loser of the race fails without anybody who waits for it.
+    late.catch(() => undefined);
+    work.catch(() => undefined);
+  }
+}

@@ -1,0 +1,368 @@
+import { randomUUID } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { connect, type ClientHttp2Session } from 'node:http2';
+import { connect as connectTcp } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { status, type ServiceError } from '@grpc/grpc-js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { packMessage, encodeMessage, decodeMessage } from '#coordinator/api/flight-sql/flight-messages.ts';
+import { must } from '#shared/must.ts';
+import { settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
+import { failureOf, FlightClient, ticketOf, unpacked } from '#test/support/flight-client.ts';
+import { fixedSeed } from '#test/support/seed.ts';
+import { startOwnCluster } from '#test/support/resources.ts';
+import { residentBytes } from '#test/support/worker-process.ts';
+
+/**
+ * Clients of Flight SQL that do what no driver does. Whatever they do: the coordinator does not end, what they held is given back, and
+ * another client's calls go on.
+ */
+let cluster: StartedCluster;
+let url: string;
+let token: string;
+let rival: string;
+let bystander: FlightClient;
+
+const MIB = 2 ** 20;
+/**
+ * Longest that a quick call of the bystander may take, however quick it is when nobody abuses anything: the abusers' processes and statements
+ * run on the same cores. The times are printed.
+ */
+const QUICK_MS_MAX = 3_000;
+/** Memory that an allocator keeps of what was given back to it. */
+const KEPT_BYTES_MAX = 512 * MIB;
+const CONNECTIONS = 200;
+const OK: number = status.OK;
+const RESULTS_MAX = 20;
+
+beforeAll(async () => {
+  const env = settingsEnv({
+    'coordinator.result_ttl': '2s',
+    'coordinator.flight_results_per_principal_max': String(RESULTS_MAX),
+    'coordinator.flight_connections_per_principal_max': '30',
+    'coordinator.flight_idle_timeout': '5s',
+  });
+  cluster = await startOwnCluster({ workers: 1, env });
+  url = must(cluster.ready.flight_sql_url, 'it serves Flight SQL');
+  token = await cluster.token();
+  await cluster.cliOk(['admin', 'tenant', 'create', 'rival', '--user', 'rival_admin']);
+  rival = await cluster.token({ tenant: 'rival', user: 'rival_admin' });
+  bystander = client(await cluster.token({ tenant: 'rival', user: 'rival_admin' }));
+}, 300_000);
+afterAll(async () => {
+  bystander?.[Symbol.dispose]();
+  await cluster?.stop();
+});
+
+function client(bearer: string): FlightClient {
+  const made = new FlightClient(url, `Bearer ${bearer}`);
+  made.metadata.set('cookie', `skein-session=${randomUUID()}`);
+  return made;
+}
+
+/** The time of the slowest but one of twenty quick calls. */
+async function quickCallsMs(): Promise<number> {
+  const times: number[] = [];
+  for (let i = 0; i < 20; i += 1) {
+    const startMs = performance.now();
+    expect((await bystander.query('SELECT 1')).numRows).toBe(1);
+    times.push(performance.now() - startMs);
+  }
+  return must(times.toSorted((a, b) => a - b).at(-2), 'twenty calls');
+}
+
+type Held = { readonly files: number; readonly bytes: number };
+async function heldByCoordinator(): Promise<Held> {
+  const pid = await cluster.pidOf('coordinator');
+  return { files: readdirSync(`/proc/${pid}/fd`).length, bytes: residentBytes(pid) };
+}
+
+/** Runs an abuse while the bystander works; then everything is as it was. */
+async function abuse(work: () => Promise<void>): Promise<void> {
+  await quickCallsMs();
+  const calmMs = await quickCallsMs();
+  const before = await heldByCoordinator();
+  const pid = await cluster.pidOf('coordinator');
+  const abusing = work();
+  const meanwhileMs = await quickCallsMs();
+  await abusing;
+  expect(await cluster.pidOf('coordinator')).toBe(pid);
+  process.stdout.write(`a quick call: ${calmMs.toFixed(0)} ms, meanwhile ${meanwhileMs.toFixed(0)} ms\n`);
+  expect(meanwhileMs).toBeLessThan(Math.max(2 * calmMs, QUICK_MS_MAX));
+  await expect
+    .poll(async () => (await heldByCoordinator()).files, { timeout: 20_000, interval: 500 })
+    .toBeLessThan(before.files + 15);
+  expect((await heldByCoordinator()).bytes).toBeLessThan(before.bytes + KEPT_BYTES_MAX);
+  expect(await running()).toEqual([]);
+}
+
+/** The statements that run, but this one. */
+async function running(): Promise<readonly string[]> {
+  const rows = await cluster.sql('SHOW QUERIES');
+  return rows.map((row) => JSON.stringify(row)).filter((row) => !row.includes('SHOW QUERIES'));
+}
+
+let state = fixedSeed();
+/** A number below `below`, from the seed of the run. */
+function draw(below: number): number {
+  state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+  return state % below;
+}
+const randomBytes = (length: number): Buffer => Buffer.from(Array.from({ length }, () => draw(256)));
+
+/** A message with some of its bytes changed, cut off or doubled. */
+function damaged(message: Buffer): Buffer {
+  const copy = Buffer.from(message);
+  for (let i = draw(4); i >= 0; i -= 1) copy[draw(copy.length || 1)] = draw(256);
+  const cut = copy.subarray(0, draw(copy.length + 1));
+  return [copy, cut, Buffer.concat([copy, cut]), randomBytes(draw(200))][draw(4)] ?? copy;
+}
+
+const MESSAGES: readonly Buffer[] = [
+  packMessage('CommandStatementQuery', { query: 'SELECT 1' }),
+  packMessage('CommandGetTables', { catalog: 'lake', include_schema: true, table_types: ['TABLE'] }),
+  packMessage('CommandGetSqlInfo', { info: [1, 2, 3] }),
+  packMessage('TicketStatementQuery', { statement_handle: Buffer.from('x') }),
+  packMessage('CommandPreparedStatementQuery', { prepared_statement_handle: Buffer.from('x') }),
+  packMessage('CommandStatementIngest', { table: 't', table_definition_options: {} }),
+  packMessage('ActionCreatePreparedStatementRequest', { query: 'SELECT ?' }),
+  packMessage('ActionEndTransactionRequest', { transaction_id: Buffer.from('x'), action: 'END_TRANSACTION_COMMIT' }),
+  encodeMessage('SetSessionOptionsRequest', { session_options: { schema: { string_value: 'x' } } }),
+  encodeMessage('CancelFlightInfoRequest', { info: { endpoint: [{ ticket: { ticket: Buffer.from('x') } }] } }),
+];
+const ACTIONS = [
+  'CreatePreparedStatement',
+  'ClosePreparedStatement',
+  'BeginTransaction',
+  'EndTransaction',
+  'CancelFlightInfo',
+  'CancelQuery',
+  'RenewFlightEndpoint',
+  'SetSessionOptions',
+  'GetSessionOptions',
+  'CloseSession',
+  'nothing',
+];
+
+/** The status of a call, however it ends. */
+const statusOf = (call: Promise<unknown>): Promise<number> =>
+  call.then(
+    () => status.OK,
+    (error: unknown) => (error as ServiceError).code,
+  );
+
+test('random messages get an error, and never one of ours', async () => {
+  using one = client(token);
+  await abuse(async () => {
+    for (let i = 0; i < 400; i += 1) {
+      const bytes = damaged(must(MESSAGES[draw(MESSAGES.length)], 'a message'));
+      const calls: readonly (() => Promise<unknown>)[] = [
+        () => one.infoOf(bytes),
+        () => one.poll(bytes),
+        () => one.get(bytes),
+        () => one.action(must(ACTIONS[draw(ACTIONS.length)], 'an action'), bytes),
+        () => put(one, bytes, [randomBytes(draw(100)), randomBytes(draw(1_000))]),
+      ];
+      const code = await statusOf(must(calls[draw(calls.length)], 'a call')());
+      expect([bytes.toString('hex'), code]).not.toEqual([bytes.toString('hex'), status.INTERNAL]);
+      expect([bytes.toString('hex'), code]).not.toEqual([bytes.toString('hex'), status.UNKNOWN]);
+    }
+    for (let i = 0; i < 50; i += 1) await rawBytes(randomBytes(1 + draw(2_000)));
+    for (let i = 0; i < 50; i += 1) {
+      await rawBytes(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), randomBytes(draw(500))]));
+    }
+  });
+}, 300_000);
+
+/** A DoPut of a command with any bytes as its rows. */
+function put(one: FlightClient, cmd: Buffer, [header, body]: readonly Buffer[]): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const call = one.client.DoPut(one.metadata);
+    call.on('data', resolve).on('error', reject).on('end', resolve);
+    call.write({
+      flight_descriptor: { type: 'CMD', cmd },
+      ...(header === undefined ? {} : { data_header: header }),
+      ...(body === undefined ? {} : { data_body: body }),
+    });
+    call.end();
+  });
+}
+
+const address = (): { readonly host: string; readonly port: number } => {
+  const { hostname, port } = new URL(url);
+  return { host: hostname, port: Number(port) };
+};
+
+/** Bytes that are no HTTP/2: the connection ends, or is left by us. */
+const rawBytes = (bytes: Buffer): Promise<void> =>
+  new Promise((resolve) => {
+    const socket = connectTcp(address(), () => socket.write(bytes, () => setTimeout(() => socket.destroy(), 20)));
+    socket.on('error', () => undefined).on('close', () => resolve());
+    socket.resume();
+  });
+
+test('tickets and handles of others, and those whose time is over, are not there', async () => {
+  using mine = client(token);
+  using theirs = client(rival);
+  const created = await mine.action(
+    'CreatePreparedStatement',
+    packMessage('ActionCreatePreparedStatementRequest', { query: 'SELECT 1' }),
+  );
+  const { prepared_statement_handle: handle } = decodeMessage('ActionCreatePreparedStatementResult', unpacked(created));
+  const asked = { prepared_statement_handle: handle };
+  expect(await failureOf(theirs.info('CommandPreparedStatementQuery', asked))).toMatchObject({
+    reason: 'PREPARED_STATEMENT_NOT_FOUND',
+  });
+  await theirs.action('ClosePreparedStatement', packMessage('ActionClosePreparedStatementRequest', asked));
+  const ticket = ticketOf(await mine.info('CommandPreparedStatementQuery', asked));
+  expect(await failureOf(theirs.get(ticket))).toMatchObject({ code: status.NOT_FOUND });
+  expect((await mine.get(ticket)).numRows).toBe(1);
+  await mine.action('ClosePreparedStatement', packMessage('ActionClosePreparedStatementRequest', asked));
+  expect(await failureOf(mine.info('CommandPreparedStatementQuery', asked))).toMatchObject({
+    reason: 'PREPARED_STATEMENT_NOT_FOUND',
+  });
+  await sleep(3_000);
+  expect(await failureOf(mine.get(ticket))).toMatchObject({ code: status.NOT_FOUND });
+});
+
+test('a client that never fetches has so many results, for so long', async () => {
+  using one = client(token);
+  const never = async (): Promise<void> => {
+    const query = "SELECT repeat('x', 1000) FROM range(100000)";
+    const asked = Array.from({ length: RESULTS_MAX + 10 }, () =>
+      statusOf(one.info('CommandStatementQuery', { query })),
+    );
+    const codes = await Promise.all(asked);
+    expect(codes.filter((code) => code === OK).length).toBeLessThanOrEqual(RESULTS_MAX);
+    expect(new Set(codes)).toEqual(new Set([status.OK, status.RESOURCE_EXHAUSTED]));
+    await expect.poll(running, { timeout: 60_000, interval: 500 }).toEqual([]);
+    expect(await statusOf(one.query('SELECT 1'))).toBe(status.OK);
+  };
+  await abuse(never);
+  const once = await heldByCoordinator();
+  await abuse(never);
+  expect((await heldByCoordinator()).bytes).toBeLessThan(once.bytes + 200 * MIB);
+}, 180_000);
+
+test('two hundred clients connect and leave; a user has so many connections at once', async () => {
+  await abuse(async () => {
+    const codes: number[] = [];
+    for (let i = 0; i < CONNECTIONS; i += 50) {
+      const clients = Array.from({ length: 50 }, () => client(token));
+      const calls = clients.map((one) => statusOf(one.query('SELECT count(*) FROM range(100000000)')));
+      await sleep(500);
+      clients.forEach((one) => one[Symbol.dispose]());
+      codes.push(...(await Promise.all(calls)));
+    }
+    expect(codes).toHaveLength(CONNECTIONS);
+    expect(codes).toContain(status.RESOURCE_EXHAUSTED);
+    await expect.poll(running, { timeout: 30_000, interval: 500 }).toEqual([]);
+    using one = client(token);
+    expect(await statusOf(one.query('SELECT 1'))).toBe(status.OK);
+  });
+}, 180_000);
+
+test('a storm of cancels leaves nothing that runs', async () => {
+  using one = client(token);
+  await abuse(async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const calls = Array.from({ length: 15 }, async (_, i) => {
+        const query = 'SELECT count(*) FROM range(100000000000)';
+        const info = await one.info('CommandStatementQuery', { query }).catch(() => undefined);
+        if (info === undefined) return;
+        const call = one.client.DoGet({ ticket: ticketOf(info) }, one.metadata).on('error', () => undefined);
+        call.resume();
+        await sleep(draw(100));
+        if (i % 2 === 0) call.cancel();
+        else await statusOf(one.action('CancelFlightInfo', encodeMessage('CancelFlightInfoRequest', { info })));
+      });
+      await Promise.all(calls);
+    }
+    await expect.poll(running, { timeout: 30_000, interval: 500 }).toEqual([]);
+  });
+}, 180_000);
+
+const PATH = '/arrow.flight.protocol.FlightService/';
+const request = (
+  session: ClientHttp2Session,
+  method: string,
+  headers: object = {},
+): ReturnType<typeof session.request> =>
+  session.request({
+    ':method': 'POST',
+    ':path': PATH + method,
+    te: 'trailers',
+    'content-type': 'application/grpc',
+    ...headers,
+  });
+
+function http2(): { readonly session: ClientHttp2Session; readonly ended: Promise<void> } {
+  const { host, port } = address();
+  const session = connect(`http://${host}:${port}`);
+  session.on('error', () => undefined);
+  return { session, ended: new Promise((resolve) => session.once('close', resolve)) };
+}
+
+test('many resets of calls end the connection, not the server', async () => {
+  await abuse(async () => {
+    const { session, ended } = http2();
+    let opened = 0;
+    while (!session.closed && !session.destroyed && opened < 20_000) {
+      for (let i = 0; i < 100 && !session.destroyed && !session.closed; i += 1, opened += 1) {
+        const stream = request(session, 'GetFlightInfo', { authorization: 'Bearer x' }).on('error', () => undefined);
+        stream.close(8);
+      }
+      await sleep(1);
+    }
+    session.destroy();
+    await ended;
+    expect(opened).toBeLessThan(20_000);
+  });
+}, 180_000);
+
+test('a message that is too long, headers that are too long, and a connection without calls are ended', async () => {
+  using one = client(token);
+  await abuse(async () => {
+    const long = put(one, packMessage('CommandStatementUpdate', { query: 'SELECT 1' }), [Buffer.alloc(17 * MIB)]);
+    expect(await failureOf(long)).toMatchObject({ code: status.RESOURCE_EXHAUSTED });
+    using wordy = client(token);
+    wordy.metadata.set('schema', 'x'.repeat(70_000));
+    expect(await statusOf(wordy.query('SELECT 1'))).not.toBe(status.OK);
+    const { session, ended } = http2();
+    const startMs = performance.now();
+    await ended;
+    expect(performance.now() - startMs).toBeLessThan(30_000);
+    session.destroy();
+  });
+}, 120_000);
+
+test('the coordinator is killed with fifty sessions open: clients go on, and nothing of them is left', async () => {
+  const clients = Array.from({ length: 25 }, () => client(token));
+  const sessions = [...clients, ...clients.map((one) => anotherSession(one))];
+  await Promise.all(
+    sessions.map(async (one) => {
+      await one.action('BeginTransaction', packMessage('ActionBeginTransactionRequest', {}));
+      const body = packMessage('ActionCreatePreparedStatementRequest', { query: 'SELECT ?::INT' });
+      await one.action('CreatePreparedStatement', body);
+    }),
+  );
+  const inFlight = clients.slice(0, 10).map((one) => statusOf(one.query('SELECT count(*) FROM range(100000000000)')));
+  await expect.poll(async () => (await running()).length, { timeout: 30_000 }).toBeGreaterThan(0);
+  const pid = await cluster.pidOf('coordinator');
+  process.kill(pid, 'SIGKILL');
+  expect((await Promise.all(inFlight)).every((code) => code !== OK)).toBe(true);
+  await expect.poll(() => statusOf(bystander.query('SELECT 1')), { timeout: 60_000, interval: 500 }).toBe(status.OK);
+  for (const one of sessions) {
+    await expect.poll(() => statusOf(one.query('SELECT 1')), { timeout: 30_000, interval: 200 }).toBe(status.OK);
+  }
+  await expect.poll(running, { timeout: 60_000, interval: 500 }).toEqual([]);
+  clients.forEach((one) => one[Symbol.dispose]());
+}, 180_000);
+
+/** Another session of the same user, over the same connection. */
+function anotherSession(of: FlightClient): FlightClient {
+  const made: FlightClient = Object.create(of) as FlightClient;
+  const metadata = of.metadata.clone();
+  metadata.set('cookie', `skein-session=${randomUUID()}`);
+  return Object.defineProperty(made, 'metadata', { value: metadata });
+}

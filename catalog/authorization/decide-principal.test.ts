@@ -55,7 +55,7 @@ const EXPECTED: Readonly<Record<PrincipalAction, Readonly<Record<keyof typeof AC
   'audit.show': rows('yes yes yes yes yes', {}),
 };
 
-/** What each actor may do; who is not named may do nothing. */
+/** The outcomes of each actor; one that is not named may do nothing. */
 function rows(
   admin: string,
   others: Partial<Record<keyof typeof ACTORS, string>>,

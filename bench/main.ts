@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { reportTargets } from './report-targets.ts';
 import { benchAttack } from './attack/bench-attack.ts';
+import { benchBrowse } from './browse/bench-browse.ts';
 import { benchCatalog } from './catalog/bench-catalog.ts';
 import { benchExchange } from './exchange/bench-exchange.ts';
 import { benchHistory } from './history/bench-history.ts';
@@ -27,6 +28,7 @@ const USAGE = `usage: npm run bench -- tpch [--scale S] [--runs N] [--distribute
        npm run bench -- catalog [--seconds N] [--requests N]
        npm run bench -- mechanisms [--scale S] [--runs N]: what exists for speed alone, off and on
        npm run bench -- attack [--seconds N]
+       npm run bench -- browse [--seconds N]: INFORMATION_SCHEMA over 10,000 tables
        npm run bench -- report: the targets of all that was measured, also into docs/performance.md
        npm run bench -- all
 `;
@@ -56,6 +58,7 @@ async function main(args: readonly string[]): Promise<number> {
   else if (name === 'scale') await benchScale({ scale: values.scale, runs });
   else if (name === 'latency') await benchLatency({ scale: values.scale, seconds: Number(values.seconds ?? 5) });
   else if (name === 'attack') await benchAttack({ seconds: Number(values.seconds ?? 30) });
+  else if (name === 'browse') await benchBrowse({ seconds: Number(values.seconds ?? 10) });
   else if (name === 'mechanisms') await benchMechanisms({ scale: values.scale, runs });
   else if (name === 'exchange') await benchExchange({ scale: values.scale, runs });
   else if (name === 'copy') await benchCopy({ runs });
@@ -89,6 +92,7 @@ async function benchAll(): Promise<number> {
     ['exchange'],
     ['catalog'],
     ['attack'],
+    ['browse'],
   ]) {
     if ((await main(args)) !== 0) return 1;
   }

@@ -25,6 +25,7 @@ export const COMMANDS = {
   mixed: 'mixed',
   catalog: 'catalog',
   attack: 'attack',
+  browse: 'browse',
 } as const;
 
 export type ResultName = keyof typeof COMMANDS;
@@ -63,6 +64,9 @@ export type Figures = {
   readonly refresh?: { readonly ratio: number };
   readonly groupsRatio?: number;
   readonly attackRatio?: number;
+  readonly behindMs?: number;
+  readonly grown?: { readonly coordinator: number; readonly catalog: number };
+  readonly browsing?: { readonly ratio: number };
   readonly lost?: number;
   readonly ratio?: number;
   readonly p95Ratio?: number;
@@ -293,6 +297,37 @@ export const TARGETS: readonly Target[] = [
     what: 'memory after all requests, MiB',
     figure: ({ memory = [] }) => must(memory.at(-1), 'samples').residentBytes / MIB,
     atMost: 512,
+  },
+  {
+    result: 'browse',
+    what: 'columns of one table of 10,000, beyond SELECT 1, ms',
+    figure: (figures) => p50('columns of one table', 1)(figures) - p50('SELECT 1', 1)(figures),
+    atMost: 10,
+  },
+  { result: 'browse', what: 'count of 300,000 columns, ms', figure: p50('count of all columns', 1), atMost: 300 },
+  {
+    result: 'browse',
+    what: 'the same right behind a commit, ms',
+    figure: ({ behindMs }) => must(behindMs, 'a figure'),
+    atMost: 1_500,
+  },
+  {
+    result: 'browse',
+    what: 'growth of the coordinator by the lists, MiB',
+    figure: ({ grown }) => must(grown, 'a figure').coordinator,
+    atMost: 150,
+  },
+  {
+    result: 'browse',
+    what: 'growth of the catalog by the lists, MiB',
+    figure: ({ grown }) => must(grown, 'a figure').catalog,
+    atMost: 150,
+  },
+  {
+    result: 'browse',
+    what: 'p95 of SELECT 1 beside 50 browsing clients, to it alone',
+    figure: ({ browsing }) => must(browsing, 'a figure').ratio,
+    atMost: 2,
   },
   {
     result: 'attack',

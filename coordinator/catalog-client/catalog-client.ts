@@ -116,6 +116,8 @@ export interface CatalogClient {
    * @throws CATALOG_NOT_FOUND
    */
   listCatalog(principal: Principal, catalog: string, signal: AbortSignal): Promise<CatalogList>;
+  /** The catalogs whose names a statement of the principal may use, as they are now; kept as long as a lease says so, as those lists are. */
+  findCatalogs(principal: Principal): Promise<readonly string[]>;
   /**
    * Runs a statement about principals, which is not sent again: neither it nor its answer is kept, because both carry secrets.
    * @throws FORBIDDEN and the errors of the statement; CATALOG_UNAVAILABLE: then it may have happened
@@ -215,6 +217,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
       return tables.previewed(principal.tenant, base, await call('StageTable', request));
     },
     ...listCalls(call),
+    findCatalogs: (principal) => lists.catalogs(principal),
     listCatalog: (principal, catalog, signal) => lists.list(principal, catalog, signal),
     ...changeCalls(call),
     stages: stageCatalog(call),

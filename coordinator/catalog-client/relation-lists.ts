@@ -34,6 +34,9 @@ export class RelationLists {
     sizeCalculation: ({ relations }) =>
       relations.reduce((count, { columns }) => count + columns.fields.length, 1 + relations.length),
   });
+  readonly #catalogs = new LRUCache<string, { readonly names: readonly string[]; readonly asked: AskedAt | null }>({
+    max: LISTS_MAX,
+  });
   /** The claims of a token are one object for as long as it is in use. */
   readonly #principals = new WeakMap<Principal, number>();
   #known = 0;
@@ -43,11 +46,24 @@ export class RelationLists {
     this.#lease = lease;
   }
 
+  /** The names of the catalogs that a principal may find. */
+  async catalogs(principal: Principal): Promise<readonly string[]> {
+    const key = this.#keyOf(principal, '');
+    const kept = this.#catalogs.get(key);
+    if (this.#lease.holds(kept?.asked ?? null) && kept !== undefined) return kept.names;
+    const asked = this.#lease.askedAt();
+    const request = { principal: toPrincipalMessage(principal), action: 'catalog.resolve' };
+    const { names } = await this.#call('ListCatalogs', request);
+    this.#catalogs.set(key, { names, asked });
+    return names;
+  }
+
   /** The list without schemas for a principal that may not list them. @throws CATALOG_NOT_FOUND */
   async list(principal: Principal, catalog: string, signal: AbortSignal): Promise<CatalogList> {
     const key = this.#keyOf(principal, catalog);
     const kept = this.#kept.get(key);
-    if (kept !== undefined && this.#lease.holds(kept.asked)) return kept;
+    // Asking has the lease begin, although the first list comes without one.
+    if (this.#lease.holds(kept?.asked ?? null) && kept !== undefined) return kept;
     const asked = this.#lease.askedAt();
     const relations = await this.#relations(principal, { catalog, known: kept?.relations ?? [] }, signal);
     const schemas = await this.#schemas(principal, catalog, signal).catch((error: unknown) => {
@@ -96,6 +112,8 @@ export class RelationLists {
       });
       found.push(...relations);
       after = more ? last : null;
+      // A lease that nobody asks for ends, and a long list would come without one each time.
+      this.#lease.holds(null);
     }
     return found;
   }

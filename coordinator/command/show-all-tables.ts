@@ -16,7 +16,7 @@ export const showAllTables = rowsCommand<null>({
   action: () => 'table.list',
   async rows(_input, { catalog: client, caller }) {
     const { claims } = caller;
-    const catalogs = await client.listCatalogs(claims, 'catalog.resolve');
+    const catalogs = await client.findCatalogs(claims);
     const rows = tablesOf(catalogs, (catalog) => listAllTables(client, claims, catalog));
     return pagedTextResult(['database', 'schema', 'name'], rows);
   },

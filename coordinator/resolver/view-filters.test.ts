@@ -48,6 +48,36 @@ test.each([
     `SELECT 1 FROM (SELECT * FROM ${T} WHERE table_catalog = 'a') WHERE table_catalog = 'b'`,
     [{ table_catalog: ['a'] }],
   ],
+  [
+    `SELECT * FROM ${T} t ANTI JOIN ${C} c USING (table_catalog) WHERE table_catalog = 'a' AND table_name = 'n'`,
+    [{ table_catalog: ['a'], table_name: ['n'] }, { table_catalog: ['a'] }],
+  ],
+  [
+    `SELECT * FROM ${T} t SEMI JOIN ${C} c ON t.table_catalog = c.table_catalog AND c.table_name = 'n' WHERE table_schema = 's'`,
+    [{ table_schema: ['s'] }, { table_name: ['n'] }],
+  ],
+  [
+    `SELECT * FROM ${T} t NATURAL JOIN ${C} c WHERE t.table_catalog = 'a'`,
+    [{ table_catalog: ['a'] }, { table_catalog: ['a'] }],
+  ],
+  [
+    `SELECT * FROM ${T} t JOIN u USING (table_catalog), ${C} c WHERE t.table_catalog = 'a'`,
+    [{ table_catalog: ['a'] }, {}],
+  ],
+  [`SELECT * FROM u LEFT JOIN ${T} t ON t.table_catalog = 'a'`, [{ table_catalog: ['a'] }]],
+  [`SELECT * FROM ${T} t RIGHT JOIN u ON t.table_catalog = 'a'`, [{ table_catalog: ['a'] }]],
+  [
+    `SELECT * FROM u LEFT JOIN (${T} t JOIN ${C} c ON c.table_catalog = 'b') ON t.table_catalog = 'a'`,
+    [{ table_catalog: ['a'] }, { table_catalog: ['b'] }],
+  ],
+  [
+    `SELECT * FROM ${T} t LEFT JOIN ${C} c ON t.table_catalog = c.table_catalog AND c.table_catalog = 'a'`,
+    [{}, { table_catalog: ['a'] }],
+  ],
+  [
+    `SELECT * FROM u LEFT JOIN (${T} t JOIN ${C} c ON c.table_catalog = t.table_catalog AND c.table_catalog = 'a') ON true`,
+    [{ table_catalog: ['a'] }, { table_catalog: ['a'] }],
+  ],
   [`SELECT 'x' FROM ${T} t WHERE EXISTS (FROM ${C} c WHERE c.table_name = 'n')`, [{}, { table_name: ['n'] }]],
 ])('%s wants %j', async (sql, wanted) => {
   expect(await filtersOf(sql)).toEqual(wanted);
@@ -64,7 +94,8 @@ test.each([
   `SELECT * FROM ${T} WHERE table_type = 'VIEW'`,
   `SELECT * FROM ${T} WHERE table_catalog = NULL`,
   `SELECT * FROM ${T} AS t(table_name, table_catalog) WHERE table_catalog = 'a'`,
-  `SELECT * FROM u LEFT JOIN ${T} t ON t.table_catalog = 'a'`,
+  `SELECT * FROM ${T} t LEFT JOIN u ON t.table_catalog = 'a'`,
+  `SELECT * FROM u FULL JOIN ${T} t ON t.table_catalog = 'a'`,
 ])('%s wants nothing that is known', async (sql) => {
   expect((await filtersOf(sql)).every((filters) => Object.keys(filters as object).length === 0)).toBe(true);
 });

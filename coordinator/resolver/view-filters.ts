@@ -11,8 +11,21 @@ type FoundView = {
   readonly wanted: Map<string, ReadonlySet<string>>;
 };
 
-/** The parts of one FROM: views, conditions that each kept row fulfils, and columns that USING compares. */
-type From = { readonly views: FoundView[]; readonly conditions: JsonObject[]; readonly using: Set<string> };
+/** A condition of WHERE or of a join. */
+type Condition = {
+  readonly condition: JsonObject;
+  /** Views whose rows must fulfil it to be seen. */
+  readonly views: readonly FoundView[];
+  /** It belongs to an inner join, or to WHERE. */
+  readonly isInner: boolean;
+  /** And no outer join around it keeps rows that do not fulfil it. */
+  readonly isKept: boolean;
+};
+/** Views whose catalogs a join makes equal. */
+type Group = { readonly views: readonly FoundView[]; readonly isInner: boolean };
+
+/** The parts of one FROM. */
+type From = { readonly views: FoundView[]; readonly conditions: Condition[]; readonly groups: Group[] };
 
 /**
  * The values that a query wants of the catalog, schema and relation of each view of INFORMATION_SCHEMA, by the place of its name: constants
@@ -22,11 +35,17 @@ export function viewFilters(tree: Json): ReadonlyMap<number, ViewFilters> {
   const found = new Map<number, ViewFilters>();
   visit(tree, (node) => {
     if (node['type'] !== 'SELECT_NODE' || !isObject(node['from_table'])) return;
-    const from: From = { views: [], conditions: conjuncts(node['where_clause']), using: new Set() };
-    readFrom(node['from_table'], from, true);
+    const from: From = { views: [], conditions: [], groups: [] };
+    const views = readFrom(node['from_table'], from, true);
     if (from.views.length === 0) return;
-    for (const condition of from.conditions) want(condition, from.views);
-    share(from);
+    const ofWhere = conjuncts(node['where_clause']);
+    from.conditions.push(...ofWhere.map((condition) => ({ condition, views, isInner: true, isKept: true })));
+    from.groups.push(...comparedCatalogs(from));
+    // A wish of an outer join for one side says nothing of the other.
+    for (const isKept of [true, false]) {
+      for (const one of from.conditions) if (one.isKept === isKept) want(one.condition, one.views);
+      share(from, isKept ? from.groups : from.groups.filter(({ isInner }) => isInner));
+    }
     for (const { location, wanted } of from.views) {
       found.set(location, Object.fromEntries([...wanted].map(([name, values]) => [name, [...values]])));
     }
@@ -41,27 +60,42 @@ function visit(value: Json | undefined, each: (node: JsonObject) => void): void 
   for (const child of Object.values(value)) visit(child, each);
 }
 
-/** @param isKept whether the conditions of the joins around it drop its rows */
-function readFrom(node: JsonObject, from: From, isKept: boolean): void {
+/**
+ * @param isKept whether the conditions of the joins around it drop its rows
+ * @returns the views whose columns have names outside of it
+ */
+function readFrom(node: JsonObject, from: From, isKept: boolean): readonly FoundView[] {
   if (node['type'] === 'BASE_TABLE') {
     const { schema_name: schema, table_name: table, alias, query_location: location } = node;
     const view = typeof table === 'string' ? schemaViewOf(table) : undefined;
-    if (typeof schema !== 'string' || !isInformationSchema(schema) || view === undefined) return;
+    if (typeof schema !== 'string' || !isInformationSchema(schema) || view === undefined) return [];
     const name = foldIdentifier(typeof alias === 'string' && alias !== '' ? alias : view);
-    if (typeof location !== 'number' || (node['column_name_alias'] as readonly Json[]).length > 0) return;
-    from.views.push({ location, alias: name, places: PLACE_COLUMNS[view], wanted: new Map() });
-  } else if (node['type'] === 'JOIN' && isObject(node['left']) && isObject(node['right'])) {
-    const isInner = node['join_type'] === 'INNER' && isKept;
-    readFrom(node['left'], from, isInner);
-    readFrom(node['right'], from, isInner);
-    // A condition of an outer join keeps rows of one side all the same; columns that it makes equal are equal in pairs of rows.
-    const all = conjuncts(node['condition']);
-    from.conditions.push(...(isInner ? all : all.filter(comparesColumns)));
-    for (const column of (node['using_columns'] ?? []) as readonly string[]) from.using.add(foldIdentifier(column));
+    if (typeof location !== 'number' || (node['column_name_alias'] as readonly Json[]).length > 0) return [];
+    const found = { location, alias: name, places: PLACE_COLUMNS[view], wanted: new Map() };
+    from.views.push(found);
+    return [found];
   }
+  if (node['type'] !== 'JOIN' || !isObject(node['left']) || !isObject(node['right'])) return [];
+  const { join_type: type, ref_type: form } = node;
+  const isInner = type === 'INNER';
+  const left = readFrom(node['left'], from, isInner && isKept);
+  const right = readFrom(node['right'], from, isInner && isKept);
+  const both = [...left, ...right];
+  // An outer join keeps the rows of one side or of both, whatever its condition says of them; so does ANTI.
+  const narrowed = isInner ? both : type === 'RIGHT' ? left : NARROWS_RIGHT.has(type) ? right : [];
+  const own = { views: narrowed, isInner, isKept: isInner && isKept };
+  from.conditions.push(...conjuncts(node['condition']).map((condition) => ({ condition, ...own })));
+  const using = new Set(((node['using_columns'] ?? []) as readonly string[]).map(foldIdentifier));
+  for (const column of CATALOG_COLUMNS) {
+    if (form === 'NATURAL' || using.has(column))
+      from.groups.push({ views: both.filter(({ places }) => places[0] === column), isInner });
+  }
+  return type === 'SEMI' || type === 'ANTI' ? left : both;
 }
 
-const comparesColumns = ({ left, right }: JsonObject): boolean => isColumn(left) && isColumn(right);
+const NARROWS_RIGHT: ReadonlySet<Json | undefined> = new Set(['LEFT', 'SEMI', 'ANTI']);
+const CATALOG_COLUMNS = new Set(Object.values(PLACE_COLUMNS).map(([catalog]) => catalog ?? ''));
+
 const isColumn = (value: Json | undefined): value is JsonObject => isObject(value) && value['class'] === 'COLUMN_REF';
 
 function conjuncts(condition: Json | undefined): JsonObject[] {
@@ -103,22 +137,23 @@ function constantText(value: Json | undefined): string | undefined {
   return isObject(type) && type['id'] === 'VARCHAR' && typeof text === 'string' ? text : undefined;
 }
 
-/** Catalogs that USING or `a.table_catalog = b.table_catalog` makes equal. */
-function share({ views, conditions, using }: From): void {
-  const groups: FoundView[][] = [];
-  const byUsing = views.filter(({ places }) => using.has(places[0] ?? ''));
-  if (byUsing.length > 1) groups.push(byUsing);
-  for (const { type, left, right } of conditions) {
-    const pair = type === 'COMPARE_EQUAL' ? [catalogOf(left, views), catalogOf(right, views)] : [];
-    if (pair.length > 0 && pair.every((one) => one !== undefined)) groups.push(pair);
-  }
-  // A chain of joins hands them on from view to view.
+/** The catalogs that `a.table_catalog = b.table_catalog` makes equal. */
+const comparedCatalogs = ({ views, conditions }: From): readonly Group[] =>
+  conditions.flatMap(({ condition: { type, left, right }, isInner }) => {
+    if (type !== 'COMPARE_EQUAL') return [];
+    const [first, second] = [catalogOf(left, views), catalogOf(right, views)];
+    return first === undefined || second === undefined ? [] : [{ views: [first, second], isInner }];
+  });
+
+/** Views without a wish for catalogs have that of their group; a chain of joins hands it on from view to view. */
+function share({ views }: From, groups: readonly Group[]): void {
   for (let round = 0; round < views.length; round += 1) {
     for (const group of groups) {
-      const source = group.find(({ places, wanted }) => wanted.has(places[0] ?? ''));
+      const source = group.views.find(({ places, wanted }) => wanted.has(places[0] ?? ''));
       const values = source?.wanted.get(source.places[0] ?? '');
       if (values === undefined) continue;
-      for (const { places, wanted } of group) if (!wanted.has(places[0] ?? '')) wanted.set(places[0] ?? '', values);
+      for (const { places, wanted } of group.views)
+        if (!wanted.has(places[0] ?? '')) wanted.set(places[0] ?? '', values);
     }
   }
 }

@@ -73,7 +73,7 @@ export class NameFinder {
   }
 
   #catalogs(principal: Principal): Promise<readonly string[]> {
-    return this.#options.catalog.listCatalogs(principal, 'catalog.resolve');
+    return this.#options.catalog.findCatalogs(principal);
   }
 
   async #defaultCatalog(principal: Principal): Promise<string> {

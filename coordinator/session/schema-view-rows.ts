@@ -89,7 +89,7 @@ async function catalogsOf(
     const { catalog: current } = await names.current(caller, session);
     return current === '' ? [] : [current];
   }
-  const all = new Set(await client.listCatalogs(caller.claims, 'catalog.resolve'));
+  const all = new Set(await client.findCatalogs(caller.claims));
   return wanted.filter((name) => all.has(name)).toSorted();
 }
 

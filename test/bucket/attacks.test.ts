@@ -2,10 +2,13 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { assumeRole } from '#catalog/storage/assume-role.ts';
 import { sessionPolicy, type Permission } from '#catalog/storage/session-policy.ts';
+import { presignRequest } from '#catalog/delegation/sign/sign-request.ts';
+import { readStoreUri } from '#catalog/delegation/sign/store-uri.ts';
+import type { S3Credential } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { addBucketCatalog } from '#test/support/bucket-catalog.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
-import { SCHEMA } from '#test/support/catalog-requests.ts';
+import { locationOf, SCHEMA } from '#test/support/catalog-requests.ts';
 import { MINIO_BUILD_MS, startMinio, type Minio } from '#test/support/minio.ts';
 import { startStsRelay, type StsRelay } from '#test/support/sts-relay.ts';
 import { sendRaw, signWith, storeWays, type Outcome, type Sent, type StoreWay } from './store-ways.ts';
@@ -335,4 +338,94 @@ test('on a policy that is too wide the same attacks succeed by keys: the list se
       bucket: { settings: { region: 'us-east-1' } },
     });
   }
+});
+
+const keyOf = async (table: string): Promise<S3Credential> => {
+  const answer = await catalog.rest('GET', `/v1/cloud/namespaces/s/tables/${table}/credentials`, {
+    token: tokens.write,
+  });
+  const [credential] = answer.body['storage-credentials'] as unknown as { config: Record<string, string> }[];
+  return {
+    ...minio.key,
+    accessKeyId: credential?.config['s3.access-key-id'] ?? '',
+    secretAccessKey: credential?.config['s3.secret-access-key'] ?? '',
+    sessionToken: credential?.config['s3.session-token'] ?? '',
+  };
+};
+
+test('what has expired or was changed is refused: a signature, an address, a key without its token', async () => {
+  const key = await keyOf('orders');
+  const sent: Sent = { method: 'GET', target: `${OWN}/data/one` };
+  const by = async (changed: S3Credential, date?: Date): Promise<number> =>
+    (await sendRaw(minio.endpoint, { ...sent, headers: await signWith(changed, minio.endpoint, sent, date) })).status;
+  expect(await by(key)).toBe(200);
+  expect(await by(key, new Date(Date.now() - 16 * 60_000))).toBe(403);
+  expect(await by({ ...key, sessionToken: `${key.sessionToken}x` })).toBe(403);
+  expect(await by({ ...key, sessionToken: minio.key.sessionToken })).toBe(403);
+  const settings = { endpoint: minio.endpoint, region: 'us-east-1' };
+  const uri = `${minio.endpoint}${sent.target}`;
+  const request = {
+    method: 'GET',
+    uri: readStoreUri(uri, settings),
+    headers: new Map<string, string>(),
+    body: undefined,
+  };
+  const address = await presignRequest(request, key, { uri, lifeSeconds: 1 });
+  const target = address.uri.slice(minio.endpoint.length);
+  expect((await sendRaw(minio.endpoint, { method: 'GET', target })).status).toBe(200);
+  await expect
+    .poll(async () => (await sendRaw(minio.endpoint, { method: 'GET', target })).status, { timeout: 5_000 })
+    .toBe(403);
+});
+
+test('a table that is dropped and made anew by another is closed to the old key', async () => {
+  await createAt('anew');
+  const key = await keyOf('anew');
+  await catalog.rest('DELETE', '/v1/cloud/namespaces/s/tables/anew');
+  const location = locationOf(await createAt('anew'));
+  await put(`${location}/data/one`, 'new');
+  await expect(openStorage(location, key).read(`${location}/data/one`, 10)).rejects.toMatchObject({
+    code: 'STORAGE_ERROR',
+  });
+});
+
+describe('no commit moves a table to a foreign, enclosing or enclosed place', () => {
+  const PLACES = [
+    ['of a sibling', 's3://warehouse/lake/fixed/orders2'],
+    ['above a sibling', 's3://warehouse/lake/fixed'],
+    ['within a sibling', 's3://warehouse/lake/fixed/orders2/data'],
+    ['of another tenant', 's3://warehouse/rival/s/t'],
+    ['of another bucket', 's3://elsewhere/data'],
+    ['that climbs', 's3://warehouse/lake/fixed/orders/../orders2'],
+    ['the root itself', 's3://warehouse/lake'],
+    ['of stages', 's3://warehouse/lake/.stages/x'],
+  ] as const;
+
+  test.each(PLACES)('a place %s', async (_name, place) => {
+    const commit = (update: object): Promise<RestAnswer> => post(TABLE, { requirements: [], updates: [update] });
+    expect((await commit({ action: 'set-location', location: place })).status).toBe(400);
+    for (const name of ['write.data.path', 'write.metadata.path', 'write.object-storage.path']) {
+      expect((await commit({ action: 'set-properties', updates: { [name]: place } })).status, name).toBe(400);
+    }
+    expect((await createAt('intruder', place)).status).toBe(400);
+    expect((await createAt('intruder', place, { 'stage-create': true })).status).toBe(400);
+  });
+});
+
+test('foreign metadata is not registered', async () => {
+  const metadata = async (path: string): Promise<string> =>
+    (await catalog.rest('GET', path)).body['metadata-location'] as string;
+  const register = (file: string): Promise<RestAnswer> =>
+    post('/v1/cloud/namespaces/s/register', { name: 'registered', 'metadata-location': file });
+  const sibling = await metadata('/v1/cloud/namespaces/s/tables/orders2');
+  expect((await register(sibling)).status).toBe(400);
+  const text = await textAt(sibling.replace('s3:/', ''));
+  const [own, foreign] = [
+    's3://warehouse/lake/fixed/orders/metadata/x.metadata.json',
+    's3://warehouse/rival/s/t/metadata/x.metadata.json',
+  ];
+  await put(own, text.replaceAll('s3://warehouse/lake/fixed/orders2', 's3://warehouse/rival/s/t'));
+  await put(foreign, text);
+  expect((await register(own)).status).toBe(400);
+  expect((await register(foreign)).status).toBe(400);
 });

@@ -101,6 +101,35 @@ describe('the same as INFORMATION_SCHEMA', () => {
     expect(valuesOf(told)).toEqual(await cluster.sql(sql));
   });
 
+  test('catalogs', async () => {
+    const told = valuesOf(await client.metadataRows('CommandGetCatalogs', {})).flat();
+    const list = told.map((name) => `'${String(name)}'`).join(', ');
+    const sql = `SELECT DISTINCT catalog_name FROM information_schema.schemata WHERE catalog_name IN (${list}, 'nowhere') ORDER BY 1`;
+    expect(told).toContain('lake');
+    // One without a schema has no row there.
+    const ours = new Set(told);
+    expect((await cluster.sql(sql)).filter(([name]) => !ours.has(name))).toEqual([]);
+  });
+
+  test('primary keys', async () => {
+    await cluster.sql(
+      `CREATE TABLE lake.${SCHEMA}_2.keyed (a INT NOT NULL, b VARCHAR, c BIGINT NOT NULL, PRIMARY KEY (c, a))`,
+    );
+    for (const table of ['keyed', 'typed', 'mv']) {
+      const told = await client.metadataRows('CommandGetPrimaryKeys', {
+        catalog: 'lake',
+        db_schema: `${SCHEMA}_2`,
+        table,
+      });
+      const sql = `SELECT table_catalog, table_schema, table_name, column_name FROM lake.information_schema.columns
+        WHERE table_schema = '${SCHEMA}_2' AND table_name = '${table}' AND is_primary_key ORDER BY ordinal_position`;
+      expect(
+        valuesOf(told).map((row) => row.slice(0, 4)),
+        table,
+      ).toEqual(await cluster.sql(sql));
+    }
+  });
+
   test('tables and their kinds', async () => {
     const told = await client.metadataRows('CommandGetTables', own);
     const sql = `SELECT table_catalog, table_schema, table_name, replace(table_type, 'BASE TABLE', 'TABLE')

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { encodeMessage } from '#coordinator/api/flight-sql/flight-messages.ts';
 import type { Json } from '#shared/json.ts';
+import { must } from '#shared/must.ts';
 import type { Cluster } from '#test/support/cluster.ts';
+import { FlightClient, valuesOf } from '#test/support/flight-client.ts';
 import { sharedCluster } from '#test/support/resources.ts';
 
 /** The views of INFORMATION_SCHEMA over two catalogs, as clients read them. */
@@ -55,6 +58,10 @@ describe('the views', () => {
       ['price', 3, 'DECIMAL(10, 2)', 'YES', '1.50', 10, 2, null, false],
       ['tags', 4, 'ARRAY<VARCHAR>', 'YES', null, null, null, null, false],
     ]);
+    expect(
+      await rows(`SELECT DISTINCT table_catalog, table_schema, table_name FROM information_schema.columns
+        WHERE ${here} ORDER BY ALL`),
+    ).toEqual(['m', 't', 'v'].map((name) => ['lake', SCHEMA, name]));
     const described = await rows(`DESCRIBE lake.${SCHEMA}.t`);
     const columns = 'column_name, data_type, is_nullable, column_default';
     expect(
@@ -106,6 +113,17 @@ describe('scope', () => {
     await rows(`USE CATALOG ${OTHER}`, session);
     expect(await rows(`${names} information_schema.tables`, session)).toEqual([['far']]);
     expect(await rows(`${names} information_schema.tables WHERE table_catalog = 'lake'`, session)).toEqual([]);
+  });
+
+  test('a catalog that SetSessionOptions has set scopes, too', async () => {
+    const url = must(cluster.ready.flight_sql_url, 'it serves Flight SQL');
+    using client = new FlightClient(url, `Bearer ${await cluster.token()}`);
+    client.metadata.set('cookie', `skein-session=${randomUUID()}`);
+    const options = { session_options: { catalog: { string_value: OTHER } } };
+    await client.action('SetSessionOptions', encodeMessage('SetSessionOptionsRequest', options));
+    expect(valuesOf(await client.query(`${names} information_schema.tables`))).toEqual([['far']]);
+    const elsewhere = `${names} information_schema.tables WHERE table_catalog = 'lake'`;
+    expect(valuesOf(await client.query(elsewhere))).toEqual([]);
   });
 
   test('a filter picks the catalogs', async () => {
@@ -217,6 +235,20 @@ describe('live', () => {
     }
   });
 
+  test('a catalog is found as soon as it is made, and no more when it is dropped', async () => {
+    const made = "SELECT count(*) FROM information_schema.schemata WHERE catalog_name = 'info_made'";
+    for (let i = 0; i < 3; i += 1) {
+      expect(await rows(made)).toEqual([[0]]);
+      await rows('CREATE CATALOG info_made');
+      await rows('CREATE SCHEMA info_made.s');
+      expect(await rows(made)).toEqual([[1]]);
+      expect(await rows('SELECT schema_name FROM info_made.information_schema.schemata')).toEqual([['s']]);
+      await rows('DROP SCHEMA info_made.s');
+      await rows('DROP CATALOG info_made');
+      await expect(rows('FROM info_made.information_schema.schemata')).rejects.toThrow(/3D000/);
+    }
+  });
+
   test('a transaction sees what it has made, and nobody else does', async () => {
     const session = randomUUID();
     const mine = `SELECT table_name, row_count FROM information_schema.tables WHERE ${here} AND table_name = 'tx'`;
@@ -227,6 +259,48 @@ describe('live', () => {
     expect(await rows(mine)).toEqual([]);
     await rows('ROLLBACK', session);
     expect(await rows(mine)).toEqual([]);
+  });
+});
+
+describe('hostile questions', () => {
+  /** Characters of a pattern of SHOW. */
+  const LIKE_MAX = 4_096;
+
+  test.each(['%_'.repeat(5_000), '_%a'.repeat(3_000), '\\'.repeat(10_000), '%'.repeat(100_000)])(
+    'a pattern of thousands of signs takes no time: %.10s...',
+    async (pattern) => {
+      const startedMs = performance.now();
+      await rows(`SELECT count(*) FROM information_schema.columns WHERE column_name LIKE '${pattern}'`);
+      await rows(`SHOW TABLES FROM lake.${SCHEMA} LIKE '${pattern.slice(0, LIKE_MAX)}'`);
+      expect(performance.now() - startedMs).toBeLessThan(10_000);
+    },
+  );
+
+  test('a list of names that no view can hold, and a column that none has', async () => {
+    await expect(rows('SELECT nothing FROM information_schema.tables')).rejects.toThrow(/42703/);
+    await expect(rows("FROM information_schema.tables WHERE table_name = 'a\u0000b'")).rejects.toThrow(/42601/);
+    expect(await rows("SELECT 1 FROM information_schema.tables WHERE table_catalog IN ('', '.', '../lake')")).toEqual(
+      [],
+    );
+  });
+
+  test('another tenant sees nothing of ours, and we nothing of it', async () => {
+    await cluster.cliOk(['admin', 'tenant', 'create', 'info_rival', '--user', 'info_rival_admin']);
+    await cluster.cliOk(['admin', 'catalog', 'create', 'info_rivals', '--tenant', 'info_rival']);
+    const token = await cluster.token({ tenant: 'info_rival', user: 'info_rival_admin' });
+    await cluster.sql('CREATE SCHEMA info_rivals.secret', { token });
+    await cluster.sql('CREATE TABLE info_rivals.secret.t (a INT)', { token });
+    const all =
+      "SELECT table_catalog FROM information_schema.tables WHERE table_catalog IN ('lake', 'info_rivals', 'info_away')";
+    expect(await cluster.sql(all, { token })).toEqual([['info_rivals']]);
+    expect((await rows(`SELECT DISTINCT * FROM (${all}) ORDER BY 1`)).flat()).toEqual([OTHER, 'lake']);
+    const foreign = cluster.sql('SELECT * FROM lake.information_schema.tables', { token });
+    const absent = cluster.sql('SELECT * FROM leke.information_schema.tables', { token });
+    const [ofForeign, ofAbsent] = (await Promise.allSettled([foreign, absent])).map((one) =>
+      one.status === 'rejected' ? (one.reason as Error).message : 'rows',
+    );
+    expect(ofForeign).toContain('3D000');
+    expect(ofForeign).toBe(ofAbsent?.replaceAll('leke', 'lake'));
   });
 });
 

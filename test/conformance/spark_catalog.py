@@ -1,5 +1,5 @@
 """Spark on the catalog. Reads lines of JSON {"sql": ...} and answers each with one line: {"rows": [[...]]} or {"error": ...}.
-Arguments: catalog URL, token, the jar of Iceberg's Spark runtime, a folder for Spark's own files."""
+Arguments: catalog URL, token, the jars of Iceberg, a folder for Spark's own files; for a catalog in a bucket its name and the way to its files."""
 
 import json
 import os
@@ -8,6 +8,7 @@ import sys
 from pyspark.sql import SparkSession
 
 url, token, jar, folder = sys.argv[1:5]
+warehouse, delegation = sys.argv[5:7] if len(sys.argv) > 5 else ("lake", None)
 answers = os.fdopen(os.dup(1), "w", buffering=1)
 os.dup2(2, 1)
 catalog = {
@@ -15,9 +16,12 @@ catalog = {
     ".type": "rest",
     ".uri": url,
     ".token": token,
-    ".warehouse": "lake",
+    ".warehouse": warehouse,
     ".view-endpoints-supported": "true",
 }
+if delegation is not None:
+    catalog[".header.X-Iceberg-Access-Delegation"] = delegation
+    catalog[".io-impl"] = "org.apache.iceberg.aws.s3.S3FileIO"
 builder = (
     SparkSession.builder.master("local[2]")
     .config("spark.jars", jar)

@@ -10,6 +10,8 @@ import { mavenFile } from './java.ts';
 import { pythonBin } from './python.ts';
 
 const RUNTIME = 'org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0';
+/** The way to buckets. */
+const AWS = 'org.apache.iceberg:iceberg-aws-bundle:1.11.0';
 
 /** A Spark session whose catalog `lake` is ours. */
 export type Spark = AsyncDisposable & {
@@ -17,12 +19,17 @@ export type Spark = AsyncDisposable & {
   sql(statement: string): Promise<readonly (readonly Json[])[]>;
 };
 
+/** A catalog whose tables lie in a bucket, and how Spark is let at them. */
+type InBucket = { readonly warehouse: string; readonly delegation: string };
+
 /** PySpark from PyPI with Iceberg's runtime from Maven Central, in a process of its own. */
-export async function startSpark(catalogUrl: string, token: string): Promise<Spark> {
-  const [bin, jar] = [await pythonBin('spark'), await mavenFile(RUNTIME)];
+export async function startSpark(catalogUrl: string, token: string, inBucket?: InBucket): Promise<Spark> {
+  const bin = await pythonBin('spark');
+  const jars = [await mavenFile(RUNTIME), ...(inBucket === undefined ? [] : [await mavenFile(AWS)])];
+  const more = inBucket === undefined ? [] : [inBucket.warehouse, inBucket.delegation];
   const folder = await mkdtemp(join(tmpdir(), 'skein-spark-'));
   const script = join(projectRoot, 'test/conformance/spark_catalog.py');
-  const child = spawn(join(bin, 'python'), [script, catalogUrl, token, jar, folder], {
+  const child = spawn(join(bin, 'python'), [script, catalogUrl, token, jars.join(','), folder, ...more], {
     cwd: folder,
     env: { ...process.env, PYSPARK_PYTHON: join(bin, 'python'), SPARK_LOCAL_IP: '127.0.0.1' },
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -68,6 +68,30 @@ describe.each(fixtureNames())('the data directory of %s', (name) => {
     }
   });
 
+  test('gets the facts of its tables and views for INFORMATION_SCHEMA, once', async () => {
+    const facts = (): Promise<readonly { id: string; is_of_now: boolean; columns: string | null; xmin: string }[]> =>
+      rows(
+        ['table', 'view']
+          .map(
+            (kind) =>
+              `select id, facts_version = version as is_of_now, columns, xmin::text from catalog.iceberg_${kind}`,
+          )
+          .join(' union all '),
+      );
+    const isFilled = async (): Promise<boolean> =>
+      (await facts()).every(({ is_of_now: isOfNow, columns }) => isOfNow && columns !== null);
+    await expect.poll(isFilled, { timeout: 10_000 }).toBe(true);
+    const before = await facts();
+    const named = await cluster.sql('SELECT table_schema, table_name FROM lake.information_schema.tables');
+    expect(named.length).toBeGreaterThan(0);
+    for (const [schema, name] of named as readonly string[][]) {
+      const columns = `SELECT column_name, data_type, is_nullable, column_default FROM lake.information_schema.columns
+        WHERE table_schema = '${schema}' AND table_name = '${name}' ORDER BY ordinal_position`;
+      expect(await cluster.sql(columns), name).toEqual(await cluster.sql(`DESCRIBE lake."${schema}"."${name}"`));
+    }
+    expect(await facts()).toEqual(before);
+  });
+
   test('has every record of its history', async () => {
     expect(fixture.history.length).toBeGreaterThan(0);
     const found = await rows<{ record: JsonObject }>(

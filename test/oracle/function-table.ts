@@ -128,6 +128,9 @@ export const batchKey = (call: FilledCall): string =>
 /** `isSame` is false for a call whose answer in DuckDB itself depends on the order of rows. */
 export type CallResult = { readonly call: FilledCall; readonly difference: string | null; readonly isSame: boolean };
 
+/** A NULL list that is read from Parquet has a NULL element, at which the distances of lists fail (`docs/duckdb.md`). */
+const REFUSED_OVER_FILES = /argument can not contain NULL values$/;
+
 /** Compares engines call by call with `expected`, which has the tables of `functionTableSql` and `reorderedSql`. */
 export async function compareCalls(
   calls: readonly FilledCall[],
@@ -147,6 +150,7 @@ export async function compareCalls(
   const results: CallResult[] = [];
   for (const [i, call] of calls.entries()) {
     for (const got of answers) {
+      if (got.kind === 'error' && REFUSED_OVER_FILES.test(got.message)) continue;
       const difference =
         got.kind === 'error' ? got.message : bagDifferences(columnsOf(got.rows, i + 1), columnsOf(wanted.rows, i + 1));
       const isFree = difference === null || got.kind === 'error' || (await isOrderFree(call, expected));

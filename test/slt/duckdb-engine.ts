@@ -65,7 +65,8 @@ export function apiValue(value: DuckDBValue, type: DuckDBType | undefined): Json
   if (value instanceof DuckDBUnionValue) return apiValue(value.value, member(type, value.tag));
   // The library prints an infinite date as a day.
   if (value instanceof DuckDBDateValue && !value.isFinite) return value.days > 0 ? 'infinity' : '-infinity';
-  return value.toString();
+  // The library calls the year before the first one 0000; DuckDB itself, 0001 (BC).
+  return value.toString().replace(/^0000-(\d\d-\d\d)/, '0001-$1 (BC)');
 }
 
 /**

@@ -48,6 +48,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/postgres-kills.test.ts',
   'test/cluster/refresh-kills.test.ts',
   'test/cluster/refresh-random.test.ts',
+  'test/cluster/silent-hosts.test.ts',
   'test/cluster/stage-borders.test.ts',
   'test/cluster/stage-kills.test.ts',
   'test/cluster/stage-paths.test.ts',
@@ -71,6 +72,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/simulation/leases.test.ts',
   'test/simulation/workload-all.test.ts',
   'test/slt/duckdb-reports.test.ts',
+  'test/slt/flight.test.ts',
   'test/slt/fragments.test.ts',
   'test/slt/slt-writes.test.ts',
   'test/upgrade/upgrade.test.ts',
@@ -80,6 +82,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
 
 /** Attacks and faults of one kind each, alone, for as long as it takes to see who waits. */
 export const SIEGE_SUITES: readonly string[] = [
+  'attack',
   'error-texts',
   'flight-abuse',
   'hostile-files',

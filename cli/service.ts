@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { on } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '#shared/config/config-schema.ts';
+import { hostOf, isLoopback } from '#shared/config/loopback.ts';
 import { SkeinError } from '#shared/error.ts';
 import { hasSecret } from '#shared/keyring.ts';
 import { createLogger, type Logger } from '#shared/log/logger.ts';
@@ -165,6 +166,23 @@ function requireSettings(name: ServiceName, config: Config): void {
   const missing = hasSecret(config) ? (hasDatabase ? undefined : 'database.url') : 'cluster.secret';
   if (missing !== undefined)
     throw new SkeinError('INVALID_CONFIGURATION', `${missing} is not set; skein ${name} needs it`);
+  if (name === 'catalog') requireSharedWarehouse(config);
+}
+
+/**
+ * Refuses the warehouse of the data directory where other hosts would not find it.
+ * @throws INVALID_CONFIGURATION when there are several catalogs, or workers on other machines
+ */
+export function requireSharedWarehouse(config: Config): void {
+  const far = config['cluster.workers'].some((url) => {
+    const host = hostOf(memberAddress(url));
+    return host === undefined || !isLoopback(host);
+  });
+  if (config['bootstrap.warehouse'] !== '' || (config['catalog.internal_url'].length === 1 && !far)) return;
+  throw new SkeinError(
+    'INVALID_CONFIGURATION',
+    'bootstrap.warehouse is not set, and this cluster has several hosts: name a folder that all of them share, or a bucket',
+  );
 }
 
 /** `asked` resolves at the first signal or when the launcher is gone, to `drain` or `stop`; `urged` at the second signal. */

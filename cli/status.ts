@@ -1,11 +1,13 @@
 import { connect } from 'node:net';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
+import { SkeinError } from '#shared/error.ts';
 import { jobTable, parkedJobs, type ParkedJob } from './admin-job.ts';
 import { findTarget, mintToken } from './catalog-rpc.ts';
 import { findCluster, type ServiceRecord } from './cluster-file.ts';
 import { doorFetch, doorTrust, type DoorTrust } from './door-fetch.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
+import { hostStatus } from './host-status.ts';
 import { processIdentity } from './process-identity.ts';
 import { printTable } from './print-table.ts';
 
@@ -19,8 +21,9 @@ export type ServiceStatus = {
   readonly state: 'up' | 'down';
 };
 
-/** `skein status`. @throws NO_CLUSTER */
+/** `skein status`: of the cluster in the data directory, else of the one whose etcd is configured. @throws NO_CLUSTER */
 export async function status(loaded: LoadedConfig, json: boolean): Promise<ExitCode> {
+  if (isOfHosts(loaded.config)) return hostStatus(loaded, json);
   const services = await serviceStates(loaded.config);
   const isUp = (wanted: ServiceRecord['kind']): boolean =>
     services.some(({ kind, state }) => kind === wanted && state === 'up');
@@ -47,6 +50,17 @@ async function parked(loaded: LoadedConfig): Promise<readonly ParkedJob[] | null
     return await parkedJobs(findTarget(loaded));
   } catch {
     return null;
+  }
+}
+
+/** Whether no cluster runs in the data directory, and etcd knows one of several hosts. */
+export function isOfHosts(config: Config): boolean {
+  try {
+    findCluster(config.data_dir);
+    return false;
+  } catch (error) {
+    if (SkeinError.of(error).code !== 'NO_CLUSTER') throw error;
+    return config['cluster.etcd_endpoints'].length > 0;
   }
 }
 

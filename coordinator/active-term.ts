@@ -76,6 +76,7 @@ export class ActiveTerm {
       cluster: () => view().cluster(),
       feedbackQueue: () => view().feedbackQueue(),
       workloadProblem: () => view().workloadProblem(),
+      workersApart: () => view().workersApart(),
     };
   }
 

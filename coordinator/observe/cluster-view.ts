@@ -17,6 +17,8 @@ export interface ClusterView {
   feedbackQueue(): FeedbackQueue;
   /** Why the workload file as it is now is not in force; null = it is. It names the file and parts of it. */
   workloadProblem(): string | null;
+  /** Pairs of live workers that do not reach each other, by their names. */
+  workersApart(): readonly string[];
 }
 
 export type FeedbackQueue = {
@@ -75,7 +77,7 @@ type ViewParts = {
   readonly epoch: number;
   readonly activeSinceMs: number;
   readonly admission: Pick<Admission, 'running' | 'queued' | 'describe' | 'rules'>;
-  readonly pool: Pick<WorkerPool, 'states' | 'open'>;
+  readonly pool: Pick<WorkerPool, 'states' | 'open'> & { readonly pairs: Pick<WorkerPool['pairs'], 'apart'> };
   readonly workload: Pick<WorkloadFile, 'problem'>;
 };
 
@@ -94,6 +96,7 @@ export function clusterView(parts: ViewParts): ClusterView {
     }),
     feedbackQueue: () => feedbackQueue(pool.open().map(({ info }) => info)),
     workloadProblem: () => workload.problem,
+    workersApart: () => pool.pairs.apart,
   };
 }
 

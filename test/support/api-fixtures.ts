@@ -60,6 +60,7 @@ const admission = { describe: () => new GroupTree(DEFAULT_WORKLOAD, MEMORY).desc
 /** A cluster of one worker that has answered and one that has not, and of one group. */
 export const view: ClusterView = {
   workloadProblem: () => 'workload.yaml is gone',
+  workersApart: () => ['one - other'],
   groups: () => admission.describe(),
   feedbackQueue: () => ({
     running: 1,

@@ -48,6 +48,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/postgres-kills.test.ts',
   'test/cluster/refresh-kills.test.ts',
   'test/cluster/refresh-random.test.ts',
+  'test/cluster/silent-hosts.test.ts',
   'test/cluster/stage-borders.test.ts',
   'test/cluster/stage-kills.test.ts',
   'test/cluster/stage-paths.test.ts',

@@ -7,6 +7,7 @@ import { TlsFiles } from '#shared/grpc/tls-files.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { etcdClient } from '#shared/membership/etcd-membership.ts';
 import type { TlsSettings } from './certificates.ts';
+import type { NetworkMember } from './network-namespaces.ts';
 import { freePort } from './postgres.ts';
 
 export type Etcd = AsyncDisposable & {
@@ -38,20 +39,25 @@ async function hasMemoryFolder(): Promise<boolean> {
 
 export type EtcdSettings = {
   readonly listenHost?: string;
+  /** The network namespace that it runs in, with an address of its own; the host reaches it there. */
+  readonly member?: NetworkMember;
   /** Certificates of etcd and of the test's client; with them etcd requires TLS and client certificates. */
   readonly tls?: { readonly server: TlsSettings; readonly client: TlsSettings };
 };
 
 /** A real etcd (Debian's etcd-server) with a folder of its own. Throws when the machine has none: a test of membership needs it. */
-export async function startEtcd({ listenHost = '127.0.0.1', tls }: EtcdSettings = {}): Promise<Etcd> {
+export async function startEtcd({ member, tls, ...settings }: EtcdSettings = {}): Promise<Etcd> {
+  const listenHost = member?.address ?? settings.listenHost ?? '127.0.0.1';
   const folder = await makeEtcdFolder();
   const port = await freePort();
   const scheme = tls === undefined ? 'http' : 'https';
-  const endpoint = `${scheme}://127.0.0.1:${port}`;
+  const endpoint = `${scheme}://${member?.address ?? '127.0.0.1'}:${port}`;
   const peer = `http://127.0.0.1:${await freePort()}`;
+  const inMember = member === undefined ? [] : ['netns', 'exec', member.name, 'etcd'];
   const child = spawn(
-    'etcd',
+    member === undefined ? 'etcd' : 'ip',
     [
+      inMember,
       ['--data-dir', folder],
       ['--listen-client-urls', `${scheme}://${listenHost}:${port}`, '--advertise-client-urls', endpoint],
       ['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `default=${peer}`],

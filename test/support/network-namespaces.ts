@@ -34,7 +34,11 @@ export class WorkerNetwork implements AsyncDisposable {
   /** One more namespace, plugged in. */
   async add(): Promise<NetworkMember> {
     const index = this.#members.length;
-    const member = new NetworkMember({ name: `${this.#bridge}n${index}`, address: `${this.#net}.${index + 10}` });
+    const member = new NetworkMember({
+      name: `${this.#bridge}n${index}`,
+      address: `${this.#net}.${index + 10}`,
+      bridge: this.#bridge,
+    });
     this.#members.push(member);
     const inside = `${member.name}p`;
     const ok = await all([
@@ -62,17 +66,25 @@ export class WorkerNetwork implements AsyncDisposable {
 export class NetworkMember {
   readonly name: string;
   readonly address: string;
+  readonly #bridge: string;
 
-  constructor({ name, address }: { readonly name: string; readonly address: string }) {
+  constructor({ name, address, bridge }: { readonly name: string; readonly address: string; readonly bridge: string }) {
     this.name = name;
     this.address = address;
+    this.#bridge = bridge;
+  }
+
+  /** Takes its cable out of the switch, or puts it back: all packets vanish both ways, and its own link stays up. */
+  async silence(isSilent: boolean): Promise<void> {
+    const done = await ip(`link set ${this.name} ${isSilent ? 'nomaster' : `master ${this.#bridge}`}`);
+    if (!done) throw new Error(`the cable of ${this.name} cannot be moved`);
   }
 
   /**
    * Lets what this member sends to another vanish, without a refusal or a reset, or lets it through again. What comes the other way is not
    * touched.
    */
-  async cut(to: NetworkMember, isCut: boolean): Promise<void> {
+  async cut(to: Pick<NetworkMember, 'address'>, isCut: boolean): Promise<void> {
     const neighbour = `${to.address} dev ${this.name}p`;
     const nobody = '02:00:00:00:00:01';
     const done = isCut

@@ -215,6 +215,12 @@ const Cluster = record({
   queries_queued: integer('Queries that wait for admission, of all tenants'),
   workers: Type.Array(Worker, { description: 'A page of them, by name' }),
   total: integer('How many workers there are'),
+  workers_apart: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'Pairs of workers that do not reach each other, although both live. Only an administrator with a token of `skein token` is told.',
+    }),
+  ),
   workload_file_problem: Type.Optional(
     orNull(
       Type.String(),

@@ -7,7 +7,7 @@ import type { DocumentedApp } from './documented-app.ts';
 import { GET_CLUSTER, PAGE_DEFAULT } from './observe-operations.ts';
 
 type Options = {
-  readonly view: Pick<ClusterView, 'cluster' | 'workloadProblem'>;
+  readonly view: Pick<ClusterView, 'cluster' | 'workloadProblem' | 'workersApart'>;
   /** @throws UNAUTHENTICATED */
   readonly onRequest: (request: FastifyRequest) => Promise<void>;
   readonly callerOf: (request: FastifyRequest) => Caller;
@@ -23,7 +23,9 @@ export function clusterRoutes(app: DocumentedApp, { view, onRequest, callerOf }:
       ...clusterEntry(state),
       workers: workers.slice(offset, offset + limit).map(workerEntry),
       total: workers.length,
-      ...(isOperator(callerOf(request)) ? { workload_file_problem: view.workloadProblem() } : {}),
+      ...(isOperator(callerOf(request))
+        ? { workload_file_problem: view.workloadProblem(), workers_apart: [...view.workersApart()] }
+        : {}),
     };
   });
 }

@@ -51,7 +51,7 @@ function admit(tenant: string, username: string, source: string | null = null): 
 beforeAll(async () => {
   app.setErrorHandler((error, _request, reply) => answerError(reply, toSkeinError(error), false));
   void app.register((routes, _options, done) => {
-    const pool = { states: () => [], open: () => [] };
+    const pool = { states: () => [], open: () => [], pairs: { apart: [] } };
     const term = clusterView({
       coordinatorId: 'c',
       epoch: 1,
@@ -181,4 +181,10 @@ test('only the operator is told what is wrong with the workload file: that names
   expect(await told(administrator)).toBe('workload.yaml is gone');
   expect(await told(withPassword)).toBeUndefined();
   expect(await told(callerOf('acme'))).toBeUndefined();
+});
+
+test('only the operator is told which workers do not reach each other', async () => {
+  const administrator = callerOf('acme', 'p', new Map([['query.list', { allowed: true }]]));
+  expect((await get('/api/cluster', administrator)).body).toMatchObject({ workers_apart: ['one - other'] });
+  expect((await get('/api/cluster', callerOf('acme'))).body).not.toHaveProperty('workers_apart');
 });

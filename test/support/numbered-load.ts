@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { urlOf, type HostCluster } from './host-cluster.ts';
+import type { NamespacedService } from './namespaced-service.ts';
+
+type Answer = { readonly rows: readonly (readonly unknown[])[] };
+/** How a statement ended: its rows, the code of its error, or no answer at all. */
+type End = Answer | { readonly code: string };
+
+/** A client gives a statement up after so long; the statement itself has less. */
+const STATEMENT_MS = 15_000;
+const GIVE_UP_MS = STATEMENT_MS + 10_000;
+const NO_ANSWER = 'NO_ANSWER';
+/** Time for a connection to begin: hosts that are silent refuse nothing. */
+const LOOK_MS = 1_000;
+
+/** A client of a cluster of hosts: it asks the coordinator that leads, as a balancer in front of them would. */
+export class HostClient {
+  readonly #cluster: HostCluster;
+  readonly #token: string;
+  #at: NamespacedService | undefined;
+
+  private constructor(cluster: HostCluster, token: string) {
+    this.#cluster = cluster;
+    this.#token = token;
+  }
+
+  static async open(cluster: HostCluster): Promise<HostClient> {
+    return new HostClient(cluster, await cluster.token());
+  }
+
+  /** Asks once. A host that is silent is left as a balancer does it: when another one is ready. */
+  async ask(sql: string): Promise<End> {
+    const at = (this.#at ??= await this.#cluster.leader());
+    if (at === undefined) {
+      await sleep(100);
+      return { code: 'NOBODY_LEADS' };
+    }
+    const gone = new AbortController();
+    const done = new AbortController();
+    const watching = this.#leaveWhenReplaced(at, gone, done.signal);
+    try {
+      const response = await fetch(`${urlOf(at)}/api/query`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${this.#token}` },
+        body: JSON.stringify({ sql, timeout_ms: STATEMENT_MS }),
+        signal: AbortSignal.any([gone.signal, AbortSignal.timeout(GIVE_UP_MS)]),
+      });
+      const body = (await response.json()) as { readonly rows?: Answer['rows']; readonly error?: string };
+      if (body.rows !== undefined) return { rows: body.rows };
+      if (body.error === 'NOT_ACTIVE') this.#at = undefined;
+      return { code: body.error ?? NO_ANSWER };
+    } catch {
+      this.#at = undefined;
+      return { code: NO_ANSWER };
+    } finally {
+      done.abort();
+      await watching;
+    }
+  }
+
+  async #leaveWhenReplaced(at: NamespacedService, gone: AbortController, done: AbortSignal): Promise<void> {
+    while (!done.aborted) {
+      await sleep(LOOK_MS, undefined, { signal: done }).catch(() => undefined);
+      if (done.aborted) return;
+      const leader = await this.#cluster.leader();
+      const isStill = leader === undefined || leader === at;
+      if (isStill) continue;
+      // One that has handed over ends its statements: only one that is silent is left.
+      const lives = await fetch(`${urlOf(at)}/health`, { signal: AbortSignal.timeout(LOOK_MS) }).then(
+        () => true,
+        () => false,
+      );
+      if (!lives) gone.abort();
+    }
+  }
+}
+
+/** Reads and writes that go on while hosts fall silent: each write inserts the next number. */
+export class NumberedLoad {
+  readonly #client: HostClient;
+  readonly #table: string;
+  readonly #stop = new AbortController();
+  readonly #running: Promise<unknown>;
+  readonly #acknowledged = new Set<number>();
+  readonly #unknown = new Set<number>();
+  /** Codes of errors, and how often each came. */
+  readonly errors = new Map<string, number>();
+  /** Longest time that one statement took, and longest time without an answer to a read, in ms. */
+  statementMsMax = 0;
+  #answeredMs = performance.now();
+  #outageMsMax = 0;
+
+  constructor(client: HostClient, table: string) {
+    this.#client = client;
+    this.#table = table;
+    this.#running = Promise.all([this.#read(), this.#write()]);
+  }
+
+  get outageMsMax(): number {
+    return Math.max(this.#outageMsMax, performance.now() - this.#answeredMs);
+  }
+
+  get writes(): number {
+    return this.#acknowledged.size;
+  }
+
+  /** Forgets what was measured so far. */
+  measure(): void {
+    this.errors.clear();
+    this.statementMsMax = 0;
+    this.#outageMsMax = 0;
+    this.#answeredMs = performance.now();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  /** Compares the table with what was acknowledged. @returns faults: numbers that are lost, double or invented */
+  async faults(): Promise<readonly string[]> {
+    const end = await this.#client.ask(`SELECT n, count(*) FROM ${this.#table} GROUP BY n`);
+    if (!('rows' in end)) return [`the table cannot be read: ${end.code}`];
+    const found = new Map(end.rows.map(([n, count]) => [Number(n), Number(count)]));
+    const lost = [...this.#acknowledged].filter((n) => !found.has(n)).map((n) => `${n} is lost`);
+    const odd = [...found].flatMap(([n, count]) => {
+      if (count !== 1) return [`${n} is there ${count} times`];
+      return this.#acknowledged.has(n) || this.#unknown.has(n) ? [] : [`${n} is there, and was never written`];
+    });
+    return [...lost, ...odd];
+  }
+
+  async #timed(sql: string): Promise<End> {
+    const startMs = performance.now();
+    const end = await this.#client.ask(sql);
+    this.statementMsMax = Math.max(this.statementMsMax, performance.now() - startMs);
+    if (!('rows' in end)) this.errors.set(end.code, (this.errors.get(end.code) ?? 0) + 1);
+    return end;
+  }
+
+  async #read(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      const end = await this.#timed(`SELECT count(*) FROM ${this.#table}`);
+      if ('rows' in end) {
+        this.#outageMsMax = Math.max(this.#outageMsMax, performance.now() - this.#answeredMs);
+        this.#answeredMs = performance.now();
+      }
+      await sleep(50);
+    }
+  }
+
+  async #write(): Promise<void> {
+    for (let n = 0; !this.#stop.signal.aborted; n++) {
+      const end = await this.#timed(`INSERT INTO ${this.#table} VALUES (${n})`);
+      if ('rows' in end) this.#acknowledged.add(n);
+      // Only these leave open whether it happened; after any other error it has not.
+      else if (end.code === 'COMMIT_STATE_UNKNOWN' || end.code === NO_ANSWER) this.#unknown.add(n);
+      await sleep(50);
+    }
+  }
+}

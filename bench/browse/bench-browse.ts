@@ -99,7 +99,7 @@ async function timed(cluster: Cluster, sql: string): Promise<number> {
 async function behind(cluster: Cluster): Promise<readonly number[]> {
   const times: number[] = [];
   for (let i = 0; i < COMMITS; i += 1) {
-    await cluster.sql(`ALTER TABLE lake.ns${i}.t0 SET PROPERTIES 'bench.commit' = '${Date.now()}'`);
+    await cluster.sql(`ALTER TABLE lake.ns${i}.t0 SET PROPERTIES ('bench.commit' = '${Date.now()}')`);
     times.push(await timed(cluster, COUNT));
   }
   return times;

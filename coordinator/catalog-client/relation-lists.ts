@@ -50,7 +50,7 @@ export class RelationLists {
   async catalogs(principal: Principal): Promise<readonly string[]> {
     const key = this.#keyOf(principal, '');
     const kept = this.#catalogs.get(key);
-    if (kept !== undefined && this.#lease.holds(kept.asked)) return kept.names;
+    if (this.#lease.holds(kept?.asked ?? null) && kept !== undefined) return kept.names;
     const asked = this.#lease.askedAt();
     const request = { principal: toPrincipalMessage(principal), action: 'catalog.resolve' };
     const { names } = await this.#call('ListCatalogs', request);
@@ -62,7 +62,8 @@ export class RelationLists {
   async list(principal: Principal, catalog: string, signal: AbortSignal): Promise<CatalogList> {
     const key = this.#keyOf(principal, catalog);
     const kept = this.#kept.get(key);
-    if (kept !== undefined && this.#lease.holds(kept.asked)) return kept;
+    // Asking has the lease begin, although the first list comes without one.
+    if (this.#lease.holds(kept?.asked ?? null) && kept !== undefined) return kept;
     const asked = this.#lease.askedAt();
     const relations = await this.#relations(principal, { catalog, known: kept?.relations ?? [] }, signal);
     const schemas = await this.#schemas(principal, catalog, signal).catch((error: unknown) => {
@@ -111,6 +112,8 @@ export class RelationLists {
       });
       found.push(...relations);
       after = more ? last : null;
+      // A lease that nobody asks for ends, and a long list would come without one each time.
+      this.#lease.holds(null);
     }
     return found;
   }

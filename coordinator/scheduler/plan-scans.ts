@@ -8,7 +8,7 @@ import type { PlannedFiles, ReadCall, TableReader } from '#shared/iceberg/table-
 import type { ScanBinding } from '../binding/scan-binding.ts';
 import type { StagedBinding } from '../binding/statement-binding.ts';
 import type { TableBinding } from '../binding/table-binding.ts';
-import type { TableRows } from '../binding/table-rows.ts';
+import type { RowsPart, TableRows } from '../binding/table-rows.ts';
 
 /**
  * The part of a table that a task reads: files, of an Iceberg table or of a stage, or rows, which travel with the task, or lie on workers as
@@ -20,6 +20,18 @@ export type TaskTable =
 
 /** A table of a query as it is read, and a report of what was read and pruned. */
 export type PlannedScan = TaskTable & { readonly report: PlanReport };
+
+/** The parts of rows that a client has sent. */
+export const partsOf = (scans: readonly TaskTable[]): readonly RowsPart[] =>
+  scans.flatMap((scan) => (scan.kind === 'rows' ? (scan.rows.parts ?? []) : []));
+
+/** A part of rows as its task's table; the messages are read when it is sent. */
+export const partTables = (scans: readonly TaskTable[], { rowCount, bytes }: RowsPart): readonly TaskTable[] =>
+  scans.flatMap((scan) => {
+    if (scan.kind !== 'rows') return [];
+    const { parts: _parts, ...rows } = scan.rows;
+    return [{ kind: 'rows', rows: { ...rows, rowCount, bytes, messages: [] } }];
+  });
 
 /** The files of a scan; rows have none. */
 export const plannedFiles = (scan: TaskTable): readonly ScanFile[] => (scan.kind === 'rows' ? [] : scan.spec.files);

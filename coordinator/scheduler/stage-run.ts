@@ -1,13 +1,13 @@
 import type { InputSource, OutputSpec, ScanFile, WriteSink } from '#proto/task.ts';
 import { must, unreachable } from '#shared/must.ts';
-import { chooseWorker } from '../cluster/choose-worker.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
 import type { Fragment, StageFacts, TaskFragment } from '../distributor/fragment.ts';
 import type { RowsPart, TableRows } from '../binding/table-rows.ts';
 import type { AppliedFilter } from './applied-filter.ts';
+import { chooseHome } from './choose-home.ts';
 import type { FinishedTask } from './finished-task.ts';
 import { inputSources, type SourceOf, type StageOutput } from './input-sources.ts';
-import { plannedFiles, type PlannedScan, type TaskTable } from './plan-scans.ts';
+import { partsOf, partTables, plannedFiles, type PlannedScan, type TaskTable } from './plan-scans.ts';
 import { bytesOfFiles, groupsOf, readPart } from './read-bytes.ts';
 import type { ResultReader } from './result-reader.ts';
 import { splitsOf } from './divide-staged.ts';
@@ -67,6 +67,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   readonly #shares: TaskShare[] = [];
   readonly #homes = new Map<number, string | undefined>();
   #queue: SplitQueue | undefined;
+  #partsHome: string | undefined;
   /** The files of each scan that every task reads whole; empty for scans that are divided. */
   #wholeScans: readonly (readonly ScanFile[])[] = [];
 
@@ -159,7 +160,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
         break;
       }
       case 'parts':
-        for (const { bytes } of this.#parts) this.#make({ scans: [], inputs: [], bytes });
+        for (const { bytes } of partsOf(this.planned)) this.#make({ scans: [], inputs: [], bytes });
         break;
       default:
         unreachable(fragment.tasks.kind);
@@ -185,7 +186,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
       if (state.kind !== 'waiting') continue;
       const takers = takersOf(state, others);
       if (!takers.includes(worker)) continue;
-      const home = isNear ? (this.#home(task) ?? this.#homeOfTables(takers)) : undefined;
+      const home = this.#homeOfParts(takers) ?? (isNear ? (this.#home(task) ?? this.#homeOfTables(takers)) : undefined);
       if (home === undefined || home === address) return task;
     }
     const batch = this.#queue?.take(address, !isNear) ?? [];
@@ -224,8 +225,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   /** Returns the fragment's tables with the files of one task. */
   tables(task: number): readonly TaskTable[] {
     const part = this.part(task);
-    if (part !== undefined)
-      return this.planned.flatMap((table) => (table.kind === 'rows' ? [partTable(table, part)] : []));
+    if (part !== undefined) return partTables(this.planned, part);
     const { scans } = this.share(task);
     return this.planned.map((table, i) => {
       // The statement's own text may name any column.
@@ -240,11 +240,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
 
   /** The rows that a task carries to its worker; undefined when it carries none. */
   part(task: number): RowsPart | undefined {
-    return this.fragment.tasks.kind === 'parts' ? this.#parts[task] : undefined;
-  }
-
-  get #parts(): readonly RowsPart[] {
-    return this.planned.flatMap((table) => (table.kind === 'rows' ? (table.rows.parts ?? []) : []));
+    return this.fragment.tasks.kind === 'parts' ? partsOf(this.planned)[task] : undefined;
   }
 
   /** Returns the outputs of all its tasks, at their current workers. */
@@ -356,6 +352,15 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
     return this.#homes.get(task);
   }
 
+  /** Returns the worker that all parts of rows go to, where one task reads them all: what lies elsewhere would have to be sent again. */
+  #homeOfParts(takers: readonly LiveWorker[]): string | undefined {
+    if (this.fragment.tasks.kind !== 'parts') return undefined;
+    if (!takers.some(({ link }) => link.address === this.#partsHome)) {
+      this.#partsHome = chooseHome(takers, undefined);
+    }
+    return this.#partsHome;
+  }
+
   /** Returns the address of a worker that runs a producer's task: whose is as good as random, because nobody knows yet who gives most. */
   #earlyHome(): string | undefined {
     const tasks = this.producers.flatMap((producer) => producer.#output().running);
@@ -371,8 +376,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
     if (tasks.kind !== 'single' || inputs.length > 0) return undefined;
     const tables = this.planned.flatMap((table) => (table.kind === 'files' ? [table] : []));
     const [biggest] = tables.toSorted((a, b) => b.report.bytes - a.report.bytes);
-    const candidates = takers.map(({ link, info }) => ({ address: link.address, cores: info.cores, load: link.load }));
-    return chooseWorker(candidates, biggest?.spec.tableUuid)?.address;
+    return chooseHome(takers, biggest?.spec.tableUuid);
   }
 
   #findHome(share: TaskShare): string | undefined {
@@ -390,9 +394,3 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
 }
 
 const ALL: InputShare = { kind: 'all' };
-
-/** A part of rows as its task's table; the messages are read when it is sent. */
-const partTable = ({ rows: { parts: _parts, ...rows } }: { readonly rows: TableRows }, part: RowsPart): TaskTable => ({
-  kind: 'rows',
-  rows: { ...rows, rowCount: part.rowCount, bytes: part.bytes, messages: [] },
-});

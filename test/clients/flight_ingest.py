@@ -165,6 +165,42 @@ def polars_frame():
             assert got.to_pydict() == {"x": [1, 2, None], "s": frame["s"].to_list(), "c": ["u", "v", "u"]}, got
 
 
+def bound():
+    """Rows that are bound to the parameters of an INSERT are one snapshot; those bound to a query read one."""
+    count = 20_000
+    with dbapi.connect(URI, db_kwargs={"username": USER, "password": PASSWORD}, autocommit=True) as connection:
+        with connection.cursor() as cursor:
+            cursor.execute(f"CREATE OR REPLACE TABLE {SCHEMA}.bound (x INT, d DATE, s VARCHAR)")
+            insert = f"INSERT INTO {SCHEMA}.bound (d, x) VALUES (?, ?)"
+            cursor.executemany(insert, [("2020-02-29", i) for i in range(count)])
+            cursor.execute(f"SELECT count(*), count(DISTINCT x), min(d), max(s) FROM {SCHEMA}.bound")
+            assert cursor.fetchone() == (count, count, datetime.date(2020, 2, 29), None)
+            cursor.execute(f'SELECT count(*) FROM {SCHEMA}."bound$snapshots"')
+            assert cursor.fetchone()[0] == 1
+            try:
+                cursor.executemany(insert, [("2020-02-30" if i == 999 else "2020-02-29", i) for i in range(1_000)])
+            except adbc_driver_manager.Error as error:
+                assert "22" in str(error), error
+            else:
+                raise AssertionError("a day that is none is taken")
+            cursor.executemany(insert, [])
+            cursor.execute(f"SELECT count(*) FROM {SCHEMA}.bound")
+            assert cursor.fetchone()[0] == count
+
+
+def returning():
+    """Rows that a statement returns may be more than the coordinator holds in memory."""
+    with dbapi.connect(URI, db_kwargs={"username": USER, "password": PASSWORD}, autocommit=True) as connection:
+        with connection.cursor() as cursor:
+            cursor.execute(f"CREATE OR REPLACE TABLE {SCHEMA}.returned (x BIGINT, s VARCHAR)")
+            cursor.execute(
+                f"INSERT INTO {SCHEMA}.returned SELECT range, repeat('s', 100) FROM range(200000) RETURNING x, s"
+            )
+            got = cursor.fetch_arrow_table()
+            assert got.num_rows == 200_000 and got.nbytes > 20_000_000
+            assert sum(got["x"].to_pylist()) == 200_000 * 199_999 // 2
+
+
 def all_or_nothing():
     """A row that the table does not take leaves the table as it was; so does a client that fails in the middle."""
 
@@ -192,6 +228,8 @@ WORK = {
     "no rows": empty,
     "polars": polars_frame,
     "all or nothing": all_or_nothing,
+    "many bound rows are one snapshot": bound,
+    "RETURNING beyond what is held in memory": returning,
     **{f"type {name}": of_type(name) for name in COLUMNS},
     **{f"refused {name}": refused(name) for name in REFUSED},
 }

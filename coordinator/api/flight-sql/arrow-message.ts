@@ -19,7 +19,7 @@ const PREFIX_BYTES = 8;
 const schemaHeader = (schema: Schema): Buffer => Buffer.from(Message.encode(Message.from(schema)));
 
 /** The header of a message behind its prefix, padded so that a body is aligned, as an Arrow IPC stream has it. */
-export function framed(header: Buffer): Buffer {
+function framed(header: Buffer): Buffer {
   const length = Math.ceil(header.length / PREFIX_BYTES) * PREFIX_BYTES;
   const bytes = Buffer.alloc(PREFIX_BYTES + length);
   bytes.writeUInt32LE(CONTINUATION);

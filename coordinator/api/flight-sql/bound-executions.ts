@@ -1,6 +1,8 @@
 import { SkeinError } from '#shared/error.ts';
 import { PARAMETERS_MAX, sizeOf, type Parameter, type Parameters } from '../../statement/parameters.ts';
 import { Tokenizer } from '../../statement/tokenizer.ts';
+import { ARRIVED_ROWS } from '../../binding/table-rows.ts';
+import { parametersOf, type BoundRows } from './bound-rows.ts';
 import type { PreparedHandle } from './prepared-handles.ts';
 
 /** A text with the values of its parameters. */
@@ -16,16 +18,19 @@ export function executionsOf({ sql, description: { parameters }, bound }: Prepar
     const names = parameters.map(({ name }) => `$${name}`).slice(0, NAMES_SHOWN);
     throw new SkeinError('UNDEFINED_PARAMETER', `the statement has parameters without values: ${names.join(', ')}`);
   }
-  const wrong = bound.find((row) => row.length !== parameters.length);
-  if (wrong !== undefined) {
-    const message = `the statement has ${parameters.length} parameters, the bound rows have ${wrong.length} columns`;
-    throw new SkeinError('WRONG_PARAMETER_COUNT', message);
-  }
+  requireCount(parameters.length, bound);
   const isNamed = parameters.some(({ name }) => !/^\d/.test(name));
-  return bound.map((row) => ({
+  return parametersOf(bound).map((row) => ({
     sql,
     parameters: isNamed ? named(parameters, row) : { kind: 'positional', values: row },
   }));
+}
+
+function requireCount(parameters: number, { schema, count }: BoundRows): void {
+  const columns = schema.fields.length;
+  if (count === 0 || columns === parameters) return;
+  const message = `the statement has ${parameters} parameters, the bound rows have ${columns} columns`;
+  throw new SkeinError('WRONG_PARAMETER_COUNT', message);
 }
 
 const NAMES_SHOWN = 10;
@@ -34,6 +39,26 @@ const named = (names: readonly { readonly name: string }[], row: readonly Parame
   kind: 'named',
   values: row.map((value, i) => [names[i]?.name ?? '', value] as const),
 });
+
+/** An INSERT of fewer rows has their values in its text, which costs no file. */
+const ARRIVING_MIN = 500;
+
+/**
+ * The text that inserts all bound rows as a table that has come in, of an INSERT whose values are its parameters alone; undefined for another.
+ * ```
+ * INSERT INTO t (a, b) VALUES (?, ?)  ->  INSERT INTO t (a, b) SELECT * FROM @rows/arrived
+ * ```
+ * @throws WRONG_PARAMETER_COUNT
+ */
+export function insertOfAll({ sql, description: { parameters }, bound }: PreparedHandle): string | undefined {
+  if (bound === null || bound.count < ARRIVING_MIN) return undefined;
+  const values = findValues(sql);
+  if (values === undefined || !/^\(\s*\?\s*(?:,\s*\?\s*)*\)$/.test(values.row)) return undefined;
+  const into = values.before.replace(/VALUES\s*$/i, '');
+  if (into === values.before || /\bNAME\s*$/i.test(into)) return undefined;
+  requireCount(parameters.length, bound);
+  return `${into}SELECT * FROM ${ARRIVED_ROWS}`;
+}
 
 /** About how long the text of an INSERT of many rows becomes at most, with its values. */
 const INSERT_BYTES_MAX = 4 * 2 ** 20;

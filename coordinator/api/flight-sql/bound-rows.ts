@@ -1,48 +1,68 @@
-import { RecordBatchReader, type RecordBatch } from 'apache-arrow';
+import { Schema, type RecordBatch } from 'apache-arrow';
 import { SkeinError } from '#shared/error.ts';
+import { readBatches } from '../../arrival/read-batches.ts';
 import type { Parameter } from '../../statement/parameters.ts';
-import { framed } from './arrow-message.ts';
 import { parameterAt } from './arrow-value.ts';
 import type { PutMessage } from './put-stream.ts';
 
 /** Rows of parameters that one call may bind. */
 const ROWS_MAX = 1_000_000;
 
-/** Reads the rows that a client binds to the parameters of a statement. @throws PAYLOAD_TOO_LARGE, INVALID_REQUEST, NOT_SUPPORTED */
-export async function readBoundRows(
-  messages: AsyncIterable<PutMessage>,
-  bytesMax: number,
-): Promise<readonly (readonly Parameter[])[]> {
-  const parts: Buffer[] = [];
+/** The rows that a client has bound to the parameters of a statement, as they came. */
+export type BoundRows = {
+  readonly schema: Schema;
+  readonly batches: readonly RecordBatch[];
+  readonly count: number;
+  readonly bytes: number;
+};
+
+/** Reads the rows that a client binds. @throws PAYLOAD_TOO_LARGE, INVALID_REQUEST, NOT_SUPPORTED */
+export async function readBoundRows(messages: AsyncIterable<PutMessage>, bytesMax: number): Promise<BoundRows> {
+  const limited = limitedTo(bytesMax, messages)[Symbol.asyncIterator]();
+  const first = await limited.next();
+  if (first.done === true) return { schema: new Schema([]), batches: [], count: 0, bytes: 0 };
+  const { schema, batches } = await readBatches(following(first.value, limited));
+  const read: RecordBatch[] = [];
+  let count = 0;
   let bytes = 0;
-  for await (const { header, body } of messages) {
-    if (header.length === 0) continue;
-    bytes += header.length + body.length;
+  for await (const batch of batches) {
+    count += batch.numRows;
+    if (count > ROWS_MAX) throw new SkeinError('PAYLOAD_TOO_LARGE', `a call binds at most ${ROWS_MAX} rows`);
+    bytes += batch.data.byteLength;
+    read.push(batch);
+  }
+  return { schema, batches: read, count, bytes };
+}
+
+/** The values of each row. @throws NOT_SUPPORTED */
+export const parametersOf = ({ batches }: BoundRows): readonly (readonly Parameter[])[] =>
+  batches.flatMap(({ numRows, data: { children } }) =>
+    Array.from({ length: numRows }, (_, row) => children.map((column) => parameterAt(column, row))),
+  );
+
+async function* limitedTo(bytesMax: number, messages: AsyncIterable<PutMessage>): AsyncGenerator<PutMessage, void> {
+  let bytes = 0;
+  for await (const message of messages) {
+    if (message.header.length === 0) continue;
+    bytes += message.header.length + message.body.length;
     if (bytes > bytesMax) {
       throw new SkeinError(
         'PAYLOAD_TOO_LARGE',
         `the bound rows have more than ${bytesMax} bytes (coordinator.flight_bound_bytes_max)`,
       );
     }
-    parts.push(framed(header), body);
-  }
-  const batches = parts.length === 0 ? [] : batchesOf(Buffer.concat(parts));
-  if (batches.reduce((rows, { numRows }) => rows + numRows, 0) > ROWS_MAX) {
-    throw new SkeinError('PAYLOAD_TOO_LARGE', `a call binds at most ${ROWS_MAX} rows`);
-  }
-  return batches.flatMap(rowsOf);
-}
-
-function batchesOf(stream: Buffer): readonly RecordBatch[] {
-  try {
-    // A copy of its own: buffers in a stream begin at multiples of 8.
-    return [...RecordBatchReader.from(new Uint8Array(stream))];
-  } catch (cause) {
-    throw new SkeinError('INVALID_REQUEST', 'the bound rows are no Arrow stream', { cause });
+    yield message;
   }
 }
 
-function rowsOf(batch: RecordBatch): readonly (readonly Parameter[])[] {
-  const columns = batch.data.children;
-  return Array.from({ length: batch.numRows }, (_, row) => columns.map((column) => parameterAt(column, row)));
+async function* following(
+  first: PutMessage,
+  rest: AsyncIterator<PutMessage, unknown>,
+): AsyncGenerator<PutMessage, void> {
+  for (let message = first; ;) {
+    yield message;
+    const next = await rest.next();
+    if (next.done === true) return;
+    message = next.value;
+  }
 }

@@ -20,6 +20,23 @@ export async function endTransaction(door: FlightDoor, visit: Visit, id: Uint8Ar
   await runToEnd(door, visit, { sql: commits ? 'COMMIT' : 'ROLLBACK', parameters: null, transaction });
 }
 
+/** Does the work in a transaction of its own. @throws what the work and COMMIT throw */
+export async function inTransaction<T>(
+  door: FlightDoor,
+  visit: Visit,
+  work: (transaction: SessionKey) => Promise<T>,
+): Promise<T> {
+  const id = await beginTransaction(door, visit);
+  try {
+    const done = await work(transactionKey(visit.session, id));
+    await endTransaction(door, visit, Buffer.from(id), true);
+    return done;
+  } catch (error) {
+    await endTransaction(door, visit, Buffer.from(id), false).catch(() => undefined);
+    throw error;
+  }
+}
+
 /** Ends a session with all that it has open. */
 export async function closeSession(
   { queries, transactions, prepared }: Pick<FlightDoor, 'queries' | 'transactions' | 'prepared'>,

@@ -4,6 +4,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { QueryId } from '#shared/id.ts';
 import { unreachable } from '#shared/must.ts';
 import { arrowSchema } from '../../sink/arrow-schema.ts';
+import { BatchSpool } from '../../sink/batch-spool.ts';
 import type { ResultBatch, ResultShape, ResultSink, ResultSummary } from '../../sink/result-sink.ts';
 
 /** Bytes of rows that wait for the reader in memory; a statement that has more waits. */
@@ -18,6 +19,16 @@ const READ_BY_ANOTHER = new SkeinError(
   `a result of more than ${KEPT_BYTES_MAX} bytes is given once, and another call has taken it`,
 );
 
+type Options = {
+  readonly queryId: QueryId;
+  readonly sql: string;
+  /** Bytes in memory of rows that wait until their statement is committed; the rest waits on disk. */
+  readonly heldBytesMax: number;
+  /** Bytes of all of these rows. */
+  readonly bytesMax: number;
+  readonly spoolFolder: string;
+};
+
 type End =
   | { readonly kind: 'finished'; readonly rows: number }
   | { readonly kind: 'failed'; readonly error: SkeinError };
@@ -27,7 +38,10 @@ export class FlightResult implements ResultSink {
   readonly encoding = 'arrow';
   readonly queryId: QueryId;
   readonly sql: string;
-  readonly #heldBytesMax: number;
+  readonly #options: Options;
+  /** The rows behind those in memory, of a statement that is committed before they are sent. They are given once. */
+  readonly #spool: BatchSpool;
+  #spooledBytes = 0;
   readonly #gone = new AbortController();
   readonly #planned = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<void>();
@@ -49,10 +63,11 @@ export class FlightResult implements ResultSink {
   #news = Promise.withResolvers<void>();
   #onRoom: (() => void) | undefined;
 
-  constructor(options: { readonly queryId: QueryId; readonly sql: string; readonly heldBytesMax: number }) {
+  constructor(options: Options) {
     this.queryId = options.queryId;
     this.sql = options.sql;
-    this.#heldBytesMax = options.heldBytesMax;
+    this.#options = options;
+    this.#spool = new BatchSpool(options.spoolFolder);
   }
 
   /** Aborts when nobody will read the result. */
@@ -110,16 +125,21 @@ export class FlightResult implements ResultSink {
   }
 
   batch(batch: ResultBatch): Promise<void> | undefined {
-    this.#batches.push(batch);
-    this.#bytes += batch.body.length;
-    this.#allBytes += batch.body.length;
-    if (this.#isHeld) {
-      if (this.#bytes <= this.#heldBytesMax) return undefined;
+    const { heldBytesMax, bytesMax } = this.#options;
+    const bytes = batch.body.length;
+    // Rows keep their order: what comes behind those on disk goes there, too.
+    if (!this.#spool.isEmpty || (this.#isHeld && this.#bytes + bytes > heldBytesMax)) {
+      this.#spooledBytes += bytes;
+      if (this.#spooledBytes + this.#bytes <= bytesMax) return this.#spool.push(batch);
       throw new SkeinError(
         'RESULT_TOO_LARGE',
-        `the rows that a statement returns when it is committed have at most ${this.#heldBytesMax} bytes`,
+        `the result has more than ${bytesMax} bytes (coordinator.result_bytes_max)`,
       );
     }
+    this.#batches.push(batch);
+    this.#bytes += bytes;
+    this.#allBytes += bytes;
+    if (this.#isHeld) return undefined;
     this.#tell();
     return this.#room();
   }
@@ -152,6 +172,7 @@ export class FlightResult implements ResultSink {
   cancel(reason: SkeinError): void {
     this.#gone.abort(reason);
     this.#drop();
+    this.#spool.close();
     this.#onRoom?.();
     this.fail(reason);
   }
@@ -191,6 +212,15 @@ export class FlightResult implements ResultSink {
           at += 1;
           this.#take(batch, at);
           yield batch;
+        } else if (!this.#isHeld && !this.#spool.isEmpty) {
+          // Before it is read, so that no other reader takes it, too.
+          at += 1;
+          this.#dropped = at;
+          const spooled = await this.#spool.shift();
+          if (spooled === undefined) continue;
+          this.#takenBytes += spooled.body.length;
+          this.#committed = true;
+          yield spooled;
         } else if (this.#end === undefined) {
           await news;
         } else if (this.#end.kind === 'failed') {
@@ -205,7 +235,7 @@ export class FlightResult implements ResultSink {
   }
 
   get #keeps(): boolean {
-    return this.#allBytes <= KEPT_BYTES_MAX;
+    return this.#spooledBytes === 0 && this.#allBytes <= KEPT_BYTES_MAX;
   }
 
   /** A reader has got its batch number `count`. */
@@ -227,6 +257,8 @@ export class FlightResult implements ResultSink {
     this.#batches = [];
     this.#bytes = 0;
     this.#allBytes = 0;
+    this.#spool.clear();
+    this.#spooledBytes = 0;
   }
 
   #tell(): void {

@@ -8,10 +8,10 @@ import { readBatches } from '../../arrival/read-batches.ts';
 import { ARRIVED_ROWS } from '../../binding/table-rows.ts';
 import type { SqlType } from '../../plan/sql-type.ts';
 import type { SessionKey } from '../../session/session-store.ts';
-import { beginTransaction, endTransaction } from './end-transaction.ts';
+import { inTransaction } from './end-transaction.ts';
 import type { FlightDoor } from './flight-door.ts';
 import type { SqlMessages } from './flight-messages.ts';
-import { transactionKey, transactionOf } from './flight-transactions.ts';
+import { transactionOf } from './flight-transactions.ts';
 import type { PutMessage } from './put-stream.ts';
 import { describe } from './prepare.ts';
 import { runToEnd } from './run-statement.ts';
@@ -38,15 +38,7 @@ export async function ingest(door: FlightDoor, visit: Visit, asked: Asked): Prom
   }
   const load: Load = { target: targetOf(asked.fields), create, schema, rows, gone: asked.gone };
   if (given !== undefined || create === null) return await loadRows(door, visit, load, given);
-  const id = await beginTransaction(door, visit);
-  try {
-    const count = await loadRows(door, visit, load, transactionKey(visit.session, id));
-    await endTransaction(door, visit, Buffer.from(id), true);
-    return count;
-  } catch (error) {
-    await endTransaction(door, visit, Buffer.from(id), false).catch(() => undefined);
-    throw error;
-  }
+  return await inTransaction(door, visit, (transaction) => loadRows(door, visit, load, transaction));
 }
 
 type Load = {

@@ -1,7 +1,8 @@
+import { Schema } from 'apache-arrow';
 import { expect, test } from 'vitest';
 import type { PrincipalId, TenantId } from '#shared/id.ts';
 import type { SessionKey } from '../../session/session-store.ts';
-import type { Parameter } from '../../statement/parameters.ts';
+import type { BoundRows } from './bound-rows.ts';
 import { PreparedHandles } from './prepared-handles.ts';
 
 const key = (principal: string, id = 's'): SessionKey => ({
@@ -17,7 +18,7 @@ const statement = (sql: string): Parameters<PreparedHandles['add']>[1] => ({
   bound: null,
 });
 
-const text = (length: number): Parameter => ({ type: null, value: 'x'.repeat(length) });
+const rowsOf = (bytes: number): BoundRows => ({ schema: new Schema([]), batches: [], count: 1, bytes });
 
 let nowMs = 0;
 const open = (): PreparedHandles =>
@@ -38,8 +39,8 @@ test('texts and bound rows of a principal have so many bytes together, whichever
   const first = handles.add(key('ann', '1'), statement('x'.repeat(30)));
   expect(() => handles.add(key('ann', '2'), statement('x'.repeat(30)))).toThrow('would have 120 bytes');
   handles.add(key('bob'), statement('x'.repeat(30)));
-  handles.bind(key('ann', '1'), first, [[text(40)]]);
-  expect(() => handles.bind(key('ann', '1'), first, [[text(41)]])).toThrow('101');
+  handles.bind(key('ann', '1'), first, rowsOf(40));
+  expect(() => handles.bind(key('ann', '1'), first, rowsOf(41))).toThrow('101');
   handles.removeAll(key('ann', '1'));
   handles.add(key('ann', '2'), statement('x'.repeat(50)));
 });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
 import type { StatementDescription } from '../../operation/description.ts';
 import { sessionText, type SessionKey } from '../../session/session-store.ts';
-import { sizeOf, type Parameter } from '../../statement/parameters.ts';
+import type { BoundRows } from './bound-rows.ts';
 
 /** A statement that a client has prepared. It is text: each execution binds its names and values anew. */
 export type PreparedHandle = {
@@ -10,7 +10,7 @@ export type PreparedHandle = {
   readonly transaction: SessionKey | undefined;
   readonly description: StatementDescription;
   /** The rows that are bound to its parameters; null = none yet. */
-  readonly bound: readonly (readonly Parameter[])[] | null;
+  readonly bound: BoundRows | null;
 };
 
 type Entry = {
@@ -73,7 +73,7 @@ export class PreparedHandles {
   }
 
   /** Binds rows to the parameters of a statement; they replace those before. @throws as `find`, TOO_MANY_PREPARED_STATEMENTS */
-  bind(key: SessionKey, handle: string, bound: readonly (readonly Parameter[])[]): void {
+  bind(key: SessionKey, handle: string, bound: BoundRows): void {
     const entry = this.#entry(key, handle);
     const statement = { ...entry.statement, bound };
     const bytes = bytesOf(statement);
@@ -138,5 +138,4 @@ export class PreparedHandles {
 const ownerOf = ({ tenant, principal }: SessionKey): string => JSON.stringify([tenant, principal]);
 
 /** About as many as a statement holds in memory: its text, and the values that are bound to it. */
-const bytesOf = ({ sql, bound }: PreparedHandle): number =>
-  2 * sql.length + (bound ?? []).reduce((sum, values) => sum + sizeOf({ kind: 'positional', values }), 0);
+const bytesOf = ({ sql, bound }: PreparedHandle): number => 2 * sql.length + (bound?.bytes ?? 0);

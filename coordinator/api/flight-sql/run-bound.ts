@@ -1,11 +1,12 @@
 import { SkeinError } from '#shared/error.ts';
+import { must } from '#shared/must.ts';
+import { ArrivedRows } from '../../arrival/arrived-rows.ts';
 import type { ResultBatch, ResultShape, ResultSink } from '../../sink/result-sink.ts';
-import { beginTransaction, endTransaction } from './end-transaction.ts';
-import { executionsOf, fewerInserts } from './bound-executions.ts';
+import { inTransaction } from './end-transaction.ts';
+import { executionsOf, fewerInserts, insertOfAll } from './bound-executions.ts';
 import type { FlightDoor } from './flight-door.ts';
 import { StatementFailure } from './flight-error.ts';
 import type { FlightResult } from './flight-result.ts';
-import { transactionKey } from './flight-transactions.ts';
 import type { PreparedHandle } from './prepared-handles.ts';
 import { executeInto, newResult, runStatement, runToEnd } from './run-statement.ts';
 import type { SessionKey } from '../../session/session-store.ts';
@@ -20,6 +21,8 @@ export async function runBound(
   visit: Visit,
   { prepared, gone }: { readonly prepared: PreparedHandle; readonly gone: AbortSignal },
 ): Promise<number> {
+  const sql = insertOfAll(prepared);
+  if (sql !== undefined) return await insertAll(door, visit, { sql, prepared, gone });
   const executions = fewerInserts(executionsOf(prepared));
   const run = async (transaction: SessionKey | undefined): Promise<number> => {
     let changed = 0;
@@ -28,15 +31,21 @@ export async function runBound(
   };
   const current = door.transactions.current(visit.session, prepared.transaction);
   if (executions.length <= 1 || current !== undefined) return run(current);
-  const id = await beginTransaction(door, visit);
-  try {
-    const changed = await run(transactionKey(visit.session, id));
-    await endTransaction(door, visit, Buffer.from(id), true);
-    return changed;
-  } catch (error) {
-    await endTransaction(door, visit, Buffer.from(id), false).catch(() => undefined);
-    throw error;
-  }
+  return await inTransaction(door, visit, run);
+}
+
+/** Inserts all bound rows by one statement. @throws SkeinError, StatementFailure */
+async function insertAll(
+  door: FlightDoor,
+  visit: Visit,
+  { sql, prepared, gone }: { readonly sql: string; readonly prepared: PreparedHandle; readonly gone: AbortSignal },
+): Promise<number> {
+  const { schema, batches } = must(prepared.bound, 'there are rows');
+  const transaction = door.transactions.current(visit.session, prepared.transaction);
+  using rows = new ArrivedRows(schema, { ...door.arrivals, owner: visit.session.tenant });
+  for (const batch of batches) await rows.add(batch);
+  const table = rows.table('the bound rows');
+  return await runToEnd(door, visit, { sql, parameters: null, transaction, gone, rows: table });
 }
 
 /** Begins a prepared query; its result has the rows of all that is bound, one execution after the other. @throws SkeinError */
@@ -47,18 +56,23 @@ export function queryBound(door: FlightDoor, visit: Visit, prepared: PreparedHan
   const [only] = executions;
   if (executions.length === 1 && only !== undefined) return runStatement(door, visit, { ...only, transaction });
   const result = newResult(door, sql);
-  const run = async (): Promise<void> => {
+  const run = async (inside: SessionKey | undefined): Promise<number> => {
     let rows = 0;
     let first: ResultPart | undefined;
     for (const execution of executions) {
       const part = new ResultPart(result, first);
       first ??= part;
-      await executeInto(door, visit, { ...execution, transaction }, { sink: part, gone: result.gone });
+      await executeInto(door, visit, { ...execution, transaction: inside }, { sink: part, gone: result.gone });
       rows += part.rows;
     }
-    result.finish({ rowCount: rows, elapsedMs: 0 });
+    return rows;
   };
-  void run().catch((error: unknown) => result.fail(error instanceof StatementFailure ? error.error : error));
+  // In a transaction, all executions read their tables as they are at the first one.
+  const isInside = executions.length === 0 || transaction !== undefined;
+  const all = isInside ? run(transaction) : inTransaction(door, visit, run);
+  void all
+    .then((rowCount) => result.finish({ rowCount, elapsedMs: 0 }))
+    .catch((error: unknown) => result.fail(error instanceof StatementFailure ? error.error : error));
   return result;
 }
 

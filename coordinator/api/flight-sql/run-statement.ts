@@ -23,8 +23,14 @@ export type FlightStatement = {
 export const newQueryId = (): QueryId => toQueryId(randomUUID());
 
 /** A result that waits for its statement. */
-export const newResult = ({ config }: FlightDoor, sql: string): FlightResult =>
-  new FlightResult({ queryId: newQueryId(), sql, heldBytesMax: config['coordinator.result_holdback'] });
+export const newResult = ({ config, arrivals }: FlightDoor, sql: string): FlightResult =>
+  new FlightResult({
+    queryId: newQueryId(),
+    sql,
+    heldBytesMax: config['coordinator.result_holdback'],
+    bytesMax: config['coordinator.result_bytes_max'],
+    spoolFolder: arrivals.folder,
+  });
 
 /** Begins a statement, whose rows go to a result that a ticket will read. */
 export function runStatement(door: FlightDoor, visit: Visit, statement: FlightStatement): FlightResult {

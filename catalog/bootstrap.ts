@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Config } from '#shared/config/config-schema.ts';
-import { fileLocation } from '#shared/storage/location.ts';
+import { fileLocation, normalizeLocation } from '#shared/storage/location.ts';
 import { generatePassword, hashPassword } from './principal/password.ts';
 import { insertCatalog, insertTenant } from './store/postgres/catalog-store.ts';
 import { insertNamespace } from './store/postgres/namespace-store.ts';
@@ -31,19 +31,21 @@ export async function isBootstrapped(db: Database): Promise<boolean> {
   return (await db.selectFrom('tenant').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Creates the configured tenant, catalog, namespace and user in one transaction; returns the root location of the catalog. */
-export async function bootstrap(db: Database, config: Config, user: FirstUser): Promise<string> {
+/**
+ * Creates the configured tenant, catalog, namespace and user in one transaction; returns the root locations of its catalogs. One in a bucket
+ * needs a key, which whoever starts the cluster sends afterwards: then there is no catalog yet.
+ */
+export async function bootstrap(db: Database, config: Config, user: FirstUser): Promise<readonly string[]> {
   const passwordHash = await user.passwordHash;
   const location = bootstrapLocation(config);
+  const isBucket = normalizeLocation(location).startsWith('s3:');
   await transact(db, async (tx) => {
     const tenantId = await insertTenant(tx, config['bootstrap.tenant']);
-    const catalogId = await insertCatalog(tx, {
-      tenantId,
-      name: config['bootstrap.catalog'],
-      location,
-      chosenBy: 'operator',
-    });
-    await insertNamespace(tx, catalogId, [config['bootstrap.namespace']], {});
+    if (!isBucket) {
+      const name = config['bootstrap.catalog'];
+      const catalogId = await insertCatalog(tx, { tenantId, name, location, chosenBy: 'operator' });
+      await insertNamespace(tx, catalogId, [config['bootstrap.namespace']], {});
+    }
     await insertPrincipal(tx, {
       tenantId,
       username: config['admin.user'],
@@ -52,7 +54,7 @@ export async function bootstrap(db: Database, config: Config, user: FirstUser): 
       isBootstrap: true,
     });
   });
-  return location;
+  return isBucket ? [] : [location];
 }
 
 const bootstrapLocation = (config: Config): string =>

@@ -152,8 +152,7 @@ function prepareStore(
     await adoptRestored(store.db);
     if (await isBootstrapped(store.db)) return undefined;
     const user = early ?? prepareFirstUser(config);
-    const root = await bootstrap(store.db, config, user);
-    await makeRoots({ log }, [root]);
+    await makeRoots({ log }, await bootstrap(store.db, config, user));
     return user.generatedPassword;
   });
 }

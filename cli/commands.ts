@@ -1,5 +1,6 @@
 // long file: one table of all commands, so that the help, the parser and the tests read the same
 import type { ServiceName } from './service.ts';
+import { BUCKET_FLAGS, UP_STORAGE_FLAG } from './bucket-flag-list.ts';
 import { JSON_FLAG, type Command, type Flag } from './command.ts';
 import { UsageError } from './exit-code.ts';
 
@@ -46,23 +47,6 @@ const CATALOG_FLAGS: readonly Flag[] = [
   },
 ];
 
-const BUCKET_FLAGS: readonly Flag[] = [
-  { name: 'region', value: 'R', doc: 'Region of the bucket' },
-  { name: 'endpoint', value: 'URL', doc: 'Address of the store that clients are told (default: that of AWS)' },
-  { name: 'internal-endpoint', value: 'URL', doc: 'Address that Skein calls (default: the endpoint)' },
-  { name: 'sts-endpoint', value: 'URL', doc: 'Where temporary keys come from (default: the endpoint, or that of AWS)' },
-  { name: 'path-style', doc: 'The bucket is in the path of URLs, not in the host (default with flavor minio)' },
-  { name: 'role-arn', value: 'ARN', doc: 'Role that temporary keys have' },
-  { name: 'external-id', value: 'X', doc: 'External id of the role' },
-  { name: 'flavor', value: 'F', doc: 'aws, minio or compatible (default: compatible with an endpoint, else aws)' },
-  { name: 'credentials', value: 'FILE', doc: 'YAML or JSON: access_key_id, secret_access_key, session_token' },
-  {
-    name: 'engine-credentials',
-    value: 'FILE',
-    doc: 'A second key, which you have limited, for readers and writers where the store gives no temporary keys',
-  },
-];
-
 const OUT_FLAG: Flag = { name: 'out', value: 'DIR', doc: 'Folder of the certificates (default <data-dir>/tls)' };
 
 const service = (name: ServiceName, summary: string): Command => ({
@@ -76,8 +60,8 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'up',
     summary: 'Starts a cluster on this machine: Postgres, catalog, coordinator and workers, until it is stopped.',
-    flags: UP_FLAGS,
-    run: async ({ loaded, flags }) => (await import('./up/up.ts')).up(loaded, flags.has('tls')),
+    flags: [...UP_FLAGS, UP_STORAGE_FLAG, ...BUCKET_FLAGS],
+    run: async ({ loaded, flags }) => (await import('./up/up.ts')).up(loaded, flags),
   },
   {
     name: 'down',
@@ -395,6 +379,13 @@ export const COMMANDS: readonly Command[] = [
         return (await import('./service.ts')).runService('worker', config, { isStandby: flags.has('standby') });
       return (await import('./supervise-worker.ts')).superviseWorker(config);
     },
+  },
+  {
+    name: 'worker cache clear',
+    summary: 'Deletes the copies of files that a worker, or each of them, keeps on its disk. Queries go on.',
+    flags: [],
+    positionals: '[NAME]',
+    run: async ({ loaded, positionals }) => (await import('./worker-cache.ts')).clearWorkerCache(loaded, positionals),
   },
   {
     name: 'worker drain',

@@ -17,7 +17,7 @@ import type { Logger } from '#shared/log/logger.ts';
 import { SKEIN_RELEASE } from '#shared/release.ts';
 import { metricsAccess, type MetricsAccess } from '#shared/metrics-access.ts';
 import { temporaryFolders } from './temporary-folders.ts';
-import { clearHeld, type ObjectFolderSettings } from './objects/object-folder.ts';
+import { clearHeld, clearKept, type ObjectFolderSettings } from './objects/object-folder.ts';
 import { DiskCache } from './disk-cache/disk-cache.ts';
 import { duckDbVersion } from './duckdb/instance.ts';
 import { returnFreedMemory } from './duckdb/library.ts';
@@ -63,7 +63,7 @@ export async function startWorker(
   const security = openChannelSecurity(config, 'worker', log);
   const credentials = security.serverCredentials(config.internal_host);
   const { spillDir, copyDir, objectDir } = temporaryFolders(config);
-  const objects = { folder: objectDir, bytesMax: config['worker.disk_cache_size'] };
+  const objects = { folder: objectDir, bytesMax: config['worker.disk_cache_size'], beside: copyDir };
   await clearFolders([spillDir, copyDir], objects);
   const slots = config['worker.cores'];
   const end = new OrderedEnd(log, systemClock);
@@ -101,7 +101,7 @@ export async function startWorker(
     log,
   });
   const beat = heartbeat(config, { ...rooms, tasks, end });
-  const server = createGrpcServer(config, { tasks, peers, security, beat, end, pool });
+  const server = createGrpcServer(config, { pool, tasks, peers, security, beat, end, copies, objects });
   const metrics = createMetrics({ ...rooms, copies, tasks, name: config['worker.name'] });
   const port = await bindGrpc(server, credentials, `${config.internal_host}:${config['worker.port']}`);
   const http = await serveMetrics(metrics, config);
@@ -257,21 +257,20 @@ type ServerParts = {
   readonly beat: () => WorkerState;
   readonly end: OrderedEnd;
   readonly pool: SlotPool;
+  readonly copies: DiskCache;
+  readonly objects: ObjectFolderSettings;
 };
 
-function createGrpcServer(config: Config, { tasks, peers, security, beat, end, pool }: ServerParts): Server {
+function createGrpcServer(config: Config, { pool, copies, objects, ...parts }: ServerParts): Server {
   // One message that is too long would end the stream which it shares with others.
   const messageBytesMax = Math.max(config['worker.task_bytes_max'], 2 * CARRIED_BYTES_MAX);
   const server = new Server({ 'grpc.max_receive_message_length': messageBytesMax });
   server.addService(
     loadService('worker.proto', 'skein.worker.v1.Worker').definition,
     controlHandlers({
-      tasks,
-      peers,
-      end,
-      security,
+      ...parts,
+      clearCache: async () => copies.clear() + (await clearKept(objects)),
       clock: systemClock,
-      beat,
       beatIntervalMs: config['cluster.heartbeat_interval'],
       onLevels: (spec) => pool.setLevels(spec),
       onQueryTimes: (queries) => pool.setQueryTimes(queries),
@@ -279,8 +278,7 @@ function createGrpcServer(config: Config, { tasks, peers, security, beat, end, p
   );
   server.addService(flightDefinition(), {
     DoGet: doGetHandler({
-      tasks,
-      security,
+      ...parts,
       clock: systemClock,
       compression: config['worker.exchange_compression'],
     }),

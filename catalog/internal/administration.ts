@@ -8,6 +8,7 @@ import type { DescribeCatalogsRequest } from '#proto/generated/skein/catalog/v1/
 import type { DropCatalogRequest } from '#proto/generated/skein/catalog/v1/DropCatalogRequest.ts';
 import type { DropTenantRequest } from '#proto/generated/skein/catalog/v1/DropTenantRequest.ts';
 import type { NameList } from '#proto/generated/skein/catalog/v1/NameList.ts';
+import { insertNamespace } from '../store/postgres/namespace-store.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { catalogLocation } from '../bootstrap.ts';
@@ -127,6 +128,8 @@ export async function createCatalog(
       details: { location },
     });
     await addBucket(tx, context.sealing, { id, roots: [location, ...allowedRoots], bucket: request.bucket });
+    const { first_namespace: namespace } = request;
+    if (namespace !== '') await insertNamespace(tx, id, [namespace], {});
   });
   await makeRoots(context, [location, ...allowedRoots]);
   return {};

@@ -30,12 +30,12 @@ export async function addBucket(
   }
   if (bucket === null) throw new SkeinError('INVALID_REQUEST', 'a location in a bucket needs its settings (--storage)');
   const settings = readStorageSettings(bucket.settings);
-  if (bucket.key === null) {
+  if (bucket.key === null && settings.flavor !== 'aws') {
     throw new SkeinError('INVALID_REQUEST', 'the catalog needs a key for its bucket (--credentials FILE)');
   }
   await insertProfile(tx, id, {
     settings,
-    sealedKey: seal(sealing, bucket.key, ownKeyOwner(id)),
+    sealedKey: bucket.key === null ? null : seal(sealing, bucket.key, ownKeyOwner(id)),
     sealedEngineKey: bucket.engine_key === null ? null : seal(sealing, bucket.engine_key, engineKeyOwner(id)),
   });
 }

@@ -28,6 +28,7 @@ import {
   dropTenant,
   listTenants,
 } from './administration.ts';
+import { abortUploads } from './abort-uploads.ts';
 import { exportAudit } from './audit-export.ts';
 import { authorize } from './authorize.ts';
 import { abandonCommit, commitTables } from './commit-tables.ts';
@@ -105,6 +106,7 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     SignIn: unary(context, COORDINATOR, signIn),
     ...operatorCalls(context),
     VendKey: unary(context, WRITERS, vendKey),
+    AbortUploads: unary(context, COORDINATOR, abortUploads),
   };
   server.addService(definition, handlers);
   const host = config['internal_host'];

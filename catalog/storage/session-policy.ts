@@ -3,6 +3,8 @@ import { normalizeLocation } from '#shared/storage/location.ts';
 
 /** A key may read below its folders, or also write there. */
 export type Permission = 'read' | 'write';
+/** The catalog's own key also finds uploads that others have left. */
+export type KeyPermission = Permission | 'own';
 
 /** Longest policy that AssumeRole takes. */
 const POLICY_LENGTH_MAX = 2_048;
@@ -17,7 +19,7 @@ const WRITE = [...READ, 's3:PutObject', 's3:DeleteObject', 's3:AbortMultipartUpl
  */
 export function sessionPolicy(
   folders: readonly string[],
-  permission: Permission,
+  permission: KeyPermission,
   region: string,
   roleArn: string | null = null,
 ): string {
@@ -45,7 +47,7 @@ export function sessionPolicy(
         below.map((one) => `${bucket}/${one}`),
       ),
       statement(['s3:ListBucket'], bucket, { StringLike: { 's3:prefix': below } }),
-      statement(['s3:GetBucketLocation'], bucket),
+      statement(['s3:GetBucketLocation', ...(permission === 'own' ? ['s3:ListBucketMultipartUploads'] : [])], bucket),
     ],
   });
   if (policy.length <= POLICY_LENGTH_MAX) return policy;

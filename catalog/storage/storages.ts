@@ -11,7 +11,8 @@ import { hasSts, type AccessKey, type StorageSettings } from '../metadata/storag
 import { findProfileAt, type ProfileRow } from '../store/postgres/profile-store.ts';
 import type { Database } from '../store/postgres/tables.ts';
 import { assumeRole } from './assume-role.ts';
-import { sessionPolicy, type Permission } from './session-policy.ts';
+import { MachineKeys, type MachineKey } from './machine-key.ts';
+import { sessionPolicy, type KeyPermission } from './session-policy.ts';
 
 /** Temporary keys that are remembered: of the tables that are in use. */
 const KEYS_MAX = 10_000;
@@ -31,7 +32,7 @@ type Parts = {
 /** Whose key it is: the reader or writer of some folders. */
 export type Vending = {
   readonly folders: readonly string[];
-  readonly permission: Permission;
+  readonly permission: KeyPermission;
   readonly tenant: string;
   /** Id of a key that the store has refused, or that ends: another one is wanted. */
   readonly refused?: string;
@@ -44,6 +45,7 @@ export class Storages {
   readonly #parts: Parts;
   /** Files of buckets that were there a short while ago. */
   readonly #existing = new LRUCache<string, true>({ max: KEYS_MAX, ttl: EXISTENCE_MS });
+  readonly #machine = new MachineKeys();
   readonly #keys = new LRUCache<string, Promise<GivenKey>>({ max: KEYS_MAX });
 
   constructor(parts: Parts) {
@@ -65,10 +67,10 @@ export class Storages {
     if (!normal.startsWith('s3:')) return fileCredential(normal);
     const profile = await this.#profileAt(normal);
     const { settings, roots } = profile;
-    if (settings.roleArn === null) return toCredential(settings, this.#ownKey(profile), null);
+    if (settings.roleArn === null) return this.#ownCredential(profile, refused);
     return this.temporaryKey(profile, {
       folders: roots,
-      permission: 'write',
+      permission: 'own',
       tenant: profile.tenant,
       ...(refused === undefined ? {} : { refused }),
     });
@@ -110,13 +112,15 @@ export class Storages {
    * The key by which requests are signed where the store gives no temporary ones: the operator's for engines, else the catalog's own. It
    * leaves the process only as signatures.
    */
-  signingKey(profile: ProfileRow): S3Credential {
+  async signingKey(profile: ProfileRow): Promise<S3Credential> {
     const { sealedEngineKey, catalogId, settings } = profile;
-    const key =
-      sealedEngineKey === null
-        ? this.#ownKey(profile)
-        : openKey(this.#parts.sealing, sealedEngineKey, engineKeyOwner(catalogId));
-    return toCredential(settings, key, null);
+    if (sealedEngineKey === null) return this.#ownCredential(profile);
+    return toCredential(settings, openKey(this.#parts.sealing, sealedEngineKey, engineKeyOwner(catalogId)), null);
+  }
+
+  async #ownCredential(profile: ProfileRow, refused?: string): Promise<S3Credential> {
+    const key = await this.#ownKey(profile, refused);
+    return toCredential(profile.settings, key, 'expiresAtMs' in key ? key.expiresAtMs : null);
   }
 
   async #profileAt(location: string): Promise<ProfileRow> {
@@ -125,8 +129,13 @@ export class Storages {
     return profile;
   }
 
-  #ownKey({ sealedKey, catalogId, catalog }: ProfileRow): AccessKey {
+  /** The long-lived key of a catalog, or that of this machine. @throws NOT_SUPPORTED, STORAGE_ERROR */
+  async #ownKey(
+    { sealedKey, catalogId, catalog, settings }: ProfileRow,
+    refused?: string,
+  ): Promise<AccessKey | MachineKey> {
     if (sealedKey !== null) return openKey(this.#parts.sealing, sealedKey, ownKeyOwner(catalogId));
+    if (settings.flavor === 'aws') return this.#machine.key(refused);
     throw new SkeinError('NOT_SUPPORTED', `catalog ${catalog} has no key for its bucket (--credentials)`);
   }
 
@@ -151,13 +160,13 @@ export class Storages {
     }
     const make = async (): Promise<GivenKey> => {
       await check?.();
-      const temporary = await assumeRole(this.#ownKey(profile), settings, {
+      const temporary = await assumeRole(await this.#ownKey(profile), settings, {
         name: `skein-${catalog}-${permission}`,
         policy: sessionPolicy(sorted, permission, settings.region, settings.roleArn),
         lifeSeconds: Math.floor(keyLifeMs / 1_000),
       });
       const { expiresAtMs } = temporary;
-      const reach = { folders: sorted, writes: permission === 'write' };
+      const reach = { folders: sorted, writes: permission !== 'read' };
       const credential = { ...toCredential(settings, temporary, expiresAtMs), reach };
       return { credential, lifeMs: expiresAtMs - clock.nowMs() };
     };

@@ -5,6 +5,7 @@ import { machineMemory } from '#shared/config/machine-memory.ts';
 import type { Config, ConfigKey } from '#shared/config/config-schema.ts';
 import { CONFIG } from '#shared/config/config-schema.ts';
 import { childEnvironment, settingText } from '#shared/config/load-config.ts';
+import type { BucketSettingsInput } from '#proto/generated/skein/catalog/v1/BucketSettings.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { redactUrls } from '#shared/config/redact.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -34,6 +35,7 @@ import { choosePorts, flightSqlUrl, queryUrl, reachableUrl, type ClusterPorts } 
 import { health, untilReady, workersAttached } from './probes.ts';
 import { ensureSecret, secretPath } from './secrets.ts';
 import { ServiceLog } from './service-log.ts';
+import { makeFirstCatalog } from './first-catalog.ts';
 import { SupervisedChild, type ChildSpec } from './supervised-child.ts';
 
 /** Time for the services to end, then for Postgres; together under the five seconds that a stop may take. */
@@ -48,8 +50,12 @@ const POSTGRES_PROCESS = fileURLToPath(new URL('postgres-process.ts', import.met
 /** The launcher's output: `event` writes a JSON line to standard output, `tell` a line for people to standard error. */
 export type Voice = { readonly event: (line: object) => void; readonly tell: (line: string) => void };
 
+/** `bucket`: how the bucket of the first catalog is reached; null = it does not lie in one, or an earlier start has made it. */
+type StartParts = { readonly voice: Voice; readonly bucket: BucketSettingsInput | null };
+
 /** Runs a cluster until `stop` is aborted. @throws the reason of a failed start, after everything that had started has ended */
-export async function runCluster(loaded: LoadedConfig, voice: Voice, stop: AbortSignal): Promise<ExitCode> {
+export async function runCluster(loaded: LoadedConfig, parts: StartParts, stop: AbortSignal): Promise<ExitCode> {
+  const { voice } = parts;
   const dataDir = loaded.config.data_dir;
   const objection = smallMachine(machineMemory());
   if (objection !== undefined) voice.tell(objection);
@@ -60,7 +66,7 @@ export async function runCluster(loaded: LoadedConfig, voice: Voice, stop: Abort
     await endLeftovers(dataDir);
     const own = await withDoorCertificate(loaded);
     using _renewal = new DoorRenewal(loaded.config, voice);
-    const cluster = await startWithRetry(own, voice, stop);
+    const cluster = await startWithRetry(own, parts, stop);
     if (cluster !== undefined) {
       await aborted(stop);
       voice.tell('stopping');
@@ -84,11 +90,15 @@ function prepareDataDir(dataDir: string): void {
 }
 
 /** The started cluster; undefined when it was stopped before it was up. */
-async function startWithRetry(loaded: LoadedConfig, voice: Voice, stop: AbortSignal): Promise<Cluster | undefined> {
+async function startWithRetry(
+  loaded: LoadedConfig,
+  parts: StartParts,
+  stop: AbortSignal,
+): Promise<Cluster | undefined> {
   for (let attempt = 1; ; attempt++) {
     if (stop.aborted) return undefined;
     const ports = await choosePorts(loaded.config);
-    const cluster = new Cluster(loaded, ports, voice);
+    const cluster = new Cluster(loaded, ports, parts);
     try {
       await Promise.race([cluster.start(), aborted(stop)]);
       if (!stop.aborted) return cluster;
@@ -112,13 +122,15 @@ class Cluster {
   readonly #loaded: LoadedConfig;
   readonly #ports: ClusterPorts;
   readonly #voice: Voice;
+  readonly #bucket: StartParts['bucket'];
   readonly #logs: ServiceLog[] = [];
   readonly #postgres: SupervisedChild | undefined;
   readonly #services: readonly SupervisedChild[];
   #stopping = false;
 
-  constructor(loaded: LoadedConfig, ports: ClusterPorts, voice: Voice) {
+  constructor(loaded: LoadedConfig, ports: ClusterPorts, { voice, bucket }: StartParts) {
     this.#ports = ports;
+    this.#bucket = bucket;
     this.#voice = voice;
     this.#loaded = clusterConfig(loaded, ports);
     const specs = serviceSpecs(this.#loaded, ports);
@@ -149,6 +161,7 @@ class Cluster {
       throw error;
     }
     const { config } = this.#loaded;
+    if (this.#bucket !== null) await makeFirstCatalog(config, this.#bucket);
     const trust = doorTrust(config, doorCertificates(config));
     await Promise.all([
       untilReady(config['up.ready_timeout'], () => health(this.#catalogUrl(), {})),
@@ -326,7 +339,10 @@ function serviceSpecs({ config, sources }: LoadedConfig, ports: ClusterPorts): r
     name: own['worker.name'] ?? kind,
     url,
     command: [...serviceFlags(kind), SKEIN, kind],
-    environment: childEnvironment({ config: { ...config, ...own }, sources }, serviceEnvironment(kind)),
+    environment: withoutKeys(
+      kind,
+      childEnvironment({ config: { ...config, ...own }, sources }, serviceEnvironment(kind)),
+    ),
     // After SIGTERM a coordinator waits for its statements; here all services stop.
     stop: kind === 'coordinator' ? 'SIGINT' : 'SIGTERM',
     restartPauseMaxMs: config['up.restart_pause_max'],
@@ -355,6 +371,12 @@ function serviceSpecs({ config, sources }: LoadedConfig, ports: ClusterPorts): r
     ...workers,
   ];
 }
+
+/** Keys of AWS that the environment holds are the catalog's alone. */
+const withoutKeys = (kind: 'catalog' | 'coordinator' | 'worker', environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  kind === 'catalog'
+    ? environment
+    : Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('AWS_')));
 
 /** The non-default settings without secrets, which `config print` shows for a running cluster. */
 function publicSettings({ config, sources }: LoadedConfig): ServicesFile['settings'] {

@@ -1,5 +1,7 @@
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
+import { bucketOf } from '../bucket-flags.ts';
+import type { Flags } from '../command.ts';
 import { EXIT, exitCodeOf, type ExitCode } from '../exit-code.ts';
 import { runCluster, type Voice } from './launcher.ts';
 
@@ -7,14 +9,15 @@ import { runCluster, type Voice } from './launcher.ts';
  * `skein up`: a cluster on this machine, in the foreground. Standard output carries JSON lines only (`ready`, `exited`, `restarted`,
  * `admin_password`, `stopped`, `failed`), standard error text for people.
  */
-export async function up(given: LoadedConfig, withTls: boolean): Promise<ExitCode> {
+export async function up(given: LoadedConfig, flags: Flags): Promise<ExitCode> {
   const voice = standardVoice();
   const stop = new AbortController();
   // Repeated signals, also of different kinds, count as a single stop.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
   try {
-    const loaded: LoadedConfig = withTls ? { ...given, config: { ...given.config, 'up.tls': 'on' } } : given;
-    return await runCluster(loaded, voice, stop.signal);
+    const bucket = bucketOf(flags);
+    const loaded: LoadedConfig = flags.has('tls') ? { ...given, config: { ...given.config, 'up.tls': 'on' } } : given;
+    return await runCluster(loaded, { voice, bucket }, stop.signal);
   } catch (thrown) {
     return failedStart(thrown, voice);
   }

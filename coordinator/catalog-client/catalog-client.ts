@@ -128,6 +128,8 @@ export interface CatalogClient {
   storageKey(tenant: string, folders: readonly string[], permission: 'read' | 'write'): Promise<StorageCredential>;
   /** Another key in place of one that ends soon, or that the store has refused. @throws STORAGE_ERROR, CATALOG_UNAVAILABLE */
   renewKey(tenant: string, credential: S3Credential): Promise<S3Credential>;
+  /** Ends uploads to buckets that were begun and left, of files with `text`, a UUID, in their names. @throws STORAGE_ERROR, NOT_SUPPORTED */
+  abortUploads(folders: readonly string[], text: string): Promise<void>;
   /** Checks a password or a client secret. @throws WRONG_PASSWORD, TOO_MANY_SIGN_INS */
   signIn(credentials: ShownCredentials): Promise<{ readonly token: string }>;
   /** The keys that verify tokens, a JSON Web Key Set. */
@@ -239,7 +241,11 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
 type Lists = Pick<CatalogClient, 'listCatalogs' | 'listNamespaces' | 'listTables'>;
 type Changes = Pick<CatalogClient, 'runOperation' | 'runPrincipalStatement' | 'commitTables' | 'abandonCommit'>;
 
-const keyCalls = (call: CatalogCall): Pick<CatalogClient, 'storageKey' | 'renewKey'> => ({
+const keyCalls = (call: CatalogCall): Pick<CatalogClient, 'storageKey' | 'renewKey' | 'abortUploads'> => ({
+  abortUploads: async (folders, text) => {
+    const remote = folders.filter((folder) => !normalizeLocation(folder).startsWith('file:'));
+    if (remote.length > 0) await call('AbortUploads', { folders: remote, text });
+  },
   storageKey: async (tenant, folders, permission) => {
     const local = folders.find((folder) => normalizeLocation(folder).startsWith('file:'));
     if (local !== undefined) return fileCredential(local);

@@ -38,7 +38,7 @@ export interface OpenUnload {
 type Options = {
   readonly intents: UnloadIntents;
   readonly catalog: Pick<StageCatalog, 'beginUpload' | 'findUpload' | 'endUpload'>;
-  readonly keys: Pick<CatalogClient, 'storageKey'>;
+  readonly keys: Pick<CatalogClient, 'storageKey' | 'abortUploads'>;
   readonly log: Logger;
 };
 
@@ -189,6 +189,7 @@ export class UnloadJournal {
     const { catalog, intents } = this.#options;
     const { uploadId: id, stage: location } = intent;
     const upload = { id, stage: await this.#stageAt(location) };
+    await this.#options.keys.abortUploads([location], id);
     await removeUpload(upload);
     await catalog.endUpload(id, true);
     const again = async (): Promise<void> => {

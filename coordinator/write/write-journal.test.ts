@@ -59,6 +59,7 @@ function open(left: readonly WriteIntent[], outcome: CommitOutcome): void {
     abandonCommit: () => Promise.resolve(outcome),
     renewKey: (_tenant: string, key: S3Credential) => Promise.resolve(key),
     storageKey: () => Promise.resolve(FILE_CREDENTIAL),
+    abortUploads: () => Promise.resolve(),
   };
   journal = new WriteJournal({ intents, catalog, log: silentLogger });
 }

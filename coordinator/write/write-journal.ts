@@ -41,7 +41,7 @@ export interface OpenWrite {
 
 type Options = {
   readonly intents: WriteIntents;
-  readonly catalog: Pick<CatalogClient, 'abandonCommit' | 'storageKey' | 'renewKey'>;
+  readonly catalog: Pick<CatalogClient, 'abandonCommit' | 'storageKey' | 'renewKey' | 'abortUploads'>;
   readonly log: Logger;
 };
 
@@ -172,8 +172,9 @@ export class WriteJournal {
   async #keepOnly(intent: WriteIntent, named: readonly string[]): Promise<void> {
     const kept = new Set(named);
     const isOther = (name: string): boolean => !kept.has(name);
-    await this.#removeData(intent, isOther);
     const mayHaveRetried = intent.files !== null;
+    if (mayHaveRetried) await this.#abortUploads(intent);
+    await this.#removeData(intent, isOther);
     if (mayHaveRetried) {
       await sleep(SWEEP_AGAIN_MS, undefined, { signal: this.#behind.signal, ref: false });
       await this.#removeData(intent, isOther);
@@ -191,6 +192,11 @@ export class WriteJournal {
     await storage.removeEmptyFolders(data);
   }
 
+  /** Ends the uploads that a worker or a coordinator of the write has left when it was killed. */
+  #abortUploads({ writeId, places: { data, metadata } }: WriteIntent): Promise<void> {
+    return this.#options.catalog.abortUploads([data, metadata], writeId);
+  }
+
   /** The storage of a write's files. Keys of buckets end: whoever ends a write asks for another. */
   async #storage({ principal, places: { data, metadata } }: WriteIntent): Promise<Storage> {
     const { catalog } = this.#options;
@@ -203,6 +209,7 @@ export class WriteJournal {
     const { writeId, places } = intent;
     const { metadata } = places;
     try {
+      await this.#abortUploads(intent);
       await this.#removeData(intent, () => true);
       const storage = await this.#storage(intent);
       for await (const files of storage.list(metadata)) {

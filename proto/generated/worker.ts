@@ -5,6 +5,8 @@ import type { AnswerInput as _skein_calls_v1_AnswerInput, Answer as _skein_calls
 import type { CallInput as _skein_calls_v1_CallInput, Call as _skein_calls_v1_Call } from './skein/calls/v1/Call.ts';
 import type { CancelTaskReplyInput as _skein_worker_v1_CancelTaskReplyInput, CancelTaskReply as _skein_worker_v1_CancelTaskReply } from './skein/worker/v1/CancelTaskReply.ts';
 import type { CancelTaskRequestInput as _skein_worker_v1_CancelTaskRequestInput, CancelTaskRequest as _skein_worker_v1_CancelTaskRequest } from './skein/worker/v1/CancelTaskRequest.ts';
+import type { ClearCacheReplyInput as _skein_worker_v1_ClearCacheReplyInput, ClearCacheReply as _skein_worker_v1_ClearCacheReply } from './skein/worker/v1/ClearCacheReply.ts';
+import type { ClearCacheRequestInput as _skein_worker_v1_ClearCacheRequestInput, ClearCacheRequest as _skein_worker_v1_ClearCacheRequest } from './skein/worker/v1/ClearCacheRequest.ts';
 import type { CoordinatorBeatInput as _skein_worker_v1_CoordinatorBeatInput, CoordinatorBeat as _skein_worker_v1_CoordinatorBeat } from './skein/worker/v1/CoordinatorBeat.ts';
 import type { DrainReplyInput as _skein_worker_v1_DrainReplyInput, DrainReply as _skein_worker_v1_DrainReply } from './skein/worker/v1/DrainReply.ts';
 import type { DrainRequestInput as _skein_worker_v1_DrainRequestInput, DrainRequest as _skein_worker_v1_DrainRequest } from './skein/worker/v1/DrainRequest.ts';
@@ -42,6 +44,8 @@ export interface ProtoGrpcType {
       v1: {
         CancelTaskReply: MessageTypeDefinition<_skein_worker_v1_CancelTaskReplyInput, _skein_worker_v1_CancelTaskReply>
         CancelTaskRequest: MessageTypeDefinition<_skein_worker_v1_CancelTaskRequestInput, _skein_worker_v1_CancelTaskRequest>
+        ClearCacheReply: MessageTypeDefinition<_skein_worker_v1_ClearCacheReplyInput, _skein_worker_v1_ClearCacheReply>
+        ClearCacheRequest: MessageTypeDefinition<_skein_worker_v1_ClearCacheRequestInput, _skein_worker_v1_ClearCacheRequest>
         CoordinatorBeat: MessageTypeDefinition<_skein_worker_v1_CoordinatorBeatInput, _skein_worker_v1_CoordinatorBeat>
         DrainReply: MessageTypeDefinition<_skein_worker_v1_DrainReplyInput, _skein_worker_v1_DrainReply>
         DrainRequest: MessageTypeDefinition<_skein_worker_v1_DrainRequestInput, _skein_worker_v1_DrainRequest>

@@ -145,6 +145,8 @@ export const fileStorage: Storage = {
     if (failures.length > 0) throw failures[0];
   },
 
+  abortUploads: () => Promise.resolve(0),
+
   localPath,
 };
 

@@ -44,6 +44,11 @@ export interface Storage {
   modifiedMs(location: string): Promise<number | undefined>;
   /** Deletes files, as many as possible before it throws. A missing file is not an error; neither is a folder, which stays. */
   remove(locations: readonly string[]): Promise<void>;
+  /**
+   * Ends the uploads below a folder that somebody began and did not end, of files whose names hold `text`; a file system has none.
+   * @returns their number
+   */
+  abortUploads(folder: string, text: string): Promise<number>;
   /** Whether a file exists; a folder does not count. */
   exists(location: string): Promise<boolean>;
   /**

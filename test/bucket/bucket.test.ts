@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { makeBucketCatalog } from '#test/support/bucket-catalog.ts';
-import { projectRoot, type StartedCluster } from '#test/support/cluster.ts';
+import { projectRoot, settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
 import { differences } from '#test/support/compare-rows.ts';
 import { MINIO_BUILD_MS, startMinio, type Minio } from '#test/support/minio.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
@@ -16,7 +16,7 @@ let cluster: StartedCluster;
 beforeAll(async () => {
   minio = await startMinio();
   await minio.makeBucket('warehouse');
-  cluster = await startOwnCluster();
+  cluster = await startOwnCluster({ env: settingsEnv({ 'coordinator.orphan_retention_min': '0s' }) });
   await makeBucketCatalog(cluster, minio, { name: 'cloud', location: 's3://warehouse/lake' });
   await cluster.sql('CREATE SCHEMA cloud.s');
 }, MINIO_BUILD_MS);
@@ -92,6 +92,32 @@ test('a dropped table that is purged leaves no object', async () => {
   expect((await objectsBelow(location)).length).toBeGreaterThan(2);
   await cluster.sql('DROP TABLE cloud.s.gone PURGE');
   await expect.poll(() => objectsBelow(location), { timeout: 20_000 }).toEqual([]);
+});
+
+test('snapshots that expire and orphans take their objects with them, by thousands, and nothing else', async () => {
+  await cluster.sql('CREATE TABLE cloud.s.kept AS SELECT i AS id FROM range(100) AS r(i)');
+  await cluster.sql('INSERT OVERWRITE cloud.s.kept SELECT i AS id FROM range(50) AS r(i)');
+  const { body } = await cluster.catalog('GET', '/v1/cloud/namespaces/s/tables/kept');
+  const { location } = (body as { metadata: { location: string } }).metadata;
+  const data = async (): Promise<readonly string[]> =>
+    (await objectsBelow(location)).filter((one) => one.endsWith('.parquet'));
+  const before = await data();
+  await cluster.sql("ALTER TABLE cloud.s.kept EXECUTE expire_snapshots(retention_threshold => '0s')");
+  expect((await data()).length).toBeLessThan(before.length);
+  const storage = openStorage(location, minio.key);
+  const orphans = Array.from({ length: 1_100 }, (_, i) => `${location}/data/orphan-${i}.parquet`);
+  for (let at = 0; at < orphans.length; at += 50) {
+    await Promise.all(orphans.slice(at, at + 50).map((one) => storage.write(one, Buffer.from('x'))));
+  }
+  const kept = (await data()).length - orphans.length;
+  // Its time is one of whole seconds.
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  const removed = await cluster.sql(
+    "ALTER TABLE cloud.s.kept EXECUTE remove_orphan_files(retention_threshold => '0s')",
+  );
+  expect(removed[1]).toEqual(['deleted_files_count', orphans.length]);
+  expect(await data()).toHaveLength(kept);
+  expect(await cluster.sql('SELECT count(*) FROM cloud.s.kept')).toEqual([[50]]);
 });
 
 const TABLES = ['customer', 'lineitem', 'nation', 'orders', 'part', 'partsupp', 'region', 'supplier'];

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { openStorage } from '#shared/storage/open-storage.ts';
+import { S3Client } from '#shared/storage/s3/s3-client.ts';
 import { makeBucketCatalog } from '#test/support/bucket-catalog.ts';
 import { settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
 import { MINIO_BUILD_MS, startMinio, type Minio } from '#test/support/minio.ts';
@@ -170,6 +172,45 @@ test('keys that the store has forgotten are renewed in the middle of a statement
   proxy.set({});
   expect(await cluster.sql(BASE)).toEqual(BASE_ROWS);
 });
+
+/** Uploads of parts that nobody has ended. */
+async function openUploads(): Promise<number> {
+  const client = new S3Client(minio.key);
+  const { body } = await client.send({ bucket: 'warehouse', key: '', method: 'GET', query: { uploads: '' } });
+  return String(body).split('<Upload>').length - 1;
+}
+
+test.each(['statement', 'worker', 'coordinator'] as const)(
+  'a %s that ends in the middle of an upload leaves neither upload nor object',
+  async (what) => {
+    await expect.poll(async () => (await cluster.query('SELECT 1')).status, { timeout: 30_000 }).toBe(200);
+    const before = await objectsBelow('s3://warehouse/lake');
+    proxy.set({ bytesPerSecond: 4e6 });
+    const queryId = randomUUID();
+    const running = cluster
+      .query(
+        `CREATE TABLE cloud.f.large_${what} AS SELECT i, hash(i)::VARCHAR || hash(i + 1)::VARCHAR AS t FROM range(1_600_000) AS r(i)`,
+        { queryId },
+      )
+      .catch(() => undefined);
+    await expect.poll(openUploads, { timeout: 60_000, interval: 50 }).toBeGreaterThan(0);
+    if (what === 'statement') {
+      const headers = { authorization: `Bearer ${await cluster.token()}` };
+      await fetch(`${cluster.queryUrl}/api/query/${queryId}`, { method: 'DELETE', headers });
+    } else {
+      const pids = what === 'worker' ? cluster.workers().map(({ pid }) => pid) : [await cluster.pidOf(what)];
+      for (const pid of pids) process.kill(pid, 'SIGKILL');
+    }
+    const status = (await running)?.status;
+    proxy.set({});
+    await expect.poll(openUploads, { timeout: 45_000 }).toBe(0);
+    const left = async (): Promise<readonly string[]> =>
+      (await objectsBelow('s3://warehouse/lake')).filter((one) => !before.includes(one));
+    if (status === 200) expect(await cluster.sql(`SELECT count(*) FROM cloud.f.large_${what}`)).toEqual([[1_600_000]]);
+    else await expect.poll(left, { timeout: 45_000 }).toEqual([]);
+  },
+  240_000,
+);
 
 test('a statement that fails or is cancelled while it writes leaves no object', async () => {
   proxy.set({ bytesPerSecond: 2e6 });

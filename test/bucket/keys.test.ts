@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeBucketCatalog } from '#test/support/bucket-catalog.ts';
 import type { StartedCluster } from '#test/support/cluster.ts';
 import { MINIO_BUILD_MS, startMinio, type Minio } from '#test/support/minio.ts';
+import { processHolds } from '#test/support/process-memory.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
 
 let minio: Minio;
@@ -57,6 +58,16 @@ test('the long-lived secret is in no file of the data directory, no list and no 
   }
   expect(cluster.log).not.toContain(secret);
 });
+
+test('no worker and no coordinator has the long-lived secret, in memory, environment or command line', async () => {
+  await cluster.sql('CREATE TABLE cloud.k.more AS SELECT * FROM cloud.k.t');
+  const services = await cluster.services();
+  const pids = services.filter(({ kind }) => kind === 'worker' || kind === 'coordinator').map(({ pid }) => pid);
+  expect(pids.length).toBeGreaterThanOrEqual(3);
+  for (const pid of pids) expect(await processHolds(pid, minio.key.secretAccessKey), String(pid)).toBe(false);
+  // The search finds what is there: the catalog opens the bucket with it.
+  expect(await processHolds(await cluster.pidOf('catalog'), minio.key.secretAccessKey)).toBe(true);
+}, 120_000);
 
 test('a new key of the file encrypts the secrets again, and the bucket opens as before', async () => {
   expect(await cluster.cliOk(['admin', 'secrets', 'rotate'])).toContain('2 secrets are encrypted with a new key');

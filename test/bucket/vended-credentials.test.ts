@@ -237,6 +237,21 @@ test('a store that gives no keys: the load says so, the endpoint is 406, and the
   expect((await catalog.rest('GET', '/v1/plain/namespaces/s/tables/t/credentials')).status).toBe(406);
 });
 
+test('a table that has had too many folders for one policy has no key, and its load says so', async () => {
+  await create('wanderer');
+  for (let i = 0; i < 16; i += 1) {
+    const update = { action: 'set-location', location: `s3://warehouse/lake/${'long-'.repeat(25)}${i}` };
+    const moved = await catalog.rest('POST', `${TABLES}/wanderer`, { body: { requirements: [], updates: [update] } });
+    expect(moved.status, JSON.stringify(moved.body)).toBe(200);
+  }
+  const answer = await load('wanderer');
+  expect(answer.status).toBe(200);
+  expect(answer.body['storage-credentials']).toBeUndefined();
+  expect(configOf(answer)['skein.vended-credentials']).toBe('unavailable');
+  const refused = await catalog.rest('GET', `${TABLES}/wanderer/credentials`);
+  expect(errorOf(refused)).toEqual([406, 'UnsupportedOperationException', expect.stringContaining('17 folders')]);
+});
+
 test('an Idempotency-Key gives the table again, and no credential is stored for it', async () => {
   const headers = { ...VENDED, 'Idempotency-Key': '019396a0-0000-7000-8000-0000000000a1' };
   const first = await create('once', {}, headers);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -89,4 +90,19 @@ test('nor does one whose reader has stopped; it gets the rest when it reads agai
   readOn();
   const { rows, row_count: rowCount } = await body.promise;
   expect([rowCount, rows.length, new Set(rows.map(([i]) => i)).size]).toEqual([ROWS, ROWS, ROWS]);
+});
+
+test('nor does a client of Flight SQL that stops reading', async () => {
+  const info = await flight.info('CommandStatementQuery', { query: LARGE });
+  const call = flight.client.DoGet({ ticket: ticketOf(info) }, flight.metadata);
+  await once(call, 'data');
+  call.pause();
+  const startMs = performance.now();
+  expect(await cluster.sql('SELECT count(*) FROM range(3)')).toEqual([[3]]);
+  expect(performance.now() - startMs).toBeLessThan(15_000);
+  let bytes = 0;
+  call.on('data', ({ data_body: body }: { readonly data_body: Buffer }) => (bytes += body.length));
+  call.resume();
+  await once(call, 'end');
+  expect(bytes).toBeGreaterThan(ROWS * 900);
 });

@@ -253,6 +253,13 @@ export class DiskCache implements Disposable {
     }
   }
 
+  /** Removes the copies that nobody reads at this moment. @returns their bytes */
+  clear(): number {
+    let bytes = 0;
+    for (const copy of this.#copies.values()) if (this.#remove(copy)) bytes += copy.bytes;
+    return bytes;
+  }
+
   /** Removes copies of which a task could not read one. */
   #giveUp(keys: readonly string[]): void {
     for (const key of keys) {

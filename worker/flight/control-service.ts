@@ -1,6 +1,8 @@
 import type { handleUnaryCall, sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js';
 import type { CancelTaskReplyInput } from '#proto/generated/skein/worker/v1/CancelTaskReply.ts';
 import type { CancelTaskRequest } from '#proto/generated/skein/worker/v1/CancelTaskRequest.ts';
+import type { ClearCacheReplyInput } from '#proto/generated/skein/worker/v1/ClearCacheReply.ts';
+import type { ClearCacheRequest } from '#proto/generated/skein/worker/v1/ClearCacheRequest.ts';
 import type { CoordinatorBeat } from '#proto/generated/skein/worker/v1/CoordinatorBeat.ts';
 import type { DrainReplyInput } from '#proto/generated/skein/worker/v1/DrainReply.ts';
 import type { DrainRequest } from '#proto/generated/skein/worker/v1/DrainRequest.ts';
@@ -48,6 +50,8 @@ export type ControlOptions = {
   readonly clock: Clock;
   readonly beat: () => WorkerState;
   readonly beatIntervalMs: number;
+  /** Deletes copies of data files and objects that are kept. @returns their bytes */
+  readonly clearCache: () => Promise<number>;
   /** Takes what the coordinator says of how slots share their time. */
   readonly onLevels: (spec: MlfqSpec) => void;
   /** Takes what it says of the time that queries have had. */
@@ -91,6 +95,9 @@ export function controlHandlers(options: ControlOptions): WorkerHandlers {
     ...asked,
     Calls: answerCalls(definition, asked, (wire) => security.admit(wire, READERS)),
     Attach: attachHandler(options),
+    ClearCache: unary<ClearCacheRequest, ClearCacheReplyInput>(security, ['operator'], async () => ({
+      bytes: await options.clearCache(),
+    })),
     Drain: unary<DrainRequest, DrainReplyInput>(security, ['coordinator', 'operator'], async () => {
       await tasks.drain();
       return {};

@@ -18,6 +18,8 @@ export type ObjectFolderSettings = {
   readonly folder: string;
   /** Bytes that are kept; what tasks have in use may be more. */
   readonly bytesMax: number;
+  /** A folder of other copies, which have their room of the same bytes. */
+  readonly beside: string;
 };
 
 /** Room is made down to this share of the limit. */
@@ -33,6 +35,16 @@ export async function clearHeld(settings: ObjectFolderSettings): Promise<void> {
   for await (const { path } of copies(keptFolder(settings))) {
     if (path.endsWith(UNFINISHED)) await rm(path, { force: true });
   }
+}
+
+/** Deletes the copies that are kept; those in use stay until their tasks end. @returns their bytes */
+export async function clearKept(settings: ObjectFolderSettings): Promise<number> {
+  let bytes = 0;
+  for await (const copy of copies(keptFolder(settings))) {
+    await rm(copy.path, { force: true });
+    bytes += copy.bytes;
+  }
+  return bytes;
 }
 
 /** An object, and what its copy is called. */
@@ -125,6 +137,7 @@ export class ObjectFolder {
     const found: Copy[] = [];
     for await (const copy of copies(keptFolder(this.#settings))) found.push(copy);
     let bytes = found.reduce((sum, one) => sum + one.bytes, 0);
+    for await (const copy of copies(this.#settings.beside)) bytes += copy.bytes;
     if (bytes <= bytesMax) return;
     for (const { path, bytes: own } of found.toSorted((a, b) => a.usedMs - b.usedMs)) {
       if (bytes <= bytesMax * SWEPT_SHARE) return;

@@ -6,6 +6,7 @@ import { S3Client } from './s3-client.ts';
 import { listObjects, removeObjects } from './s3-lists.ts';
 import { s3Location, s3Place } from './s3-object.ts';
 import { headObject, readObject, readRange, readTail } from './s3-ranges.ts';
+import { abortUploads } from './s3-uploads.ts';
 import { copyObject, putObject, putStream } from './s3-writes.ts';
 
 /** Storage of `s3:` locations. It has no folders and no links; the programs of this machine cannot open its files. */
@@ -45,6 +46,7 @@ export function s3Storage(credential: S3Credential, use?: StorageUse): Storage {
     fileAt,
     modifiedMs: async (location) => (await fileAt(location))?.modifiedMs,
     remove: (locations) => removeObjects(client, locations),
+    abortUploads: (folder, text) => abortUploads(client, folder, text),
     exists: async (location) => (await headObject(client, location)) !== undefined,
     makeFolder: () => Promise.resolve(),
     removeEmptyFolders: () => Promise.resolve(),

@@ -4,6 +4,8 @@ import type * as grpc from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/proto-loader'
 import type { AbandonCommitReplyInput as _skein_catalog_v1_AbandonCommitReplyInput, AbandonCommitReply as _skein_catalog_v1_AbandonCommitReply } from '../../../skein/catalog/v1/AbandonCommitReply.ts';
 import type { AbandonCommitRequestInput as _skein_catalog_v1_AbandonCommitRequestInput, AbandonCommitRequest as _skein_catalog_v1_AbandonCommitRequest } from '../../../skein/catalog/v1/AbandonCommitRequest.ts';
+import type { AbortUploadsReplyInput as _skein_catalog_v1_AbortUploadsReplyInput, AbortUploadsReply as _skein_catalog_v1_AbortUploadsReply } from '../../../skein/catalog/v1/AbortUploadsReply.ts';
+import type { AbortUploadsRequestInput as _skein_catalog_v1_AbortUploadsRequestInput, AbortUploadsRequest as _skein_catalog_v1_AbortUploadsRequest } from '../../../skein/catalog/v1/AbortUploadsRequest.ts';
 import type { AlterCatalogReplyInput as _skein_catalog_v1_AlterCatalogReplyInput, AlterCatalogReply as _skein_catalog_v1_AlterCatalogReply } from '../../../skein/catalog/v1/AlterCatalogReply.ts';
 import type { AlterCatalogRequestInput as _skein_catalog_v1_AlterCatalogRequestInput, AlterCatalogRequest as _skein_catalog_v1_AlterCatalogRequest } from '../../../skein/catalog/v1/AlterCatalogRequest.ts';
 import type { AlterTenantReplyInput as _skein_catalog_v1_AlterTenantReplyInput, AlterTenantReply as _skein_catalog_v1_AlterTenantReply } from '../../../skein/catalog/v1/AlterTenantReply.ts';
@@ -93,6 +95,15 @@ export interface CatalogInternalClient extends grpc.Client {
   abandonCommit(argument: _skein_catalog_v1_AbandonCommitRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_AbandonCommitReply>): grpc.ClientUnaryCall;
   abandonCommit(argument: _skein_catalog_v1_AbandonCommitRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AbandonCommitReply>): grpc.ClientUnaryCall;
   abandonCommit(argument: _skein_catalog_v1_AbandonCommitRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_AbandonCommitReply>): grpc.ClientUnaryCall;
+  
+  AbortUploads(argument: _skein_catalog_v1_AbortUploadsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AbortUploadsReply>): grpc.ClientUnaryCall;
+  AbortUploads(argument: _skein_catalog_v1_AbortUploadsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_AbortUploadsReply>): grpc.ClientUnaryCall;
+  AbortUploads(argument: _skein_catalog_v1_AbortUploadsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AbortUploadsReply>): grpc.ClientUnaryCall;
+  AbortUploads(argument: _skein_catalog_v1_AbortUploadsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_AbortUploadsReply>): grpc.ClientUnaryCall;
+  abortUploads(argument: _skein_catalog_v1_AbortUploadsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AbortUploadsReply>): grpc.ClientUnaryCall;
+  abortUploads(argument: _skein_catalog_v1_AbortUploadsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_AbortUploadsReply>): grpc.ClientUnaryCall;
+  abortUploads(argument: _skein_catalog_v1_AbortUploadsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AbortUploadsReply>): grpc.ClientUnaryCall;
+  abortUploads(argument: _skein_catalog_v1_AbortUploadsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_AbortUploadsReply>): grpc.ClientUnaryCall;
   
   AlterCatalog(argument: _skein_catalog_v1_AlterCatalogRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AlterCatalogReply>): grpc.ClientUnaryCall;
   AlterCatalog(argument: _skein_catalog_v1_AlterCatalogRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_AlterCatalogReply>): grpc.ClientUnaryCall;
@@ -456,6 +467,8 @@ export interface CatalogInternalClient extends grpc.Client {
 export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementation {
   AbandonCommit: grpc.handleUnaryCall<_skein_catalog_v1_AbandonCommitRequest, _skein_catalog_v1_AbandonCommitReplyInput>;
   
+  AbortUploads: grpc.handleUnaryCall<_skein_catalog_v1_AbortUploadsRequest, _skein_catalog_v1_AbortUploadsReplyInput>;
+  
   AlterCatalog: grpc.handleUnaryCall<_skein_catalog_v1_AlterCatalogRequest, _skein_catalog_v1_AlterCatalogReplyInput>;
   
   AlterTenant: grpc.handleUnaryCall<_skein_catalog_v1_AlterTenantRequest, _skein_catalog_v1_AlterTenantReplyInput>;
@@ -542,6 +555,7 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
 
 export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   AbandonCommit: MethodDefinition<_skein_catalog_v1_AbandonCommitRequestInput, _skein_catalog_v1_AbandonCommitReplyInput, _skein_catalog_v1_AbandonCommitRequest, _skein_catalog_v1_AbandonCommitReply>
+  AbortUploads: MethodDefinition<_skein_catalog_v1_AbortUploadsRequestInput, _skein_catalog_v1_AbortUploadsReplyInput, _skein_catalog_v1_AbortUploadsRequest, _skein_catalog_v1_AbortUploadsReply>
   AlterCatalog: MethodDefinition<_skein_catalog_v1_AlterCatalogRequestInput, _skein_catalog_v1_AlterCatalogReplyInput, _skein_catalog_v1_AlterCatalogRequest, _skein_catalog_v1_AlterCatalogReply>
   AlterTenant: MethodDefinition<_skein_catalog_v1_AlterTenantRequestInput, _skein_catalog_v1_AlterTenantReplyInput, _skein_catalog_v1_AlterTenantRequest, _skein_catalog_v1_AlterTenantReply>
   Authorize: MethodDefinition<_skein_catalog_v1_AuthorizeRequestInput, _skein_catalog_v1_AuthorizeReplyInput, _skein_catalog_v1_AuthorizeRequest, _skein_catalog_v1_AuthorizeReply>

@@ -10,6 +10,7 @@ export interface CreateCatalogRequestInput {
   readonly allow_roots?: readonly (string)[];
   readonly undrop_window_ms?: (number | string | Long);
   readonly bucket?: (_skein_catalog_v1_BucketSettingsInput | null);
+  readonly first_namespace?: (string);
 }
 
 export interface CreateCatalogRequest {
@@ -19,4 +20,5 @@ export interface CreateCatalogRequest {
   readonly allow_roots: readonly (string)[];
   readonly undrop_window_ms: (string);
   readonly bucket: (_skein_catalog_v1_BucketSettings | null);
+  readonly first_namespace: (string);
 }

@@ -6,6 +6,8 @@ import type { AnswerInput as _skein_calls_v1_AnswerInput, Answer as _skein_calls
 import type { CallInput as _skein_calls_v1_CallInput, Call as _skein_calls_v1_Call } from '../../../skein/calls/v1/Call.ts';
 import type { CancelTaskReplyInput as _skein_worker_v1_CancelTaskReplyInput, CancelTaskReply as _skein_worker_v1_CancelTaskReply } from '../../../skein/worker/v1/CancelTaskReply.ts';
 import type { CancelTaskRequestInput as _skein_worker_v1_CancelTaskRequestInput, CancelTaskRequest as _skein_worker_v1_CancelTaskRequest } from '../../../skein/worker/v1/CancelTaskRequest.ts';
+import type { ClearCacheReplyInput as _skein_worker_v1_ClearCacheReplyInput, ClearCacheReply as _skein_worker_v1_ClearCacheReply } from '../../../skein/worker/v1/ClearCacheReply.ts';
+import type { ClearCacheRequestInput as _skein_worker_v1_ClearCacheRequestInput, ClearCacheRequest as _skein_worker_v1_ClearCacheRequest } from '../../../skein/worker/v1/ClearCacheRequest.ts';
 import type { CoordinatorBeatInput as _skein_worker_v1_CoordinatorBeatInput, CoordinatorBeat as _skein_worker_v1_CoordinatorBeat } from '../../../skein/worker/v1/CoordinatorBeat.ts';
 import type { DrainReplyInput as _skein_worker_v1_DrainReplyInput, DrainReply as _skein_worker_v1_DrainReply } from '../../../skein/worker/v1/DrainReply.ts';
 import type { DrainRequestInput as _skein_worker_v1_DrainRequestInput, DrainRequest as _skein_worker_v1_DrainRequest } from '../../../skein/worker/v1/DrainRequest.ts';
@@ -40,6 +42,15 @@ export interface WorkerClient extends grpc.Client {
   cancelTask(argument: _skein_worker_v1_CancelTaskRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_worker_v1_CancelTaskReply>): grpc.ClientUnaryCall;
   cancelTask(argument: _skein_worker_v1_CancelTaskRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_CancelTaskReply>): grpc.ClientUnaryCall;
   cancelTask(argument: _skein_worker_v1_CancelTaskRequestInput, callback: grpc.requestCallback<_skein_worker_v1_CancelTaskReply>): grpc.ClientUnaryCall;
+  
+  ClearCache(argument: _skein_worker_v1_ClearCacheRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_ClearCacheReply>): grpc.ClientUnaryCall;
+  ClearCache(argument: _skein_worker_v1_ClearCacheRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_worker_v1_ClearCacheReply>): grpc.ClientUnaryCall;
+  ClearCache(argument: _skein_worker_v1_ClearCacheRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_ClearCacheReply>): grpc.ClientUnaryCall;
+  ClearCache(argument: _skein_worker_v1_ClearCacheRequestInput, callback: grpc.requestCallback<_skein_worker_v1_ClearCacheReply>): grpc.ClientUnaryCall;
+  clearCache(argument: _skein_worker_v1_ClearCacheRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_ClearCacheReply>): grpc.ClientUnaryCall;
+  clearCache(argument: _skein_worker_v1_ClearCacheRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_worker_v1_ClearCacheReply>): grpc.ClientUnaryCall;
+  clearCache(argument: _skein_worker_v1_ClearCacheRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_ClearCacheReply>): grpc.ClientUnaryCall;
+  clearCache(argument: _skein_worker_v1_ClearCacheRequestInput, callback: grpc.requestCallback<_skein_worker_v1_ClearCacheReply>): grpc.ClientUnaryCall;
   
   Drain(argument: _skein_worker_v1_DrainRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_DrainReply>): grpc.ClientUnaryCall;
   Drain(argument: _skein_worker_v1_DrainRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_worker_v1_DrainReply>): grpc.ClientUnaryCall;
@@ -104,6 +115,8 @@ export interface WorkerHandlers extends grpc.UntypedServiceImplementation {
   
   CancelTask: grpc.handleUnaryCall<_skein_worker_v1_CancelTaskRequest, _skein_worker_v1_CancelTaskReplyInput>;
   
+  ClearCache: grpc.handleUnaryCall<_skein_worker_v1_ClearCacheRequest, _skein_worker_v1_ClearCacheReplyInput>;
+  
   Drain: grpc.handleUnaryCall<_skein_worker_v1_DrainRequest, _skein_worker_v1_DrainReplyInput>;
   
   EndQuery: grpc.handleUnaryCall<_skein_worker_v1_EndQueryRequest, _skein_worker_v1_EndQueryReplyInput>;
@@ -122,6 +135,7 @@ export interface WorkerDefinition extends grpc.ServiceDefinition {
   Attach: MethodDefinition<_skein_worker_v1_CoordinatorBeatInput, _skein_worker_v1_WorkerBeatInput, _skein_worker_v1_CoordinatorBeat, _skein_worker_v1_WorkerBeat>
   Calls: MethodDefinition<_skein_calls_v1_CallInput, _skein_calls_v1_AnswerInput, _skein_calls_v1_Call, _skein_calls_v1_Answer>
   CancelTask: MethodDefinition<_skein_worker_v1_CancelTaskRequestInput, _skein_worker_v1_CancelTaskReplyInput, _skein_worker_v1_CancelTaskRequest, _skein_worker_v1_CancelTaskReply>
+  ClearCache: MethodDefinition<_skein_worker_v1_ClearCacheRequestInput, _skein_worker_v1_ClearCacheReplyInput, _skein_worker_v1_ClearCacheRequest, _skein_worker_v1_ClearCacheReply>
   Drain: MethodDefinition<_skein_worker_v1_DrainRequestInput, _skein_worker_v1_DrainReplyInput, _skein_worker_v1_DrainRequest, _skein_worker_v1_DrainReply>
   EndQuery: MethodDefinition<_skein_worker_v1_EndQueryRequestInput, _skein_worker_v1_EndQueryReplyInput, _skein_worker_v1_EndQueryRequest, _skein_worker_v1_EndQueryReply>
   Reach: MethodDefinition<_skein_worker_v1_ReachRequestInput, _skein_worker_v1_ReachReplyInput, _skein_worker_v1_ReachRequest, _skein_worker_v1_ReachReply>

@@ -1,0 +1,56 @@
+import { SkeinError } from '#shared/error.ts';
+import type { AccessKey } from '../metadata/storage-settings.ts';
+
+/** The key of this process's machine; null = it does not end by itself. */
+export type MachineKey = AccessKey & { readonly expiresAtMs: number | null };
+
+type Provider = () => Promise<{
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+  readonly expiration?: Date;
+}>;
+
+/** A key is asked for again when it has less than this to live. */
+const LEFT_MIN_MS = 300_000;
+
+/**
+ * The key that AWS gives to the process by its machine: the provider chain of the SDK (environment, files, web identity, container,
+ * instance). Only catalogs of flavor `aws` without a key of their own use it, so the SDK is loaded when the first of them does.
+ */
+export class MachineKeys {
+  #provider: Promise<Provider> | undefined;
+  #key: Promise<MachineKey> | undefined;
+
+  /** The key; another one than `refused`. @throws STORAGE_ERROR when the machine gives none */
+  async key(refused?: string): Promise<MachineKey> {
+    const known = await this.#key?.catch(() => undefined);
+    if (known !== undefined && known.accessKeyId !== refused && leftMs(known) > LEFT_MIN_MS) return known;
+    const asked = this.#ask();
+    this.#key = asked;
+    return asked;
+  }
+
+  async #ask(): Promise<MachineKey> {
+    try {
+      this.#provider ??= load();
+      const { accessKeyId, secretAccessKey, sessionToken, expiration } = await (await this.#provider)();
+      return {
+        accessKeyId,
+        secretAccessKey,
+        sessionToken: sessionToken ?? null,
+        expiresAtMs: expiration?.getTime() ?? null,
+      };
+    } catch (cause) {
+      throw new SkeinError('STORAGE_ERROR', 'this machine gives the catalog no key for AWS', { cause });
+    }
+  }
+}
+
+const leftMs = ({ expiresAtMs }: MachineKey): number => (expiresAtMs ?? Infinity) - Date.now();
+
+async function load(): Promise<Provider> {
+  const { defaultProvider } = await import('@aws-sdk/credential-provider-node');
+  // A chain keeps what it has found until shortly before its end; `key` decides when to ask again.
+  return () => defaultProvider()();
+}

@@ -1,0 +1,8 @@
+// Original file: worker.proto
+
+
+export interface ClearCacheRequestInput {
+}
+
+export interface ClearCacheRequest {
+}

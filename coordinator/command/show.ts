@@ -56,7 +56,5 @@ async function describeNamed(table: ObjectName, context: CommandContext): Promis
 
 /** Words after SHOW that begin statements: those that no other command has taken are not served. A table with such a name must be quoted. */
 const NOT_SERVED = new Set(
-  `RESOURCE CREATE ROW MASKING USERS SERVICE PERSONAL WEBHOOK WEBHOOKS GRANTS ROLES VIEWS FUNCTIONS STATS PARTITIONS`.split(
-    ' ',
-  ),
+  `RESOURCE CREATE ROW MASKING SERVICE PERSONAL WEBHOOK VIEWS FUNCTIONS STATS PARTITIONS`.split(' '),
 );

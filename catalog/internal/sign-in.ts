@@ -2,6 +2,7 @@ import type { SignInReply } from '#proto/generated/skein/catalog/v1/SignInReply.
 import type { SignInRequest } from '#proto/generated/skein/catalog/v1/SignInRequest.ts';
 import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import { SkeinError } from '#shared/error.ts';
+import type { PrincipalId } from '#shared/id.ts';
 import { unreachable } from '#shared/must.ts';
 import type { CatalogContext } from '../context.ts';
 import type { NamedPrincipal } from '../principal/sign-in-log.ts';
@@ -12,7 +13,7 @@ import { recordEvent } from '../store/postgres/audit-store.ts';
 import { requireTenant } from '../store/postgres/catalog-store.ts';
 import type { Tx } from '../store/postgres/tables.ts';
 import { findPasswordHolder } from '../store/postgres/shown-credentials.ts';
-import { countFailure, countSuccess, isLocked } from '../store/postgres/sign-in-store.ts';
+import { countFailure, countSuccess, countUnknown, isLocked } from '../store/postgres/sign-in-store.ts';
 import { transact } from '../store/postgres/transact.ts';
 import { ACCESS_TOKEN_PREFIX, CLIENT_SECRET_PREFIX, sha256 } from '../token/secret.ts';
 
@@ -90,6 +91,8 @@ function namedBy(method: Method, { user, tenant, password }: SignInRequest): Nam
   }
 }
 
+const NOBODY = '00000000-0000-0000-0000-000000000000' as PrincipalId;
+
 /** Wrong passwords lock a user for a while; the lock refuses the right one, too, and the answer is the same. */
 async function userOf(
   { passwords, store, clock, config }: CatalogContext,
@@ -99,19 +102,20 @@ async function userOf(
   passwords.requireAllowed(attempt);
   const holder = user.includes('\0') ? undefined : await findPasswordHolder(store.db, tenant || undefined, user);
   const isRight = await passwords.matches(attempt, password, holder?.passwordHash ?? undefined);
-  if (holder === undefined) throw wrong();
-  const { id, status } = holder.principal;
+  const principal = holder?.principal;
   const now = new Date(clock.nowMs());
-  if (await isLocked(store.db, id, now)) throw wrong();
-  if (!isRight) {
-    const rule = { after: config['principal.lock_after'], forMs: config['principal.lock_time'] };
-    await transact(store.db, async (tx) => {
-      if (await countFailure(tx, id, now, rule)) await recordLock(tx, holder.principal, now);
-    });
+  const isOpen = !(await isLocked(store.db, principal?.id ?? NOBODY, now));
+  if (principal !== undefined && isOpen && isRight && principal.status === 'ACTIVE') {
+    await transact(store.db, (tx) => countSuccess(tx, principal.id, now));
+    return principal;
   }
-  if (!isRight || status !== 'ACTIVE') throw wrong();
-  await transact(store.db, (tx) => countSuccess(tx, id, now));
-  return holder.principal;
+  const rule = { after: config['principal.lock_after'], forMs: config['principal.lock_time'] };
+  await transact(store.db, async (tx) => {
+    // Every refusal writes a count: its time must not tell who is there.
+    if (principal === undefined || !isOpen || isRight) return countUnknown(tx);
+    if (await countFailure(tx, principal.id, now, rule)) await recordLock(tx, principal, now);
+  });
+  throw wrong();
 }
 
 async function recordLock(tx: Tx, { id, username, tenant: name }: TokenPrincipal, now: Date): Promise<void> {

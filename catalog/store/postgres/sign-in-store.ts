@@ -36,6 +36,13 @@ export async function countFailure(tx: Tx, id: PrincipalId, now: Date, rule: Loc
   return (rows[0]?.locked_until ?? null) !== null;
 }
 
+/** Counts a refusal that counts for no user, which takes as long as `countFailure`. */
+export async function countUnknown(tx: Tx): Promise<void> {
+  await sql`
+    insert into catalog.unknown_sign_in as s (failures) values (1)
+    on conflict (one) do update set failures = s.failures + 1`.execute(tx);
+}
+
 /** A sign-in with the right password: the count begins anew. */
 export async function countSuccess(tx: Tx, id: PrincipalId, now: Date): Promise<void> {
   await tx

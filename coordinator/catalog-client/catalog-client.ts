@@ -22,7 +22,7 @@ import { askedAgain, catalogReads } from './catalog-reads.ts';
 import { answerLease } from './lease-wire.ts';
 import { LoadedTables, type FoundTable } from './loaded-tables.ts';
 import { pages, type Pages } from './pages.ts';
-import { RelationLists, type CatalogList } from './relation-lists.ts';
+import { RelationLists, type CatalogList, type WantedPlaces } from './relation-lists.ts';
 import { stageCatalog, type CatalogCall, type StageCatalog } from './stage-catalog.ts';
 
 /** Time that any call to the catalog may take. */
@@ -113,9 +113,9 @@ export interface CatalogClient {
   abandonCommit(principal: Principal, key: string): Promise<CommitOutcome>;
   /**
    * The tables, views and schemas of a catalog that the principal may list, as they are now; without a right to list schemas there are none.
-   * @throws CATALOG_NOT_FOUND
+   * With `places` at least the relations there, and perhaps no schemas. @throws CATALOG_NOT_FOUND
    */
-  listCatalog(principal: Principal, catalog: string, signal: AbortSignal): Promise<CatalogList>;
+  listCatalog(principal: Principal, catalog: string, signal: AbortSignal, places?: WantedPlaces): Promise<CatalogList>;
   /** The catalogs whose names a statement of the principal may use, as they are now; kept as long as a lease says so, as those lists are. */
   findCatalogs(principal: Principal): Promise<readonly string[]>;
   /**
@@ -220,7 +220,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     },
     ...listCalls(call),
     findCatalogs: (principal) => lists.catalogs(principal),
-    listCatalog: (principal, catalog, signal) => lists.list(principal, catalog, signal),
+    listCatalog: (principal, catalog, signal, places) => lists.list(principal, catalog, signal, places),
     ...changeCalls(call),
     stages: stageCatalog(call),
     ...keyCalls(call),

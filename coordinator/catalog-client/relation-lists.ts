@@ -9,6 +9,12 @@ import type { CatalogCall } from './stage-catalog.ts';
 /** A schema as the catalog lists it; `owner` null = it has none. */
 type ListedSchema = { readonly levels: readonly string[]; readonly owner: string | null };
 
+/** Schemas (levels joined by dots) and names of the relations that a reader wants; undefined = all. */
+export type WantedPlaces = {
+  readonly schemas?: readonly string[] | undefined;
+  readonly names?: readonly string[] | undefined;
+};
+
 /** The part of a catalog that a principal may list. */
 export type CatalogList = { readonly relations: readonly Relation[]; readonly schemas: readonly ListedSchema[] };
 
@@ -19,6 +25,8 @@ const LISTS_MAX = 200;
 const COLUMNS_MAX = 2_000_000;
 /** Relations whose columns are asked for at once, when few have changed. */
 const IDS_MAX = 500;
+/** Schemas and names that are asked for by themselves. */
+const PLACES_MAX = 100;
 const PAGE = 1_000;
 
 /**
@@ -58,12 +66,27 @@ export class RelationLists {
     return names;
   }
 
-  /** The list without schemas for a principal that may not list them. @throws CATALOG_NOT_FOUND */
-  async list(principal: Principal, catalog: string, signal: AbortSignal): Promise<CatalogList> {
+  /**
+   * The list without schemas for a principal that may not list them. A reader of few places gets these relations alone, and no schemas,
+   * unless the whole list is at hand. @throws CATALOG_NOT_FOUND
+   */
+  async list(
+    principal: Principal,
+    catalog: string,
+    signal: AbortSignal,
+    wanted: WantedPlaces = {},
+  ): Promise<CatalogList> {
     const key = this.#keyOf(principal, catalog);
     const kept = this.#kept.get(key);
     // Asking has the lease begin, although the first list comes without one.
     if (this.#lease.holds(kept?.asked ?? null) && kept !== undefined) return kept;
+    const places = { schemas: [...(wanted.schemas ?? [])], names: [...(wanted.names ?? [])] };
+    const count = places.schemas.length + places.names.length;
+    if (count > 0 && count <= PLACES_MAX) {
+      const request = { principal: toPrincipalMessage(principal), catalog, ...places, with_columns: true };
+      const found = await this.#pages(request, signal);
+      return { relations: found.map((one) => readRelation(one, null)), schemas: [] };
+    }
     const asked = this.#lease.askedAt();
     const relations = await this.#relations(principal, { catalog, known: kept?.relations ?? [] }, signal);
     const schemas = await this.#schemas(principal, catalog, signal).catch((error: unknown) => {
@@ -144,5 +167,7 @@ type Wanted = {
   readonly principal: ReturnType<typeof toPrincipalMessage>;
   readonly catalog: string;
   readonly ids?: string[];
+  readonly schemas?: string[];
+  readonly names?: string[];
   readonly with_columns: boolean;
 };

@@ -96,13 +96,14 @@ async function catalogsOf(
 /** Null for a catalog that was dropped meanwhile, or in which the caller may list nothing. */
 async function listOf(
   name: string,
-  { view, signal }: SchemaViewRequest,
+  { view, filters, signal }: SchemaViewRequest,
   { catalog, caller }: Parts,
 ): Promise<CatalogList | null> {
   if (view === 'policy_references') return null;
   if (view === 'schemata' && !mayDo(caller, 'schema.list')) return null;
+  const [, schemas, names] = PLACE_COLUMNS[view].map((column) => filters[column]);
   try {
-    return await catalog.listCatalog(caller.claims, name, signal);
+    return await catalog.listCatalog(caller.claims, name, signal, view === 'schemata' ? {} : { schemas, names });
   } catch (error) {
     if (error instanceof SkeinError && error.code === 'CATALOG_NOT_FOUND') return null;
     throw error;

@@ -24,8 +24,8 @@ export const transactionCatalog = (
     yield* client.listTables(principal, catalog, namespace, withViews);
     yield tables.createdIn(catalog, namespace);
   },
-  async listCatalog(principal, catalog, signal) {
-    const list = await client.listCatalog(principal, catalog, signal);
+  async listCatalog(principal, catalog, signal, places) {
+    const list = await client.listCatalog(principal, catalog, signal, places);
     const own = tables.changed.flatMap(({ now }) => (now.name.catalog === catalog ? [relationOfTable(now)] : []));
     if (own.length === 0) return list;
     const keyOf = ({ namespace, name }: Relation): string => JSON.stringify([namespace, name]);

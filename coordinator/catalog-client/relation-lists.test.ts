@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { principalId, tenantId } from '#shared/id.ts';
+import { RelationLists, type WantedPlaces } from './relation-lists.ts';
+
+const principal = { tenant: tenantId('t'), sub: principalId('p') } as never;
+const held = { period: 0, ms: 0 };
+
+/** Lists over a catalog of the tables a.t1, a.t2 and b.t1, and what was asked of it. */
+function listsOf(lease: { holds: boolean }): { lists: RelationLists; asked: Record<string, unknown>[] } {
+  const asked: Record<string, unknown>[] = [];
+  const call = (method: string, request: Record<string, readonly string[]>): Promise<unknown> => {
+    asked.push({ method, schemas: request['schemas'] ?? [], names: request['names'] ?? [] });
+    if (method === 'ListNamespaces')
+      return Promise.resolve({ namespaces: [{ levels: ['a'], owner: '' }], more: false });
+    const isWanted = (wanted: readonly string[] | undefined, name: string): boolean =>
+      wanted === undefined || wanted.length === 0 || wanted.includes(name);
+    const relations = [
+      ['a', 't1'],
+      ['a', 't2'],
+      ['b', 't1'],
+    ].flatMap(([schema = '', name = '']) => {
+      if (!isWanted(request['schemas'], schema) || !isWanted(request['names'], name)) return [];
+      const facts = { kind: 'TABLE', summary: '{}', storage_summary: '', columns: '' };
+      return [{ id: `${schema}.${name}`, version: '1', namespace: [schema], name, ...facts }];
+    });
+    return Promise.resolve({ relations, more: false, last: '' });
+  };
+  const ofLease = { askedAt: () => held, holds: (at: unknown) => at !== null && lease.holds };
+  return { lists: new RelationLists(call as never, ofLease), asked };
+}
+const namesOf = async (lists: RelationLists, places?: WantedPlaces): Promise<readonly string[]> =>
+  (await lists.list(principal, 'lake', new AbortController().signal, places)).relations.map(({ id }) => id);
+
+test('a reader of few places asks for these alone', async () => {
+  const { lists, asked } = listsOf({ holds: false });
+  expect(await namesOf(lists, { names: ['t1'] })).toEqual(['a.t1', 'b.t1']);
+  expect(await namesOf(lists, { schemas: ['a'], names: ['t1'] })).toEqual(['a.t1']);
+  expect(asked).toEqual([
+    { method: 'ListRelations', schemas: [], names: ['t1'] },
+    { method: 'ListRelations', schemas: ['a'], names: ['t1'] },
+  ]);
+});
+
+test('the whole list answers it while a lease says that nothing has changed', async () => {
+  const lease = { holds: true };
+  const { lists, asked } = listsOf(lease);
+  expect(await namesOf(lists)).toHaveLength(3);
+  expect(await namesOf(lists, { names: ['t1'] })).toHaveLength(3);
+  expect(asked).toHaveLength(2);
+  lease.holds = false;
+  expect(await namesOf(lists, { names: ['t1'] })).toHaveLength(2);
+});
+
+test('places without names, and a hundred names, are read from the whole list', async () => {
+  const { lists, asked } = listsOf({ holds: false });
+  expect(await namesOf(lists, { names: [] })).toHaveLength(3);
+  expect(await namesOf(lists, { names: Array.from({ length: 101 }, (_, i) => `t${i}`) })).toHaveLength(3);
+  expect(asked.every(({ names }) => (names as readonly string[]).length === 0)).toBe(true);
+});

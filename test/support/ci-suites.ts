@@ -19,6 +19,7 @@ export const SCALE_SUITES: readonly string[] = [
  */
 export const EXHAUSTIVE_SUITES: readonly string[] = [
   'catalog/internal/commit-interleavings.system.test.ts',
+  'catalog/principal-statement/properties.system.test.ts',
   'catalog/rest/crashes.system.test.ts',
   'catalog/token/key-rotation.system.test.ts',
   'cli/commands.system.test.ts',
@@ -49,10 +50,12 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/refresh-kills.test.ts',
   'test/cluster/refresh-random.test.ts',
   'test/cluster/silent-hosts.test.ts',
+  'test/cluster/slow-readers.test.ts',
   'test/cluster/stage-borders.test.ts',
   'test/cluster/stage-kills.test.ts',
   'test/cluster/stage-paths.test.ts',
   'test/cluster/stage-splits.test.ts',
+  'test/cluster/standby.test.ts',
   'test/cluster/traces.test.ts',
   'test/cluster/transaction-limits.test.ts',
   'test/cluster/transactions-model.test.ts',

@@ -99,7 +99,11 @@ describe('an event', () => {
         .map(({ headers }) => headers['x-service-event-type'])
         .filter((type) => type !== 'mint_token');
     // Each receiver has calls of its own, and one may be ahead of the others.
-    const arrived = () => [types('all').length, types('by_name'), types('by_prefix').toSorted()];
+    const arrived = () => [
+      types('all').length,
+      types('by_name'),
+      types('by_prefix').toSorted((a, b) => String(a).localeCompare(String(b))),
+    ];
     await expect
       .poll(arrived, { timeout: 10_000 })
       .toEqual([3, ['create_role'], ['create_role', 'create_webhook', 'create_webhook', 'create_webhook']]);

@@ -14,4 +14,5 @@ test.each<[name: string, settings: Partial<Config>]>([
 
 test('on one machine it is the default', () => {
   expect(require({ 'cluster.workers': ['http://127.0.0.1:1'] })).not.toThrow();
+  expect(require({ 'cluster.workers': ['0.0.0.0:1'], internal_host: '0.0.0.0' })).not.toThrow();
 });

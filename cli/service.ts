@@ -176,7 +176,7 @@ function requireSettings(name: ServiceName, config: Config): void {
 export function requireSharedWarehouse(config: Config): void {
   const far = config['cluster.workers'].some((url) => {
     const host = hostOf(memberAddress(url));
-    return host === undefined || !isLoopback(host);
+    return host === undefined || (!isLoopback(host) && host !== config.internal_host);
   });
   if (config['bootstrap.warehouse'] !== '' || (config['catalog.internal_url'].length === 1 && !far)) return;
   throw new SkeinError(

@@ -64,7 +64,7 @@ test.each(ODD.map((path, i) => [path, i] as const))('%j is that file, and no oth
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
   );
   expect(await bytesOf(file)).toEqual([`${i}\n`, `attachment; filename*=UTF-8''${name}`]);
-  expect(await cluster.sql(`SELECT name, size FROM (LIST ${of(file)})`)).toEqual([[file, String(`${i}\n`.length)]]);
+  expect(await cluster.sql(`SELECT name, size FROM (LIST ${of(file)})`)).toEqual([[file, `${i}\n`.length]]);
   expect(await cluster.sql(`SELECT $1 FROM ${of(file)}`)).toEqual([[String(i)]]);
 });
 

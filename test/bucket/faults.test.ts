@@ -180,10 +180,14 @@ async function openUploads(): Promise<number> {
   return String(body).split('<Upload>').length - 1;
 }
 
+/** A process that the test before has killed is back. */
+const answering = (): Promise<void> =>
+  expect.poll(async () => (await cluster.query('SELECT 1')).status, { timeout: 30_000 }).toBe(200);
+
 test.each(['statement', 'worker', 'coordinator'] as const)(
   'a %s that ends in the middle of an upload leaves neither upload nor object',
   async (what) => {
-    await expect.poll(async () => (await cluster.query('SELECT 1')).status, { timeout: 30_000 }).toBe(200);
+    await answering();
     const before = await objectsBelow('s3://warehouse/lake');
     proxy.set({ bytesPerSecond: 4e6 });
     const queryId = randomUUID();
@@ -213,6 +217,7 @@ test.each(['statement', 'worker', 'coordinator'] as const)(
 );
 
 test('a statement that fails or is cancelled while it writes leaves no object', async () => {
+  await answering();
   proxy.set({ bytesPerSecond: 2e6 });
   const before = await objectsBelow('s3://warehouse/lake');
   const { body } = await cluster.query('CREATE TABLE cloud.f.cancelled AS SELECT id, text FROM cloud.f.base', {

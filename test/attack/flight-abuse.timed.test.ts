@@ -28,7 +28,7 @@ const MIB = 2 ** 20;
  * Longest that a quick call of the bystander may take, however quick it is when nobody abuses anything: the abusers' processes and statements
  * run on the same cores. The times are printed.
  */
-const QUICK_MS_MAX = 3_000;
+const QUICK_MS_MAX = 500;
 /** Memory that an allocator keeps of what was given back to it. */
 const KEPT_BYTES_MAX = 512 * MIB;
 const CONNECTIONS = 200;

@@ -4,6 +4,7 @@ import { benchAttack } from './attack/bench-attack.ts';
 import { benchBrowse } from './browse/bench-browse.ts';
 import { benchCatalog } from './catalog/bench-catalog.ts';
 import { benchExchange } from './exchange/bench-exchange.ts';
+import { benchFlight } from './flight/bench-flight.ts';
 import { benchHistory } from './history/bench-history.ts';
 import { benchLatency } from './latency/bench-latency.ts';
 import { benchMechanisms } from './mechanisms/bench-mechanisms.ts';
@@ -29,6 +30,7 @@ const USAGE = `usage: npm run bench -- tpch [--scale S] [--runs N] [--distribute
        npm run bench -- mechanisms [--scale S] [--runs N]: what exists for speed alone, off and on
        npm run bench -- attack [--seconds N]
        npm run bench -- browse [--seconds N]: INFORMATION_SCHEMA over 10,000 tables
+       npm run bench -- flight [--scale S] [--runs N] [--seconds N]: Flight SQL beside HTTP, DuckDB and COPY INTO
        npm run bench -- report: the targets of all that was measured, also into docs/performance.md
        npm run bench -- all
 `;
@@ -59,7 +61,9 @@ async function main(args: readonly string[]): Promise<number> {
   else if (name === 'latency') await benchLatency({ scale: values.scale, seconds: Number(values.seconds ?? 5) });
   else if (name === 'attack') await benchAttack({ seconds: Number(values.seconds ?? 30) });
   else if (name === 'browse') await benchBrowse({ seconds: Number(values.seconds ?? 10) });
-  else if (name === 'mechanisms') await benchMechanisms({ scale: values.scale, runs });
+  else if (name === 'flight') {
+    await benchFlight({ scale: values.scale, runs, seconds: Number(values.seconds ?? 10) });
+  } else if (name === 'mechanisms') await benchMechanisms({ scale: values.scale, runs });
   else if (name === 'exchange') await benchExchange({ scale: values.scale, runs });
   else if (name === 'copy') await benchCopy({ runs });
   else if (name === 'writes') {
@@ -93,6 +97,7 @@ async function benchAll(): Promise<number> {
     ['catalog'],
     ['attack'],
     ['browse'],
+    ['flight'],
   ]) {
     if ((await main(args)) !== 0) return 1;
   }

@@ -1,8 +1,9 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Figures } from './figures.ts';
 import { withFigures } from './report/figure-table.ts';
 import { printTable } from './report/print-table.ts';
-import { COMMANDS, goalOf, judge, type Figures, type ResultName } from './targets.ts';
+import { COMMANDS, goalOf, judge, type ResultName } from './targets.ts';
 
 const PAGE = join(import.meta.dirname, '../docs/performance.md');
 

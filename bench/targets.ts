@@ -1,4 +1,5 @@
 import { must } from '#shared/must.ts';
+import type { Figures } from './figures.ts';
 
 /** The target of a benchmark, for a figure of the file that it writes to `bench/results`. */
 export type Target = {
@@ -26,62 +27,10 @@ export const COMMANDS = {
   catalog: 'catalog',
   attack: 'attack',
   browse: 'browse',
+  flight: 'flight',
 } as const;
 
 export type ResultName = keyof typeof COMMANDS;
-
-/** The parts of the result files that targets read. */
-export type Figures = {
-  readonly total?: { readonly skein: readonly { readonly mode: string; readonly ratio: number }[] };
-  readonly cases?: readonly {
-    readonly name: string;
-    readonly clients: number;
-    readonly p50Ms: number;
-    readonly perSecond: number;
-  }[];
-  readonly statements?: readonly {
-    readonly name: string;
-    readonly clients: number;
-    readonly onMs: number;
-    readonly offMs: number;
-  }[];
-  readonly copies?: readonly { readonly ratio: number }[];
-  readonly changes?: readonly {
-    readonly ratio: number;
-    readonly readMs: number;
-    readonly readPeersMs: number;
-  }[];
-  readonly inserts?: readonly {
-    readonly p50Ms: number;
-    readonly perSecond: number;
-    readonly failed: number;
-    readonly lastToFirst: number;
-    readonly probeLastToFirst: number;
-  }[];
-  readonly pointQueryRatio?: number;
-  readonly pointQueryRatioCached?: number;
-  readonly optimizeMs?: number;
-  readonly refresh?: { readonly ratio: number };
-  readonly groupsRatio?: number;
-  readonly attackRatio?: number;
-  readonly behindMs?: number;
-  readonly grown?: { readonly coordinator: number; readonly catalog: number };
-  readonly browsing?: { readonly ratio: number };
-  readonly lost?: number;
-  readonly ratio?: number;
-  readonly p95Ratio?: number;
-  readonly throughput?: number;
-  readonly loneRatio?: number;
-  readonly missing?: number;
-  readonly coordinatorMB?: number;
-  readonly memory?: readonly { readonly residentBytes: number }[];
-  readonly sizes?: readonly {
-    readonly workers: number;
-    readonly slots: number;
-    readonly totalMs: number;
-    readonly totalCpuSeconds: number;
-  }[];
-};
 
 const MIB = 2 ** 20;
 
@@ -115,6 +64,8 @@ const copyRatio =
     must(copies?.[index], 'a copy').ratio;
 const changeOf = ({ changes }: Figures, index: number) => must(changes?.[index], 'a change');
 const insertsOf = ({ inserts }: Figures, index: number) => must(inserts?.[index], 'INSERTs');
+
+const flightOf = ({ flight }: Figures) => must(flight, 'figures of Flight SQL');
 
 /** Ratios are to plain DuckDB over the same files and cores, in the same run. */
 export const TARGETS: readonly Target[] = [
@@ -328,6 +279,43 @@ export const TARGETS: readonly Target[] = [
     what: 'p95 of SELECT 1 beside 50 browsing clients, to it alone',
     figure: ({ browsing }) => must(browsing, 'a figure').ratio,
     atMost: 2,
+  },
+  {
+    result: 'flight',
+    what: 'lineitem over Flight SQL, to DuckDB’s fetch_arrow_table',
+    figure: (all) => flightOf(all).lineitem.ratio,
+    atMost: 2,
+  },
+  {
+    result: 'flight',
+    what: 'growth of the coordinator by it, MiB',
+    figure: (all) => flightOf(all).lineitem.grownMB,
+    atMost: 250,
+  },
+  { result: 'flight', what: 'batches that lie ready, GB/s', figure: (all) => flightOf(all).readyGBs, atLeast: 0.8 },
+  {
+    result: 'flight',
+    what: 'SELECT 1 prepared over Flight SQL, to HTTP',
+    figure: (all) => flightOf(all).selectOneRatio,
+    atMost: 1.5,
+  },
+  {
+    result: 'flight',
+    what: 'SELECT 1 prepared over Flight SQL, ms',
+    figure: (all) => flightOf(all).flight.p50Ms,
+    atMost: 3,
+  },
+  {
+    result: 'flight',
+    what: 'ingest of a million rows, to COPY INTO',
+    figure: (all) => flightOf(all).ingest.ratio,
+    atMost: 3,
+  },
+  {
+    result: 'flight',
+    what: 'growth of the coordinator by ingest, MiB',
+    figure: (all) => flightOf(all).ingest.grownMB,
+    atMost: 150,
   },
   {
     result: 'attack',

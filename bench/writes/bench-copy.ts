@@ -1,13 +1,12 @@
-import { createReadStream } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { startCluster, type StartedCluster } from '#test/support/cluster.ts';
 import { printTable } from '../report/print-table.ts';
 import { median } from '../report/statistics.ts';
 import { writeResult } from '../report/write-result.ts';
 import { DuckDbPeer } from '../tpch/duckdb-peer.ts';
+import { putFiles } from './put-files.ts';
 
 /** Rows of the files: they make about 1 GB of CSV. */
 const ROWS = 10_500_000;
@@ -112,7 +111,7 @@ async function measure(load: Load, { cluster, peer, folder, runs }: Place): Prom
   const source = join(folder, load.folder);
   await mkdir(source);
   await peer.ask(load.make(source));
-  const bytes = await putFiles(cluster, source, load.folder);
+  const bytes = await putFiles(cluster, { folder: source, stage: `${SCHEMA}.box`, path: load.folder });
   const [skeinMs, duckdbMs]: [number[], number[]] = [[], []];
   for (let round = 0; round <= runs; round++) {
     await cluster.sql(`CREATE TABLE ${TABLE} (${COLUMNS.map((column) => column.join(' ')).join(', ')})`);
@@ -132,30 +131,6 @@ async function measure(load: Load, { cluster, peer, folder, runs }: Place): Prom
   await rm(source, { recursive: true });
   const [skein, duckdb] = [median(skeinMs), median(duckdbMs)];
   return { name: load.name, bytes, skeinMs: skein, duckdbMs: duckdb, ratio: skein / duckdb };
-}
-
-/** Puts the files of a folder into the stage. @returns their bytes */
-async function putFiles(cluster: StartedCluster, folder: string, path: string): Promise<number> {
-  const names = await readdir(folder);
-  const headers = { authorization: `Bearer ${await cluster.token()}`, 'content-type': 'application/json' };
-  const files = names.map((name) => ({ path: `${path}/${name}` }));
-  const body = JSON.stringify({ stage: `${SCHEMA}.box`, files });
-  const answer = await fetch(`${cluster.queryUrl}/v1/stages/presign`, { method: 'POST', headers, body });
-  const { urls } = (await answer.json()) as { readonly urls: readonly { readonly url: string }[] };
-  let bytes = 0;
-  for (const [i, name] of names.entries()) {
-    const { size } = await stat(join(folder, name));
-    bytes += size;
-    const stream = Readable.toWeb(createReadStream(join(folder, name))) as ReadableStream;
-    const { ok, status } = await fetch(urls[i]?.url ?? '', {
-      method: 'PUT',
-      headers: { 'content-length': String(size) },
-      body: stream,
-      duplex: 'half',
-    });
-    if (!ok) throw new Error(`the file ${name} was refused: ${status}`);
-  }
-  return bytes;
 }
 
 async function report(copies: readonly LoadFigures[], runs: number): Promise<void> {

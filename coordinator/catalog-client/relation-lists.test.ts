@@ -6,7 +6,12 @@ const principal = { tenant: tenantId('t'), sub: principalId('p') } as never;
 const held = { period: 0, ms: 0 };
 
 /** Lists over a catalog of the tables a.t1, a.t2 and b.t1, and what was asked of it. */
-function listsOf(lease: { holds: boolean }): { lists: RelationLists; asked: Record<string, unknown>[] } {
+function listsOf(lease: { holds: boolean }): {
+  lists: RelationLists;
+  asked: Record<string, unknown>[];
+  rename: (from: string, to: string) => void;
+} {
+  const names = ['t1', 't2', 't1'];
   const asked: Record<string, unknown>[] = [];
   const call = (method: string, request: Record<string, readonly string[]>): Promise<unknown> => {
     asked.push({ method, schemas: request['schemas'] ?? [], names: request['names'] ?? [] });
@@ -14,22 +19,22 @@ function listsOf(lease: { holds: boolean }): { lists: RelationLists; asked: Reco
       return Promise.resolve({ namespaces: [{ levels: ['a'], owner: '' }], more: false });
     const isWanted = (wanted: readonly string[] | undefined, name: string): boolean =>
       wanted === undefined || wanted.length === 0 || wanted.includes(name);
-    const relations = [
-      ['a', 't1'],
-      ['a', 't2'],
-      ['b', 't1'],
-    ].flatMap(([schema = '', name = '']) => {
+    const relations = ['a', 'a', 'b'].flatMap((schema, i) => {
+      const name = names[i] ?? '';
       if (!isWanted(request['schemas'], schema) || !isWanted(request['names'], name)) return [];
       const facts = { kind: 'TABLE', summary: '{}', storage_summary: '', columns: '' };
-      return [{ id: `${schema}.${name}`, version: '1', namespace: [schema], name, ...facts }];
+      return [{ id: `${schema}.${i}`, version: '1', namespace: [schema], name, ...facts }];
     });
     return Promise.resolve({ relations, more: false, last: '' });
   };
   const ofLease = { askedAt: () => held, holds: (at: unknown) => at !== null && lease.holds };
-  return { lists: new RelationLists(call as never, ofLease), asked };
+  const rename = (from: string, to: string): void => void names.splice(names.indexOf(from), 1, to);
+  return { lists: new RelationLists(call as never, ofLease), asked, rename };
 }
 const namesOf = async (lists: RelationLists, places?: WantedPlaces): Promise<readonly string[]> =>
-  (await lists.list(principal, 'lake', new AbortController().signal, places)).relations.map(({ id }) => id);
+  (await lists.list(principal, 'lake', new AbortController().signal, places)).relations.map(
+    ({ namespace, name }) => `${namespace.join('.')}.${name}`,
+  );
 
 test('a reader of few places asks for these alone', async () => {
   const { lists, asked } = listsOf({ holds: false });
@@ -56,4 +61,15 @@ test('places without names, and a hundred names, are read from the whole list', 
   expect(await namesOf(lists, { names: [] })).toHaveLength(3);
   expect(await namesOf(lists, { names: Array.from({ length: 101 }, (_, i) => `t${i}`) })).toHaveLength(3);
   expect(asked.every(({ names }) => (names as readonly string[]).length === 0)).toBe(true);
+});
+
+test('a list that has not changed stays the same object, whatever the lease says', async () => {
+  const { lists, rename } = listsOf({ holds: false });
+  const list = (): Promise<unknown> => lists.list(principal, 'lake', new AbortController().signal);
+  const first = await list();
+  expect(await list()).toBe(first);
+  rename('t2', 't3');
+  const second = await list();
+  expect(second).not.toBe(first);
+  expect(second).toMatchObject({ relations: [{ name: 't1' }, { name: 't3' }, { name: 't1' }] });
 });

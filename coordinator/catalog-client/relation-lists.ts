@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { RelationList as RelationListMessage } from '#proto/generated/skein/catalog/v1/RelationList.ts';
 import { toPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
@@ -18,7 +19,8 @@ export type WantedPlaces = {
 /** The part of a catalog that a principal may list. */
 export type CatalogList = { readonly relations: readonly Relation[]; readonly schemas: readonly ListedSchema[] };
 
-type Kept = CatalogList & { readonly asked: AskedAt | null };
+/** `digest` is over all that came but columns, which are new when the version of their relation is. */
+type Kept = { readonly list: CatalogList; readonly digest: string; readonly asked: AskedAt | null };
 
 /** Catalogs of principals whose lists are kept, and columns of all their relations. */
 const LISTS_MAX = 200;
@@ -39,7 +41,7 @@ export class RelationLists {
   readonly #kept = new LRUCache<string, Kept>({
     max: LISTS_MAX,
     maxSize: COLUMNS_MAX,
-    sizeCalculation: ({ relations }) =>
+    sizeCalculation: ({ list: { relations } }) =>
       relations.reduce((count, { columns }) => count + columns.fields.length, 1 + relations.length),
   });
   readonly #catalogs = new LRUCache<string, { readonly names: readonly string[]; readonly asked: AskedAt | null }>({
@@ -79,7 +81,7 @@ export class RelationLists {
     const key = this.#keyOf(principal, catalog);
     const kept = this.#kept.get(key);
     // Asking has the lease begin, although the first list comes without one.
-    if (this.#lease.holds(kept?.asked ?? null) && kept !== undefined) return kept;
+    if (this.#lease.holds(kept?.asked ?? null) && kept !== undefined) return kept.list;
     const places = { schemas: [...(wanted.schemas ?? [])], names: [...(wanted.names ?? [])] };
     const count = places.schemas.length + places.names.length;
     if (count > 0 && count <= PLACES_MAX) {
@@ -88,13 +90,16 @@ export class RelationLists {
       return { relations: found.map((one) => readRelation(one, null)), schemas: [] };
     }
     const asked = this.#lease.askedAt();
-    const relations = await this.#relations(principal, { catalog, known: kept?.relations ?? [] }, signal);
+    const known = kept?.list.relations ?? [];
+    const { relations, digest: ofRelations } = await this.#relations(principal, { catalog, known }, signal);
     const schemas = await this.#schemas(principal, catalog, signal).catch((error: unknown) => {
       if (error instanceof SkeinError && error.code === 'FORBIDDEN') return [];
       throw error;
     });
-    const list = { relations, schemas, asked };
-    this.#kept.set(key, list);
+    const digest = `${ofRelations} ${digestOf(schemas)}`;
+    // The same list stays the same object, with which its readers keep what they have made of it.
+    const list = kept?.digest === digest ? kept.list : { relations, schemas };
+    this.#kept.set(key, { list, digest, asked });
     return list;
   }
 
@@ -102,7 +107,7 @@ export class RelationLists {
     principal: Principal,
     { catalog, known }: { readonly catalog: string; readonly known: readonly Relation[] },
     signal: AbortSignal,
-  ): Promise<readonly Relation[]> {
+  ): Promise<{ readonly relations: readonly Relation[]; readonly digest: string }> {
     const columnsOf = new Map(known.map(({ id, version, columns }) => [`${id} ${version}`, columns]));
     const withColumns = known.length === 0;
     const wanted = { principal: toPrincipalMessage(principal), catalog };
@@ -114,7 +119,7 @@ export class RelationLists {
       const ids = changed.slice(at, at + IDS_MAX).map(({ id }) => id);
       for (const one of await this.#pages({ ...wanted, ids, with_columns: true }, signal)) fresh.set(one.id, one);
     }
-    return heads.flatMap((head) => {
+    const relations = heads.flatMap((head) => {
       if (withColumns) return [readRelation(head, null)];
       const columns = columnsOf.get(`${head.id} ${head.version}`);
       if (columns !== undefined) return [readRelation(head, columns)];
@@ -122,6 +127,7 @@ export class RelationLists {
       // It was dropped meanwhile.
       return found === undefined ? [] : [readRelation(found, null)];
     });
+    return { relations, digest: digestOf(heads.map((head) => ({ ...head, columns: '' }))) };
   }
 
   async #pages(request: Wanted, signal: AbortSignal): Promise<Heads> {
@@ -159,6 +165,12 @@ export class RelationLists {
     this.#principals.set(principal, known);
     return JSON.stringify([known, catalog]);
   }
+}
+
+function digestOf(messages: readonly object[]): string {
+  const hash = createHash('sha256');
+  for (const message of messages) hash.update(JSON.stringify(message));
+  return hash.digest('base64');
 }
 
 type Heads = RelationListMessage['relations'];

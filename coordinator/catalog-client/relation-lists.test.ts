@@ -73,3 +73,20 @@ test('a list that has not changed stays the same object, whatever the lease says
   expect(second).not.toBe(first);
   expect(second).toMatchObject({ relations: [{ name: 't1' }, { name: 't3' }, { name: 't1' }] });
 });
+
+test('readers that come while a list is read share the next one', async () => {
+  const { lists, asked } = listsOf({ holds: false });
+  const all = await Promise.all(Array.from({ length: 20 }, () => namesOf(lists)));
+  expect(new Set(all.map(String)).size).toBe(1);
+  expect(asked.filter(({ method }) => method === 'ListRelations')).toHaveLength(2);
+});
+
+test('a reader of schemas alone asks for no relations', async () => {
+  const { lists, asked } = listsOf({ holds: false });
+  const signal = new AbortController().signal;
+  expect(await lists.list(principal, 'lake', signal, { schemasAlone: true })).toEqual({
+    relations: [],
+    schemas: [{ levels: ['a'], owner: null }],
+  });
+  expect(asked).toHaveLength(1);
+});

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { RelationList as RelationListMessage } from '#proto/generated/skein/catalog/v1/RelationList.ts';
 import { toPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
+import { orAborted } from '#shared/or-aborted.ts';
 import type { AnswerLease, AskedAt } from './answer-lease.ts';
 import { readRelation, type Relation } from './relation.ts';
 import type { CatalogCall } from './stage-catalog.ts';
@@ -14,6 +15,8 @@ type ListedSchema = { readonly levels: readonly string[]; readonly owner: string
 export type WantedPlaces = {
   readonly schemas?: readonly string[] | undefined;
   readonly names?: readonly string[] | undefined;
+  /** No relations are wanted. */
+  readonly schemasAlone?: boolean;
 };
 
 /** The part of a catalog that a principal may list. */
@@ -30,6 +33,8 @@ const IDS_MAX = 500;
 /** Schemas and names that are asked for by themselves. */
 const PLACES_MAX = 100;
 const PAGE = 1_000;
+/** Longest that a list is read, which many readers may wait for. */
+const READ_MS_MAX = 60_000;
 
 /**
  * Lists of tables, views and schemas. One is kept for as long as a lease says that nothing has changed; when something has, only the heads
@@ -47,6 +52,7 @@ export class RelationLists {
   readonly #catalogs = new LRUCache<string, { readonly names: readonly string[]; readonly asked: AskedAt | null }>({
     max: LISTS_MAX,
   });
+  readonly #turns = new Map<string, Turn>();
   /** The claims of a token are one object for as long as it is in use. */
   readonly #principals = new WeakMap<Principal, number>();
   #known = 0;
@@ -89,13 +95,39 @@ export class RelationLists {
       const found = await this.#pages(request, signal);
       return { relations: found.map((one) => readRelation(one, null)), schemas: [] };
     }
+    if (wanted.schemasAlone === true)
+      return { relations: [], schemas: await this.#schemas(principal, catalog, signal) };
+    return orAborted(
+      this.#inTurn(key, () => this.#read(principal, { key, catalog }, AbortSignal.timeout(READ_MS_MAX))),
+      signal,
+    );
+  }
+
+  /** Readers that come while a list is read share the next one: the one that is read may have begun before a change that they must see. */
+  #inTurn(key: string, read: () => Promise<CatalogList>): Promise<CatalogList> {
+    const begin = (): Promise<CatalogList> => {
+      const running = read().finally(() => {
+        if (this.#turns.get(key)?.running === running) this.#turns.delete(key);
+      });
+      this.#turns.set(key, { running, next: null });
+      return running;
+    };
+    const turn = this.#turns.get(key);
+    if (turn === undefined) return begin();
+    turn.next ??= turn.running.then(nothing, nothing).then(begin);
+    return turn.next;
+  }
+
+  async #read(
+    principal: Principal,
+    { key, catalog }: { readonly key: string; readonly catalog: string },
+    signal: AbortSignal,
+  ): Promise<CatalogList> {
+    const kept = this.#kept.get(key);
     const asked = this.#lease.askedAt();
     const known = kept?.list.relations ?? [];
     const { relations, digest: ofRelations } = await this.#relations(principal, { catalog, known }, signal);
-    const schemas = await this.#schemas(principal, catalog, signal).catch((error: unknown) => {
-      if (error instanceof SkeinError && error.code === 'FORBIDDEN') return [];
-      throw error;
-    });
+    const schemas = await this.#schemas(principal, catalog, signal);
     const digest = `${ofRelations} ${digestOf(schemas)}`;
     // The same list stays the same object, with which its readers keep what they have made of it.
     const list = kept?.digest === digest ? kept.list : { relations, schemas };
@@ -147,7 +179,14 @@ export class RelationLists {
     return found;
   }
 
-  async #schemas(principal: Principal, catalog: string, signal: AbortSignal): Promise<readonly ListedSchema[]> {
+  #schemas(principal: Principal, catalog: string, signal: AbortSignal): Promise<readonly ListedSchema[]> {
+    return this.#listedSchemas(principal, catalog, signal).catch((error: unknown) => {
+      if (error instanceof SkeinError && error.code === 'FORBIDDEN') return [];
+      throw error;
+    });
+  }
+
+  async #listedSchemas(principal: Principal, catalog: string, signal: AbortSignal): Promise<readonly ListedSchema[]> {
     const asked = { principal: toPrincipalMessage(principal), action: 'schema.list', catalog, limit: PAGE, name: '' };
     const found: ListedSchema[] = [];
     for (let more = true, after: string[] = []; more;) {
@@ -166,6 +205,10 @@ export class RelationLists {
     return JSON.stringify([known, catalog]);
   }
 }
+
+/** A list that is read, and the one that is read behind it. */
+type Turn = { readonly running: Promise<CatalogList>; next: Promise<CatalogList> | null };
+const nothing = (): void => undefined;
 
 function digestOf(messages: readonly object[]): string {
   const hash = createHash('sha256');

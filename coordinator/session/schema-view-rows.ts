@@ -103,7 +103,8 @@ async function listOf(
   if (view === 'schemata' && !mayDo(caller, 'schema.list')) return null;
   const [, schemas, names] = PLACE_COLUMNS[view].map((column) => filters[column]);
   try {
-    return await catalog.listCatalog(caller.claims, name, signal, view === 'schemata' ? {} : { schemas, names });
+    const wanted = view === 'schemata' ? { schemasAlone: true } : { schemas, names };
+    return await catalog.listCatalog(caller.claims, name, signal, wanted);
   } catch (error) {
     if (error instanceof SkeinError && error.code === 'CATALOG_NOT_FOUND') return null;
     throw error;

@@ -10,8 +10,13 @@ function listsOf(lease: { holds: boolean }): {
   lists: RelationLists;
   asked: Record<string, unknown>[];
   rename: (from: string, to: string) => void;
+  add: (name: string) => void;
+  /** So many questions by id find nothing. */
+  drop: (times: number) => void;
 } {
   const names = ['t1', 't2', 't1'];
+  const schemas = ['a', 'a', 'b'];
+  let dropped = 0;
   const asked: Record<string, unknown>[] = [];
   const call = (method: string, request: Record<string, readonly string[]>): Promise<unknown> => {
     asked.push({ method, schemas: request['schemas'] ?? [], names: request['names'] ?? [] });
@@ -19,7 +24,11 @@ function listsOf(lease: { holds: boolean }): {
       return Promise.resolve({ namespaces: [{ levels: ['a'], owner: '' }], more: false });
     const isWanted = (wanted: readonly string[] | undefined, name: string): boolean =>
       wanted === undefined || wanted.length === 0 || wanted.includes(name);
-    const relations = ['a', 'a', 'b'].flatMap((schema, i) => {
+    if ((request['ids'] ?? []).length > 0 && dropped > 0) {
+      dropped -= 1;
+      return Promise.resolve({ relations: [], more: false, last: '' });
+    }
+    const relations = schemas.flatMap((schema, i) => {
       const name = names[i] ?? '';
       if (!isWanted(request['schemas'], schema) || !isWanted(request['names'], name)) return [];
       const facts = { kind: 'TABLE', summary: '{}', storage_summary: '', columns: '' };
@@ -29,7 +38,9 @@ function listsOf(lease: { holds: boolean }): {
   };
   const ofLease = { askedAt: () => held, holds: (at: unknown) => at !== null && lease.holds };
   const rename = (from: string, to: string): void => void names.splice(names.indexOf(from), 1, to);
-  return { lists: new RelationLists(call as never, ofLease), asked, rename };
+  const add = (name: string): void => void (names.push(name), schemas.push('a'));
+  const drop = (times: number): void => void (dropped = times);
+  return { lists: new RelationLists(call as never, ofLease), asked, rename, add, drop };
 }
 const namesOf = async (lists: RelationLists, places?: WantedPlaces): Promise<readonly string[]> =>
   (await lists.list(principal, 'lake', new AbortController().signal, places)).relations.map(
@@ -74,9 +85,12 @@ test('a list that has not changed stays the same object, whatever the lease says
   expect(second).toMatchObject({ relations: [{ name: 't1' }, { name: 't3' }, { name: 't1' }] });
 });
 
-test('readers that come while a list is read share the next one', async () => {
+test.each<[string, WantedPlaces]>([
+  ['the whole list', {}],
+  ['a schema', { schemas: ['a'] }],
+])('readers that come while %s is read share the next reading', async (_what, places) => {
   const { lists, asked } = listsOf({ holds: false });
-  const all = await Promise.all(Array.from({ length: 20 }, () => namesOf(lists)));
+  const all = await Promise.all(Array.from({ length: 20 }, () => namesOf(lists, places)));
   expect(new Set(all.map(String)).size).toBe(1);
   expect(asked.filter(({ method }) => method === 'ListRelations')).toHaveLength(2);
 });
@@ -89,4 +103,13 @@ test('a reader of schemas alone asks for no relations', async () => {
     schemas: [{ levels: ['a'], owner: null }],
   });
   expect(asked).toHaveLength(1);
+});
+
+test('a table that is dropped while its columns are asked for, and is back afterwards, is listed', async () => {
+  const { lists, add, drop } = listsOf({ holds: false });
+  expect(await namesOf(lists)).toHaveLength(3);
+  add('t3');
+  drop(1);
+  expect(await namesOf(lists)).toHaveLength(3);
+  expect(await namesOf(lists)).toContain('a.t3');
 });

@@ -90,17 +90,25 @@ export class RelationLists {
     if (this.#lease.holds(kept?.asked ?? null) && kept !== undefined) return kept.list;
     const places = { schemas: [...(wanted.schemas ?? [])], names: [...(wanted.names ?? [])] };
     const count = places.schemas.length + places.names.length;
-    if (count > 0 && count <= PLACES_MAX) {
-      const request = { principal: toPrincipalMessage(principal), catalog, ...places, with_columns: true };
-      const found = await this.#pages(request, signal);
-      return { relations: found.map((one) => readRelation(one, null)), schemas: [] };
-    }
-    if (wanted.schemasAlone === true)
-      return { relations: [], schemas: await this.#schemas(principal, catalog, signal) };
-    return orAborted(
-      this.#inTurn(key, () => this.#read(principal, { key, catalog }, AbortSignal.timeout(READ_MS_MAX))),
-      signal,
-    );
+    const part = wanted.schemasAlone === true ? 'schemas' : count > 0 && count <= PLACES_MAX ? places : 'all';
+    const read = (): Promise<CatalogList> => {
+      const ending = AbortSignal.timeout(READ_MS_MAX);
+      if (part === 'all') return this.#read(principal, { key, catalog }, ending);
+      return part === 'schemas'
+        ? this.#schemas(principal, catalog, ending).then((schemas) => ({ relations: [], schemas }))
+        : this.#readPlaces(principal, { catalog, ...part }, ending);
+    };
+    return orAborted(this.#inTurn(`${key} ${JSON.stringify(part)}`, read), signal);
+  }
+
+  async #readPlaces(
+    principal: Principal,
+    places: { readonly catalog: string; readonly schemas: string[]; readonly names: string[] },
+    signal: AbortSignal,
+  ): Promise<CatalogList> {
+    const request = { principal: toPrincipalMessage(principal), ...places, with_columns: true };
+    const found = await this.#pages(request, signal);
+    return { relations: found.map((one) => readRelation(one, null)), schemas: [] };
   }
 
   /** Readers that come while a list is read share the next one: the one that is read may have begun before a change that they must see. */
@@ -151,15 +159,12 @@ export class RelationLists {
       const ids = changed.slice(at, at + IDS_MAX).map(({ id }) => id);
       for (const one of await this.#pages({ ...wanted, ids, with_columns: true }, signal)) fresh.set(one.id, one);
     }
-    const relations = heads.flatMap((head) => {
-      if (withColumns) return [readRelation(head, null)];
-      const columns = columnsOf.get(`${head.id} ${head.version}`);
-      if (columns !== undefined) return [readRelation(head, columns)];
-      const found = fresh.get(head.id);
-      // It was dropped meanwhile.
-      return found === undefined ? [] : [readRelation(found, null)];
-    });
-    return { relations, digest: digestOf(heads.map((head) => ({ ...head, columns: '' }))) };
+    // One that is not among the fresh ones was dropped meanwhile.
+    const messages = heads.flatMap((head) => (withColumns || isKnown(head) ? [head] : (fresh.get(head.id) ?? [])));
+    return {
+      relations: messages.map((one) => readRelation(one, columnsOf.get(`${one.id} ${one.version}`) ?? null)),
+      digest: digestOf(messages.map((one) => ({ ...one, columns: '' }))),
+    };
   }
 
   async #pages(request: Wanted, signal: AbortSignal): Promise<Heads> {

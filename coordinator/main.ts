@@ -257,6 +257,7 @@ function stageApi(
     nowMs: () => systemClock.nowMs(),
     urlTtlMs: config['coordinator.stage_url_ttl'],
     urlTtlMsMax: config['coordinator.stage_url_ttl_max'],
+    fileBytesMax: config['coordinator.stage_file_bytes_max'],
   });
   const transfers = new Transfers({
     transfersMax: config['coordinator.stage_transfers_max'],

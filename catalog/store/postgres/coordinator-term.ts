@@ -16,14 +16,13 @@ export async function requireTerm(tx: Tx, db: Database, term: string): Promise<v
   // `coordinator/history/lead-lease.ts` renews the row, which this lock lets it do, and takes it, which waits for this lock.
   const { rows } = await sql`
     select where exists (select from coordinator.lead where epoch = ${term}::bigint for key share)
-      or exists (select from coordinator.ending_terms where epoch = ${term}::bigint and until >= clock_timestamp())`.execute(
-    tx,
-  );
+      or exists (select from coordinator.ending_terms where epoch = ${term}::bigint and until >= clock_timestamp())
+      or not exists (select from coordinator.lead)`.execute(tx);
   if (rows.length === 0)
     throw new SkeinError('NOT_ACTIVE', 'another coordinator has taken the lead: nothing was changed');
 }
 
-/** Coordinators of another database have terms that are not known here. */
+/** Coordinators of another database have terms that are not known here: none has ever led in this one, or it has not even the table. */
 async function keepsTerms(tx: Tx, db: Database): Promise<boolean> {
   if (SEEN.has(db)) return true;
   const { rows } = await sql<{ found: boolean }>`select to_regclass('coordinator.lead') is not null as found`.execute(

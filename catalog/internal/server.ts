@@ -11,6 +11,7 @@ import type { CatalogInternalHandlers } from '#proto/generated/skein/catalog/v1/
 import { answerCalls } from '#shared/grpc/answer-calls.ts';
 import type { ClusterRole } from '#shared/grpc/cluster-role.ts';
 import { toServiceError } from '#shared/grpc/internal-auth.ts';
+import { KEEPALIVE } from '#shared/grpc/keepalive.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
@@ -59,7 +60,7 @@ type Unary<Request, Reply> = (context: CatalogContext, request: Request) => Prom
 /** Serves the calls of `proto/catalog.proto` on `catalog.internal_port`; the caller closes the server. */
 export async function startInternalServer(context: CatalogContext): Promise<{ server: Server; address: string }> {
   const { config } = context;
-  const server = new Server({ 'grpc.max_send_message_length': MESSAGE_BYTES_MAX });
+  const server = new Server({ ...KEEPALIVE, 'grpc.max_send_message_length': MESSAGE_BYTES_MAX });
   const loader = new TableLoader(context);
   const { definition } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
   const carried = {

@@ -1,0 +1,6 @@
+/** What a check of `skein doctor` found. */
+export type Finding = { readonly state: 'ok' | 'warning' | 'failed'; readonly message: string };
+
+export const ok = (message: string): Finding => ({ state: 'ok', message });
+export const warning = (message: string): Finding => ({ state: 'warning', message });
+export const failed = (message: string): Finding => ({ state: 'failed', message });

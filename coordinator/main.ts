@@ -32,6 +32,7 @@ import { LeadLease } from './history/lead-lease.ts';
 import {
   migrateHistory,
   openHistoryDatabase,
+  STATEMENT_MS_MAX,
   type HistoryDatabase,
   type StoredRow,
 } from './history/history-database.ts';
@@ -118,7 +119,7 @@ export async function startCoordinator(
   );
   workloadMetrics(metrics.registry, () => active.term);
   const notReady = (): string | undefined => {
-    if (active.open === undefined) return 'this coordinator is a standby, another one is active';
+    if (active.open === undefined) return active.notActive().message;
     if (!epochs.isReached()) return 'no catalog answers';
     return active.open.pool.liveCount() > 0 ? undefined : active.open.pool.noWorkers().message;
   };
@@ -183,10 +184,10 @@ async function stand(
   active: ActiveTerm,
   standing: { readonly candidate: Candidate; readonly fitness: Standing },
 ): Promise<Election> {
-  const { config, log, coordinatorId } = term;
+  const { config, log } = term;
   const proof = new LeadLease({
     url: config['database.url'],
-    holder: coordinatorId,
+    candidate: standing.candidate,
     ttlMs: config['cluster.lease_ttl'],
   });
   const run: Lead = (lost, started) => lead({ ...term, epoch: proof.epoch, lost }, active, started);
@@ -244,9 +245,14 @@ const STOPPED = new SkeinError('QUERY_CANCELLED', 'the user or service account w
 /** Opens the coordinator's schema in Postgres and migrates it. */
 async function openDatabase({ config, log, stack }: Parts): Promise<Kysely<HistoryDatabase>> {
   const options = { url: config['database.url'], poolMax: config['database.pool_max'], log };
-  const db = stack.adopt(openHistoryDatabase(options), (open) => open.destroy());
-  await migrateHistory(db);
-  return db;
+  // Migrations of a large history take their time.
+  const migrating = openHistoryDatabase(options);
+  try {
+    await migrateHistory(migrating);
+  } finally {
+    await migrating.destroy();
+  }
+  return stack.adopt(openHistoryDatabase({ ...options, statementMsMax: STATEMENT_MS_MAX }), (open) => open.destroy());
 }
 
 const openCatalog = (
@@ -291,6 +297,7 @@ function stageApi(
     nowMs: () => systemClock.nowMs(),
     urlTtlMs: config['coordinator.stage_url_ttl'],
     urlTtlMsMax: config['coordinator.stage_url_ttl_max'],
+    fileBytesMax: config['coordinator.stage_file_bytes_max'],
   });
   const transfers = new Transfers({
     transfersMax: config['coordinator.stage_transfers_max'],

@@ -11,6 +11,7 @@ import type { Config } from '#shared/config/config-schema.ts';
 import { errorBody, SkeinError } from '#shared/error.ts';
 import { CARRIED_BYTES_MAX } from '#shared/grpc/call-stream.ts';
 import { openChannelSecurity, type ChannelSecurity } from '#shared/grpc/channel-security.ts';
+import { KEEPALIVE } from '#shared/grpc/keepalive.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { workerId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
@@ -271,7 +272,7 @@ type ServerParts = {
 function createGrpcServer(config: Config, { pool, copies, objects, member, log, ...parts }: ServerParts): Server {
   // One message that is too long would end the stream which it shares with others.
   const messageBytesMax = Math.max(config['worker.task_bytes_max'], 2 * CARRIED_BYTES_MAX);
-  const server = new Server({ 'grpc.max_receive_message_length': messageBytesMax });
+  const server = new Server({ ...KEEPALIVE, 'grpc.max_receive_message_length': messageBytesMax });
   server.addService(
     loadService('worker.proto', 'skein.worker.v1.Worker').definition,
     controlHandlers({

@@ -11,6 +11,7 @@ import type { CatalogInternalHandlers } from '#proto/generated/skein/catalog/v1/
 import { answerCalls } from '#shared/grpc/answer-calls.ts';
 import type { ClusterRole } from '#shared/grpc/cluster-role.ts';
 import { toServiceError } from '#shared/grpc/internal-auth.ts';
+import { KEEPALIVE } from '#shared/grpc/keepalive.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { addMemberService, type MemberProcess } from '#shared/membership/member-service.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -66,7 +67,7 @@ export async function startInternalServer(
   member?: MemberProcess,
 ): Promise<{ server: Server; address: string }> {
   const { config } = context;
-  const server = new Server({ 'grpc.max_send_message_length': MESSAGE_BYTES_MAX });
+  const server = new Server({ ...KEEPALIVE, 'grpc.max_send_message_length': MESSAGE_BYTES_MAX });
   const loader = new TableLoader(context);
   const { definition } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
   const carried = {

@@ -91,7 +91,7 @@ function othersOf(member: Member, members: readonly Member[]): Others {
   }
 }
 
-/** What does not work, a line each. */
+/** Lines about all that does not work. */
 function problemsOf(states: readonly MemberStatus[], { leader }: Pick<Members, 'leader'>): string[] {
   const problems = leader === undefined ? ['no coordinator leads'] : [];
   for (const { member, state, described, ways } of states) {
@@ -106,7 +106,7 @@ function problemsOf(states: readonly MemberStatus[], { leader }: Pick<Members, '
   return problems;
 }
 
-/** What will not work for long, or differs, a line each. */
+/** Lines about all that will not work for long, or differs. */
 function* warningsOf(states: readonly MemberStatus[]): Generator<string> {
   for (const { member, described } of states) {
     if (described === undefined) continue;

@@ -73,8 +73,10 @@ type Parts = {
   readonly stack: AsyncDisposableStack;
 };
 
-/** Builds a coordinator and starts it; it serves queries while it leads, and with `member` it answers operators. @throws START_FAILED, NEWER_DATA, PORT_IN_USE,
- * INVALID_CONFIGURATION. */
+/**
+ * Builds a coordinator and starts it; it serves queries while it leads, and with `member` it answers operators.
+ * @throws START_FAILED, NEWER_DATA, PORT_IN_USE, INVALID_CONFIGURATION.
+ */
 export async function startCoordinator(
   config: Config,
   log: Logger,
@@ -118,11 +120,6 @@ export async function startCoordinator(
     }),
   );
   workloadMetrics(metrics.registry, () => active.term);
-  const notReady = (): string | undefined => {
-    if (active.open === undefined) return active.notActive().message;
-    if (!epochs.isReached()) return 'no catalog answers';
-    return active.open.pool.liveCount() > 0 ? undefined : active.open.pool.noWorkers().message;
-  };
   const texts = stack.use(new TextThreads(config, log));
   const served: ApiParts = {
     texts,
@@ -134,15 +131,14 @@ export async function startCoordinator(
     records,
     epochs,
     metrics,
-    notReady,
+    notReady: () => whyNotReady(active, epochs),
   };
   const doors = await startDoors(parts, served, () => active.standby);
   const process = { config, log, security, coordinatorId, database, history, records, workload, traces };
   const term = { ...process, compiler, texts, sessions, tables, fileLists, metrics };
   // Closing the election ends the queries, with a reason, before the server closes.
   const candidate = { id: coordinatorId, url: reachableUrl(config, doors.queryUrl) };
-  const standing = { active, epochs, notReady };
-  const internal = member && (await answerOperators(parts, { security, member, ...standing }));
+  const internal = member && (await answerOperators(parts, { security, member, active, epochs }));
   const fitness = stack.use(await Standing.open({ config, candidate, internal, epochs, log }, catalogs));
   const election = stack.adopt(await stand(term, active, { candidate, fitness }), (open) => open.close());
   await election.started;
@@ -157,17 +153,23 @@ type Answering = {
   readonly member: MemberProcess;
   readonly active: ActiveTerm;
   readonly epochs: EpochWatch;
-  readonly notReady: () => string | undefined;
 };
+
+/** Why this coordinator serves no statements; undefined when it does. */
+function whyNotReady(active: ActiveTerm, epochs: EpochWatch): string | undefined {
+  if (active.open === undefined) return active.notActive().message;
+  if (!epochs.isReached()) return 'no catalog answers';
+  return active.open.pool.liveCount() > 0 ? undefined : active.open.pool.noWorkers().message;
+}
 
 /** Opens the port for operators, where etcd tells them of it. @returns its address */
 async function answerOperators(
   { config, log, stack }: Parts,
-  { active, epochs, notReady, ...parts }: Answering,
+  { active, epochs, ...parts }: Answering,
 ): Promise<string | undefined> {
   if (config['cluster.etcd_endpoints'].length === 0) return undefined;
   const reason = (): string | undefined => {
-    if (active.open !== undefined) return notReady();
+    if (active.open !== undefined) return whyNotReady(active, epochs);
     if (active.term !== undefined) return 'it hands over the lead';
     if (!epochs.isReached()) return 'no catalog answers';
     return active.leader() === undefined ? 'nobody leads' : undefined;

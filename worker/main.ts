@@ -85,9 +85,8 @@ export async function startWorker(
     onOverrun: onEndangered,
     onHung: (hung) => end.want(hung),
   });
-  const share = shareMemory(config);
-  const memory = new MemoryGate(share.tasksBytes, tasksMax);
-  const spool = new Spool(share.spoolBytes, (full) => pool.setSpoolFull(full));
+  const { tasksBytes, spoolBytes } = shareMemory(config);
+  const [memory, spool] = [new MemoryGate(tasksBytes, tasksMax), new Spool(spoolBytes, (on) => pool.setSpoolFull(on))];
   const store = new SpoolStore({
     folder: join(spillDir, 'exchange'),
     memory: spool,

@@ -1,4 +1,4 @@
-/** What a check of `skein doctor` found. */
+/** The result of a check of `skein doctor`. */
 export type Finding = { readonly state: 'ok' | 'warning' | 'failed'; readonly message: string };
 
 export const ok = (message: string): Finding => ({ state: 'ok', message });

@@ -9,7 +9,7 @@ import { must } from '#shared/must.ts';
 import { projectRoot, run } from '../support/cluster.ts';
 import { pythonBin } from '../support/python.ts';
 
-/** What may be set, so that every branch of the chart is printed. */
+/** Settings with which every branch of the chart is printed. */
 const CHARTS: Readonly<Record<string, readonly string[]>> = {
   plain: [],
   bucket: ['warehouse.url=s3://lake/prefix', 'warehouse.existingClaim=', 'env.SKEIN_LOG_LEVEL=debug'],

@@ -47,7 +47,9 @@ export function arrivedType(field: Field, precise: Precise): ArrivedType {
   };
   const visit = (type: DataType, depth: number): ArrivedType => {
     if (depth > DEPTH_MAX) return refuse(type);
-    return leaf(type) ?? temporal(type, precise) ?? nested(type, (child) => visitField(child, depth + 1)) ?? refuse(type);
+    return (
+      leaf(type) ?? temporal(type, precise) ?? nested(type, (child) => visitField(child, depth + 1)) ?? refuse(type)
+    );
   };
   const visitField = ({ type, metadata }: Field, depth: number): ArrivedType => {
     const isUuid = metadata.get(EXTENSION_KEY) === 'arrow.uuid' && DataType.isFixedSizeBinary(type);

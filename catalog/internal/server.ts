@@ -38,6 +38,7 @@ import { listJobs, retryJobs } from './jobs.ts';
 import { runPrincipalStatement } from './principal-statement.ts';
 import { runOperation } from './run-operation.ts';
 import { listCatalogs, listNamespaces, listTables } from './lists.ts';
+import { listChanges } from './list-changes.ts';
 import { listRelations } from './list-relations.ts';
 import { beginUpload, endUpload, findUpload, listStages, openStage } from './stages.ts';
 import { findLoads } from './find-loads.ts';
@@ -82,6 +83,7 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     ),
     // It asks for each relation by itself.
     ListRelations: forPrincipal(context, NO_ACTION, listRelations),
+    ListChanges: forPrincipal(context, NO_ACTION, listChanges),
     ListTables: forPrincipal(context, { actions: ['table.list'], object: schemaOf }, listTables),
     CommitTables: forPrincipal(context, { actions: ['table.commit'] }, commitTables, WRITERS),
     // The principal may be gone, and the files that its commit did not take must go all the same.

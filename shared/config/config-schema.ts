@@ -292,6 +292,7 @@ export const CONFIG = {
   ),
   'coordinator.http_port': port(8080, 'Query HTTP port'),
   'coordinator.flight_port': port(8082, 'Flight SQL port'),
+  'coordinator.internal_port': port(0, 'Port of the internal gRPC, which only a cluster with etcd has: for operators'),
   'coordinator.flight_message_bytes_max': bytes(16 * MIB, 'Longest message that a Flight SQL client may send'),
   'coordinator.flight_bound_bytes_max': bytes(
     64 * MIB,

@@ -23,7 +23,7 @@ class FakeCatalog {
     ['2', 'a.t2'],
     ['3', 'b.t1'],
   ]);
-  /** What has changed, one after the other; a mark is the number of those that it sees. */
+  /** The changes, one after the other; a mark is the number of those that it sees. */
   readonly #changes: string[] = [];
   /** Marks that see less are not known. */
   forgotten = 0;

@@ -46,6 +46,7 @@ import { leaseStore } from './store/postgres/lease-store.ts';
 import { Notifications } from './store/postgres/notifications.ts';
 import { underStartupLock } from './store/postgres/startup-lock.ts';
 import { SigningKeys } from './token/signing-keys.ts';
+import { beginEra } from './store/postgres/list-change-store.ts';
 import { adoptRestored } from './store/postgres/table-version-store.ts';
 import { TokenIssuer } from './token/token-issuer.ts';
 import { Upkeep } from './upkeep/upkeep.ts';
@@ -152,6 +153,7 @@ function prepareStore(
     const early = rows[0]?.found === true ? undefined : prepareFirstUser(config);
     await migrateSchema(store.db, CATALOG_SCHEMA);
     await adoptRestored(store.db);
+    await beginEra(store.db);
     if (await isBootstrapped(store.db)) return undefined;
     const user = early ?? prepareFirstUser(config);
     await makeRoots({ log }, await bootstrap(store.db, config, user));

@@ -21,8 +21,8 @@ import type { SqlField, SqlType } from '../plan/sql-type.ts';
 export type ArrivedType = { readonly arrow: DataType; readonly sql: SqlType };
 
 /**
- * What becomes of timestamps of nanoseconds: those without a zone are TIMESTAMP_NS, or all are in microseconds, which a value must have
- * exactly. Those with a zone always are, because TIMESTAMPTZ has microseconds.
+ * The unit of timestamps that come in nanoseconds. Those without a zone stay in nanoseconds (TIMESTAMP_NS), or become microseconds, which
+ * must hold each value exactly. Those with a zone always become microseconds, because TIMESTAMPTZ has no other unit.
  */
 export type Precise = 'nanoseconds' | 'microseconds';
 

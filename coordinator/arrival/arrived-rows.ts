@@ -3,7 +3,7 @@ import { Schema, type RecordBatch } from 'apache-arrow';
 import { Message } from 'apache-arrow/ipc/metadata/message';
 import type { ByteBudget } from '#shared/byte-budget.ts';
 import { SkeinError } from '#shared/error.ts';
-import { encodeFlightData } from '#shared/flight/flight-data.ts';
+import { encodeFlightData, encodeFlightHead } from '#shared/flight/flight-data.ts';
 import type { RowsPart, TableRows } from '../binding/table-rows.ts';
 import type { SqlField } from '../plan/sql-type.ts';
 import { SpoolFile } from '../sink/spool-file.ts';
@@ -68,14 +68,17 @@ export class ArrivedRows implements Disposable {
     for (let from = 0; from < batch.numRows; from += BATCH_ROWS) {
       if (from > 0) await setImmediate();
       const count = Math.min(BATCH_ROWS, batch.numRows - from);
-      const { header, body } = plainBatch(batch, from, count);
-      await this.#append(encodeFlightData(header, body), count);
+      const { header, body, bodyBytes } = plainBatch(batch, from, count);
+      const head = encodeFlightHead(header, bodyBytes);
+      await this.#append({ pieces: [head, ...body], bytes: head.length + bodyBytes }, count);
     }
   }
 
-  async #append(message: Buffer, rows: number): Promise<void> {
+  async #append(
+    { pieces, bytes }: { readonly pieces: readonly Uint8Array[]; readonly bytes: number },
+    rows: number,
+  ): Promise<void> {
     const { budget, owner } = this.#place;
-    const bytes = message.length;
     if (!budget.take(owner, bytes)) {
       throw new SkeinError(
         'PAYLOAD_TOO_LARGE',
@@ -84,7 +87,7 @@ export class ArrivedRows implements Disposable {
     }
     this.#bytes += bytes;
     const at = this.#file.lengthBytes;
-    await this.#file.append([message]);
+    await this.#file.append(pieces);
     const last = this.#parts.at(-1);
     const part =
       last !== undefined && last.bytes + bytes <= PART_BYTES ? last : { messages: [], rowCount: 0, bytes: 0 };

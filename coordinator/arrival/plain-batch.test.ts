@@ -39,7 +39,7 @@ function read(batch: RecordBatch, from: number, count: number): readonly unknown
     prefix.writeInt32LE(bytes.length + padding.length, 4);
     return Buffer.concat([prefix, bytes, padding]);
   };
-  const stream = Buffer.concat([framed(Message.encode(Message.from(new Schema(fields)))), framed(header), body]);
+  const stream = Buffer.concat([framed(Message.encode(Message.from(new Schema(fields)))), framed(header), ...body]);
   const [plain] = [...RecordBatchReader.from(new Uint8Array(stream))];
   return [...must(plain, 'one batch')].map((row) => JSON.parse(JSON.stringify(row)) as unknown);
 }

@@ -16,12 +16,15 @@ const ALIGNMENT = 64;
 const broken = (what: string): SkeinError =>
   new SkeinError('INVALID_REQUEST', `the rows are no Arrow batches: ${what}`);
 
+/** The metadata of an IPC message, and its body in pieces, most of which are views of what has come in. */
+export type PlainBatch = { readonly header: Buffer; readonly body: readonly Uint8Array[]; readonly bodyBytes: number };
+
 /**
- * Rows of a client's record batch in the types that `arrivedType` gives: the metadata of an IPC message, and its body. All that
- * a reader takes for granted is looked at here: the lengths of buffers, offsets, keys of dictionaries, UTF-8.
+ * Rows of a client's record batch in the types that `arrivedType` gives. All that a reader takes for granted is looked at here: the lengths
+ * of buffers, offsets, keys of dictionaries, UTF-8.
  * @throws INVALID_REQUEST
  */
-export function plainBatch(batch: RecordBatch, from: number, count: number): { header: Buffer; body: Buffer } {
+export function plainBatch(batch: RecordBatch, from: number, count: number): PlainBatch {
   const writer = new PlainWriter();
   for (const column of batch.data.children) {
     if (column.length !== batch.numRows) throw broken('a column has another number of rows than its batch');
@@ -37,9 +40,9 @@ class PlainWriter {
   readonly #parts: Uint8Array[] = [];
   #bytes = 0;
 
-  message(rows: number): { header: Buffer; body: Buffer } {
+  message(rows: number): PlainBatch {
     const message = Message.from(new BatchMetadata(rows, this.#nodes, this.#regions, null), this.#bytes);
-    return { header: Buffer.from(Message.encode(message)), body: Buffer.concat(this.#parts) };
+    return { header: Buffer.from(Message.encode(message)), body: this.#parts, bodyBytes: this.#bytes };
   }
 
   write(data: Data, rows: Rows): void {
@@ -60,7 +63,8 @@ class PlainWriter {
   #buffer(bytes: Uint8Array): void {
     const padding = -bytes.length & (ALIGNMENT - 1);
     this.#regions.push(new BufferRegion(this.#bytes, bytes.length));
-    this.#parts.push(bytes, PADDING.subarray(0, padding));
+    if (bytes.length > 0) this.#parts.push(bytes);
+    if (padding > 0) this.#parts.push(PADDING.subarray(0, padding));
     this.#bytes += bytes.length + padding;
   }
 

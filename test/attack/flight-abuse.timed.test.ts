@@ -11,6 +11,7 @@ import { settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
 import { failureOf, FlightClient, ticketOf, unpacked } from '#test/support/flight-client.ts';
 import { fixedSeed } from '#test/support/seed.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
+import { INSPECTABLE, InspectedProcess } from '#test/support/inspected-process.ts';
 import { residentBytes } from '#test/support/worker-process.ts';
 
 /**
@@ -22,6 +23,7 @@ let url: string;
 let token: string;
 let rival: string;
 let bystander: FlightClient;
+let coordinator: InspectedProcess;
 
 const MIB = 2 ** 20;
 /**
@@ -29,20 +31,27 @@ const MIB = 2 ** 20;
  * run on the same cores. The times are printed.
  */
 const QUICK_MS_MAX = 500;
-/** Memory that an allocator keeps of what was given back to it. */
-const KEPT_BYTES_MAX = 512 * MIB;
+/**
+ * Growth of what the coordinator holds once its garbage is collected and the C library has returned what it keeps: it depends on when the
+ * last results expire, and on what lies between pages that are free. Without this the process has up to 600 MiB, of which 110 are in use.
+ */
+const HELD_BYTES_MAX = 100 * MIB;
+const GIVEN_BACK_MS = 20_000;
+/** Open files more than before. */
+const FILES_MAX = 15;
 const CONNECTIONS = 200;
 const OK: number = status.OK;
 const RESULTS_MAX = 20;
 
 beforeAll(async () => {
-  const env = settingsEnv({
+  const settings = settingsEnv({
     'coordinator.result_ttl': '2s',
     'coordinator.flight_results_per_principal_max': String(RESULTS_MAX),
     'coordinator.flight_connections_per_principal_max': '30',
     'coordinator.flight_idle_timeout': '5s',
   });
-  cluster = await startOwnCluster({ workers: 1, env });
+  cluster = await startOwnCluster({ workers: 1, env: { ...settings, ...INSPECTABLE } });
+  coordinator = await InspectedProcess.open(cluster, 'coordinator');
   url = must(cluster.ready.flight_sql_url, 'it serves Flight SQL');
   token = await cluster.token();
   await cluster.cliOk(['admin', 'tenant', 'create', 'rival', '--user', 'rival_admin']);
@@ -51,6 +60,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(async () => {
   bystander?.[Symbol.dispose]();
+  coordinator?.[Symbol.dispose]();
   await cluster?.stop();
 });
 
@@ -72,8 +82,10 @@ async function quickCallsMs(): Promise<number> {
 }
 
 type Held = { readonly files: number; readonly bytes: number };
+/** Open files and memory of the coordinator, without what it could give back. */
 async function heldByCoordinator(): Promise<Held> {
   const pid = await cluster.pidOf('coordinator');
+  await coordinator.returnMemory();
   return { files: readdirSync(`/proc/${pid}/fd`).length, bytes: residentBytes(pid) };
 }
 
@@ -89,11 +101,19 @@ async function abuse(work: () => Promise<void>): Promise<void> {
   expect(await cluster.pidOf('coordinator')).toBe(pid);
   process.stdout.write(`a quick call: ${calmMs.toFixed(0)} ms, meanwhile ${meanwhileMs.toFixed(0)} ms\n`);
   expect(meanwhileMs).toBeLessThan(Math.max(2 * calmMs, QUICK_MS_MAX));
-  await expect
-    .poll(async () => (await heldByCoordinator()).files, { timeout: 20_000, interval: 500 })
-    .toBeLessThan(before.files + 15);
-  expect((await heldByCoordinator()).bytes).toBeLessThan(before.bytes + KEPT_BYTES_MAX);
+  await requireGivenBack(before);
   expect(await running()).toEqual([]);
+}
+
+async function requireGivenBack({ files, bytes }: Held): Promise<void> {
+  const grown = async (): Promise<readonly string[]> => {
+    const held = await heldByCoordinator();
+    return [
+      ...(held.files < files + FILES_MAX ? [] : [`${held.files} open files, ${files} before`]),
+      ...(held.bytes < bytes + HELD_BYTES_MAX ? [] : [`${held.bytes} bytes, ${bytes} before`]),
+    ];
+  };
+  await expect.poll(grown, { timeout: GIVEN_BACK_MS, interval: 500 }).toEqual([]);
 }
 
 /** The statements that run, but this one. */
@@ -238,10 +258,10 @@ test('a client that never fetches has so many results, for so long', async () =>
     await expect.poll(running, { timeout: 60_000, interval: 500 }).toEqual([]);
     expect(await statusOf(one.query('SELECT 1'))).toBe(status.OK);
   };
-  await abuse(never);
-  const once = await heldByCoordinator();
-  await abuse(never);
-  expect((await heldByCoordinator()).bytes).toBeLessThan(once.bytes + 200 * MIB);
+  const before = await heldByCoordinator();
+  for (const _round of [1, 2]) await abuse(never);
+  // What each round leaves would add up.
+  await requireGivenBack(before);
 }, 180_000);
 
 test('two hundred clients connect and leave; a user has so many connections at once', async () => {

@@ -22,6 +22,8 @@ export type ArrivalPlace = {
 const PART_BYTES = 8 * 2 ** 20;
 /** Rows of a batch: a multiple of 8, and few enough to be looked at within a few milliseconds. */
 const BATCH_ROWS = 2 ** 17;
+/** Longest row: a task carries a part whole. */
+const ROW_BYTES_MAX = 32 * 2 ** 20;
 const NO_BODY = Buffer.alloc(0);
 const COLUMNS_MAX = 10_000;
 
@@ -63,14 +65,23 @@ export class ArrivedRows implements Disposable {
     return this.#rowCount;
   }
 
-  /** @throws PAYLOAD_TOO_LARGE when the budget is used up, INVALID_REQUEST, STORAGE_FULL, STORAGE_ERROR */
+  /** @throws PAYLOAD_TOO_LARGE when the budget is used up, or a row is too long; INVALID_REQUEST, STORAGE_FULL, STORAGE_ERROR */
   async add(batch: RecordBatch): Promise<void> {
-    for (let from = 0; from < batch.numRows; from += BATCH_ROWS) {
+    let size = BATCH_ROWS;
+    for (let from = 0; from < batch.numRows;) {
       if (from > 0) await setImmediate();
-      const count = Math.min(BATCH_ROWS, batch.numRows - from);
-      const { header, body, bodyBytes } = plainBatch(batch, from, count);
-      const head = encodeFlightHead(header, bodyBytes);
-      await this.#append({ pieces: [head, ...body], bytes: head.length + bodyBytes }, count);
+      const count = Math.min(size, batch.numRows - from);
+      const plain = plainBatch({ batch, from, count, bytesMax: count > 1 ? PART_BYTES : ROW_BYTES_MAX });
+      if (plain !== undefined) {
+        const head = encodeFlightHead(plain.header, plain.bodyBytes);
+        await this.#append({ pieces: [head, ...plain.body], bytes: head.length + plain.bodyBytes }, count);
+        from += count;
+        size = Math.min(2 * size, BATCH_ROWS);
+      } else if (count > 1) {
+        size = Math.ceil(count / 2);
+      } else {
+        throw new SkeinError('PAYLOAD_TOO_LARGE', `a row that a client sends has more than ${ROW_BYTES_MAX} bytes`);
+      }
     }
   }
 

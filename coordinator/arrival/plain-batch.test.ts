@@ -2,6 +2,10 @@ import {
   Binary,
   Dictionary,
   Field,
+  FixedSizeList,
+  List,
+  makeVector,
+  Null,
   Int32,
   Int8,
   makeData,
@@ -32,7 +36,7 @@ function batchOf(data: Data): RecordBatch {
 /** The plain rows as the Arrow library reads them. */
 function read(batch: RecordBatch, from: number, count: number): readonly unknown[] {
   const fields = batch.schema.fields.map((field) => plainField(field.name, arrivedType(field)));
-  const { header, body } = plainBatch(batch, from, count);
+  const { header, body } = must(plainBatch({ batch, from, count, bytesMax: 2 ** 20 }), 'few bytes');
   const framed = (bytes: Uint8Array): Buffer => {
     const padding = Buffer.alloc(-bytes.length & 7);
     const prefix = Buffer.alloc(8, 0xff);
@@ -92,13 +96,66 @@ describe('what a reader would take for granted is refused', () => {
       makeData({ type: new Int8(), length: 20, nullCount: 1, nullBitmap: new Uint8Array(1), data: new Int8Array(20) }),
     ],
   ])('%s', (_what, data) => {
-    expect(() => plainBatch(batchOf(data), 0, data.length)).toThrow(
+    expect(() => plainBatch({ batch: batchOf(data), from: 0, count: data.length, bytesMax: 2 ** 20 })).toThrow(
       expect.objectContaining({ code: 'INVALID_REQUEST' }) as Error,
     );
   });
 
   test('bytes need be no UTF-8', () => {
     const data = utf8([0, 2], Buffer.from([0xff, 0xfe]), new Binary());
-    expect(() => plainBatch(batchOf(data), 0, 1)).not.toThrow();
+    expect(() => plainBatch({ batch: batchOf(data), from: 0, count: 1, bytesMax: 2 ** 20 })).not.toThrow();
+  });
+});
+
+describe('few bytes that stand for many are not written out', () => {
+  const text = vectorFromArray(['x'.repeat(1_000)], new Utf8());
+  const count = 100_000;
+  const offsets = Int32Array.from({ length: count + 1 }, (_, i) => i);
+  const items = (type: DataType): Field => new Field('item', type, true);
+  test.each<[string, Data]>([
+    [
+      'a text of a dictionary',
+      makeData({
+        type: new Dictionary(new Utf8(), new Int8()),
+        length: count,
+        data: new Int8Array(count),
+        dictionary: text,
+      }),
+    ],
+    [
+      'lists without elements in memory',
+      makeData({
+        type: new FixedSizeList(2 ** 30, items(new Null())),
+        length: 2,
+        child: makeData({ type: new Null(), length: 2 ** 31 }),
+      }),
+    ],
+    [
+      'keys of a dictionary of lists',
+      makeData({
+        type: new Dictionary(new List(items(new Null())), new Int8()),
+        length: count,
+        data: new Int8Array(count),
+        dictionary: makeVector(
+          makeData({
+            type: new List(items(new Null())),
+            length: 1,
+            valueOffsets: Int32Array.of(0, 2 ** 31 - 1),
+            child: makeData({ type: new Null(), length: 2 ** 31 }),
+          }),
+        ),
+      }),
+    ],
+    [
+      'lists of nothing',
+      makeData({
+        type: new List(items(new Null())),
+        length: count,
+        valueOffsets: offsets.map((i) => i * 20_000),
+        child: makeData({ type: new Null(), length: 2 ** 31 }),
+      }),
+    ],
+  ])('%s', (_what, data) => {
+    expect(plainBatch({ batch: batchOf(data), from: 0, count: data.length, bytesMax: 2 ** 20 })).toBeUndefined();
   });
 });

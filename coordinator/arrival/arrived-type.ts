@@ -43,18 +43,19 @@ export function arrivedType(field: Field): ArrivedType {
     if (depth > DEPTH_MAX) return refuse(type);
     return leaf(type) ?? nested(type, (child) => visitField(child, depth + 1)) ?? refuse(type);
   };
-  const visitField = ({ type, metadata }: Field, depth: number): ArrivedType => {
-    const isUuid = metadata.get(EXTENSION_KEY) === 'arrow.uuid' && DataType.isFixedSizeBinary(type);
-    if (isUuid && type.byteWidth === UUID_BYTES) return { arrow: type, sql: scalar('UUID') };
-    return visit(type, depth);
-  };
+  const visitField = (of: Field, depth: number): ArrivedType =>
+    isUuid(of) ? { arrow: of.type, sql: scalar('UUID') } : visit(of.type, depth);
   return visitField(field, 0);
 }
 
+/** Whether the values of a field are UUIDs. */
+export const isUuid = ({ type, metadata }: Field): boolean =>
+  metadata.get(EXTENSION_KEY) === 'arrow.uuid' && DataType.isFixedSizeBinary(type) && type.byteWidth === UUID_BYTES;
+
 /** A field of the engine's own schema; a UUID says that it is one. */
 export const plainField = (name: string, { arrow, sql }: ArrivedType): Field => {
-  const isUuid = sql.kind === 'scalar' && sql.name === 'UUID';
-  return new Field(name, arrow, true, isUuid ? new Map([[EXTENSION_KEY, 'arrow.uuid']]) : undefined);
+  const hasUuids = sql.kind === 'scalar' && sql.name === 'UUID';
+  return new Field(name, arrow, true, hasUuids ? new Map([[EXTENSION_KEY, 'arrow.uuid']]) : undefined);
 };
 
 const scalar = (name: string): SqlType => ({ kind: 'scalar', name });

@@ -108,7 +108,7 @@ async function writeAll(file: FileHandle, pieces: readonly Uint8Array[], at: num
   }
 }
 
-/** What of the pieces is left behind their first bytes. */
+/** The pieces without their first bytes. */
 function behind(pieces: readonly Uint8Array[], bytes: number): Uint8Array[] {
   let skipped = 0;
   return pieces.flatMap((piece) => {

@@ -44,20 +44,72 @@ const named = (names: readonly { readonly name: string }[], row: readonly Parame
 const ARRIVING_MIN = 500;
 
 /**
- * The text that inserts all bound rows as a table that has come in, of an INSERT whose values are its parameters alone; undefined for another.
+ * The text that inserts all bound rows as a table that has come in, of an INSERT whose values are its parameters, casts of them, and literals;
+ * undefined for another.
  * ```
- * INSERT INTO t (a, b) VALUES (?, ?)  ->  INSERT INTO t (a, b) SELECT * FROM @rows/arrived
+ * INSERT INTO t (a, b, c) VALUES (?, 'x', ?::DATE)  ->  INSERT INTO t (a, b, c) SELECT c0, 'x', c1::DATE FROM @rows/arrived
  * ```
  * @throws WRONG_PARAMETER_COUNT
  */
 export function insertOfAll({ sql, description: { parameters }, bound }: PreparedHandle): string | undefined {
   if (bound === null || bound.count < ARRIVING_MIN) return undefined;
   const values = findValues(sql);
-  if (values === undefined || !/^\(\s*\?\s*(?:,\s*\?\s*)*\)$/.test(values.row)) return undefined;
+  const columns = values === undefined ? undefined : selectedBy(values.row);
+  if (values === undefined || columns === undefined) return undefined;
   const into = values.before.replace(/VALUES\s*$/i, '');
   if (into === values.before || /\bNAME\s*$/i.test(into)) return undefined;
   requireCount(parameters.length, bound);
-  return `${into}SELECT * FROM ${ARRIVED_ROWS}`;
+  return `${into}SELECT ${columns} FROM ${ARRIVED_ROWS}`;
+}
+
+/** The columns that stand for the values of a row in brackets; undefined when one is something else. */
+function selectedBy(row: string): string | undefined {
+  const columns: string[] = [];
+  let parameters = 0;
+  for (const words of valuesIn(row)) {
+    if (isParameter(words))
+      columns.push(
+        words
+          .map((word) => (word === '?' ? `c${parameters++}` : word))
+          .join(' ')
+          .replace(': :', '::'),
+      );
+    else if (isLiteral(words)) columns.push(words.join(''));
+    else return undefined;
+  }
+  return columns.join(', ');
+}
+
+/** A parameter, or a cast of one: `?`, `?::INT`, `CAST(? AS DECIMAL(10, 2))`. */
+function isParameter(words: readonly string[]): boolean {
+  if (words[0] === '?') return words.length === 1 || (words[1] === ':' && words[2] === ':' && isType(words.slice(3)));
+  const isCast = words.slice(0, 4).join(' ').toUpperCase() === 'CAST ( ? AS' && words.at(-1) === ')';
+  return isCast && isType(words.slice(4, -1));
+}
+
+const isType = (words: readonly string[]): boolean =>
+  words.length > 0 && words.every((word) => /^(?:\w+|[(),[\]])$/.test(word));
+
+function isLiteral(words: readonly string[]): boolean {
+  const [first = '', second, ...more] = words;
+  if (first === '-') return second !== undefined && more.length === 0 && /^\d/.test(second);
+  return second === undefined && (/^[\d']/.test(first) || ['NULL', 'TRUE', 'FALSE'].includes(first.toUpperCase()));
+}
+
+/** The words of each value of a row in brackets. */
+function valuesIn(row: string): readonly (readonly string[])[] {
+  const text = row.slice(1, -1);
+  const tokens = new Tokenizer(text);
+  const values: string[][] = [[]];
+  let depth = 0;
+  for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {
+    const word = text.slice(token.start, token.end);
+    if (token.kind === 'symbol' && word === '(') depth += 1;
+    if (token.kind === 'symbol' && word === ')') depth -= 1;
+    if (token.kind === 'symbol' && word === ',' && depth === 0) values.push([]);
+    else values.at(-1)?.push(word);
+  }
+  return values;
 }
 
 /** About how long the text of an INSERT of many rows becomes at most, with its values. */

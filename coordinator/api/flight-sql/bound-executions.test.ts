@@ -1,6 +1,6 @@
 import { Int32, Schema, Field } from 'apache-arrow';
 import { expect, test } from 'vitest';
-import { insertOfAll } from './bound-executions.ts';
+import { fewerInserts, insertOfAll, type Execution } from './bound-executions.ts';
 import type { PreparedHandle } from './prepared-handles.ts';
 
 /** A statement with many bound rows, of as many columns as its text has parameters. */
@@ -44,4 +44,38 @@ test.each([
 
 test('few rows stay in the text', () => {
   expect(insertOfAll(prepared('INSERT INTO t VALUES (?)', 499))).toBeUndefined();
+});
+
+/** Executions of an INSERT of one number; `onMade` is told of each that is made. */
+function* numbers(count: number, onMade: (i: number) => void): Generator<Execution, void> {
+  for (let i = 0; i < count; i += 1) {
+    onMade(i);
+    yield {
+      sql: 'INSERT INTO t VALUES (? + 1)',
+      parameters: { kind: 'positional', values: [{ type: null, value: { digits: String(i) } }] },
+    };
+  }
+}
+
+const valuesOf = (execution: Execution | void): number =>
+  execution?.parameters?.kind === 'positional' ? execution.parameters.values.length : 0;
+
+test('many rows become few texts, and no more of them are there than a text takes', () => {
+  let made = 0;
+  const count = 200_000;
+  const all = numbers(count, (i) => (made = i + 1));
+  const texts = fewerInserts({ count, all }, 'INSERT INTO t VALUES (? + 1)');
+  const first = texts.next().value;
+  expect(first?.sql.startsWith('INSERT INTO t VALUES (? + 1), (? + 1), ')).toBe(true);
+  expect(made).toBeLessThan(count);
+  let rows = valuesOf(first);
+  for (const text of texts) rows += valuesOf(text);
+  expect(rows).toBe(count);
+});
+
+test('one row stays as it is', () => {
+  const all = numbers(1, () => undefined);
+  expect([...fewerInserts({ count: 1, all }, 'INSERT INTO t VALUES (? + 1)')].map(({ sql }) => sql)).toEqual([
+    'INSERT INTO t VALUES (? + 1)',
+  ]);
 });

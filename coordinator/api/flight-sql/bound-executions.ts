@@ -8,22 +8,26 @@ import type { PreparedHandle } from './prepared-handles.ts';
 /** A text with the values of its parameters. */
 export type Execution = { readonly sql: string; readonly parameters: Parameters | null };
 
+/** Executions, each of which is made when it is its turn. */
+export type Executions = { readonly count: number; readonly all: Iterable<Execution> };
+
 /**
  * The executions of a prepared statement: one for each row that is bound to its parameters, or one alone when it has none.
  * @throws UNDEFINED_PARAMETER, WRONG_PARAMETER_COUNT
  */
-export function executionsOf({ sql, description: { parameters }, bound }: PreparedHandle): readonly Execution[] {
-  if (parameters.length === 0) return [{ sql, parameters: null }];
+export function executionsOf({ sql, description: { parameters }, bound }: PreparedHandle): Executions {
+  if (parameters.length === 0) return { count: 1, all: [{ sql, parameters: null }] };
   if (bound === null) {
     const names = parameters.map(({ name }) => `$${name}`).slice(0, NAMES_SHOWN);
     throw new SkeinError('UNDEFINED_PARAMETER', `the statement has parameters without values: ${names.join(', ')}`);
   }
   requireCount(parameters.length, bound);
   const isNamed = parameters.some(({ name }) => !/^\d/.test(name));
-  return parametersOf(bound).map((row) => ({
+  const execution = (values: readonly Parameter[]): Execution => ({
     sql,
-    parameters: isNamed ? named(parameters, row) : { kind: 'positional', values: row },
-  }));
+    parameters: isNamed ? named(parameters, values) : { kind: 'positional', values },
+  });
+  return { count: bound.count, all: parametersOf(bound).map(execution) };
 }
 
 function requireCount(parameters: number, { schema, count }: BoundRows): void {
@@ -121,29 +125,30 @@ const INSERT_BYTES_MAX = 4 * 2 ** 20;
  * INSERT INTO t VALUES (?, 1)  twice  ->  INSERT INTO t VALUES (?, 1), (?, 1)
  * ```
  */
-export function fewerInserts(executions: readonly Execution[]): readonly Execution[] {
-  const [first] = executions;
-  const values = first === undefined || executions.length === 1 ? undefined : findValues(first.sql);
-  if (values === undefined) return executions;
-  const rows = executions.flatMap(({ parameters }) => (parameters?.kind === 'positional' ? [parameters] : []));
-  if (rows.length < executions.length) return executions;
-  const made: Execution[] = [];
-  let from = 0;
+export function* fewerInserts({ count, all }: Executions, sql: string): Generator<Execution, void> {
+  const values = count > 1 ? findValues(sql) : undefined;
+  if (values === undefined) {
+    yield* all;
+    return;
+  }
+  let rows: (readonly Parameter[])[] = [];
   let bytes = 0;
-  const make = (to: number): void => {
-    const some = rows.slice(from, to);
-    const sql = values.before + some.map(() => values.row).join(', ');
-    made.push({ sql, parameters: { kind: 'positional', values: some.flatMap((row) => row.values) } });
-    [from, bytes] = [to, 0];
-  };
-  for (const [i, row] of rows.entries()) {
-    const more = sizeOf(row) + values.row.length;
-    const isFull = (i - from + 1) * row.values.length > PARAMETERS_MAX || bytes + more > INSERT_BYTES_MAX;
-    if (isFull && i > from) make(i);
+  const made = (): Execution => ({
+    sql: values.before + rows.map(() => values.row).join(', '),
+    parameters: { kind: 'positional', values: rows.flat() },
+  });
+  for (const { parameters } of all) {
+    if (parameters?.kind !== 'positional') throw new Error('invariant: its parameters have no names');
+    const more = sizeOf(parameters) + values.row.length;
+    const isFull = (rows.length + 1) * parameters.values.length > PARAMETERS_MAX || bytes + more > INSERT_BYTES_MAX;
+    if (isFull && rows.length > 0) {
+      yield made();
+      [rows, bytes] = [[], 0];
+    }
+    rows.push(parameters.values);
     bytes += more;
   }
-  make(rows.length);
-  return made;
+  yield made();
 }
 
 /** The row of an INSERT whose text ends with one row of values, in which all its parameters are, each a `?`. */

@@ -48,13 +48,14 @@ function requireSound(batch: RecordBatch, bytesMax: number): void {
   if (count > 0 && plainBatch({ batch, from: 0, count, bytesMax }) === undefined) throw tooLarge(bytesMax);
 }
 
-/** The values of each row. @throws NOT_SUPPORTED, PAYLOAD_TOO_LARGE */
-export const parametersOf = ({ schema: { fields }, batches }: BoundRows): readonly (readonly Parameter[])[] =>
-  batches.flatMap(({ numRows, data: { children } }) =>
-    Array.from({ length: numRows }, (_, row) =>
-      fields.map((field, i) => parameterAt(field, must(children[i], 'each field has a column'), row)),
-    ),
-  );
+/** The values of each row, one after the other: as values they take many times the bytes that they came in. @throws NOT_SUPPORTED, PAYLOAD_TOO_LARGE */
+export function* parametersOf({ schema: { fields }, batches }: BoundRows): Generator<readonly Parameter[], void> {
+  for (const { numRows, data } of batches) {
+    for (let row = 0; row < numRows; row += 1) {
+      yield fields.map((field, i) => parameterAt(field, must(data.children[i], 'each field has a column'), row));
+    }
+  }
+}
 
 const tooLarge = (bytesMax: number): SkeinError =>
   new SkeinError(

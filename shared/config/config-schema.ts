@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { machineMemory, WORKER_MEMORY_MIN } from './machine-memory.ts';
 import { invalid, parseBytes, parseDuration } from './parse-setting.ts';
+import { checkedProfiles } from './storage-profiles.ts';
 
 /**
  * The one configuration schema: every limit, port, duration and secret of every service, with its default and its meaning.
@@ -9,7 +10,7 @@ import { invalid, parseBytes, parseDuration } from './parse-setting.ts';
  * `worker: { memory_limit: ... }` in YAML and `SKEIN_WORKER_MEMORY_LIMIT` in the environment.
  */
 type Key<T> = {
-  readonly type: 'string' | 'integer' | 'bytes' | 'duration' | 'list';
+  readonly type: 'string' | 'integer' | 'bytes' | 'duration' | 'list' | 'map';
   readonly default: T;
   readonly doc: string;
   readonly secret: boolean;
@@ -102,6 +103,7 @@ const choice = <T extends string>(value: T, others: readonly T[], doc: string): 
     return found ?? invalid([value, ...others].join(' or '), t);
   },
 });
+const profiles = (doc: string): Key<string> => ({ ...string('', doc), type: 'map', parse: checkedProfiles });
 const port = (value: number, doc: string): Key<number> => integer(value, 0, 65_535, `${doc} (0 = any free port)`);
 
 const MIB = 2 ** 20;
@@ -241,6 +243,9 @@ export const CONFIG = {
   'catalog.cors_origins': list('Origins of browsers’ clients, such as https://app.example.com; * = any'),
   'catalog.client_roots': list(
     'Locations below which POST /v1/catalogs may place a catalog; empty = the default place only',
+  ),
+  'catalog.storage_profiles': profiles(
+    'Places in buckets, by name, for catalogs of POST /v1/catalogs: storage, and the flags of skein admin catalog create',
   ),
   'catalog.key_rotation': duration(30 * 86_400_000, 'Age at which the signing key is replaced'),
   'catalog.metrics_reports_max': integer(1_000, 1, 1_000_000, 'Metrics reports that are kept of one table'),

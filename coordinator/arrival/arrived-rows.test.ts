@@ -29,7 +29,7 @@ const batches = [...RecordBatchReader.from(tableToIPC(table, 'stream'))];
 
 test('rows lie on disk in parts that a task can carry, in a file without a name, and give their budget back', async () => {
   const budget = new ByteBudget(2 ** 30);
-  const rows = new ArrivedRows(table.schema, { folder, budget, owner: 'main' });
+  const rows = new ArrivedRows(table.schema, { folder, budget, owner: 'main' }, 'nanoseconds');
   for (const batch of batches) await rows.add(batch);
   const { parts = [], rowCount, bytes, messages } = rows.table('rows');
   expect({ rowCount, messages }).toEqual({ rowCount: ROWS, messages: [] });
@@ -49,7 +49,7 @@ test('rows lie on disk in parts that a task can carry, in a file without a name,
 
 test('rows beyond the budget are refused', async () => {
   const budget = new ByteBudget(2 ** 20);
-  using rows = new ArrivedRows(table.schema, { folder, budget, owner: 'main' });
+  using rows = new ArrivedRows(table.schema, { folder, budget, owner: 'main' }, 'nanoseconds');
   await expect(
     (async () => {
       for (const batch of batches) await rows.add(batch);
@@ -65,7 +65,7 @@ test('a part is no longer for rows whose texts a dictionary has once', async () 
   );
   const [batch] = [...RecordBatchReader.from(tableToIPC(new Table({ x: vector }), 'stream'))];
   const budget = new ByteBudget(2 ** 30);
-  using rows = new ArrivedRows(must(batch, 'a batch').schema, { folder, budget, owner: 'main' });
+  using rows = new ArrivedRows(must(batch, 'a batch').schema, { folder, budget, owner: 'main' }, 'nanoseconds');
   await rows.add(must(batch, 'a batch'));
   const { parts = [], bytes } = rows.table('rows');
   expect(bytes).toBeGreaterThan(300 * text.length);

@@ -7,7 +7,7 @@ import { encodeFlightData, encodeFlightHead } from '#shared/flight/flight-data.t
 import type { RowsPart, TableRows } from '../binding/table-rows.ts';
 import type { SqlField } from '../plan/sql-type.ts';
 import { SpoolFile } from '../sink/spool-file.ts';
-import { arrivedType, plainField } from './arrived-type.ts';
+import { arrivedType, plainField, type Precise } from './arrived-type.ts';
 import { plainBatch } from './plain-batch.ts';
 
 export type ArrivalPlace = {
@@ -40,6 +40,7 @@ type Part = { readonly messages: Place[]; rowCount: number; bytes: number };
  */
 export class ArrivedRows implements Disposable {
   readonly #place: ArrivalPlace;
+  readonly #precise: Precise;
   readonly #file: SpoolFile;
   readonly #schemaMessage: Buffer;
   readonly #parts: Part[] = [];
@@ -49,13 +50,14 @@ export class ArrivedRows implements Disposable {
   #bytes = 0;
 
   /** @throws NOT_SUPPORTED for a column of a type that is not taken, INVALID_REQUEST for rows without columns */
-  constructor({ fields }: Schema, place: ArrivalPlace) {
+  constructor({ fields }: Schema, place: ArrivalPlace, precise: Precise) {
     if (fields.length === 0 || fields.length > COLUMNS_MAX) {
       throw new SkeinError('INVALID_REQUEST', `the rows have 1 to ${COLUMNS_MAX} columns`);
     }
     this.#place = place;
+    this.#precise = precise;
     this.#file = new SpoolFile(place.folder);
-    const types = fields.map(arrivedType);
+    const types = fields.map((field) => arrivedType(field, precise));
     this.columns = types.map(({ sql }, i) => ({ name: `c${i}`, type: sql }));
     const schema = new Schema(types.map((type, i) => plainField(`c${i}`, type)));
     this.#schemaMessage = encodeFlightData(Message.encode(Message.from(schema)), NO_BODY);
@@ -65,13 +67,14 @@ export class ArrivedRows implements Disposable {
     return this.#rowCount;
   }
 
-  /** @throws PAYLOAD_TOO_LARGE when the budget is used up, or a row is too long; INVALID_REQUEST, STORAGE_FULL, STORAGE_ERROR */
+  /** @throws PAYLOAD_TOO_LARGE when the budget is used up, or a row is too long; INVALID_REQUEST, NUMERIC_OVERFLOW, STORAGE_FULL, STORAGE_ERROR */
   async add(batch: RecordBatch): Promise<void> {
     let size = BATCH_ROWS;
     for (let from = 0; from < batch.numRows;) {
       if (from > 0) await setImmediate();
       const count = Math.min(size, batch.numRows - from);
-      const plain = plainBatch({ batch, from, count, bytesMax: count > 1 ? PART_BYTES : ROW_BYTES_MAX });
+      const bytesMax = count > 1 ? PART_BYTES : ROW_BYTES_MAX;
+      const plain = plainBatch({ batch, from, count, bytesMax, precise: this.#precise });
       if (plain !== undefined) {
         const head = encodeFlightHead(plain.header, plain.bodyBytes);
         await this.#append({ pieces: [head, ...plain.body], bytes: head.length + plain.bodyBytes }, count);

@@ -1,3 +1,4 @@
+import { SkeinError } from '#shared/error.ts';
 import { DataType, Precision, type Data } from 'apache-arrow';
 import { broken, countOf, rawBytes, rowAt, type Room, type Rows } from './column-rows.ts';
 
@@ -32,6 +33,26 @@ function picked(bytes: Uint8Array, width: number, rows: Rows): Uint8Array {
   }
   return taken;
 }
+
+/** Nanoseconds as microseconds. @throws NUMERIC_OVERFLOW when a value has more than microseconds */
+export function microseconds(data: Data, rows: Rows, room: Room): Uint8Array {
+  room(countOf(rows) * 8);
+  const given = picked(rawBytes(data.values as ArrayBufferView), 8, rows);
+  const view = new DataView(given.buffer, given.byteOffset, given.byteLength);
+  const values = new BigInt64Array(countOf(rows));
+  for (let i = 0; i < values.length; i += 1) {
+    const row = rowAt(rows, i);
+    if (row < 0 || !data.getValid(row)) continue;
+    const nanoseconds = view.getBigInt64(8 * i, true);
+    if (nanoseconds % 1_000n !== 0n) throw new SkeinError('NUMERIC_OVERFLOW', NANOSECONDS);
+    values[i] = nanoseconds / 1_000n;
+  }
+  return rawBytes(values);
+}
+
+const NANOSECONDS =
+  'a timestamp of the rows has nanoseconds, and its column microseconds: cut them, or make a table with TIMESTAMP_NS before ' +
+  "(no time zone, WITH ('format-version' = '3')) and append to it";
 
 /** Numbers of 16 bits as those of 32. */
 function halves(data: Data, rows: Rows): Uint8Array {

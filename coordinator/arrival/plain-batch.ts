@@ -1,7 +1,7 @@
 import { DataType, Type, type Data, type RecordBatch } from 'apache-arrow';
 import { BufferRegion, FieldNode, Message, RecordBatch as BatchMetadata } from 'apache-arrow/ipc/metadata/message';
 import { SkeinError } from '#shared/error.ts';
-import { isText } from './arrived-type.ts';
+import { isNarrowed, isText, type Precise } from './arrived-type.ts';
 import {
   bitsOf,
   broken,
@@ -16,7 +16,7 @@ import {
   type Room,
   type Rows,
 } from './column-rows.ts';
-import { fixedValues } from './fixed-values.ts';
+import { fixedValues, microseconds } from './fixed-values.ts';
 import { boundsOf, isRun, offsetsOf, requireUtf8, variable, viewed } from './variable-values.ts';
 
 /** Alignment of buffers in a body, as the Arrow format recommends. */
@@ -32,13 +32,14 @@ export type BatchRows = {
   readonly count: number;
   /** Bytes that they may take. */
   readonly bytesMax: number;
+  readonly precise: Precise;
 };
 
 /**
  * Rows of a client's record batch in the types that `arrivedType` gives; undefined when they take more than `bytesMax`: a few bytes may
  * stand for many rows, such as those of a dictionary's only text. All that a reader takes for granted is looked at here: the lengths of
  * buffers, offsets, keys of dictionaries, UTF-8.
- * @throws INVALID_REQUEST
+ * @throws INVALID_REQUEST, NUMERIC_OVERFLOW for nanoseconds where there are only microseconds
  */
 export function plainBatch(rows: BatchRows): PlainBatch | undefined {
   try {
@@ -49,8 +50,8 @@ export function plainBatch(rows: BatchRows): PlainBatch | undefined {
   }
 }
 
-function written({ batch, from, count, bytesMax }: BatchRows): PlainBatch {
-  const writer = new PlainWriter(bytesMax);
+function written({ batch, from, count, bytesMax, precise }: BatchRows): PlainBatch {
+  const writer = new PlainWriter(bytesMax, precise);
   for (const column of batch.data.children) {
     if (column.length !== batch.numRows) throw broken('a column has another number of rows than its batch');
     writer.write(column, { from, count });
@@ -66,10 +67,12 @@ class PlainWriter {
   readonly #regions: BufferRegion[] = [];
   readonly #parts: Uint8Array[] = [];
   readonly #bytesMax: number;
+  readonly #precise: Precise;
   #bytes = 0;
 
-  constructor(bytesMax: number) {
+  constructor(bytesMax: number, precise: Precise) {
     this.#bytesMax = bytesMax;
+    this.#precise = precise;
   }
 
   readonly #room: Room = (bytes) => {
@@ -92,6 +95,7 @@ class PlainWriter {
       else if (DataType.isStruct(type)) for (const child of childrenOf(data)) this.write(child, rows);
       else if (DataType.isFixedSizeList(type)) this.#fixedLists(data, rows, type.listSize);
       else if (data.children.length > 0) this.#lists(data, rows);
+      else if (isNarrowed(type, this.#precise)) this.#buffer(microseconds(data, rows, this.#room));
       else this.#buffer(fixedValues(data, rows, this.#room));
     }
   }

@@ -40,12 +40,13 @@ export async function readBoundRows(messages: AsyncIterable<PutMessage>, bytesMa
 
 /**
  * Requires that a batch has what it says that it has, so that its values can be read one by one.
- * @throws INVALID_REQUEST, NOT_SUPPORTED, PAYLOAD_TOO_LARGE
+ * @throws INVALID_REQUEST, NOT_SUPPORTED, PAYLOAD_TOO_LARGE, NUMERIC_OVERFLOW
  */
 function requireSound(batch: RecordBatch, bytesMax: number): void {
   const { schema, numRows: count } = batch;
-  for (const field of schema.fields) arrivedType(field);
-  if (count > 0 && plainBatch({ batch, from: 0, count, bytesMax }) === undefined) throw tooLarge(bytesMax);
+  for (const field of schema.fields) arrivedType(field, 'nanoseconds');
+  if (count > 0 && plainBatch({ batch, from: 0, count, bytesMax, precise: 'nanoseconds' }) === undefined)
+    throw tooLarge(bytesMax);
 }
 
 /** The values of each row, one after the other: as values they take many times the bytes that they came in. @throws NOT_SUPPORTED, PAYLOAD_TOO_LARGE */

@@ -79,11 +79,11 @@ function asClient<T>(read: () => T): T {
 /** Reads what a client sends, and then what has become of it as a worker does: whatever is let through is as the engine's own batches are. */
 async function readArrival(input: Buffer): Promise<void> {
   const { schema, batches } = await readBatches(sent(messagesIn(input)));
-  const fields = schema.fields.map((field, i) => plainField(`c${i}`, arrivedType(field)));
+  const fields = schema.fields.map((field, i) => plainField(`c${i}`, arrivedType(field, 'microseconds')));
   for await (const batch of batches) {
     const count = Math.min(batch.numRows, ROWS_MAX);
     if (!(count > 0)) continue;
-    const plain = plainBatch({ batch, from: 0, count, bytesMax: BYTES_MAX });
+    const plain = plainBatch({ batch, from: 0, count, bytesMax: BYTES_MAX, precise: 'microseconds' });
     if (plain === undefined) continue;
     readPlain(fields, encodeFlightData(plain.header, Buffer.concat(plain.body)));
   }
@@ -98,5 +98,5 @@ export const ARRIVAL: Decoder = {
     return framed(messages.map((message) => (random.chance(0.4) ? message : lying(random, message))));
   },
   decode: readArrival,
-  errors: ['INVALID_REQUEST', 'NOT_SUPPORTED'],
+  errors: ['INVALID_REQUEST', 'NOT_SUPPORTED', 'NUMERIC_OVERFLOW'],
 };

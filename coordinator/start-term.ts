@@ -96,7 +96,8 @@ const schedulerOf = (
 
 /** Begins a term: the end of what earlier ones left behind, and links to the workers. */
 export async function startTerm(parts: TermParts): Promise<Term> {
-  const { config, log, epoch, compiler, texts, sessions, tables, fileLists, metrics, database, history } = parts;
+  const { config, log, epoch, compiler, texts, tables, fileLists, metrics, database, history } = parts;
+  const sessions = { ...parts.sessions, catalog: parts.sessions.catalog.inTerm(epoch) };
   await using stack = new AsyncDisposableStack();
   const retentionMs = config['coordinator.history_retention'];
   const kept = { db: database, retentionMs, nowMs: () => systemClock.nowMs(), log };
@@ -106,7 +107,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
   const writes = stack.adopt(journal, (open) => open.close());
   const begun = { intents: new UnloadIntents(database, epoch), catalog: sessions.catalog.stages };
   const unloads = stack.adopt(new UnloadJournal({ ...begun, keys: sessions.catalog, log }), (open) => open.close());
-  const transactions = stack.use(openTransactions(parts, { journal, epoch }));
+  const transactions = stack.use(openTransactions({ ...parts, sessions }, { journal, epoch }));
   const takeOver = async (ending: readonly number[]): Promise<void> => {
     const orphans = await failOrphans(database, epoch, ending);
     if (orphans > 0) log.warn({ orphans }, 'statements of an earlier coordinator are marked as failed');

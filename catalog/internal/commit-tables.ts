@@ -32,11 +32,12 @@ const CLOCK_DIFFERENCE_MAX_MS = 60_000;
 /**
  * Commits to several tables at once, and once per key. Tables that it creates belong to the principal. A materialized view may be made or
  * changed with its table.
- * @throws KEY_REUSED for an abandoned key or another transaction under a used one, QUEUE_FULL, and the errors of the commit
+ * @throws KEY_REUSED for an abandoned key or another transaction under a used one, QUEUE_FULL, NOT_ACTIVE when the term of the coordinator is
+ * over, and the errors of the commit
  */
 export async function commitTables(
   context: CatalogContext,
-  { key, transaction }: CommitTablesRequest,
+  { key, transaction, term }: CommitTablesRequest,
   principal: Principal,
 ): Promise<Record<string, never>> {
   if (!isOpen(context, key)) {
@@ -46,6 +47,7 @@ export async function commitTables(
     use: useOf(key, principal),
     requestHash: createHash('sha256').update(transaction).digest(),
     expiresAt: outcomeExpiry(context),
+    term,
     run: async (unit) => {
       const read = await multiTableCommitOfBytes(context.readers, transaction, principal.tenant);
       const withView = await viewUnit(context, keeping(unit), read.view, principal);

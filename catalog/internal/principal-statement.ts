@@ -14,14 +14,14 @@ import { runStatement } from '../principal-statement/run-statement.ts';
  */
 export async function runPrincipalStatement(
   context: CatalogContext,
-  { statement }: PrincipalStatementRequest,
+  { statement, term }: PrincipalStatementRequest,
   principal: Principal,
 ): Promise<{ readonly answer: Buffer }> {
   const request = readRequest(statement);
   if (principal.must_change_password === true && request.kind !== 'set_own_password') {
     throw new SkeinError('FORBIDDEN', CHANGE_PASSWORD);
   }
-  const answer = await runStatement({ context, principal }, request);
+  const answer = await runStatement({ context, principal, term }, request);
   return { answer: Buffer.from(JSON.stringify(answer)) };
 }
 

@@ -29,7 +29,8 @@ const CHANGES: ReadonlyMap<string, Change> = new Map(
 /**
  * Does an operation of the REST API for a statement of the coordinator: the same handler, the same action. Sent again under its key, as
  * after a lost answer, it is the same change.
- * @throws NOT_FOUND for an operation that changes nothing, FORBIDDEN, KEY_REUSED, QUEUE_FULL, and the errors of the operation
+ * @throws NOT_FOUND for an operation that changes nothing, FORBIDDEN, KEY_REUSED, QUEUE_FULL, NOT_ACTIVE when the term of the coordinator is
+ * over, and the errors of the operation
  */
 export async function runOperation(
   context: CatalogContext,
@@ -58,6 +59,7 @@ export async function runOperation(
       .update(bytes)
       .digest(),
     expiresAt: new Date(clock.nowMs() + config['catalog.idempotency_lifetime']),
+    term: request.term,
     run: (unit) => operation.handle(context, rest, unit),
     replay: () => operation.replay(context, rest, plainUnit(store.db)),
     printError: (error) => ({ status: error.entry.http, text: JSON.stringify(error.toData()) }),

@@ -7,6 +7,7 @@ import { requireTenant } from '../store/postgres/catalog-store.ts';
 import { recordEvent, type AuditEvent, type Party } from '../store/postgres/audit-store.ts';
 import { findById, findByName, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
 import type { Database, Tx } from '../store/postgres/tables.ts';
+import { requireTerm } from '../store/postgres/coordinator-term.ts';
 import { transact } from '../store/postgres/transact.ts';
 
 /** A statement about principals that somebody runs. */
@@ -14,6 +15,8 @@ export type Call = {
   readonly context: Pick<CatalogContext, 'store' | 'clock' | 'config' | 'passwords' | 'sealing'>;
   /** The caller, by its token. */
   readonly principal: Principal;
+  /** The term of the coordinator that runs it; "0" = none does. */
+  readonly term: string;
 };
 
 /** A statement's view of the database: the tenant, and its caller as the database says now. */
@@ -43,7 +46,7 @@ export async function reading({ context, principal }: Call, db: Database = conte
 
 /**
  * Runs a change in one transaction. Changes to the principals of one tenant run one after the other: two that each leave the last
- * tenant_admin but one cannot both happen.
+ * tenant_admin but one cannot both happen. @throws NOT_ACTIVE when the term of the coordinator is over, and the errors of `work`
  */
 export function changing<T>(call: Call, work: (change: Changing) => Promise<T>): Promise<T> {
   return inTransaction(call, work, async (tx) => {
@@ -70,7 +73,9 @@ function inTransaction<T>(
     const { tenant, actor, now } = await reading(call, tx);
     const record = (event: Omit<AuditEvent, 'actor'>): Promise<void> =>
       recordEvent(tx, tenant, now, { ...event, actor: partyOf(actor) });
-    return work({ tx, tenant, actor, now, record });
+    const result = await work({ tx, tenant, actor, now, record });
+    await requireTerm(tx, call.context.store.db, call.term);
+    return result;
   });
 }
 

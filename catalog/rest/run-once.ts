@@ -12,6 +12,7 @@ import {
 } from '../store/postgres/idempotency-store.ts';
 import { isoDuration } from './idempotency-key.ts';
 import type { Answer } from './operation.ts';
+import { requireTerm } from '../store/postgres/coordinator-term.ts';
 import { transact, type UnitOfWork } from '../store/postgres/transact.ts';
 
 /**
@@ -34,6 +35,8 @@ export type KeyedCall = {
   readonly run: (unit: UnitOfWork) => Promise<Answer>;
   /** Renders the answer of an earlier successful call anew, when the first answer was not kept. */
   readonly replay: () => Promise<Answer>;
+  /** The term of the coordinator that asks, which must go on when the change is committed; absent = no coordinator asks. */
+  readonly term?: string;
   /** Prints an error as an answer, which is kept when it would come again. */
   readonly printError: (error: SkeinError) => Answer;
 };
@@ -42,11 +45,11 @@ export type KeyedCall = {
 class KeyTaken extends Error {}
 
 /**
- * Runs a call at most once per key. @throws KEY_REUSED, QUEUE_FULL when the principal has too many keys in use, and the errors of the
- * call that may be retried
+ * Runs a call at most once per key. @throws KEY_REUSED, QUEUE_FULL when the principal has too many keys in use, NOT_ACTIVE when the term of
+ * the call is over, and the errors of the call that may be retried
  */
 export async function runOnce(context: CatalogContext, call: KeyedCall): Promise<Answer> {
-  const { use, requestHash, expiresAt } = call;
+  const { use, requestHash, expiresAt, term = '0' } = call;
   const row = { requestHash, now: new Date(context.clock.nowMs()), expiresAt };
   const { db } = context.store;
   const replayed = async (): Promise<Answer> => {
@@ -68,6 +71,7 @@ export async function runOnce(context: CatalogContext, call: KeyedCall): Promise
         if (!state.claimed && !(await insertUse(tx, use, { ...row, ...NOT_KEPT }))) throw new KeyTaken();
         const done = await work(tx);
         if (answerOf !== undefined) await keepAnswer(tx, use, { status: 200, etag: null, body: answerOf(done) });
+        await requireTerm(tx, db, term);
         return done;
       });
       state.claimed = true;

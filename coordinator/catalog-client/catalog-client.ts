@@ -41,9 +41,6 @@ const WATCH_CONNECTION = {
 const CONNECTION = {
   'grpc.keepalive_time_ms': 1_000,
   'grpc.keepalive_timeout_ms': 2_000,
-  'grpc.keepalive_permit_without_calls': 1,
-  'grpc.initial_reconnect_backoff_ms': 200,
-  'grpc.max_reconnect_backoff_ms': 2_000,
 } as const;
 /** Largest answer: many tables' metadata documents in one. */
 const MESSAGE_BYTES_MAX = 256 * 2 ** 20;
@@ -82,6 +79,8 @@ type NamespacesFor = Extract<Action, 'schema.list' | 'schema.resolve'>;
  * principal may not do it, and with UNAUTHENTICATED when its tenant has no such principal.
  */
 export interface CatalogClient {
+  /** The same catalog, for statements of a term: it makes their changes only while that goes on. @throws NOT_ACTIVE from each of those then */
+  inTerm(epoch: number): CatalogClient;
   authorize(principal: Principal): Promise<Standing>;
   /** @param moment of `moment`: tables as they were then; absent = as they are at each call */
   tablesFor(principal: Principal, moment?: string): TableLoader;
@@ -196,7 +195,8 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
   const lists = new RelationLists(call, lease);
   const tables = new LoadedTables({ ...options, lease, reads, timeoutMs: CALL_TIMEOUT_MS });
 
-  return {
+  const ofTerm = (term: string): CatalogClient => ({
+    inTerm: (epoch) => ofTerm(String(epoch)),
     authorize: async (principal) => {
       const request = { principal: toPrincipalMessage(principal) };
       const standing = await reads.call('Authorize', request, { timeoutMs: CALL_TIMEOUT_MS });
@@ -221,7 +221,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     ...listCalls(call),
     findCatalogs: (principal) => lists.catalogs(principal),
     listCatalog: (principal, catalog, signal, places) => lists.list(principal, catalog, signal, places),
-    ...changeCalls(call),
+    ...changeCalls(call, term),
     stages: stageCatalog(call),
     ...keyCalls(call),
     signIn: (credentials) => call('SignIn', credentials),
@@ -235,8 +235,12 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
       stream.close();
       watching.close();
     },
-  };
+  });
+  return ofTerm(NO_TERM);
 }
+
+/** No term of a coordinator: the catalog checks none. */
+const NO_TERM = '0';
 
 type Lists = Pick<CatalogClient, 'listCatalogs' | 'listNamespaces' | 'listTables'>;
 type Changes = Pick<CatalogClient, 'runOperation' | 'runPrincipalStatement' | 'commitTables' | 'abandonCommit'>;
@@ -281,7 +285,7 @@ const listCalls = (call: CatalogCall): Lists => ({
     }),
 });
 
-const changeCalls = (call: CatalogCall): Changes => ({
+const changeCalls = (call: CatalogCall, term: string): Changes => ({
   runOperation: async (principal, key, { id, params, query = {}, body }) => {
     const request = {
       principal: toPrincipalMessage(principal),
@@ -290,17 +294,22 @@ const changeCalls = (call: CatalogCall): Changes => ({
       params,
       query,
       body: Buffer.from(body === undefined ? '' : printJson(body)),
+      term,
     };
     const reply = await call('RunOperation', request);
     return reply.body.length === 0 ? null : parseJson(reply.body.toString());
   },
   runPrincipalStatement: async (principal, statement) => {
-    const request = { principal: toPrincipalMessage(principal), statement: Buffer.from(JSON.stringify(statement)) };
+    const request = {
+      principal: toPrincipalMessage(principal),
+      statement: Buffer.from(JSON.stringify(statement)),
+      term,
+    };
     const { answer } = await call('RunPrincipalStatement', request);
     return JSON.parse(answer.toString()) as PrincipalAnswer;
   },
   commitTables: async (principal, key, transaction) => {
-    await call('CommitTables', { principal: toPrincipalMessage(principal), key, transaction });
+    await call('CommitTables', { principal: toPrincipalMessage(principal), key, transaction, term });
   },
   abandonCommit: async (principal, key) => {
     const { outcome } = await call('AbandonCommit', { principal: toPrincipalMessage(principal), key });

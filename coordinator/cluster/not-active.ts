@@ -7,8 +7,12 @@ export class NotActive extends SkeinError {
   readonly leader: string | undefined;
 
   constructor(leader: Candidate | undefined) {
-    const isKnown = leader !== undefined && leader.url !== '';
-    super('NOT_ACTIVE', `this coordinator is a standby, ${isKnown ? leader.url : 'another one'} is active`);
-    this.leader = isKnown ? leader.url : undefined;
+    super('NOT_ACTIVE', `this coordinator does not lead: ${whoLeads(leader)}`);
+    this.leader = leader === undefined || leader.url === '' ? undefined : leader.url;
   }
+}
+
+function whoLeads(leader: Candidate | undefined): string {
+  if (leader === undefined) return 'it knows of none that does now';
+  return leader.url === '' ? 'another one does' : `${leader.url} does`;
 }

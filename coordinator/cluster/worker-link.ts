@@ -70,11 +70,7 @@ const BEAT_BYTES_MAX = 16 * 2 ** 20;
 const RECONNECT_MS = 2_000;
 
 /** A channel shares its connection with no other, not even to the same address. */
-const OWN_CONNECTION = {
-  'grpc.use_local_subchannel_pool': 1,
-  'grpc.initial_reconnect_backoff_ms': 100,
-  'grpc.max_reconnect_backoff_ms': 1_000,
-} as const;
+const OWN_CONNECTION = { 'grpc.use_local_subchannel_pool': 1 } as const;
 const { Client: WorkerConstructor, definition: WORKER_CALLS } = loadService('worker.proto', 'skein.worker.v1.Worker');
 
 /**

@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Logger } from '#shared/log/logger.ts';
 import type { HistoryDatabase } from './history-database.ts';
 
@@ -9,6 +9,14 @@ export async function beginEnding(db: Kysely<HistoryDatabase>, epoch: number, ti
     values (${epoch}, clock_timestamp() + ${timeoutMs} * interval '1 millisecond')
     on conflict (epoch) do update set until = excluded.until`.execute(db);
 }
+
+/**
+ * Whether a term goes on, as a condition of a statement that must not happen after it: the row of the lead is locked against one that takes it
+ * at the same time, and not against its renewal.
+ */
+export const termGoesOn = (epoch: number): RawBuilder<boolean> => sql<boolean>`(
+  exists (select from coordinator.lead where epoch = ${epoch}::bigint for key share)
+  or exists (select from coordinator.ending_terms where epoch = ${epoch}::bigint and until >= clock_timestamp()))`;
 
 /** Notes that nothing of a term goes on. @throws when Postgres does not answer */
 export async function endTerm(db: Kysely<HistoryDatabase>, epoch: number): Promise<void> {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
+import { endSilent } from '#shared/database/end-silent.ts';
 import { migrateSchema, type OwnSchema } from '#shared/database/own-schema.ts';
 import { preparingPool } from '#shared/database/preparing-pool.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -16,6 +17,7 @@ import { createUnloadIntents } from './migrations/007-create-unload-intents.ts';
 import { filesOfWrites } from './migrations/008-files-of-writes.ts';
 import { profilesInBatches } from './migrations/009-profiles-in-batches.ts';
 import { createLead } from './migrations/010-create-lead.ts';
+import { fenceCommits } from './migrations/011-fence-commits.ts';
 
 /** The coordinator's own schema. */
 export type HistoryDatabase = {
@@ -96,25 +98,41 @@ export const COORDINATOR_SCHEMA: OwnSchema = {
     '008-files-of-writes': filesOfWrites,
     '009-profiles-in-batches': profilesInBatches,
     '010-create-lead': createLead,
+    '011-fence-commits': fenceCommits,
   },
 };
 
-export type DatabaseOptions = { readonly url: string; readonly poolMax: number; readonly log: Logger };
+export type DatabaseOptions = {
+  readonly url: string;
+  readonly poolMax: number;
+  readonly log: Logger;
+  /** Longest time of one statement; absent = none, for migrations. */
+  readonly statementMsMax?: number;
+};
+
+/** Longest time of a statement while a coordinator serves; most touch a few rows. */
+export const STATEMENT_MS_MAX = 30_000;
+/** Time after which Postgres ends a transaction whose coordinator sends nothing more. */
+const IDLE_IN_TRANSACTION_MS = 5_000;
 
 export function openHistoryDatabase(options: DatabaseOptions): Kysely<HistoryDatabase> {
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.poolMax,
     connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    ...(options.statementMsMax === undefined ? {} : { statement_timeout: options.statementMsMax }),
     // Statements touch a few rows: to compile one costs more than to run it.
     options: '-c jit=off',
   });
   // An idle connection that breaks (Postgres restarted) is replaced at the next use.
   pool.on('error', (error) => options.log.warn({ err: error }, 'a Postgres connection broke'));
   // One that breaks while a statement uses it says so here, too, beside that statement's error; without a handler the process would end.
-  pool.on('connect', (client) =>
-    client.on('error', (error) => options.log.debug({ err: error }, 'a Postgres connection broke')),
-  );
+  pool.on('connect', (client) => {
+    client.on('error', (error) => options.log.debug({ err: error }, 'a Postgres connection broke'));
+    endSilent(client, { statementMsMax: options.statementMsMax });
+  });
   return new Kysely<HistoryDatabase>({ dialect: new PostgresDialect({ pool: preparingPool(pool) }) }).withSchema(
     COORDINATOR_SCHEMA.name,
   );
@@ -167,8 +185,8 @@ export async function failOrphans(
     .set({
       status: 'failed',
       ended_at: new Date(),
-      error_code: 'INTERNAL_ERROR',
-      error_message: 'the coordinator ended while the statement ran',
+      error_code: 'NOT_ACTIVE',
+      error_message: 'the coordinator ended or lost the lead while the statement ran',
     })
     .where('status', 'in', ['queued', 'running'])
     .where('epoch', '<', epoch)

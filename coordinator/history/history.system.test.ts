@@ -170,7 +170,8 @@ test('while Postgres is away records are kept, and written when it is back', asy
 });
 
 describe('the lead', () => {
-  const lease = (holder: string): LeadLease => new LeadLease({ url: database.url, holder, ttlMs: 500 });
+  const lease = (holder: string): LeadLease =>
+    new LeadLease({ url: database.url, candidate: { id: holder, url: `http://${holder}` }, ttlMs: 500 });
 
   test('one holds it until its time is over or it gives it up, each time with a greater epoch', async () => {
     const [one, other] = [lease('one'), lease('other')];

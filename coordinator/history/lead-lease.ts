@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { LeadProof } from '#shared/membership/election.ts';
+import type { Candidate, LeadProof } from '#shared/membership/election.ts';
 
 type Options = {
   readonly url: string;
-  /** Id of this coordinator's process. */
-  readonly holder: string;
+  /** This coordinator. */
+  readonly candidate: Candidate;
   readonly ttlMs: number;
 };
 
@@ -30,14 +30,16 @@ export class LeadLease implements LeadProof {
   }
 
   async take(force: boolean): Promise<boolean> {
-    const { holder, ttlMs } = this.#options;
+    const { candidate, ttlMs } = this.#options;
+    // Waits for the commits of the term before: they have a lock on its epoch (`termGoesOn`, `catalog/store/postgres/coordinator-term.ts`).
     const rows = await this.#ask<{ epoch: string }>(
-      `insert into coordinator.lead (epoch, holder, until)
-       values (nextval('coordinator.epoch'), $1, clock_timestamp() + $2 * interval '1 millisecond')
-       on conflict (id) do update set epoch = nextval('coordinator.epoch'), holder = excluded.holder, until = excluded.until
-       where $3 or lead.until < clock_timestamp() or lead.holder = excluded.holder
+      `insert into coordinator.lead (epoch, holder, url, until)
+       values (nextval('coordinator.epoch'), $1, $2, clock_timestamp() + $3 * interval '1 millisecond')
+       on conflict (id) do update set
+         epoch = nextval('coordinator.epoch'), holder = excluded.holder, url = excluded.url, until = excluded.until
+       where $4 or lead.until < clock_timestamp() or lead.holder = excluded.holder
        returning epoch`,
-      [holder, ttlMs, force],
+      [candidate.id, candidate.url, ttlMs, force],
     );
     const [row] = rows;
     if (row === undefined) return false;
@@ -51,6 +53,14 @@ export class LeadLease implements LeadProof {
       [this.#epoch, this.#options.ttlMs],
     );
     return rows.length > 0;
+  }
+
+  async holder(): Promise<Candidate | undefined> {
+    const rows = await this.#ask<Candidate>(
+      `select holder as id, url from coordinator.lead where until >= clock_timestamp()`,
+      [],
+    );
+    return rows[0];
   }
 
   async release(): Promise<void> {

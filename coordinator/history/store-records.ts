@@ -44,7 +44,7 @@ const DATA_ERRORS = /^2[23]/;
 
 /**
  * Stores into `coordinator.query_history`, and the profiles of all of them into one row of `coordinator.query_profiles`, in one SQL statement. A
- * record of a statement that goes on never replaces that of its end, and none without a profile takes the profile away. A record that Postgres refuses is lost, and the others of its batch are
+ * record of a statement that goes on never replaces that of its end, nor one of an earlier term the end that a later one has found, and none without a profile takes the profile away. A record that Postgres refuses is lost, and the others of its batch are
  * not.
  */
 export function storeRecords(db: Kysely<HistoryDatabase>, log: Logger): StoreRecords {
@@ -58,7 +58,8 @@ export function storeRecords(db: Kysely<HistoryDatabase>, log: Logger): StoreRec
       from json_populate_recordset(null::coordinator.query_history, ${Buffer.of()}::json)
       on conflict (record_id, queued_at) do update set ${CHANGES},
         profile_batch = coalesce(excluded.profile_batch, stored.profile_batch)
-      where stored.status in ('queued', 'running') or excluded.status not in ('queued', 'running')
+      where stored.status in ('queued', 'running')
+        or (excluded.status not in ('queued', 'running') and excluded.epoch >= stored.epoch)
     )
     insert into coordinator.query_profiles (record_id, segment, batch)
     select id, (select max(segment) from coordinator.profile_segments), batch from profiles where id is not null`.compile(

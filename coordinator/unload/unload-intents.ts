@@ -1,6 +1,7 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
 import { endRecord } from '../history/end-record.ts';
+import { termGoesOn } from '../history/ending-terms.ts';
 import type { HistoryDatabase } from '../history/history-database.ts';
 
 /** An unload that has begun: what a coordinator needs to end it for one that died. */
@@ -27,33 +28,33 @@ export class UnloadIntents {
     this.#epoch = epoch;
   }
 
-  /** @throws CATALOG_UNAVAILABLE when Postgres does not answer */
+  /**
+   * Notes an unload, if the term of this coordinator goes on.
+   * @throws NOT_ACTIVE when another coordinator leads, CATALOG_UNAVAILABLE when Postgres does not answer
+   */
   async add({ uploadId, recordId, stage }: Omit<UnloadIntent, 'names'>): Promise<void> {
-    const row = {
-      upload_id: uploadId,
-      record_id: recordId,
-      stage,
-      names: null,
-      epoch: this.#epoch,
-      begun_at: new Date(),
-    };
-    try {
-      await this.#db.insertInto('unload_intents').values(row).execute();
-    } catch (cause) {
+    const epoch = this.#epoch;
+    const insert = sql`
+      insert into coordinator.unload_intents (upload_id, record_id, stage, epoch, begun_at)
+      select ${uploadId}::uuid, ${recordId}::uuid, ${stage}::text, ${epoch}::bigint, ${new Date()}::timestamptz
+      where ${termGoesOn(epoch)}`;
+    const { numAffectedRows } = await insert.execute(this.#db).catch((cause: unknown) => {
       throw new SkeinError('CATALOG_UNAVAILABLE', 'the coordinator cannot note the unload in its database', { cause });
-    }
+    });
+    if (numAffectedRows !== 1n) throw new SkeinError('NOT_ACTIVE', 'another coordinator has taken the lead');
   }
 
   /**
    * Decides that the files get these names.
-   * @throws NOT_ACTIVE when a later coordinator has taken the unload over: it is not decided; COMMIT_STATE_UNKNOWN without an answer
+   * @throws NOT_ACTIVE when another coordinator leads, or has taken the unload over: it is not decided; COMMIT_STATE_UNKNOWN without an answer
    */
   async decide(uploadId: string, names: readonly UnloadName[]): Promise<void> {
     const change = this.#db
       .updateTable('unload_intents')
       .set({ names: JSON.stringify(names) })
       .where('upload_id', '=', uploadId)
-      .where('epoch', '=', this.#epoch);
+      .where('epoch', '=', this.#epoch)
+      .where(termGoesOn(this.#epoch));
     const { numUpdatedRows } = await change.executeTakeFirstOrThrow().catch((cause: unknown) => {
       throw new SkeinError('COMMIT_STATE_UNKNOWN', 'the database has not said whether the files get their names', {
         cause,
@@ -92,7 +93,7 @@ export class UnloadIntents {
 
   /** Ends the history record of an unload whose coordinator died; without a failure it was completed. */
   record(recordId: string, failure: SkeinError | null): Promise<void> {
-    return endRecord(this.#db, recordId, failure);
+    return endRecord(this.#db, { recordId, epoch: this.#epoch }, failure);
   }
 }
 

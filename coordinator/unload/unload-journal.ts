@@ -8,7 +8,7 @@ import { uploadFolder } from '#shared/stage/stage-folders.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { Stage, StageCatalog } from '../catalog-client/stage-catalog.ts';
 import { placeUploadFile, removeUpload, requireFreePaths, uploadFiles } from '../stage/stage-files.ts';
-import { failureOf } from '../write/write-journal.ts';
+import { failureOf, LOST_BEFORE_COMMIT } from '../write/write-journal.ts';
 import type { UnloadIntent, UnloadIntents, UnloadName } from './unload-intents.ts';
 import { BackgroundWork } from '../write/background-work.ts';
 
@@ -110,7 +110,9 @@ export class UnloadJournal {
     const left = await intents.takeOver(ending);
     if (left.length > 0) log.warn({ unloads: left.length }, 'unloads of an earlier coordinator are ended');
     for (const intent of left) {
-      this.#behind.add(this.#settle(intent, (outcome) => intents.record(intent.recordId, failureOf(outcome))));
+      const ended = (outcome: CommitOutcome): Promise<void> =>
+        intents.record(intent.recordId, failureOf(outcome, LOST_BEFORE_COMMIT));
+      this.#behind.add(this.#settle(intent, ended));
     }
   }
 

@@ -2,6 +2,7 @@ import { sql, type Kysely } from 'kysely';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import { endRecord } from '../history/end-record.ts';
+import { termGoesOn } from '../history/ending-terms.ts';
 import type { HistoryDatabase } from '../history/history-database.ts';
 
 /** A write that has begun: what a coordinator needs to end it for one that died. */
@@ -39,7 +40,7 @@ export class WriteIntents {
   }
 
   /**
-   * Notes a write, if the term of this coordinator goes on: the row of the lead is locked against one that takes it at the same time.
+   * Notes a write, if the term of this coordinator goes on.
    * @throws NOT_ACTIVE when another coordinator leads, CATALOG_UNAVAILABLE when Postgres does not answer
    */
   async add({ writeId, recordId, principal, key, places }: Omit<WriteIntent, 'files'>): Promise<void> {
@@ -48,8 +49,7 @@ export class WriteIntents {
       insert into coordinator.write_intents (write_id, record_id, principal, commit_key, places, epoch, begun_at)
       select ${writeId}::uuid, ${recordId}::uuid, ${JSON.stringify(principal)}, ${key}::uuid, ${JSON.stringify(places)},
         ${epoch}::bigint, ${new Date()}::timestamptz
-      where exists (select 1 from coordinator.lead where epoch = ${epoch} for share)
-        or exists (select 1 from coordinator.ending_terms where epoch = ${epoch} and until >= clock_timestamp())`;
+      where ${termGoesOn(epoch)}`;
     const { numAffectedRows } = await answered(insert.execute(this.#db));
     if (numAffectedRows !== 1n) throw new SkeinError('NOT_ACTIVE', 'another coordinator has taken the lead');
   }
@@ -109,7 +109,7 @@ export class WriteIntents {
 
   /** Ends the history record of a write whose coordinator died; without a failure it was completed. */
   record(recordId: string, failure: SkeinError | null): Promise<void> {
-    return endRecord(this.#db, recordId, failure);
+    return endRecord(this.#db, { recordId, epoch: this.#epoch }, failure);
   }
 }
 

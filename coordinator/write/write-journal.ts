@@ -119,7 +119,9 @@ export class WriteJournal {
     const left = await intents.takeOver(ending);
     if (left.length > 0) log.warn({ writes: left.length }, 'writes of an earlier coordinator are settled');
     for (const intent of left) {
-      this.#behind.add(this.#settle(intent, (outcome) => intents.record(intent.recordId, failureOf(outcome))));
+      const ended = (outcome: CommitOutcome): Promise<void> =>
+        intents.record(intent.recordId, failureOf(outcome, LOST_BEFORE_COMMIT));
+      this.#behind.add(this.#settle(intent, ended));
     }
   }
 
@@ -237,19 +239,27 @@ export interface EndingStatement {
 export function endLater(statement: EndingStatement, open: Pick<OpenWrite, 'settle'>): void {
   statement.endLater();
   open.settle().then(
-    (outcome) => statement.settled(failureOf(outcome)),
+    (outcome) => statement.settled(failureOf(outcome, NOT_TAKEN)),
     // This coordinator ends; the next one settles the write and its record.
     () => undefined,
   );
 }
 
-/** The error of a statement that could not be told how its commit ended; null when the commit happened. */
-export function failureOf(outcome: CommitOutcome): SkeinError | null {
+/** Why a write of an earlier term did not happen. */
+export const LOST_BEFORE_COMMIT = new SkeinError(
+  'NOT_ACTIVE',
+  'the coordinator died or lost the lead before the statement committed: nothing was written',
+);
+
+const NOT_TAKEN = new SkeinError('CATALOG_UNAVAILABLE', 'the catalog did not take the commit: nothing was written');
+
+/** The error of a statement that could not be told how its commit ended, `why` when nothing was written; null when the commit happened. */
+export function failureOf(outcome: CommitOutcome, why: SkeinError): SkeinError | null {
   switch (outcome) {
     case 'COMMITTED':
       return null;
     case 'NOT_COMMITTED':
-      return new SkeinError('INTERNAL_ERROR', 'the commit did not happen: nothing was written');
+      return why;
     case 'FORGOTTEN':
       return new SkeinError('COMMIT_STATE_UNKNOWN', 'the catalog no longer knows whether it took the commit');
     default:

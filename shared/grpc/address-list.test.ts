@@ -1,7 +1,7 @@
-import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { Server, status, type Client, type ServerUnaryCall, type ServiceError } from '@grpc/grpc-js';
 import { afterEach, expect, test } from 'vitest';
 import { fixedKeyring } from '#shared/keyring.ts';
+import { startSilentWire } from '#test/support/silent-wire.ts';
 import { AddressList } from './address-list.ts';
 import { plainSecurity } from './channel-security.ts';
 import { loadService } from './load-proto.ts';
@@ -27,25 +27,9 @@ async function serve(name: string): Promise<{ readonly address: string; silence(
     ),
   );
   closers.push(() => server.forceShutdown());
-  let silent = false;
-  const sockets = new Set<Socket>();
-  const wire = createServer((socket) => {
-    const upstream = connect(port, '127.0.0.1');
-    for (const end of [socket, upstream]) end.on('error', () => undefined);
-    sockets.add(socket).add(upstream);
-    socket.on('data', (data) => void (silent || upstream.write(data)));
-    upstream.on('data', (data) => void (silent || socket.write(data)));
-    socket.on('close', () => upstream.destroy());
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => wire.once('listening', resolve));
-  closers.push(() => {
-    wire.close();
-    for (const socket of sockets) socket.destroy();
-  });
-  return {
-    address: `127.0.0.1:${(wire.address() as AddressInfo).port}`,
-    silence: (now) => (silent = now),
-  };
+  const wire = await startSilentWire({ host: '127.0.0.1', port });
+  closers.push(() => wire[Symbol.dispose]());
+  return { address: `127.0.0.1:${wire.port}`, silence: (isSilent) => wire.silence(isSilent) };
 }
 
 function dial(list: AddressList): Client {

@@ -14,6 +14,7 @@ import type { Logger } from '#shared/log/logger.ts';
 import { anyOf, type AddressList } from './address-list.ts';
 import { rolesOf, type ClusterRole } from './cluster-role.ts';
 import { requireSecret } from './internal-auth.ts';
+import { CLIENT_KEEPALIVE } from './keepalive.ts';
 import { hostOf, isLoopback } from '../config/loopback.ts';
 import { ProvenCredentials, roleCredentials } from './proven-credentials.ts';
 import { TlsFiles } from './tls-files.ts';
@@ -46,7 +47,10 @@ type IncomingCall = {
  */
 export interface ChannelSecurity extends Disposable {
   readonly keyring: Keyring;
-  /** Returns a client; it sends nothing before the peer has proven its role. @throws INVALID_CONFIGURATION for plaintext beyond loopback */
+  /**
+   * Returns a client; it sends nothing before the peer has proven its role, and gives a silent connection up (`keepalive.ts`). @throws INVALID_CONFIGURATION for plaintext
+   * beyond loopback
+   */
   dial<C extends Client>(Client: ClientConstructor<C>, peer: Peer, options?: ChannelOptions): C;
   /** Returns the credentials for a server that listens on `host`. @throws INVALID_CONFIGURATION for plaintext beyond loopback */
   serverCredentials(host: string): ServerCredentials;
@@ -119,7 +123,12 @@ export function plainSecurity(keyring: Keyring & Partial<Disposable>): ChannelSe
     keyring,
     dial: (Client, { address }, options) => {
       const dialled = plainTarget(address);
-      return new Client(dialled.target, credentials.createInsecure(), { ...options, ...dialled.options, ...NO_PROXY });
+      return new Client(dialled.target, credentials.createInsecure(), {
+        ...CLIENT_KEEPALIVE,
+        ...options,
+        ...dialled.options,
+        ...NO_PROXY,
+      });
     },
     serverCredentials: (host) => {
       if (!isLoopback(host)) throw plaintextRefused(`the address ${host}`);
@@ -142,6 +151,7 @@ function tlsSecurity(keyring: Keyring & Disposable, tls: TlsFiles): ChannelSecur
     dial: (Client, { address, role, onUnproven }, options) => {
       const dialled = targetOf(address);
       return new Client(dialled.target, new ProvenCredentials(credentialsFor(role), onUnproven), {
+        ...CLIENT_KEEPALIVE,
         ...options,
         ...dialled.options,
         ...NO_PROXY,

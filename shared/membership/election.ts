@@ -20,6 +20,8 @@ export interface LeadProof {
   take(force: boolean): Promise<boolean>;
   /** False when another one has taken it. @throws when its place does not answer */
   renew(): Promise<boolean>;
+  /** The one that holds the lease now; undefined when nobody does. @throws when its place does not answer */
+  holder(): Promise<Candidate | undefined>;
   /** Never throws. */
   release(): Promise<void>;
 }

@@ -46,6 +46,7 @@ export function etcdElection(options: ElectionOptions, lead: Lead): Election {
         await campaign.term(lead, closed.signal);
       } catch (error) {
         if (!closed.signal.aborted) log.warn({ err: error }, 'the election is tried again');
+        if (!closed.signal.aborted) await campaign.learn();
         await pause(RETRY_MS, closed.signal);
       }
     }
@@ -55,7 +56,7 @@ export function etcdElection(options: ElectionOptions, lead: Lead): Election {
   const lookOn = async (): Promise<void> => {
     await campaign.handedOver;
     while (!closed.signal.aborted) {
-      await campaign.look(closed.signal).catch(() => undefined);
+      await campaign.look(closed.signal).catch(() => campaign.learn());
       await pause(HANDED_OVER_LOOK_MS, closed.signal);
     }
   };
@@ -120,6 +121,7 @@ class Campaign {
     const takenMs = performance.now();
     if (!(await proof.take(false))) {
       // Another one leads, which etcd does not know: it cannot reach it.
+      await this.learn();
       await pause(RETRY_MS, closed);
       return;
     }
@@ -144,6 +146,13 @@ class Campaign {
       closed.removeEventListener('abort', close);
       if (this.#release === release) await release();
     }
+  }
+
+  /** Asks the proof who leads, when etcd does not say. */
+  async learn(): Promise<void> {
+    const { candidate, proof } = this.#options;
+    const found = await proof.holder().catch(() => this.#leader);
+    this.#leader = found?.id === candidate.id ? undefined : found;
   }
 
   /** Reads who leads, until nobody does. */

@@ -79,6 +79,10 @@ function proofs(ttlMs: number) {
       place.untilMs = performance.now() + ttlMs;
       return true;
     },
+    holder: async () => {
+      asked();
+      return performance.now() < place.untilMs ? { id: place.holder, url: `http://${place.holder}` } : undefined;
+    },
     release: async () => {
       if (place.holder === id) place.untilMs = 0;
     },
@@ -145,6 +149,10 @@ test('without etcd the one that renews its proof leads on, and nobody else begin
   await killEtcd();
   await new Promise((resolve) => setTimeout(resolve, 6_000));
   expect([events, second.leader()?.id]).toEqual([['a leads'], 'a']);
+  // One that comes now hears of it from the place of the proof.
+  const third = candidate('c');
+  await vi.waitFor(() => expect(third.leader()).toEqual({ id: 'a', url: 'http://a' }), { timeout: 10_000 });
+  await third.close();
   await start(...ports);
   await new Promise((resolve) => setTimeout(resolve, 6_000));
   expect(events).toEqual(['a leads']);

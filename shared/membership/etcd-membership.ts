@@ -1,5 +1,6 @@
 import { experimental } from '@grpc/grpc-js';
 import { Etcd3, type Watcher } from 'etcd3';
+import { ETCD_KEEPALIVE } from '#shared/grpc/keepalive.ts';
 import type { TlsFiles } from '#shared/grpc/tls-files.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { parseMember, type Member, type Membership } from './member.ts';
@@ -15,12 +16,19 @@ export type EtcdOptions = {
 
 /** Interval at which the prefix is listed again: after an outage a watch came back later than the leases (measured: over 8 s). */
 const LIST_INTERVAL_MS = 5_000;
+/** Time that etcd has for an answer. */
+const CALL_TIMEOUT_MS = 5_000;
 /** Pause between attempts to register while etcd is away. */
 const REGISTER_RETRY_MS = 1_000;
 
 export function etcdClient({ endpoints, tls }: EtcdOptions): Etcd3 {
   const hosts = endpoints.map((endpoint) => (endpoint.includes('://') ? endpoint : `http://${endpoint}`));
-  const client = new Etcd3({ hosts, dialTimeout: 5_000 });
+  const client = new Etcd3({
+    hosts,
+    dialTimeout: CALL_TIMEOUT_MS,
+    grpcOptions: ETCD_KEEPALIVE,
+    defaultCallOptions: ({ isStream }) => (isStream ? {} : { deadline: Date.now() + CALL_TIMEOUT_MS }),
+  });
   if (tls === undefined) return client;
   // etcd3 reads certificates only once. Its hosts get credentials that follow the files, before the first of them connects.
   const followed = experimental.createCertificateProviderChannelCredentials(tls, tls);

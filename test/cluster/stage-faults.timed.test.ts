@@ -207,7 +207,7 @@ test('the coordinator killed: workers free everything, it comes back, and histor
   await metrics.until('skein_worker_tasks', (n) => n === 0, 12_000);
   await metrics.until('skein_worker_spool_bytes', (n) => n === 0, 2_000);
   await nothingIsLeft();
-  expect(await record(queryId)).toMatchObject({ status: 'failed', error_code: 'INTERNAL_ERROR' });
+  expect(await record(queryId)).toMatchObject({ status: 'failed', error_code: 'NOT_ACTIVE' });
 }, 120_000);
 
 test('a worker that drains finishes its tasks and gives what it holds; the query does not notice', async () => {

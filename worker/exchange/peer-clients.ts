@@ -26,8 +26,6 @@ const RETRY_MS = 100;
 const CONNECT_MS = 3_000;
 /** Time in which a worker that is reached answers. */
 const REACH_MS = 2_000;
-/** A connection on which something waits, and that does not answer a ping, is broken: packets may vanish without a reset. */
-const KEEPALIVE = { 'grpc.keepalive_time_ms': 2_000, 'grpc.keepalive_timeout_ms': 3_000 } as const;
 /** Window of HTTP/2 for each stream: less leaves the socket idle between two batches. */
 const WINDOW_BYTES = 4 * 2 ** 20;
 
@@ -244,12 +242,9 @@ export class PeerClients {
       { address, role: 'worker' },
       {
         'grpc.max_receive_message_length': -1,
-        'grpc.initial_reconnect_backoff_ms': RETRY_MS,
-        'grpc.max_reconnect_backoff_ms': 1_000,
         'grpc-node.flow_control_window': WINDOW_BYTES,
         // A client that is given up takes its connection with it.
         'grpc.use_local_subchannel_pool': 1,
-        ...KEEPALIVE,
       },
     );
     const peer = new CallStream(client, WORKER.definition, { keyring: security.keyring, lost: 'CONNECTION_LOST' });

@@ -4,6 +4,7 @@ import { Client, Pool, type ClientConfig } from 'pg';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Logger } from '#shared/log/logger.ts';
+import { endSilent } from '#shared/database/end-silent.ts';
 import { preparingPool } from '#shared/database/preparing-pool.ts';
 import { SettlingDialect } from './settling-dialect.ts';
 import type { Database, Tables } from './tables.ts';
@@ -23,6 +24,11 @@ export type Store = {
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Statement timeout. Statements of the catalog read or write a few rows; one that takes this long is stuck. */
 const STATEMENT_TIMEOUT_MS = 30_000;
+/**
+ * Time after which Postgres ends a transaction whose catalog sends nothing more: it is silent, and others wait for the rows that it has
+ * changed.
+ */
+const IDLE_IN_TRANSACTION_MS = 5_000;
 /** Time that a starting catalog waits for Postgres. */
 const STARTUP_WAIT_MS = 30_000;
 const RETRY_INTERVAL_MS = 100;
@@ -43,14 +49,15 @@ export async function connectStore(config: Config, log: Logger): Promise<Store> 
     ...clientConfig(config),
     max: config['database.pool_max'],
     statement_timeout: STATEMENT_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
   });
   // An idle connection that breaks is replaced at its next use; without a handler the process would end.
   pool.on('error', (error) => log.warn({ err: error }, 'an idle Postgres connection broke'));
   // A connection that breaks between two statements reports it only here; the next statement fails.
-  pool.on('connect', (client) =>
-    client.on('error', (error) => log.debug({ err: error }, 'a Postgres connection broke')),
-  );
+  pool.on('connect', (client) => {
+    client.on('error', (error) => log.debug({ err: error }, 'a Postgres connection broke'));
+    endSilent(client, { statementMsMax: STATEMENT_TIMEOUT_MS });
+  });
   let settleNow = (): Promise<void> => Promise.resolve();
   const settle = (): Promise<void> => settleNow();
   const dialect = new SettlingDialect({ pool: preparingPool(pool) }, settle);

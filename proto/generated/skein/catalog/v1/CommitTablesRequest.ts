@@ -1,15 +1,18 @@
 // Original file: catalog.proto
 
 import type { PrincipalInput as _skein_catalog_v1_PrincipalInput, Principal as _skein_catalog_v1_Principal } from '../../../skein/catalog/v1/Principal.ts';
+import type { Long } from '@grpc/proto-loader';
 
 export interface CommitTablesRequestInput {
   readonly principal?: (_skein_catalog_v1_PrincipalInput | null);
   readonly key?: (string);
   readonly transaction?: (Buffer | Uint8Array | string);
+  readonly term?: (number | string | Long);
 }
 
 export interface CommitTablesRequest {
   readonly principal: (_skein_catalog_v1_Principal | null);
   readonly key: (string);
   readonly transaction: (Buffer);
+  readonly term: (string);
 }

@@ -1,6 +1,7 @@
 // Original file: catalog.proto
 
 import type { PrincipalInput as _skein_catalog_v1_PrincipalInput, Principal as _skein_catalog_v1_Principal } from '../../../skein/catalog/v1/Principal.ts';
+import type { Long } from '@grpc/proto-loader';
 
 export interface RunOperationRequestInput {
   readonly principal?: (_skein_catalog_v1_PrincipalInput | null);
@@ -9,6 +10,7 @@ export interface RunOperationRequestInput {
   readonly params?: ({[key: string]: string});
   readonly query?: ({[key: string]: string});
   readonly body?: (Buffer | Uint8Array | string);
+  readonly term?: (number | string | Long);
 }
 
 export interface RunOperationRequest {
@@ -18,4 +20,5 @@ export interface RunOperationRequest {
   readonly params: ({[key: string]: string});
   readonly query: ({[key: string]: string});
   readonly body: (Buffer);
+  readonly term: (string);
 }

@@ -79,6 +79,15 @@ const flight = async (user: string, password: string): Promise<void> => {
   await client.query('SELECT 1').catch(() => undefined);
 };
 
+/** Invites somebody, and redeems the invitation twice. */
+async function redeemed(user: string): Promise<void> {
+  const token = valueOf(await send(`CREATE USER ${user}_i EMAIL '${user}_i@example.org'`), 'invitation_token');
+  if (token === undefined) return;
+  const invitation = shown('an invitation', token);
+  await send(`REDEEM INVITATION '${invitation}' WITH PASSWORD '${plant('REDEEM')}'`);
+  await send(`REDEEM INVITATION '${invitation}' WITH PASSWORD '${plant('REDEEM again')}'`);
+}
+
 /** Statements and sign-ins that carry secrets, of which some are refused and some do not parse. */
 async function round(i: number): Promise<void> {
   const user = `planted_${i}`;
@@ -89,13 +98,7 @@ async function round(i: number): Promise<void> {
       plant('a parameter'),
       'said',
     ]),
-    send(`CREATE USER ${user}_i EMAIL '${user}_i@example.org'`).then(async (sent) => {
-      const token = valueOf(sent, 'invitation_token');
-      if (token === undefined) return;
-      const invitation = shown('an invitation', token);
-      await send(`REDEEM INVITATION '${invitation}' WITH PASSWORD '${plant('REDEEM')}'`);
-      await send(`REDEEM INVITATION '${invitation}' WITH PASSWORD '${plant('REDEEM again')}'`);
-    }),
+    redeemed(user),
     send(`REDEEM INVITATION '${plant('no invitation')}' WITH PASSWORD '${plant('REDEEM of none')}'`),
     send(`ALTER USER ${user} SET PASSWORD = '${plant('ALTER USER')}' COMMENT = 'x' -- ${plant('a comment')}`),
     send(`CREATE WEBHOOK hook_${i} URL 'https://127.0.0.1:9/${mark('a URL')}' SECRET '${plant('SECRET')}' EVENTS ('')`),

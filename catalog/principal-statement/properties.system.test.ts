@@ -147,7 +147,7 @@ describe('the properties of a user', () => {
     } else expect(await signIn(name, way === 'pat' ? token : PASSWORD)).toBe('signed in');
     const { last_login_at: last, login_failures: failures } = await described(name);
     expect(Date.parse(must(last ?? undefined, 'a time'))).toBeGreaterThanOrEqual(before - 1);
-    // Who shows a token has not shown that he knows the password.
+    // A token shows nothing about the password.
     expect(failures).toBe(way === 'password' ? '0' : '1');
   });
 

@@ -21,7 +21,7 @@ const CHUNK_BYTES = 8 * 2 ** 20;
 let folder: string;
 let cluster: StartedCluster;
 let collector: OtlpReceiver;
-/** What was planted, by where. */
+/** The secrets that were planted, by where. */
 const planted = new Map<string, string>();
 let count = 0;
 

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { delegate } from '../../../delegation/delegate.ts';
-import { requireFilePlace } from '../../../store/postgres/file-place-store.ts';
+import { findPlace } from '../../../delegation/find-place.ts';
 import { ok, type Answer, type RestRequest } from '../../operation.ts';
 import { tableTarget } from '../../request-names.ts';
 import { credentialOf } from '../../table-access.ts';
@@ -12,7 +12,8 @@ import { credentialOf } from '../../table-access.ts';
  */
 export async function loadCredentials(context: CatalogContext, request: RestRequest): Promise<Answer> {
   const { claims, catalog, ident } = tableTarget(request);
-  const place = await requireFilePlace(context.store.db, claims.tenant, catalog, ident);
+  const asked = { event: 'vend', principal: claims, method: 'read', key: '' } as const;
+  const place = await findPlace(context, asked, { catalog, ident });
   const delegation = await delegate(context, { principal: request.claims, place }, ['vended-credentials']);
   if (delegation.kind === 'refused') throw new SkeinError('FORBIDDEN', delegation.reason);
   if (delegation.kind === 'unavailable') throw new SkeinError('NOT_SUPPORTED', delegation.reason);

@@ -104,6 +104,8 @@ const choice = <T extends string>(value: T, others: readonly T[], doc: string): 
 });
 const port = (value: number, doc: string): Key<number> => integer(value, 0, 65_535, `${doc} (0 = any free port)`);
 
+const OBJECT_RANGES =
+  'on: only the columns and row groups of an object that a task reads are fetched, into a file with holes; off: whole objects; poisoned: as on, with garbage in the holes, for tests';
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 
@@ -292,6 +294,7 @@ export const CONFIG = {
   ),
   'coordinator.http_port': port(8080, 'Query HTTP port'),
   'coordinator.flight_port': port(8082, 'Flight SQL port'),
+  'coordinator.internal_port': port(0, 'Port of the internal gRPC, which only a cluster with etcd has: for operators'),
   'coordinator.flight_message_bytes_max': bytes(16 * MIB, 'Longest message that a Flight SQL client may send'),
   'coordinator.flight_bound_bytes_max': bytes(
     64 * MIB,
@@ -581,6 +584,7 @@ export const CONFIG = {
     '',
     'Folder in which each worker has one of its name for these copies; empty = <data_dir>/disk-cache',
   ),
+  'worker.object_ranges': choice<'on' | 'off' | 'poisoned'>('on', ['off', 'poisoned'], OBJECT_RANGES),
   'worker.disk_cache_file_min': bytes(MIB, 'Size of the smallest data file that is copied'),
   'worker.disk_cache_time': duration(3_600_000, 'Time without use after which a copy is removed'),
   'worker.drain_timeout': duration(

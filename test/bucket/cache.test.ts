@@ -51,7 +51,7 @@ async function restartWorker(): Promise<void> {
 
 async function keptFiles(): Promise<readonly string[]> {
   const names = await readdir(cluster.dataDir, { recursive: true });
-  return names.filter((name) => /kept\/.*\/\d+-[0-9a-f]+$/.test(name)).map((name) => join(cluster.dataDir, name));
+  return names.filter((name) => /kept\/.*\.data$/.test(name)).map((name) => join(cluster.dataDir, name));
 }
 
 test('what was read once is not fetched again, also after a restart', async () => {

@@ -65,7 +65,7 @@ test('Iceberg’s Java library outlives a key that ends sooner than it renews ke
 }, 300_000);
 
 test('Iceberg’s Java library has each request signed', async () => {
-  expect(await runJava('brief', 3, 'remote-signing')).toBeGreaterThan(1);
+  expect(await runJava('brief', 8, 'remote-signing')).toBeGreaterThan(1);
   hasDone('Iceberg’s Java library 1.11 (S3FileIO)', 'signatures', 'write, read, delete');
 }, 300_000);
 

@@ -28,10 +28,11 @@ const SUITES = {
   ],
 } as const;
 
-/** Runs the kit. @param properties of the kit, and of the client's catalog */
+/** Runs the kit. @param properties of the kit, and of the client's catalog @param methods these tests alone: `Class#method` */
 export async function runKit(
   over: keyof typeof SUITES,
   properties: Readonly<Record<string, string>>,
+  methods?: readonly string[],
 ): Promise<{ readonly tests: readonly JunitTest[]; readonly output: string }> {
   const kit = over === 'files' ? await mavenClasspath(`${KIT}/pom.xml`) : await icebergClasspath();
   const [sources, suites] = SUITES[over];
@@ -47,7 +48,8 @@ export async function runKit(
     'org.slf4j.simpleLogger.defaultLogLevel': 'error',
     ...properties,
   };
-  const select = suites.flatMap((suite) => ['--select-class', suite]);
+  const select =
+    methods?.flatMap((method) => ['--select-method', method]) ?? suites.flatMap((suite) => ['--select-class', suite]);
   const launcher = ['org.junit.platform.console.ConsoleLauncher', 'execute', '--disable-banner', '--details=summary'];
   try {
     const { stdout, stderr } = await java(classpath, all, [...launcher, ...select, '--reports-dir', reports]);

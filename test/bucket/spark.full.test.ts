@@ -1,26 +1,21 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addBucketCatalog } from '#test/support/bucket-catalog.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
-import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
+import { startBucketCatalog, type BucketCatalog } from '#test/support/bucket-catalog.ts';
+import type { TestCatalog } from '#test/support/catalog.ts';
 import { locationOf } from '#test/support/catalog-requests.ts';
-import { MINIO_BUILD_MS, startMinio, type Minio } from '#test/support/minio.ts';
+import { MINIO_BUILD_MS } from '#test/support/minio.ts';
 import { startSpark } from '#test/support/spark.ts';
 import { hasDone } from './engine-matrix.ts';
 
-let minio: Minio;
+let store: BucketCatalog;
 let catalog: TestCatalog;
 
 beforeAll(async () => {
-  minio = await startMinio();
-  await minio.makeBucket('warehouse');
-  catalog = await startTestCatalog();
-  await addBucketCatalog(catalog, minio, { name: 'cloud', location: 's3://warehouse/lake' });
+  store = await startBucketCatalog();
+  ({ catalog } = store);
 }, MINIO_BUILD_MS);
 
-afterAll(async () => {
-  await catalog?.[Symbol.asyncDispose]();
-  await minio?.[Symbol.asyncDispose]();
-});
+afterAll(() => store?.[Symbol.asyncDispose]());
 
 test.each([
   ['vended-credentials', 'vended credentials'],
@@ -37,7 +32,7 @@ test.each([
     expect(await spark.sql(`SELECT count(*), sum(a) FROM ${schema}.t`)).toEqual([[500, 124750]]);
     const answer = await catalog.rest('GET', `/v1/cloud/namespaces/${schema.slice('lake.'.length)}/tables/t`);
     const location = locationOf(answer);
-    const storage = openStorage(location, minio.key);
+    const storage = openStorage(location, store.minio.key);
     await storage.write(`${location}/data/orphan.parquet`, Buffer.from('x'));
     const removed = await spark.sql(
       `CALL lake.system.remove_orphan_files(table => '${schema.slice('lake.'.length)}.t', prefix_listing => true, older_than => TIMESTAMP '2099-01-01 00:00:00')`,

@@ -11,8 +11,8 @@ import { credentialOf } from '../../table-access.ts';
  * none for local files.
  */
 export async function loadCredentials(context: CatalogContext, request: RestRequest): Promise<Answer> {
-  const { claims, catalog, ident } = tableTarget(request);
-  const asked = { event: 'vend', principal: claims, method: 'read', key: '' } as const;
+  const { catalog, ident } = tableTarget(request);
+  const asked = { event: 'vend', principal: request.claims, method: 'read', key: '' } as const;
   const place = await findPlace(context, asked, { catalog, ident });
   const delegation = await delegate(context, { principal: request.claims, place }, ['vended-credentials']);
   if (delegation.kind === 'refused') throw new SkeinError('FORBIDDEN', delegation.reason);

@@ -35,11 +35,11 @@ const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}$/;
  */
 export async function signRequest(context: CatalogContext, request: RestRequest): Promise<Answer> {
   const body = asObject(request.body, 'sign request');
-  const { claims, catalog, ident } = tableTarget(request);
+  const { catalog, ident } = tableTarget(request);
   const requests = get(body, 'requests') === undefined ? undefined : requiredArray(body, 'requests');
   const named = requests === undefined ? readRequest(body) : undefined;
   const { method = 'POST', uri: key = '' } = named ?? {};
-  const place = await findPlace(context, { event: 'sign', principal: claims, method, key }, { catalog, ident });
+  const place = await findPlace(context, { event: 'sign', principal: request.claims, method, key }, { catalog, ident });
   if (named !== undefined) return signed(context, request, place, named);
   return presigned(context, request, place, requests ?? []);
 }

@@ -21,7 +21,7 @@ RUN npm ci --omit=dev && npm cache clean --force
 # The same package that `npm pack` makes for a host.
 RUN --mount=type=bind,from=package,source=/package,target=/package tar -xzf /package/skein-sql-*.tgz --strip-components 1
 RUN ln -s /app/cli/skein.js /usr/local/bin/skein \
-  && for folder in ca catalog coordinator worker operator etcd secret doors; do mkdir -p "/tls/$folder"; done \
+  && for folder in ca catalog coordinator worker operator etcd secret secrets-key doors; do mkdir -p "/tls/$folder"; done \
   && mkdir -p /data /spill && chown -R node:node /data /spill /tls && chmod -R go-rwx /tls
 
 # A running query holds a thread of libuv's pool; the default of 4 is too few, and it counts only before Node starts.
@@ -30,6 +30,6 @@ ENV NODE_ENV=production \
     SKEIN_DATA_DIR=/data
 
 USER node
-VOLUME ["/data"]
+VOLUME ["/data", "/spill"]
 ENTRYPOINT ["node", "--disable-warning=ExperimentalWarning", "/app/cli/skein.js"]
 CMD ["help"]

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Config } from '#shared/config/config-schema.ts';
+import { SkeinError } from '#shared/error.ts';
 import { fileLocation, normalizeLocation } from '#shared/storage/location.ts';
 import { generatePassword, hashPassword } from './principal/password.ts';
 import { insertCatalog, insertTenant } from './store/postgres/catalog-store.ts';
@@ -65,6 +66,14 @@ const bootstrapLocation = (config: Config): string =>
 /**
  * The root of a new catalog when the request names none. The UUID makes it unique for ever: a catalog that reuses a dropped catalog's name,
  * perhaps for another tenant, does not inherit the files of the old one.
+ * @throws INVALID_REQUEST when there are several catalog processes, of which others would not find the folder
  */
-export const catalogLocation = (config: Config, name: string): string =>
-  fileLocation(resolve(config.data_dir, 'catalogs', `${name}-${randomUUID()}`));
+export function catalogLocation(config: Config, name: string): string {
+  if (config['catalog.internal_url'].length > 1) {
+    throw new SkeinError(
+      'INVALID_REQUEST',
+      'this cluster has several hosts: name the location of the catalog, a folder that all of them share, or a bucket',
+    );
+  }
+  return fileLocation(resolve(config.data_dir, 'catalogs', `${name}-${randomUUID()}`));
+}

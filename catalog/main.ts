@@ -7,6 +7,7 @@ import { SkeinError } from '#shared/error.ts';
 import { openChannelSecurity } from '#shared/grpc/channel-security.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
+import type { MemberProcess } from '#shared/membership/member-service.ts';
 import { GuardedTableReader } from '#shared/iceberg/table-reader.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { fillFacts } from './commit/fill-facts.ts';
@@ -35,6 +36,7 @@ import { ADVERTISED_ENDPOINTS } from './rest/operations.ts';
 import { RateLimit } from './token/rate-limit.ts';
 import { createServer } from './rest/server.ts';
 import { makeRoots, prepareDataDir } from './storage/make-roots.ts';
+import { NamedProfiles } from './storage/named-profiles.ts';
 import { Storages } from './storage/storages.ts';
 import { connectStore, untilAccepted, type Store } from './store/postgres/connect.ts';
 import { countParked } from './store/postgres/dropped-table-store.ts';
@@ -45,6 +47,7 @@ import { leaseStore } from './store/postgres/lease-store.ts';
 import { Notifications } from './store/postgres/notifications.ts';
 import { underStartupLock } from './store/postgres/startup-lock.ts';
 import { SigningKeys } from './token/signing-keys.ts';
+import { beginEra } from './store/postgres/list-change-store.ts';
 import { adoptRestored } from './store/postgres/table-version-store.ts';
 import { TokenIssuer } from './token/token-issuer.ts';
 import { Upkeep } from './upkeep/upkeep.ts';
@@ -73,7 +76,7 @@ const ROTATION_CHECK_MAX_MS = 30_000;
 
 /**
  * Builds the catalog and starts both of its ports. It waits up to 30 s for Postgres; other catalog processes may start on the same database
- * at the same time. Tests pass `at` to crash it at a known point.
+ * at the same time. Tests pass `at` to crash it at a known point. With `member` it answers operators' calls about the process.
  * @throws START_FAILED, NEWER_DATA, PORT_IN_USE
  */
 export async function startCatalog(
@@ -81,9 +84,11 @@ export async function startCatalog(
   log: Logger,
   clock: Clock = systemClock,
   at: CatalogContext['at'] = () => undefined,
+  member?: MemberProcess,
 ): Promise<RunningCatalog> {
   prepareDataDir(config, log);
   const security = openChannelSecurity(config, 'catalog', log);
+  const profiles = new NamedProfiles(config, log);
   const sealing = openSealingKeys(config, log);
   const closers: (() => Promise<unknown>)[] = [
     () => Promise.resolve(security[Symbol.dispose]()),
@@ -98,7 +103,7 @@ export async function startCatalog(
     const store = await connectStore(config, log);
     closers.push(() => store.close());
     const generatedAdminPassword = await untilAccepted(log, () => prepareStore(store, { config, log }));
-    const context = await buildContext(store, { config, log, clock, at, security, sealing });
+    const context = await buildContext(store, { config, log, clock, at, security, sealing, profiles });
     closers.push(() => context.notifications.close());
     closers.push(() => closeParts(context));
     closers.push(...startBackground(context));
@@ -108,7 +113,7 @@ export async function startCatalog(
     }, rotationCheckMs(config)).unref();
     closers.push(() => Promise.resolve(clearInterval(rotation)));
 
-    const { server, address } = await startInternalServer(context);
+    const { server, address } = await startInternalServer(context, member);
     closers.push(() => Promise.resolve(server.forceShutdown()));
     const app = createServer(context);
     closers.push(() => app.close());
@@ -150,6 +155,7 @@ function prepareStore(
     const early = rows[0]?.found === true ? undefined : prepareFirstUser(config);
     await migrateSchema(store.db, CATALOG_SCHEMA);
     await adoptRestored(store.db);
+    await beginEra(store.db);
     if (await isBootstrapped(store.db)) return undefined;
     const user = early ?? prepareFirstUser(config);
     await makeRoots({ log }, await bootstrap(store.db, config, user));
@@ -181,7 +187,7 @@ function startBackground(context: Awaited<ReturnType<typeof buildContext>>): rea
 
 async function buildContext(
   store: Store,
-  parts: Pick<CatalogContext, 'config' | 'log' | 'clock' | 'at' | 'security' | 'sealing'>,
+  parts: Pick<CatalogContext, 'config' | 'log' | 'clock' | 'at' | 'security' | 'sealing' | 'profiles'>,
 ): Promise<
   CatalogContext & {
     readonly sweeper: Sweeper;

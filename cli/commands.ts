@@ -149,9 +149,18 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'doctor',
-    summary: 'Checks this machine, the data directory and the cluster.',
-    flags: [JSON_FLAG, ...UP_FLAGS],
-    run: async ({ loaded, flags }) => (await import('./doctor/doctor.ts')).doctor(loaded, flags.has('json')),
+    summary:
+      'Checks this machine, the data directory and the cluster; on a host of a larger one, what its services need.',
+    flags: [
+      JSON_FLAG,
+      {
+        name: 'service',
+        value: 'KIND',
+        doc: 'Service of this host: catalog, coordinator or worker; may be repeated (default: the roles of its certificate)',
+      },
+      ...UP_FLAGS,
+    ],
+    run: async ({ loaded, flags }) => (await import('./doctor/doctor.ts')).doctor(loaded, flags),
   },
   {
     name: 'admin tenant create',
@@ -334,6 +343,16 @@ export const COMMANDS: readonly Command[] = [
     summary: 'Replaces the secret of the cluster while it runs.',
     flags: [{ name: 'step', value: 'STEP', doc: 'One step only, for a cluster of several machines: add, use or drop' }],
     run: async ({ loaded, flags }) => (await import('./cluster/rotate-secret.ts')).rotateSecret(loaded, flags),
+  },
+  {
+    name: 'cluster restart',
+    summary:
+      'Has the processes of a cluster of several hosts end and be started again by their supervisors, one after the other; stops at the first that is not ready.',
+    flags: [
+      { name: 'kind', value: 'KIND', doc: 'Only those of this kind: catalog, coordinator or worker' },
+      { name: 'wait', value: 'TIME', doc: 'Time until a process that has ended is ready again (default 2m)' },
+    ],
+    run: async ({ loaded, flags }) => (await import('./cluster/restart.ts')).clusterRestart(loaded, flags),
   },
   {
     name: 'admin job list',

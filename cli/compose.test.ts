@@ -5,10 +5,12 @@ import { parse } from 'yaml';
 import { route } from '#coordinator/workload/route.ts';
 import { WorkloadFile } from '#coordinator/workload/workload-file.ts';
 import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
+import { parseDuration } from '#shared/config/parse-setting.ts';
 import { loadConfig } from '#shared/config/load-config.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { must } from '#shared/must.ts';
 import { COMMANDS } from './commands.ts';
+import { requireSharedKeys, requireSharedWarehouse } from './service.ts';
 
 const ROOT = new URL('..', import.meta.url);
 const read = (name: string): string => readFileSync(new URL(name, ROOT), 'utf8');
@@ -22,6 +24,7 @@ type Service = {
   readonly profiles?: readonly string[];
   readonly volumes?: readonly string[];
   readonly healthcheck?: { readonly test: readonly string[] };
+  readonly stop_grace_period?: string;
 };
 const compose = parse(read('docker-compose.yml'), { merge: true }) as {
   readonly services: Readonly<Record<string, Service>>;
@@ -34,25 +37,85 @@ const ROLES = ['catalog', 'coordinator', 'worker', 'operator', 'etcd'];
 
 const STATEMENT = { principal: 'p', username: 'ann', source: null, resourcePool: '', queryType: 'select' };
 
-/** `${NAME:-default}` is its default, `${NAME:?why}` a value. */
-const substituted = (value: string | number): string =>
+type Variables = Readonly<Record<string, string>>;
+
+/** The variables of the file for two catalogs, two coordinators and three etcds. */
+const HA: Variables = Object.fromEntries(
+  read('deploy/compose/ha.env')
+    .split('\n')
+    .flatMap((line) => {
+      const [, name, value] = /^(\w+)=(.*)$/.exec(line) ?? [];
+      return name === undefined || value === undefined ? [] : [[name, value]];
+    }),
+);
+
+/** `${NAME:-default}` is the variable or its default, `${NAME:?why}` a value. */
+const substituted = (value: string | number, variables: Variables): string =>
   String(value).replaceAll(/\$\{(\w+):([-?])([^}]*)\}/g, (_, name: string, kind: string, text: string) =>
-    kind === '-' ? text : `value-of-${name}`,
+    kind === '-' ? (variables[name] ?? text) : `value-of-${name}`,
   );
 
 /** The configuration that a service starts with. */
-function configOf({ environment = {} }: Service): Config {
-  const texts = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, substituted(value)]));
+function configOf({ environment = {} }: Service, variables: Variables = {}): Config {
+  const texts = Object.fromEntries(
+    Object.entries(environment).map(([key, value]) => [key, substituted(value, variables)]),
+  );
   return loadConfig({ environment: texts, workingDir: '/nonexistent' }).config;
 }
 
 test('it has the services of the design', () => {
   expect(services.map(([name]) => name).join(' ')).toBe(
-    'ca postgres etcd etcd-auth operator catalog coordinator worker-1 worker-2 worker-3',
+    'ca postgres etcd etcd-2 etcd-3 etcd-auth operator catalog catalog-2 coordinator coordinator-2 worker-1 worker-2 worker-3',
   );
-  expect(ours.map(([name]) => name).join(' ')).toBe('catalog coordinator worker-1 worker-2 worker-3');
-  // One command starts everything except the operator's service, which runs on demand.
-  expect(services.flatMap(([name, { profiles }]) => (profiles === undefined ? [] : [name]))).toEqual(['operator']);
+  expect(ours.map(([name]) => name).join(' ')).toBe(
+    'catalog catalog-2 coordinator coordinator-2 worker-1 worker-2 worker-3',
+  );
+  // One command starts everything except the operator's service, which runs on demand, and those of the profile.
+  expect(services.flatMap(([name, { profiles }]) => (profiles?.includes('operator') === true ? [name] : []))).toEqual([
+    'operator',
+  ]);
+  expect(services.flatMap(([name, { profiles }]) => (profiles?.includes('ha') === true ? [name] : []))).toEqual([
+    'etcd-2',
+    'etcd-3',
+    'catalog-2',
+    'coordinator-2',
+  ]);
+});
+
+test('with the profile each service knows both catalogs and all etcds, which know each other', () => {
+  expect(HA['COMPOSE_PROFILES']).toBe('ha');
+  const etcds = services.filter(([, { image }]) => image.includes('etcd')).map(([name]) => name);
+  for (const [, service] of ours) {
+    const config = configOf(service, HA);
+    expect(config['cluster.etcd_endpoints']).toEqual(etcds.map((name) => `https://${name}:2379`));
+    expect(config['catalog.internal_url']).toEqual(['catalog:8191', 'catalog-2:8191']);
+    if (service.command?.[0] !== 'catalog') continue;
+    expect(() => requireSharedWarehouse(config)).not.toThrow();
+    expect(() => requireSharedKeys(config)).not.toThrow();
+    expect(service.volumes).toContain(`${config['cluster.secrets_key_file'].split('/')[2]}:/tls/secrets-key:ro`);
+  }
+  for (const name of etcds) {
+    const { environment = {} } = must(compose.services[name], name);
+    const peer = substituted(must(environment['ETCD_INITIAL_ADVERTISE_PEER_URLS'], 'an address'), HA);
+    const cluster = substituted(must(environment['ETCD_INITIAL_CLUSTER'], 'the members'), HA);
+    expect(cluster.split(',')).toContain(`${name}=${peer}`);
+    if (name !== 'etcd') expect(compose.services['ca']?.command).toContain(`--etcd-host=${name}`);
+  }
+});
+
+test('each service has the time to drain, and a worker spills to a volume of its own', () => {
+  for (const [name, service] of ours) {
+    const config = configOf(service);
+    const graceMs = parseDuration(must(service.stop_grace_period, 'a time'));
+    if (name.startsWith('worker')) {
+      expect(graceMs).toBeGreaterThan(config['worker.drain_timeout']);
+      expect(service.volumes).toContain(`spill-${name.at(-1)}:/spill`);
+      expect(config['worker.spill_dir']).toMatch(/^\/spill\//);
+    }
+    if (name.startsWith('coordinator')) expect(graceMs).toBeGreaterThan(config['coordinator.drain_timeout'] + 10_000);
+  }
+  const folders = ['coordinator', 'coordinator-2'].map((name) => configOf(must(compose.services[name], name)).data_dir);
+  expect(new Set(folders).size).toBe(2);
 });
 
 test.each(ours)('%s runs a command that exists, with settings that are valid', (name, service) => {
@@ -102,33 +165,37 @@ test('between containers everything internal is mutual TLS, with the certificate
     expect(config['cluster.secret_file']).toBe('/tls/secret/cluster-secret');
     const mounts = (service.volumes ?? []).filter((volume) => volume.includes(':/tls/'));
     const secret = name === 'operator' ? 'secret:/tls/secret' : 'secret:/tls/secret:ro';
-    const doors = name === 'coordinator' ? ['tls-doors:/tls/doors:ro'] : [];
-    expect(mounts.toSorted()).toEqual([secret, `tls-${role}:/tls/${role}:ro`, ...doors].toSorted());
+    const doors = role === 'coordinator' ? ['tls-doors:/tls/doors:ro'] : [];
+    // Keys of stored secrets are for catalogs alone.
+    const keys = role === 'catalog' ? ['secrets-key:/tls/secrets-key:ro'] : [];
+    expect(mounts.toSorted()).toEqual([secret, `tls-${role}:/tls/${role}:ro`, ...doors, ...keys].toSorted());
   }
 });
 
 test('the coordinator serves clients over TLS, with a certificate under its name there', () => {
-  const coordinator = must(compose.services['coordinator'], 'coordinator');
-  const config = configOf(coordinator);
-  expect([config['coordinator.tls_cert'], config['coordinator.tls_key']]).toEqual([
-    '/tls/doors/server.pem',
-    '/tls/doors/server.key',
-  ]);
-  expect(compose.services['ca']?.command?.join(' ')).toContain('--door-host coordinator');
-  expect(must(coordinator.healthcheck, 'a health check').test.join(' ')).toContain('https://127.0.0.1:8080/health');
+  for (const name of ['coordinator', 'coordinator-2']) {
+    const coordinator = must(compose.services[name], name);
+    const config = configOf(coordinator);
+    expect([config['coordinator.tls_cert'], config['coordinator.tls_key']]).toEqual([
+      '/tls/doors/server.pem',
+      '/tls/doors/server.key',
+    ]);
+    expect(compose.services['ca']?.command).toContain(`--door-host=${name}`);
+    expect(must(coordinator.healthcheck, 'a health check').test.join(' ')).toContain('https://127.0.0.1:8080/health');
+  }
 });
 
 test('etcd serves TLS alone and asks for certificates; whoever needs it waits until it also asks who its clients are', () => {
-  const etcd = must(compose.services['etcd'], 'etcd');
-  const words = (etcd.command ?? []).join(' ');
-  expect(words).toContain('--client-cert-auth');
-  expect(words).not.toContain('http://');
-  expect(must(etcd.healthcheck, 'a health check').test.join(' ')).not.toContain('http://');
+  for (const name of ['etcd', 'etcd-2', 'etcd-3']) {
+    const etcd = must(compose.services[name], name);
+    expect(etcd.environment).toMatchObject({ ETCD_CLIENT_CERT_AUTH: 'true', ETCD_PEER_CLIENT_CERT_AUTH: 'true' });
+    expect(JSON.stringify(etcd)).not.toContain('http://');
+  }
   for (const [name, { depends_on: after = {} }] of services) {
-    if (/^(coordinator|worker-.)$/.test(name)) {
+    if (/^(coordinator(-2)?|worker-.)$/.test(name)) {
       expect(after['etcd-auth']?.condition).toBe('service_completed_successfully');
     }
-    if (['etcd', 'catalog'].includes(name)) expect(after['ca']?.condition).toBe('service_completed_successfully');
+    if (/^(etcd|catalog)(-\d)?$/.test(name)) expect(after['ca']?.condition).toBe('service_completed_successfully');
   }
 });
 
@@ -138,7 +205,7 @@ test('the authority’s key is in a volume that only its own service sees, and t
   const folders = /for folder in ([^;]+);/.exec(read('Dockerfile'))?.[1]?.split(' ');
   const mounted = must(compose.services['ca'], 'ca').volumes?.map((volume) => volume.split('/').at(-1));
   expect(mounted?.toSorted()).toEqual(folders?.toSorted());
-  expect(mounted?.toSorted()).toEqual(['ca', 'secret', 'doors', ...ROLES].toSorted());
+  expect(mounted?.toSorted()).toEqual(['ca', 'secret', 'secrets-key', 'doors', ...ROLES].toSorted());
 });
 
 test('services, volumes and health check ports that a service names exist', () => {

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { on } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import { hostOf, isLoopback } from '#shared/config/loopback.ts';
 import { SkeinError } from '#shared/error.ts';
 import { hasSecret } from '#shared/keyring.ts';
 import { createLogger, type Logger } from '#shared/log/logger.ts';
+import type { MemberProcess } from '#shared/membership/member-service.ts';
 import { memberAddress } from '#shared/membership/member.ts';
 import { registerMember } from '#shared/membership/open-membership.ts';
 import { returnMemoryWhenIdle } from '#shared/thread/idle-memory.ts';
@@ -36,10 +38,10 @@ const HAND_OVER_MS = 5_000;
 const NEVER = new Promise<void>(() => undefined);
 
 const START = {
-  catalog: async (config, log) => {
+  catalog: async (config, log, process) => {
     const { startCatalog } = await import('#catalog/main.ts');
-    const catalog = await startCatalog(config, log);
-    const member = await register('catalog', { config, address: catalog.internalAddress }, log);
+    const catalog = await startCatalog(config, log, systemClock, undefined, process);
+    const member = await register('catalog', { config, id: process.id, address: catalog.internalAddress }, log);
     return {
       said: { url: catalog.url, internal_url: catalog.internalAddress },
       generatedAdminPassword: catalog.generatedAdminPassword,
@@ -49,9 +51,9 @@ const START = {
       },
     };
   },
-  coordinator: async (config, log) => {
+  coordinator: async (config, log, process) => {
     const { startCoordinator } = await import('#coordinator/main.ts');
-    const coordinator = await startCoordinator(config, log);
+    const coordinator = await startCoordinator(config, log, process);
     return {
       said: { url: coordinator.queryUrl, flight_sql_url: coordinator.flightSqlUrl },
       drain: {
@@ -62,12 +64,12 @@ const START = {
       close: () => coordinator.close(),
     };
   },
-  worker: async (config, log) => {
+  worker: async (config, log, process) => {
     const { startWorker } = await import('#worker/main.ts');
     const { exitAtOnce } = await import('#worker/ordered-end.ts');
-    const worker = await startWorker(config, log, () => void tell({ kind: 'endangered' }));
+    const worker = await startWorker(config, log, () => void tell({ kind: 'endangered' }), process);
     void worker.hung.then(() => exitAtOnce(EXIT.ordered));
-    const member = await register('worker', { config, address: worker.url }, log);
+    const member = await register('worker', { config, id: process.id, address: worker.url }, log);
     return {
       said: { url: worker.url, metrics_url: worker.metricsUrl },
       exit: exitAtOnce,
@@ -79,20 +81,20 @@ const START = {
       },
     };
   },
-} as const satisfies Record<ServiceName, (config: Config, log: Logger) => Promise<Started>>;
+} as const satisfies Record<ServiceName, (config: Config, log: Logger, process: MemberProcess) => Promise<Started>>;
 
-type Registered = { readonly config: Config; readonly address: string };
+type Registered = { readonly config: Config; readonly id: string; readonly address: string };
 
 /** Lets the coordinators find this process. */
 async function register(
   kind: 'catalog' | 'worker',
-  { config, address }: Registered,
+  { config, id, address }: Registered,
   log: Logger,
 ): Promise<{ close(): Promise<void> }> {
   const host = config['cluster.advertise_host'];
   const reachable = host === '' ? address : `${host}:${address.slice(address.lastIndexOf(':') + 1)}`;
   const name = kind === 'worker' ? config['worker.name'] : host || address;
-  return registerMember(config, { kind, id: randomUUID(), name, address: memberAddress(reachable) }, log);
+  return registerMember(config, { kind, id, name, address: memberAddress(reachable) }, log);
 }
 
 /**
@@ -118,7 +120,7 @@ export async function runService(
   let service: Started;
   try {
     requireSettings(name, config);
-    service = await START[name](config, log);
+    service = await START[name](config, log, { id: randomUUID(), restart: ending.drain });
   } catch (thrown) {
     const error = startError(name, thrown);
     log.error({ err: thrown }, error.message);
@@ -166,7 +168,9 @@ function requireSettings(name: ServiceName, config: Config): void {
   const missing = hasSecret(config) ? (hasDatabase ? undefined : 'database.url') : 'cluster.secret';
   if (missing !== undefined)
     throw new SkeinError('INVALID_CONFIGURATION', `${missing} is not set; skein ${name} needs it`);
-  if (name === 'catalog') requireSharedWarehouse(config);
+  if (name !== 'catalog') return;
+  requireSharedWarehouse(config);
+  requireSharedKeys(config);
 }
 
 /**
@@ -185,8 +189,25 @@ export function requireSharedWarehouse(config: Config): void {
   );
 }
 
+/**
+ * Refuses keys of the data directory where another catalog would not find them: it could not read the secrets that this one stores.
+ * @throws INVALID_CONFIGURATION when there are several catalogs
+ */
+export function requireSharedKeys(config: Config): void {
+  if (config['cluster.secrets_key_file'] !== '' || config['catalog.internal_url'].length === 1) return;
+  throw new SkeinError(
+    'INVALID_CONFIGURATION',
+    'cluster.secrets_key_file is not set, and this cluster has several catalogs: name a file that is the same for all of them (skein cluster ca makes one)',
+  );
+}
+
 /** `asked` resolves at the first signal or when the launcher is gone, to `drain` or `stop`; `urged` at the second signal. */
-type Ending = { readonly asked: Promise<'drain' | 'stop'>; readonly urged: Promise<void> };
+type Ending = {
+  readonly asked: Promise<'drain' | 'stop'>;
+  readonly urged: Promise<void>;
+  /** Has the service drain and end. */
+  readonly drain: () => void;
+};
 
 function endOfService(): Ending {
   const asked = Promise.withResolvers<'drain' | 'stop'>();
@@ -206,7 +227,7 @@ function endOfService(): Ending {
     asked.resolve('stop');
     urged.resolve();
   });
-  return { asked: asked.promise, urged: urged.promise };
+  return { asked: asked.promise, urged: urged.promise, drain: () => asked.resolve('drain') };
 }
 
 /** Resolves when the service must close: it was stopped, it has drained, or the drain timed out or was cut short. */

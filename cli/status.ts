@@ -1,7 +1,7 @@
-import { connect } from 'node:net';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
+import { accepts } from './accepts.ts';
 import { jobTable, parkedJobs, type ParkedJob } from './admin-job.ts';
 import { findTarget, mintToken } from './catalog-rpc.ts';
 import { findCluster, type ServiceRecord } from './cluster-file.ts';
@@ -106,19 +106,6 @@ async function answers(kind: ServiceRecord['kind'], url: string | null, trust: D
       );
     case 'postgres':
     case 'worker':
-      return accepts(new URL(url));
+      return accepts(new URL(url).host, PROBE_TIMEOUT_MS);
   }
-}
-
-/** Whether the address accepts TCP connections; used for services that speak gRPC or the Postgres protocol. */
-function accepts({ hostname, port }: URL): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) });
-    const end = (open: boolean): void => {
-      socket.destroy();
-      resolve(open);
-    };
-    socket.setTimeout(PROBE_TIMEOUT_MS, () => end(false));
-    socket.once('connect', () => end(true)).once('error', () => end(false));
-  });
 }

@@ -13,6 +13,7 @@ import { GuardedTableReader } from '#shared/iceberg/table-reader.ts';
 import { openDoorTls, type DoorTls } from '#shared/grpc/door-tls.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { Candidate, Election, Lead } from '#shared/membership/election.ts';
+import type { MemberProcess } from '#shared/membership/member-service.ts';
 import { openElection } from '#shared/membership/open-membership.ts';
 import { TokenVerifier } from '#shared/token-verifier.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
@@ -47,8 +48,10 @@ import type { QueryKey } from './query/query-registry.ts';
 import type { QueryService } from './query/query-service.ts';
 import { NameFinder } from './session/current-names.ts';
 import type { SessionServices } from './session/session-services.ts';
+import { EncodedBlocks } from './session/encoded-blocks.ts';
 import { SessionStore } from './session/session-store.ts';
 import { startCompiler } from './prepare/start-compiler.ts';
+import { openMemberServer } from './open-member-server.ts';
 import { Standing } from './standing.ts';
 import { StageService } from './stage/stage-service.ts';
 import { StageUploads } from './stage/stage-uploads.ts';
@@ -71,9 +74,15 @@ type Parts = {
   readonly stack: AsyncDisposableStack;
 };
 
-/** Builds a coordinator and starts it; it serves queries while it leads. @throws START_FAILED, NEWER_DATA, PORT_IN_USE,
- * INVALID_CONFIGURATION. */
-export async function startCoordinator(config: Config, log: Logger): Promise<RunningCoordinator> {
+/**
+ * Builds a coordinator and starts it; it serves queries while it leads, and with `member` it answers operators.
+ * @throws START_FAILED, NEWER_DATA, PORT_IN_USE, INVALID_CONFIGURATION.
+ */
+export async function startCoordinator(
+  config: Config,
+  log: Logger,
+  member?: MemberProcess,
+): Promise<RunningCoordinator> {
   await using stack = new AsyncDisposableStack();
   const security = stack.use(openChannelSecurity(config, 'coordinator', log));
   const parts: Parts = { config, log, stack };
@@ -81,7 +90,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   stack.defer(() => compiler.planner.close());
   const database = await openDatabase(parts);
   const history = stack.adopt(await openHistory(config, database, log), (open) => open.close());
-  const [active, coordinatorId] = [new ActiveTerm(), randomUUID()];
+  const [active, coordinatorId] = [new ActiveTerm(), member?.id ?? randomUUID()];
   const traces = stack.adopt(await openTraces(config, coordinatorId, log), (open) => open?.close());
   const records = new HistoryReader(database, history, {
     retentionMs: config['coordinator.history_retention'],
@@ -112,11 +121,6 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
     }),
   );
   workloadMetrics(metrics.registry, () => active.term);
-  const notReady = (): string | undefined => {
-    if (active.open === undefined) return active.notActive().message;
-    if (!epochs.isReached()) return 'no catalog answers';
-    return active.open.pool.liveCount() > 0 ? undefined : active.open.pool.noWorkers().message;
-  };
   const texts = stack.use(new TextThreads(config, log));
   const served: ApiParts = {
     texts,
@@ -128,20 +132,53 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
     records,
     epochs,
     metrics,
-    notReady,
+    notReady: () => whyNotReady(active, epochs),
   };
   const doors = await startDoors(parts, served, () => active.standby);
   const process = { config, log, security, coordinatorId, database, history, records, workload, traces };
   const term = { ...process, compiler, texts, sessions, tables, fileLists, metrics };
   // Closing the election ends the queries, with a reason, before the server closes.
   const candidate = { id: coordinatorId, url: reachableUrl(config, doors.queryUrl) };
-  const fitness = stack.use(await Standing.open({ config, candidate, epochs, log }, catalogs));
+  const internal = member && (await answerOperators(parts, { security, member, active, epochs }));
+  const fitness = stack.use(await Standing.open({ config, candidate, internal, epochs, log }, catalogs));
   const election = stack.adopt(await stand(term, active, { candidate, fitness }), (open) => open.close());
   await election.started;
   log.info(doors, 'coordinator is up');
   const running = stack.move();
   const drain = (): Promise<void> => handOver({ ...process, active, election });
   return { ...doors, drain, close: () => running.disposeAsync() };
+}
+
+type Answering = {
+  readonly security: ChannelSecurity;
+  readonly member: MemberProcess;
+  readonly active: ActiveTerm;
+  readonly epochs: EpochWatch;
+};
+
+/** Why this coordinator serves no statements; undefined when it does. */
+function whyNotReady(active: ActiveTerm, epochs: EpochWatch): string | undefined {
+  if (active.open === undefined) return active.notActive().message;
+  if (!epochs.isReached()) return 'no catalog answers';
+  return active.open.pool.liveCount() > 0 ? undefined : active.open.pool.noWorkers().message;
+}
+
+/** Opens the port for operators, where etcd tells them of it. @returns its address */
+async function answerOperators(
+  { config, log, stack }: Parts,
+  { active, epochs, ...parts }: Answering,
+): Promise<string | undefined> {
+  if (config['cluster.etcd_endpoints'].length === 0) return undefined;
+  const reason = (): string | undefined => {
+    if (active.open !== undefined) return whyNotReady(active, epochs);
+    if (active.term !== undefined) return 'it hands over the lead';
+    if (!epochs.isReached()) return 'no catalog answers';
+    return active.leader() === undefined ? 'nobody leads' : undefined;
+  };
+  const server = stack.adopt(await openMemberServer({ config, log, ...parts, notReady: reason }), (open) =>
+    open.close(),
+  );
+  return server.address;
 }
 
 /** Makes this coordinator a candidate for the lead. */
@@ -248,7 +285,7 @@ function startSessions(config: Config, catalog: CatalogClient): SessionServices 
     defaultSchema: config['bootstrap.namespace'],
     clock: systemClock,
   });
-  return { store, names, catalog };
+  return { store, names, catalog, encoded: new EncodedBlocks() };
 }
 
 function stageApi(
@@ -263,6 +300,7 @@ function stageApi(
     nowMs: () => systemClock.nowMs(),
     urlTtlMs: config['coordinator.stage_url_ttl'],
     urlTtlMsMax: config['coordinator.stage_url_ttl_max'],
+    fileBytesMax: config['coordinator.stage_file_bytes_max'],
   });
   const transfers = new Transfers({
     transfersMax: config['coordinator.stage_transfers_max'],

@@ -12,6 +12,8 @@ const LOOK_INTERVAL_MS = 250;
 type Options = {
   readonly config: Config;
   readonly candidate: Candidate;
+  /** host:port of the calls of `member.proto`. */
+  readonly internal: string | undefined;
   readonly epochs: Pick<EpochWatch, 'isReached'>;
   readonly log: Logger;
 };
@@ -66,9 +68,13 @@ export class Standing implements Fitness, AsyncDisposable {
   }
 
   async #register(): Promise<{ close(): Promise<void> }> {
-    const { config, candidate, log } = this.#options;
+    const { config, candidate, internal, log } = this.#options;
     const { id, url } = candidate;
-    return registerMember(config, { kind: 'coordinator', id, name: url, address: url }, log);
+    return registerMember(
+      config,
+      { kind: 'coordinator', id, name: url, address: url, ...(internal === undefined ? {} : { internal }) },
+      log,
+    );
   }
 
   async #leave(): Promise<void> {

@@ -50,7 +50,7 @@ const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker', st
   coordinator: `
     plan statement binding catalog-client auth cluster dialect resolver sink arrival planner distributor scheduler workload history session stage
     operation refresh profile write unload command copy prepare quarantine transaction client-texts query observe api texts-in-thread
-    standing start-term active-term hand-over main`,
+    standing start-term active-term hand-over open-member-server main`,
   worker: `
     this-machine temporary-folders memory process-limit duckdb batch spool disk-cache objects scan staged row-cache write load slot ordered-end
     exchange task flight metrics main`,

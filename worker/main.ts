@@ -15,6 +15,7 @@ import { KEEPALIVE } from '#shared/grpc/keepalive.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { workerId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
+import { addMemberService, type MemberProcess } from '#shared/membership/member-service.ts';
 import { SKEIN_RELEASE } from '#shared/release.ts';
 import { metricsAccess, type MetricsAccess } from '#shared/metrics-access.ts';
 import { temporaryFolders } from './temporary-folders.ts';
@@ -55,16 +56,20 @@ const WAITING_PER_SLOT_MAX = 256;
 /** Largest share of the worker's memory for the spool, so that a small worker has some left for its tasks. */
 const SPOOL_SHARE_MAX = 1 / 3;
 
-/** Builds a worker and starts it; `onEndangered` is called when it may have to end itself soon. @throws PORT_IN_USE, START_FAILED. */
+/**
+ * Builds a worker and starts it; `onEndangered` is called when it may have to end itself soon. With `member` it answers operators' calls.
+ * @throws PORT_IN_USE, START_FAILED.
+ */
 export async function startWorker(
   config: Config,
   log: Logger,
   onEndangered: () => void = () => undefined,
+  member?: MemberProcess,
 ): Promise<RunningWorker> {
   const security = openChannelSecurity(config, 'worker', log);
   const credentials = security.serverCredentials(config.internal_host);
   const { spillDir, copyDir, objectDir } = temporaryFolders(config);
-  const objects = { folder: objectDir, bytesMax: config['worker.disk_cache_size'], beside: copyDir };
+  const objects = objectSettings(config, { objectDir, copyDir });
   await clearFolders([spillDir, copyDir], objects);
   const slots = config['worker.cores'];
   const end = new OrderedEnd(log, systemClock);
@@ -80,9 +85,8 @@ export async function startWorker(
     onOverrun: onEndangered,
     onHung: (hung) => end.want(hung),
   });
-  const share = shareMemory(config);
-  const memory = new MemoryGate(share.tasksBytes, tasksMax);
-  const spool = new Spool(share.spoolBytes, (full) => pool.setSpoolFull(full));
+  const { tasksBytes, spoolBytes } = shareMemory(config);
+  const [memory, spool] = [new MemoryGate(tasksBytes, tasksMax), new Spool(spoolBytes, (on) => pool.setSpoolFull(on))];
   const store = new SpoolStore({
     folder: join(spillDir, 'exchange'),
     memory: spool,
@@ -102,7 +106,7 @@ export async function startWorker(
     log,
   });
   const beat = heartbeat(config, { ...rooms, tasks, end });
-  const server = createGrpcServer(config, { pool, tasks, peers, security, beat, end, copies, objects });
+  const server = createGrpcServer(config, { pool, tasks, peers, security, beat, end, copies, objects, member, log });
   const metrics = createMetrics({ ...rooms, copies, tasks, name: config['worker.name'] });
   const port = await bindGrpc(server, credentials, `${config.internal_host}:${config['worker.port']}`);
   const http = await serveMetrics(metrics, config);
@@ -126,6 +130,16 @@ export async function startWorker(
     },
   };
 }
+
+const objectSettings = (
+  config: Config,
+  { objectDir, copyDir }: { readonly objectDir: string; readonly copyDir: string },
+): ObjectFolderSettings => ({
+  folder: objectDir,
+  bytesMax: config['worker.disk_cache_size'],
+  beside: copyDir,
+  holes: config['worker.object_ranges'],
+});
 
 /** Deletes what an earlier process has left and this one cannot use. */
 async function clearFolders(folders: readonly string[], objects: ObjectFolderSettings): Promise<void> {
@@ -260,9 +274,11 @@ type ServerParts = {
   readonly pool: SlotPool;
   readonly copies: DiskCache;
   readonly objects: ObjectFolderSettings;
+  readonly member: MemberProcess | undefined;
+  readonly log: Logger;
 };
 
-function createGrpcServer(config: Config, { pool, copies, objects, ...parts }: ServerParts): Server {
+function createGrpcServer(config: Config, { pool, copies, objects, member, log, ...parts }: ServerParts): Server {
   // One message that is too long would end the stream which it shares with others.
   const messageBytesMax = Math.max(config['worker.task_bytes_max'], 2 * CARRIED_BYTES_MAX);
   const server = new Server({ ...KEEPALIVE, 'grpc.max_receive_message_length': messageBytesMax });
@@ -284,6 +300,14 @@ function createGrpcServer(config: Config, { pool, copies, objects, ...parts }: S
       compression: config['worker.exchange_compression'],
     }),
   });
+  if (member !== undefined) {
+    const { tasks, security } = parts;
+    const notReady = (): string | undefined => {
+      if (tasks.draining) return 'it drains';
+      return tasks.isHeard ? undefined : 'no coordinator is heard';
+    };
+    addMemberService(server, { member, config, security, notReady, drainMs: config['worker.drain_timeout'], log });
+  }
   return server;
 }
 

@@ -13,6 +13,7 @@ import type { ClusterRole } from '#shared/grpc/cluster-role.ts';
 import { toServiceError } from '#shared/grpc/internal-auth.ts';
 import { KEEPALIVE } from '#shared/grpc/keepalive.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
+import { addMemberService, type MemberProcess } from '#shared/membership/member-service.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { requireAction } from '../authorization/decide.ts';
@@ -39,6 +40,7 @@ import { listJobs, retryJobs } from './jobs.ts';
 import { runPrincipalStatement } from './principal-statement.ts';
 import { runOperation } from './run-operation.ts';
 import { listCatalogs, listNamespaces, listTables } from './lists.ts';
+import { listChanges } from './list-changes.ts';
 import { listRelations } from './list-relations.ts';
 import { beginUpload, endUpload, findUpload, listStages, openStage } from './stages.ts';
 import { findLoads } from './find-loads.ts';
@@ -55,10 +57,16 @@ import { watchEpochs } from './watch-epochs.ts';
 /** Maximum size of an answer: the metadata of all tables of one statement. */
 const MESSAGE_BYTES_MAX = 1024 * 1024 * 1024;
 
+/** Time in which a catalog ends: it has nothing to drain. */
+const CLOSE_MS = 5_000;
+
 type Unary<Request, Reply> = (context: CatalogContext, request: Request) => Promise<Reply>;
 
-/** Serves the calls of `proto/catalog.proto` on `catalog.internal_port`; the caller closes the server. */
-export async function startInternalServer(context: CatalogContext): Promise<{ server: Server; address: string }> {
+/** Serves the calls of `proto/catalog.proto`, and with `member` those of `member.proto`, on `catalog.internal_port`; the caller closes the server. */
+export async function startInternalServer(
+  context: CatalogContext,
+  member?: MemberProcess,
+): Promise<{ server: Server; address: string }> {
   const { config } = context;
   const server = new Server({ ...KEEPALIVE, 'grpc.max_send_message_length': MESSAGE_BYTES_MAX });
   const loader = new TableLoader(context);
@@ -83,6 +91,7 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     ),
     // It asks for each relation by itself.
     ListRelations: forPrincipal(context, NO_ACTION, listRelations),
+    ListChanges: forPrincipal(context, NO_ACTION, listChanges),
     ListTables: forPrincipal(context, { actions: ['table.list'], object: schemaOf }, listTables),
     CommitTables: forPrincipal(context, { actions: ['table.commit'] }, commitTables, WRITERS),
     // The principal may be gone, and the files that its commit did not take must go all the same.
@@ -110,6 +119,9 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     AbortUploads: unary(context, COORDINATOR, abortUploads),
   };
   server.addService(definition, handlers);
+  // It listens only after Postgres has answered.
+  if (member !== undefined)
+    addMemberService(server, { ...context, member, notReady: () => undefined, drainMs: CLOSE_MS });
   const host = config['internal_host'];
   const port = await bind(server, context, config['catalog.internal_port']);
   return { server, address: `${host}:${port}` };

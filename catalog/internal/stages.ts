@@ -13,9 +13,11 @@ import type { StorageCredential } from '#shared/storage/credential.ts';
 import type { CatalogContext } from '../context.ts';
 import type { Database } from '../store/postgres/tables.ts';
 import { uploadTtlMs } from '../stage/stage-properties.ts';
+import { beginAtStore } from '../stage/store-uploads.ts';
 import { requireCatalog } from '../store/postgres/catalog-store.ts';
 import { requireNamespace } from '../store/postgres/namespace-store.ts';
 import {
+  keepKey,
   listStages as stagesOf,
   ownStage,
   requireStage,
@@ -73,7 +75,7 @@ export async function beginUpload(
   const { db } = context.store;
   const stage = await requireStageById(db, { tenant, principalId }, request.stage_id);
   const ttlMs = uploadTtlMs(stage.properties, config['catalog.stage_upload_ttl']);
-  const upload: UploadRow = {
+  const upload = {
     id: request.upload_id,
     stageId: stage.id,
     path: request.path,
@@ -81,8 +83,12 @@ export async function beginUpload(
     sizeBytes: request.size_bytes === '-1' ? null : Number(request.size_bytes),
     expiresAt: new Date(clock.nowMs() + ttlMs),
   };
+  const message = await withKey(context, stage, { permission: 'write', tenant });
   await insertUpload(db, upload);
-  return uploadMessage(upload, await withKey(context, stage, { permission: 'write', tenant }));
+  const isAtStore = request.at_store && message.client_endpoint !== '';
+  const location = `${stage.location}/${upload.path}`;
+  const storeUploadId = isAtStore ? await beginAtStore(context, { id: upload.id, location }) : null;
+  return uploadMessage({ ...upload, storeUploadId }, message);
 }
 
 /** @throws UPLOAD_NOT_FOUND, STAGE_NOT_FOUND */
@@ -107,16 +113,25 @@ export async function endUpload(
 
 /** The stage with a key for its folder. */
 async function withKey(
-  { storages }: CatalogContext,
+  { storages, store: { db } }: CatalogContext,
   stage: StageRow,
   { permission, tenant }: { readonly permission: 'read' | 'write'; readonly tenant: string },
 ): Promise<Stage> {
-  return toMessage(stage, await storages.vend({ folders: [stage.location], permission, tenant }));
+  const { credential, clientEndpoint } = await storages.vendForClients({
+    folders: [stage.location],
+    permission,
+    tenant,
+  });
+  if (permission === 'write' && credential.kind === 's3' && credential.expiresAtMs !== null) {
+    await keepKey(db, stage.id, credential.expiresAtMs);
+  }
+  return toMessage(stage, credential, clientEndpoint);
 }
 
 const toMessage = (
   { id, catalog, namespace, name, location, properties, createdAt }: StageRow,
   credential: StorageCredential | null,
+  clientEndpoint: string | null = null,
 ): Stage => ({
   id,
   catalog,
@@ -126,12 +141,17 @@ const toMessage = (
   properties: { ...properties },
   created_at_ms: String(createdAt.getTime()),
   key: credential === null ? null : toKeyMessage(credential),
+  client_endpoint: clientEndpoint ?? '',
 });
 
-const uploadMessage = ({ path, partBytes, sizeBytes, expiresAt }: UploadRow, stage: Stage): StageUpload => ({
+const uploadMessage = (
+  { path, partBytes, sizeBytes, expiresAt, storeUploadId }: UploadRow,
+  stage: Stage,
+): StageUpload => ({
   stage,
   path,
   part_bytes: String(partBytes),
   size_bytes: String(sizeBytes ?? -1),
   expires_at_ms: String(expiresAt.getTime()),
+  store_upload_id: storeUploadId ?? '',
 });

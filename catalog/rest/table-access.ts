@@ -7,7 +7,7 @@ import { keyProperties, placeProperties } from '../delegation/s3-properties.ts';
 import type { Place } from '../delegation/table-files.ts';
 import { joinPath, type TableIdent } from '../metadata/object-name.ts';
 import type { Properties } from '../metadata/table-document.ts';
-import { requireFilePlace } from '../store/postgres/file-place-store.ts';
+import { requireFilePlace, type FilePlace } from '../store/postgres/file-place-store.ts';
 import type { RestRequest } from './operation.ts';
 
 /** The part of a table's answer that lets its client at the files. */
@@ -23,15 +23,39 @@ export type TableAccess = {
 /** The answer to a client that asks for no access. */
 export const NO_ACCESS: TableAccess = { members: { config: {} }, variant: undefined, isSecret: false };
 
-/** The access to a table that is there, as the request's header asks for it. @throws TABLE_NOT_FOUND, STORAGE_ERROR */
+/**
+ * Begins to look for the files of a table, so that a load waits for the table and for them at once. Undefined when the request asks for no
+ * access to them.
+ */
+export function findFiles(
+  { store: { db } }: CatalogContext,
+  request: RestRequest,
+  ident: TableIdent,
+): Promise<FilePlace> | undefined {
+  if (waysOfRequest(request).length === 0) return undefined;
+  const found = requireFilePlace(db, request.claims.tenant, request.params['prefix'] ?? '', ident);
+  // Where the table is not found either, its error counts.
+  found.catch(() => undefined);
+  return found;
+}
+
+/**
+ * The access to a table that is there, as the request's header asks for it. @param early where the files of a table of this name lie, if that
+ * was looked for before the table
+ * @throws TABLE_NOT_FOUND, STORAGE_ERROR
+ */
 export async function accessToTable(
   context: CatalogContext,
   request: RestRequest,
   ident: TableIdent,
+  early?: { readonly tableId: string; readonly files: Promise<FilePlace> | undefined },
 ): Promise<TableAccess> {
   if (waysOfRequest(request).length === 0) return NO_ACCESS;
-  const place = await requireFilePlace(context.store.db, request.claims.tenant, request.params['prefix'] ?? '', ident);
-  return accessToPlace(context, request, place);
+  const found = await early?.files?.catch(() => undefined);
+  // Another table may have got the name in between.
+  const isSame = found !== undefined && found.tableId === early?.tableId;
+  const place = isSame ? found : await findFiles(context, request, ident);
+  return place === undefined ? NO_ACCESS : accessToPlace(context, request, place);
 }
 
 /** The access to the files of a table, which may not be there yet. @throws STORAGE_ERROR */

@@ -4,10 +4,13 @@ import { isPlain } from '../purge/own-files.ts';
 import type { Chore } from '../purge/sweeper.ts';
 import { deleteForgottenLoads } from '../store/postgres/loaded-file-store.ts';
 import { forgetStage, listDroppedStages } from '../store/postgres/stage-store.ts';
-import { forgetUpload, listExpiredUploads } from '../store/postgres/upload-store.ts';
+import { forgetUpload, listExpiredUploads, type ExpiredUpload } from '../store/postgres/upload-store.ts';
+import { abortAtStore } from './store-uploads.ts';
 
 /** Uploads, or stages, of one look. */
 const AT_ONCE = 100;
+/** Time that a client may take to send a file when the key has ended that it began with. */
+const LATE_MS = 3_600_000;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 type Parts = Pick<CatalogContext, 'store' | 'storages' | 'clock' | 'log'>;
@@ -34,12 +37,24 @@ async function sweepUploads(parts: Parts, signal: AbortSignal): Promise<void> {
   for (;;) {
     const uploads = await listExpiredUploads(store.db, new Date(clock.nowMs()), AT_ONCE);
     let left = 0;
-    for (const { id, location } of uploads) {
-      if (await removeBelow(uploadFolder(location, id), location, { ...parts, signal }))
-        await forgetUpload(store.db, id);
+    for (const upload of uploads) {
+      const { id, location } = upload;
+      const isGone = await removeBelow(uploadFolder(location, id), location, { ...parts, signal });
+      if (isGone && (await endAtStore(parts, upload))) await forgetUpload(store.db, id);
       else left += 1;
     }
     if (uploads.length < AT_ONCE || left > 0 || signal.aborted) return;
+  }
+}
+
+/** @returns whether nothing is left */
+async function endAtStore(parts: Parts, upload: ExpiredUpload): Promise<boolean> {
+  try {
+    await abortAtStore(parts, upload);
+    return true;
+  } catch (error) {
+    parts.log.warn({ err: error, upload: upload.id }, 'an upload could not be ended at the store');
+    return false;
   }
 }
 
@@ -48,8 +63,10 @@ async function sweepDropped(parts: Parts, signal: AbortSignal): Promise<void> {
   let after = FIRST_ID;
   for (;;) {
     const stages = await listDroppedStages(db, after, AT_ONCE);
-    for (const { id, location } of stages) {
-      if (await removeBelow(location, location, { ...parts, signal })) await forgetStage(db, id);
+    for (const { id, location, keysUntil } of stages) {
+      // Until the last key has ended, files may come, which go with the next look.
+      const isClosed = keysUntil === null || keysUntil.getTime() + LATE_MS < parts.clock.nowMs();
+      if ((await removeBelow(location, location, { ...parts, signal })) && isClosed) await forgetStage(db, id);
       after = id;
     }
     if (stages.length < AT_ONCE || signal.aborted) return;

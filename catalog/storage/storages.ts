@@ -5,6 +5,7 @@ import type { SealingKeys } from '#shared/sealing-keys.ts';
 import { fileCredential, type S3Credential, type StorageCredential } from '#shared/storage/credential.ts';
 import { isWithin, normalizeLocation } from '#shared/storage/location.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
+import { storeAddress } from '#shared/storage/s3/s3-client.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 
 import { hasSts, type AccessKey, type StorageSettings } from '../metadata/storage-settings.ts';
@@ -93,14 +94,22 @@ export class Storages {
    * @throws NOT_SUPPORTED where the store gives none and the operator has not set one; STORAGE_ERROR
    */
   async vend(vending: Vending): Promise<StorageCredential> {
+    return (await this.vendForClients(vending)).credential;
+  }
+
+  /** As `vend`, with the address by which clients reach the store. It is null where the key reaches more than the folders. */
+  async vendForClients(vending: Vending): Promise<VendedKey> {
     const [location = ''] = vending.folders;
     const normal = normalizeLocation(location);
-    if (!normal.startsWith('s3:')) return fileCredential(normal);
+    if (!normal.startsWith('s3:')) return { credential: fileCredential(normal), clientEndpoint: null };
     const profile = await this.#profileAt(normal);
-    if (hasSts(profile.settings)) return this.temporaryKey(profile, vending);
     const { sealedEngineKey, catalogId, catalog, settings } = profile;
+    if (hasSts(settings)) {
+      return { credential: await this.temporaryKey(profile, vending), clientEndpoint: storeAddress(settings) };
+    }
     if (sealedEngineKey !== null) {
-      return toCredential(settings, openKey(this.#parts.sealing, sealedEngineKey, engineKeyOwner(catalogId)), null);
+      const key = openKey(this.#parts.sealing, sealedEngineKey, engineKeyOwner(catalogId));
+      return { credential: toCredential(settings, key, null), clientEndpoint: null };
     }
     throw new SkeinError(
       'NOT_SUPPORTED',
@@ -184,6 +193,8 @@ export class Storages {
     }
   }
 }
+
+type VendedKey = { readonly credential: StorageCredential; readonly clientEndpoint: string | null };
 
 /** A temporary key, and how long it lives in all: the store may give it less time than was asked for. */
 type GivenKey = { readonly credential: S3Credential; readonly lifeMs: number };

@@ -17,8 +17,8 @@ const DOOR_HOSTS = ['localhost', '127.0.0.1', '::1'];
 const ETCD_HOSTS = ['etcd', 'localhost', '127.0.0.1'];
 
 /**
- * `skein cluster ca`: creates an authority, a certificate for each role, another authority with a certificate for the doors of clients, and a
- * secret. Existing files that are still valid for a while are
+ * `skein cluster ca`: creates an authority, a certificate for each role, another authority with a certificate for the doors of clients, a
+ * secret, and the key of stored secrets. Existing files that are still valid for a while are
  * kept, so the command may run at every start of a cluster. It renews certificates in the last third of their lifetime.
  */
 export async function clusterCa({ config }: LoadedConfig, flags: Flags): Promise<ExitCode> {
@@ -38,6 +38,9 @@ export async function clusterCa({ config }: LoadedConfig, flags: Flags): Promise
   const secretFile = join(root, 'secret', 'cluster-secret');
   ensureSecretFile(secretFile);
   say(`${secretFile}: the secret of the cluster (cluster.secret_file)`);
+  const keyFile = join(root, 'secrets-key', 'secrets-key');
+  ensureSecretFile(keyFile);
+  say(`${keyFile}: the key of stored secrets, for catalogs alone (cluster.secrets_key_file)`);
   return EXIT.ok;
 }
 
@@ -55,7 +58,8 @@ export async function clusterCert({ config }: LoadedConfig, flags: Flags): Promi
   const roles = flags.texts('role').map(roleOf);
   if (roles.length === 0) throw new UsageError(`--role is needed: ${CLUSTER_ROLES.join(', ')}`);
   const name = nameOf(flags, roles[0] ?? '');
-  if (['ca', 'secret', 'doors'].includes(name)) throw new UsageError(`--name ${name}: that folder is taken`);
+  if (['ca', 'secret', 'secrets-key', 'doors'].includes(name))
+    throw new UsageError(`--name ${name}: that folder is taken`);
   const days = daysOf(flags, 'days', CERTIFICATE_DAYS);
   await folder.ensureCertificate(authority, { roles, name, hosts: flags.texts('host'), days }, { again: true });
   say(`${folder.path(name)}: made`);

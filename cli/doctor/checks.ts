@@ -10,19 +10,17 @@ import { serviceStates } from '../status.ts';
 import { smallMachine } from '../up/divide-memory.ts';
 import { postgresBinaries } from '../up/postgres-process.ts';
 import { choosePorts } from '../up/ports.ts';
-
-export type Finding = { readonly state: 'ok' | 'warning' | 'failed'; readonly message: string };
+import { failed, ok, warning, type Finding } from './finding.ts';
 
 const NODE_MAJOR_MIN = 24;
 const DISK_FREE_MIN = 2 * 2 ** 30;
 
-const ok = (message: string): Finding => ({ state: 'ok', message });
-const warning = (message: string): Finding => ({ state: 'warning', message });
-const failed = (message: string): Finding => ({ state: 'failed', message });
 const gibibytes = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 
-/** The checks, in the order in which they run; a check that throws has failed. */
-export const CHECKS: Readonly<Record<string, (loaded: LoadedConfig) => Promise<Finding>>> = {
+type Checks = Readonly<Record<string, (loaded: LoadedConfig) => Promise<Finding>>>;
+
+/** The checks of any machine, in the order in which they run; a check that throws has failed. */
+export const MACHINE_CHECKS: Checks = {
   node: async () => {
     const major = Number(process.versions.node.split('.')[0]);
     return major >= NODE_MAJOR_MIN ? ok(process.version) : failed(`${process.version}; ${NODE_MAJOR_MIN} is needed`);
@@ -37,14 +35,6 @@ export const CHECKS: Readonly<Record<string, (loaded: LoadedConfig) => Promise<F
     const { default: argon2 } = await import('argon2');
     const hash = await argon2.hash('doctor');
     return (await argon2.verify(hash, 'doctor')) ? ok('hashes and verifies') : failed('does not verify its own hash');
-  },
-
-  postgres: async ({ config }) => {
-    if (config['database.url'] !== '') return ok('an external one is configured (database.url)');
-    const { postgres } = postgresBinaries();
-    const { status, stdout, stderr, error } = spawnSync(postgres, ['--version'], { encoding: 'utf8' });
-    if (status === 0) return ok(stdout.trim());
-    return failed(`${postgres} does not run: ${error?.message ?? stderr.trim()}; were install scripts allowed?`);
   },
 
   'data directory': async ({ config }) => {
@@ -75,6 +65,17 @@ export const CHECKS: Readonly<Record<string, (loaded: LoadedConfig) => Promise<F
   },
 
   cores: async () => ok(String(availableParallelism())),
+};
+
+/** Further checks of a machine that runs a whole cluster. */
+export const CHECKS: Checks = {
+  postgres: async ({ config }) => {
+    if (config['database.url'] !== '') return ok('an external one is configured (database.url)');
+    const { postgres } = postgresBinaries();
+    const { status, stdout, stderr, error } = spawnSync(postgres, ['--version'], { encoding: 'utf8' });
+    if (status === 0) return ok(stdout.trim());
+    return failed(`${postgres} does not run: ${error?.message ?? stderr.trim()}; were install scripts allowed?`);
+  },
 
   ports: async ({ config }) => {
     if (isRunning(config.data_dir)) return ok('in use by this cluster');

@@ -4,6 +4,7 @@ import { rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
+import { must } from '#shared/must.ts';
 import { stageFileNames } from '#shared/stage/stage-path.ts';
 import { makeFolders } from '#shared/storage/make-folders.ts';
 import type { Flags } from '../command.ts';
@@ -13,7 +14,7 @@ import { QueryClient } from '../sql/query-client.ts';
 import { reportError } from './report-error.ts';
 import { Progress } from './progress.ts';
 import { splitStage } from './split-stage.ts';
-import { StageClient } from './stage-client.ts';
+import { isFresh, StageClient } from './stage-client.ts';
 
 /** URLs that are asked for at once. */
 const FILES_AT_ONCE = 100;
@@ -44,13 +45,19 @@ async function getFiles(
   }
   for (let at = 0; at < files.length; at += FILES_AT_ONCE) {
     const some = files.slice(at, at + FILES_AT_ONCE);
-    const { urls } = await client.post<{ readonly urls: readonly { readonly path: string; readonly url: string }[] }>(
-      'presign',
-      { stage, method: 'GET', files: some.map((file) => ({ path: file.path })) },
-    );
-    for (const [i, { path: file, size }] of some.entries()) {
+    const presign = (of: readonly StageFile[]) =>
+      client.presign(
+        stage,
+        'GET',
+        of.map((file) => ({ path: file.path })),
+      );
+    const urls = await presign(some);
+    for (const [i, one] of some.entries()) {
+      const { path: file, size } = one;
       const local = join(folder, localName(file, path));
-      await fetchFile(client, { url: urls[i]?.url ?? '', size, file }, local);
+      const known = must(urls[i], 'there is a URL for each file');
+      const [signed] = isFresh(known) ? [known] : await presign([one]);
+      await fetchFile(client, { url: must(signed, 'there is a URL').url, size, file }, local);
       process.stdout.write(`${local} ${size}\n`);
     }
   }

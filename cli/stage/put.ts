@@ -6,7 +6,7 @@ import { EXIT, UsageError, type ExitCode } from '../exit-code.ts';
 import { clientOptions } from '../sql/client-options.ts';
 import { reportError } from './report-error.ts';
 import { Progress } from './progress.ts';
-import { StageClient, type FileRange } from './stage-client.ts';
+import { isFresh, StageClient, type FileRange } from './stage-client.ts';
 import { splitStage } from './split-stage.ts';
 
 /** Files longer than this come in parts. */
@@ -60,10 +60,7 @@ async function putWhole(
   file: string,
   onBytes: (bytes: number) => void,
 ): Promise<void> {
-  const { urls } = await client.post<{ readonly urls: readonly { readonly url: string }[] }>('presign', {
-    stage,
-    files: [{ path, size }],
-  });
+  const urls = await client.presign(stage, 'PUT', [{ path, size }]);
   for (const { url } of urls) await client.putFile(url, { file, begin: 0, end: size }, onBytes);
 }
 
@@ -71,6 +68,7 @@ type Begun = {
   readonly upload_id: string;
   readonly part_size: number;
   readonly parts: readonly { readonly part_number: number; readonly url: string }[];
+  readonly 'expires-at-ms': number;
 };
 
 /** Sends some parts at once; when one of them fails for good, the upload is given up. */
@@ -86,9 +84,14 @@ async function putParts(
   const waiting = begun.parts.values();
   const etags: { readonly part_number: number; readonly etag: string }[] = [];
   const sendSome = async (): Promise<void> => {
-    for (const { part_number, url } of waiting) {
+    for (const { part_number, url: first } of waiting) {
       const begin = (part_number - 1) * part_size;
       const range: FileRange = { file, begin, end: Math.min(size, begin + part_size) };
+      let url = first;
+      if (!isFresh({ ...begun, url })) {
+        const part = { path, size: range.end - begin, upload_id, part_number };
+        for (const renewed of await client.presign(stage, 'PUT', [part])) url = renewed.url;
+      }
       etags.push({ part_number, etag: await client.putFile(url, range, onBytes) });
     }
   };

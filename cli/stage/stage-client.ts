@@ -4,12 +4,26 @@ import { request as httpsRequest } from 'node:https';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { getCACertificates } from 'node:tls';
 import { SkeinError } from '#shared/error.ts';
 import type { DoorTrust } from '../door-fetch.ts';
 import { ConnectionError, QueryError, type ClientOptions } from '../sql/query-client.ts';
 
 /** A part of a local file, `[begin, end)` in bytes. */
 export type FileRange = { readonly file: string; readonly begin: number; readonly end: number };
+
+/** A file of a stage, or a part of an upload. */
+type WantedFile = {
+  readonly path: string;
+  readonly size?: number;
+  readonly upload_id?: string;
+  readonly part_number?: number;
+};
+export type SignedUrl = { readonly url: string; readonly 'expires-at-ms': number };
+
+/** A URL with less time than this is asked for again before it is used. */
+const URL_LEFT_MIN_MS = 60_000;
+export const isFresh = (url: SignedUrl): boolean => url['expires-at-ms'] > Date.now() + URL_LEFT_MIN_MS;
 
 const ATTEMPTS_MAX = 4;
 const RETRY_PAUSE_MS = 500;
@@ -41,6 +55,21 @@ export class StageClient {
     });
   }
 
+  /** URLs for files of a stage, or for parts of uploads. @throws QueryError, ConnectionError */
+  async presign(stage: string, method: 'PUT' | 'GET', files: readonly WantedFile[]): Promise<readonly SignedUrl[]> {
+    const { urls } = await this.post<{ readonly urls: readonly SignedUrl[] }>('presign', { stage, method, files });
+    return urls;
+  }
+
+  /** A URL may be the store's own: the authorities of `client.tls_ca` hold there, too, beside the system's; this command's certificate is not shown. */
+  #trustOf(url: string): DoorTrust {
+    const { url: door, trust } = this.#options;
+    if (new URL(url).origin === new URL(door).origin) return trust;
+    const { ca, allowPartialTrustChain } = trust;
+    if (ca === undefined || allowPartialTrustChain === true) return {};
+    return { ca: [...getCACertificates('default'), ...[ca].flat()] };
+  }
+
   /** Sends a part of a file to a signed URL. @param onBytes called with the bytes that went, and what is to be sent again @returns the ETag */
   async putFile(url: string, { file, begin, end }: FileRange, onBytes: (bytes: number) => void): Promise<string> {
     return retried(async () => {
@@ -54,7 +83,7 @@ export class StageClient {
       try {
         const response = await send(
           url,
-          { ...this.#options.trust, method: 'PUT', headers: { 'content-length': end - begin } },
+          { ...this.#trustOf(url), method: 'PUT', headers: { 'content-length': end - begin } },
           bytes,
         );
         await textOf(response);
@@ -69,7 +98,7 @@ export class StageClient {
   /** Reads a file from a signed URL. @throws QueryError, ConnectionError, what `take` throws */
   async getFile(url: string, take: (bytes: AsyncIterable<Buffer>) => Promise<void>): Promise<void> {
     await retried(async () => {
-      const response = await send(url, { ...this.#options.trust, method: 'GET' }, Readable.from([]));
+      const response = await send(url, { ...this.#trustOf(url), method: 'GET' }, Readable.from([]));
       await take(response);
       if (!response.complete) throw new ConnectionError('the connection ended before the file');
     });
@@ -125,7 +154,10 @@ function refusalOf(text: string, status: number): ConstructorParameters<typeof R
   try {
     return JSON.parse(text) as ConstructorParameters<typeof RefusedError>[1];
   } catch {
-    return { error: 'INTERNAL_ERROR', sql_state: 'XX000', message: `HTTP status ${status}` };
+    // A store answers in XML.
+    const code = /<Code>([A-Za-z0-9.]{1,100})<\/Code>/.exec(text)?.[1];
+    if (code === undefined) return { error: 'INTERNAL_ERROR', sql_state: 'XX000', message: `HTTP status ${status}` };
+    return { error: 'STORAGE_ERROR', sql_state: '58030', message: `the store refuses the request: ${status} ${code}` };
   }
 }
 

@@ -24,6 +24,8 @@ export type Stage = {
   readonly createdAtMs: number;
   /** The right to its files; null in a list. */
   readonly credential: StorageCredential | null;
+  /** Address of the store for clients; null = they come through the coordinator. */
+  readonly clientEndpoint: string | null;
 };
 
 /** A file that is being written into a stage. */
@@ -37,6 +39,8 @@ export type StageUpload = {
   /** Null = unknown. */
   readonly sizeBytes: number | null;
   readonly expiresAtMs: number;
+  /** The store's id of the upload, where clients send the parts to it. */
+  readonly storeUploadId: string | null;
 };
 
 /** `namespace` and `name` null = the principal's own stage, which is made in the catalog when there is none. */
@@ -73,6 +77,8 @@ type NewUpload = {
   readonly path: string;
   readonly partBytes: number;
   readonly sizeBytes: number | null;
+  /** Clients send the parts to the store itself, where it can be. */
+  readonly isAtStore?: boolean;
 };
 
 /** A call of the catalog's internal service. */
@@ -109,7 +115,7 @@ export const stageCatalog = (call: CatalogCall): StageCatalog => ({
       const { stages, more } = await call('ListStages', { ...of, after: last?.name ?? '', limit: PAGE_STAGES });
       return { items: stages.map(fromMessage), more };
     }),
-  beginUpload: async (principal, { id, stageId, path, partBytes, sizeBytes }) => {
+  beginUpload: async (principal, { id, stageId, path, partBytes, sizeBytes, isAtStore = false }) => {
     const request = {
       principal: toPrincipalMessage(principal),
       stage_id: stageId,
@@ -117,6 +123,7 @@ export const stageCatalog = (call: CatalogCall): StageCatalog => ({
       path,
       part_bytes: partBytes,
       size_bytes: sizeBytes ?? -1,
+      at_store: isAtStore,
     };
     return uploadOf(id, await call('BeginUpload', request));
   },
@@ -127,8 +134,14 @@ export const stageCatalog = (call: CatalogCall): StageCatalog => ({
   },
 });
 
-const fromMessage = ({ created_at_ms: createdAtMs, key, ...stage }: StageMessage): Stage => ({
+const fromMessage = ({
+  created_at_ms: createdAtMs,
+  key,
+  client_endpoint: endpoint,
+  ...stage
+}: StageMessage): Stage => ({
   ...stage,
+  clientEndpoint: endpoint === '' ? null : endpoint,
   createdAtMs: Number(createdAtMs),
   credential: key === null ? localCredential(stage.location) : fromKeyMessage(key),
 });
@@ -143,4 +156,5 @@ const uploadOf = (id: string, message: UploadMessage): StageUpload => ({
   partBytes: Number(message.part_bytes),
   sizeBytes: message.size_bytes === '-1' ? null : Number(message.size_bytes),
   expiresAtMs: Number(message.expires_at_ms),
+  storeUploadId: message.store_upload_id === '' ? null : message.store_upload_id,
 });

@@ -2,12 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import { stageFileNames } from '#shared/stage/stage-path.ts';
-import type { StageCatalog, StageUpload } from '../catalog-client/stage-catalog.ts';
+import type { Stage, StageCatalog, StageUpload } from '../catalog-client/stage-catalog.ts';
 import { openStage, type StageAsker } from './open-stage.ts';
 import { signUrl, verifyUrl, type SignedRequest } from './signed-url.ts';
 import { openStageFile, requireStageFile, type OpenedStageFile, type StageFile } from './stage-files.ts';
 import { parseStageReference, type StageReference } from './stage-reference.ts';
-import { StageUploads, type SentPart } from './stage-uploads.ts';
+import { StageUploads } from './stage-uploads.ts';
+import { STORE_PART_BYTES_MIN, storeSigner } from './store-signer.ts';
+import type { SentPart } from './upload-parts.ts';
 import { fileUrl, partUrls, planParts, type FileUrl, type UrlSigner } from './stage-urls.ts';
 
 /** URLs that are signed before others have a turn. */
@@ -20,11 +22,17 @@ type Options = {
   readonly nowMs: () => number;
   readonly urlTtlMs: number;
   readonly urlTtlMsMax: number;
+  /** Most bytes of a file, or of a part of one. */
+  readonly fileBytesMax: number;
 };
 
 /** How a request names a file of a stage. */
 type NamedFile = { readonly stage: string; readonly path: string };
 type NamedUpload = NamedFile & { readonly uploadId: string };
+
+/** A file, or a part of one whose URL has ended before it was sent. */
+type WantedFile = { readonly path: string; readonly size?: number; readonly part?: WantedPart };
+type WantedPart = { readonly uploadId: string; readonly number: number };
 
 /** The files of stages, as clients over HTTP put and read them. */
 export class StageService {
@@ -35,30 +43,38 @@ export class StageService {
   }
 
   /**
-   * URLs for files of a stage. @param base URL of this coordinator
-   * @throws INVALID_REQUEST for a path, the errors of `openStage`
+   * URLs for files of a stage, or for parts of uploads. @param base URL of this coordinator
+   * @throws INVALID_REQUEST for a path, UPLOAD_NOT_FOUND, PAYLOAD_TOO_LARGE, the errors of `openStage`
    */
   async presign(
     asker: StageAsker,
     base: string,
     request: {
       readonly stage: string;
-      readonly files: readonly { readonly path: string; readonly size?: number }[];
+      readonly files: readonly WantedFile[];
       readonly method: 'PUT' | 'GET';
       readonly expiresInMs: number | null;
     },
   ): Promise<readonly FileUrl[]> {
     const { files, method } = request;
     for (const { path } of files) stageFileNames(path);
-    const expiresAtMs = this.#expiry(request.expiresInMs);
+    const until = this.#expiry(request.expiresInMs);
     const action = method === 'PUT' ? 'stage.write' : 'stage.read';
     const stage = await openStage(stageOf(request.stage), action, asker);
     const to = { stage, principal: asker.caller.claims };
-    const signer = this.#signer(base);
+    const signer = this.#signer(stage, base);
+    const expiresAtMs = Math.min(until, signer.endsAtMs);
     const urls: FileUrl[] = [];
-    for (const { path, size } of files) {
-      const sized = size === undefined || method === 'GET' ? {} : { sizeBytes: size };
-      urls.push(fileUrl(signer, to, { path, method, expiresAtMs, ...sized }));
+    const findUpload = this.#uploadFinder(asker, stage.id);
+    for (const { path, size, part } of files) {
+      const sized = size === undefined || method === 'GET' ? {} : { sizeBytes: this.#checked(size) };
+      if (part === undefined) urls.push(await fileUrl(signer, to, { path, method, expiresAtMs, ...sized }));
+      else {
+        const upload = await findUpload(path, part.uploadId);
+        const of = upload.storeUploadId === null ? this.#ownSigner(base) : signer;
+        const file = { ...sized, path, method, part: { ...part, uploadId: upload.storeUploadId ?? upload.id } };
+        urls.push(await fileUrl(of, to, { ...file, expiresAtMs: Math.min(expiresAtMs, upload.expiresAtMs) }));
+      }
       if (urls.length % URLS_AT_ONCE === 0) await nextTurn();
     }
     return urls;
@@ -80,17 +96,21 @@ export class StageService {
   }> {
     const { path, sizeBytes } = request;
     stageFileNames(path);
-    const plan = planParts(sizeBytes, request.partBytes);
     const until = this.#expiry(request.expiresInMs);
     const stage = await openStage(stageOf(request.stage), 'stage.write', asker);
+    const isAtStore = storeSigner(stage, this.#options.nowMs) !== undefined;
+    const plan = planParts(sizeBytes, request.partBytes, isAtStore ? STORE_PART_BYTES_MIN : 0);
+    if (isAtStore) this.#checked(Math.min(plan.partBytes, sizeBytes ?? Infinity));
     const principal = asker.caller.claims;
     const { partBytes } = plan;
-    const upload = await this.#options.uploads.begin(principal, { stageId: stage.id, path, partBytes, sizeBytes });
-    const expiresAtMs = Math.min(until, upload.expiresAtMs);
+    const to = { stageId: stage.id, path, partBytes, sizeBytes, isAtStore };
+    const upload = await this.#options.uploads.begin(principal, to);
+    const signer = upload.storeUploadId === null ? this.#ownSigner(base) : this.#signer(upload.stage, base);
+    const expiresAtMs = Math.min(until, upload.expiresAtMs, signer.endsAtMs);
     const parts: { readonly number: number; readonly url: string }[] = [];
     for (let at = 0; at < plan.parts.length; at += URLS_AT_ONCE) {
-      const some = { ...plan, parts: plan.parts.slice(at, at + URLS_AT_ONCE) };
-      parts.push(...partUrls(this.#signer(base), { principal, upload, plan: some, expiresAtMs }));
+      const some = plan.parts.slice(at, at + URLS_AT_ONCE);
+      parts.push(...(await partUrls(signer, { principal, upload, expiresAtMs }, some)));
       await nextTurn();
     }
     return { upload, parts, expiresAtMs };
@@ -138,8 +158,30 @@ export class StageService {
     return openStageFile(stage, path);
   }
 
-  #signer(base: string): UrlSigner {
-    return { sign: (request) => signUrl(request, base, this.#options.keyring) };
+  #signer(stage: Stage, base: string): UrlSigner {
+    return storeSigner(stage, this.#options.nowMs) ?? this.#ownSigner(base);
+  }
+
+  #ownSigner(base: string): UrlSigner {
+    return { endsAtMs: Infinity, sign: (request) => signUrl(request, base, this.#options.keyring) };
+  }
+
+  /** The size of a file that goes to the store itself, where nobody counts its bytes. @throws PAYLOAD_TOO_LARGE */
+  #checked(sizeBytes: number): number {
+    const { fileBytesMax } = this.#options;
+    if (sizeBytes <= fileBytesMax) return sizeBytes;
+    throw new SkeinError('PAYLOAD_TOO_LARGE', `a file, or a part of one, has at most ${fileBytesMax} bytes`);
+  }
+
+  /** Finds uploads into a stage, each once. */
+  #uploadFinder(asker: StageAsker, stageId: string): (path: string, uploadId: string) => Promise<StageUpload> {
+    const found = new Map<string, Promise<StageUpload>>();
+    return (path, uploadId) => {
+      const id = `${uploadId} ${path}`;
+      const upload = found.get(id) ?? this.#options.uploads.find(asker.caller.claims, { uploadId, stageId, path });
+      found.set(id, upload);
+      return upload;
+    };
   }
 
   async #uploadOf(asker: StageAsker, { stage, path, uploadId }: NamedUpload) {

@@ -9,13 +9,13 @@ import {
   removeUpload,
   removeUploadFiles,
   renameUploadFile,
+  requireStageFile,
   uploadFiles,
   writeUploadFile,
   type StageFile,
 } from './stage-files.ts';
-
-/** A part that the client says it has sent, with the ETag that it was answered. */
-export type SentPart = { readonly number: number; readonly etag: string };
+import { abortAtStore, completeAtStore } from './store-uploads.ts';
+import { checkParts, partName, type SentPart } from './upload-parts.ts';
 
 /** The name of the file while it comes in one request, and when its parts have been put together. */
 const WHOLE = 'whole';
@@ -57,6 +57,8 @@ export class StageUploads {
       readonly path: string;
       readonly partBytes: number;
       readonly sizeBytes: number | null;
+      /** Clients send the parts to the store itself, where it can be. */
+      readonly isAtStore: boolean;
     },
   ): Promise<StageUpload> {
     return this.#catalog.beginUpload(principal, { ...to, id: randomUUID() });
@@ -101,7 +103,13 @@ export class StageUploads {
     of: { readonly uploadId: string; readonly stageId: string; readonly path: string },
     parts: readonly SentPart[],
   ): Promise<StageFile> {
-    const upload = await this.#mine(principal, of);
+    const upload = await this.find(principal, of);
+    if (upload.storeUploadId !== null) {
+      await completeAtStore(upload, parts);
+      const file = await requireStageFile(upload.stage, upload.path);
+      await this.#end(upload, true);
+      return file;
+    }
     const names = checkParts(upload, parts, await uploadFiles(upload));
     const whole = `${WHOLE}-${randomUUID()}`;
     await writeUploadFile(upload, whole, readUploadFiles(upload, names));
@@ -115,10 +123,11 @@ export class StageUploads {
     principal: Principal,
     of: { readonly uploadId: string; readonly stageId: string; readonly path: string },
   ): Promise<void> {
-    await this.#end(await this.#mine(principal, of), true);
+    await this.#end(await this.find(principal, of), true);
   }
 
-  async #mine(
+  /** An open upload of this file. @throws UPLOAD_NOT_FOUND, INVALID_REQUEST when it is for another one */
+  async find(
     principal: Principal,
     of: { readonly uploadId: string; readonly stageId: string; readonly path: string },
   ): Promise<StageUpload> {
@@ -131,6 +140,7 @@ export class StageUploads {
   async #end(upload: StageUpload, inParts: boolean): Promise<void> {
     try {
       if (inParts) await this.#catalog.endUpload(upload.id, true);
+      if (upload.storeUploadId !== null) return await abortAtStore(upload);
       await removeUpload(upload);
       if (!inParts) await this.#catalog.endUpload(upload.id, false);
     } catch (error) {
@@ -138,38 +148,6 @@ export class StageUploads {
     }
   }
 }
-
-/** A part's file has its number and its ETag, so that the folder of an upload says what has come. */
-const partName = (number: number, etag: string): string => `part-${number}-${etag}`;
-
-/** The files of the parts. @throws INVALID_REQUEST */
-function checkParts(
-  { partBytes, sizeBytes }: StageUpload,
-  parts: readonly SentPart[],
-  files: ReadonlyMap<string, number>,
-): readonly string[] {
-  if (parts.length === 0) throw invalid('an upload has at least one part');
-  for (const [i, { number }] of parts.entries()) {
-    const before = parts[i - 1]?.number ?? 0;
-    if (number === before) throw invalid(`part ${number} stands twice`);
-    if (number < before) throw invalid(`part ${number} stands behind part ${before}`);
-  }
-  const sizes = parts.map(({ number, etag }, i) => {
-    const size = files.get(partName(number, etag));
-    if (size === undefined) throw invalid(`part ${number} with the ETag ${etag.slice(0, 64)} has not come`);
-    if (size !== partBytes && i < parts.length - 1) {
-      throw invalid(`part ${number} has ${size} bytes; every part but the last has ${partBytes}`);
-    }
-    return size;
-  });
-  const bytes = sizes.reduce((sum, size) => sum + size, 0);
-  if (sizeBytes !== null && bytes !== sizeBytes) {
-    throw invalid(`the parts have ${bytes} bytes, and the file was to have ${sizeBytes}`);
-  }
-  return parts.map(({ number, etag }) => partName(number, etag));
-}
-
-const invalid = (message: string): SkeinError => new SkeinError('INVALID_REQUEST', message);
 
 async function* hashed(
   chunks: AsyncIterable<Uint8Array>,

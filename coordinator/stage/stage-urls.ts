@@ -3,12 +3,12 @@ import { SkeinError } from '#shared/error.ts';
 import type { Stage, StageUpload } from '../catalog-client/stage-catalog.ts';
 import type { SignedRequest } from './signed-url.ts';
 
-/**
- * The URLs by which clients reach the files of a stage. In a warehouse of files they are the coordinator's own. An object store signs URLs of
- * its own; it is another `UrlSigner`.
- */
+/** Makes the URLs by which clients reach the files of a stage: the coordinator's own, or those of the store in which they lie. */
 export interface UrlSigner {
-  sign(request: SignedRequest): string;
+  /** Time at which its URLs end at the latest. */
+  readonly endsAtMs: number;
+  /** @throws INVALID_REQUEST for a body that is too large for one request */
+  sign(request: SignedRequest): Promise<string> | string;
 }
 
 export type FileUrl = {
@@ -32,31 +32,36 @@ export const PART_BYTES_DEFAULT = 64 * 2 ** 20;
 export const PART_BYTES_MIN = 2 ** 20;
 
 /** A URL for one request on one file. */
-export function fileUrl(
+export async function fileUrl(
   signer: UrlSigner,
   to: { readonly stage: Stage; readonly principal: Principal },
   file: {
     readonly path: string;
     readonly method: 'PUT' | 'GET';
     readonly sizeBytes?: number;
+    readonly part?: { readonly uploadId: string; readonly number: number };
     readonly expiresAtMs: number;
   },
-): FileUrl {
+): Promise<FileUrl> {
   const { path, method, expiresAtMs } = file;
   const headers = method === 'PUT' ? { 'content-type': 'application/octet-stream' } : {};
-  const url = signer.sign({ ...file, stageId: to.stage.id, principal: plainPrincipal(to.principal) });
+  const url = await signer.sign({ ...file, stageId: to.stage.id, principal: plainPrincipal(to.principal) });
   return { path, method, url, headers, expiresAtMs };
 }
 
 /**
  * Divides a file into parts. @param partBytes null = the default, or more when the file has too many of these
- * @throws INVALID_REQUEST when there would be too many parts
+ * @param partBytesMin fewest bytes of a part that is not the last
+ * @throws INVALID_REQUEST when there would be too many parts, or parts that are too small
  */
-export function planParts(sizeBytes: number | null, partBytes: number | null): UploadPlan {
+export function planParts(sizeBytes: number | null, partBytes: number | null, partBytesMin = 0): UploadPlan {
   const least = sizeBytes === null ? 0 : Math.ceil(sizeBytes / PARTS_MAX);
   const bytes = partBytes ?? Math.max(PART_BYTES_DEFAULT, least);
   if (bytes < least) {
     throw new SkeinError('INVALID_REQUEST', `the file has more than ${PARTS_MAX} parts of ${bytes} bytes`);
+  }
+  if (bytes < partBytesMin && (sizeBytes === null || sizeBytes > bytes)) {
+    throw new SkeinError('INVALID_REQUEST', `a part has at least ${partBytesMin} bytes here, unless it is the last`);
   }
   if (sizeBytes === null) {
     return {
@@ -75,30 +80,23 @@ export function planParts(sizeBytes: number | null, partBytes: number | null): U
 /** The URL of each part of an upload. */
 export const partUrls = (
   signer: UrlSigner,
-  {
-    principal,
-    upload,
-    plan,
-    expiresAtMs,
-  }: {
-    readonly principal: Principal;
-    readonly upload: StageUpload;
-    readonly plan: UploadPlan;
-    readonly expiresAtMs: number;
-  },
-): readonly { readonly number: number; readonly url: string }[] =>
-  plan.parts.map(({ number, sizeBytes }) => ({
-    number,
-    url: signer.sign({
-      method: 'PUT',
-      stageId: upload.stage.id,
-      path: upload.path,
-      principal: plainPrincipal(principal),
-      expiresAtMs,
-      part: { uploadId: upload.id, number },
-      ...(sizeBytes === null ? {} : { sizeBytes }),
-    }),
-  }));
+  to: { readonly principal: Principal; readonly upload: StageUpload; readonly expiresAtMs: number },
+  parts: UploadPlan['parts'],
+): Promise<readonly { readonly number: number; readonly url: string }[]> =>
+  Promise.all(
+    parts.map(async ({ number, sizeBytes }) => ({
+      number,
+      url: await signer.sign({
+        method: 'PUT',
+        stageId: to.upload.stage.id,
+        path: to.upload.path,
+        principal: plainPrincipal(to.principal),
+        expiresAtMs: to.expiresAtMs,
+        part: { uploadId: to.upload.storeUploadId ?? to.upload.id, number },
+        ...(sizeBytes === null ? {} : { sizeBytes }),
+      }),
+    })),
+  );
 
 /** The facts of a principal that the catalog reads, and nothing else of its token. */
 const plainPrincipal = ({

@@ -3,6 +3,7 @@ import { loadPackageDefinition } from '@grpc/grpc-js';
 import { loadSync, type MessageTypeDefinition } from '@grpc/proto-loader';
 import type { ProtoGrpcType as CatalogProto } from '#proto/generated/catalog.ts';
 import type { ProtoGrpcType as FlightProto } from '#proto/generated/flight.ts';
+import type { ProtoGrpcType as MemberProto } from '#proto/generated/member.ts';
 import type { ProtoGrpcType as WorkerProto } from '#proto/generated/worker.ts';
 import { LOADER_OPTIONS } from './loader-options.ts';
 
@@ -10,6 +11,7 @@ import { LOADER_OPTIONS } from './loader-options.ts';
 type Services = {
   'arrow.flight.protocol.FlightService': FlightProto['arrow']['flight']['protocol']['FlightService'];
   'skein.catalog.v1.CatalogInternal': CatalogProto['skein']['catalog']['v1']['CatalogInternal'];
+  'skein.member.v1.Member': MemberProto['skein']['member']['v1']['Member'];
   'skein.worker.v1.Worker': WorkerProto['skein']['worker']['v1']['Worker'];
 };
 

@@ -7,6 +7,12 @@ test('a member is read as it was written, without what it does not have', () => 
   expect(parseMember(JSON.stringify({ ...MEMBER, extra: 1 }), 'worker')).toEqual(MEMBER);
 });
 
+test('a member may have another address for calls of operators', () => {
+  const coordinator = { ...MEMBER, kind: 'coordinator', internal: '127.0.0.1:2' } as const;
+  expect(parseMember(JSON.stringify(coordinator), 'coordinator')).toEqual(coordinator);
+  expect(parseMember(JSON.stringify({ ...coordinator, internal: 2 }), 'coordinator')).not.toHaveProperty('internal');
+});
+
 test.each([
   '',
   'no member',

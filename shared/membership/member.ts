@@ -7,6 +7,8 @@ export type Member = {
   readonly name: string;
   /** `host:port` of its internal gRPC; of a coordinator, which has none, of its HTTP API. */
   readonly address: string;
+  /** `host:port` of the calls of `member.proto`, where that is not `address`. */
+  readonly internal?: string;
 };
 
 /** Lists the live members. The list may be out of date by a lease's time to live: callers must check whether a member answers. */
@@ -24,11 +26,11 @@ export function parseMember(text: string, kind: Member['kind']): Member | undefi
   } catch {
     return undefined;
   }
-  const { id, name, address } = read ?? {};
+  const { id, name, address, internal } = read ?? {};
   if (read?.kind !== kind || typeof id !== 'string' || typeof name !== 'string' || typeof address !== 'string') {
     return undefined;
   }
-  return { kind, id, name, address };
+  return { kind, id, name, address, ...(typeof internal === 'string' ? { internal } : {}) };
 }
 
 /** Returns `host:port` of `http://host:port/`, `grpc://host:port` or `host:port`. */

@@ -1,3 +1,5 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
@@ -7,6 +9,12 @@ import { must } from '#shared/must.ts';
 import { projectRoot, run } from '../support/cluster.ts';
 import { pythonBin } from '../support/python.ts';
 
+/** Settings with which every branch of the chart is printed. */
+const CHARTS: Readonly<Record<string, readonly string[]>> = {
+  plain: [],
+  bucket: ['warehouse.url=s3://lake/prefix', 'warehouse.existingClaim=', 'env.SKEIN_LOG_LEVEL=debug'],
+  strict: ['antiAffinity=required', 'coordinator.doorSecret=skein-doors', 'worker.spill.storageClassName=fast'],
+};
 const CHART = join(projectRoot, 'deploy/helm/skein');
 
 type Variable = { readonly name: string; readonly value?: string; readonly valueFrom?: unknown };
@@ -15,7 +23,7 @@ type Container = {
   readonly args: readonly string[];
   readonly env: readonly Variable[];
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
-  readonly readinessProbe: { readonly httpGet: { readonly port: string } };
+  readonly readinessProbe: { readonly httpGet: { readonly port: string; readonly scheme?: string } };
   readonly securityContext: { readonly readOnlyRootFilesystem: boolean };
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
 };
@@ -31,6 +39,14 @@ type Manifest = {
       readonly metadata: { readonly labels: Readonly<Record<string, string>> };
       readonly spec: {
         readonly terminationGracePeriodSeconds?: number;
+        readonly affinity: {
+          readonly podAntiAffinity: {
+            readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly unknown[];
+            readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly {
+              readonly labelSelector: { readonly matchLabels: Readonly<Record<string, string>> };
+            }[];
+          };
+        };
         readonly containers: readonly Container[];
         readonly volumes: readonly { readonly name: string }[];
       };
@@ -44,8 +60,11 @@ async function helm(...args: readonly string[]): Promise<string> {
   return done.stdout;
 }
 
+const template = (settings: readonly string[]): Promise<string> =>
+  helm('template', 'skein', CHART, ...settings.flatMap((one) => ['--set', one]));
+
 async function manifests(...settings: readonly string[]): Promise<readonly Manifest[]> {
-  const text = await helm('template', 'skein', CHART, ...settings.flatMap((one) => ['--set', one]));
+  const text = await template(settings);
   return parseAllDocuments(text).map((document) => document.toJS() as Manifest);
 }
 
@@ -58,17 +77,70 @@ test('the chart is valid, and has two catalogs, two coordinators, three workers 
   expect(
     all.map(({ kind, metadata, spec }) => `${kind} ${metadata.name} ${spec.replicas ?? ''}`.trim()).toSorted(),
   ).toEqual([
-    'Deployment skein-catalog 2',
     'PodDisruptionBudget skein-catalog',
     'PodDisruptionBudget skein-coordinator',
     'PodDisruptionBudget skein-worker',
     'Service skein-catalog',
+    'Service skein-catalogs',
     'Service skein-coordinator',
     'Service skein-coordinators',
     'Service skein-workers',
+    'StatefulSet skein-catalog 2',
     'StatefulSet skein-coordinator 2',
     'StatefulSet skein-worker 3',
   ]);
+});
+
+test('every manifest is valid by the schemas of Kubernetes: of the oldest that the chart allows, and of a new one', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'skein-helm-'));
+  try {
+    const validate = join(await pythonBin('helm'), 'kubernetes-validate');
+    for (const [name, settings] of Object.entries(CHARTS)) {
+      const path = join(folder, `${name}.yaml`);
+      await writeFile(path, await template(settings));
+      for (const version of ['1.27.0', '1.37.0']) {
+        const done = await run(validate, ['--strict', '--kubernetes-version', version, path]);
+        expect(done.code, `${name}, ${version}: ${done.stdout}${done.stderr}`).toBe(0);
+      }
+    }
+    // It does see what is wrong.
+    const path = join(folder, 'wrong.yaml');
+    await writeFile(
+      path,
+      (await template([])).replaceAll('terminationGracePeriodSeconds: 620', 'terminationGracePeriod: 620'),
+    );
+    expect((await run(validate, ['--strict', '--kubernetes-version', '1.37.0', path])).code).not.toBe(0);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}, 180_000);
+
+test('every pod knows each catalog by its own name, and catalogs alone have the key of stored secrets', async () => {
+  for (const [replicas, addresses] of [
+    [2, 'skein-catalog-0.skein-catalogs:8191,skein-catalog-1.skein-catalogs:8191'],
+    [1, 'skein-catalog-0.skein-catalogs:8191'],
+  ] as const) {
+    for (const { spec } of podsOf(await manifests(`catalog.replicas=${replicas}`))) {
+      const { name, env, volumeMounts } = must(spec.containers[0], 'a container');
+      expect(env).toContainEqual({ name: 'SKEIN_CATALOG_INTERNAL_URL', value: addresses });
+      expect(volumeMounts.some((mount) => mount.name === 'secrets-key')).toBe(name === 'catalog');
+    }
+  }
+});
+
+test('pods of a kind keep apart, and a certificate for clients comes into coordinators, whose probes then use it', async () => {
+  for (const { spec } of podsOf(await manifests())) {
+    expect(spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution).toHaveLength(1);
+    expect(must(spec.containers[0], 'a container').readinessProbe.httpGet.scheme ?? 'HTTP').toBe('HTTP');
+  }
+  const strict = podsOf(await manifests('antiAffinity=required', 'coordinator.doorSecret=skein-doors'));
+  for (const { spec } of strict) {
+    const kept = spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution;
+    const { name, env, readinessProbe } = must(spec.containers[0], 'a container');
+    expect(kept?.[0]?.labelSelector.matchLabels['app.kubernetes.io/component']).toBe(name);
+    expect(env.some((variable) => variable.name === 'SKEIN_COORDINATOR_TLS_CERT')).toBe(name === 'coordinator');
+    expect(readinessProbe.httpGet.scheme ?? 'HTTP').toBe(name === 'coordinator' ? 'HTTPS' : 'HTTP');
+  }
 });
 
 test('each pod starts with settings that are valid, drains in its time, and mounts what it names', async () => {

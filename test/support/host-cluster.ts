@@ -70,6 +70,8 @@ export class HostCluster implements AsyncDisposable {
     const etcd = stack.use(await startEtcd({ member: etcdHost, tls: { server, client: operatorTls } }));
     const secretFile = join(folder, 'cluster-secret');
     await writeFile(secretFile, SECRET, { mode: 0o600 });
+    const secretsKey = join(folder, 'secrets-key');
+    await writeFile(secretsKey, `${SECRET}-keys\n`, { mode: 0o600 });
     const hosts: NetworkMember[] = [];
     for (let i = 0; i < CATALOGS + COORDINATORS + WORKERS; i++) hosts.push(await network.add());
     const catalogHosts = hosts.slice(0, CATALOGS);
@@ -79,6 +81,7 @@ export class HostCluster implements AsyncDisposable {
       SKEIN_CATALOG_URL: `http://${catalogHosts[0]?.address}:8181`,
       SKEIN_CATALOG_INTERNAL_URL: catalogHosts.map(({ address }) => `${address}:8191`).join(','),
       SKEIN_BOOTSTRAP_WAREHOUSE: `file://${join(folder, 'warehouse')}`,
+      SKEIN_CLUSTER_SECRETS_KEY_FILE: secretsKey,
       SKEIN_METRICS_TOKEN: METRICS_TOKEN,
       SKEIN_LOG_LEVEL: 'info',
     };

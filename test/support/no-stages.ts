@@ -40,6 +40,7 @@ export function noStages(): StageApi {
       nowMs,
       urlTtlMs: 1_000,
       urlTtlMsMax: 10_000,
+      fileBytesMax: 1_000,
     }),
     transfers: new Transfers({ transfersMax: 10, perPrincipalMax: 10, idleMs: 1_000, bytesMax: 1_000 }),
     askerOf: refuse,

@@ -127,6 +127,11 @@ export class TaskRegistry {
     return this.#intake.kind !== 'open';
   }
 
+  /** Whether a coordinator has been heard within the time for orphans. */
+  get isHeard(): boolean {
+    return this.#coordinators.heardMs.size > 0;
+  }
+
   /**
    * @param handsOver the coordinator has given up the lead, and is heard until its queries have ended
    * @throws FORBIDDEN for an epoch older than one that was seen

@@ -60,6 +60,9 @@ describe('is refused as no address', () => {
     'http://store.example:9000/bucket/a/%252e%252e/b',
     'http://store.example:9000/bucket/a%2f..%2fb',
     'http://store.example:9000/bucket/a%255c..%255cb',
+    // A percent sign that begins no escape does not hide the others from a store that decodes leniently.
+    'http://store.example:9000/bucket/a/%25zz/%252e%252e/b',
+    'http://store.example:9000/bucket/a/%25ff%252f..%252fb',
     'http://store.example:9000/bucket?prefix=a&prefix=b',
     'http://store.example:9000/bucket?prefix=a&pref%69x=b',
     'http://store.example:9000/bucket?a;b',

@@ -112,12 +112,14 @@ function requirePlainSegments(key: string): void {
   }
 }
 
-/** A key with escapes of its own, as one reads it who decodes twice. */
+/** A key with escapes of its own, as one reads it who decodes twice: one who leaves alone what is no escape, too. */
 export function decodedAgain(key: string): string {
   try {
     return decodeURIComponent(key);
   } catch {
-    return key;
+    return key.replaceAll(/%([0-7][0-9a-fA-F])/g, (_all, code: string) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    );
   }
 }
 

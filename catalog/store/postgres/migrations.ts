@@ -7,6 +7,7 @@ import { IDENTITY_MIGRATION } from './identity-migration.ts';
 import { JOBS_MIGRATION } from './jobs-migration.ts';
 import { LEASE_MIGRATION } from './lease-migration.ts';
 import { LIFECYCLE_MIGRATION } from './lifecycle-migration.ts';
+import { LIST_CHANGES_MIGRATION } from './list-changes-migration.ts';
 import { LOADED_FILES_MIGRATION } from './loaded-files-migration.ts';
 import { NAMES_MIGRATION } from './names-migration.ts';
 import { PRINCIPALS_MIGRATION } from './principals-migration.ts';
@@ -17,6 +18,7 @@ import { ROOTS_MIGRATION } from './roots-migration.ts';
 import { STAGES_MIGRATION } from './stages-migration.ts';
 import { STORAGE_TABLES_MIGRATION } from './storage-tables-migration.ts';
 import { TABLE_VERSIONS_MIGRATION } from './table-versions-migration.ts';
+import { CLIENT_UPLOADS_MIGRATION } from './client-uploads-migration.ts';
 import { UNKNOWN_SIGN_IN_MIGRATION } from './unknown-sign-in-migration.ts';
 import { VIEWS_MIGRATION } from './views-migration.ts';
 import { WEBHOOKS_MIGRATION } from './webhooks-migration.ts';
@@ -50,6 +52,8 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0019_webhooks': { up: (db) => run(db, WEBHOOKS_MIGRATION) },
     '0020_attached_clients': { up: (db) => run(db, ATTACHED_CLIENTS_MIGRATION) },
     '0021_unknown_sign_in': { up: (db) => run(db, UNKNOWN_SIGN_IN_MIGRATION) },
+    '0022_client_uploads': { up: (db) => run(db, CLIENT_UPLOADS_MIGRATION) },
+    '0023_list_changes': { up: (db) => run(db, LIST_CHANGES_MIGRATION) },
   },
 };
 

@@ -167,14 +167,30 @@ export async function listStages(db: Database, tenant: string, namespaceId: stri
   return (await query.execute()).map(toStage);
 }
 
-/** A stage that nobody has any more, and into which nothing is written. */
-export type DroppedStage = { readonly id: string; readonly location: string };
+/** Keeps the time until which a key may write into a stage. */
+export async function keepKey(db: Database, id: string, untilMs: number): Promise<void> {
+  const until = new Date(untilMs);
+  await db
+    .updateTable('stage')
+    .set({ keys_until: until })
+    .where('id', '=', id)
+    .where((is) => is.or([is('keys_until', 'is', null), is('keys_until', '<', until)]))
+    .execute();
+}
+
+/** A stage that nobody has any more, and into which no upload comes. */
+export type DroppedStage = {
+  readonly id: string;
+  readonly location: string;
+  /** Until then a client may put files into it all the same; null = none can. */
+  readonly keysUntil: Date | null;
+};
 
 /** @param after the id of the last one of the page before */
 export async function listDroppedStages(db: Database, after: string, limit: number): Promise<readonly DroppedStage[]> {
   return db
     .selectFrom('stage as s')
-    .select(['s.id', 's.location'])
+    .select(['s.id', 's.location', 's.keys_until as keysUntil'])
     .where(
       sql<boolean>`(s.catalog_id is null or (s.namespace_id is null and s.principal_id is null))
         and not exists (select from catalog.stage_upload u where u.stage_id = s.id)`,

@@ -244,6 +244,8 @@ export type Tables = PrincipalTables & {
     name_folded: string;
     /** Normalised. */
     location: string;
+    /** When the last key for writing into it ends; null = there is none. */
+    keys_until: Generated<Date | null>;
     /** A map of strings, as JSON text. */
     properties: ColumnType<Readonly<Record<string, string>>, string, string>;
     created_at: Created;
@@ -258,6 +260,8 @@ export type Tables = PrincipalTables & {
     part_bytes: ColumnType<string, number, never>;
     /** Size of the file; null = unknown. Decimal text (int8). */
     size_bytes: ColumnType<string | null, number | null, never>;
+    /** The store's id of the upload, where clients send the parts to it. */
+    store_upload_id: Generated<string | null>;
     /** It was completed or aborted. */
     ended: Generated<boolean>;
     /** Time after which what it has left is deleted. */

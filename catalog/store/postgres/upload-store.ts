@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
 import type { Database } from './tables.ts';
 
@@ -15,10 +16,12 @@ export type UploadRow = {
   /** Null = unknown. */
   readonly sizeBytes: number | null;
   readonly expiresAt: Date;
+  /** The store's id of the upload, where clients send the parts to it. */
+  readonly storeUploadId: string | null;
 };
 
 /** @throws QUEUE_FULL when too many are open */
-export async function insertUpload(db: Database, upload: UploadRow): Promise<void> {
+export async function insertUpload(db: Database, upload: Omit<UploadRow, 'storeUploadId'>): Promise<void> {
   const { id, stageId, path, partBytes, sizeBytes, expiresAt } = upload;
   const { open } = await db
     .selectFrom('stage_upload')
@@ -52,7 +55,24 @@ export async function requireUpload(db: Database, id: string, now: Date): Promis
     partBytes: Number(row.part_bytes),
     sizeBytes: row.size_bytes === null ? null : Number(row.size_bytes),
     expiresAt: row.expires_at,
+    storeUploadId: row.store_upload_id,
   };
+}
+
+/** Keeps the store's id of an upload. */
+export async function keepStoreUpload(db: Database, id: string, storeUploadId: string): Promise<void> {
+  await db.updateTable('stage_upload').set({ store_upload_id: storeUploadId }).where('id', '=', id).execute();
+}
+
+/** The store's ids of the uploads for one file of a stage. */
+export async function storeUploadsOf(db: Database, stageId: string, path: string): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom('stage_upload')
+    .select('store_upload_id')
+    .where('stage_id', '=', stageId)
+    .where('path', '=', path)
+    .execute();
+  return new Set(rows.flatMap((row) => row.store_upload_id ?? []));
 }
 
 const uploadNotFound = (id: string): SkeinError =>
@@ -68,16 +88,27 @@ export async function forgetUpload(db: Database, id: string): Promise<void> {
   await db.deleteFrom('stage_upload').where('id', '=', id).execute();
 }
 
-/** Uploads whose time is over, the oldest first, with the location of their stage. */
-export async function listExpiredUploads(
-  db: Database,
-  now: Date,
-  limit: number,
-): Promise<readonly { readonly id: string; readonly location: string }[]> {
+export type ExpiredUpload = Pick<UploadRow, 'id' | 'stageId' | 'path' | 'expiresAt' | 'storeUploadId'> & {
+  /** The folder of its stage. */
+  readonly location: string;
+  /** It has parts, which it may have at the store. */
+  readonly inParts: boolean;
+};
+
+/** Uploads whose time is over, the oldest first. */
+export async function listExpiredUploads(db: Database, now: Date, limit: number): Promise<readonly ExpiredUpload[]> {
   return db
     .selectFrom('stage_upload as u')
     .innerJoin('stage as s', 's.id', 'u.stage_id')
-    .select(['u.id', 's.location'])
+    .select([
+      'u.id',
+      'u.stage_id as stageId',
+      'u.path',
+      'u.expires_at as expiresAt',
+      'u.store_upload_id as storeUploadId',
+      's.location',
+      sql<boolean>`u.part_bytes > 0`.as('inParts'),
+    ])
     .where('u.expires_at', '<=', now)
     .orderBy('u.expires_at')
     .limit(limit)

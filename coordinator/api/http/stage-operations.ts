@@ -43,11 +43,20 @@ export const PRESIGN = {
   summary: 'URLs by which files are put into a stage, or read from it, without a token',
   description:
     'A URL is for one path and one method, until it expires. A file that is put replaces the one of its path when it is whole. A `size` is ' +
-    'held to: a body of another length is refused.',
+    'held to: a body of another length is refused. `upload_id` and `part_number` ask for the URL of a part anew. Over a bucket the URLs are the ' +
+    'store’s own, which answers in its own words.',
   headers: SESSION,
   body: record({
     stage: STAGE,
-    files: Type.Array(record({ path: PATH, size: Type.Optional(SIZE) }), { minItems: 1, maxItems: FILES_MAX }),
+    files: Type.Array(
+      record({
+        path: PATH,
+        size: Type.Optional(SIZE),
+        upload_id: Type.Optional(UUID),
+        part_number: Type.Optional(PART_NUMBER),
+      }),
+      { minItems: 1, maxItems: FILES_MAX },
+    ),
     method: Type.Optional(
       Type.Unsafe<'PUT' | 'GET'>({ type: 'string', enum: ['PUT', 'GET'], description: 'PUT when left out' }),
     ),
@@ -68,7 +77,7 @@ export const PRESIGN = {
       }),
       'A URL for each file, in their order',
     ),
-    ...errors(NAMES),
+    ...errors([...NAMES, 'PAYLOAD_TOO_LARGE', 'UPLOAD_NOT_FOUND', 'STORAGE_ERROR']),
   },
 };
 
@@ -76,7 +85,7 @@ export const INIT_UPLOAD = {
   operationId: 'initUpload',
   summary: 'Begin an upload in parts',
   description:
-    'The parts may be sent at once and in any order, and again; every part but the last has `part_size` bytes. Of a file without `size` 100 parts ' +
+    'The parts may be sent at once and in any order, and again; every part but the last has `part_size` bytes, at least 5 MiB over a bucket. Of a file without `size` 100 parts ' +
     'are planned. An upload that is not completed is deleted after the upload_ttl of its stage.',
   headers: SESSION,
   body: record({
@@ -98,7 +107,7 @@ export const INIT_UPLOAD = {
       }),
       'The upload and a URL for each part',
     ),
-    ...errors([...NAMES, 'QUEUE_FULL']),
+    ...errors([...NAMES, 'PAYLOAD_TOO_LARGE', 'QUEUE_FULL', 'STORAGE_ERROR']),
   },
 };
 

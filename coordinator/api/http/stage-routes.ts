@@ -6,6 +6,7 @@ import type { Caller } from '../../auth/authenticate.ts';
 import type { SessionKey } from '../../session/session-store.ts';
 import type { StageAsker } from '../../stage/open-stage.ts';
 import type { StageService } from '../../stage/stage-service.ts';
+import { headerText } from '../../stage/store-signer.ts';
 import type { Transfers } from '../../stage/transfers.ts';
 import { FILES_PATH, type SignedRequest } from '../../stage/signed-url.ts';
 import type { DocumentedApp } from './documented-app.ts';
@@ -67,7 +68,7 @@ function requestRoutes(app: DocumentedApp, { stages, onRequest, callerOf }: Opti
     const { stage, files, method = 'PUT', expires_in: seconds } = request.body;
     const urls = await service.presign(asker(request), base(request), {
       stage,
-      files,
+      files: files.map(wantedFile),
       method,
       expiresInMs: ms(seconds),
     });
@@ -95,6 +96,21 @@ function requestRoutes(app: DocumentedApp, { stages, onRequest, callerOf }: Opti
     await service.abort(asker(request), { stage, path, uploadId });
     return reply.code(204).send();
   });
+}
+
+type NamedFile = {
+  readonly path: string;
+  readonly size?: number;
+  readonly upload_id?: string;
+  readonly part_number?: number;
+};
+
+/** @throws INVALID_REQUEST for half a part */
+function wantedFile({ path, size, upload_id: uploadId, part_number: number }: NamedFile) {
+  const file = { path, ...(size === undefined ? {} : { size }) };
+  if (uploadId === undefined && number === undefined) return file;
+  if (uploadId !== undefined && number !== undefined) return { ...file, part: { uploadId, number } };
+  throw new SkeinError('INVALID_REQUEST', 'upload_id and part_number go together');
 }
 
 /** Requests by a signed URL, which is all the authentication that they have: it is checked before a byte of the body is read. */
@@ -153,10 +169,6 @@ function fileRoutes(app: DocumentedApp, { stages, log }: Options): void {
     });
   });
 }
-
-/** A text as a parameter of a header has it (RFC 5987), in which fewer characters stand for themselves than in a URL. */
-const headerText = (text: string): string =>
-  encodeURIComponent(text).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /** @param onEnd called once, whatever the end */
 function sendChunks(reply: FastifyReply, chunks: AsyncGenerator<Buffer>, onEnd: () => Promise<void>): FastifyReply {

@@ -1,6 +1,6 @@
 import { PAGE_ROWS_MAX, type PrincipalAnswer, type PrincipalRequest } from '#shared/principal/principal-request.ts';
 import type { Pages } from '../../catalog-client/pages.ts';
-import type { PagedAnswer } from '../../operation/answer.ts';
+import { statusResult, type PagedAnswer } from '../../operation/answer.ts';
 import { madeColumn, type MadeColumn, type MadeRow } from '../../binding/made-columns.ts';
 import { madeValue } from '#shared/made-type.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
@@ -28,6 +28,9 @@ export const principalCommand = ({ words, parse }: Definition): Command<Principa
   async run(input, context) {
     context.beginCommit();
     const answer = await context.catalog.runPrincipalStatement(context.caller.claims, input);
+    // No rows: whoever has changed his own password has no token any more, with which he could fetch them.
+    const status = statusOf(answer);
+    if (status !== undefined) return context.answer(statusResult(status));
     return context.answer({ columns: columnsOf(answer), rows: typedRows(answer.rows, columnsOf(answer)) });
   },
 });
@@ -42,6 +45,12 @@ export const principalRows = ({ words, parse }: Definition): Command<PrincipalRe
     action: () => null,
     rows: (input, context) => rowsOf(input, context),
   });
+
+/** The status of a statement that has nothing else to say; undefined when it shows something. */
+function statusOf({ columns, rows }: PrincipalAnswer): string | undefined {
+  const [name, ...others] = columns;
+  return name === 'status' && others.length === 0 ? (rows[0]?.[0] ?? undefined) : undefined;
+}
 
 /** The first page tells the columns. */
 async function rowsOf(input: PrincipalRequest, { catalog, caller }: CommandContext): Promise<PagedAnswer> {

@@ -128,7 +128,7 @@ export class S3Client {
     accepted: readonly number[],
     credential: S3Credential,
   ): Promise<Outcome> {
-    const { endpoint, path } = addressOf(credential, bucket, key);
+    const { endpoint, path } = objectAddress(credential, bucket, key);
     const { signal } = this.#use;
     try {
       const answer = await sendSigned(credential, {
@@ -157,13 +157,17 @@ export class S3Client {
   }
 }
 
+/** The address of a store; without an endpoint that of AWS for the region. */
+export const storeAddress = ({ endpoint, region }: Pick<S3Credential, 'endpoint' | 'region'>): string =>
+  endpoint ?? `https://s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+
 /** The host and the escaped path of an object. */
-function addressOf(
-  { endpoint, region, pathStyle }: S3Credential,
+export function objectAddress(
+  { endpoint, region, pathStyle }: Pick<S3Credential, 'endpoint' | 'region' | 'pathStyle'>,
   bucket: string,
   key: string,
 ): { readonly endpoint: string; readonly path: string } {
-  const base = endpoint ?? `https://s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+  const base = storeAddress({ endpoint, region });
   const path = `/${key.split('/').map(escapeUri).join('/')}`;
   if (pathStyle) return { endpoint: base, path: `/${bucket}${path === '/' ? '' : path}` };
   const url = new URL(base);

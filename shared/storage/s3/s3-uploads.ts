@@ -4,7 +4,7 @@ import { storageError } from './s3-error.ts';
 import { s3Place } from './s3-object.ts';
 
 /** An upload of parts that was begun and not ended. */
-type OpenUpload = { readonly key: string; readonly uploadId: string };
+type OpenUpload = { readonly key: string; readonly uploadId: string; readonly begunMs: number };
 
 /** Pages of uploads of a whole bucket that are looked through. */
 const PAGES_MAX = 20;
@@ -16,9 +16,9 @@ export async function abortUploads(client: S3Client, folder: string, text: strin
   const below = key === '' ? '' : `${key}/`;
   const isMeant = (upload: OpenUpload): boolean => upload.key.startsWith(below) && upload.key.includes(text);
   try {
-    const found = (await uploads(client, bucket, below)).filter(isMeant);
+    const found = (await openUploads(client, bucket, below)).filter(isMeant);
     // MinIO lists the uploads of one key, or of the whole bucket.
-    const all = found.length > 0 || below === '' ? found : (await uploads(client, bucket, '')).filter(isMeant);
+    const all = found.length > 0 || below === '' ? found : (await openUploads(client, bucket, '')).filter(isMeant);
     for (let at = 0; at < all.length; at += ABORTS_AT_ONCE) {
       await Promise.all(
         all
@@ -34,7 +34,8 @@ export async function abortUploads(client: S3Client, folder: string, text: strin
   }
 }
 
-async function uploads(client: S3Client, bucket: string, prefix: string): Promise<readonly OpenUpload[]> {
+/** The uploads of keys that begin with a text. */
+export async function openUploads(client: S3Client, bucket: string, prefix: string): Promise<readonly OpenUpload[]> {
   const found: OpenUpload[] = [];
   let marker: Readonly<Record<string, string>> = {};
   for (let pages = 0; pages < PAGES_MAX; pages++) {
@@ -48,6 +49,7 @@ async function uploads(client: S3Client, bucket: string, prefix: string): Promis
       found.push({
         key: isEncoded ? decodeURIComponent(key.replaceAll('+', '%20')) : key,
         uploadId: textAt(upload, 'UploadId') ?? '',
+        begunMs: Date.parse(textAt(upload, 'Initiated') ?? '') || 0,
       });
     }
     if (textAt(page, 'IsTruncated') !== 'true') break;

@@ -111,7 +111,7 @@ export const signer = (
     credentials: { accessKeyId, secretAccessKey, ...(sessionToken === null ? {} : { sessionToken }) },
   });
 
-const withQuery = (path: string, query: Readonly<Record<string, string>>): string => {
+export const withQuery = (path: string, query: Readonly<Record<string, string>>): string => {
   const pairs = Object.entries(query).map(([name, value]) => `${escapeUri(name)}=${escapeUri(value)}`);
   return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
 };

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
 import { s3Location } from '#shared/storage/s3/s3-object.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
@@ -22,6 +23,8 @@ import { tableTarget } from '../../request-names.ts';
 
 /** Requests of one call that are presigned. */
 const REQUESTS_MAX = 1_000;
+/** Those of them that are signed before others have a turn. */
+const SIGNED_AT_ONCE = 50;
 const HEADERS_MAX = 100;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}$/;
 
@@ -97,6 +100,7 @@ async function presigned(
   for (const one of named) {
     const { uri, headers, expiresAtMs } = await presignForTable(context, { principal: claims, place }, one);
     results.push({ uri, headers, 'expires-at-ms': expiresAtMs });
+    if (results.length % SIGNED_AT_ONCE === 0) await nextTurn();
   }
   return { ...ok({ presigned: results }), headers: { 'cache-control': 'no-cache' } };
 }

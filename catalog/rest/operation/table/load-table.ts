@@ -5,7 +5,7 @@ import { runDocumentTask } from '../../../metadata/document-task.ts';
 import { REFERENCED_ONLY } from '../../../commit/swap-metadata.ts';
 import { displayIdent } from '../../../metadata/object-name.ts';
 import { tableTarget } from '../../request-names.ts';
-import { accessToTable } from '../../table-access.ts';
+import { accessToTable, findFiles } from '../../table-access.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { etagOf, loadTableAnswer, type SnapshotMode } from './table-answer.ts';
 
@@ -17,11 +17,13 @@ import { etagOf, loadTableAnswer, type SnapshotMode } from './table-answer.ts';
 export async function loadTable(context: CatalogContext, request: RestRequest): Promise<Answer> {
   const mode = snapshotMode(request.query['snapshots']);
   const target = tableTarget(request);
+  const { ident } = target;
+  const files = findFiles(context, request, ident);
   return withTable(context, target, async (row) => {
     if (!(await context.storages.exists(row.metadataLocation))) {
       throw new SkeinError('TABLE_METADATA_MISSING', `Failed to open input stream for file: ${row.metadataLocation}`);
     }
-    const access = await accessToTable(context, request, target.ident);
+    const access = await accessToTable(context, request, ident, { tableId: row.id, files });
     const etag = etagOf(row.metadataLocation, mode, access);
     if (access.variant === undefined && matches(request.headers['if-none-match'], etag)) {
       return { status: 304, headers: { etag } };
@@ -30,7 +32,7 @@ export async function loadTable(context: CatalogContext, request: RestRequest): 
     const metadata = await runDocumentTask(context.readers, REFERENCED_ONLY, row.metadata, {
       bytes: row.metadata.length,
       owner: target.claims.tenant,
-      what: `the metadata of ${displayIdent(target.ident)}`,
+      what: `the metadata of ${displayIdent(ident)}`,
     });
     return loadTableAnswer({ ...row, metadata }, mode, access);
   });

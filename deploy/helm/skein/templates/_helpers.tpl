@@ -30,11 +30,17 @@ app.kubernetes.io/component: {{ .kind }}
 - name: SKEIN_CATALOG_URL
   value: http://{{ $root.Release.Name }}-catalog:8181
 - name: SKEIN_CATALOG_INTERNAL_URL
-  value: {{ $root.Release.Name }}-catalog:8191
+  value: {{ include "skein.catalogs" $root | quote }}
 {{- range $name, $value := $root.Values.env }}
 - name: {{ $name }}
   value: {{ $value | quote }}
 {{- end }}
+{{- end }}
+
+{{/* The internal port of each catalog: one that is silent is left for the next at once, which a Service's address does not allow. */}}
+{{- define "skein.catalogs" -}}
+{{- $name := .Release.Name }}
+{{- range $i := until (int .Values.catalog.replicas) }}{{ if $i }},{{ end }}{{ $name }}-catalog-{{ $i }}.{{ $name }}-catalogs:8191{{ end }}
 {{- end }}
 
 {{- define "skein.database" -}}
@@ -95,9 +101,16 @@ capabilities:
   drop: [ALL]
 {{- end }}
 
-{{/* Pods of a kind on different nodes, where there are enough. */}}
+{{/* Pods of a kind on different nodes: where there are enough, or (antiAffinity: required) always. */}}
 {{- define "skein.affinity" -}}
 podAntiAffinity:
+{{- if eq .root.Values.antiAffinity "required" }}
+  requiredDuringSchedulingIgnoredDuringExecution:
+    - topologyKey: kubernetes.io/hostname
+      labelSelector:
+        matchLabels:
+          {{- include "skein.labels" . | nindent 10 }}
+{{- else }}
   preferredDuringSchedulingIgnoredDuringExecution:
     - weight: 100
       podAffinityTerm:
@@ -105,6 +118,7 @@ podAntiAffinity:
         labelSelector:
           matchLabels:
             {{- include "skein.labels" . | nindent 12 }}
+{{- end }}
 {{- end }}
 
 {{- define "skein.budget" -}}

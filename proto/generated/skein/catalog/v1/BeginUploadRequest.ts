@@ -10,6 +10,7 @@ export interface BeginUploadRequestInput {
   readonly path?: (string);
   readonly part_bytes?: (number | string | Long);
   readonly size_bytes?: (number | string | Long);
+  readonly at_store?: (boolean);
 }
 
 export interface BeginUploadRequest {
@@ -19,4 +20,5 @@ export interface BeginUploadRequest {
   readonly path: (string);
   readonly part_bytes: (string);
   readonly size_bytes: (string);
+  readonly at_store: (boolean);
 }

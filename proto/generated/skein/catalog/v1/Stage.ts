@@ -12,6 +12,7 @@ export interface StageInput {
   readonly properties?: ({[key: string]: string});
   readonly created_at_ms?: (number | string | Long);
   readonly key?: (_skein_catalog_v1_BucketKeyInput | null);
+  readonly client_endpoint?: (string);
 }
 
 export interface Stage {
@@ -23,4 +24,5 @@ export interface Stage {
   readonly properties: ({[key: string]: string});
   readonly created_at_ms: (string);
   readonly key: (_skein_catalog_v1_BucketKey | null);
+  readonly client_endpoint: (string);
 }

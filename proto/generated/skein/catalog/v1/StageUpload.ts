@@ -9,6 +9,7 @@ export interface StageUploadInput {
   readonly part_bytes?: (number | string | Long);
   readonly size_bytes?: (number | string | Long);
   readonly expires_at_ms?: (number | string | Long);
+  readonly store_upload_id?: (string);
 }
 
 export interface StageUpload {
@@ -17,4 +18,5 @@ export interface StageUpload {
   readonly part_bytes: (string);
   readonly size_bytes: (string);
   readonly expires_at_ms: (string);
+  readonly store_upload_id: (string);
 }

@@ -1,0 +1,8 @@
+// Original file: member.proto
+
+
+export interface DescribeRequestInput {
+}
+
+export interface DescribeRequest {
+}

@@ -1,0 +1,10 @@
+// Original file: member.proto
+
+
+export interface RestartRequestInput {
+  readonly id?: (string);
+}
+
+export interface RestartRequest {
+  readonly id: (string);
+}

@@ -113,7 +113,7 @@ class LeaseModel extends EventEmitter {
       if (this.#isReleased) return;
       this.#timer = setInterval(() => void this.#renew(), (this.#ttlS * 1_000) / 3);
     } catch {
-      // Who asks for the grant hears of it.
+      // The caller of `grant` hears of it.
     }
   }
 

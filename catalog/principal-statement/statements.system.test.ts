@@ -191,6 +191,15 @@ describe('passwords', () => {
   });
 });
 
+test('many old passwords that are shown at once are no more tries than five: the right one among them meets the lock', async () => {
+  await createUser('swarm');
+  const set = (oldPassword: string): Promise<string> =>
+    refusal('swarm', { kind: 'set_own_password', password: 'Another-Horse-9', oldPassword });
+  const outcomes = await Promise.all([...Array.from({ length: 10 }, () => set('wrong')), set(PASSWORD)]);
+  expect(outcomes).toEqual(outcomes.map(() => 'WRONG_PASSWORD'));
+  expect(await statusOf('swarm')).toBe('LOCKED');
+});
+
 describe('a holder does not grow', () => {
   test('MANAGE USERS changes users, but none who has tenant_admin or a privilege', async () => {
     await createUser('hal');

@@ -140,6 +140,7 @@ export const SIEGE_SUITES: readonly string[] = [
 ]
   .map((name) => `test/attack/${name}.timed.test.ts`)
   .concat(
+    'catalog/principal/hashes.timed.test.ts',
     'catalog/webhook/webhook-watchers.timed.test.ts',
     'coordinator/planner/planner-pool.timed.test.ts',
     'shared/thread/idle-memory.timed.test.ts',

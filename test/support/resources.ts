@@ -11,6 +11,9 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   return { ...made, [Symbol.asyncDispose]: () => ask<void>('/databases/drop', made) };
 }
 
+/** Whether the suite's tables lie in local files, which it may look at; false where it runs over a bucket (`npm run test:bucket`). */
+export const hasLocalFiles = (): boolean => inject('overBucket') === undefined;
+
 /** A cluster of the suite's own, which it may break, on a database of the run's Postgres unless `env` names another. */
 export async function startOwnCluster(options: ClusterOptions = {}): Promise<StartedCluster> {
   const database = await createTestDatabase();

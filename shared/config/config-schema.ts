@@ -1,7 +1,7 @@
 // long file: one table of all settings, so that each is declared, described and checked in one place
 import { availableParallelism } from 'node:os';
 import { machineMemory, WORKER_MEMORY_MIN } from './machine-memory.ts';
-import { invalid, parseBytes, parseDuration } from './parse-setting.ts';
+import { invalid, parseBytes, parseDuration, parseAutoBytes, type Auto } from './parse-setting.ts';
 
 /**
  * The one configuration schema: every limit, port, duration and secret of every service, with its default and its meaning.
@@ -86,6 +86,8 @@ const decimal = (value: number, min: number, max: number, doc: string): Key<numb
     return n >= min && n <= max ? n : invalid(`a number from ${min} to ${max}`, t);
   },
 });
+/** A size; or `auto`, which the service works out. */
+const autoBytes = (doc: string): Key<Auto> => ({ ...string('auto', doc), default: 'auto', parse: parseAutoBytes });
 /** A number; or `cores`, which stands for that of the live workers. */
 const rate = (doc: string): Key<number | 'cores'> => ({
   ...string('cores', doc),
@@ -576,9 +578,8 @@ export const CONFIG = {
     Math.floor(machineMemory() * 0.01),
     'Memory for decoded columns of row groups that small scans read again and again, divided between the slots; 0 = none. It is part of the process’s headroom, and is given back when memory is short',
   ),
-  'worker.disk_cache_size': bytes(
-    Math.floor(machineMemory() * 0.1),
-    'Disk for copies of data files without compression, which queries read in place of files that they read again and again; 0 = none',
+  'worker.disk_cache_size': autoBytes(
+    'Disk for what was fetched from buckets, and for copies without compression of data files that queries read again and again; auto = a tenth of the disk that is free, at least of the memory; 0 = none',
   ),
   'worker.disk_cache_dir': string(
     '',

@@ -320,6 +320,7 @@ function withTables(
     return {
       ...bindingOf(table),
       predicate: use?.predicate ?? { kind: 'true' as const },
+      ...(use?.rowsMax === undefined ? {} : { rowsMax: use.rowsMax }),
       readFieldIds,
       namedFieldIds: names === null ? null : table.columns.filter(isNamed).map(({ fieldId }) => fieldId),
     };

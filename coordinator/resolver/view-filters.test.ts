@@ -2,7 +2,8 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseJson } from '#shared/json.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
-import { viewFilters } from './view-filters.ts';
+import { viewFilters } from '../binding/schema-views.ts';
+import { wantedConstants } from './view-filters.ts';
 
 let duckdb: DuckDBConnection;
 beforeAll(async () => {
@@ -12,8 +13,8 @@ afterAll(() => duckdb.closeSync());
 
 async function filtersOf(sql: string): Promise<readonly unknown[]> {
   const reader = await duckdb.runAndReadAll(`SELECT json_serialize_sql(${quoteLiteral(sql)})`);
-  const found = viewFilters(parseJson(String(reader.getRows()[0]?.[0])));
-  return [...found].sort(([a], [b]) => a - b).map(([, filters]) => filters);
+  const found = wantedConstants(parseJson(String(reader.getRows()[0]?.[0])));
+  return [...found].sort(([a], [b]) => a - b).map(([, wanted]) => viewFilters(wanted));
 }
 
 const [T, C] = ['information_schema.tables', 'information_schema.columns'];

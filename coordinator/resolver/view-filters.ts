@@ -1,14 +1,20 @@
 import { isObject } from '#shared/iceberg/type.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import { isInformationSchema, PLACE_COLUMNS, schemaViewOf, type ViewFilters } from '../binding/schema-views.ts';
+import {
+  isInformationSchema,
+  PLACE_COLUMNS,
+  schemaViewOf,
+  type WantedConstant,
+  type WantedConstants,
+} from '../binding/schema-views.ts';
 
 /** A view of INFORMATION_SCHEMA in FROM. `places` are the names of its catalog, schema and relation columns. */
 type FoundView = {
   readonly location: number;
   readonly alias: string;
   readonly places: readonly string[];
-  readonly wanted: Map<string, ReadonlySet<string>>;
+  readonly wanted: Map<string, readonly (readonly WantedConstant[])[]>;
 };
 
 /** A condition of WHERE or of a join. */
@@ -28,11 +34,11 @@ type Group = { readonly views: readonly FoundView[]; readonly isInner: boolean }
 type From = { readonly views: FoundView[]; readonly conditions: Condition[]; readonly groups: Group[] };
 
 /**
- * The values that a query wants of the catalog, schema and relation of each view of INFORMATION_SCHEMA, by the place of its name: constants
+ * The constants that a query wants of the catalog, schema and relation of each view of INFORMATION_SCHEMA, by the place of its name: those
  * that a column is compared with by `=` or IN, in WHERE or in ON, joined by AND. Views whose catalogs a join makes equal share them.
  */
-export function viewFilters(tree: Json): ReadonlyMap<number, ViewFilters> {
-  const found = new Map<number, ViewFilters>();
+export function wantedConstants(tree: Json): ReadonlyMap<number, WantedConstants> {
+  const found = new Map<number, WantedConstants>();
   visit(tree, (node) => {
     if (node['type'] !== 'SELECT_NODE' || !isObject(node['from_table'])) return;
     const from: From = { views: [], conditions: [], groups: [] };
@@ -47,7 +53,7 @@ export function viewFilters(tree: Json): ReadonlyMap<number, ViewFilters> {
       share(from, isKept ? from.groups : from.groups.filter(({ isInner }) => isInner));
     }
     for (const { location, wanted } of from.views) {
-      found.set(location, Object.fromEntries([...wanted].map(([name, values]) => [name, [...values]])));
+      found.set(location, Object.fromEntries(wanted));
     }
   });
   return found;
@@ -113,28 +119,28 @@ function want(condition: JsonObject, views: readonly FoundView[]): void {
   const [column = '', table] = read.column.toReversed().map(foldIdentifier);
   for (const { alias, places, wanted } of views) {
     if ((table !== undefined && table !== alias) || !places.includes(column)) continue;
-    const known = wanted.get(column);
-    wanted.set(column, known === undefined ? read.values : new Set([...read.values].filter((one) => known.has(one))));
+    wanted.set(column, [...(wanted.get(column) ?? []), read.values]);
   }
 }
 
 function wantedOf(column: Json | undefined, values: readonly (Json | undefined)[]) {
   if (!isColumn(column)) return undefined;
-  const texts = values.map(constantText);
-  if (texts.some((text) => text === undefined)) return undefined;
-  return { column: column['column_names'] as readonly string[], values: new Set(texts as readonly string[]) };
+  const constants = values.map(constantOf);
+  if (constants.some((one) => one === undefined)) return undefined;
+  return { column: column['column_names'] as readonly string[], values: constants as readonly WantedConstant[] };
 }
 
-/** The text of a constant, or of one that is cast to VARCHAR; undefined for anything else. */
-function constantText(value: Json | undefined): string | undefined {
+/** A constant text, or one that is cast to VARCHAR; undefined for anything else. */
+function constantOf(value: Json | undefined): WantedConstant | undefined {
   if (!isObject(value)) return undefined;
-  const { child, cast_type: cast } = value;
-  if (value['class'] === 'CAST') return isObject(cast) && cast['id'] === 'VARCHAR' ? constantText(child) : undefined;
+  const { child, cast_type: cast, query_location: location } = value;
+  if (value['class'] === 'CAST') return isObject(cast) && cast['id'] === 'VARCHAR' ? constantOf(child) : undefined;
   const constant = value['class'] === 'CONSTANT' ? value['value'] : undefined;
   if (!isObject(constant) || constant['is_null'] !== false) return undefined;
   const type = constant['type'];
   const text = constant['value'];
-  return isObject(type) && type['id'] === 'VARCHAR' && typeof text === 'string' ? text : undefined;
+  if (!isObject(type) || type['id'] !== 'VARCHAR' || typeof text !== 'string') return undefined;
+  return { text, location: typeof location === 'number' ? location : null };
 }
 
 /** The catalogs that `a.table_catalog = b.table_catalog` makes equal. */

@@ -2,30 +2,25 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addBucketCatalog } from '#test/support/bucket-catalog.ts';
+import { startBucketCatalog, type BucketCatalog } from '#test/support/bucket-catalog.ts';
 import { projectRoot } from '#test/support/cluster.ts';
-import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
+import type { TestCatalog } from '#test/support/catalog.ts';
 import { loadIceberg } from '#test/support/duckdb-extension.ts';
-import { MINIO_BUILD_MS, startMinio, type Minio } from '#test/support/minio.ts';
+import { MINIO_BUILD_MS } from '#test/support/minio.ts';
 import { python, pythonIn } from '#test/support/python.ts';
 
 /** Engines that create, write, read and delete in a bucket with nothing but a token of the catalog; the README has what this finds. */
 
-let minio: Minio;
+let store: BucketCatalog;
 let catalog: TestCatalog;
 const matrix = new Map<string, string>();
 
 beforeAll(async () => {
-  minio = await startMinio();
-  await minio.makeBucket('warehouse');
-  catalog = await startTestCatalog();
-  await addBucketCatalog(catalog, minio, { name: 'cloud', location: 's3://warehouse/lake' });
+  store = await startBucketCatalog();
+  ({ catalog } = store);
 }, MINIO_BUILD_MS);
 
-afterAll(async () => {
-  await catalog?.[Symbol.asyncDispose]();
-  await minio?.[Symbol.asyncDispose]();
-});
+afterAll(() => store?.[Symbol.asyncDispose]());
 
 test('PyIceberg, by vended credentials', async () => {
   const seen: unknown = JSON.parse(

@@ -1,33 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStorage } from '#shared/storage/open-storage.ts';
-import { addBucketCatalog } from '#test/support/bucket-catalog.ts';
-import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
+import { startBucketCatalog, type BucketCatalog } from '#test/support/bucket-catalog.ts';
+import type { RestAnswer, TestCatalog } from '#test/support/catalog.ts';
 import { locationOf, SCHEMA } from '#test/support/catalog-requests.ts';
-import { MINIO_BUILD_MS, startMinio, type Minio } from '#test/support/minio.ts';
+import { MINIO_BUILD_MS, type Minio } from '#test/support/minio.ts';
 import { pythonIn } from '#test/support/python.ts';
 import { sendRaw, type Outcome } from './store-ways.ts';
 
 const SIGNED = { 'X-Iceberg-Access-Delegation': 'remote-signing' };
 
+let store: BucketCatalog;
 let minio: Minio;
 let catalog: TestCatalog;
 
 beforeAll(async () => {
-  minio = await startMinio();
-  await minio.makeBucket('warehouse');
-  catalog = await startTestCatalog();
-  await addBucketCatalog(catalog, minio, { name: 'cloud', location: 's3://warehouse/lake' });
-  const settings = { flavor: 'compatible', 'path-style': 'true' };
-  await addBucketCatalog(catalog, minio, { name: 'plain', location: 's3://warehouse/plain', settings });
-  for (const name of ['cloud', 'plain']) {
-    await catalog.rest('POST', `/v1/${name}/namespaces`, { body: { namespace: ['s'] } });
-  }
+  store = await startBucketCatalog();
+  ({ minio, catalog } = store);
 }, MINIO_BUILD_MS);
 
-afterAll(async () => {
-  await catalog?.[Symbol.asyncDispose]();
-  await minio?.[Symbol.asyncDispose]();
-});
+afterAll(() => store?.[Symbol.asyncDispose]());
 
 type Table = { readonly path: string; readonly location: string; readonly uri: string };
 

@@ -1,26 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addBucketCatalog } from '#test/support/bucket-catalog.ts';
-import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
+import { startBucketCatalog, type BucketCatalog } from '#test/support/bucket-catalog.ts';
+import type { TestCatalog } from '#test/support/catalog.ts';
 import { projectRoot } from '#test/support/cluster.ts';
-import { MINIO_BUILD_MS, startMinio, type Minio } from '#test/support/minio.ts';
+import { MINIO_BUILD_MS } from '#test/support/minio.ts';
 import { startSpark } from '#test/support/spark.ts';
 
-let minio: Minio;
+let store: BucketCatalog;
 let catalog: TestCatalog;
 
 beforeAll(async () => {
-  minio = await startMinio();
-  await minio.makeBucket('warehouse');
-  catalog = await startTestCatalog();
-  await addBucketCatalog(catalog, minio, { name: 'cloud', location: 's3://warehouse/lake' });
+  store = await startBucketCatalog();
+  ({ catalog } = store);
 }, MINIO_BUILD_MS);
 
-afterAll(async () => {
-  await catalog?.[Symbol.asyncDispose]();
-  await minio?.[Symbol.asyncDispose]();
-});
+afterAll(() => store?.[Symbol.asyncDispose]());
 
 test.each(['vended-credentials', 'remote-signing'])(
   'Spark creates, writes, reads and deletes in a bucket by %s',

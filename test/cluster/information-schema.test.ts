@@ -148,6 +148,13 @@ describe('scope', () => {
     expect(count).toBeGreaterThan(2);
   });
 
+  test('a view of a subquery has the catalog of the one around it that it is compared with', async () => {
+    const counted = `SELECT t.table_name, (SELECT count(*) FROM information_schema.columns c
+      WHERE c.table_catalog = t.table_catalog AND c.table_name = t.table_name) FROM information_schema.tables t`;
+    expect(await rows(`${counted} WHERE t.table_catalog = '${OTHER}'`)).toEqual([['far', 1]]);
+    expect(await rows(`${counted} WHERE t.table_catalog IN (NULL, '${OTHER}')`)).toEqual([['far', 1]]);
+  });
+
   test('a parameter picks the catalog', async () => {
     const session = randomUUID();
     await rows('PREPARE p AS SELECT table_name FROM information_schema.tables WHERE table_catalog = $1', session);

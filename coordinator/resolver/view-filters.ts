@@ -1,6 +1,7 @@
 import { isObject } from '#shared/iceberg/type.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { textOf } from '../plan/json-node.ts';
 import {
   isInformationSchema,
   PLACE_COLUMNS,
@@ -89,7 +90,7 @@ function readFrom(node: JsonObject, from: From, isKept: boolean): readonly Found
   if (node['type'] === 'BASE_TABLE') {
     const { schema_name: schema, table_name: table, alias, query_location: location } = node;
     const view = typeof table === 'string' ? schemaViewOf(table) : undefined;
-    const name = foldIdentifier(typeof alias === 'string' && alias !== '' ? alias : String(table));
+    const name = foldIdentifier(textOf(alias) || textOf(table));
     const isView = typeof schema === 'string' && isInformationSchema(schema) && view !== undefined;
     if (!isView || typeof location !== 'number' || (node['column_name_alias'] as readonly Json[]).length > 0) {
       from.names.add(name);
@@ -100,7 +101,7 @@ function readFrom(node: JsonObject, from: From, isKept: boolean): readonly Found
     return [found];
   }
   if (node['type'] !== 'JOIN' || !isObject(node['left']) || !isObject(node['right'])) {
-    if (typeof node['alias'] === 'string') from.names.add(foldIdentifier(node['alias']));
+    from.names.add(foldIdentifier(textOf(node['alias'])));
     return [];
   }
   const { join_type: type, ref_type: form } = node;

@@ -137,7 +137,7 @@ function wantedPages(listed: readonly Listed[], request: RelationRequest, made: 
   const [catalogs, schemas, names] = wantedPlaces(request);
   const found = listed.flatMap(({ catalog, list }) => {
     if (catalogs?.has(catalog) === false) return [];
-    // Of thousands of relations few are wanted.
+    // Thousands of relations are looked at for a few.
     const isWanted = ({ schema, name }: Relation): boolean =>
       names?.has(name) !== false && schemas?.has(schema) !== false;
     return [{ catalog, relations: list.blocks.flatMap((block) => block.filter(isWanted)) }];

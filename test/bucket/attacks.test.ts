@@ -129,6 +129,13 @@ const attacks = (): Readonly<Record<string, Attack>> => ({
   'an object beside, by an escaped slash': get(`${OWN}%2f..%2forders2/data/one`),
   'a list of the parent': list('list-type=2&prefix=lake%2Ffixed%2F'),
   'a list without the slash': list('list-type=2&prefix=lake%2Ffixed%2Forders'),
+  'a list of a folder beside, by ..': {
+    ...list('list-type=2&prefix=lake%2Ffixed%2Forders%2F..%2Forders2%2F'),
+    harm: ({ body }) => body.includes('orders2/data/one'),
+  },
+  'an object beside, by .. escaped twice behind what is no escape': get(
+    `${OWN}/%25zz/%252e%252e/%252e%252e/orders2/data/one`,
+  ),
   'a list of the bucket': list('list-type=2'),
   'a list of the first version': list('prefix=lake%2Ffixed%2F'),
   'a list with two prefixes': list('list-type=2&prefix=lake%2Ffixed%2Forders%2F&prefix=lake%2Ffixed%2F'),

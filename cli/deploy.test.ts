@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { loadConfig } from '#shared/config/load-config.ts';
 import { must } from '#shared/must.ts';
 import { COMMANDS } from './commands.ts';
+import { requireSharedKeys, requireSharedWarehouse } from './service.ts';
 
 const read = (name: string): string => readFileSync(new URL(`../deploy/systemd/${name}`, import.meta.url), 'utf8');
 
@@ -31,6 +32,9 @@ test.each(['catalog', 'coordinator', 'worker'])(
     });
     expect([config.host, config.internal_host]).toEqual(['0.0.0.0', '0.0.0.0']);
     expect(config['cluster.tls_cert']).toBe(`/etc/skein/${kind}/cert.pem`);
+    // A release beside another: processes go on with theirs.
+    expect(unit.get('Environment')).toContainEqual(expect.stringMatching(/^PATH=\/opt\/skein\/bin:/));
+    expect([unit.get('Restart'), unit.get('LimitCORE')]).toEqual([['always'], ['0']]);
     // A worker never sees the database.
     expect(config['database.url'] === '').toBe(kind === 'worker');
     const stopMs = Number(must(unit.get('TimeoutStopSec')?.[0], 'a time')) * 1_000;
@@ -38,3 +42,23 @@ test.each(['catalog', 'coordinator', 'worker'])(
     expect(unit.get('KillMode')).toEqual(['mixed']);
   },
 );
+
+test('several catalogs share the warehouse and the key of stored secrets, and operators have a certificate of their own', () => {
+  const load = (...files: readonly string[]) =>
+    loadConfig({ environment: environmentOf(...files), workingDir: '/' }).config;
+  const catalog = load('cluster.env', 'catalog.env');
+  expect(catalog['catalog.internal_url']).toHaveLength(2);
+  expect(() => requireSharedWarehouse(catalog)).not.toThrow();
+  expect(() => requireSharedKeys(catalog)).not.toThrow();
+  // What no other service has.
+  for (const kind of ['coordinator', 'worker', 'operator'])
+    expect(load('cluster.env', `${kind}.env`)['cluster.secrets_key_file']).toBe('');
+  expect(load('cluster.env', 'operator.env')['cluster.tls_cert']).toBe('/etc/skein/operator/cert.pem');
+});
+
+test('etcd serves clients and its own members with certificates alone', () => {
+  const values = environmentOf('etcd.env');
+  expect(values).toMatchObject({ ETCD_CLIENT_CERT_AUTH: 'true', ETCD_PEER_CLIENT_CERT_AUTH: 'true' });
+  expect(Object.values(values).filter((value) => value.includes('http://'))).toEqual([]);
+  expect(valuesOf(read('skein-etcd.service')).get('EnvironmentFile')).toEqual(['/etc/skein/etcd.env']);
+});

@@ -17,7 +17,7 @@ import { describeMember } from '../cluster/ask-members.ts';
 import { doorFetch, doorTrust } from '../door-fetch.ts';
 import { UsageError } from '../exit-code.ts';
 import { CERTIFICATE_SOON_MS, CLOCK_OFFSET_MS_MAX, dayOf } from '../host-status.ts';
-import { failed, ok, warning, type Finding } from './finding.ts';
+import { failed, nearestFolder, ok, warning, type Finding } from './finding.ts';
 
 type HostService = 'catalog' | 'coordinator' | 'worker';
 /** A machine of a cluster of hosts, and the services that it should run. */
@@ -243,8 +243,9 @@ async function warehouse(config: Config, services: readonly HostService[]): Prom
   }
   if (!/^(file:|\/)/.test(location)) return ok(location);
   const path = location.replace(/^file:(\/\/)?/, '');
-  accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
-  return ok(`${path} can be written`);
+  const folder = nearestFolder(path);
+  accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  return ok(folder === path ? `${path} can be written` : `${path} will be made`);
 }
 
 /** Compares this machine's clock with those of Postgres and of the members. */

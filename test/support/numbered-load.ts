@@ -4,7 +4,7 @@ import type { NamespacedService } from './namespaced-service.ts';
 
 type Answer = { readonly rows: readonly (readonly unknown[])[] };
 /** How a statement ended: its rows, the code of its error, or no answer at all. */
-type End = Answer | { readonly code: string };
+export type End = Answer | { readonly code: string };
 
 /** A client gives a statement up after so long; the statement itself has less. */
 const STATEMENT_MS = 15_000;
@@ -77,7 +77,7 @@ export class HostClient {
 
 /** Reads and writes that go on while hosts fall silent: each write inserts the next number. */
 export class NumberedLoad {
-  readonly #client: HostClient;
+  readonly #client: Pick<HostClient, 'ask'>;
   readonly #table: string;
   readonly #stop = new AbortController();
   readonly #running: Promise<unknown>;
@@ -90,7 +90,7 @@ export class NumberedLoad {
   #answeredMs = performance.now();
   #outageMsMax = 0;
 
-  constructor(client: HostClient, table: string) {
+  constructor(client: Pick<HostClient, 'ask'>, table: string) {
     this.#client = client;
     this.#table = table;
     this.#running = Promise.all([this.#read(), this.#write()]);

@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { loadConfig } from '#shared/config/load-config.ts';
 import { must } from '#shared/must.ts';
@@ -17,7 +19,11 @@ function valuesOf(text: string): ReadonlyMap<string, readonly string[]> {
 }
 
 const environmentOf = (...files: readonly string[]): Record<string, string> =>
-  Object.fromEntries(files.flatMap((file) => [...valuesOf(read(file))].map(([key, [value = '']]) => [key, value])));
+  Object.fromEntries(
+    files.flatMap((file) =>
+      [...valuesOf(read(file))].map(([key, [value = '']]) => [key, value.replace(/^"(.*)"$/, '$1')]),
+    ),
+  );
 
 test.each(['catalog', 'coordinator', 'worker'])(
   'the unit of the %s runs a command, with settings that are valid',
@@ -61,4 +67,15 @@ test('etcd serves clients and its own members with certificates alone', () => {
   expect(values).toMatchObject({ ETCD_CLIENT_CERT_AUTH: 'true', ETCD_PEER_CLIENT_CERT_AUTH: 'true' });
   expect(Object.values(values).filter((value) => value.includes('http://'))).toEqual([]);
   expect(valuesOf(read('skein-etcd.service')).get('EnvironmentFile')).toEqual(['/etc/skein/etcd.env']);
+});
+
+test('a shell reads the variables as systemd does', () => {
+  for (const file of ['cluster.env', 'catalog.env', 'coordinator.env', 'worker.env', 'operator.env']) {
+    const path = fileURLToPath(new URL(`../deploy/systemd/${file}`, import.meta.url));
+    const { stdout } = spawnSync('env', ['-i', 'sh', '-c', `set -a; . ${path}; env`], { encoding: 'utf8' });
+    const found = Object.fromEntries(
+      stdout.split('\n').map((line) => [line.split('=')[0], line.slice(line.indexOf('=') + 1)]),
+    );
+    expect(found, file).toMatchObject(environmentOf(file));
+  }
 });

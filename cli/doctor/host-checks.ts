@@ -12,7 +12,7 @@ import { CLUSTER_ROLES, rolesOf, type ClusterRole } from '#shared/grpc/cluster-r
 import { silentLogger } from '#shared/log/logger.ts';
 import { listMembers } from '#shared/membership/list-members.ts';
 import { hasSecret } from '#shared/keyring.ts';
-import { postgresAddress, tryWays, type Way } from '#shared/membership/try-ways.ts';
+import { postgresAddress, tryWays, type Others, type Way } from '#shared/membership/try-ways.ts';
 import { describeMember } from '../cluster/ask-members.ts';
 import { doorFetch, doorTrust } from '../door-fetch.ts';
 import { UsageError } from '../exit-code.ts';
@@ -193,15 +193,29 @@ async function runsHere(service: HostService, config: Config): Promise<boolean> 
       (response) => response.ok,
       () => false,
     );
+  // A process that proves the role.
+  const proves = async (others: Partial<Others>): Promise<boolean> => {
+    using security = openChannelSecurity(config, service, silentLogger);
+    const bare = { ...config, 'database.url': '', 'cluster.etcd_endpoints': [] };
+    return (await tryWays(bare, security, { catalogs: [], workers: [], ...others })).every(({ problem }) => !problem);
+  };
+  const at = (port: number): readonly string[] => (port === 0 ? [] : [`${host(config.internal_host)}:${port}`]);
   switch (service) {
     case 'catalog':
-      return health(`http://${host(config.host)}:${config['catalog.port']}`);
+      return (
+        (await proves({ catalogs: at(config['catalog.internal_port']) })) &&
+        health(`http://${host(config.host)}:${config['catalog.port']}`)
+      );
     case 'coordinator':
       return health(
         `${config['coordinator.tls_cert'] === '' ? 'http' : 'https'}://${host(config.host)}:${config['coordinator.http_port']}`,
       );
     case 'worker':
-      return health(`http://${host(config.internal_host)}:${config['worker.metrics_port']}`);
+      return (
+        (await proves({ workers: at(config['worker.port']) })) &&
+        (config['worker.metrics_port'] === 0 ||
+          health(`http://${host(config.internal_host)}:${config['worker.metrics_port']}`))
+      );
   }
 }
 

@@ -1,7 +1,7 @@
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { projectRoot } from '#test/support/cluster.ts';
 import { NumberedLoad } from '#test/support/numbered-load.ts';
 import { PageClient } from '#test/support/page-client.ts';
@@ -134,7 +134,10 @@ async function status(): Promise<Status & { readonly code: number }> {
 }
 
 const answers = (): Promise<void> =>
-  expect.poll(() => client.ask('SELECT 42'), { timeout: READY_MS, interval: 500 }).toEqual({ rows: [[42]] });
+  vi.waitFor(async () => expect(await client.ask('SELECT 42')).toEqual({ rows: [[42]] }), {
+    timeout: READY_MS,
+    interval: 500,
+  });
 
 test.skipIf(isSkipped)(
   'the commands of sections 1 to 5 make a cluster with TLS, in which all are ready',
@@ -325,19 +328,18 @@ test.skipIf(isSkipped)(
     )
       throw new Error('five blocks');
     await runBlocks([archive]);
-    await answers();
     const count = async (): Promise<unknown> => {
       const end = await client.ask(`SELECT count(*) FROM ${TABLE}`);
       return 'rows' in end ? end.rows[0]?.[0] : end.code;
     };
+    await expect.poll(count, { timeout: READY_MS }).toBeTypeOf('number');
     const before = await count();
     await runBlocks([backup]);
     expect(await client.ask(`INSERT INTO ${TABLE} VALUES (-1), (-2)`)).toMatchObject({ rows: expect.anything() });
     expect(await client.ask(`CREATE TABLE lake."default".later (n BIGINT)`)).toMatchObject({ rows: expect.anything() });
     expect(await count()).toBe(Number(before) + 2);
     await runBlocks([stop, restore, start]);
-    await answers();
-    expect(await count()).toBe(before);
+    await expect.poll(count, { timeout: READY_MS }).toBe(before);
     expect(await client.ask('SELECT * FROM lake."default".later')).toMatchObject({ code: 'TABLE_NOT_FOUND' });
     expect(await client.ask(`INSERT INTO ${TABLE} VALUES (-3)`)).toMatchObject({ rows: expect.anything() });
     expect(await count()).toBe(Number(before) + 1);

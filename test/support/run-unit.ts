@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const unit = readUnit(process.argv[2] ?? '');
 const one = (key: string): string => unit.get(key)?.at(-1) ?? '';
 let child: ChildProcess | undefined;
-let stopping = false;
+const stop = new AbortController();
 
 function readUnit(path: string): ReadonlyMap<string, readonly string[]> {
   const lines = readFileSync(path, 'utf8').split('\n');
@@ -25,16 +25,17 @@ function readUnit(path: string): ReadonlyMap<string, readonly string[]> {
 function environment(): Record<string, string> {
   const files = (unit.get('EnvironmentFile') ?? []).flatMap((path) => readFileSync(path, 'utf8').split('\n'));
   const texts = [...(unit.get('Environment') ?? []), ...files.filter((line) => /^\w+=/.test(line))];
-  return Object.fromEntries(texts.map((text) => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]));
+  const valueOf = (text: string): string => text.slice(text.indexOf('=') + 1).replace(/^"(.*)"$/, '$1');
+  return Object.fromEntries(texts.map((text) => [text.slice(0, text.indexOf('=')), valueOf(text)]));
 }
 
 /** The words that make a process one of the unit's account. Where that account cannot read the program (a test below /root), root stays. */
 function account(): readonly string[] {
   const user = one('User');
+  if (user === '') return [];
   const words = ['setpriv', `--reuid=${user}`, `--regid=${one('Group') || user}`, '--clear-groups', '--'];
-  return user === '' || spawnSync('setpriv', [...words.slice(1), 'test', '-r', process.argv[1] ?? '']).status !== 0
-    ? []
-    : words;
+  const [file = '', ...args] = words;
+  return spawnSync(file, [...args, 'test', '-r', process.argv[1] ?? '']).status === 0 ? words : [];
 }
 
 function stateFolder(user: string): void {
@@ -47,11 +48,11 @@ function stateFolder(user: string): void {
 }
 
 process.on('SIGTERM', () => {
-  stopping = true;
+  stop.abort();
   child?.kill((one('KillSignal') || 'SIGTERM') as NodeJS.Signals);
   setTimeout(() => child?.kill('SIGKILL'), Number(one('TimeoutStopSec') || 90) * 1_000).unref();
 });
-while (!stopping) {
+while (!stop.signal.aborted) {
   const as = account();
   stateFolder(as.length === 0 ? '' : one('User'));
   const values = environment();
@@ -59,5 +60,5 @@ while (!stopping) {
   const [file = '', ...args] = [...as, ...one('ExecStart').split(' ')];
   child = spawn(file, args, { stdio: 'inherit', cwd: '/', env: { ...process.env, ...values, ...path } });
   await once(child, 'exit');
-  if (!stopping) await sleep(Number(one('RestartSec') || 1) * 1_000);
+  if (!stop.signal.aborted) await sleep(Number(one('RestartSec') || 1) * 1_000);
 }

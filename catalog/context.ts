@@ -13,6 +13,7 @@ import type { DelegationLog } from './delegation/delegation-log.ts';
 import type { KeyAllowance } from './idempotency/key-allowance.ts';
 import type { Metrics } from './observe/metrics.ts';
 import type { RateLimit } from './token/rate-limit.ts';
+import type { NamedProfiles } from './storage/named-profiles.ts';
 import type { Storages } from './storage/storages.ts';
 import type { Store } from './store/postgres/connect.ts';
 import type { KnownPrincipals } from './principal/known-principals.ts';
@@ -34,6 +35,8 @@ export type CatalogContext = {
   readonly store: Store;
   /** Opens the storage of catalogs, and gives keys for them. */
   readonly storages: Storages;
+  /** The places in buckets that clients choose by name. */
+  readonly profiles: NamedProfiles;
   /** The record of keys and signatures that other engines were given. */
   readonly delegationLog: DelegationLog;
   /** Encrypts stored secrets. */

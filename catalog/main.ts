@@ -36,6 +36,7 @@ import { ADVERTISED_ENDPOINTS } from './rest/operations.ts';
 import { RateLimit } from './token/rate-limit.ts';
 import { createServer } from './rest/server.ts';
 import { makeRoots, prepareDataDir } from './storage/make-roots.ts';
+import { NamedProfiles } from './storage/named-profiles.ts';
 import { Storages } from './storage/storages.ts';
 import { connectStore, untilAccepted, type Store } from './store/postgres/connect.ts';
 import { countParked } from './store/postgres/dropped-table-store.ts';
@@ -46,6 +47,7 @@ import { leaseStore } from './store/postgres/lease-store.ts';
 import { Notifications } from './store/postgres/notifications.ts';
 import { underStartupLock } from './store/postgres/startup-lock.ts';
 import { SigningKeys } from './token/signing-keys.ts';
+import { beginEra } from './store/postgres/list-change-store.ts';
 import { adoptRestored } from './store/postgres/table-version-store.ts';
 import { TokenIssuer } from './token/token-issuer.ts';
 import { Upkeep } from './upkeep/upkeep.ts';
@@ -86,6 +88,7 @@ export async function startCatalog(
 ): Promise<RunningCatalog> {
   prepareDataDir(config, log);
   const security = openChannelSecurity(config, 'catalog', log);
+  const profiles = new NamedProfiles(config, log);
   const sealing = openSealingKeys(config, log);
   const closers: (() => Promise<unknown>)[] = [
     () => Promise.resolve(security[Symbol.dispose]()),
@@ -100,7 +103,7 @@ export async function startCatalog(
     const store = await connectStore(config, log);
     closers.push(() => store.close());
     const generatedAdminPassword = await untilAccepted(log, () => prepareStore(store, { config, log }));
-    const context = await buildContext(store, { config, log, clock, at, security, sealing });
+    const context = await buildContext(store, { config, log, clock, at, security, sealing, profiles });
     closers.push(() => context.notifications.close());
     closers.push(() => closeParts(context));
     closers.push(...startBackground(context));
@@ -152,6 +155,7 @@ function prepareStore(
     const early = rows[0]?.found === true ? undefined : prepareFirstUser(config);
     await migrateSchema(store.db, CATALOG_SCHEMA);
     await adoptRestored(store.db);
+    await beginEra(store.db);
     if (await isBootstrapped(store.db)) return undefined;
     const user = early ?? prepareFirstUser(config);
     await makeRoots({ log }, await bootstrap(store.db, config, user));
@@ -183,7 +187,7 @@ function startBackground(context: Awaited<ReturnType<typeof buildContext>>): rea
 
 async function buildContext(
   store: Store,
-  parts: Pick<CatalogContext, 'config' | 'log' | 'clock' | 'at' | 'security' | 'sealing'>,
+  parts: Pick<CatalogContext, 'config' | 'log' | 'clock' | 'at' | 'security' | 'sealing' | 'profiles'>,
 ): Promise<
   CatalogContext & {
     readonly sweeper: Sweeper;

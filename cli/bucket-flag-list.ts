@@ -7,6 +7,7 @@ export const BUCKET_FLAGS: readonly Flag[] = [
   { name: 'internal-endpoint', value: 'URL', doc: 'Address that Skein calls (default: the endpoint)' },
   { name: 'sts-endpoint', value: 'URL', doc: 'Where temporary keys come from (default: the endpoint, or that of AWS)' },
   { name: 'path-style', doc: 'The bucket is in the path of URLs, not in the host (default with flavor minio)' },
+  { name: 'no-path-style', doc: 'The bucket is in the host, also with flavor minio' },
   { name: 'role-arn', value: 'ARN', doc: 'Role that temporary keys have' },
   { name: 'external-id', value: 'X', doc: 'External id of the role' },
   { name: 'flavor', value: 'F', doc: 'aws, minio or compatible (default: compatible with an endpoint, else aws)' },

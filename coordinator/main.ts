@@ -48,6 +48,7 @@ import type { QueryKey } from './query/query-registry.ts';
 import type { QueryService } from './query/query-service.ts';
 import { NameFinder } from './session/current-names.ts';
 import type { SessionServices } from './session/session-services.ts';
+import { EncodedBlocks } from './session/encoded-blocks.ts';
 import { SessionStore } from './session/session-store.ts';
 import { startCompiler } from './prepare/start-compiler.ts';
 import { openMemberServer } from './open-member-server.ts';
@@ -284,7 +285,7 @@ function startSessions(config: Config, catalog: CatalogClient): SessionServices 
     defaultSchema: config['bootstrap.namespace'],
     clock: systemClock,
   });
-  return { store, names, catalog };
+  return { store, names, catalog, encoded: new EncodedBlocks() };
 }
 
 function stageApi(

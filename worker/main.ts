@@ -69,7 +69,7 @@ export async function startWorker(
   const security = openChannelSecurity(config, 'worker', log);
   const credentials = security.serverCredentials(config.internal_host);
   const { spillDir, copyDir, objectDir } = temporaryFolders(config);
-  const objects = { folder: objectDir, bytesMax: config['worker.disk_cache_size'], beside: copyDir };
+  const objects = objectSettings(config, { objectDir, copyDir });
   await clearFolders([spillDir, copyDir], objects);
   const slots = config['worker.cores'];
   const end = new OrderedEnd(log, systemClock);
@@ -130,6 +130,16 @@ export async function startWorker(
     },
   };
 }
+
+const objectSettings = (
+  config: Config,
+  { objectDir, copyDir }: { readonly objectDir: string; readonly copyDir: string },
+): ObjectFolderSettings => ({
+  folder: objectDir,
+  bytesMax: config['worker.disk_cache_size'],
+  beside: copyDir,
+  holes: config['worker.object_ranges'],
+});
 
 /** Deletes what an earlier process has left and this one cannot use. */
 async function clearFolders(folders: readonly string[], objects: ObjectFolderSettings): Promise<void> {

@@ -7,7 +7,8 @@ import type { SealingKeys } from '#shared/sealing-keys.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
 import type { CatalogContext } from '../context.ts';
 import { hasSts, readStorageSettings, type AccessKey } from '../metadata/storage-settings.ts';
-import { engineKeyOwner, ownKeyOwner, sealKey } from '../storage/storages.ts';
+import { engineKeyOwner, ownKeyOwner } from '../storage/storages.ts';
+import { sealedProfile, sealValidKey } from '../storage/sealed-profile.ts';
 import { checkBucket, UNSIGNED_COPY } from '../storage/check-bucket.ts';
 import { findProfile, insertProfile, listProfiles, updateProfile } from '../store/postgres/profile-store.ts';
 import { transact } from '../store/postgres/transact.ts';
@@ -30,14 +31,8 @@ export async function addBucket(
   }
   if (bucket === null) throw new SkeinError('INVALID_REQUEST', 'a location in a bucket needs its settings (--storage)');
   const settings = readStorageSettings(bucket.settings);
-  if (bucket.key === null && settings.flavor !== 'aws') {
-    throw new SkeinError('INVALID_REQUEST', 'the catalog needs a key for its bucket (--credentials FILE)');
-  }
-  await insertProfile(tx, id, {
-    settings,
-    sealedKey: bucket.key === null ? null : seal(sealing, bucket.key, ownKeyOwner(id)),
-    sealedEngineKey: bucket.engine_key === null ? null : seal(sealing, bucket.engine_key, engineKeyOwner(id)),
-  });
+  const profile = { settings, key: keyOf(bucket.key), engineKey: keyOf(bucket.engine_key) };
+  await insertProfile(tx, id, sealedProfile(sealing, id, profile));
 }
 
 /** Changes how the bucket of a catalog is reached: what is given. @throws INVALID_REQUEST */
@@ -49,27 +44,22 @@ export async function changeBucket(
   const profile = await findProfile(tx, name);
   if (profile === undefined) throw new SkeinError('INVALID_REQUEST', `catalog ${name} does not lie in a bucket`);
   const { catalogId } = profile;
+  const [key, engineKey] = [keyOf(bucket.key), keyOf(bucket.engine_key)];
   await updateProfile(tx, catalogId, {
     settings: readStorageSettings(bucket.settings, profile.settings),
-    ...(bucket.key === null ? {} : { sealedKey: seal(sealing, bucket.key, ownKeyOwner(catalogId)) }),
-    ...(bucket.engine_key === null
-      ? {}
-      : { sealedEngineKey: seal(sealing, bucket.engine_key, engineKeyOwner(catalogId)) }),
+    ...(key === null ? {} : { sealedKey: sealValidKey(sealing, key, ownKeyOwner(catalogId)) }),
+    ...(engineKey === null ? {} : { sealedEngineKey: sealValidKey(sealing, engineKey, engineKeyOwner(catalogId)) }),
   });
 }
 
-function seal(sealing: SealingKeys, message: AccessKeyMessage, owner: string): string {
-  const { access_key_id: accessKeyId, secret_access_key: secretAccessKey, session_token: token } = message;
-  // They travel in headers.
-  if (
-    ![accessKeyId, secretAccessKey].every((text) => /^[\x21-\x7e]{1,1024}$/.test(text)) ||
-    !/^[\x21-\x7e]*$/.test(token)
-  ) {
-    throw new SkeinError('INVALID_REQUEST', 'the key of the bucket is not valid');
-  }
-  const key: AccessKey = { accessKeyId, secretAccessKey, sessionToken: token === '' ? null : token };
-  return sealKey(sealing, key, owner);
-}
+const keyOf = (message: AccessKeyMessage | null): AccessKey | null =>
+  message === null
+    ? null
+    : {
+        accessKeyId: message.access_key_id,
+        secretAccessKey: message.secret_access_key,
+        sessionToken: message.session_token === '' ? null : message.session_token,
+      };
 
 /** The buckets of catalogs as a list shows them: without secrets. */
 export async function bucketsOf({

@@ -27,11 +27,17 @@ export async function runPrincipalStatement(
 
 /** @throws INVALID_REQUEST, whose message repeats nothing of the request */
 function readRequest(bytes: Buffer): PrincipalRequest {
+  let hasNul = false;
   try {
-    const request: unknown = JSON.parse(bytes.toString());
-    if (Value.Check(PrincipalRequest, request)) return request;
+    const request: unknown = JSON.parse(bytes.toString(), (_key, value: unknown) => {
+      hasNul ||= typeof value === 'string' && value.includes('\0');
+      return value;
+    });
+    if (!hasNul && Value.Check(PrincipalRequest, request)) return request;
   } catch {
     // The text of the error would repeat a part of the request.
   }
+  // No name has one, and Postgres takes none.
+  if (hasNul) throw new SkeinError('INVALID_REQUEST', 'a name or text of the statement holds a NUL character');
   throw new SkeinError('INVALID_REQUEST', 'the statement is none that the catalog knows');
 }

@@ -40,6 +40,7 @@ import { listJobs, retryJobs } from './jobs.ts';
 import { runPrincipalStatement } from './principal-statement.ts';
 import { runOperation } from './run-operation.ts';
 import { listCatalogs, listNamespaces, listTables } from './lists.ts';
+import { listChanges } from './list-changes.ts';
 import { listRelations } from './list-relations.ts';
 import { beginUpload, endUpload, findUpload, listStages, openStage } from './stages.ts';
 import { findLoads } from './find-loads.ts';
@@ -90,6 +91,7 @@ export async function startInternalServer(
     ),
     // It asks for each relation by itself.
     ListRelations: forPrincipal(context, NO_ACTION, listRelations),
+    ListChanges: forPrincipal(context, NO_ACTION, listChanges),
     ListTables: forPrincipal(context, { actions: ['table.list'], object: schemaOf }, listTables),
     CommitTables: forPrincipal(context, { actions: ['table.commit'] }, commitTables, WRITERS),
     // The principal may be gone, and the files that its commit did not take must go all the same.

@@ -13,7 +13,7 @@ import { recordEvent } from '../store/postgres/audit-store.ts';
 import { requireTenant } from '../store/postgres/catalog-store.ts';
 import type { Tx } from '../store/postgres/tables.ts';
 import { findPasswordHolder } from '../store/postgres/shown-credentials.ts';
-import { countFailure, countSuccess, countUnknown, isLocked } from '../store/postgres/sign-in-store.ts';
+import { countFailure, countUnknown, isLocked, unlock } from '../store/postgres/sign-in-store.ts';
 import { transact } from '../store/postgres/transact.ts';
 import { ACCESS_TOKEN_PREFIX, CLIENT_SECRET_PREFIX, sha256 } from '../token/secret.ts';
 
@@ -106,7 +106,7 @@ async function userOf(
   const now = new Date(clock.nowMs());
   const isOpen = !(await isLocked(store.db, principal?.id ?? NOBODY, now));
   if (principal !== undefined && isOpen && isRight && principal.status === 'ACTIVE') {
-    await transact(store.db, (tx) => countSuccess(tx, principal.id, now));
+    await transact(store.db, (tx) => unlock(tx, principal.id));
     return principal;
   }
   const rule = { after: config['principal.lock_after'], forMs: config['principal.lock_time'] };

@@ -38,7 +38,7 @@ export async function alterUser(call: Call, input: AlterUser): Promise<Principal
     await setProfile(change, user, input);
     if (hash !== null) {
       moved(user, { kind: 'set password' });
-      await storePassword(change, user, hash, input.mustChangePassword ?? false);
+      await storePassword(change, user, hash, input.mustChangePassword ?? user.mustChangePassword);
       await change.record({ type: 'set_password', target: partyOf(user) });
     }
     const { name: _name, kind: _kind, password: _password, ...rest } = input;
@@ -56,14 +56,18 @@ async function hashFor(call: Call, { name, email }: AlterUser, password: string)
   return hashNewPassword(call, tenant.id, { password, username: user.username, email: email ?? user.email, user });
 }
 
-async function setProfile({ tx, tenant, now }: Changing, user: PrincipalRecord, input: AlterUser): Promise<void> {
-  const { email, displayName, defaultRole, defaultWarehouse, mustChangePassword, comment } = input;
-  if (typeof defaultRole === 'string') {
-    const role = await requireRole(tx, tenant.id, defaultRole);
-    if (role.name !== PUBLIC_ROLE && !user.roles.includes(role.name)) {
-      throw new SkeinError('INVALID_REQUEST', `the role ${role.name} is not granted to the user`);
-    }
-  }
+/** The role that sessions of the user begin with, as it is spelled. @throws ROLE_NOT_FOUND, INVALID_REQUEST for one that is not granted */
+async function grantedRole({ tx, tenant }: Changing, user: PrincipalRecord, name: string): Promise<string> {
+  const role = await requireRole(tx, tenant.id, name);
+  if (role.name === PUBLIC_ROLE || user.roles.includes(role.name)) return role.name;
+  throw new SkeinError('INVALID_REQUEST', `the role ${role.name} is not granted to the user`);
+}
+
+async function setProfile(change: Changing, user: PrincipalRecord, input: AlterUser): Promise<void> {
+  const { tx, now } = change;
+  const { email, displayName, defaultWarehouse, mustChangePassword, comment } = input;
+  const named = input.defaultRole;
+  const defaultRole = typeof named === 'string' ? await grantedRole(change, user, named) : named;
   const mustChange = mustChangePassword ?? user.mustChangePassword;
   try {
     await tx

@@ -37,6 +37,10 @@ export type Changing = Omit<Reading, 'db'> & {
 export async function reading({ context, principal }: Call, db: Database = context.store.db): Promise<Reading> {
   const [tenantId, actor] = await Promise.all([requireTenant(db, principal.tenant), findById(db, principal.sub)]);
   if (actor === undefined) throw new SkeinError('UNAUTHENTICATED', 'there is no such principal in the tenant');
+  // The end of its tokens may not have been told yet, and a change may have waited for the one that has stopped its caller.
+  if (actor.status === 'SUSPENDED' || actor.status === 'DEACTIVATED') {
+    throw new SkeinError('UNAUTHENTICATED', 'the token has been revoked');
+  }
   return { db, tenant: { id: tenantId, name: principal.tenant }, actor, now: new Date(context.clock.nowMs()) };
 }
 
@@ -45,13 +49,27 @@ export async function reading({ context, principal }: Call, db: Database = conte
  * tenant_admin but one cannot both happen. @throws NOT_ACTIVE when the term of the coordinator is over, and the errors of `work`
  */
 export function changing<T>(call: Call, work: (change: Changing) => Promise<T>): Promise<T> {
-  return transact(call.context.store.db, async (tx) => {
+  return inTransaction(call, work, async (tx) => {
     await tx
       .selectFrom('tenant')
       .select('id')
       .where('name', '=', call.principal.tenant)
       .forNoKeyUpdate()
       .executeTakeFirst();
+  });
+}
+
+/** Runs a change that is of no principal, and may take long: those to principals do not wait for it. */
+export const changingBeside = <T>(call: Call, work: (change: Changing) => Promise<T>): Promise<T> =>
+  inTransaction(call, work, () => Promise.resolve());
+
+function inTransaction<T>(
+  call: Call,
+  work: (change: Changing) => Promise<T>,
+  begin: (tx: Tx) => Promise<void>,
+): Promise<T> {
+  return transact(call.context.store.db, async (tx) => {
+    await begin(tx);
     const { tenant, actor, now } = await reading(call, tx);
     const record = (event: Omit<AuditEvent, 'actor'>): Promise<void> =>
       recordEvent(tx, tenant, now, { ...event, actor: partyOf(actor) });

@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { SCOPES, type Scope } from '#shared/authorization/token-claims.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { isArchivedName } from './archived-name.ts';
 
 const NAME_LENGTH_MAX = 255;
 const EMAIL_LENGTH_MAX = 254;
@@ -12,6 +13,7 @@ const UNPRINTABLE = /\p{C}/u;
 export function checkName(what: string, name: string): void {
   const isName = name !== '' && name.length <= NAME_LENGTH_MAX && name.trim() === name && !UNPRINTABLE.test(name);
   if (!isName) throw new SkeinError('INVALID_REQUEST', `not a name of ${what}`);
+  if (isArchivedName(name)) throw new SkeinError('INVALID_REQUEST', 'names of this form are for archived users');
   if (foldIdentifier(name) === 'self') throw new SkeinError('INVALID_REQUEST', 'SELF is the caller, and no name');
 }
 

@@ -4,7 +4,8 @@ import { requirePrincipalAction } from '../authorization/decide-principal.ts';
 import { findByName, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
 import { revokePrivilege, revokeRole } from '../store/postgres/role-store.ts';
 import { changing, done, partyOf, requireUser, type Call } from './change.ts';
-import { archive, archivedName, endCredentials } from './archive.ts';
+import { archive, endCredentials } from './archive.ts';
+import { archivedName } from './archived-name.ts';
 import { checkText } from './check-names.ts';
 import { moveUser, requireAdminLeft } from './move-user.ts';
 

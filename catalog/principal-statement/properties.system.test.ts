@@ -109,6 +109,48 @@ describe('the properties of a user', () => {
     expect(at(await described('times'), 'deactivated_at')).toBeGreaterThanOrEqual(begin + 9_990);
   });
 
+  test('DEFAULT_ROLE is kept as the role is spelled, so that REVOKE takes it back', async () => {
+    await user.run('admin', { kind: 'create_role', name: 'Spelled', ifNotExists: false });
+    await user.createUser('speller');
+    const grant = { kind: 'grant_role', role: 'SPELLED', holder: { kind: 'USER', name: 'speller' } } as const;
+    await user.run('admin', { ...grant, isRevoke: false });
+    expect(await alter('speller', { defaultRole: 'sPELLED' })).toBe('done');
+    expect((await described('speller'))['default_role']).toBe('Spelled');
+    await user.run('admin', { ...grant, isRevoke: true });
+    expect(await described('speller')).toMatchObject({ default_role: null, roles: '' });
+  });
+
+  test('a new password leaves MUST_CHANGE_PASSWORD as it is, unless the statement says otherwise', async () => {
+    await user.createUser('must', { mustChangePassword: true });
+    await alter('must', { password: 'Another-Horse-1' });
+    expect((await described('must'))['must_change_password']).toBe('true');
+    await alter('must', { password: 'Another-Horse-2', mustChangePassword: false });
+    expect((await described('must'))['must_change_password']).toBe('false');
+    await alter('must', { password: 'Another-Horse-3' });
+    expect((await described('must'))['must_change_password']).toBe('false');
+  });
+
+  test.each(['password', 'pat', 'pat grant'])('last_login_at moves with a sign-in by %s', async (way) => {
+    const name = `login_${way.replace(' ', '_')}`;
+    await user.createUser(name);
+    const [made] = await user.table(name, { kind: 'create_token', name: 't', owner: null });
+    const token = must(made?.['token'], 'a token');
+    expect((await described(name))['last_login_at']).toBeNull();
+    expect(await signIn(name, 'Wrong-Horse-9')).toBe('WRONG_PASSWORD');
+    passedMs += 5_000;
+    const before = clock.nowMs();
+    if (way === 'pat grant') {
+      const form = new URLSearchParams({ grant_type: 'pat', client_id: 'service-sql', pat: token });
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+      const answer = await catalog.rest('POST', '/v1/oauth/tokens', { token: null, raw: form.toString(), headers });
+      expect(answer.status).toBe(200);
+    } else expect(await signIn(name, way === 'pat' ? token : PASSWORD)).toBe('signed in');
+    const { last_login_at: last, login_failures: failures } = await described(name);
+    expect(Date.parse(must(last ?? undefined, 'a time'))).toBeGreaterThanOrEqual(before - 1);
+    // A token shows nothing about the password.
+    expect(failures).toBe(way === 'password' ? '0' : '1');
+  });
+
   test('no list and no description shows a hash, a secret or a token', async () => {
     await user.createUser('shown');
     const [token] = await user.table('shown', { kind: 'create_token', name: 'own', owner: null });
@@ -242,6 +284,21 @@ describe('the end of a user', () => {
     expect(await user.refusal('admin', expunge)).toBe('done');
   });
 
+  test('nobody takes the name that a user gets when he is archived', async () => {
+    await user.createUser('stays');
+    const { id } = await described('stays');
+    const taken = `Archived-${must(id ?? undefined, 'an id').toUpperCase()}`;
+    for (const request of [
+      { kind: 'create_user', name: taken, ifNotExists: false, email: 'taken@example.org', password: PASSWORD },
+      { kind: 'rename_user', name: 'stays', to: taken },
+      { kind: 'create_account', name: taken, ifNotExists: false },
+    ] as const) {
+      expect([request.kind, await user.refusal('admin', request)]).toEqual([request.kind, 'INVALID_REQUEST']);
+    }
+    await user.run('admin', drop('stays'));
+    await user.run('admin', { kind: 'expunge_user', name: 'stays', reason: 'asked' });
+  });
+
   test('DROP USER IF EXISTS of nobody is done', async () => {
     expect(await user.refusal('admin', drop('nobody'))).toBe('PRINCIPAL_NOT_FOUND');
     expect(await user.refusal('admin', drop('nobody', { ifExists: true }))).toBe('done');
@@ -343,6 +400,92 @@ describe('delegated privileges', () => {
     await user.run('admin', { ...grant, isRevoke: true });
     expect(await user.refusal('ops', create)).toBe('FORBIDDEN');
   });
+});
+
+test('the privileges apply to requests of the catalog itself, by what the database says and not by what the request claims', async () => {
+  const kinds = { 'MANAGE USERS': 'users', 'MANAGE PATS': 'pats', 'MANAGE SERVICE ACCOUNTS': 'accounts' } as const;
+  await user.createUser('caller');
+  await user.createUser('called');
+  const requests: Readonly<Record<keyof typeof kinds, PrincipalRequest>> = {
+    'MANAGE USERS': { kind: 'alter_user', name: 'called', comment: 'x' },
+    'MANAGE PATS': { kind: 'show_tokens', owner: 'called' },
+    'MANAGE SERVICE ACCOUNTS': { kind: 'show_accounts', after: null, limit: 1 },
+  };
+  const send = async (request: PrincipalRequest): Promise<string> =>
+    catalog
+      .call('RunPrincipalStatement', {
+        principal: {
+          ...catalog.principal(await catalog.mint({ user: 'caller' })),
+          roles: ['tenant_admin', 'MANAGE USERS', 'MANAGE PATS', 'MANAGE SERVICE ACCOUNTS'],
+          scope: 'catalog:read catalog:write table:write',
+        },
+        statement: Buffer.from(JSON.stringify(request)),
+      })
+      .then(
+        () => 'done',
+        (error: unknown) => (error as { readonly code: string }).code,
+      );
+  const privileges = Object.keys(kinds) as (keyof typeof kinds)[];
+  for (const privilege of privileges) {
+    for (const one of privileges) expect([one, await send(requests[one])]).toEqual([one, 'FORBIDDEN']);
+    const grant = { kind: 'grant_privilege', privilege, user: 'caller' } as const;
+    await user.run('admin', { ...grant, isRevoke: false });
+    for (const one of privileges) {
+      expect([privilege, one, await send(requests[one])]).toEqual([
+        privilege,
+        one,
+        one === privilege ? 'done' : 'FORBIDDEN',
+      ]);
+    }
+    await user.run('admin', { ...grant, isRevoke: true });
+  }
+});
+
+test('a text with a NUL character is refused wherever a statement has one', async () => {
+  const name = 'nu\0l';
+  const page = { after: null, limit: 1 } as const;
+  const requests: readonly PrincipalRequest[] = [
+    { kind: 'create_user', name: 'nul', ifNotExists: false, email: 'n@example.org', comment: name },
+    { kind: 'alter_user', name: 'admin', defaultRole: name },
+    { kind: 'set_legal_hold', name: 'admin', reason: name },
+    { kind: 'show_users', like: name, status: null, ...page },
+    { kind: 'show_audit_log', like: name, ...page },
+    { kind: 'drop_role', name, ifExists: true },
+    { kind: 'drop_token', name, owner: null, ifExists: true },
+    { kind: 'drop_keypair', account: 'bot', keyId: name, ifExists: true },
+    { kind: 'drop_webhook', name, ifExists: true },
+    { kind: 'redeem_invitation', token: name, password: PASSWORD },
+  ];
+  for (const request of requests) {
+    expect([request.kind, await user.refusal('admin', request)]).toEqual([request.kind, 'INVALID_REQUEST']);
+  }
+  // The six characters of its escape are no NUL.
+  expect(await user.refusal('admin', { kind: 'describe_user', name: String.raw`nu\u0000l` })).toBe(
+    'PRINCIPAL_NOT_FOUND',
+  );
+});
+
+test('a caller who is suspended or dropped runs nothing, also before the end of his tokens is told', async () => {
+  await user.createUser('ousted', { defaultRole: 'tenant_admin' });
+  const token = await catalog.mint({ user: 'ousted' });
+  const run = (request: PrincipalRequest): Promise<string> =>
+    catalog
+      .call('RunPrincipalStatement', {
+        // As if the epoch of the token had not been raised.
+        principal: { ...catalog.principal(token), sess_epoch: 2_000_000_000 },
+        statement: Buffer.from(JSON.stringify(request)),
+      })
+      .then(
+        () => 'done',
+        (error: unknown) => (error as { readonly code: string }).code,
+      );
+  const role: PrincipalRequest = { kind: 'create_role', name: 'ousted_role', ifNotExists: true };
+  expect(await run(role)).toBe('done');
+  await user.run('admin', { kind: 'set_user_state', name: 'ousted', to: 'SUSPEND' });
+  expect(await run(role)).toBe('UNAUTHENTICATED');
+  expect(await run({ kind: 'show_roles' })).toBe('UNAUTHENTICATED');
+  await user.run('admin', drop('ousted', { cascade: true }));
+  expect(await run({ kind: 'show_roles' })).toBe('UNAUTHENTICATED');
 });
 
 test('every change of a principal has its row in the audit log', async () => {

@@ -14,7 +14,7 @@ import {
   webhookSecretOwner,
   type WebhookRow,
 } from '../store/postgres/webhook-store.ts';
-import { changing, done, reading, timeText, type Call } from './change.ts';
+import { changing, changingBeside, done, reading, timeText, type Call } from './change.ts';
 import { checkName } from './check-names.ts';
 
 const WEBHOOKS_MAX = 100;
@@ -91,7 +91,7 @@ export const dropWebhook = (call: Call, { name, ifExists }: RequestOf<'drop_webh
 /** Deliveries that have failed begin anew. @throws WEBHOOK_NOT_FOUND, INVALID_STATE when that of the event has not failed, FORBIDDEN */
 export async function retryWebhook(call: Call, { name, event }: RequestOf<'retry_webhook'>): Promise<PrincipalAnswer> {
   if (event !== null && !isUuid(event)) throw new SkeinError('INVALID_REQUEST', 'an event is named by its id, a UUID');
-  return changing(call, async ({ tx, tenant, actor, now, record }) => {
+  return changingBeside(call, async ({ tx, tenant, actor, now, record }) => {
     requirePrincipalAction(actor, 'webhook.change');
     const webhook = await requireWebhook(tx, tenant.id, name);
     const deliveries = await retryDeliveries(tx, webhook.id, { eventId: event, now });

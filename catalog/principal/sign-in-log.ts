@@ -11,6 +11,7 @@ import { findClient } from '../store/postgres/client-store.ts';
 import { findByName } from '../store/postgres/principal-record-store.ts';
 import { findTokenHolder, findTokenPrincipal } from '../store/postgres/shown-credentials.ts';
 import type { TokenPrincipal } from '../store/postgres/principal-store.ts';
+import { keepSignIn } from '../store/postgres/sign-in-store.ts';
 import { transact } from '../store/postgres/transact.ts';
 
 /** Time between two looks at the refusals that have no row yet. */
@@ -73,12 +74,13 @@ export class SignInLog {
     await this.#look('all').catch((error: unknown) => this.#log.warn({ err: error }, 'refused sign-ins have no row'));
   }
 
-  /** Writes the row of a sign-in that is granted. */
+  /** Writes the row of a sign-in that is granted, whose moment is the principal's `last_login_at` then. */
   async granted(principal: TokenPrincipal, method: Method, address: string): Promise<void> {
     const party = { id: principal.id, name: principal.username };
     await transact(this.#store.db, async (tx) => {
       const tenant = { id: await requireTenant(tx, principal.tenant), name: principal.tenant };
       const now = new Date(this.#clock.nowMs());
+      await keepSignIn(tx, principal.id, now);
       await recordEvent(tx, tenant, now, {
         type: 'sign_in',
         actor: party,

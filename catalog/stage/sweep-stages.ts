@@ -50,7 +50,7 @@ async function sweepUploads(parts: Parts, signal: AbortSignal): Promise<void> {
 /** @returns whether nothing is left */
 async function endAtStore(parts: Parts, upload: ExpiredUpload): Promise<boolean> {
   try {
-    await abortAtStore(parts, upload);
+    if (await parts.storages.reaches(upload.location)) await abortAtStore(parts, upload);
     return true;
   } catch (error) {
     parts.log.warn({ err: error, upload: upload.id }, 'an upload could not be ended at the store');
@@ -65,7 +65,8 @@ async function sweepDropped(parts: Parts, signal: AbortSignal): Promise<void> {
     const stages = await listDroppedStages(db, after, AT_ONCE);
     for (const { id, location, keysUntil } of stages) {
       // Until the last key has ended, files may come, which go with the next look.
-      const isClosed = keysUntil === null || keysUntil.getTime() + LATE_MS < parts.clock.nowMs();
+      const isOpen = keysUntil !== null && keysUntil.getTime() + LATE_MS >= parts.clock.nowMs();
+      const isClosed = !isOpen || !(await parts.storages.reaches(location));
       if ((await removeBelow(location, location, { ...parts, signal })) && isClosed) await forgetStage(db, id);
       after = id;
     }
@@ -80,6 +81,10 @@ async function removeBelow(
   { log, storages, signal }: Pick<Parts, 'log' | 'storages'> & { readonly signal: AbortSignal },
 ): Promise<boolean> {
   try {
+    if (!(await storages.reaches(folder))) {
+      log.info({ folder }, 'the files of a stage stay: the catalog of their bucket was dropped');
+      return true;
+    }
     if (!(await isPlain(storages, folder, [rootOfStage(stage)]))) return true;
     const storage = await storages.open(folder);
     for await (const files of storage.list(folder)) {

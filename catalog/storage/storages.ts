@@ -62,6 +62,12 @@ export class Storages {
     return openStorage(location, await this.credential(location), { renew });
   }
 
+  /** Whether there is a way to the bytes of a location: none leads into a bucket whose catalog has been dropped. */
+  async reaches(location: string): Promise<boolean> {
+    const normal = normalizeLocation(location);
+    return !normal.startsWith('s3:') || (await findProfileAt(this.#parts.db, normal)) !== undefined;
+  }
+
   /** The catalog's own right to a location, another one than `refused`. It goes to no other process. @throws as `open` */
   async credential(location: string, refused?: string): Promise<StorageCredential> {
     const normal = normalizeLocation(location);

@@ -1,6 +1,7 @@
 import { principalId } from '#shared/id.ts';
 import type { CatalogContext } from '../context.ts';
-import { archive, archivedName } from '../principal-statement/archive.ts';
+import { archive } from '../principal-statement/archive.ts';
+import { archivedName } from '../principal-statement/archived-name.ts';
 import { moved, moveUser } from '../principal-statement/move-user.ts';
 import { recordEvent } from '../store/postgres/audit-store.ts';
 import { findById } from '../store/postgres/principal-record-store.ts';

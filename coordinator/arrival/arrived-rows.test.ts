@@ -28,7 +28,7 @@ const batches = [...RecordBatchReader.from(tableToIPC(table, 'stream'))];
 
 test('rows lie on disk in parts that a task can carry, in a file without a name, and give their budget back', async () => {
   const budget = new ByteBudget(2 ** 30);
-  const rows = new ArrivedRows(table.schema, { folder, budget, owner: 'main' });
+  const rows = new ArrivedRows(table.schema, { folder, budget, owner: 'main' }, 'nanoseconds');
   for (const batch of batches) await rows.add(batch);
   const { parts = [], rowCount, bytes, messages } = rows.table('rows');
   expect({ rowCount, messages }).toEqual({ rowCount: ROWS, messages: [] });
@@ -48,7 +48,7 @@ test('rows lie on disk in parts that a task can carry, in a file without a name,
 
 test('rows beyond the budget are refused', async () => {
   const budget = new ByteBudget(2 ** 20);
-  using rows = new ArrivedRows(table.schema, { folder, budget, owner: 'main' });
+  using rows = new ArrivedRows(table.schema, { folder, budget, owner: 'main' }, 'nanoseconds');
   await expect(
     (async () => {
       for (const batch of batches) await rows.add(batch);

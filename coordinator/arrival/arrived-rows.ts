@@ -7,7 +7,7 @@ import { encodeFlightData } from '#shared/flight/flight-data.ts';
 import type { RowsPart, TableRows } from '../binding/table-rows.ts';
 import type { SqlField } from '../plan/sql-type.ts';
 import { SpoolFile } from '../sink/spool-file.ts';
-import { arrivedType, plainField } from './arrived-type.ts';
+import { arrivedType, plainField, type Precise } from './arrived-type.ts';
 import { plainBatch } from './plain-batch.ts';
 
 export type ArrivalPlace = {
@@ -38,6 +38,7 @@ type Part = { readonly messages: Place[]; rowCount: number; bytes: number };
  */
 export class ArrivedRows implements Disposable {
   readonly #place: ArrivalPlace;
+  readonly #precise: Precise;
   readonly #file: SpoolFile;
   readonly #schemaMessage: Buffer;
   readonly #parts: Part[] = [];
@@ -47,13 +48,14 @@ export class ArrivedRows implements Disposable {
   #bytes = 0;
 
   /** @throws NOT_SUPPORTED for a column of a type that is not taken, INVALID_REQUEST for rows without columns */
-  constructor({ fields }: Schema, place: ArrivalPlace) {
+  constructor({ fields }: Schema, place: ArrivalPlace, precise: Precise) {
     if (fields.length === 0 || fields.length > COLUMNS_MAX) {
       throw new SkeinError('INVALID_REQUEST', `the rows have 1 to ${COLUMNS_MAX} columns`);
     }
     this.#place = place;
+    this.#precise = precise;
     this.#file = new SpoolFile(place.folder);
-    const types = fields.map(arrivedType);
+    const types = fields.map((field) => arrivedType(field, precise));
     this.columns = types.map(({ sql }, i) => ({ name: `c${i}`, type: sql }));
     const schema = new Schema(types.map((type, i) => plainField(`c${i}`, type)));
     this.#schemaMessage = encodeFlightData(Message.encode(Message.from(schema)), NO_BODY);
@@ -63,12 +65,12 @@ export class ArrivedRows implements Disposable {
     return this.#rowCount;
   }
 
-  /** @throws PAYLOAD_TOO_LARGE when the budget is used up, INVALID_REQUEST, STORAGE_FULL, STORAGE_ERROR */
+  /** @throws PAYLOAD_TOO_LARGE when the budget is used up, INVALID_REQUEST, NUMERIC_OVERFLOW, STORAGE_FULL, STORAGE_ERROR */
   async add(batch: RecordBatch): Promise<void> {
     for (let from = 0; from < batch.numRows; from += BATCH_ROWS) {
       if (from > 0) await setImmediate();
       const count = Math.min(BATCH_ROWS, batch.numRows - from);
-      const { header, body } = plainBatch(batch, from, count);
+      const { header, body } = plainBatch(batch, { from, count }, this.#precise);
       await this.#append(encodeFlightData(header, body), count);
     }
   }

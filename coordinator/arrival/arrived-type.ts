@@ -9,8 +9,9 @@ import {
   Map_,
   Precision,
   Struct,
-  Type,
+  TimestampMicrosecond,
   TimeUnit,
+  Type,
   Utf8,
 } from 'apache-arrow';
 import { SkeinError } from '#shared/error.ts';
@@ -18,6 +19,12 @@ import type { SqlField, SqlType } from '../plan/sql-type.ts';
 
 /** The type of a column of rows that a client sends: as its values travel in the engine, and as SQL names it. */
 export type ArrivedType = { readonly arrow: DataType; readonly sql: SqlType };
+
+/**
+ * The unit of timestamps that come in nanoseconds. Those without a zone stay in nanoseconds (TIMESTAMP_NS), or become microseconds, which
+ * must hold each value exactly. Those with a zone always become microseconds, because TIMESTAMPTZ has no other unit.
+ */
+export type Precise = 'nanoseconds' | 'microseconds';
 
 /** Limit of nesting. */
 const DEPTH_MAX = 50;
@@ -31,7 +38,7 @@ const EXTENSION_KEY = 'ARROW:extension:name';
  * The type that a column of a client's rows has here. Dictionaries become their values, views and large forms the plain ones.
  * @throws NOT_SUPPORTED with the name of the column
  */
-export function arrivedType(field: Field): ArrivedType {
+export function arrivedType(field: Field, precise: Precise): ArrivedType {
   const refuse = (type: DataType): never => {
     throw new SkeinError(
       'NOT_SUPPORTED',
@@ -40,7 +47,9 @@ export function arrivedType(field: Field): ArrivedType {
   };
   const visit = (type: DataType, depth: number): ArrivedType => {
     if (depth > DEPTH_MAX) return refuse(type);
-    return leaf(type) ?? nested(type, (child) => visitField(child, depth + 1)) ?? refuse(type);
+    return (
+      leaf(type) ?? temporal(type, precise) ?? nested(type, (child) => visitField(child, depth + 1)) ?? refuse(type)
+    );
   };
   const visitField = ({ type, metadata }: Field, depth: number): ArrivedType => {
     const isUuid = metadata.get(EXTENSION_KEY) === 'arrow.uuid' && DataType.isFixedSizeBinary(type);
@@ -78,15 +87,22 @@ function leaf(type: DataType): ArrivedType | undefined {
     if (precision > DECIMAL_DIGITS_MAX || scale < 0 || scale > precision) return undefined;
     return { arrow: new Decimal(scale, precision, DECIMAL_BITS), sql: { kind: 'decimal', width: precision, scale } };
   }
-  return temporal(type);
+  return undefined;
 }
 
-function temporal(type: DataType): ArrivedType | undefined {
+/** Whether the values of a type come in nanoseconds and go on in microseconds. */
+export const isNarrowed = (type: DataType, precise: Precise): boolean =>
+  DataType.isTimestamp(type) &&
+  type.unit === TimeUnit.NANOSECOND &&
+  (precise === 'microseconds' || Boolean(type.timezone));
+
+function temporal(type: DataType, precise: Precise): ArrivedType | undefined {
   if (DataType.isDate(type)) return { arrow: type, sql: scalar('DATE') };
   if (DataType.isTime(type)) return { arrow: type, sql: scalar('TIME') };
   if (DataType.isTimestamp(type)) {
-    if (type.timezone) return { arrow: type, sql: scalar('TIMESTAMP WITH TIME ZONE') };
-    return { arrow: type, sql: scalar(type.unit === TimeUnit.NANOSECOND ? 'TIMESTAMP_NS' : 'TIMESTAMP') };
+    const arrow = isNarrowed(type, precise) ? new TimestampMicrosecond(type.timezone) : type;
+    if (type.timezone) return { arrow, sql: scalar('TIMESTAMP WITH TIME ZONE') };
+    return { arrow, sql: scalar(arrow.unit === TimeUnit.NANOSECOND ? 'TIMESTAMP_NS' : 'TIMESTAMP') };
   }
   return DataType.isDuration(type) || DataType.isInterval(type) ? { arrow: type, sql: scalar('INTERVAL') } : undefined;
 }

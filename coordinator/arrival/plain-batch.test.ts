@@ -11,6 +11,7 @@ import {
   Struct,
   tableToIPC,
   Table,
+  TimestampNanosecond,
   Utf8,
   vectorFromArray,
   type Data,
@@ -31,8 +32,8 @@ function batchOf(data: Data): RecordBatch {
 
 /** The plain rows as the Arrow library reads them. */
 function read(batch: RecordBatch, from: number, count: number): readonly unknown[] {
-  const fields = batch.schema.fields.map((field) => plainField(field.name, arrivedType(field)));
-  const { header, body } = plainBatch(batch, from, count);
+  const fields = batch.schema.fields.map((field) => plainField(field.name, arrivedType(field, 'microseconds')));
+  const { header, body } = plainBatch(batch, { from, count }, 'microseconds');
   const framed = (bytes: Uint8Array): Buffer => {
     const padding = Buffer.alloc(-bytes.length & 7);
     const prefix = Buffer.alloc(8, 0xff);
@@ -67,6 +68,32 @@ describe('rows of a batch are those that were sent', () => {
   });
 });
 
+describe('nanoseconds', () => {
+  const at = (values: readonly bigint[], zone?: string): RecordBatch =>
+    batchOf(
+      makeData({
+        type: new TimestampNanosecond(zone),
+        length: values.length,
+        nullCount: 1,
+        nullBitmap: Uint8Array.of(0b101),
+        data: BigInt64Array.from(values),
+      }),
+    );
+  const rows = { from: 0, count: 3 };
+
+  test('become microseconds where these hold the value; a value that is NULL does not count', () => {
+    // The Arrow library shows timestamps in milliseconds.
+    expect(read(at([-2_000n, 1n, 5_000_000n]), 0, 3)).toEqual([{ x: -0.002 }, { x: null }, { x: 5 }]);
+  });
+
+  test('are refused where they do not: without a zone unless they are kept', () => {
+    const tooFine = expect.objectContaining({ code: 'NUMERIC_OVERFLOW' }) as Error;
+    expect(() => plainBatch(at([1_000n, 1n, 1_001n]), rows, 'microseconds')).toThrow(tooFine);
+    expect(() => plainBatch(at([1_000n, 1n, 1_001n], 'UTC'), rows, 'nanoseconds')).toThrow(tooFine);
+    expect(() => plainBatch(at([1_000n, 1n, 1_001n]), rows, 'nanoseconds')).not.toThrow();
+  });
+});
+
 describe('what a reader would take for granted is refused', () => {
   const utf8 = (offsets: readonly number[], bytes: Uint8Array, type: DataType = new Utf8()): Data =>
     makeData({ type: type as Utf8, length: offsets.length - 1, valueOffsets: Int32Array.from(offsets), data: bytes });
@@ -92,13 +119,13 @@ describe('what a reader would take for granted is refused', () => {
       makeData({ type: new Int8(), length: 20, nullCount: 1, nullBitmap: new Uint8Array(1), data: new Int8Array(20) }),
     ],
   ])('%s', (_what, data) => {
-    expect(() => plainBatch(batchOf(data), 0, data.length)).toThrow(
+    expect(() => plainBatch(batchOf(data), { from: 0, count: data.length }, 'nanoseconds')).toThrow(
       expect.objectContaining({ code: 'INVALID_REQUEST' }) as Error,
     );
   });
 
   test('bytes need be no UTF-8', () => {
     const data = utf8([0, 2], Buffer.from([0xff, 0xfe]), new Binary());
-    expect(() => plainBatch(batchOf(data), 0, 1)).not.toThrow();
+    expect(() => plainBatch(batchOf(data), { from: 0, count: 1 }, 'nanoseconds')).not.toThrow();
   });
 });

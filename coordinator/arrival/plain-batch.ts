@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { DataType, Precision, Type, type Data, type RecordBatch } from 'apache-arrow';
 import { BufferRegion, FieldNode, Message, RecordBatch as BatchMetadata } from 'apache-arrow/ipc/metadata/message';
 import { SkeinError } from '#shared/error.ts';
-import { isText } from './arrived-type.ts';
+import { isNarrowed, isText, type Precise } from './arrived-type.ts';
 
 /** Rows of a column: those from one on, or those of these numbers in turn, of which -1 is NULL. */
 type Rows = { readonly from: number; readonly count: number } | Int32Array;
@@ -19,23 +19,32 @@ const broken = (what: string): SkeinError =>
 /**
  * Rows of a client's record batch in the types that `arrivedType` gives: the metadata of an IPC message, and its body. All that
  * a reader takes for granted is looked at here: the lengths of buffers, offsets, keys of dictionaries, UTF-8.
- * @throws INVALID_REQUEST
+ * @throws INVALID_REQUEST, NUMERIC_OVERFLOW for nanoseconds where there are only microseconds
  */
-export function plainBatch(batch: RecordBatch, from: number, count: number): { header: Buffer; body: Buffer } {
-  const writer = new PlainWriter();
+export function plainBatch(
+  batch: RecordBatch,
+  rows: { readonly from: number; readonly count: number },
+  precise: Precise,
+): { header: Buffer; body: Buffer } {
+  const writer = new PlainWriter(precise);
   for (const column of batch.data.children) {
     if (column.length !== batch.numRows) throw broken('a column has another number of rows than its batch');
-    writer.write(column, { from, count });
+    writer.write(column, rows);
   }
-  return writer.message(count);
+  return writer.message(rows.count);
 }
 
 /** Writes columns, each with the nodes and buffers of its plain type. */
 class PlainWriter {
+  readonly #precise: Precise;
   readonly #nodes: FieldNode[] = [];
   readonly #regions: BufferRegion[] = [];
   readonly #parts: Uint8Array[] = [];
   #bytes = 0;
+
+  constructor(precise: Precise) {
+    this.#precise = precise;
+  }
 
   message(rows: number): { header: Buffer; body: Buffer } {
     const message = Message.from(new BatchMetadata(rows, this.#nodes, this.#regions, null), this.#bytes);
@@ -53,6 +62,7 @@ class PlainWriter {
       else if (DataType.isStruct(type)) for (const child of childrenOf(data)) this.write(child, rows);
       else if (DataType.isFixedSizeList(type)) this.#fixedLists(data, rows, type.listSize);
       else if (data.children.length > 0) this.#lists(data, rows);
+      else if (isNarrowed(type, this.#precise)) this.#buffer(microseconds(data, rows));
       else this.#buffer(fixedValues(data, rows));
     }
   }
@@ -237,6 +247,25 @@ function picked(bytes: Uint8Array, width: number, rows: Rows): Uint8Array {
   }
   return taken;
 }
+
+/** Nanoseconds as microseconds. @throws NUMERIC_OVERFLOW when a value has more than microseconds */
+function microseconds(data: Data, rows: Rows): Uint8Array {
+  const given = picked(rawBytes(data.values as ArrayBufferView), 8, rows);
+  const view = new DataView(given.buffer, given.byteOffset, given.byteLength);
+  const values = new BigInt64Array(countOf(rows));
+  for (let i = 0; i < values.length; i += 1) {
+    const row = rowAt(rows, i);
+    if (row < 0 || !data.getValid(row)) continue;
+    const nanoseconds = view.getBigInt64(8 * i, true);
+    if (nanoseconds % 1_000n !== 0n) throw new SkeinError('NUMERIC_OVERFLOW', NANOSECONDS);
+    values[i] = nanoseconds / 1_000n;
+  }
+  return rawBytes(values);
+}
+
+const NANOSECONDS =
+  'a timestamp of the rows has nanoseconds, and its column microseconds: cut them, or make a table with TIMESTAMP_NS before ' +
+  "(no time zone, WITH ('format-version' = '3')) and append to it";
 
 /** Numbers of 16 bits as those of 32. */
 function halves(data: Data, rows: Rows): Uint8Array {

@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { RelationList as RelationListMessage } from '#proto/generated/skein/catalog/v1/RelationList.ts';
 import { toPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import { orAborted } from '#shared/or-aborted.ts';
 import type { AnswerLease, AskedAt } from './answer-lease.ts';
+import type { ChangeList } from '#proto/generated/skein/catalog/v1/ChangeList.ts';
+import { blocksOf, changedBlocks, type RelationBlock } from './relation-blocks.ts';
 import { readRelation, type Relation } from './relation.ts';
 import type { CatalogCall } from './stage-catalog.ts';
 
@@ -20,15 +21,17 @@ export type WantedPlaces = {
 };
 
 /** The part of a catalog that a principal may list. */
-export type CatalogList = { readonly relations: readonly Relation[]; readonly schemas: readonly ListedSchema[] };
+export type CatalogList = { readonly blocks: readonly RelationBlock[]; readonly schemas: readonly ListedSchema[] };
 
-/** `digest` is over all that came but columns, which are new when the version of their relation is. */
-type Kept = { readonly list: CatalogList; readonly digest: string; readonly asked: AskedAt | null };
+/** `mark` has every change that the list has, and perhaps not all that the list has. */
+type Kept = { readonly list: CatalogList; readonly mark: string; readonly asked: AskedAt | null };
 
-/** Catalogs of principals whose lists are kept, and columns of all their relations. */
+/** Catalogs of principals whose lists are kept, and bytes of all. */
 const LISTS_MAX = 200;
-const COLUMNS_MAX = 2_000_000;
-/** Relations whose columns are asked for at once, when few have changed. */
+const LISTS_BYTES_MAX = 256 * 2 ** 20;
+/** Memory of a relation without its columns, about. */
+const RELATION_BYTES = 1_000;
+/** Relations that are asked for at once by their ids. */
 const IDS_MAX = 500;
 /** Schemas and names that are asked for by themselves. */
 const PLACES_MAX = 100;
@@ -37,17 +40,20 @@ const PAGE = 1_000;
 const READ_MS_MAX = 60_000;
 
 /**
- * Lists of tables, views and schemas. One is kept for as long as a lease says that nothing has changed; when something has, only the heads
- * of the relations come again, and the columns of those that are new.
+ * Lists of tables, views and schemas. One is kept, and is as it was for as long as a lease says that nothing has changed; after that the
+ * catalog says what has changed, and only that is read again:
+ * ```
+ *   ListChanges(mark) ─▶ the next mark, and the ids of what the last one does not see ─▶ ListRelations(ids)
+ * ```
+ * The next mark is older than what is read behind it: what changes in between is read twice, and nothing is missed.
  */
 export class RelationLists {
   readonly #call: CatalogCall;
   readonly #lease: Pick<AnswerLease, 'askedAt' | 'holds'>;
   readonly #kept = new LRUCache<string, Kept>({
     max: LISTS_MAX,
-    maxSize: COLUMNS_MAX,
-    sizeCalculation: ({ list: { relations } }) =>
-      relations.reduce((count, { columns }) => count + columns.fields.length, 1 + relations.length),
+    maxSize: LISTS_BYTES_MAX,
+    sizeCalculation: ({ list }) => bytesOf(list),
   });
   readonly #catalogs = new LRUCache<string, { readonly names: readonly string[]; readonly asked: AskedAt | null }>({
     max: LISTS_MAX,
@@ -90,12 +96,14 @@ export class RelationLists {
     if (this.#lease.holds(kept?.asked ?? null) && kept !== undefined) return kept.list;
     const places = { schemas: [...(wanted.schemas ?? [])], names: [...(wanted.names ?? [])] };
     const count = places.schemas.length + places.names.length;
-    const part = wanted.schemasAlone === true ? 'schemas' : count > 0 && count <= PLACES_MAX ? places : 'all';
+    const isOfFew = count > 0 && count <= PLACES_MAX;
+    // To follow the changes of a list that is here costs less.
+    const part = kept !== undefined ? 'all' : wanted.schemasAlone === true ? 'schemas' : isOfFew ? places : 'all';
     const read = (): Promise<CatalogList> => {
       const ending = AbortSignal.timeout(READ_MS_MAX);
       if (part === 'all') return this.#read(principal, { key, catalog }, ending);
       return part === 'schemas'
-        ? this.#schemas(principal, catalog, ending).then((schemas) => ({ relations: [], schemas }))
+        ? this.#schemas(principal, catalog, ending).then((schemas) => ({ blocks: [], schemas }))
         : this.#readPlaces(principal, { catalog, ...part }, ending);
     };
     return orAborted(this.#inTurn(`${key} ${JSON.stringify(part)}`, read), signal);
@@ -108,7 +116,7 @@ export class RelationLists {
   ): Promise<CatalogList> {
     const request = { principal: toPrincipalMessage(principal), ...places, with_columns: true };
     const found = await this.#pages(request, signal);
-    return { relations: found.map((one) => readRelation(one, null)), schemas: [] };
+    return { blocks: blocksOf(found), schemas: [] };
   }
 
   /** Readers that come while a list is read share the next one: the one that is read may have begun before a change that they must see. */
@@ -133,42 +141,37 @@ export class RelationLists {
   ): Promise<CatalogList> {
     const kept = this.#kept.get(key);
     const asked = this.#lease.askedAt();
-    const known = kept?.list.relations ?? [];
-    const { relations, digest: ofRelations } = await this.#relations(principal, { catalog, known }, signal);
-    const schemas = await this.#schemas(principal, catalog, signal);
-    const digest = `${ofRelations} ${digestOf(schemas)}`;
-    // The same list stays the same object, with which its readers keep what they have made of it.
-    const list = kept?.digest === digest ? kept.list : { relations, schemas };
-    this.#kept.set(key, { list, digest, asked });
-    return list;
+    const request = { principal: toPrincipalMessage(principal), catalog };
+    const changes = await this.#call('ListChanges', { ...request, since: kept?.mark ?? '' });
+    const list =
+      kept === undefined || !changes.is_known
+        ? { blocks: blocksOf(await this.#pages({ ...request, with_columns: true }, signal)), schemas: null }
+        : await this.#changed(kept.list, changes, request, signal);
+    const schemas = list.schemas ?? (await this.#schemas(principal, catalog, signal));
+    const next = list === kept?.list ? kept.list : { ...list, schemas };
+    this.#kept.set(key, { list: next, mark: changes.mark, asked });
+    return next;
   }
 
-  async #relations(
-    principal: Principal,
-    { catalog, known }: { readonly catalog: string; readonly known: readonly Relation[] },
+  /** The list with what has changed in it; schemas null = they are to be read again. One that has not changed stays the same object. */
+  async #changed(
+    list: CatalogList,
+    changes: ChangeList,
+    request: Omit<Wanted, 'with_columns'>,
     signal: AbortSignal,
-  ): Promise<{ readonly relations: readonly Relation[]; readonly digest: string }> {
-    const columnsOf = new Map(known.map(({ id, version, columns }) => [`${id} ${version}`, columns]));
-    const withColumns = known.length === 0;
-    const wanted = { principal: toPrincipalMessage(principal), catalog };
-    const heads = await this.#pages({ ...wanted, with_columns: withColumns }, signal);
-    const isKnown = ({ id, version }: Heads[number]): boolean => columnsOf.has(`${id} ${version}`);
-    const changed = withColumns ? [] : heads.filter((head) => !isKnown(head));
-    const fresh = new Map<string, Heads[number]>();
-    for (let at = 0; at < changed.length; at += IDS_MAX) {
-      const ids = changed.slice(at, at + IDS_MAX).map(({ id }) => id);
-      for (const one of await this.#pages({ ...wanted, ids, with_columns: true }, signal)) fresh.set(one.id, one);
+  ): Promise<Pick<CatalogList, 'blocks'> & { readonly schemas: CatalogList['schemas'] | null }> {
+    const { relations: ids, namespaces } = changes;
+    if (ids.length === 0 && !namespaces) return list;
+    const now: Relation[] = [];
+    for (let at = 0; at < ids.length; at += IDS_MAX) {
+      const some = ids.slice(at, at + IDS_MAX);
+      now.push(...(await this.#pages({ ...request, ids: some, with_columns: true }, signal)));
     }
-    // One that is not among the fresh ones was dropped meanwhile.
-    const messages = heads.flatMap((head) => (withColumns || isKnown(head) ? [head] : (fresh.get(head.id) ?? [])));
-    return {
-      relations: messages.map((one) => readRelation(one, columnsOf.get(`${one.id} ${one.version}`) ?? null)),
-      digest: digestOf(messages.map((one) => ({ ...one, columns: '' }))),
-    };
+    return { blocks: changedBlocks(list.blocks, new Set(ids), now), schemas: namespaces ? null : list.schemas };
   }
 
-  async #pages(request: Wanted, signal: AbortSignal): Promise<Heads> {
-    const found: Heads[number][] = [];
+  async #pages(request: Wanted, signal: AbortSignal): Promise<readonly Relation[]> {
+    const found: Relation[] = [];
     for (let after: string | null = ''; after !== null;) {
       signal.throwIfAborted();
       const { relations, more, last }: RelationListMessage = await this.#call('ListRelations', {
@@ -176,7 +179,7 @@ export class RelationLists {
         after,
         limit: PAGE,
       });
-      found.push(...relations);
+      found.push(...relations.map(readRelation));
       after = more ? last : null;
       // A lease that nobody asks for ends, and a long list would come without one each time.
       this.#lease.holds(null);
@@ -215,13 +218,8 @@ export class RelationLists {
 type Turn = { readonly running: Promise<CatalogList>; next: Promise<CatalogList> | null };
 const nothing = (): void => undefined;
 
-function digestOf(messages: readonly object[]): string {
-  const hash = createHash('sha256');
-  for (const message of messages) hash.update(JSON.stringify(message));
-  return hash.digest('base64');
-}
-
-type Heads = RelationListMessage['relations'];
+const bytesOf = ({ blocks, schemas }: CatalogList): number =>
+  blocks.flat().reduce((bytes, { columnBytes }) => bytes + RELATION_BYTES + columnBytes, 1 + schemas.length);
 
 type Wanted = {
   readonly principal: ReturnType<typeof toPrincipalMessage>;

@@ -43,7 +43,7 @@ export function makeCommandContext(
 ): CommandContext {
   const { services, request, active, session } = running;
   const tag = tagOf(command);
-  const { store, names, catalog: shared } = services.sessions;
+  const { store, names, encoded, catalog: shared } = services.sessions;
   const inner = findTransaction(services, request)?.parts;
   const { catalog, journal, commits } = inner ?? {
     catalog: shared,
@@ -61,7 +61,7 @@ export function makeCommandContext(
     what: 'the rows of INFORMATION_SCHEMA that the statement reads',
     key: 'coordinator.metadata_rows_bytes_max',
   });
-  const views = schemaViews({ catalog, names, caller: request.caller, session, take });
+  const views = schemaViews({ catalog, names, caller: request.caller, session, encoded, take });
   const tables = { ...statementTables(source), ...rows, ...ofMetadata, ...views };
   const context: CommandContext = {
     caller: request.caller,

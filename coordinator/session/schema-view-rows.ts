@@ -1,6 +1,5 @@
-import { LRUCache } from 'lru-cache';
+import { setImmediate } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
-import { unreachable } from '#shared/must.ts';
 import { mayDo, type Caller } from '../auth/authenticate.ts';
 import { encodeRows, type TakeBytes } from '../binding/encode-rows.ts';
 import {
@@ -13,30 +12,26 @@ import {
 } from '../binding/schema-views.ts';
 import type { TableRows } from '../binding/table-rows.ts';
 import type { MadeColumn, MadeRow } from '../binding/made-columns.ts';
-import type { MadeValue } from '#shared/made-type.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { Pages } from '../catalog-client/pages.ts';
-import type { Relation } from '../catalog-client/relation.ts';
+import type { RelationBlock } from '../catalog-client/relation-blocks.ts';
 import type { CatalogList } from '../catalog-client/relation-lists.ts';
-import type { Field } from '#shared/iceberg/type.ts';
 import type { NameFinder } from './current-names.ts';
+import type { EncodedBlocks } from './encoded-blocks.ts';
+import { relationRows, type RelationView } from './relation-rows.ts';
 import type { SessionState } from './session.ts';
-import { columnDefault, sqlTypeName } from './sql-type-name.ts';
 
 type Parts = {
   readonly catalog: CatalogClient;
   readonly names: NameFinder;
   readonly caller: Caller;
   readonly session: SessionState;
+  readonly encoded: EncodedBlocks;
   readonly take: TakeBytes;
 };
 
 type Listed = { readonly catalog: string; readonly list: CatalogList };
-
-/** Rows of a list that are kept as they were encoded: of so many requests. */
-const ENCODED_MAX = 16;
-const encoded = new WeakMap<CatalogList, LRUCache<string, TableRows>>();
 
 /** Rows of one page, so that other work may run between two of them. */
 const PAGE_ROWS = 2_000;
@@ -44,35 +39,21 @@ const PAGE_ROWS = 2_000;
 /** The views of INFORMATION_SCHEMA as one statement sees them. */
 export const schemaViews = (parts: Parts): SchemaViews => ({
   schemaView: async (request) => {
-    const { view, title, filters, named, signal } = request;
+    const { view, named, signal } = request;
     const made = madeColumns(view, named);
     const listed: Listed[] = [];
     for (const catalog of await catalogsOf(request, parts)) {
       const list = await listOf(catalog, request, parts);
       if (list !== null) listed.push({ catalog, list });
     }
-    const [only] = listed;
-    const names = made.map(({ name }) => name);
-    const key = JSON.stringify([only?.catalog, view, title, names, filters]);
-    const kept = listed.length === 1 && only !== undefined ? keptOf(only.list) : null;
-    const known = kept?.get(key);
-    if (known !== undefined) {
-      parts.take(known.bytes);
-      return known;
-    }
-    const rows = await encodeRows({ title, columns: made }, pagesOf(listed, request, made), parts.take);
+    const rows =
+      view === 'schemata' || view === 'policy_references'
+        ? await encodeRows({ title: request.title, columns: made }, schemaPages(listed, request, made), parts.take)
+        : await relations(listed, { ...request, view }, made, parts);
     signal.throwIfAborted();
-    const typed = { ...rows, select: wholeSelect(view, made) };
-    kept?.set(key, typed);
-    return typed;
+    return { ...rows, select: wholeSelect(view, made) };
   },
 });
-
-function keptOf(list: CatalogList): LRUCache<string, TableRows> {
-  const known = encoded.get(list) ?? new LRUCache<string, TableRows>({ max: ENCODED_MAX });
-  encoded.set(list, known);
-  return known;
-}
 
 /**
  * The catalogs that a view reads: the one that the query names, or that the session has chosen; else those that a filter names, else the
@@ -111,21 +92,77 @@ async function listOf(
   }
 }
 
-async function* pagesOf(
+type RelationRequest = SchemaViewRequest & { readonly view: RelationView };
+
+/** Rows of tables and views. Those of whole blocks are kept as they were encoded; few places are looked for each time. */
+async function relations(
   listed: readonly Listed[],
-  request: SchemaViewRequest,
+  request: RelationRequest,
+  made: readonly MadeColumn[],
+  { encoded, take }: Parts,
+): Promise<TableRows> {
+  const { view, title, filters } = request;
+  const [, schemas, names] = PLACE_COLUMNS[view].map((column) => filters[column]);
+  const about = { title, columns: made };
+  if (schemas !== undefined || names !== undefined) return encodeRows(about, wantedPages(listed, request, made), take);
+  const parts: TableRows[] = [await encodeRows(about, noPages(), take)];
+  for (const { catalog, list } of listed) {
+    const key = JSON.stringify([catalog, view, made.map(({ name }) => name)]);
+    for (const block of list.blocks) {
+      const known = encoded.get(block, key);
+      if (known !== undefined) take(known.bytes);
+      const rows = known ?? (await encodeRows(about, pagesOf([{ catalog, relations: block }], request, made), take));
+      if (known === undefined) encoded.keep(block, key, rows);
+      parts.push(rows);
+    }
+  }
+  return joined(about, parts);
+}
+
+async function* noPages(): Pages<MadeRow> {}
+
+/** Rows one after the other: the first has the message of the schema, which all have. */
+function joined(about: Pick<TableRows, 'title' | 'columns'>, parts: readonly TableRows[]): TableRows {
+  return {
+    ...about,
+    rowCount: parts.reduce((count, one) => count + one.rowCount, 0),
+    bytes: parts.reduce((bytes, one) => bytes + one.bytes, 0),
+    messages: parts.flatMap(({ messages }, i) => (i === 0 ? messages : messages.slice(1))),
+  };
+}
+
+type Found = { readonly catalog: string; readonly relations: RelationBlock };
+
+function wantedPages(listed: readonly Listed[], request: RelationRequest, made: readonly MadeColumn[]): Pages<MadeRow> {
+  const isWanted = wantedPlaces(PLACE_COLUMNS[request.view], request.filters);
+  const found = listed.map(({ catalog, list }) => {
+    const relations = list.blocks.flatMap((block) =>
+      block.filter(({ schema, name }) => isWanted(catalog, schema, name)),
+    );
+    return { catalog, relations };
+  });
+  return pagesOf(found, request, made);
+}
+
+async function* pagesOf(
+  found: readonly Found[],
+  { view, signal }: RelationRequest,
   made: readonly MadeColumn[],
 ): Pages<MadeRow> {
-  const { view, filters, signal } = request;
-  const isWanted = wantedPlaces(PLACE_COLUMNS[view], filters);
   let page: MadeRow[] = [];
-  for (const { catalog, list } of listed) {
-    for (const row of rowsOf(catalog, list, request, isWanted)) {
-      page.push(made.map(({ name }) => row[name] ?? null));
+  for (const { catalog, relations } of found) {
+    const rowsOf = relationRows(
+      view,
+      catalog,
+      made.map(({ name }) => name),
+    );
+    for (const relation of relations) {
+      for (const row of rowsOf(relation)) page.push(row);
       if (page.length < PAGE_ROWS) continue;
-      signal.throwIfAborted();
       yield page;
       page = [];
+      await setImmediate();
+      signal.throwIfAborted();
     }
   }
   yield page;
@@ -141,71 +178,20 @@ function wantedPlaces(columns: readonly string[], filters: ViewFilters): IsWante
   return (...place) => sets.every((values, i) => values === null || values.has(place[i] ?? ''));
 }
 
-type Row = Readonly<Record<string, MadeValue>>;
-
-function* rowsOf(
-  catalog: string,
-  { relations, schemas }: CatalogList,
-  { view }: SchemaViewRequest,
-  isWanted: IsWanted,
-): Generator<Row> {
+async function* schemaPages(
+  listed: readonly Listed[],
+  { view, filters, signal }: SchemaViewRequest,
+  made: readonly MadeColumn[],
+): Pages<MadeRow> {
   if (view === 'policy_references') return;
-  if (view === 'schemata') {
-    for (const { levels, owner } of schemas) {
-      const schema = schemaName(levels);
-      if (!isWanted(catalog, schema)) continue;
-      const encoding = { default_character_set_name: 'UTF8' };
-      yield { catalog_name: catalog, schema_name: schema, schema_owner: owner, ...encoding };
-    }
-    return;
+  const isWanted = wantedPlaces(PLACE_COLUMNS[view], filters);
+  for (const { catalog, list } of listed) {
+    signal.throwIfAborted();
+    const rows = list.schemas.map(({ levels, owner }): Readonly<Record<string, string | null>> => {
+      const place = { catalog_name: catalog, schema_name: schemaName(levels) };
+      return { ...place, schema_owner: owner, default_character_set_name: 'UTF8' };
+    });
+    const wanted = rows.filter((row) => isWanted(catalog, row['schema_name'] ?? ''));
+    yield wanted.map((row) => made.map(({ name }) => row[name] ?? null));
   }
-  for (const relation of relations) {
-    const schema = schemaName(relation.namespace);
-    if (!isWanted(catalog, schema, relation.name)) continue;
-    const place = { table_catalog: catalog, table_schema: schema, table_name: relation.name };
-    switch (view) {
-      case 'tables':
-        yield { ...place, ...tableRow(relation) };
-        break;
-      case 'views':
-        if (relation.kind === 'VIEW') yield { ...place, view_definition: null, is_updatable: 'NO' };
-        break;
-      case 'columns':
-        for (const [i, field] of relation.columns.fields.entries()) {
-          yield { ...place, ...columnRow(relation, field, i + 1) };
-        }
-        break;
-      default:
-        unreachable(view);
-    }
-  }
-}
-
-const tableRow = ({ kind, owner, rows, bytes, created, comment }: Relation): Row => ({
-  table_type: kind === 'TABLE' ? 'BASE TABLE' : kind,
-  table_owner: owner,
-  row_count: wholeNumber(rows),
-  bytes: wholeNumber(bytes),
-  created,
-  comment,
-  // Nothing binds a policy to a table yet.
-  rls_enabled: false,
-});
-
-const wholeNumber = (text: string | null): bigint | null => (text === null ? null : BigInt(text));
-
-function columnRow({ columns: { keys, intervals } }: Relation, field: Field, position: number): Row {
-  const { type } = field;
-  const isDecimal = type.kind === 'decimal';
-  return {
-    column_name: field.name,
-    ordinal_position: position,
-    data_type: intervals.has(field.name) ? 'INTERVAL' : sqlTypeName(type),
-    is_nullable: field.required ? 'NO' : 'YES',
-    column_default: columnDefault(field.writeDefault),
-    numeric_precision: isDecimal ? type.precision : null,
-    numeric_scale: isDecimal ? type.scale : null,
-    comment: field.doc ?? null,
-    is_primary_key: keys.has(field.id),
-  };
 }

@@ -1,5 +1,6 @@
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { NameFinder } from './current-names.ts';
+import type { EncodedBlocks } from './encoded-blocks.ts';
 import type { SessionStore } from './session-store.ts';
 
 /** The services that statements of all sessions share. */
@@ -7,4 +8,6 @@ export type SessionServices = {
   readonly store: SessionStore;
   readonly names: NameFinder;
   readonly catalog: CatalogClient;
+  /** Rows of INFORMATION_SCHEMA that earlier statements have made. */
+  readonly encoded: EncodedBlocks;
 };

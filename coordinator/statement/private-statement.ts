@@ -18,16 +18,22 @@ const HEAD_WORDS = 4;
 /** Words that may stand before the words of any statement, or between them. They are not counted. */
 const UNCOUNTED: ReadonlySet<string> = new Set(['EXPLAIN', 'ANALYZE', 'OR', 'REPLACE']);
 const ANY_KIND = /\b(?:USER|ACCOUNT|TOKEN|INVITATION|WEBHOOK)\b/i;
+/** Keys of these statements that a secret follows, and the verbs that such statements begin with: their kind may be misspelt. */
+const SECRET_KEYS: ReadonlySet<string> = new Set(['PASSWORD', 'SECRET', 'PUBLIC_KEY', 'INVITATION']);
+const SECRET_VERBS: ReadonlySet<string> = new Set(['CREATE', 'ALTER', 'REDEEM']);
+const PRIVATE_KEY = /PRIVATE KEY-----/;
 
 /** Whether statements that begin with one of these phrases (`Command.words`) are about users, accounts, tokens, invitations or webhooks. */
 export const isPrivateKind = (phrases: readonly string[]): boolean =>
   phrases.some((phrase) => phrase.split(' ').some((word) => PRIVATE_KINDS.has(word) || FURTHER_KINDS.has(word)));
 
 /**
- * Whether a text that does not parse may be such a statement: one of the kinds is among its first words outside of comments. Each part of a
- * text of several statements counts, and so does the statement within an EXPLAIN or a PREPARE.
+ * Whether a text that does not parse may be such a statement: one of the kinds is among its first words outside of comments, or it begins
+ * with a verb of these statements and has a quoted value behind a key of a secret, or it has a private key. Each part of a text of several
+ * statements counts, and so does the statement within an EXPLAIN or a PREPARE.
  */
 export function beginsPrivately(text: string): boolean {
+  if (PRIVATE_KEY.test(text)) return true;
   const tokens = new Tokenizer(text);
   const head = new Head();
   let end = 0;
@@ -39,7 +45,7 @@ export function beginsPrivately(text: string): boolean {
     return false;
   } catch {
     // A quote or a comment that is never closed hides the words behind it.
-    return head.isOpen && ANY_KIND.test(text.slice(end));
+    return head.expectsSecret || (head.isOpen && ANY_KIND.test(text.slice(end)));
   }
 }
 
@@ -49,18 +55,24 @@ class Head {
   #brackets = 0;
   #isPrepare = false;
   #hasVerb = false;
+  #mayHoldSecret = false;
+  /** A key of a secret stands right before. */
+  expectsSecret = false;
 
   /** Whether the next word may name the kind. */
   get isOpen(): boolean {
     return this.#counted < HEAD_WORDS;
   }
 
-  /** Takes the next token of the text. @returns whether it names one of the kinds */
+  /** Takes the next token of the text. @returns whether it names one of the kinds, or is a secret */
   add(text: string, token: Token): boolean {
     if (token.kind === 'symbol') {
       this.#symbol(text.charAt(token.start));
       return false;
     }
+    if (this.expectsSecret && token.kind !== 'word') return true;
+    this.expectsSecret =
+      this.#mayHoldSecret && token.kind === 'word' && SECRET_KEYS.has(foldKeyword(identifierText(text, token)));
     if (token.kind !== 'word' && token.kind !== 'quoted' && token.kind !== 'string') return false;
     const isWord = token.kind === 'word';
     if (!this.isOpen && !(isWord && this.#isPrepare)) return false;
@@ -71,17 +83,22 @@ class Head {
   }
 
   #symbol(symbol: string): void {
+    this.expectsSecret &&= symbol === '=';
     if (symbol === ';') {
       this.#counted = 0;
       this.#brackets = 0;
       this.#isPrepare = false;
       this.#hasVerb = false;
+      this.#mayHoldSecret = false;
     } else if (symbol === '(') this.#brackets += 1;
     else if (symbol === ')') this.#brackets = Math.max(0, this.#brackets - 1);
   }
 
   #count(word: string): void {
-    if (this.#counted === 0) this.#hasVerb = VERBS.has(word);
+    if (this.#counted === 0) {
+      this.#hasVerb = VERBS.has(word);
+      this.#mayHoldSecret = SECRET_VERBS.has(word);
+    }
     if (this.#counted === 0 && word === 'PREPARE') this.#isPrepare = true;
     else if (this.#isPrepare && word === 'AS') {
       this.#counted = 0;

@@ -52,6 +52,12 @@ test.each([
   ["CREATE ROLE r COMMENT 'Hunter2'", 'CREATE ROLE r COMMENT ***'],
   ["ALTER ROLE r SET SCOPE 'Hunter2", 'ALTER ROLE r SET SCOPE ***'],
   ["SHOW USERS LIKE 'a%' /* Hunter2 */", 'SHOW USERS LIKE ***'],
+  ["ALTER USR a SET PASSWORD = 'Hunter2'", 'ALTER *** SET PASSWORD ***'],
+  ["CREAT USR a; CREATE USR a EMAIL 'b' PASSWORD 'Hunter2", '*** CREATE *** EMAIL *** PASSWORD ***'],
+  ['CREATE WEBHOK w URL \'u\' SECRET "Hunter2"', 'CREATE *** URL *** SECRET ***'],
+  ["REDEEM INVITATON 'Hunter2' WITH PASSWORD 'Hunter3'", 'REDEEM *** WITH PASSWORD ***'],
+  ["EXPLAIN ALTER SERVIC ACOUNT s ADD KEYPAIR PUBLIC_KEY 'Hunter2'", 'EXPLAIN ALTER *** KEYPAIR PUBLIC_KEY ***'],
+  ["ALTR KEY '-----BEGIN PRIVATE KEY-----Hunter2'", '***'],
   ["SHOW AUDIT LOG LIKE 'x' LIMIT 5", 'SHOW AUDIT LOG LIKE *** LIMIT ***'],
 ])('of %s stay keywords and one name', (sql, kept) => {
   expect(redacted(sql).text).toBe(kept);
@@ -69,6 +75,8 @@ test.each([
   "INSERT INTO t VALUES ('the user''s secret token')",
   "DESCRIBE SELECT 'x' AS token",
   "NONSENSE about 'a' password, and of b user",
+  "CREATE TABL t (password VARCHAR DEFAULT 'x')",
+  "SELEC * FROM t WHERE password = 'abc'",
 ])('%s stays as it was submitted, and so do its errors', (sql) => {
   const kept = redacted(sql);
   expect(kept).toEqual({ text: sql, secrets: [] });

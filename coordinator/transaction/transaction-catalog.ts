@@ -30,7 +30,10 @@ export const transactionCatalog = (
     if (own.length === 0) return list;
     const keyOf = ({ namespace, name }: Relation): string => JSON.stringify([namespace, name]);
     const changed = new Set(own.map(keyOf));
-    return { ...list, relations: [...list.relations.filter((one) => !changed.has(keyOf(one))), ...own] };
+    const blocks = list.blocks.map((block) => {
+      return block.some((one) => changed.has(keyOf(one))) ? block.filter((one) => !changed.has(keyOf(one))) : block;
+    });
+    return { ...list, blocks: [...blocks, own] };
   },
   async commitTables(principal, _key, transaction) {
     if (!mayWrite) throw readOnly();

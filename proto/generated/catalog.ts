@@ -21,6 +21,7 @@ import type { BucketSettingsInput as _skein_catalog_v1_BucketSettingsInput, Buck
 import type { CatalogCheckInput as _skein_catalog_v1_CatalogCheckInput, CatalogCheck as _skein_catalog_v1_CatalogCheck } from './skein/catalog/v1/CatalogCheck.ts';
 import type { CatalogInternalClient as _skein_catalog_v1_CatalogInternalClient, CatalogInternalDefinition as _skein_catalog_v1_CatalogInternalDefinition } from './skein/catalog/v1/CatalogInternal.ts';
 import type { CatalogListInput as _skein_catalog_v1_CatalogListInput, CatalogList as _skein_catalog_v1_CatalogList } from './skein/catalog/v1/CatalogList.ts';
+import type { ChangeListInput as _skein_catalog_v1_ChangeListInput, ChangeList as _skein_catalog_v1_ChangeList } from './skein/catalog/v1/ChangeList.ts';
 import type { CheckCatalogReplyInput as _skein_catalog_v1_CheckCatalogReplyInput, CheckCatalogReply as _skein_catalog_v1_CheckCatalogReply } from './skein/catalog/v1/CheckCatalogReply.ts';
 import type { CheckCatalogRequestInput as _skein_catalog_v1_CheckCatalogRequestInput, CheckCatalogRequest as _skein_catalog_v1_CheckCatalogRequest } from './skein/catalog/v1/CheckCatalogRequest.ts';
 import type { ClientListInput as _skein_catalog_v1_ClientListInput, ClientList as _skein_catalog_v1_ClientList } from './skein/catalog/v1/ClientList.ts';
@@ -56,6 +57,7 @@ import type { JobListInput as _skein_catalog_v1_JobListInput, JobList as _skein_
 import type { LeaseInput as _skein_catalog_v1_LeaseInput, Lease as _skein_catalog_v1_Lease } from './skein/catalog/v1/Lease.ts';
 import type { LeaseRequestInput as _skein_catalog_v1_LeaseRequestInput, LeaseRequest as _skein_catalog_v1_LeaseRequest } from './skein/catalog/v1/LeaseRequest.ts';
 import type { ListCatalogsRequestInput as _skein_catalog_v1_ListCatalogsRequestInput, ListCatalogsRequest as _skein_catalog_v1_ListCatalogsRequest } from './skein/catalog/v1/ListCatalogsRequest.ts';
+import type { ListChangesRequestInput as _skein_catalog_v1_ListChangesRequestInput, ListChangesRequest as _skein_catalog_v1_ListChangesRequest } from './skein/catalog/v1/ListChangesRequest.ts';
 import type { ListClientsRequestInput as _skein_catalog_v1_ListClientsRequestInput, ListClientsRequest as _skein_catalog_v1_ListClientsRequest } from './skein/catalog/v1/ListClientsRequest.ts';
 import type { ListJobsRequestInput as _skein_catalog_v1_ListJobsRequestInput, ListJobsRequest as _skein_catalog_v1_ListJobsRequest } from './skein/catalog/v1/ListJobsRequest.ts';
 import type { ListNamespacesRequestInput as _skein_catalog_v1_ListNamespacesRequestInput, ListNamespacesRequest as _skein_catalog_v1_ListNamespacesRequest } from './skein/catalog/v1/ListNamespacesRequest.ts';
@@ -133,6 +135,7 @@ export interface ProtoGrpcType {
         CatalogCheck: MessageTypeDefinition<_skein_catalog_v1_CatalogCheckInput, _skein_catalog_v1_CatalogCheck>
         CatalogInternal: SubtypeConstructor<typeof grpc.Client, _skein_catalog_v1_CatalogInternalClient> & { service: _skein_catalog_v1_CatalogInternalDefinition }
         CatalogList: MessageTypeDefinition<_skein_catalog_v1_CatalogListInput, _skein_catalog_v1_CatalogList>
+        ChangeList: MessageTypeDefinition<_skein_catalog_v1_ChangeListInput, _skein_catalog_v1_ChangeList>
         CheckCatalogReply: MessageTypeDefinition<_skein_catalog_v1_CheckCatalogReplyInput, _skein_catalog_v1_CheckCatalogReply>
         CheckCatalogRequest: MessageTypeDefinition<_skein_catalog_v1_CheckCatalogRequestInput, _skein_catalog_v1_CheckCatalogRequest>
         ClientList: MessageTypeDefinition<_skein_catalog_v1_ClientListInput, _skein_catalog_v1_ClientList>
@@ -168,6 +171,7 @@ export interface ProtoGrpcType {
         Lease: MessageTypeDefinition<_skein_catalog_v1_LeaseInput, _skein_catalog_v1_Lease>
         LeaseRequest: MessageTypeDefinition<_skein_catalog_v1_LeaseRequestInput, _skein_catalog_v1_LeaseRequest>
         ListCatalogsRequest: MessageTypeDefinition<_skein_catalog_v1_ListCatalogsRequestInput, _skein_catalog_v1_ListCatalogsRequest>
+        ListChangesRequest: MessageTypeDefinition<_skein_catalog_v1_ListChangesRequestInput, _skein_catalog_v1_ListChangesRequest>
         ListClientsRequest: MessageTypeDefinition<_skein_catalog_v1_ListClientsRequestInput, _skein_catalog_v1_ListClientsRequest>
         ListJobsRequest: MessageTypeDefinition<_skein_catalog_v1_ListJobsRequestInput, _skein_catalog_v1_ListJobsRequest>
         ListNamespacesRequest: MessageTypeDefinition<_skein_catalog_v1_ListNamespacesRequestInput, _skein_catalog_v1_ListNamespacesRequest>

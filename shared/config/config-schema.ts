@@ -1,112 +1,33 @@
 // long file: one table of all settings, so that each is declared, described and checked in one place
 import { availableParallelism } from 'node:os';
 import { machineMemory, WORKER_MEMORY_MIN } from './machine-memory.ts';
-import { invalid, parseBytes, parseDuration } from './parse-setting.ts';
+import {
+  bytes,
+  choice,
+  decimal,
+  duration,
+  integer,
+  list,
+  port,
+  profiles,
+  rate,
+  secret,
+  sizes,
+  string,
+  waits,
+  type Key,
+} from './setting-kinds.ts';
+
+const OBJECT_RANGES =
+  'on: only the columns and row groups of an object that a task reads are fetched, into a file with holes; off: whole objects; poisoned: as on, with garbage in the holes, for tests';
+const MIB = 2 ** 20;
+const GIB = 2 ** 30;
 
 /**
  * The one configuration schema: every limit, port, duration and secret of every service, with its default and its meaning.
  * Precedence: defaults < `skein.yaml` < `SKEIN_*` environment < flags (`load-config.ts`). A key `worker.memory_limit` is
  * `worker: { memory_limit: ... }` in YAML and `SKEIN_WORKER_MEMORY_LIMIT` in the environment.
  */
-type Key<T> = {
-  readonly type: 'string' | 'integer' | 'bytes' | 'duration' | 'list';
-  readonly default: T;
-  readonly doc: string;
-  readonly secret: boolean;
-  /** Parses a text; throws INVALID_CONFIGURATION with the expected form (the caller names the key). */
-  readonly parse: (text: string) => T;
-};
-
-const string = (value: string, doc: string): Key<string> => ({
-  type: 'string',
-  default: value,
-  doc,
-  secret: false,
-  parse: (t) => t,
-});
-const secret = (doc: string): Key<string> => ({ ...string('', doc), secret: true });
-const bytes = (value: number, doc: string): Key<number> => ({
-  type: 'bytes',
-  default: value,
-  doc,
-  secret: false,
-  parse: parseBytes,
-});
-const duration = (valueMs: number, doc: string): Key<number> => ({
-  type: 'duration',
-  default: valueMs,
-  doc,
-  secret: false,
-  parse: parseDuration,
-});
-const list = (doc: string): Key<readonly string[]> => ({
-  type: 'list',
-  default: [],
-  doc,
-  secret: false,
-  parse: (t) =>
-    t
-      .split(',')
-      .map((x) => x.trim())
-      .filter((x) => x !== ''),
-});
-/** Three sizes: of an interactive, a medium and a batch query. */
-const sizes = (value: readonly [string, string, string], doc: string): Key<readonly string[]> => ({
-  ...list(doc),
-  default: value,
-  parse: (t) => {
-    const given = t.split(',').map((one) => one.trim());
-    if (given.length === 3 && given.map(parseBytes).every((size) => size >= 1)) return given;
-    return invalid('three sizes such as 256MB,512MB,1GB', t);
-  },
-});
-/** Times to wait, each for the next turn. */
-const waits = (value: readonly string[], doc: string): Key<readonly string[]> => ({
-  ...list(doc),
-  default: value,
-  parse: (t) => {
-    const given = t.split(',').map((one) => one.trim());
-    return given.map(parseDuration).every((ms) => ms >= 1) ? given : invalid('durations such as 30s,2m,8m', t);
-  },
-});
-const integer = (value: number, min: number, max: number, doc: string): Key<number> => ({
-  type: 'integer',
-  default: value,
-  doc,
-  secret: false,
-  parse: (t) => {
-    const n = /^\s*-?\d+\s*$/.test(t) ? Number(t) : Number.NaN;
-    return n >= min && n <= max ? n : invalid(`an integer from ${min} to ${max}`, t);
-  },
-});
-const decimal = (value: number, min: number, max: number, doc: string): Key<number> => ({
-  ...integer(value, min, max, doc),
-  parse: (t) => {
-    const n = /^\s*\d+(\.\d+)?\s*$/.test(t) ? Number(t) : Number.NaN;
-    return n >= min && n <= max ? n : invalid(`a number from ${min} to ${max}`, t);
-  },
-});
-/** A number; or `cores`, which stands for that of the live workers. */
-const rate = (doc: string): Key<number | 'cores'> => ({
-  ...string('cores', doc),
-  default: 'cores',
-  parse: (t) => (t.trim() === 'cores' ? 'cores' : decimal(0, 0, 1_000_000, doc).parse(t)),
-});
-const choice = <T extends string>(value: T, others: readonly T[], doc: string): Key<T> => ({
-  type: 'string',
-  default: value,
-  doc,
-  secret: false,
-  parse: (t) => {
-    const found = [value, ...others].find((one) => one === t.trim());
-    return found ?? invalid([value, ...others].join(' or '), t);
-  },
-});
-const port = (value: number, doc: string): Key<number> => integer(value, 0, 65_535, `${doc} (0 = any free port)`);
-
-const MIB = 2 ** 20;
-const GIB = 2 ** 30;
-
 export const CONFIG = {
   data_dir: string('.skein', 'Folder of everything that one machine’s cluster keeps'),
   host: string('127.0.0.1', 'Address that public ports bind to'),
@@ -241,6 +162,9 @@ export const CONFIG = {
   'catalog.cors_origins': list('Origins of browsers’ clients, such as https://app.example.com; * = any'),
   'catalog.client_roots': list(
     'Locations below which POST /v1/catalogs may place a catalog; empty = the default place only',
+  ),
+  'catalog.storage_profiles': profiles(
+    'Places in buckets, by name, for catalogs of POST /v1/catalogs: storage, and the flags of skein admin catalog create',
   ),
   'catalog.key_rotation': duration(30 * 86_400_000, 'Age at which the signing key is replaced'),
   'catalog.metrics_reports_max': integer(1_000, 1, 1_000_000, 'Metrics reports that are kept of one table'),
@@ -582,6 +506,7 @@ export const CONFIG = {
     '',
     'Folder in which each worker has one of its name for these copies; empty = <data_dir>/disk-cache',
   ),
+  'worker.object_ranges': choice<'on' | 'off' | 'poisoned'>('on', ['off', 'poisoned'], OBJECT_RANGES),
   'worker.disk_cache_file_min': bytes(MIB, 'Size of the smallest data file that is copied'),
   'worker.disk_cache_time': duration(3_600_000, 'Time without use after which a copy is removed'),
   'worker.drain_timeout': duration(

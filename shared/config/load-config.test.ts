@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { childEnvironment, loadConfig, type FlagSetting } from './load-config.ts';
+import { readStorageProfiles } from './storage-profiles.ts';
 import { SkeinError } from '#shared/error.ts';
 
 let workingDir: string;
@@ -184,12 +185,18 @@ test('the files of a certificate are set together; the secret is a value or a fi
 });
 
 test('a child reads back exactly the configuration of its parent, whatever files say', () => {
-  file('worker.cores: 3\ncluster: {workers: [a:1, b:2]}\nhost: 127.0.0.5\n');
+  file(
+    'worker.cores: 3\ncluster: {workers: [a:1, b:2]}\nhost: 127.0.0.5\ncatalog.storage_profiles: {lake: {storage: "s3://b/p", path_style: true}}\n',
+  );
   const flags = [flag('up.workers', '2'), flag('host', '127.0.0.1'), flag('admin.password', 'pä ss=1')];
   const parent = load({ SKEIN_WORKER_MEMORY_LIMIT: '100MiB' }, flags);
   const environment = childEnvironment(parent, { UV_THREADPOOL_SIZE: '32' });
   expect(environment['UV_THREADPOOL_SIZE']).toBe('32');
   expect(loadConfig({ workingDir, environment }).config).toEqual(parent.config);
+  expect(readStorageProfiles(parent.config['catalog.storage_profiles']).get('lake')).toEqual({
+    storage: 's3://b/p',
+    settings: { 'path-style': 'true' },
+  });
 });
 
 test('a secret that does not parse is not shown', () => {

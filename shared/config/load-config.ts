@@ -155,6 +155,9 @@ function flatten(node: unknown, path: string, file: string): readonly Setting[] 
     if (Array.isArray(node) && CONFIG[path].type === 'list' && node.every((item) => typeof item === 'string')) {
       return [{ key: path, text: node.join(','), source }];
     }
+    if (CONFIG[path].type === 'map' && node !== null && typeof node === 'object' && !Array.isArray(node)) {
+      return [{ key: path, text: JSON.stringify(node), source }];
+    }
     throw invalid(`${path} in ${file}: expected a ${CONFIG[path].type}`);
   }
   if (node !== null && typeof node === 'object' && !Array.isArray(node)) {

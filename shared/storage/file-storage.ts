@@ -54,7 +54,8 @@ export const fileStorage: Storage = {
         return {
           sizeBytes: file.sizeBytes,
           tail,
-          crc: null,
+          etag: '',
+          checksums: null,
           read: (offset, length) => guard(uri, () => file.read(offset, length)),
           [Symbol.asyncDispose]: () => file[Symbol.asyncDispose](),
         };

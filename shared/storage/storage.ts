@@ -1,3 +1,5 @@
+import { SkeinError } from '#shared/error.ts';
+
 /**
  * The files of a warehouse, by location. The catalog, coordinators, workers and `skein load` access them only through `openStorage`. The
  * methods are those that both a file system and an object store can implement: a file is written once and whole, and never changes.
@@ -10,8 +12,11 @@ export interface Storage {
   readonly isLocal: boolean;
   /** Reads a whole file. @throws FileTooLarge when it has more than `bytesMax` bytes, FileNotFound */
   read(location: string, bytesMax: number): Promise<Uint8Array>;
-  /** Reads bytes `[offset, offset + length)` of a file; fewer where it ends. @throws FileNotFound */
-  readRange(location: string, offset: number, length: number): Promise<Buffer>;
+  /**
+   * Reads bytes `[offset, offset + length)` of a file; fewer where it ends. @throws FileNotFound, FileReplaced
+   * @param etag of the file that is meant, as `openFile` has told it
+   */
+  readRange(location: string, offset: number, length: number, etag?: string): Promise<Buffer>;
   /**
    * Opens a file for reads of several ranges and reads its last bytes, which an object store answers in one request. @throws FileNotFound
    */
@@ -23,10 +28,10 @@ export interface Storage {
   write(location: string, bytes: Uint8Array): Promise<void>;
   /**
    * Creates a file of bytes that come one after the other, like `write`. @returns its size
-   * @param crc CRC-32 of all bytes, where the caller knows it: a store that is not a file system keeps it with the file
+   * @param checksums of the bytes, where the caller knows them: a store that is not a file system keeps them with the file
    * @throws also what the bytes throw: then there is no file
    */
-  writeStream(location: string, chunks: AsyncIterable<Uint8Array>, crc?: number): Promise<number>;
+  writeStream(location: string, chunks: AsyncIterable<Uint8Array>, checksums?: Checksums): Promise<number>;
   /**
    * Gives a whole file its final name, in the place of a file of that name, and makes the folders that it needs. An object store copies it
    * within itself and then deletes the earlier name: readers of the final one see the old file or the new one. @throws FileNotFound
@@ -64,6 +69,12 @@ export interface Storage {
   localPath(location: string): string;
 }
 
+/**
+ * CRC-32 of a whole file and, of a Parquet file, of its segments (`worker/scan/segments.ts`), so that a reader of one column can compare
+ * what it reads.
+ */
+export type Checksums = { readonly crc: number; readonly segments: readonly number[] | null };
+
 export type ListedFile = {
   readonly location: string;
   readonly sizeBytes: number;
@@ -77,12 +88,14 @@ export type ListedFile = {
 export type FileReader = Pick<Storage, 'read'>;
 
 /** A file open for reads. All reads see the file that was opened, even when another one replaces it. */
-interface OpenedFile extends AsyncDisposable {
+export interface OpenedFile extends AsyncDisposable {
   readonly sizeBytes: number;
   /** The last bytes, as many as `openFile` asked for; fewer in a smaller file. */
   readonly tail: Buffer;
-  /** CRC-32 of the whole file as its writer told the store; null when none did. */
-  readonly crc: number | null;
+  /** Another one whenever the file has been replaced; empty when nobody can tell. */
+  readonly etag: string;
+  /** Told by its writer to the store, of its bytes; null when it did not. */
+  readonly checksums: Checksums | null;
   /** Reads bytes `[offset, offset + length)`; fewer where the file ends. */
   read(offset: number, length: number): Promise<Buffer>;
 }
@@ -98,6 +111,13 @@ export class FileNotFound extends Error {
 
 /** Thrown when a folder, a pipe or a device has the name. */
 export class NotAFile extends FileNotFound {}
+
+/** Thrown by a read of a file that another one has replaced since it was opened. */
+export class FileReplaced extends SkeinError {
+  constructor(uri: string, cause: unknown) {
+    super('STORAGE_ERROR', `${uri} was replaced while it was read`, { cause });
+  }
+}
 
 export class FileTooLarge extends Error {
   constructor(uri: string, bytesMax: number) {

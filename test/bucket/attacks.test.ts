@@ -6,11 +6,11 @@ import { presignRequest } from '#catalog/delegation/sign/sign-request.ts';
 import { readStoreUri } from '#catalog/delegation/sign/store-uri.ts';
 import type { S3Credential } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
-import { addBucketCatalog } from '#test/support/bucket-catalog.ts';
-import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
+import { addBucketCatalog, startBucketCatalog, type BucketCatalog } from '#test/support/bucket-catalog.ts';
+import type { RestAnswer, TestCatalog } from '#test/support/catalog.ts';
 import { locationOf, SCHEMA } from '#test/support/catalog-requests.ts';
-import { MINIO_BUILD_MS, startMinio, type Minio } from '#test/support/minio.ts';
-import { startStsRelay, type StsRelay } from '#test/support/sts-relay.ts';
+import { MINIO_BUILD_MS, type Minio } from '#test/support/minio.ts';
+import type { StsRelay } from '#test/support/sts-relay.ts';
 import { sendRaw, signWith, storeWays, type Outcome, type Sent, type StoreWay } from './store-ways.ts';
 
 /**
@@ -22,6 +22,7 @@ const ROOT = '/warehouse/lake/fixed';
 const OWN = `${ROOT}/orders`;
 const TABLE = '/v1/cloud/namespaces/s/tables/orders';
 
+let store: BucketCatalog;
 let minio: Minio;
 let sts: StsRelay;
 let catalog: TestCatalog;
@@ -47,20 +48,16 @@ const textAt = async (target: string): Promise<string> => {
 };
 
 beforeAll(async () => {
-  minio = await startMinio();
-  for (const bucket of ['warehouse', 'elsewhere']) await minio.makeBucket(bucket);
-  sts = await startStsRelay(minio.endpoint);
-  catalog = await startTestCatalog();
-  const settings = { 'sts-endpoint': sts.endpoint };
-  await addBucketCatalog(catalog, minio, { name: 'cloud', location: 's3://warehouse/lake', settings });
+  store = await startBucketCatalog();
+  ({ minio, sts, catalog } = store);
+  await minio.makeBucket('elsewhere');
   await catalog.call('CreateTenant', { name: 'rival', admin_user: 'eve', admin_password: 'a long enough password' });
   await addBucketCatalog(catalog, minio, {
     name: 'theirs',
     location: 's3://warehouse/rival',
     tenant: 'rival',
-    settings,
+    settings: { 'sts-endpoint': sts.endpoint },
   });
-  await post('/v1/cloud/namespaces', { namespace: ['s'] });
   for (const name of ['orders', 'orders2']) {
     expect((await createAt(name, `s3://warehouse/lake/fixed/${name}`)).status).toBe(200);
     await put(`s3://warehouse/lake/fixed/${name}/data/one`, name);
@@ -73,11 +70,7 @@ beforeAll(async () => {
   uploadId = /<UploadId>([^<]+)/.exec(body)?.[1] ?? '';
 }, MINIO_BUILD_MS);
 
-afterAll(async () => {
-  await catalog?.[Symbol.asyncDispose]();
-  await sts?.[Symbol.asyncDispose]();
-  await minio?.[Symbol.asyncDispose]();
-});
+afterAll(() => store?.[Symbol.asyncDispose]());
 
 /** The text of an object, which is then deleted. */
 async function taken(target: string): Promise<string> {
@@ -136,6 +129,13 @@ const attacks = (): Readonly<Record<string, Attack>> => ({
   'an object beside, by an escaped slash': get(`${OWN}%2f..%2forders2/data/one`),
   'a list of the parent': list('list-type=2&prefix=lake%2Ffixed%2F'),
   'a list without the slash': list('list-type=2&prefix=lake%2Ffixed%2Forders'),
+  'a list of a folder beside, by ..': {
+    ...list('list-type=2&prefix=lake%2Ffixed%2Forders%2F..%2Forders2%2F'),
+    harm: ({ body }) => body.includes('orders2/data/one'),
+  },
+  'an object beside, by .. escaped twice behind what is no escape': get(
+    `${OWN}/%25zz/%252e%252e/%252e%252e/orders2/data/one`,
+  ),
   'a list of the bucket': list('list-type=2'),
   'a list of the first version': list('prefix=lake%2Ffixed%2F'),
   'a list with two prefixes': list('list-type=2&prefix=lake%2Ffixed%2Forders%2F&prefix=lake%2Ffixed%2F'),

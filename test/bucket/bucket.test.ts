@@ -2,42 +2,31 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStorage } from '#shared/storage/open-storage.ts';
-import { makeBucketCatalog } from '#test/support/bucket-catalog.ts';
+import { startBucketCluster, objectsBelow, type BucketCluster } from '#test/support/bucket-catalog.ts';
 import { projectRoot, settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
 import { differences } from '#test/support/compare-rows.ts';
-import { MINIO_BUILD_MS, startMinio, type Minio } from '#test/support/minio.ts';
-import { startOwnCluster } from '#test/support/resources.ts';
+import { MINIO_BUILD_MS, type Minio } from '#test/support/minio.ts';
 import { tpchAnswers } from '#test/support/tpch-duckdb.ts';
 import { TPCH_QUERIES } from '#test/tpch/tpch-queries.ts';
 
+let store: BucketCluster;
 let minio: Minio;
 let cluster: StartedCluster;
 
 beforeAll(async () => {
-  minio = await startMinio();
-  await minio.makeBucket('warehouse');
-  cluster = await startOwnCluster({ env: settingsEnv({ 'coordinator.orphan_retention_min': '0s' }) });
-  await makeBucketCatalog(cluster, minio, { name: 'cloud', location: 's3://warehouse/lake' });
+  store = await startBucketCluster({ env: settingsEnv({ 'coordinator.orphan_retention_min': '0s' }) });
+  ({ minio, cluster } = store);
   await cluster.sql('CREATE SCHEMA cloud.s');
 }, MINIO_BUILD_MS);
 
-afterAll(async () => {
-  await cluster?.stop();
-  await minio?.[Symbol.asyncDispose]();
-});
-
-async function objectsBelow(folder: string): Promise<readonly string[]> {
-  const found: string[] = [];
-  for await (const page of openStorage(folder, minio.key).list(folder)) found.push(...page);
-  return found;
-}
+afterAll(() => store?.[Symbol.asyncDispose]());
 
 test('rows are written to a bucket and read from it', async () => {
   await cluster.sql('CREATE TABLE cloud.s.t (id BIGINT, name VARCHAR)');
   await cluster.sql(`INSERT INTO cloud.s.t SELECT i, 'n' || i FROM range(10000) AS r(i)`);
   expect(await cluster.sql('SELECT count(*), sum(id) FROM cloud.s.t')).toEqual([[10000, '49995000']]);
   expect(await cluster.sql('SELECT name FROM cloud.s.t WHERE id = 4711')).toEqual([['n4711']]);
-  const objects = await objectsBelow('s3://warehouse/lake');
+  const objects = await objectsBelow(minio, 's3://warehouse/lake');
   expect(objects.some((one) => one.endsWith('.parquet'))).toBe(true);
   expect(objects.some((one) => one.endsWith('.metadata.json'))).toBe(true);
 });
@@ -64,7 +53,7 @@ test('a statement that fails leaves no object', async () => {
   await expect(
     cluster.sql(`CREATE TABLE cloud.s.failing AS SELECT i AS id, error('no') AS e FROM range(10) AS r(i)`),
   ).rejects.toThrow();
-  expect((await objectsBelow('s3://warehouse/lake')).filter((one) => one.includes('failing'))).toEqual([]);
+  expect((await objectsBelow(minio, 's3://warehouse/lake')).filter((one) => one.includes('failing'))).toEqual([]);
 });
 
 test('files of a stage go in and out', async () => {
@@ -89,9 +78,9 @@ test('a dropped table that is purged leaves no object', async () => {
   await cluster.sql('CREATE TABLE cloud.s.gone AS SELECT 1 AS id');
   const { body } = await cluster.catalog('GET', '/v1/cloud/namespaces/s/tables/gone');
   const { location } = (body as { metadata: { location: string } }).metadata;
-  expect((await objectsBelow(location)).length).toBeGreaterThan(2);
+  expect((await objectsBelow(minio, location)).length).toBeGreaterThan(2);
   await cluster.sql('DROP TABLE cloud.s.gone PURGE');
-  await expect.poll(() => objectsBelow(location), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => objectsBelow(minio, location), { timeout: 20_000 }).toEqual([]);
 });
 
 test('snapshots that expire and orphans take their objects with them, by thousands, and nothing else', async () => {
@@ -100,7 +89,7 @@ test('snapshots that expire and orphans take their objects with them, by thousan
   const { body } = await cluster.catalog('GET', '/v1/cloud/namespaces/s/tables/kept');
   const { location } = (body as { metadata: { location: string } }).metadata;
   const data = async (): Promise<readonly string[]> =>
-    (await objectsBelow(location)).filter((one) => one.endsWith('.parquet'));
+    (await objectsBelow(minio, location)).filter((one) => one.endsWith('.parquet'));
   const before = await data();
   await cluster.sql("ALTER TABLE cloud.s.kept EXECUTE expire_snapshots(retention_threshold => '0s')");
   expect((await data()).length).toBeLessThan(before.length);

@@ -1,13 +1,12 @@
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeBucketCatalog } from '#test/support/bucket-catalog.ts';
+import { startBucketCluster, type BucketCluster } from '#test/support/bucket-catalog.ts';
 import { settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
-import { MINIO_BUILD_MS, startMinio, type Minio } from '#test/support/minio.ts';
-import { startOwnCluster } from '#test/support/resources.ts';
-import { startStoreProxy, type StoreProxy } from '#test/support/store-proxy.ts';
+import { MINIO_BUILD_MS } from '#test/support/minio.ts';
+import type { StoreProxy } from '#test/support/store-proxy.ts';
 
-let minio: Minio;
+let store: BucketCluster;
 let proxy: StoreProxy;
 let cluster: StartedCluster;
 
@@ -16,21 +15,13 @@ const SUM = 'SELECT count(*), sum(id), count(DISTINCT text) FROM cloud.c.t';
 const ROWS_OF_SUM = [[ROWS, String((ROWS * (ROWS - 1)) / 2), ROWS]];
 
 beforeAll(async () => {
-  minio = await startMinio();
-  await minio.makeBucket('warehouse');
-  proxy = await startStoreProxy(minio.endpoint);
-  cluster = await startOwnCluster({ workers: 1, env: settingsEnv({ 'worker.row_cache_memory': '0' }) });
-  const throughProxy = { ...minio, endpoint: proxy.endpoint };
-  await makeBucketCatalog(cluster, throughProxy, { name: 'cloud', location: 's3://warehouse/lake' });
+  store = await startBucketCluster({ workers: 1, env: settingsEnv({ 'worker.row_cache_memory': '0' }) });
+  ({ proxy, cluster } = store);
   await cluster.sql('CREATE SCHEMA cloud.c');
   await cluster.sql(`CREATE TABLE cloud.c.t AS SELECT i AS id, hash(i)::VARCHAR AS text FROM range(${ROWS}) AS r(i)`);
 }, MINIO_BUILD_MS);
 
-afterAll(async () => {
-  await cluster?.stop();
-  await proxy?.[Symbol.asyncDispose]();
-  await minio?.[Symbol.asyncDispose]();
-});
+afterAll(() => store?.[Symbol.asyncDispose]());
 
 /** Bytes that a query reads from the store. */
 async function readBytes(): Promise<number> {
@@ -51,7 +42,7 @@ async function restartWorker(): Promise<void> {
 
 async function keptFiles(): Promise<readonly string[]> {
   const names = await readdir(cluster.dataDir, { recursive: true });
-  return names.filter((name) => /kept\/.*\/\d+-[0-9a-f]+$/.test(name)).map((name) => join(cluster.dataDir, name));
+  return names.filter((name) => /kept\/.*\.data$/.test(name)).map((name) => join(cluster.dataDir, name));
 }
 
 test('what was read once is not fetched again, also after a restart', async () => {

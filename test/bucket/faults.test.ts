@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { openStorage } from '#shared/storage/open-storage.ts';
 import { S3Client } from '#shared/storage/s3/s3-client.ts';
-import { makeBucketCatalog } from '#test/support/bucket-catalog.ts';
+import { startBucketCluster, objectsBelow, type BucketCluster } from '#test/support/bucket-catalog.ts';
 import { settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
-import { MINIO_BUILD_MS, startMinio, type Minio } from '#test/support/minio.ts';
-import { startOwnCluster } from '#test/support/resources.ts';
-import { startStoreProxy, type StoreProxy } from '#test/support/store-proxy.ts';
+import { MINIO_BUILD_MS, type Minio } from '#test/support/minio.ts';
+import type { StoreProxy } from '#test/support/store-proxy.ts';
 
+let store: BucketCluster;
 let minio: Minio;
 let proxy: StoreProxy;
 let cluster: StartedCluster;
@@ -17,14 +16,11 @@ let cluster: StartedCluster;
 const ROWS = 400_000;
 
 beforeAll(async () => {
-  minio = await startMinio();
-  await minio.makeBucket('warehouse');
-  proxy = await startStoreProxy(minio.endpoint, 7);
-  cluster = await startOwnCluster({
+  store = await startBucketCluster({
+    seed: 7,
     env: settingsEnv({ 'worker.disk_cache_size': '0', 'worker.row_cache_memory': '0' }),
   });
-  const throughProxy = { ...minio, endpoint: proxy.endpoint };
-  await makeBucketCatalog(cluster, throughProxy, { name: 'cloud', location: 's3://warehouse/lake' });
+  ({ minio, proxy, cluster } = store);
   await cluster.sql('CREATE SCHEMA cloud.f');
   await cluster.sql(
     `CREATE TABLE cloud.f.base PARTITIONED BY (bucket(8, id)) AS SELECT i AS id, hash(i)::VARCHAR AS text FROM range(${ROWS}) AS r(i)`,
@@ -37,11 +33,7 @@ afterEach(async () => {
   await proxy?.openPort();
 });
 
-afterAll(async () => {
-  await cluster?.stop();
-  await proxy?.[Symbol.asyncDispose]();
-  await minio?.[Symbol.asyncDispose]();
-});
+afterAll(() => store?.[Symbol.asyncDispose]());
 
 const BASE = 'SELECT count(*), sum(id), count(DISTINCT text) FROM cloud.f.base';
 const BASE_ROWS = [[ROWS, String((ROWS * (ROWS - 1)) / 2), ROWS]];
@@ -52,12 +44,6 @@ async function rowsOrNull(sql: string, timeoutMs = 120_000): Promise<readonly (r
   if (status === 200) return body.rows ?? [];
   expect(body.sql_state, `${sql}: ${body.message}`).toMatch(/^[0-9A-Z]{5}$/);
   return null;
-}
-
-async function objectsBelow(folder: string): Promise<readonly string[]> {
-  const found: string[] = [];
-  for await (const page of openStorage(folder, minio.key).list(folder)) found.push(...page);
-  return found;
 }
 
 /** Reads and writes, one after the other. @returns how many ended well; each that did is right, and so is the table afterwards */
@@ -188,7 +174,7 @@ test.each(['statement', 'worker', 'coordinator'] as const)(
   'a %s that ends in the middle of an upload leaves neither upload nor object',
   async (what) => {
     await answering();
-    const before = await objectsBelow('s3://warehouse/lake');
+    const before = await objectsBelow(minio, 's3://warehouse/lake');
     proxy.set({ bytesPerSecond: 4e6 });
     const queryId = randomUUID();
     const running = cluster
@@ -209,7 +195,7 @@ test.each(['statement', 'worker', 'coordinator'] as const)(
     proxy.set({});
     await expect.poll(openUploads, { timeout: 45_000 }).toBe(0);
     const left = async (): Promise<readonly string[]> =>
-      (await objectsBelow('s3://warehouse/lake')).filter((one) => !before.includes(one));
+      (await objectsBelow(minio, 's3://warehouse/lake')).filter((one) => !before.includes(one));
     if (status === 200) expect(await cluster.sql(`SELECT count(*) FROM cloud.f.large_${what}`)).toEqual([[1_600_000]]);
     else await expect.poll(left, { timeout: 45_000 }).toEqual([]);
   },
@@ -219,13 +205,13 @@ test.each(['statement', 'worker', 'coordinator'] as const)(
 test('a statement that fails or is cancelled while it writes leaves no object', async () => {
   await answering();
   proxy.set({ bytesPerSecond: 2e6 });
-  const before = await objectsBelow('s3://warehouse/lake');
+  const before = await objectsBelow(minio, 's3://warehouse/lake');
   const { body } = await cluster.query('CREATE TABLE cloud.f.cancelled AS SELECT id, text FROM cloud.f.base', {
     timeoutMs: 6_000,
   });
   expect(body.sql_state).toBe('57014');
   proxy.set({});
   const left = async (): Promise<readonly string[]> =>
-    (await objectsBelow('s3://warehouse/lake')).filter((one) => !before.includes(one));
+    (await objectsBelow(minio, 's3://warehouse/lake')).filter((one) => !before.includes(one));
   await expect.poll(left, { timeout: 15_000 }).toEqual([]);
 });

@@ -1,26 +1,21 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeBucketCatalog } from '#test/support/bucket-catalog.ts';
+import { startBucketCluster, makeBucketCatalog, type BucketCluster } from '#test/support/bucket-catalog.ts';
 import type { StartedCluster } from '#test/support/cluster.ts';
-import { MINIO_BUILD_MS, startMinio, type Minio } from '#test/support/minio.ts';
+import { MINIO_BUILD_MS, type Minio } from '#test/support/minio.ts';
 import { processHolds } from '#test/support/process-memory.ts';
-import { startOwnCluster } from '#test/support/resources.ts';
 
+let store: BucketCluster;
 let minio: Minio;
 let cluster: StartedCluster;
 
 beforeAll(async () => {
-  minio = await startMinio();
-  await minio.makeBucket('warehouse');
-  cluster = await startOwnCluster();
-  await makeBucketCatalog(cluster, minio, { name: 'cloud', location: 's3://warehouse/lake' });
+  store = await startBucketCluster();
+  ({ minio, cluster } = store);
 }, MINIO_BUILD_MS);
 
-afterAll(async () => {
-  await cluster?.stop();
-  await minio?.[Symbol.asyncDispose]();
-});
+afterAll(() => store?.[Symbol.asyncDispose]());
 
 test('check says that the bucket does what it must, and that keys are refused beyond their folder', async () => {
   const lines = (await cluster.cliOk(['admin', 'catalog', 'check', 'cloud'])).trim().split('\n');

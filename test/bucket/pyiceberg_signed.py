@@ -5,6 +5,7 @@ import sys
 
 import pyarrow as pa
 from pyiceberg.catalog import load_catalog
+from pyiceberg.expressions import EqualTo
 
 url, token, name = sys.argv[1:4]
 delegation = {"header.X-Iceberg-Access-Delegation": "remote-signing"}
@@ -22,5 +23,7 @@ table.append(pa.table({"a": [1, 2, 3]}))
 seen["rows"] = rows()
 catalog.load_table("pys.t").append(pa.table({"a": [4]}))
 seen["appended"] = rows()
+catalog.load_table("pys.t").delete(EqualTo("a", 2))
+seen["kept"] = rows()
 seen["io"] = type(table.io).__name__
 print(json.dumps(seen))

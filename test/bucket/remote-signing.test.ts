@@ -1,33 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStorage } from '#shared/storage/open-storage.ts';
-import { addBucketCatalog } from '#test/support/bucket-catalog.ts';
-import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
+import { startBucketCatalog, type BucketCatalog } from '#test/support/bucket-catalog.ts';
+import type { RestAnswer, TestCatalog } from '#test/support/catalog.ts';
 import { locationOf, SCHEMA } from '#test/support/catalog-requests.ts';
-import { MINIO_BUILD_MS, startMinio, type Minio } from '#test/support/minio.ts';
+import { MINIO_BUILD_MS, type Minio } from '#test/support/minio.ts';
 import { pythonIn } from '#test/support/python.ts';
 import { sendRaw, type Outcome } from './store-ways.ts';
 
 const SIGNED = { 'X-Iceberg-Access-Delegation': 'remote-signing' };
 
+let store: BucketCatalog;
 let minio: Minio;
 let catalog: TestCatalog;
 
 beforeAll(async () => {
-  minio = await startMinio();
-  await minio.makeBucket('warehouse');
-  catalog = await startTestCatalog();
-  await addBucketCatalog(catalog, minio, { name: 'cloud', location: 's3://warehouse/lake' });
-  const settings = { flavor: 'compatible', 'path-style': 'true' };
-  await addBucketCatalog(catalog, minio, { name: 'plain', location: 's3://warehouse/plain', settings });
-  for (const name of ['cloud', 'plain']) {
-    await catalog.rest('POST', `/v1/${name}/namespaces`, { body: { namespace: ['s'] } });
-  }
+  store = await startBucketCatalog();
+  ({ minio, catalog } = store);
 }, MINIO_BUILD_MS);
 
-afterAll(async () => {
-  await catalog?.[Symbol.asyncDispose]();
-  await minio?.[Symbol.asyncDispose]();
-});
+afterAll(() => store?.[Symbol.asyncDispose]());
 
 type Table = { readonly path: string; readonly location: string; readonly uri: string };
 
@@ -137,6 +128,7 @@ describe('is refused', () => {
     ['the bucket itself', { uri: 'BUCKET' }, 403],
     ['a deletion of many without its body', { method: 'POST', uri: 'BUCKET?delete' }, 400],
     ['a deletion of many with a broken body', { method: 'POST', uri: 'BUCKET?delete', body: '<Delete' }, 400],
+    ['a list of a folder with ..', { uri: 'BUCKET?list-type=2&prefix=PREFIX%2F..%2Fx%2F' }, 400],
     ['a version', { uri: 'OBJECT?versionId=1' }, 403],
     ['the rights of an object', { method: 'PUT', uri: 'OBJECT?acl' }, 403],
     ['a list that gives rights', { method: 'PUT', headers: { 'x-amz-acl': 'public-read' } }, 403],
@@ -145,6 +137,7 @@ describe('is refused', () => {
   ])('%s', async (_name, changed, status) => {
     const text = JSON.stringify(changed)
       .replaceAll('BUCKET', `${minio.endpoint}/warehouse`)
+      .replaceAll('PREFIX', encodeURIComponent(table.location.slice('s3://warehouse/'.length)))
       .replaceAll('OBJECT', `${table.uri}/data/one`)
       .replaceAll('SOURCE', `/${table.location.slice('s3://'.length)}/data/one`);
     expect((await one(JSON.parse(text) as object)).status).toBe(status);
@@ -223,5 +216,5 @@ test('PyIceberg writes and reads with signatures alone', async () => {
   const seen: unknown = JSON.parse(
     await pythonIn('signing', 'test/bucket/pyiceberg_signed.py', catalog.running.url, await catalog.mint(), 'cloud'),
   );
-  expect(seen).toEqual({ rows: [1, 2, 3], appended: [1, 2, 3, 4], io: 'FsspecFileIO' });
+  expect(seen).toEqual({ rows: [1, 2, 3], appended: [1, 2, 3, 4], kept: [1, 3, 4], io: 'FsspecFileIO' });
 }, 300_000);

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -181,6 +182,22 @@ describe('an address of the store', () => {
     expect(url.startsWith(`${cluster.queryUrl}/v1/stages/files/`)).toBe(true);
     expect((await put(url, 'abc')).status).toBe(200);
     expect((await cluster.sql('LIST @plain.s.t')).map(([name]) => name)).toEqual(['a']);
+  });
+
+  test('takes a file whole or not at all: one that is cut off leaves the earlier one', async () => {
+    await put((await presign('cut')).url, 'earlier');
+    const bytes = randomBytes(2 * MIB);
+    const { url } = await presign('cut', { size: bytes.length });
+    await new Promise<void>((resolve) => {
+      const request = httpRequest(url, { method: 'PUT', headers: { 'content-length': bytes.length } });
+      request.once('error', () => undefined).once('close', () => resolve());
+      request.write(bytes.subarray(0, MIB), () => setTimeout(() => request.destroy(), 200));
+    });
+    await sleep(500);
+    expect(await textOf(`${places.inbox}/cut`)).toBe('earlier');
+    expect((await put(url, bytes)).status).toBe(200);
+    expect(await files()).toEqual([['cut', bytes.length]]);
+    await cluster.sql('REMOVE @cloud.s.inbox');
   });
 
   test('is not given to a principal without the right, nor for a file that is too large for one request', async () => {

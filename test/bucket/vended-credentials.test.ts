@@ -2,46 +2,27 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { JsonObject } from '#shared/json.ts';
 import type { S3Credential } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
-import { addBucketCatalog } from '#test/support/bucket-catalog.ts';
-import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
+import { startBucketCatalog, type BucketCatalog } from '#test/support/bucket-catalog.ts';
+import type { RestAnswer, TestCatalog } from '#test/support/catalog.ts';
 import { errorOf, locationOf, SCHEMA } from '#test/support/catalog-requests.ts';
-import { MINIO_BUILD_MS, startMinio, type Minio } from '#test/support/minio.ts';
+import { MINIO_BUILD_MS, type Minio } from '#test/support/minio.ts';
 import { python } from '#test/support/python.ts';
-import { startStsRelay, type StsRelay } from '#test/support/sts-relay.ts';
+import type { StsRelay } from '#test/support/sts-relay.ts';
 
 const VENDED = { 'X-Iceberg-Access-Delegation': 'vended-credentials' };
 const TABLES = '/v1/cloud/namespaces/s/tables';
 
+let store: BucketCatalog;
 let minio: Minio;
 let sts: StsRelay;
 let catalog: TestCatalog;
 
 beforeAll(async () => {
-  minio = await startMinio();
-  await minio.makeBucket('warehouse');
-  sts = await startStsRelay(minio.endpoint);
-  catalog = await startTestCatalog();
-  await addBucketCatalog(catalog, minio, {
-    name: 'cloud',
-    location: 's3://warehouse/lake',
-    settings: { 'sts-endpoint': sts.endpoint },
-  });
-  // A store without STS.
-  await addBucketCatalog(catalog, minio, {
-    name: 'plain',
-    location: 's3://warehouse/plain',
-    settings: { flavor: 'compatible', 'path-style': 'true' },
-  });
-  for (const name of ['cloud', 'plain']) {
-    await catalog.rest('POST', `/v1/${name}/namespaces`, { body: { namespace: ['s'] } });
-  }
+  store = await startBucketCatalog();
+  ({ minio, sts, catalog } = store);
 }, MINIO_BUILD_MS);
 
-afterAll(async () => {
-  await catalog?.[Symbol.asyncDispose]();
-  await sts?.[Symbol.asyncDispose]();
-  await minio?.[Symbol.asyncDispose]();
-});
+afterAll(() => store?.[Symbol.asyncDispose]());
 
 type Config = Readonly<Record<string, string>>;
 type Credential = { readonly prefix: string; readonly config: Config };

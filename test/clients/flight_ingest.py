@@ -61,6 +61,7 @@ COLUMNS = {
     "timestamp_ms": pa.array([MOMENT, None, datetime.datetime(1900, 1, 1), MOMENT], pa.timestamp("ms")),
     "timestamp_us": pa.array([MOMENT, None, datetime.datetime(1, 1, 1), MOMENT], pa.timestamp("us")),
     "timestamp_us_utc": pa.array([MOMENT, None, datetime.datetime(1, 1, 1), MOMENT], pa.timestamp("us", "UTC")),
+    "timestamp_ns": pa.array([MOMENT, None, MOMENT.replace(microsecond=7), MOMENT], pa.timestamp("ns")),
     "timestamp_ns_zone": pa.array([MOMENT, None, MOMENT, MOMENT], pa.timestamp("ns", "Europe/Berlin")),
     "null": pa.nulls(4),
     "dictionary": dictionary(),
@@ -79,8 +80,9 @@ REFUSED = {
     "run_end": pa.RunEndEncodedArray.from_arrays([2, 4], pa.array(["a", "b"])),
     "list_view": pa.array([[1], None], pa.list_view(pa.int32())),
     "sparse_union": pa.UnionArray.from_sparse(pa.array([0, 0], pa.int8()), [pa.array([1, 2])]),
-    "timestamp_ns": pa.array([MOMENT], pa.timestamp("ns")),
     "wide_decimal": pa.array([decimal.Decimal(1)], pa.decimal256(39, 2)),
+    "too_fine": pa.array([1_001], pa.timestamp("ns")),
+    "too_fine_zone": pa.array([1_001], pa.timestamp("ns", "UTC")),
 }
 
 
@@ -121,7 +123,8 @@ def refused(name):
                 try:
                     ingest_and_read(cursor, pa.table({"fine": [1] * len(REFUSED[name]), name: REFUSED[name]}))
                 except adbc_driver_manager.Error as error:
-                    assert "[0A000]" in str(error) and name in str(error), error
+                    expected = "[22003]" if name.startswith("too_fine") else "[0A000]"
+                    assert expected in str(error) and (name in str(error) or expected == "[22003]"), error
                     return
                 raise AssertionError("it is taken")
 

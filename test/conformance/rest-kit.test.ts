@@ -1,19 +1,16 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startTestCatalog } from '#test/support/catalog.ts';
-import { compileJava, java, mavenClasspath } from '#test/support/java.ts';
-import { parseJunitReport, type JunitTest } from '#test/support/junit-report.ts';
+import type { JunitTest } from '#test/support/junit-report.ts';
+import { runKit } from '#test/support/rest-kit.ts';
 
 /**
  * Runs the whole Iceberg REST Compatibility Kit: Iceberg's own tests of a catalog and its views, which use the Java client, against our
  * catalog. Each of its test methods is a test here. The kit disables the tests of nested namespaces and of names with slashes;
  * NestedCatalogTests.java enables them.
  */
-const KIT = 'test/conformance/rest-kit';
-const SUITES = ['NestedCatalogTests', 'org.apache.iceberg.rest.RESTCompatibilityKitViewCatalogTests'];
 const TESTS = 157;
 /** The kit chooses locations directly below /tmp, so that is the warehouse; the kit and the server must share a file system. */
 const WAREHOUSE = '/tmp';
@@ -35,7 +32,7 @@ const SKIPPED_BY_THE_KIT = [
 const label = ({ suite, name }: JunitTest): string => `${suite} ${name}`;
 
 describe('the Iceberg REST Compatibility Kit', async () => {
-  const { tests, output } = await runKit();
+  const { tests, output } = await runHere();
 
   test('ran whole', () => {
     expect(tests.length, output).toBe(TESTS);
@@ -54,30 +51,12 @@ describe('the Iceberg REST Compatibility Kit', async () => {
   }
 });
 
-async function runKit(): Promise<{ readonly tests: readonly JunitTest[]; readonly output: string }> {
-  const kit = await mavenClasspath(`${KIT}/pom.xml`);
-  const classpath = `${await compileJava(`${KIT}/NestedCatalogTests.java`, kit)}:${kit}`;
+async function runHere(): ReturnType<typeof runKit> {
   const made = FOLDERS.map((folder) => join(WAREHOUSE, folder)).filter((folder) => !existsSync(folder));
-  const reports = await mkdtemp(join(tmpdir(), 'skein-kit-'));
   await using catalog = await startTestCatalog({ 'bootstrap.warehouse': `file://${WAREHOUSE}` });
-  const properties = {
-    'rck.local': 'false',
-    'rck.requires-namespace-create': 'true',
-    'rck.supports-serverside-retry': 'true',
-    'rck.supports-names-with-dot': 'true',
-    'rck.supports-variant': 'true',
-    uri: catalog.running.url,
-    warehouse: 'lake',
-    token: catalog.token,
-    'org.slf4j.simpleLogger.defaultLogLevel': 'error',
-  };
-  const select = SUITES.flatMap((suite) => ['--select-class', suite]);
-  const launcher = ['org.junit.platform.console.ConsoleLauncher', 'execute', '--disable-banner', '--details=summary'];
   try {
-    const { stdout, stderr } = await java(classpath, properties, [...launcher, ...select, '--reports-dir', reports]);
-    const xml = await readFile(join(reports, 'TEST-junit-jupiter.xml'), 'utf8').catch(() => '');
-    return { tests: parseJunitReport(xml), output: `${stdout}${stderr}` };
+    return await runKit('files', { uri: catalog.running.url, warehouse: 'lake', token: catalog.token });
   } finally {
-    for (const folder of [reports, ...made]) await rm(folder, { recursive: true, force: true });
+    for (const folder of made) await rm(folder, { recursive: true, force: true });
   }
 }

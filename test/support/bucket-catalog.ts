@@ -1,9 +1,77 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestCatalog } from './catalog.ts';
-import type { Cluster } from './cluster.ts';
-import type { Minio } from './minio.ts';
+import { openStorage } from '#shared/storage/open-storage.ts';
+import { startTestCatalog, type TestCatalog } from './catalog.ts';
+import type { Cluster, ClusterOptions, StartedCluster } from './cluster.ts';
+import { startMinio, type Minio } from './minio.ts';
+import { startOwnCluster } from './resources.ts';
+import { startStoreProxy, type StoreProxy } from './store-proxy.ts';
+import { startStsRelay, type StsRelay } from './sts-relay.ts';
+
+/** A store and a catalog process, without a coordinator and workers. */
+export type BucketCatalog = AsyncDisposable & {
+  /** It has the bucket `warehouse`. */
+  readonly minio: Minio;
+  /** Between the catalog `cloud` and the store's STS. */
+  readonly sts: StsRelay;
+  /**
+   * Its catalogs `cloud`, at `s3://warehouse/lake`, and `plain`, at `s3://warehouse/plain` of a store without STS, have the namespace `s`.
+   */
+  readonly catalog: TestCatalog;
+};
+
+/** Allow `MINIO_BUILD_MS` for the first one. */
+export async function startBucketCatalog(): Promise<BucketCatalog> {
+  await using started = new AsyncDisposableStack();
+  const minio = started.use(await startMinio());
+  await minio.makeBucket('warehouse');
+  const sts = started.use(await startStsRelay(minio.endpoint));
+  const catalog = started.use(await startTestCatalog());
+  await addBucketCatalog(catalog, minio, {
+    name: 'cloud',
+    location: 's3://warehouse/lake',
+    settings: { 'sts-endpoint': sts.endpoint },
+  });
+  await addBucketCatalog(catalog, minio, {
+    name: 'plain',
+    location: 's3://warehouse/plain',
+    settings: { flavor: 'compatible', 'path-style': 'true' },
+  });
+  for (const name of ['cloud', 'plain']) {
+    await catalog.rest('POST', `/v1/${name}/namespaces`, { body: { namespace: ['s'] } });
+  }
+  const all = started.move();
+  return { minio, sts, catalog, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+/** A cluster whose catalog `cloud` lies in a bucket, at `s3://warehouse/lake`, behind a proxy that can break the store. */
+export type BucketCluster = AsyncDisposable & {
+  readonly minio: Minio;
+  readonly proxy: StoreProxy;
+  readonly cluster: StartedCluster;
+};
+
+/** @param seed of the proxy's faults. Allow `MINIO_BUILD_MS` for the first one. */
+export async function startBucketCluster({
+  seed = 1,
+  ...options
+}: ClusterOptions & { readonly seed?: number } = {}): Promise<BucketCluster> {
+  await using started = new AsyncDisposableStack();
+  const minio = started.use(await startMinio());
+  await minio.makeBucket('warehouse');
+  const proxy = started.use(await startStoreProxy(minio.endpoint, seed));
+  const cluster = started.use(await startOwnCluster(options));
+  const throughProxy = { ...minio, endpoint: proxy.endpoint };
+  await makeBucketCatalog(cluster, throughProxy, { name: 'cloud', location: 's3://warehouse/lake' });
+  const all = started.move();
+  return { minio, proxy, cluster, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+/** The objects below a folder, with the server's own key. */
+export async function objectsBelow({ key }: Pick<Minio, 'key'>, folder: string): Promise<readonly string[]> {
+  return (await Array.fromAsync(openStorage(folder, key).list(folder))).flat();
+}
 
 /** Makes a catalog whose files lie in a bucket, as an operator does, with the server's own key. */
 export async function makeBucketCatalog(

@@ -22,6 +22,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'catalog/principal-statement/properties.system.test.ts',
   'catalog/rest/crashes.system.test.ts',
   'catalog/token/key-rotation.system.test.ts',
+  'cli/admin-principals.system.test.ts',
   'cli/commands.system.test.ts',
   'cli/load/load-failures.system.test.ts',
   'cli/load/load-parquet.system.test.ts',
@@ -47,7 +48,9 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/information-schema-model.test.ts',
   'test/cluster/memory.test.ts',
   'test/cluster/package.test.ts',
+  'test/cluster/planted-secrets.test.ts',
   'test/cluster/postgres-kills.test.ts',
+  'test/cluster/principal-matrix.test.ts',
   'test/cluster/refresh-kills.test.ts',
   'test/cluster/refresh-random.test.ts',
   'test/cluster/silent-hosts.test.ts',
@@ -57,6 +60,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/stage-paths.test.ts',
   'test/cluster/stage-splits.test.ts',
   'test/cluster/standby.test.ts',
+  'test/cluster/statement-scopes.test.ts',
   'test/cluster/traces.test.ts',
   'test/cluster/transaction-limits.test.ts',
   'test/cluster/transactions-model.test.ts',
@@ -70,6 +74,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/write-kills.test.ts',
   'test/cluster/write-recovery.test.ts',
   'test/cluster/write-together.test.ts',
+  'test/conformance/role-scopes.test.ts',
   'test/conformance/scope-matrix.test.ts',
   'test/oracle/oracle.test.ts',
   'test/plan/shapes.system.test.ts',
@@ -101,6 +106,7 @@ export const SIEGE_SUITES: readonly string[] = [
 ]
   .map((name) => `test/attack/${name}.timed.test.ts`)
   .concat(
+    'catalog/webhook/webhook-watchers.timed.test.ts',
     'coordinator/planner/planner-pool.timed.test.ts',
     'shared/thread/idle-memory.timed.test.ts',
     'test/chaos/chaos.timed.test.ts',

@@ -20,7 +20,12 @@ export const makeSlotPool = ({ idle, sparesMax, spillDir, outputBufferBytes, ...
       idle: { bytesMax: 2 ** 28, afterMs: 60_000, ...idle },
       rowCacheBytes: 2 ** 24,
       copies: null,
-      objects: { folder: join(spillDir, 'objects'), bytesMax: 0, beside: join(spillDir, 'copies') },
+      objects: {
+        folder: join(spillDir, 'objects'),
+        bytesMax: 0,
+        holes: 'poisoned',
+        beside: join(spillDir, 'copies'),
+      },
     },
     onReads: () => undefined,
     quanta: {

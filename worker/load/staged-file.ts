@@ -8,7 +8,7 @@ import { readParquet } from '#shared/sql/read-parquet.ts';
 import type { Footer, ReadFooter } from '../scan/footer.ts';
 import { textOf, type FileText } from '../staged/file-text.ts';
 import { readFirstRecord } from '../staged/first-record.ts';
-import { rowBounds } from '../scan/plan-file.ts';
+import { rowBounds } from '../scan/row-bounds.ts';
 import { isRead, jsonValue, jsonValues, readDocuments, readJson } from '../staged/json-texts.ts';
 import { markNumbers } from '../staged/long-numbers.ts';
 import { isBeginOf, NO_HEADER, parquetColumns, partGroups, UNPACKED } from '../staged/print-staged.ts';

@@ -1,67 +1,38 @@
 import { createHash } from 'node:crypto';
+import type { ScanSpec } from '#proto/task.ts';
 import type { TenantId } from '#shared/id.ts';
-import type { StorageCredential } from '#shared/storage/credential.ts';
 import { fileCredential } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import type { StorageUse } from '#shared/storage/storage-use.ts';
 import type { Storage } from '#shared/storage/storage.ts';
-import type { ObjectFolder } from './object-folder.ts';
+import type { ObjectCopy, WantedBytes } from './object-copy.ts';
+import type { ObjectName } from './object-folder.ts';
+import { openObject, type OpenedObject, type SlotObject, type SlotObjects } from './slot-objects.ts';
 
 /** Objects that are fetched at once for one task. */
 const OBJECTS_AT_ONCE = 3;
+/** Last bytes of objects that a task remembers between reading their footers and fetching their columns. */
+const TAILS_BYTES_MAX = 16 * 2 ** 20;
 
-/** A file of a table or a stage. */
-type ScannedObject = { readonly path: string; readonly sizeBytes: number; readonly etag?: string };
+/** A file of a table or a stage, and the bytes of it that are needed; without them it is all of them. */
+export type WantedObject = {
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly etag?: string;
+  readonly wanted?: WantedBytes | undefined;
+};
 
-/** The copies of one slot's thread that tasks have in use: two tasks share the copy of one object. */
-export class SlotObjects {
-  readonly #folder: ObjectFolder;
-  readonly #held = new Map<string, { readonly path: Promise<string>; users: number }>();
+/** The table that refers to objects, and the right to read them. */
+type Owner = Pick<ScanSpec, 'tableUuid' | 'credential' | 'files'>;
 
-  constructor(folder: ObjectFolder) {
-    this.#folder = folder;
-  }
-
-  /** For one task. */
-  of(tenant: TenantId, use: StorageUse = {}): HeldObjects {
-    return new HeldObjects(this, { tenantFolder: digest(tenant), use });
-  }
-
-  tenantFolder(folder: string): string {
-    return this.#folder.heldFolder(folder);
-  }
-
-  take(
-    signal: AbortSignal,
-    wanted: {
-      readonly storage: Storage;
-      readonly location: string;
-      readonly tenantFolder: string;
-      readonly name: string;
-    },
-  ): Promise<string> {
-    const key = `${wanted.tenantFolder}/${wanted.name}`;
-    const held = this.#held.get(key) ?? { path: this.#folder.hold(signal, wanted), users: 0 };
-    held.users += 1;
-    this.#held.set(key, held);
-    // A fetch that another task's end has broken off is begun again.
-    return held.path.catch((error: unknown) => {
-      if (this.#held.get(key) === held) this.#held.delete(key);
-      if (signal.aborted || held.users === 1) throw error;
-      return this.take(signal, wanted);
-    });
-  }
-
-  async giveBack(tenantFolder: string, name: string): Promise<void> {
-    const key = `${tenantFolder}/${name}`;
-    const held = this.#held.get(key);
-    if (held === undefined) return;
-    held.users -= 1;
-    if (held.users > 0) return;
-    this.#held.delete(key);
-    await this.#folder.release(await held.path);
-  }
-}
+type Held = {
+  readonly name: string;
+  readonly object: SlotObject;
+  /** How it was opened, until it is fetched. */
+  opened?: OpenedObject | undefined;
+  /** Where DuckDB may read what was fetched. */
+  copy?: ObjectCopy;
+};
 
 /** The objects that one task reads, as local files. They are in use until it is disposed. */
 export class HeldObjects implements AsyncDisposable {
@@ -69,36 +40,35 @@ export class HeldObjects implements AsyncDisposable {
   readonly use: StorageUse;
   readonly #slot: SlotObjects;
   readonly #tenantFolder: string;
-  readonly #paths = new Map<string, { readonly path: string; readonly name: string }>();
+  /** By location. */
+  readonly #held = new Map<string, Held>();
+  readonly #files = new Map<Owner['files'], ReadonlyMap<string, WantedObject>>();
+  #tailBytes = 0;
 
-  constructor(slot: SlotObjects, { tenantFolder, use }: { readonly tenantFolder: string; readonly use: StorageUse }) {
+  constructor(slot: SlotObjects, { tenant, use = {} }: { readonly tenant: TenantId; readonly use?: StorageUse }) {
     this.#slot = slot;
-    this.#tenantFolder = tenantFolder;
+    this.#tenantFolder = digest(tenant);
     this.use = use;
   }
 
   /** The folder of all these local files: other tasks of the tenant have theirs there, too. */
   get folder(): string {
-    return this.#slot.tenantFolder(this.#tenantFolder);
+    return this.#slot.heldFolder(this.#tenantFolder);
+  }
+
+  /** A larger object comes in part: only those bytes are fetched that are needed. */
+  get wholeBytesMax(): number {
+    return this.#slot.wholeBytesMax;
   }
 
   /** Brings objects here, as far as their storage is not of this machine. @throws FileNotFound, STORAGE_ERROR */
-  async fetch(
-    signal: AbortSignal,
-    objects: readonly ScannedObject[],
-    { tableUuid, credential }: { readonly tableUuid: string; readonly credential: StorageCredential },
-  ): Promise<void> {
-    if (credential.kind === 'none') return;
-    const wanted = objects.filter(({ path }) => !this.#paths.has(path));
+  async fetch(signal: AbortSignal, objects: readonly WantedObject[], owner: Owner): Promise<void> {
+    if (owner.credential.kind === 'none') return;
     let next = 0;
     const work = async (): Promise<void> => {
-      for (let object = wanted[next++]; object !== undefined; object = wanted[next++]) {
+      for (let object = objects[next++]; object !== undefined; object = objects[next++]) {
         signal.throwIfAborted();
-        const { path: location, sizeBytes, etag = '' } = object;
-        const name = `${digest(JSON.stringify([tableUuid, location, sizeBytes, etag]))}${extensionOf(location)}`;
-        const storage = openStorage(location, credential, this.use);
-        const path = await this.#slot.take(signal, { storage, location, tenantFolder: this.#tenantFolder, name });
-        this.#paths.set(location, { path, name });
+        await this.#fetch(signal, object, owner);
       }
     };
     const results = await Promise.allSettled(Array.from({ length: OBJECTS_AT_ONCE }, work));
@@ -106,33 +76,98 @@ export class HeldObjects implements AsyncDisposable {
     if (failed !== undefined) throw failed.reason;
   }
 
-  /** Opens the storage of a location; what was fetched is read from its copy. */
-  open(location: string, credential: StorageCredential): Storage {
+  async #fetch(signal: AbortSignal, object: WantedObject, owner: Owner): Promise<void> {
+    const { path: location } = object;
+    const held = this.#hold(object, owner);
+    const storage = openStorage(location, owner.credential, this.use);
+    const { wanted } = object;
+    held.copy = await held.object.fetch(signal, { storage, location, opened: held.opened, wanted });
+    this.#forget(held);
+  }
+
+  #hold({ path, sizeBytes, etag = '' }: WantedObject, { tableUuid }: Owner): Held {
+    const found = this.#held.get(path);
+    if (found !== undefined) return found;
+    const name = `${digest(JSON.stringify([tableUuid, path, sizeBytes, etag]))}${extensionOf(path)}`;
+    const held: Held = { name, object: this.#slot.take(this.#named(name)) };
+    this.#held.set(path, held);
+    return held;
+  }
+
+  #named(name: string): ObjectName {
+    return { tenantFolder: this.#tenantFolder, name };
+  }
+
+  /** Opens the storage of a location; what is here is read from its copy. */
+  open(location: string, owner: Owner): Storage {
     // A copy of a part of a stage's file.
     if (location.startsWith('/')) return openStorage(location, fileCredential(location));
-    const storage = openStorage(location, credential, this.use);
+    const storage = openStorage(location, owner.credential, this.use);
     if (storage.isLocal) return storage;
-    const path = this.#paths.get(location)?.path;
-    if (path === undefined) return storage;
-    const copy = openStorage(path, fileCredential(path));
+    const file = this.#filesOf(owner).get(location);
     return {
       ...storage,
-      read: (_location, bytesMax) => copy.read(path, bytesMax),
-      readRange: (_location, offset, length) => copy.readRange(path, offset, length),
-      openFile: (_location, tailBytes) => copy.openFile(path, tailBytes),
-      localPath: () => path,
+      openFile: async (_location, tailBytes) => {
+        const held = file === undefined ? this.#held.get(location) : this.#hold(file, owner);
+        if (held === undefined) return await storage.openFile(location, tailBytes);
+        const copy = await held.object.copy();
+        const tail = await copy?.tail(tailBytes);
+        const here = copy === undefined || (tail?.length === 0 && tailBytes > 0) ? undefined : copy;
+        const { facts, tail: last } =
+          here && tail ? { facts: here.facts, tail } : await openObject({ storage, location }, tailBytes);
+        if (here === undefined) this.#remember(held, { facts, tail: last });
+        return {
+          ...facts,
+          tail: last,
+          read: async (offset, length) =>
+            (await here?.read(offset, length)) ?? (await storage.readRange(location, offset, length, facts.etag)),
+          [Symbol.asyncDispose]: () => Promise.resolve(),
+        };
+      },
+      read: async (_location, bytesMax) => {
+        const copy = this.#held.get(location)?.copy;
+        const isHere = copy?.isWhole === true && copy.facts.sizeBytes <= bytesMax;
+        const bytes = isHere ? await copy.read(0, copy.facts.sizeBytes) : undefined;
+        return bytes ?? (await storage.read(location, bytesMax));
+      },
+      readRange: async (_location, offset, length) =>
+        (await this.#held.get(location)?.copy?.read(offset, length)) ??
+        (await storage.readRange(location, offset, length)),
+      localPath: () => this.#held.get(location)?.copy?.path ?? storage.localPath(location),
     };
+  }
+
+  /** The files of a scan by their locations. */
+  #filesOf({ files }: Owner): ReadonlyMap<string, WantedObject> {
+    const known = this.#files.get(files) ?? new Map(files.map((file) => [file.path, file]));
+    this.#files.set(files, known);
+    return known;
+  }
+
+  #remember(held: Held, opened: OpenedObject): void {
+    const bytes = opened.tail.length;
+    if (held.opened !== undefined || this.#tailBytes + bytes > TAILS_BYTES_MAX) return;
+    this.#tailBytes += bytes;
+    held.opened = opened;
+  }
+
+  #forget(held: Held): void {
+    this.#tailBytes -= held.opened?.tail.length ?? 0;
+    held.opened = undefined;
   }
 
   /** A text in which local paths are the locations that they are copies of. */
   withLocations(text: string): string {
-    return Array.from(this.#paths).reduce((so, [location, { path }]) => so.replaceAll(path, location), text);
+    return Array.from(this.#held).reduce(
+      (so, [location, { copy }]) => (copy === undefined ? so : so.replaceAll(copy.path, location)),
+      text,
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const names = new Set(Array.from(this.#paths.values(), ({ name }) => name));
-    this.#paths.clear();
-    for (const name of names) await this.#slot.giveBack(this.#tenantFolder, name);
+    const held = [...this.#held.values()];
+    this.#held.clear();
+    for (const { name } of held) await this.#slot.giveBack(this.#named(name));
   }
 }
 

@@ -8,7 +8,7 @@ import type { Predicate } from '#shared/iceberg/predicate.ts';
 import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 import { Instance } from '../duckdb/instance.ts';
 import { DeletedPositions } from '../scan/deleted-positions.ts';
-import { FooterCache } from '../scan/footer.ts';
+import { FooterCache } from '../scan/footer-cache.ts';
 import { printScan, type PrintedScan } from '../scan/print-scan.ts';
 import { openScanned } from '../scan/readable-path.ts';
 import { LATE_FALSE } from '../duckdb/statement.ts';

@@ -17,7 +17,8 @@ import {
   varint,
   zigzag,
 } from '#test/support/hostile-parquet.ts';
-import { FooterCache, type Footer, type ReadFooter } from './footer.ts';
+import { FooterCache } from './footer-cache.ts';
+import type { Footer, ReadFooter } from './footer.ts';
 import { fileStorage } from '#shared/storage/file-storage.ts';
 
 const MIB = 2 ** 20;

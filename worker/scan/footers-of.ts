@@ -1,6 +1,7 @@
 import type { ScanSpec } from '#proto/task.ts';
 import type { TenantId } from '#shared/id.ts';
-import type { FooterCache, ReadFooter } from './footer.ts';
+import type { FooterCache } from './footer-cache.ts';
+import type { ReadFooter } from './footer.ts';
 import { openScanned } from './readable-path.ts';
 
 /** Reads the footers of the scans of a tenant's task. */

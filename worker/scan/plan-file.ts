@@ -3,14 +3,18 @@ import type { ScanColumn, ScanDelete, ScanFile, ScanReport, ScanSpec } from '#pr
 import { SkeinError } from '#shared/error.ts';
 import { withinRoots } from '#shared/iceberg/allowed-roots.ts';
 import { mayMatch, type ColumnStats } from '#shared/iceberg/may-match.ts';
+import { duckDbType } from '#shared/iceberg/duckdb-type.ts';
 import { parseType, type IcebergType } from '#shared/iceberg/type.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
+import type { WantedBytes } from '../objects/object-copy.ts';
 import type { FileField, Footer, ReadFooter, RowGroup } from './footer.ts';
 import { hasNoNan, isFloat, misleadingColumns } from './misleading-columns.ts';
 import { withFieldIds } from './name-mapping.ts';
+import { neededOf } from './needed-bytes.ts';
 import { annotationOf } from './parquet-schema.ts';
 import { printAddress } from './print-address.ts';
+import { rowBounds } from './row-bounds.ts';
 import { printColumn, requireDecimals } from './print-column.ts';
 import { printValue } from '#shared/iceberg/print-value.ts';
 
@@ -19,6 +23,8 @@ export type PlannedFile = {
   readonly file: ScanFile;
   /** SQL conditions on row numbers that select the task's rows; empty when the task reads the whole file. */
   readonly bounds: readonly string[];
+  /** The bytes of the file that DuckDB may read; absent = all. */
+  readonly needed: WantedBytes | undefined;
   readonly signature: string;
   /** One SQL expression per column of the scan, over the file's own columns as `f`. */
   readonly columns: readonly string[];
@@ -47,12 +53,12 @@ export type EqualityDelete = {
   readonly columns: readonly string[];
 };
 
-/** Matches the file's columns with the scan's, and counts the rows and bytes to be read. */
+/** Matches the file's columns with the scan's, and counts the rows and bytes to be read. @param needs whether all of a file is there for DuckDB, or only what the task needs */
 export async function planFile(
   signal: AbortSignal,
   scan: ScanSpec,
   file: ScanFile,
-  readFooter: ReadFooter,
+  { readFooter, needs }: { readonly readFooter: ReadFooter; readonly needs: 'all' | 'some' },
 ): Promise<PlannedFile> {
   checkRoots(scan, [file.path, ...file.deletes.map((one) => one.path)]);
   const footer = await readFooter(file);
@@ -64,15 +70,24 @@ export async function planFile(
   const kept = await groupsThatMatch(signal, groups, (group) =>
     mayMatch(scan.predicate, (id) => statsOf(group, bounded.get(id), (field) => hasNoNan(field, footer, withoutNan))),
   );
-  const leaves = leavesOf(fields, scan, file);
+  const readFields = fieldsRead(fields, scan, file);
+  const leaves = readFields.flatMap(({ leaves: own }) =>
+    Array.from({ length: own.end - own.first }, (_, i) => own.first + i),
+  );
+  const needed =
+    needs === 'some' ? neededOf(footer, { groups, kept, fields: readFields, files: scan.files.length }) : undefined;
+  const isRead = new Set(readFields.map(({ id }) => id));
+  const isHole = ({ fieldId }: ScanColumn): boolean =>
+    needed !== undefined && !isRead.has(fieldId) && fields.some(({ id }) => id === fieldId);
   return {
     file,
     kept,
     isOneGroup: footer.rowGroups.length === 1,
     isPacked: kept.some((group) => group.isPacked),
-    bounds: rowBounds(groups, footer),
+    bounds: needed?.bounds ?? rowBounds(groups, footer),
+    needed: needed?.bytes,
     signature: footer.signature,
-    columns: scan.columns.map(source),
+    columns: scan.columns.map((column) => (isHole(column) ? unfetched(column, source) : source(column))),
     equality: file.deletes
       .filter((one) => one.kind === 'equality')
       .map((spec) => ({ spec, columns: spec.columns.map(source) })),
@@ -161,19 +176,6 @@ function groupsOf({ rowGroups }: Footer, { rows }: ScanFile): readonly RowGroup[
   return rowGroups.filter(({ startRow }) => startRow >= rows.start && startRow < rows.end);
 }
 
-/**
- * Conditions on row numbers that select neighbouring row groups. DuckDB skips the other row groups, but numbers and compares every row that
- * it reads, at 2 ns and 1 ns per bound: bounds equal to the file's own ends are left out.
- */
-export function rowBounds(groups: readonly RowGroup[], { rowGroups }: Pick<Footer, 'rowGroups'>): readonly string[] {
-  const [first, last] = [groups[0], groups.at(-1)];
-  if (first === undefined || last === undefined) return [];
-  return [
-    ...(first === rowGroups[0] ? [] : [`f.file_row_number >= ${first.startRow}`]),
-    ...(last === rowGroups.at(-1) ? [] : [`f.file_row_number < ${last.startRow + last.rows}`]),
-  ];
-}
-
 /** Prunes row groups by statistics. Yields to the event loop, because a predicate and a file may each have thousands of parts. */
 async function groupsThatMatch(
   signal: AbortSignal,
@@ -239,12 +241,19 @@ function unitOfFile(element: FileField['element']): string {
   return annotation?.startsWith('TIMESTAMP_') === true ? 'MICROS' : '1';
 }
 
-/** Column chunks to read: those of the plan's columns, and those that equality deletes compare. */
-function leavesOf(fields: readonly FileField[], scan: ScanSpec, file: ScanFile): readonly number[] {
+/** Columns to read: those of the plan, and those that equality deletes compare. */
+function fieldsRead(fields: readonly FileField[], scan: ScanSpec, file: ScanFile): readonly FileField[] {
   const compared = file.deletes.flatMap((one) => (one.kind === 'equality' ? one.columns : []));
   const read = scan.readFieldIds ?? scan.columns.map((column) => column.fieldId);
   const ids = new Set([...read, ...compared.map((column) => column.fieldId)]);
-  return fields
-    .filter((field) => field.id !== null && ids.has(field.id))
-    .flatMap(({ leaves }) => Array.from({ length: leaves.end - leaves.first }, (_, i) => leaves.first + i));
+  return fields.filter((field) => field.id !== null && ids.has(field.id));
+}
+
+/** Begins the error of a statement that reads a column which its plan does not read. */
+export const UNFETCHED = 'skein: a column that was not fetched';
+
+/** In place of a column that is not there: DuckDB leaves out what the statement does not need. @throws what `source` throws */
+function unfetched(column: ScanColumn, source: (column: ScanColumn) => string): string {
+  source(column);
+  return `CAST(error('${UNFETCHED}') AS ${duckDbType(column.type)})`;
 }

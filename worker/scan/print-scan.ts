@@ -1,4 +1,4 @@
-import type { ScanDelete, ScanReport, ScanSpec } from '#proto/task.ts';
+import type { ScanDelete, ScanFile, ScanReport, ScanSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { TenantId } from '#shared/id.ts';
 import { duckDbType } from '#shared/iceberg/duckdb-type.ts';
@@ -26,6 +26,8 @@ export type ScanTools = {
   readonly open: OpenScanned;
   /** Absent where all files are local. */
   readonly fetch?: FetchFiles;
+  /** A file that is not local and has more bytes is there in part: what a task does not need is not fetched. Absent = none is. */
+  readonly wholeBytesMax?: number;
   readonly readFooter: ReadFooter;
   readonly positions: DeletedPositions;
   /** Copies that are read in place of data files. */
@@ -63,13 +65,20 @@ export async function printScan(
   { index, ...tools }: ScanTools & { readonly index: number },
 ): Promise<PrintedScan> {
   const files: PlannedFile[] = [];
+  const { wholeBytesMax = Infinity } = tools;
+  const plan = (file: ScanFile): Promise<PlannedFile> => {
+    const isPart = file.sizeBytes > wholeBytesMax && !tools.open(file.path).isLocal;
+    return planFile(signal, scan, file, { readFooter: tools.readFooter, needs: isPart ? 'some' : 'all' });
+  };
   for (let start = 0; start < scan.files.length; start += FOOTERS_AT_ONCE) {
     signal.throwIfAborted();
     const batch = scan.files.slice(start, start + FOOTERS_AT_ONCE);
-    files.push(...(await Promise.all(batch.map((file) => planFile(signal, scan, file, tools.readFooter)))));
+    files.push(...(await Promise.all(batch.map(plan))));
   }
   const read = files.filter((file) => file.read);
-  await tools.fetch?.(read.flatMap(({ file }) => [file, ...file.deletes.filter(isFile)]));
+  await tools.fetch?.(
+    read.flatMap(({ file, needed }) => [{ ...file, wanted: needed }, ...file.deletes.filter(isFile)]),
+  );
   const texts: string[] = [];
   for (const branch of branchesOf(read)) {
     signal.throwIfAborted();

@@ -1,14 +1,13 @@
 import type { ScanSpec } from '#proto/task.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Storage } from '#shared/storage/storage.ts';
+import type { WantedObject } from '../objects/held-objects.ts';
 
 /** Opens the storage of a location with the credential of a scan. */
 export type OpenScanned = (location: string) => Storage;
 
 /** Brings files here whose storage this machine's programs cannot open. */
-export type FetchFiles = (
-  files: readonly { readonly path: string; readonly sizeBytes: number; readonly etag?: string }[],
-) => Promise<void>;
+export type FetchFiles = (files: readonly WantedObject[]) => Promise<void>;
 
 export const openScanned =
   ({ credential }: Pick<ScanSpec, 'credential'>): OpenScanned =>

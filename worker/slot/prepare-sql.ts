@@ -6,7 +6,7 @@ import { must } from '#shared/must.ts';
 import { DeletedPositions } from '../scan/deleted-positions.ts';
 import { LATE_FALSE } from '../duckdb/statement.ts';
 import type { CopiedFiles } from '../disk-cache/copied-files.ts';
-import type { FooterCache } from '../scan/footer.ts';
+import type { FooterCache } from '../scan/footer-cache.ts';
 import { printScan, type PrintedScan } from '../scan/print-scan.ts';
 import { inBatches } from '../scan/in-batches.ts';
 import { isOfData } from '../load/data-fault.ts';
@@ -39,19 +39,21 @@ type PrepareTools = {
   readonly copies?: CopiedFiles | undefined;
   /** Objects of buckets, which DuckDB reads as local files. */
   readonly objects: HeldObjects;
+  /** Objects may be there in part. */
+  readonly mayHaveHoles: boolean;
 };
 
 /** @throws what `printScan` throws, and the reason of `signal`. */
 export async function prepareSql(
   signal: AbortSignal,
   spec: TaskSpec,
-  { footers, positionBytesMax, ranges, copies, objects }: PrepareTools,
+  { footers, positionBytesMax, ranges, copies, objects, mayHaveHoles }: PrepareTools,
 ): Promise<PreparedSql> {
   const positions = new DeletedPositions(positionBytesMax);
   const isLoad = spec.output.kind === 'table' && spec.output.sink.load !== undefined;
   const scans: PrintedScan[] = [];
   for (const [index, scan] of spec.scans.entries()) {
-    const open: OpenScanned = (location) => objects.open(location, scan.credential);
+    const open: OpenScanned = (location) => objects.open(location, scan);
     const fetch: FetchFiles = (files) => objects.fetch(signal, files, scan);
     const readFooter = footers.of(signal, { tenant: spec.tenant, tableUuid: scan.tableUuid, open });
     const { staged } = scan;
@@ -64,6 +66,7 @@ export async function prepareSql(
               tenant: spec.tenant,
               open,
               fetch,
+              wholeBytesMax: mayHaveHoles ? objects.wholeBytesMax : Infinity,
               readFooter,
               positions,
               copies,

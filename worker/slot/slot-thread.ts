@@ -3,15 +3,17 @@ import { parentPort, threadId } from 'node:worker_threads';
 import { workerData } from 'piscina';
 import { decodeTask } from '#proto/task-codec.ts';
 import type { TaskSpec, WriteSink } from '#proto/task.ts';
-import { SkeinError, type ErrorCode, type ErrorData } from '#shared/error.ts';
+import { SkeinError, type ErrorData } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
 import { returnMemoryWhenIdle } from '#shared/thread/idle-memory.ts';
-import { SlotObjects, type HeldObjects } from '../objects/held-objects.ts';
+import { HeldObjects } from '../objects/held-objects.ts';
+import { SlotObjects } from '../objects/slot-objects.ts';
 import { TaskKeys } from '../objects/task-keys.ts';
 import { ObjectFolder } from '../objects/object-folder.ts';
 import type { DeletedPositions } from '../scan/deleted-positions.ts';
 import { dropPositions, loadPositions } from '../scan/load-positions.ts';
-import { FooterCache } from '../scan/footer.ts';
+import { FooterCache } from '../scan/footer-cache.ts';
+import { UNFETCHED } from '../scan/plan-file.ts';
 import { footersOf } from '../scan/footers-of.ts';
 import { RangeFiles } from '../staged/range-files.ts';
 import { prepareSql, type PreparedSql } from './prepare-sql.ts';
@@ -25,6 +27,7 @@ import { InstancePool, type TaskInstance } from '../duckdb/instance-pool.ts';
 import { InterruptControl } from './interrupt-control.ts';
 import { LevelSpec } from './level-spec.ts';
 import { LevelStats } from './level-stats.ts';
+import { SPOILS_INSTANCE, TAKES_MUCH } from './spoiling-errors.ts';
 import { openWriter, type RowsOutput } from './output-writer.ts';
 import { QuantumStamp } from './quantum-stamp.ts';
 import { ThreadChannel } from './slot-channel.ts';
@@ -65,22 +68,6 @@ const scheduler = new SlotScheduler(stamp, busy, {
   stats: new LevelStats(settings.levels),
   spec: new LevelSpec(settings.levelSpec),
 });
-
-/** Errors after which the state of an instance cannot be trusted, so it is closed. */
-const SPOILS_INSTANCE: ReadonlySet<ErrorCode> = new Set([
-  'OUT_OF_MEMORY',
-  'MEMORY_KILLED',
-  'MEMORY_EXHAUSTED',
-  'SPILL_LIMIT',
-  'QUERY_CANCELLED',
-  'QUERY_TIMEOUT',
-  'INTERNAL_ERROR',
-  // DuckDB takes no further statement in the instance.
-  'ENGINE_FAULT',
-]);
-
-/** Errors after which the process may hold much freed memory, which is then returned to the system. */
-const TAKES_MUCH: ReadonlySet<ErrorCode> = new Set(['OUT_OF_MEMORY', 'MEMORY_KILLED', 'MEMORY_EXHAUSTED']);
 
 /**
  * Compressed bytes of column chunks, and rows, that one core works through in a few milliseconds, before a second core has started: a task
@@ -164,7 +151,7 @@ export async function runTask(job: SlotJob): Promise<void> {
     const spec = await decodeTask(job.spec);
     if (control.isWithdrawn) return;
     ranges = new RangeFiles(join(settings.spillDir, `ranges-${threadId}`), spec);
-    objects = slotObjects.of(spec.tenant, keys.use);
+    objects = new HeldObjects(slotObjects, { tenant: spec.tenant, use: keys.use });
     const parts = { job, spec, control, output, ranges, objects, signal: abort.signal, mayCache: mayCache(spec) };
     const done = await prepareAndRun(parts, beganMs, (task) => {
       running = task;
@@ -209,13 +196,20 @@ async function prepareAndRun(
   parts: Omit<Running, 'prepared' | 'copies'>,
   beganMs: number,
   started: (task: SlotTask) => void,
-  mayCopy = true,
+  may = { copy: true, haveHoles: true },
 ): Promise<TaskDone | undefined> {
   const { job, spec, signal, ranges, objects, control, output } = parts;
   // Instances that write may write wherever they may read.
-  using copies = mayCopy && !('sink' in spec.output) ? copyReader?.of(spec) : undefined;
+  using copies = may.copy && !('sink' in spec.output) ? copyReader?.of(spec) : undefined;
   const positionBytesMax = Math.floor(job.memoryBytes / POSITIONS_SHARE);
-  const prepared = await prepareSql(signal, spec, { footers, positionBytesMax, ranges, copies, objects });
+  const prepared = await prepareSql(signal, spec, {
+    footers,
+    positionBytesMax,
+    ranges,
+    copies,
+    objects,
+    mayHaveHoles: may.haveHoles,
+  });
   copies?.tellReads();
   const preparingMs = performance.now() - beganMs;
   if (control.isWithdrawn) return undefined;
@@ -224,9 +218,12 @@ async function prepareAndRun(
     const run = await runInInstance({ ...parts, prepared, copies }, started);
     return { run, scans: prepared.reports, preparingMs };
   } catch (error) {
-    if (copies?.giveUpAfter(SkeinError.of(error)) !== true || !output.restart()) throw error;
+    // DuckDB reads a column that the plan does not: then the files come whole.
+    const isHole = may.haveHoles && SkeinError.of(error).message.includes(UNFETCHED);
+    if ((!isHole && copies?.giveUpAfter(SkeinError.of(error)) !== true) || !output.restart()) throw error;
+    may = isHole ? { ...may, haveHoles: false } : { ...may, copy: false };
   }
-  return prepareAndRun(parts, beganMs, started, false);
+  return prepareAndRun(parts, beganMs, started, may);
 }
 
 async function runInInstance(running: Running, started: (task: SlotTask) => void): Promise<TaskRun> {

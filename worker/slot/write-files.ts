@@ -71,7 +71,7 @@ function loadTools({ spec, within, readFooter, ranges, objects }: Writing, rules
   const [first] = spec.scans;
   const scan = must(first, 'a load has one scan');
   const staging = { ...scan, staged: must(scan.staged, 'its files are those of a stage') };
-  const open: OpenScanned = (location) => objects.open(location, staging.credential);
+  const open: OpenScanned = (location) => objects.open(location, staging);
   return {
     rules,
     scan: staging,

@@ -4,7 +4,10 @@ import { fileCredential, type StorageCredential } from '#shared/storage/credenti
 import { fileLocation } from '#shared/storage/location.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import type { StorageUse } from '#shared/storage/storage-use.ts';
-import type { Storage } from '#shared/storage/storage.ts';
+import type { Checksums, Storage } from '#shared/storage/storage.ts';
+import { checkedBorders, SegmentSums } from '../objects/segment-list.ts';
+import { readFooter } from '../scan/footer-cache.ts';
+import { bordersOf } from '../scan/segments.ts';
 
 /** Files that are uploaded at once. */
 const UPLOADS_AT_ONCE = 2;
@@ -57,7 +60,7 @@ export function writingPlace(
           signal.throwIfAborted();
           const [from, to] = [files[i]?.path ?? '', placed[i]?.path ?? ''];
           published.push(to);
-          await target.writeStream(to, bytesOf(signal, storage, from), await crcOf(signal, storage, from));
+          await target.writeStream(to, bytesOf(signal, storage, from), await checksumsOf(signal, storage, from));
         }
       };
       const results = await Promise.allSettled(Array.from({ length: UPLOADS_AT_ONCE }, work));
@@ -75,11 +78,20 @@ export function writingPlace(
   };
 }
 
-/** Checksum of a local file. */
-async function crcOf(signal: AbortSignal, storage: Storage, location: string): Promise<number> {
+/** Checksums of a local file, and of its segments when it is a Parquet file. */
+async function checksumsOf(signal: AbortSignal, storage: Storage, location: string): Promise<Checksums> {
+  const footer = location.endsWith('.parquet') ? await readFooter(storage, location) : undefined;
+  const found = footer === undefined ? undefined : bordersOf(footer);
+  const borders = found === undefined ? undefined : checkedBorders(found);
   let crc = 0;
-  for await (const chunk of bytesOf(signal, storage, location)) crc = crc32(chunk, crc);
-  return crc;
+  let at = 0;
+  const sums = new SegmentSums(borders ?? new Float64Array());
+  for await (const chunk of bytesOf(signal, storage, location)) {
+    crc = crc32(chunk, crc);
+    sums.add(chunk, at);
+    at += chunk.length;
+  }
+  return { crc, segments: borders === undefined ? null : sums.all };
 }
 
 async function* bytesOf(signal: AbortSignal, storage: Storage, location: string): AsyncGenerator<Buffer> {

@@ -3,7 +3,7 @@ import { normalizeLocation } from '#shared/storage/location.ts';
 import { s3Location } from '#shared/storage/s3/s3-object.ts';
 import type { Permission } from '../../storage/session-policy.ts';
 import { deletedKeys } from './deleted-keys.ts';
-import { decodedAgain, type StoreUri } from './store-uri.ts';
+import { decodedAgain, requirePlainSegments, type StoreUri } from './store-uri.ts';
 
 /** A request to the store that a client wants signed. */
 export type StoreRequest = {
@@ -102,6 +102,7 @@ function requireList({ bucket, query }: StoreUri, folders: readonly string[]): v
   if (query.get('list-type') !== '2') throw new SkeinError('FORBIDDEN', 'lists of the first version are not signed');
   // With its slash, so that it finds nothing beside the folder.
   const prefix = query.get('prefix') ?? '';
+  requirePlainSegments(prefix);
   if (folders.some((folder) => s3Location({ bucket, key: prefix }).startsWith(`${folder}/`))) return;
   throw new SkeinError('FORBIDDEN', 'the prefix of the list is not a folder of the table, with its slash');
 }

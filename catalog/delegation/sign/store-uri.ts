@@ -103,7 +103,7 @@ function decoded(text: string): string {
 }
 
 /** Some stores and proxies resolve such segments, some after they have decoded a second time. @throws INVALID_REQUEST */
-function requirePlainSegments(key: string): void {
+export function requirePlainSegments(key: string): void {
   for (const text of [key, decodedAgain(key)]) {
     if (text.includes('\0')) throw invalid('it holds a NUL');
     if (text.split(/[\\/]/).some((segment) => segment === '.' || segment === '..')) {

@@ -18,20 +18,21 @@ export type WantedRoots = {
   /** Name of the catalog, for error messages. */
   readonly catalog: string;
   readonly roots: readonly string[];
-  readonly chosenBy: 'client' | 'operator';
+  /** A place in a storage profile belongs to one catalog alone. */
+  readonly chosenBy: 'client' | 'operator' | 'profile';
 };
 
 /**
  * Assigns roots to a catalog of the tenant. It locks the roots until the transaction ends, so that none appears elsewhere meanwhile.
- * @throws INVALID_REQUEST when one is for stages, overlaps a root of another tenant's catalogs, or, unless the operator chose it, a former
- * root of another tenant.
+ * @throws INVALID_REQUEST when one is for stages, overlaps a root of another tenant's catalogs (in a profile of any catalog), or, unless the
+ * operator chose it, a former root of another tenant.
  */
 export async function takeRoots(tx: Tx, { tenantId, catalog, roots, chosenBy }: WantedRoots): Promise<void> {
   await sql`select pg_advisory_xact_lock(${ROOTS_LOCK})`.execute(tx);
   const others = await tx
     .selectFrom('catalog')
     .select(['location', 'allowed_roots'])
-    .where('tenant_id', '!=', tenantId)
+    .$if(chosenBy !== 'profile', (all) => all.where('tenant_id', '!=', tenantId))
     .execute();
   const foreign = others.flatMap((other) => [other.location, ...other.allowed_roots]);
   for (const root of roots) {
@@ -39,7 +40,7 @@ export async function takeRoots(tx: Tx, { tenantId, catalog, roots, chosenBy }: 
     const isTaken =
       isOfStages(root) ||
       foreign.some((other) => isWithin(root, other) || isWithin(other, root)) ||
-      (chosenBy === 'client' && (await overlapsFormerRoot(tx, tenantId, root)));
+      (chosenBy !== 'operator' && (await overlapsFormerRoot(tx, tenantId, root)));
     if (isTaken) {
       throw new SkeinError('INVALID_REQUEST', `the location of catalog ${catalog} cannot be used: ${root}`);
     }

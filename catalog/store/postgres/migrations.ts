@@ -7,6 +7,7 @@ import { IDENTITY_MIGRATION } from './identity-migration.ts';
 import { JOBS_MIGRATION } from './jobs-migration.ts';
 import { LEASE_MIGRATION } from './lease-migration.ts';
 import { LIFECYCLE_MIGRATION } from './lifecycle-migration.ts';
+import { LIST_CHANGES_MIGRATION } from './list-changes-migration.ts';
 import { LOADED_FILES_MIGRATION } from './loaded-files-migration.ts';
 import { NAMES_MIGRATION } from './names-migration.ts';
 import { PRINCIPALS_MIGRATION } from './principals-migration.ts';
@@ -52,6 +53,7 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0020_attached_clients': { up: (db) => run(db, ATTACHED_CLIENTS_MIGRATION) },
     '0021_unknown_sign_in': { up: (db) => run(db, UNKNOWN_SIGN_IN_MIGRATION) },
     '0022_client_uploads': { up: (db) => run(db, CLIENT_UPLOADS_MIGRATION) },
+    '0023_list_changes': { up: (db) => run(db, LIST_CHANGES_MIGRATION) },
   },
 };
 

@@ -40,43 +40,66 @@ export type RelationsWish = {
   readonly columnBytesMax: number;
 };
 
-const WANTED = `($4::text[] is null or replace(n.path, '${LEVEL_SEPARATOR}', '.') = any($4))`;
-const named = (r: string): string =>
-  `r.catalog_id = $1 and ($2::uuid is null or r.id > $2) and ${WANTED}
-    and ($5::text[] is null or r.name = any($5)) and ($6::uuid[] is null or r.id = any($6))`.replaceAll('r.', `${r}.`);
+/** The conditions of a wish, and the values of its parameters. */
+function conditionsOf(wish: RelationsWish): { readonly of: (r: 't' | 'v') => string; readonly values: unknown[] } {
+  const { catalogId, after, schemas, names, ids } = wish;
+  const values: unknown[] = [catalogId];
+  const value = (one: unknown): string => `$${values.push(one)}`;
+  const conditions = [
+    '@.catalog_id = $1',
+    ...(after === null ? [] : [`@.id > ${value(after)}::uuid`]),
+    ...(ids === null ? [] : [`@.id = any(${value(ids)}::uuid[])`]),
+    // The namespaces first, because tables are found by namespace and name.
+    ...(schemas === null && names === null ? [] : [`@.namespace_id = any(array(${namespacesOf(schemas, value)}))`]),
+    ...(names === null ? [] : [`@.name = any(${value(names)}::text[])`]),
+  ];
+  return { of: (r) => conditions.join(' and ').replaceAll('@.', `${r}.`), values };
+}
 
-/** Ordered by id, which no rename changes: a relation that is there all the time is on exactly one page. */
-const LIST = `
+const namespacesOf = (schemas: RelationsWish['schemas'], value: (one: unknown) => string): string =>
+  `select id from catalog.namespace where catalog_id = $1${
+    schemas === null ? '' : ` and replace(path, '${LEVEL_SEPARATOR}', '.') = any(${value(schemas)}::text[])`
+  }`;
+
+/**
+ * Ordered by id, which no rename changes: a relation that is there all the time is on exactly one page. `limit` is that of each kind: without
+ * it few relations are found by their names, and with it many are read in the order of their ids.
+ */
+const listText = (
+  of: (r: 't' | 'v') => string,
+  [limit, withColumns, columnBytesMax]: readonly string[],
+  each: boolean,
+): string => `
   with page as (
     (
       select t.id, n.path, t.name, 'TABLE' as kind, t.version, t.facts_version, t.summary, t.columns,
         octet_length(t.metadata) as bytes, null::uuid as storage_id, null::integer as storage_version, null::integer as storage_facts, null as storage_summary,
         null::integer as storage_bytes
       from catalog.iceberg_table t join catalog.namespace n on n.id = t.namespace_id
-      where ${named('t')} and not exists (
+      where ${of('t')} and not exists (
         select from catalog.iceberg_view v where v.storage_namespace_id = t.namespace_id and v.storage_name = t.name
       )
-      order by t.id limit $3
+      ${each ? `order by t.id limit ${limit}` : ''}
     ) union all (
       select v.id, n.path, v.name, case when v.storage_name is null then 'VIEW' else 'MATERIALIZED_VIEW' end, v.version,
         v.facts_version, v.summary, v.columns, octet_length(v.metadata), s.id, s.version, s.facts_version, s.summary,
         octet_length(s.metadata)
       from catalog.iceberg_view v join catalog.namespace n on n.id = v.namespace_id
       left join catalog.iceberg_table s on s.namespace_id = v.storage_namespace_id and s.name = v.storage_name
-      where ${named('v')}
-      order by v.id limit $3
+      where ${of('v')}
+      ${each ? `order by v.id limit ${limit}` : ''}
     )
-    order by id limit $3
+    order by id limit ${limit}
   ), measured as (
     select page.*, count(*) over () as found,
       sum(coalesce(octet_length(columns), 0)) over (order by id) - coalesce(octet_length(columns), 0) as before
     from page
   )
-  select id, path, name, kind, version, facts_version as "factsVersion", summary, case when $7 then columns end as columns,
+  select id, path, name, kind, version, facts_version as "factsVersion", summary, case when ${withColumns} then columns end as columns,
     bytes, storage_bytes as "storageBytes",
     storage_id as "storageId", storage_version as "storageVersion", storage_facts as "storageFacts",
     storage_summary as "storageSummary", found::integer
-  from measured where not $7 or before <= $8
+  from measured where not ${withColumns} or before <= ${columnBytesMax}
   order by id`;
 
 type Row = Omit<Relation, 'namespace' | 'storage'> & {
@@ -94,11 +117,17 @@ export async function listRelations(
   pool: Pool,
   wish: RelationsWish,
 ): Promise<{ readonly relations: readonly Relation[]; readonly more: boolean }> {
-  const { catalogId, after, limit, schemas, names, ids, withColumns, columnBytesMax } = wish;
+  const { after, limit, schemas, names, ids, withColumns, columnBytesMax } = wish;
+  const { of, values } = conditionsOf(wish);
+  const places = [limit, withColumns, columnBytesMax].map((one, i) => {
+    return `$${values.push(one)}::${i === 1 ? 'boolean' : 'integer'}`;
+  });
+  const isOfFew = schemas !== null || names !== null || ids !== null;
   const { rows } = await pool.query<Row>({
-    name: 'list-relations',
-    text: LIST,
-    values: [catalogId, after, limit, schemas, names, ids, withColumns, columnBytesMax],
+    // A text for each kind of wish: one for all would read the whole catalog for one relation.
+    name: `list-relations ${[after, schemas, names, ids].map((one) => (one === null ? '-' : '+')).join('')}`,
+    text: listText(of, places, !isOfFew),
+    values,
   });
   const found = rows[0]?.found ?? 0;
   return { relations: rows.map(relationOf), more: found > rows.length || found === limit };

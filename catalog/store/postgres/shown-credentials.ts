@@ -33,8 +33,11 @@ const principals = (db: Database) =>
     .select(roleScopes().as('role_scopes'));
 type Row = Awaited<ReturnType<ReturnType<typeof principals>['executeTakeFirstOrThrow']>>;
 
-/** The tokens of an OAuth client may have its own scopes, all others those of the principal's roles. */
-const principalOf = (row: Row): TokenPrincipal => ({
+/** The tokens of an OAuth client may have its own scopes, whatever the roles of its account. */
+const principalOf = (row: Row): TokenPrincipal => ({ ...byRoles(row), scopes: row.scopes ?? inOrder(row.role_scopes) });
+
+/** Tokens that an account gets by a key or by a personal access token may have the scopes of its roles, whatever its OAuth client has. */
+const byRoles = (row: Row): TokenPrincipal => ({
   id: principalId(row.id),
   username: row.username,
   status: row.status,
@@ -42,16 +45,21 @@ const principalOf = (row: Row): TokenPrincipal => ({
   sessionEpoch: row.session_epoch,
   tenant: row.tenant,
   mustChangePassword: row.must_change_password,
-  scopes: row.scopes ?? inOrder(row.role_scopes),
+  scopes: inOrder(row.role_scopes),
 });
 
 const inOrder = (scopes: readonly string[]): readonly string[] =>
   Object.keys(SCOPES).filter((scope) => scopes.includes(scope));
 
 /** Finds a principal by id; undefined when there is none. */
-export async function findTokenPrincipal(db: Database, id: PrincipalId): Promise<TokenPrincipal | undefined> {
+export async function findTokenPrincipal(
+  db: Database,
+  id: PrincipalId,
+  scopesOf: 'client' | 'roles' = 'client',
+): Promise<TokenPrincipal | undefined> {
   const row = await principals(db).where('p.id', '=', id).executeTakeFirst();
-  return row === undefined ? undefined : principalOf(row);
+  if (row === undefined) return undefined;
+  return scopesOf === 'roles' ? byRoles(row) : principalOf(row);
 }
 
 /** A principal that signs in by its name, and its password's PHC string of Argon2id; null = it has no password. */
@@ -97,7 +105,7 @@ export async function findTokenHolder(db: Database, sha256: Buffer, now: Date): 
     .executeTakeFirst();
   return row === undefined
     ? undefined
-    : { principal: principalOf(row), scopes: row.token_scopes, expiresAt: row.expires_at };
+    : { principal: byRoles(row), scopes: row.token_scopes, expiresAt: row.expires_at };
 }
 
 /** A service account with one of its keys that are not revoked. */
@@ -133,11 +141,7 @@ export async function findKeyHolder(db: Database, issuer: string, keyId: string)
     .limit(1)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  return {
-    principal: { ...principalOf(row), scopes: inOrder(row.role_scopes) },
-    publicKey: row.public_key,
-    algorithm: row.algorithm,
-  };
+  return { principal: byRoles(row), publicKey: row.public_key, algorithm: row.algorithm };
 }
 
 /** Takes the only use of an assertion. @returns false when it was used before */

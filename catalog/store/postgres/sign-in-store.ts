@@ -43,22 +43,20 @@ export async function countUnknown(tx: Tx): Promise<void> {
     on conflict (one) do update set failures = s.failures + 1`.execute(tx);
 }
 
-/** A sign-in with the right password: the count begins anew. */
-export async function countSuccess(tx: Tx, id: PrincipalId, now: Date): Promise<void> {
-  await tx
-    .insertInto('principal_sign_in')
-    .values({ principal_id: id, login_failures: 0, locked_until: null, last_login_at: now })
-    .onConflict((conflict) =>
-      conflict.column('principal_id').doUpdateSet({ login_failures: 0, locked_until: null, last_login_at: now }),
-    )
-    .execute();
+/** Keeps the moment of a sign-in, by whatever was shown. A service account may be dropped meanwhile. */
+export async function keepSignIn(tx: Tx, id: PrincipalId, now: Date): Promise<void> {
+  await sql`
+    insert into catalog.principal_sign_in (principal_id, last_login_at)
+    select id, ${now}::timestamptz from catalog.principal where id = ${id} for key share
+    on conflict (principal_id) do update set last_login_at = excluded.last_login_at`.execute(tx);
 }
 
-/** Removes the lock and the count. */
+/** Removes the lock and the count: an administrator says so, or the right password was shown. */
 export async function unlock(tx: Tx, id: PrincipalId): Promise<void> {
   await tx
     .updateTable('principal_sign_in')
     .set({ login_failures: 0, locked_until: null })
     .where('principal_id', '=', id)
+    .where((eb) => eb.or([eb('login_failures', '>', 0), eb('locked_until', 'is not', null)]))
     .execute();
 }

@@ -77,7 +77,10 @@ export type DeliveryRow = {
   readonly delivered_at: Date | null;
 };
 
-/** A page of the deliveries to a tenant's webhooks, or to one of them, the newest first. `after` is the id of the last one before it. */
+/**
+ * A page of the deliveries to a tenant's webhooks, or to one of them, the newest first. `after` is the id of the last one before it. Each
+ * webhook's newest are found by their index, so that the deliveries of other tenants are never read.
+ */
 export async function listDeliveries(
   db: Database,
   tenantId: string,
@@ -85,8 +88,15 @@ export async function listDeliveries(
 ): Promise<readonly DeliveryRow[]> {
   const { webhookId, after, limit } = page;
   let query = db
-    .selectFrom('webhook_delivery as d')
-    .innerJoin('webhook as w', 'w.id', 'd.webhook_id')
+    .selectFrom('webhook as w')
+    .innerJoinLateral(
+      (eb) => {
+        const newest = eb.selectFrom('webhook_delivery as d').selectAll('d').whereRef('d.webhook_id', '=', 'w.id');
+        const page = after === null ? newest : newest.where('d.id', '<', after);
+        return page.orderBy('d.id', 'desc').limit(limit).as('d');
+      },
+      (join) => join.onTrue(),
+    )
     .select([
       'd.id',
       'w.name as webhook',
@@ -101,8 +111,7 @@ export async function listDeliveries(
       'd.delivered_at',
     ])
     .where('w.tenant_id', '=', tenantId);
-  if (webhookId !== null) query = query.where('d.webhook_id', '=', webhookId);
-  if (after !== null) query = query.where('d.id', '<', after);
+  if (webhookId !== null) query = query.where('w.id', '=', webhookId);
   return query.orderBy('d.id', 'desc').limit(limit).execute();
 }
 

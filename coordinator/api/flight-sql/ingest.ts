@@ -31,7 +31,8 @@ export async function ingest(door: FlightDoor, visit: Visit, asked: Asked): Prom
     const sql = `SELECT * FROM ${targetOf(asked.fields)}`;
     await describe(door, visit, { text: { sql, transaction: given }, gone: asked.gone });
   }
-  using rows = new ArrivedRows(schema, { ...door.arrivals, owner: visit.session.tenant });
+  const precise = create === null ? 'nanoseconds' : PRECISE;
+  using rows = new ArrivedRows(schema, { ...door.arrivals, owner: visit.session.tenant }, precise);
   for await (const batch of batches) {
     asked.gone.throwIfAborted();
     await rows.add(batch);
@@ -40,6 +41,9 @@ export async function ingest(door: FlightDoor, visit: Visit, asked: Asked): Prom
   if (given !== undefined || create === null) return await loadRows(door, visit, load, given);
   return await inTransaction(door, visit, (transaction) => loadRows(door, visit, load, transaction));
 }
+
+/** Columns that an ingest makes have microseconds, as those of most engines do: pandas sends all timestamps in nanoseconds. */
+const PRECISE = 'microseconds';
 
 type Load = {
   readonly target: string;
@@ -76,7 +80,7 @@ function createOf(fields: Ingest, schema: Schema): string | null {
   const creates = options?.if_not_exist === 'TABLE_NOT_EXIST_OPTION_CREATE';
   const columns = (): string =>
     schema.fields
-      .map((field) => `${quoteIdentifier(field.name)} ${columnType(field, arrivedType(field).sql)}`)
+      .map((field) => `${quoteIdentifier(field.name)} ${columnType(field, arrivedType(field, PRECISE).sql)}`)
       .join(', ');
   const exists = options?.if_exists;
   if (exists === 'TABLE_EXISTS_OPTION_APPEND')
@@ -97,13 +101,12 @@ const WIDER: Readonly<Record<string, string>> = {
   UBIGINT: 'DECIMAL(20, 0)',
   BLOB: 'BINARY',
 };
-const NOT_COLUMNS: ReadonlySet<string> = new Set(['TIMESTAMP_NS', 'INTERVAL']);
 
 /** The type of a column that holds every value of a type. @throws NOT_SUPPORTED */
 function columnType(field: Field, type: SqlType): string {
   switch (type.kind) {
     case 'scalar':
-      if (!NOT_COLUMNS.has(type.name)) return WIDER[type.name] ?? type.name;
+      if (type.name !== 'INTERVAL') return WIDER[type.name] ?? type.name;
       throw new SkeinError(
         'NOT_SUPPORTED',
         `column ${field.name}: no column is made for the Arrow type ${String(field.type)}, make the table before`,

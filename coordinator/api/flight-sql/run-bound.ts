@@ -42,7 +42,7 @@ async function insertAll(
 ): Promise<number> {
   const { schema, batches } = must(prepared.bound, 'there are rows');
   const transaction = door.transactions.current(visit.session, prepared.transaction);
-  using rows = new ArrivedRows(schema, { ...door.arrivals, owner: visit.session.tenant });
+  using rows = new ArrivedRows(schema, { ...door.arrivals, owner: visit.session.tenant }, 'nanoseconds');
   for (const batch of batches) await rows.add(batch);
   const table = rows.table('the bound rows');
   return await runToEnd(door, visit, { sql, parameters: null, transaction, gone, rows: table });

@@ -5,7 +5,8 @@ import { elements, readXml, textAt } from './read-xml.ts';
 import { S3Client } from './s3-client.ts';
 import { s3Error, storageError } from './s3-error.ts';
 import { s3Place } from './s3-object.ts';
-import { headObject, unquoted, WRITE_ID_HEADER } from './s3-ranges.ts';
+import { WRITE_ID_HEADER } from './own-headers.ts';
+import { headObject, unquoted } from './s3-ranges.ts';
 import { openUploads } from './s3-uploads.ts';
 
 /**

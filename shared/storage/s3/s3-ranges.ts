@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
-import { SkeinError } from '#shared/error.ts';
-import { FileNotFound, FileTooLarge } from '#shared/storage/storage.ts';
+import { FileNotFound, FileReplaced, FileTooLarge, type Checksums } from '#shared/storage/storage.ts';
 import { isMissing, type ObjectAnswer, type S3Client } from './s3-client.ts';
+import { checksumsIn, WRITE_ID_HEADER } from './own-headers.ts';
 import { storageError } from './s3-error.ts';
 import { s3Place, type S3Place } from './s3-object.ts';
 import { AnswerTooLarge } from './signed-request.ts';
@@ -15,8 +15,8 @@ export type ObjectFacts = {
   /** Empty when the store gives none. */
   readonly etag: string;
   readonly modifiedMs: number;
-  /** CRC-32 of the whole object, as its writer has computed it; null when it did not. */
-  readonly crc: number | null;
+  /** As its writer has computed them; null when it did not. */
+  readonly checksums: Checksums | null;
 };
 
 /** How often the rest of a cut body is asked for without a byte of progress. */
@@ -55,7 +55,7 @@ async function readWhole(
   // A list of pieces may end anywhere when nobody has said how many there are.
   const sizeBytes = length === undefined ? (first.isCut ? bytesMax + 1 : first.body.length) : Number(length);
   if (sizeBytes > bytesMax && length !== undefined) throw new FileTooLarge(location, bytesMax);
-  const crc = crcOf(first) ?? storeCrcOf(first);
+  const crc = checksumsIn(first.headers)?.crc ?? storeCrcOf(first);
   if (!first.isCut) {
     if (first.body.length > bytesMax) throw new FileTooLarge(location, bytesMax);
     return { body: first.body, crc };
@@ -124,14 +124,6 @@ export async function headObject(
   }
 }
 
-/** Says which request has made an object. */
-export const WRITE_ID_HEADER = 'x-amz-meta-skein-write';
-/**
- * CRC-32 of an object in hexadecimal digits, as its writer has computed it. The answer to every range has it; a checksum that the store
- * keeps by itself comes only with a whole object.
- */
-export const CRC_HEADER = 'x-amz-meta-skein-crc32';
-
 const PART = 206;
 const EMPTY_RANGE = 416;
 
@@ -185,13 +177,8 @@ function factsOf(answer: ObjectAnswer): ObjectFacts {
     sizeBytes: Number(total ?? headers['content-length'] ?? answer.body.length),
     etag: etagOf(answer),
     modifiedMs: Date.parse(headers['last-modified'] ?? '') || 0,
-    crc: crcOf(answer),
+    checksums: checksumsIn(headers),
   };
-}
-
-function crcOf({ headers }: ObjectAnswer): number | null {
-  const text = String(headers[CRC_HEADER] ?? '');
-  return /^[0-9a-f]{8}$/.test(text) ? Number.parseInt(text, 16) : null;
 }
 
 /** The checksum of a whole object that the store keeps. That of an object of parts may be one of their checksums: then it has a dash. */
@@ -208,7 +195,7 @@ function readError(location: string, error: unknown): Error {
   if (error instanceof FileNotFound || error instanceof FileTooLarge) return error;
   if (isMissing(error)) return new FileNotFound(location);
   if ((error as { status?: unknown }).status === 412) {
-    return new SkeinError('STORAGE_ERROR', `${location} was replaced while it was read`, { cause: error });
+    return new FileReplaced(location, error);
   }
   return storageError(location, error);
 }

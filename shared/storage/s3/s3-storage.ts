@@ -21,21 +21,22 @@ export function s3Storage(credential: S3Credential, use?: StorageUse): Storage {
   return {
     isLocal: false,
     read: (location, bytesMax) => readObject(client, location, bytesMax),
-    readRange: (location, offset, length) =>
-      readRange(client, location, { begin: offset, end: offset + length, etag: null }),
+    readRange: (location, offset, length, etag = '') =>
+      readRange(client, location, { begin: offset, end: offset + length, etag: etag === '' ? null : etag }),
     openFile: async (location, tailBytes) => {
-      const { sizeBytes, etag, tail, crc } = await readTail(client, location, tailBytes);
+      const { sizeBytes, etag, tail, checksums } = await readTail(client, location, tailBytes);
       return {
         sizeBytes,
         tail,
-        crc,
+        etag,
+        checksums,
         read: (offset, length) =>
           readRange(client, location, { begin: offset, end: Math.min(sizeBytes, offset + length), etag }),
         [Symbol.asyncDispose]: () => Promise.resolve(),
       };
     },
     write: (location, bytes) => putObject(client, location, bytes),
-    writeStream: (location, chunks, crc) => putStream(client, location, { chunks, crc }),
+    writeStream: (location, chunks, checksums) => putStream(client, location, { chunks, checksums }),
     place: async (from, to) => {
       await copyObject(client, from, to);
       await removeObjects(client, [from]);

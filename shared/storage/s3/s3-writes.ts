@@ -1,11 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { SkeinError } from '#shared/error.ts';
-import { FileNotFound } from '#shared/storage/storage.ts';
+import { FileNotFound, type Checksums } from '#shared/storage/storage.ts';
 import { isMissing, type S3Client } from './s3-client.ts';
 import { S3Error, s3Error, storageError } from './s3-error.ts';
 import { s3Place, type S3Place } from './s3-object.ts';
-import { CRC_HEADER, headObject, WRITE_ID_HEADER } from './s3-ranges.ts';
+import { ownHeaders } from './own-headers.ts';
+import { headObject, type ObjectFacts } from './s3-ranges.ts';
 import { readXml, textAt } from './read-xml.ts';
 import { escapeUri } from './signed-request.ts';
 
@@ -24,16 +25,20 @@ const COPY_PART_BYTES = 2 ** 30;
 const EXISTS = 412;
 
 /** Creates an object. @throws STORAGE_ERROR when it exists */
-export async function putObject(client: S3Client, location: string, body: Uint8Array): Promise<void> {
+export async function putObject(
+  client: S3Client,
+  location: string,
+  body: Uint8Array,
+  checksums: Checksums = { crc: crc32(body), segments: null },
+): Promise<void> {
   const writeId = randomUUID();
   try {
-    const crc = crc32(body);
     const digest = Buffer.alloc(4);
-    digest.writeUInt32BE(crc);
+    digest.writeUInt32BE(checksums.crc);
     const headers = {
       'if-none-match': '*',
       'x-amz-checksum-crc32': digest.toString('base64'),
-      ...ownHeaders(writeId, crc),
+      ...ownHeaders(writeId, checksums),
     };
     const answer = await client.send({ ...s3Place(location), method: 'PUT', headers, body }, [EXISTS]);
     if (answer.status === EXISTS) await requireOwn(client, location, { writeId, sent: answer.sent });
@@ -41,12 +46,6 @@ export async function putObject(client: S3Client, location: string, body: Uint8A
     throw storageError(location, error);
   }
 }
-
-/** Headers that come with every answer for the object. */
-const ownHeaders = (writeId: string, crc: number | null | undefined): Readonly<Record<string, string>> => ({
-  [WRITE_ID_HEADER]: writeId,
-  ...(crc === null || crc === undefined ? {} : { [CRC_HEADER]: crc.toString(16).padStart(8, '0') }),
-});
 
 /** An object that exists may be what an earlier time of sending the request has made, whose answer was lost. */
 async function requireOwn(
@@ -59,13 +58,13 @@ async function requireOwn(
 }
 
 /**
- * Creates an object of bytes that come one after the other. @param crc of all of them, when it is known before
+ * Creates an object of bytes that come one after the other. @param checksums of them, when they are known before
  * @returns its size @throws also what the bytes throw
  */
 export async function putStream(
   client: S3Client,
   location: string,
-  { chunks, crc }: { readonly chunks: AsyncIterable<Uint8Array>; readonly crc: number | undefined },
+  { chunks, checksums }: { readonly chunks: AsyncIterable<Uint8Array>; readonly checksums: Checksums | undefined },
 ): Promise<number> {
   const parts = partsOf(chunks);
   const first = await parts.next();
@@ -74,10 +73,10 @@ export async function putStream(
     return 0;
   }
   if (first.value.length < PART_BYTES) {
-    await putObject(client, location, first.value);
+    await putObject(client, location, first.value, checksums);
     return first.value.length;
   }
-  const upload = await MultipartUpload.begin(client, location, crc);
+  const upload = await MultipartUpload.begin(client, location, checksums);
   try {
     let sizeBytes = first.value.length;
     await upload.add(first.value);
@@ -136,10 +135,14 @@ class MultipartUpload {
     this.#writeId = ids.writeId;
   }
 
-  static async begin(client: S3Client, location: string, crc: number | null | undefined): Promise<MultipartUpload> {
+  static async begin(
+    client: S3Client,
+    location: string,
+    checksums: Checksums | null | undefined,
+  ): Promise<MultipartUpload> {
     const writeId = randomUUID();
     try {
-      const headers = ownHeaders(writeId, crc);
+      const headers = ownHeaders(writeId, checksums);
       const { body } = await client.send({ ...s3Place(location), method: 'POST', query: { uploads: '' }, headers });
       const uploadId = textAt(readXml(body), 'InitiateMultipartUploadResult', 'UploadId');
       if (uploadId === undefined) throw new Error('the store began no upload');
@@ -232,7 +235,7 @@ export async function copyObject(client: S3Client, from: string, to: string): Pr
   if (facts === undefined) throw new FileNotFound(from);
   const { bucket, key } = s3Place(from);
   const source = `/${bucket}/${key.split('/').map(escapeUri).join('/')}`;
-  const { sizeBytes, etag, crc } = facts;
+  const { sizeBytes, etag, checksums } = facts;
   try {
     if (sizeBytes <= COPY_BYTES_MAX) {
       const headers = { 'x-amz-copy-source': source, 'x-amz-copy-source-if-match': `"${etag}"` };
@@ -240,7 +243,7 @@ export async function copyObject(client: S3Client, from: string, to: string): Pr
       if (textAt(readXml(answer.body), 'CopyObjectResult', 'ETag') === undefined) throw s3Error(answer);
       return;
     }
-    await copyInParts(client, to, { source, sizeBytes, crc });
+    await copyInParts(client, to, { source, sizeBytes, checksums });
   } catch (error) {
     throw isMissing(error) || (error instanceof S3Error && error.status === 412)
       ? new FileNotFound(from)
@@ -251,9 +254,9 @@ export async function copyObject(client: S3Client, from: string, to: string): Pr
 async function copyInParts(
   client: S3Client,
   to: string,
-  { source, sizeBytes, crc }: { readonly source: string; readonly sizeBytes: number; readonly crc: number | null },
+  { source, sizeBytes, checksums }: Pick<ObjectFacts, 'sizeBytes' | 'checksums'> & { readonly source: string },
 ): Promise<void> {
-  const upload = await MultipartUpload.begin(client, to, crc);
+  const upload = await MultipartUpload.begin(client, to, checksums);
   try {
     for (let at = 0; at < sizeBytes; at += COPY_PART_BYTES) {
       await upload.copy(source, `bytes=${at}-${Math.min(at + COPY_PART_BYTES, sizeBytes) - 1}`);

@@ -2,12 +2,12 @@ import { SkeinError } from '#shared/error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { delegate } from '../../../delegation/delegate.ts';
+import { findPlace } from '../../../delegation/find-place.ts';
 import { identOfJson } from '../../../metadata/check-name.ts';
 import { asObject, get, optionalString, refuse, requiredArray } from '../../../metadata/json-reader.ts';
 import type { TableIdent } from '../../../metadata/object-name.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { toCatalogError } from '../../../store/postgres/errors.ts';
-import { requireFilePlace } from '../../../store/postgres/file-place-store.ts';
 import { icebergError } from '../../iceberg-error.ts';
 import { ok, type Answer, type RestRequest } from '../../operation.ts';
 import { credentialOf } from '../../table-access.ts';
@@ -59,8 +59,9 @@ async function credentials(
   { claims, params }: RestRequest,
   { ident, access }: { readonly ident: TableIdent; readonly access: string },
 ): Promise<Json> {
-  const place = await requireFilePlace(context.store.db, claims.tenant, params['prefix'] ?? '', ident);
   const wanted = access === 'read' ? 'read' : 'write';
+  const asked = { event: 'vend', principal: claims, method: wanted, key: '' } as const;
+  const place = await findPlace(context, asked, { catalog: params['prefix'] ?? '', ident });
   const delegation = await delegate(context, { principal: claims, place, wanted }, ['vended-credentials']);
   if (delegation.kind === 'refused') throw new SkeinError('FORBIDDEN', delegation.reason);
   if (delegation.kind === 'unavailable') throw new SkeinError('NOT_SUPPORTED', delegation.reason);

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { delegate } from '../../../delegation/delegate.ts';
-import { requireFilePlace } from '../../../store/postgres/file-place-store.ts';
+import { findPlace } from '../../../delegation/find-place.ts';
 import { ok, type Answer, type RestRequest } from '../../operation.ts';
 import { tableTarget } from '../../request-names.ts';
 import { credentialOf } from '../../table-access.ts';
@@ -11,8 +11,9 @@ import { credentialOf } from '../../table-access.ts';
  * none for local files.
  */
 export async function loadCredentials(context: CatalogContext, request: RestRequest): Promise<Answer> {
-  const { claims, catalog, ident } = tableTarget(request);
-  const place = await requireFilePlace(context.store.db, claims.tenant, catalog, ident);
+  const { catalog, ident } = tableTarget(request);
+  const asked = { event: 'vend', principal: request.claims, method: 'read', key: '' } as const;
+  const place = await findPlace(context, asked, { catalog, ident });
   const delegation = await delegate(context, { principal: request.claims, place }, ['vended-credentials']);
   if (delegation.kind === 'refused') throw new SkeinError('FORBIDDEN', delegation.reason);
   if (delegation.kind === 'unavailable') throw new SkeinError('NOT_SUPPORTED', delegation.reason);

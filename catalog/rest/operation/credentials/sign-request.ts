@@ -3,6 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import { s3Location } from '#shared/storage/s3/s3-object.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import type { CatalogContext } from '../../../context.ts';
+import { findPlace } from '../../../delegation/find-place.ts';
 import { deletedKeys } from '../../../delegation/sign/deleted-keys.ts';
 import { presignForTable, signForTable, type NamedRequest } from '../../../delegation/sign/sign-for-table.ts';
 import { isOfStore, readStoreUri } from '../../../delegation/sign/store-uri.ts';
@@ -34,10 +35,11 @@ const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}$/;
  */
 export async function signRequest(context: CatalogContext, request: RestRequest): Promise<Answer> {
   const body = asObject(request.body, 'sign request');
-  const { claims, catalog, ident } = tableTarget(request);
+  const { catalog, ident } = tableTarget(request);
   const requests = get(body, 'requests') === undefined ? undefined : requiredArray(body, 'requests');
   const named = requests === undefined ? readRequest(body) : undefined;
-  const place = await requireFilePlace(context.store.db, claims.tenant, catalog, ident);
+  const { method = 'POST', uri: key = '' } = named ?? {};
+  const place = await findPlace(context, { event: 'sign', principal: request.claims, method, key }, { catalog, ident });
   if (named !== undefined) return signed(context, request, place, named);
   return presigned(context, request, place, requests ?? []);
 }

@@ -42,7 +42,8 @@ export async function exchangeGrant(
   const claims = await subjectOf(context, subjectToken, caller);
   if (claims.auth_method === 'operator') throw badSubject('an operator made the token, and such tokens do not renew');
   if (claims.auth_method === 'pat') throw badSubject('exchange the personal access token anew, with which it ends');
-  const principal = await findTokenPrincipal(context.store.db, claims.sub);
+  const source = claims.auth_method === 'keypair' ? 'roles' : 'client';
+  const principal = await findTokenPrincipal(context.store.db, claims.sub, source);
   if (principal?.status !== 'ACTIVE' || principal.tenant !== claims.tenant) throw badSubject('the token is not valid');
   if (claims.sess_epoch < principal.sessionEpoch) throw badSubject('the token has been revoked');
   const signsIn = caller.bySecret && caller.sub === claims.sub;

@@ -226,6 +226,18 @@ describe('jwt-bearer', () => {
   });
 });
 
+test('a token by a key or a personal access token has no scope of the OAuth client that its account has', async () => {
+  minuteLater();
+  await catalog.call('CreateClient', { tenant: 'default', name: 'both', scope: ['catalog:write', 'table:read'] });
+  const digest = createHash('sha256').update('skein_pat_both').digest('hex');
+  await catalog.sql(`insert into catalog.access_token (principal_id, name, sha256, scopes, created_by, created_at, expires_at)
+    select id, 'both', '\\x${digest}', '{catalog:write,table:read}', id, now(), to_timestamp(${inSeconds(HOUR_S)})
+    from catalog.principal where username = 'both'`);
+  const { body } = await send({ grant_type: 'pat', pat: 'skein_pat_both', client_id: 'service-sql' });
+  // `public` has no `catalog:write`.
+  expect(body['scope']).toBe('table:read');
+});
+
 test('skein token gives no more than the scopes of the roles, and leaves a row of the audit log', async () => {
   await catalog.sql(`insert into catalog.principal (tenant_id, username, password_hash, roles, is_bootstrap_principal)
     select tenant_id, 'plain', password_hash, '{}', false from catalog.principal where username = 'admin'`);

@@ -16,7 +16,7 @@ export type SchemaEntry = { readonly catalog: string; readonly schema: string };
 export type TableEntry = SchemaEntry & {
   readonly name: string;
   readonly kind: TableKind;
-  readonly columns: RelationColumns;
+  readonly columns: () => RelationColumns;
 };
 
 /** A wish for schemas. Patterns are those of LIKE, with backslash; undefined = all. */
@@ -66,8 +66,7 @@ export class CatalogEntries {
   async *tables({ kinds, table, ...place }: TableFilter): Pages<TableEntry> {
     requireAction(this.#caller, 'table.list');
     for await (const { catalog, list } of this.#lists(place)) {
-      const found = list.relations.flatMap(({ namespace, name, kind, columns }): readonly TableEntry[] => {
-        const schema = schemaName(namespace);
+      const found = list.blocks.flat().flatMap(({ schema, name, kind, columns }): readonly TableEntry[] => {
         const isWanted =
           matches(schema, place.schema) && matches(name, table) && (kinds.length === 0 || kinds.includes(kind));
         return isWanted ? [{ catalog, schema, name, kind, columns }] : [];

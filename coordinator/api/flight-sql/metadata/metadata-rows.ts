@@ -127,7 +127,8 @@ async function* tables(fields: TablesFields, entries: CatalogEntries): AsyncGene
 
 /** The identifier fields of a table, as its primary key. */
 function primaryKeys({ catalog, schema, name, columns }: TableEntry): ResultBatch {
-  const keys = columns.fields.filter(({ id }) => columns.keys.has(id));
+  const { fields, keys: ids } = columns();
+  const keys = fields.filter(({ id }) => ids.has(id));
   return columnBatch(keys.length, [
     texts(keys.map(() => catalog)),
     texts(keys.map(() => schema)),

@@ -12,7 +12,7 @@ const INTERVAL: SqlType = { kind: 'scalar', name: 'INTERVAL' };
 
 /** The columns of a table as an Arrow schema, with the metadata of Flight SQL on each field; a view that cannot be read has none. */
 export function tableSchema(entry: TableEntry): Schema {
-  const { fields, intervals } = entry.columns;
+  const { fields, intervals } = entry.columns();
   const columns = fields.map((field) => {
     const isInterval = intervals.has(field.name);
     const typeName = isInterval ? 'INTERVAL' : sqlTypeName(field.type);

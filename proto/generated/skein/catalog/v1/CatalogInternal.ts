@@ -17,6 +17,7 @@ import type { AuthorizeRequestInput as _skein_catalog_v1_AuthorizeRequestInput, 
 import type { BeginUploadRequestInput as _skein_catalog_v1_BeginUploadRequestInput, BeginUploadRequest as _skein_catalog_v1_BeginUploadRequest } from '../../../skein/catalog/v1/BeginUploadRequest.ts';
 import type { CallInput as _skein_calls_v1_CallInput, Call as _skein_calls_v1_Call } from '../../../skein/calls/v1/Call.ts';
 import type { CatalogListInput as _skein_catalog_v1_CatalogListInput, CatalogList as _skein_catalog_v1_CatalogList } from '../../../skein/catalog/v1/CatalogList.ts';
+import type { ChangeListInput as _skein_catalog_v1_ChangeListInput, ChangeList as _skein_catalog_v1_ChangeList } from '../../../skein/catalog/v1/ChangeList.ts';
 import type { CheckCatalogReplyInput as _skein_catalog_v1_CheckCatalogReplyInput, CheckCatalogReply as _skein_catalog_v1_CheckCatalogReply } from '../../../skein/catalog/v1/CheckCatalogReply.ts';
 import type { CheckCatalogRequestInput as _skein_catalog_v1_CheckCatalogRequestInput, CheckCatalogRequest as _skein_catalog_v1_CheckCatalogRequest } from '../../../skein/catalog/v1/CheckCatalogRequest.ts';
 import type { ClientListInput as _skein_catalog_v1_ClientListInput, ClientList as _skein_catalog_v1_ClientList } from '../../../skein/catalog/v1/ClientList.ts';
@@ -49,6 +50,7 @@ import type { JobListInput as _skein_catalog_v1_JobListInput, JobList as _skein_
 import type { LeaseInput as _skein_catalog_v1_LeaseInput, Lease as _skein_catalog_v1_Lease } from '../../../skein/catalog/v1/Lease.ts';
 import type { LeaseRequestInput as _skein_catalog_v1_LeaseRequestInput, LeaseRequest as _skein_catalog_v1_LeaseRequest } from '../../../skein/catalog/v1/LeaseRequest.ts';
 import type { ListCatalogsRequestInput as _skein_catalog_v1_ListCatalogsRequestInput, ListCatalogsRequest as _skein_catalog_v1_ListCatalogsRequest } from '../../../skein/catalog/v1/ListCatalogsRequest.ts';
+import type { ListChangesRequestInput as _skein_catalog_v1_ListChangesRequestInput, ListChangesRequest as _skein_catalog_v1_ListChangesRequest } from '../../../skein/catalog/v1/ListChangesRequest.ts';
 import type { ListClientsRequestInput as _skein_catalog_v1_ListClientsRequestInput, ListClientsRequest as _skein_catalog_v1_ListClientsRequest } from '../../../skein/catalog/v1/ListClientsRequest.ts';
 import type { ListJobsRequestInput as _skein_catalog_v1_ListJobsRequestInput, ListJobsRequest as _skein_catalog_v1_ListJobsRequest } from '../../../skein/catalog/v1/ListJobsRequest.ts';
 import type { ListNamespacesRequestInput as _skein_catalog_v1_ListNamespacesRequestInput, ListNamespacesRequest as _skein_catalog_v1_ListNamespacesRequest } from '../../../skein/catalog/v1/ListNamespacesRequest.ts';
@@ -295,6 +297,15 @@ export interface CatalogInternalClient extends grpc.Client {
   listCatalogs(argument: _skein_catalog_v1_ListCatalogsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_NameList>): grpc.ClientUnaryCall;
   listCatalogs(argument: _skein_catalog_v1_ListCatalogsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_NameList>): grpc.ClientUnaryCall;
   
+  ListChanges(argument: _skein_catalog_v1_ListChangesRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ChangeList>): grpc.ClientUnaryCall;
+  ListChanges(argument: _skein_catalog_v1_ListChangesRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_ChangeList>): grpc.ClientUnaryCall;
+  ListChanges(argument: _skein_catalog_v1_ListChangesRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ChangeList>): grpc.ClientUnaryCall;
+  ListChanges(argument: _skein_catalog_v1_ListChangesRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_ChangeList>): grpc.ClientUnaryCall;
+  listChanges(argument: _skein_catalog_v1_ListChangesRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ChangeList>): grpc.ClientUnaryCall;
+  listChanges(argument: _skein_catalog_v1_ListChangesRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_ChangeList>): grpc.ClientUnaryCall;
+  listChanges(argument: _skein_catalog_v1_ListChangesRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ChangeList>): grpc.ClientUnaryCall;
+  listChanges(argument: _skein_catalog_v1_ListChangesRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_ChangeList>): grpc.ClientUnaryCall;
+  
   ListClients(argument: _skein_catalog_v1_ListClientsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ClientList>): grpc.ClientUnaryCall;
   ListClients(argument: _skein_catalog_v1_ListClientsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_ClientList>): grpc.ClientUnaryCall;
   ListClients(argument: _skein_catalog_v1_ListClientsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ClientList>): grpc.ClientUnaryCall;
@@ -513,6 +524,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   ListCatalogs: grpc.handleUnaryCall<_skein_catalog_v1_ListCatalogsRequest, _skein_catalog_v1_NameListInput>;
   
+  ListChanges: grpc.handleUnaryCall<_skein_catalog_v1_ListChangesRequest, _skein_catalog_v1_ChangeListInput>;
+  
   ListClients: grpc.handleUnaryCall<_skein_catalog_v1_ListClientsRequest, _skein_catalog_v1_ClientListInput>;
   
   ListJobs: grpc.handleUnaryCall<_skein_catalog_v1_ListJobsRequest, _skein_catalog_v1_JobListInput>;
@@ -578,6 +591,7 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   GetSigningKeys: MethodDefinition<_skein_catalog_v1_GetSigningKeysRequestInput, _skein_catalog_v1_SigningKeysInput, _skein_catalog_v1_GetSigningKeysRequest, _skein_catalog_v1_SigningKeys>
   HoldAnswers: MethodDefinition<_skein_catalog_v1_LeaseRequestInput, _skein_catalog_v1_LeaseInput, _skein_catalog_v1_LeaseRequest, _skein_catalog_v1_Lease>
   ListCatalogs: MethodDefinition<_skein_catalog_v1_ListCatalogsRequestInput, _skein_catalog_v1_NameListInput, _skein_catalog_v1_ListCatalogsRequest, _skein_catalog_v1_NameList>
+  ListChanges: MethodDefinition<_skein_catalog_v1_ListChangesRequestInput, _skein_catalog_v1_ChangeListInput, _skein_catalog_v1_ListChangesRequest, _skein_catalog_v1_ChangeList>
   ListClients: MethodDefinition<_skein_catalog_v1_ListClientsRequestInput, _skein_catalog_v1_ClientListInput, _skein_catalog_v1_ListClientsRequest, _skein_catalog_v1_ClientList>
   ListJobs: MethodDefinition<_skein_catalog_v1_ListJobsRequestInput, _skein_catalog_v1_JobListInput, _skein_catalog_v1_ListJobsRequest, _skein_catalog_v1_JobList>
   ListNamespaces: MethodDefinition<_skein_catalog_v1_ListNamespacesRequestInput, _skein_catalog_v1_NamespaceListInput, _skein_catalog_v1_ListNamespacesRequest, _skein_catalog_v1_NamespaceList>

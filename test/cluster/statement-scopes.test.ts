@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { SCOPES } from '#shared/authorization/token-claims.ts';
+import { must } from '#shared/must.ts';
+import type { Cluster } from '#test/support/cluster.ts';
+import { sharedCluster } from '#test/support/resources.ts';
+
+/**
+ * SQL statements by users whose scopes come from a role that lacks one of them. The outcomes are written down in `statement-scopes.txt`:
+ * `done`, or the SQLSTATE of the refusal.
+ */
+const T = 'role_scopes';
+const ALL = Object.keys(SCOPES);
+const CALLERS = ['all', 'none', ...ALL.map((scope) => `without ${scope}`)] as const;
+const nameOf = (caller: string): string => caller.replaceAll(/[ :]/g, '_');
+
+/** A statement, and those that make its success undone. */
+const STATEMENTS: readonly (readonly [sql: string, ...undo: readonly string[]])[] = [
+  ['SELECT 1'],
+  [`SET TimeZone = 'UTC'`],
+  ['SHOW CATALOGS'],
+  [`USE CATALOG ${T}`],
+  [`SHOW SCHEMAS FROM ${T}`],
+  [`SHOW TABLES FROM ${T}.s`],
+  [`DESCRIBE ${T}.s.t`],
+  [`SHOW CREATE VIEW ${T}.s.v`],
+  [`SELECT * FROM ${T}.s.t`],
+  [`SELECT * FROM ${T}.s.v`],
+  [`EXPLAIN SELECT * FROM ${T}.s.t`],
+  [`SELECT * FROM ${T}.information_schema.tables`],
+  ['SHOW QUERY HISTORY'],
+  ['SHOW RESOURCE GROUPS'],
+  ['SHOW ROLES'],
+  [`INSERT INTO ${T}.s.t VALUES (2)`],
+  [`UPDATE ${T}.s.t SET a = 3 WHERE a = 2`],
+  [`DELETE FROM ${T}.s.t WHERE a = 3`],
+  [`CREATE TABLE ${T}.s.n (a INT)`, `DROP TABLE ${T}.s.n`],
+  [`CREATE TABLE ${T}.s.n AS SELECT 1 AS a`, `DROP TABLE ${T}.s.n`],
+  [`ALTER TABLE ${T}.s.t ADD COLUMN b INT`, `ALTER TABLE ${T}.s.t DROP COLUMN b`],
+  [`OPTIMIZE ${T}.s.t`],
+  [`DROP TABLE ${T}.s.d`, `CREATE TABLE ${T}.s.d (a INT)`],
+  [`CREATE VIEW ${T}.s.n AS SELECT a FROM ${T}.s.t`, `DROP VIEW ${T}.s.n`],
+  [`DROP VIEW ${T}.s.e`, `CREATE VIEW ${T}.s.e AS SELECT 1 AS a`],
+  [`CREATE SCHEMA ${T}.n`, `DROP SCHEMA ${T}.n`],
+  [`DROP SCHEMA ${T}.d`, `CREATE SCHEMA ${T}.d`],
+  [`CREATE CATALOG ${T}_2`, `DROP CATALOG ${T}_2`],
+];
+
+let cluster: Cluster;
+async function outcome(caller: string, sql: string): Promise<string> {
+  const token = await cluster.token({ tenant: T, user: nameOf(caller) });
+  const { body } = await cluster.query(sql, { token });
+  return body.error === undefined ? 'done' : must(body.sql_state, body.error);
+}
+async function asRoot(...statements: readonly string[]): Promise<void> {
+  for (const sql of statements) expect([sql, await outcome('root', sql)]).toEqual([sql, 'done']);
+}
+
+beforeAll(async () => {
+  ({ cluster } = await sharedCluster());
+  await cluster.cliOk(['admin', 'tenant', 'create', T, '--user', 'root']);
+  await cluster.cliOk(['admin', 'catalog', 'create', T, '--tenant', T]);
+  await asRoot(
+    `CREATE SCHEMA ${T}.s`,
+    `CREATE SCHEMA ${T}.d`,
+    `CREATE TABLE ${T}.s.t AS SELECT 1 AS a`,
+    `CREATE TABLE ${T}.s.d (a INT)`,
+    `CREATE VIEW ${T}.s.v AS SELECT a FROM ${T}.s.t`,
+    `CREATE VIEW ${T}.s.e AS SELECT 1 AS a`,
+    `ALTER ROLE public SET SCOPE ''`,
+  );
+  for (const caller of CALLERS) {
+    const scopes = caller === 'none' ? [] : ALL.filter((scope) => caller !== `without ${scope}`);
+    const name = nameOf(caller);
+    await asRoot(
+      `CREATE ROLE r_${name} SCOPE '${scopes.join(' ')}'`,
+      `CREATE USER ${name} EMAIL '${name}@example.org' PASSWORD 'Scopes-Horse-9' DEFAULT_ROLE r_${name}`,
+    );
+  }
+}, 120_000);
+
+test('each statement, by users whose role lacks one scope', { timeout: 300_000 }, async () => {
+  const lines: string[] = [];
+  for (const [sql, ...undo] of STATEMENTS) {
+    const outcomes: (readonly [string, string])[] = [];
+    for (const caller of CALLERS) {
+      const found = await outcome(caller, sql);
+      if (found === 'done') await asRoot(...undo);
+      outcomes.push([caller, found]);
+    }
+    lines.push(
+      sql,
+      ...outcomes.filter(([, found]) => found !== 'done').map(([caller, found]) => `  ${caller}: ${found}`),
+    );
+  }
+  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(join(import.meta.dirname, 'statement-scopes.txt'));
+});

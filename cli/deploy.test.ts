@@ -56,7 +56,7 @@ test('several catalogs share the warehouse and the key of stored secrets, and op
   expect(catalog['catalog.internal_url']).toHaveLength(2);
   expect(() => requireSharedWarehouse(catalog)).not.toThrow();
   expect(() => requireSharedKeys(catalog)).not.toThrow();
-  // What no other service has.
+  // No other service has it.
   for (const kind of ['coordinator', 'worker', 'operator'])
     expect(load('cluster.env', `${kind}.env`)['cluster.secrets_key_file']).toBe('');
   expect(load('cluster.env', 'operator.env')['cluster.tls_cert']).toBe('/etc/skein/operator/cert.pem');

@@ -5,6 +5,7 @@ import {
   BUCKET_SUITES,
   CLIENT_SUITES,
   EXHAUSTIVE_SUITES,
+  OVER_BUCKET_SUITES,
   SCALE_SUITES,
   SIEGE_SUITES,
 } from '#test/support/ci-suites.ts';
@@ -97,6 +98,19 @@ export default defineConfig({
           exclude: [MODULES, ...WITHOUT_PEER],
           fileParallelism: false,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...system,
+          name: 'bucket',
+          globalSetup: ['test/support/run/over-bucket.ts'],
+          include: [...OVER_BUCKET_SUITES],
+          exclude: [MODULES, ...WITHOUT_PEER],
+          testTimeout: 300_000,
+          hookTimeout: 900_000,
+          fileParallelism: false,
+          sequence: { groupOrder: 3 },
         },
       },
       {

@@ -6,11 +6,14 @@ import { fileURLToPath } from 'node:url';
 export const NODE_FLAGS = ['--disable-warning=ExperimentalWarning'];
 
 /**
- * A worker's heap is small, and its batches lie outside of it. By default V8 marks the whole heap for every 64 MB of them, which takes a
- * sixth of the CPU time of a query that exchanges much data. These options count external memory with the heap and make the heap large from
- * the start. They belong to V8 13 of Node 24, and must be set before the first heap exists.
+ * The heaps of workers and of the coordinator are small, and the batches that pass through them lie outside. By default V8 marks the whole
+ * heap for every 64 MB of these, which takes a sixth of a worker's CPU time in a query that exchanges much data, and half of the
+ * coordinator's while a client takes a large result. These options count external memory with the heap and make the heap large from the
+ * start. They belong to V8 13 of Node 24, and must be set before the first heap exists.
  */
-const WORKER_FLAGS = ['--external-memory-accounted-in-global-limit', '--initial-heap-size=256'];
+const BATCH_FLAGS = process.versions.v8.startsWith('13.')
+  ? ['--external-memory-accounted-in-global-limit', '--initial-heap-size=256']
+  : [];
 
 /**
  * A collection while the process is idle shrinks the young generation to its smallest size, by default 1 MB, from which it grows slowly: the
@@ -22,10 +25,11 @@ const FRONT_FLAGS = ['--min-semi-space-size=16'];
  * The options of a service's process.
  * @param {string} service
  */
-export function serviceFlags(service) {
-  if (service !== 'worker') return [...NODE_FLAGS, ...FRONT_FLAGS];
-  return process.versions.v8.startsWith('13.') ? [...NODE_FLAGS, ...WORKER_FLAGS] : NODE_FLAGS;
-}
+export const serviceFlags = (service) => [
+  ...NODE_FLAGS,
+  ...(service === 'worker' ? [] : FRONT_FLAGS),
+  ...(service === 'catalog' ? [] : BATCH_FLAGS),
+];
 
 /** Node's compile cache: types are not stripped and code is not compiled again at every start. Without write access there is no cache. */
 export const COMPILE_CACHE = join(dirname(dirname(fileURLToPath(import.meta.url))), 'node_modules', '.cache', 'skein');

@@ -10,7 +10,27 @@ export const PARTS: readonly Part[] = [
   {
     name: 'clients',
     what: 'Spark (over a bucket, too), Trino, TPC-DS through Skein’s printers, and TPC-H at scale 1 against plain DuckDB on 1, 2 and 3 workers',
-    scripts: ['test:full -- test/conformance test/bucket test/tpcds', 'verify -- tpch --scale 1'],
+    scripts: ['test:full -- test/conformance test/bucket/spark test/tpcds', 'verify -- tpch --scale 1'],
+  },
+  {
+    name: 'bucket-corpus',
+    what: 'the corpus of statements with all tables in a bucket, also with a cache of 8 MiB',
+    scripts: ['test:bucket -- test/slt', 'test:bucket-small -- test/slt'],
+  },
+  {
+    name: 'bucket-tpch',
+    what: 'TPC-H at scale 0.01 and 1 over a bucket against plain DuckDB, also with a cache of 8 MiB',
+    scripts: ['test:bucket -- test/tpch', 'test:bucket-small -- test/tpch'],
+  },
+  {
+    name: 'bucket-writes',
+    what: 'the suites of writes and stages with all tables in a bucket, also with a cache of 8 MiB',
+    scripts: ['test:bucket -- test/cluster', 'test:bucket-small -- test/cluster'],
+  },
+  {
+    name: 'bucket-chaos',
+    what: 'TPC-H and writes over a store with every fault at once, and over one that goes away while workers die, also with a cache of 8 MiB',
+    scripts: ['test:full -- test/bucket/chaos'],
   },
   {
     name: 'tpcds',

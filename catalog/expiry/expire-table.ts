@@ -22,9 +22,6 @@ import { displayIdent } from '../metadata/object-name.ts';
 import { readDocument } from '../store/postgres/table-store.ts';
 import { plainUnit } from '../store/postgres/transact.ts';
 
-/** Files that are removed between two looks at the signal. */
-const FILES_AT_ONCE = 100;
-
 export type ExpiryParts = CatalogContext & { readonly tables: Pick<TableReader, 'unreachable'> };
 
 /**
@@ -75,7 +72,7 @@ type Removal = {
 };
 
 async function removeFiles(
-  { store, storages, tables }: ExpiryParts,
+  { store, storages, tables, log }: ExpiryParts,
   { id, tenant, ident, roots }: ExpiringTable,
   { files, signal }: Removal,
 ): Promise<void> {
@@ -87,9 +84,7 @@ async function removeFiles(
     credential: await storages.credential(files.table.location),
   };
   for await (const found of tables.unreachable(request, { tableName: displayIdent(ident), signal })) {
-    for (let start = 0; start < found.length; start += FILES_AT_ONCE) {
-      signal.throwIfAborted();
-      await removeOwnFiles(storages, found.slice(start, start + FILES_AT_ONCE), { roots, folders });
-    }
+    const pause = (): void => signal.throwIfAborted();
+    await removeOwnFiles(storages, found, { roots, folders, log, table: id, pause });
   }
 }

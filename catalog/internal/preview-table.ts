@@ -1,5 +1,7 @@
 import type { LoadedTableInput } from '#proto/generated/skein/catalog/v1/LoadedTable.ts';
 import type { StageTableRequest } from '#proto/generated/skein/catalog/v1/StageTableRequest.ts';
+import { toKeyMessage } from '#proto/bucket-key.ts';
+import type { BucketKey } from '#proto/generated/skein/catalog/v1/BucketKey.ts';
 import { actionsOn } from '#shared/authorization/action.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -10,6 +12,7 @@ import { readRegistered } from '../commit/register-metadata.ts';
 import { tableChanges, multiTableCommitOfBytes } from '../commit/multi-table-commit.ts';
 import type { CatalogContext } from '../context.ts';
 import { requireCatalog, type CatalogRow } from '../store/postgres/catalog-store.ts';
+import { listClaims } from '../store/postgres/folder-claims.ts';
 import { findTableById, readDocument } from '../store/postgres/table-store.ts';
 import { findVersion } from '../store/postgres/table-version-store.ts';
 import { readVersion } from './table-at-moment.ts';
@@ -41,8 +44,22 @@ export async function previewTable(
     namespace: ident.namespace,
     table: ident.name,
     actions: allowedActions(principal, { kind: 'table', catalog: catalog.name, ...ident }, TABLE_ACTIONS),
+    key: await keyOf(context, step, { baseVersion, tenant: principal.tenant }),
     ...NO_POLICIES,
   };
+}
+
+type Planned = Awaited<ReturnType<typeof planSwap> | ReturnType<typeof planInsert>>;
+
+/** The right to read the files of the table where they lie in a bucket: in the folders that it has, and those that the changes bring. */
+async function keyOf(
+  { store, storages }: CatalogContext,
+  step: Planned,
+  { baseVersion, tenant }: { readonly baseVersion: string; readonly tenant: string },
+): Promise<BucketKey | null> {
+  const had = baseVersion === '' ? [] : await listClaims(store.db, readVersion(baseVersion).tableId);
+  const folders = [...had, ...(step.kind === 'keep' ? [] : step.folders)];
+  return toKeyMessage(await storages.vend({ folders, permission: 'read', tenant }));
 }
 
 type Base = { readonly catalog: CatalogRow; readonly baseVersion: string };

@@ -1,12 +1,10 @@
+import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
 import { isBelow } from '../storage/table-location.ts';
 import type { DueTable } from '../store/postgres/dropped-table-store.ts';
 import { listClaims, requireFree } from '../store/postgres/folder-claims.ts';
 import { isPlain, removeOwnFiles } from './own-files.ts';
 import { reachedFiles, type Pause } from './reached-files.ts';
-
-/** Number of files that are checked and deleted between two pauses. */
-const FILES_AT_ONCE = 16;
 
 type Purge = Pick<CatalogContext, 'store' | 'storages' | 'readers' | 'log' | 'metrics'>;
 
@@ -23,21 +21,31 @@ export async function purgeTable(purge: Purge, table: DueTable, pause: Pause): P
   const onUnreadable = (file: string, err: unknown): void =>
     log.warn({ err, file, table: table.id }, 'a purge passed over a manifest that cannot be read');
   let spared = 0;
+  let stayed = 0;
+  const removal = { roots: table.roots, folders, log, table: table.id, pause };
   const remove = async (files: readonly string[]): Promise<void> => {
-    for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
-      await pause();
-      const batch = files.slice(start, start + FILES_AT_ONCE);
-      const deleted = await removeOwnFiles(storages, batch, { roots: table.roots, folders });
-      spared += batch.length - deleted;
-      metrics.purgedFiles.inc(deleted);
-    }
+    const done = await removeOwnFiles(storages, files, removal);
+    spared += files.length - done.deleted - done.stayed;
+    stayed += done.stayed;
+    metrics.purgedFiles.inc(done.deleted);
   };
   const reach = { storages, readers, tableId: table.id, roots: table.roots, onUnreadable, pause };
-  for await (const files of reachedFiles(reach, table.metadata)) await remove(files);
+  for await (const { kind, files } of reachedFiles(reach, table.metadata)) {
+    // Whoever tries again reaches the data by the metadata.
+    if (kind === 'metadata') requireNone(stayed);
+    await remove(files);
+  }
+  requireNone(stayed);
   await remove([table.metadataLocation]);
+  requireNone(stayed);
   for (const folder of folders) {
     if (!isBelow(folder, table.roots) || !(await isPlain(storages, folder, table.roots))) continue;
     await (await storages.open(folder)).removeEmptyFolders(folder);
   }
   if (spared > 0) log.info({ table: table.id, spared }, 'a purge left files outside of the table’s own folders');
+}
+
+/** @throws STORAGE_ERROR */
+function requireNone(stayed: number): void {
+  if (stayed > 0) throw new SkeinError('STORAGE_ERROR', `${stayed} files could not be deleted: the log has each`);
 }

@@ -39,6 +39,9 @@ const OWNER = 'purges';
 /** Maximum number of manifests of one table: their paths stay in memory until the files are deleted. */
 const MANIFESTS_MAX = 1_000_000;
 
+/** Files that a store deletes at once. */
+const FILES_AT_ONCE = 1_000;
+
 /**
  * Errors of a file that is no manifest: it is skipped. A file too large to be read is not skipped: it may be a manifest that names files of
  * the table.
@@ -46,13 +49,13 @@ const MANIFESTS_MAX = 1_000_000;
 const UNREADABLE: ReadonlySet<ErrorCode> = new Set(['INVALID_TABLE_DATA', 'NOT_SUPPORTED', 'INVALID_REQUEST']);
 
 /**
- * Yields every file that table metadata reaches, in lists of a few files of one manifest each, ordered so that after a crash in
+ * Yields every file that table metadata reaches, data files by as many as a store deletes at once, ordered so that after a crash in
  * mid-deletion the remaining files are still reached: data and delete files first (none when `gc.enabled` is false: they belong to someone
  * else), then manifests, manifest lists, statistics, earlier metadata files.
  * @param document the metadata, as text
  * @throws STORAGE_ERROR, TABLE_DATA_TOO_COMPLEX
  */
-export async function* reachedFiles(reach: Reach, document: string): AsyncGenerator<readonly string[]> {
+export async function* reachedFiles(reach: Reach, document: string): AsyncGenerator<ReachedFiles> {
   const about = { bytes: document.length, owner: OWNER, what: `the metadata of the dropped table ${reach.tableId}` };
   const reached = await runDocumentTask(reach.readers, REACHED, document, about);
   const reader = new PathReader(reach);
@@ -65,13 +68,24 @@ export async function* reachedFiles(reach: Reach, document: string): AsyncGenera
     }
   }
   if (reached.ownsData) {
-    for (const manifest of manifests) yield* await reader.read({ location: manifest, of: 'manifest' });
+    let files: string[] = [];
+    for (const manifest of manifests) {
+      for (const paths of await reader.read({ location: manifest, of: 'manifest' })) {
+        for (const path of paths) files.push(path);
+        if (files.length < FILES_AT_ONCE) continue;
+        yield { kind: 'data', files };
+        files = [];
+      }
+    }
+    yield { kind: 'data', files };
   }
-  yield [...manifests];
-  yield reached.lists;
-  yield reached.statistics;
-  yield reached.earlierMetadata;
+  for (const files of [[...manifests], reached.lists, reached.statistics, reached.earlierMetadata]) {
+    yield { kind: 'metadata', files };
+  }
 }
+
+/** Files of a table; data files are reached by metadata only. */
+export type ReachedFiles = { readonly kind: 'data' | 'metadata'; readonly files: readonly string[] };
 
 /** Reads small files on the calling thread, large ones in a worker thread. */
 class PathReader {

@@ -327,7 +327,7 @@ function postgresSpec({ config, sources }: LoadedConfig, ports: ClusterPorts): C
     name: 'postgres',
     url: `postgres://127.0.0.1:${ports.postgres}/${POSTGRES_DATABASE}`,
     command: [...NODE_FLAGS, POSTGRES_PROCESS, postgresFolder(config), passwordFile, String(ports.postgres)],
-    environment: childEnvironment({ config: bare, sources }),
+    environment: withoutKeys('postgres', childEnvironment({ config: bare, sources })),
     stop: 'ipc',
     restartPauseMaxMs: config['up.restart_pause_max'],
   };
@@ -373,7 +373,7 @@ function serviceSpecs({ config, sources }: LoadedConfig, ports: ClusterPorts): r
 }
 
 /** Keys of AWS that the environment holds are the catalog's alone. */
-const withoutKeys = (kind: 'catalog' | 'coordinator' | 'worker', environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+const withoutKeys = (kind: ChildSpec['kind'], environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   kind === 'catalog'
     ? environment
     : Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('AWS_')));

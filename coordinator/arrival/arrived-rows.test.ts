@@ -1,9 +1,10 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { RecordBatchReader, Table, tableToIPC, vectorFromArray, Int32, Utf8 } from 'apache-arrow';
+import { RecordBatchReader, Table, tableToIPC, vectorFromArray, Dictionary, Int32, Utf8 } from 'apache-arrow';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ByteBudget } from '#shared/byte-budget.ts';
+import { must } from '#shared/must.ts';
 import { decodeFlightData } from '#shared/flight/flight-data.ts';
 import { ArrivedRows } from './arrived-rows.ts';
 
@@ -54,4 +55,20 @@ test('rows beyond the budget are refused', async () => {
       for (const batch of batches) await rows.add(batch);
     })(),
   ).rejects.toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
+});
+
+test('a part is no longer for rows whose texts a dictionary has once', async () => {
+  const text = 'x'.repeat(100_000);
+  const vector = vectorFromArray(
+    Array.from({ length: 300 }, () => text),
+    new Dictionary(new Utf8(), new Int32()),
+  );
+  const [batch] = [...RecordBatchReader.from(tableToIPC(new Table({ x: vector }), 'stream'))];
+  const budget = new ByteBudget(2 ** 30);
+  using rows = new ArrivedRows(must(batch, 'a batch').schema, { folder, budget, owner: 'main' }, 'nanoseconds');
+  await rows.add(must(batch, 'a batch'));
+  const { parts = [], bytes } = rows.table('rows');
+  expect(bytes).toBeGreaterThan(300 * text.length);
+  expect(parts.reduce((sum, part) => sum + part.rowCount, 0)).toBe(300);
+  expect(Math.max(...parts.map((part) => part.bytes))).toBeLessThan(9 * 2 ** 20);
 });

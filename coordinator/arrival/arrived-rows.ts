@@ -3,7 +3,7 @@ import { Schema, type RecordBatch } from 'apache-arrow';
 import { Message } from 'apache-arrow/ipc/metadata/message';
 import type { ByteBudget } from '#shared/byte-budget.ts';
 import { SkeinError } from '#shared/error.ts';
-import { encodeFlightData } from '#shared/flight/flight-data.ts';
+import { encodeFlightData, encodeFlightHead } from '#shared/flight/flight-data.ts';
 import type { RowsPart, TableRows } from '../binding/table-rows.ts';
 import type { SqlField } from '../plan/sql-type.ts';
 import { SpoolFile } from '../sink/spool-file.ts';
@@ -22,6 +22,8 @@ export type ArrivalPlace = {
 const PART_BYTES = 8 * 2 ** 20;
 /** Rows of a batch: a multiple of 8, and few enough to be looked at within a few milliseconds. */
 const BATCH_ROWS = 2 ** 17;
+/** Longest row: a task carries a part whole. */
+const ROW_BYTES_MAX = 32 * 2 ** 20;
 const NO_BODY = Buffer.alloc(0);
 const COLUMNS_MAX = 10_000;
 
@@ -65,19 +67,32 @@ export class ArrivedRows implements Disposable {
     return this.#rowCount;
   }
 
-  /** @throws PAYLOAD_TOO_LARGE when the budget is used up, INVALID_REQUEST, NUMERIC_OVERFLOW, STORAGE_FULL, STORAGE_ERROR */
+  /** @throws PAYLOAD_TOO_LARGE when the budget is used up, or a row is too long; INVALID_REQUEST, NUMERIC_OVERFLOW, STORAGE_FULL, STORAGE_ERROR */
   async add(batch: RecordBatch): Promise<void> {
-    for (let from = 0; from < batch.numRows; from += BATCH_ROWS) {
+    let size = BATCH_ROWS;
+    for (let from = 0; from < batch.numRows;) {
       if (from > 0) await setImmediate();
-      const count = Math.min(BATCH_ROWS, batch.numRows - from);
-      const { header, body } = plainBatch(batch, { from, count }, this.#precise);
-      await this.#append(encodeFlightData(header, body), count);
+      const count = Math.min(size, batch.numRows - from);
+      const bytesMax = count > 1 ? PART_BYTES : ROW_BYTES_MAX;
+      const plain = plainBatch({ batch, from, count, bytesMax, precise: this.#precise });
+      if (plain !== undefined) {
+        const head = encodeFlightHead(plain.header, plain.bodyBytes);
+        await this.#append({ pieces: [head, ...plain.body], bytes: head.length + plain.bodyBytes }, count);
+        from += count;
+        size = Math.min(2 * size, BATCH_ROWS);
+      } else if (count > 1) {
+        size = Math.ceil(count / 2);
+      } else {
+        throw new SkeinError('PAYLOAD_TOO_LARGE', `a row that a client sends has more than ${ROW_BYTES_MAX} bytes`);
+      }
     }
   }
 
-  async #append(message: Buffer, rows: number): Promise<void> {
+  async #append(
+    { pieces, bytes }: { readonly pieces: readonly Uint8Array[]; readonly bytes: number },
+    rows: number,
+  ): Promise<void> {
     const { budget, owner } = this.#place;
-    const bytes = message.length;
     if (!budget.take(owner, bytes)) {
       throw new SkeinError(
         'PAYLOAD_TOO_LARGE',
@@ -86,7 +101,7 @@ export class ArrivedRows implements Disposable {
     }
     this.#bytes += bytes;
     const at = this.#file.lengthBytes;
-    await this.#file.append([message]);
+    await this.#file.append(pieces);
     const last = this.#parts.at(-1);
     const part =
       last !== undefined && last.bytes + bytes <= PART_BYTES ? last : { messages: [], rowCount: 0, bytes: 0 };

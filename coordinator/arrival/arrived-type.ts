@@ -30,6 +30,7 @@ export type Precise = 'nanoseconds' | 'microseconds';
 const DEPTH_MAX = 50;
 const DECIMAL_DIGITS_MAX = 38;
 const DECIMAL_BITS = 128;
+const DECIMAL_WIDTHS: ReadonlySet<number> = new Set([32, 64, 128, 256]);
 const UUID_BYTES = 16;
 /** Metadata key of a field whose type has a meaning beyond Arrow's. */
 const EXTENSION_KEY = 'ARROW:extension:name';
@@ -51,18 +52,19 @@ export function arrivedType(field: Field, precise: Precise): ArrivedType {
       leaf(type) ?? temporal(type, precise) ?? nested(type, (child) => visitField(child, depth + 1)) ?? refuse(type)
     );
   };
-  const visitField = ({ type, metadata }: Field, depth: number): ArrivedType => {
-    const isUuid = metadata.get(EXTENSION_KEY) === 'arrow.uuid' && DataType.isFixedSizeBinary(type);
-    if (isUuid && type.byteWidth === UUID_BYTES) return { arrow: type, sql: scalar('UUID') };
-    return visit(type, depth);
-  };
+  const visitField = (of: Field, depth: number): ArrivedType =>
+    isUuid(of) ? { arrow: of.type, sql: scalar('UUID') } : visit(of.type, depth);
   return visitField(field, 0);
 }
 
+/** Whether the values of a field are UUIDs. */
+export const isUuid = ({ type, metadata }: Field): boolean =>
+  metadata.get(EXTENSION_KEY) === 'arrow.uuid' && DataType.isFixedSizeBinary(type) && type.byteWidth === UUID_BYTES;
+
 /** A field of the engine's own schema; a UUID says that it is one. */
 export const plainField = (name: string, { arrow, sql }: ArrivedType): Field => {
-  const isUuid = sql.kind === 'scalar' && sql.name === 'UUID';
-  return new Field(name, arrow, true, isUuid ? new Map([[EXTENSION_KEY, 'arrow.uuid']]) : undefined);
+  const hasUuids = sql.kind === 'scalar' && sql.name === 'UUID';
+  return new Field(name, arrow, true, hasUuids ? new Map([[EXTENSION_KEY, 'arrow.uuid']]) : undefined);
 };
 
 const scalar = (name: string): SqlType => ({ kind: 'scalar', name });
@@ -73,18 +75,20 @@ const INTEGERS: Readonly<Record<number, string>> = { 8: 'TINYINT', 16: 'SMALLINT
 function leaf(type: DataType): ArrivedType | undefined {
   if (DataType.isNull(type) || isText(type)) return { arrow: new Utf8(), sql: scalar('VARCHAR') };
   if (isBytes(type)) return { arrow: new Binary(), sql: scalar('BLOB') };
-  if (DataType.isFixedSizeBinary(type)) return { arrow: type, sql: scalar('BLOB') };
+  if (DataType.isFixedSizeBinary(type)) return type.byteWidth > 0 ? { arrow: type, sql: scalar('BLOB') } : undefined;
   if (DataType.isBool(type)) return { arrow: type, sql: scalar('BOOLEAN') };
   if (DataType.isInt(type)) {
-    return { arrow: type, sql: scalar(`${type.isSigned ? '' : 'U'}${INTEGERS[type.bitWidth] ?? 'BIGINT'}`) };
+    const name = INTEGERS[type.bitWidth];
+    return name === undefined ? undefined : { arrow: type, sql: scalar(`${type.isSigned ? '' : 'U'}${name}`) };
   }
   if (DataType.isFloat(type)) {
     if (type.precision === Precision.DOUBLE) return { arrow: type, sql: scalar('DOUBLE') };
     return { arrow: new Float32(), sql: scalar('FLOAT') };
   }
   if (DataType.isDecimal(type)) {
-    const { precision, scale } = type;
-    if (precision > DECIMAL_DIGITS_MAX || scale < 0 || scale > precision) return undefined;
+    const { precision, scale, bitWidth } = type;
+    if (!DECIMAL_WIDTHS.has(bitWidth) || precision < 1 || precision > DECIMAL_DIGITS_MAX) return undefined;
+    if (scale < 0 || scale > precision) return undefined;
     return { arrow: new Decimal(scale, precision, DECIMAL_BITS), sql: { kind: 'decimal', width: precision, scale } };
   }
   return undefined;
@@ -129,6 +133,7 @@ function nested(type: DataType, visit: (child: Field) => ArrivedType): ArrivedTy
     return { arrow: new List(plainField('l', element)), sql: { kind: 'list', element: element.sql } };
   }
   if (DataType.isFixedSizeList(type)) {
+    if (type.listSize < 1) return undefined;
     const element = visit(child);
     const arrow = new FixedSizeList(type.listSize, plainField('l', element));
     return { arrow, sql: { kind: 'array', element: element.sql, length: type.listSize } };

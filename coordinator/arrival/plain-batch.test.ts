@@ -2,6 +2,10 @@ import {
   Binary,
   Dictionary,
   Field,
+  FixedSizeList,
+  List,
+  makeVector,
+  Null,
   Int32,
   Int8,
   makeData,
@@ -33,14 +37,17 @@ function batchOf(data: Data): RecordBatch {
 /** The plain rows as the Arrow library reads them. */
 function read(batch: RecordBatch, from: number, count: number): readonly unknown[] {
   const fields = batch.schema.fields.map((field) => plainField(field.name, arrivedType(field, 'microseconds')));
-  const { header, body } = plainBatch(batch, { from, count }, 'microseconds');
+  const { header, body } = must(
+    plainBatch({ batch, from, count, bytesMax: 2 ** 20, precise: 'microseconds' }),
+    'few bytes',
+  );
   const framed = (bytes: Uint8Array): Buffer => {
     const padding = Buffer.alloc(-bytes.length & 7);
     const prefix = Buffer.alloc(8, 0xff);
     prefix.writeInt32LE(bytes.length + padding.length, 4);
     return Buffer.concat([prefix, bytes, padding]);
   };
-  const stream = Buffer.concat([framed(Message.encode(Message.from(new Schema(fields)))), framed(header), body]);
+  const stream = Buffer.concat([framed(Message.encode(Message.from(new Schema(fields)))), framed(header), ...body]);
   const [plain] = [...RecordBatchReader.from(new Uint8Array(stream))];
   return [...must(plain, 'one batch')].map((row) => JSON.parse(JSON.stringify(row)) as unknown);
 }
@@ -79,7 +86,7 @@ describe('nanoseconds', () => {
         data: BigInt64Array.from(values),
       }),
     );
-  const rows = { from: 0, count: 3 };
+  const rows = { from: 0, count: 3, bytesMax: 2 ** 20 };
 
   test('become microseconds where these hold the value; a value that is NULL does not count', () => {
     // The Arrow library shows timestamps in milliseconds.
@@ -88,9 +95,10 @@ describe('nanoseconds', () => {
 
   test('are refused where they do not: without a zone unless they are kept', () => {
     const tooFine = expect.objectContaining({ code: 'NUMERIC_OVERFLOW' }) as Error;
-    expect(() => plainBatch(at([1_000n, 1n, 1_001n]), rows, 'microseconds')).toThrow(tooFine);
-    expect(() => plainBatch(at([1_000n, 1n, 1_001n], 'UTC'), rows, 'nanoseconds')).toThrow(tooFine);
-    expect(() => plainBatch(at([1_000n, 1n, 1_001n]), rows, 'nanoseconds')).not.toThrow();
+    const few = [1_000n, 1n, 1_001n];
+    expect(() => plainBatch({ ...rows, batch: at(few), precise: 'microseconds' })).toThrow(tooFine);
+    expect(() => plainBatch({ ...rows, batch: at(few, 'UTC'), precise: 'nanoseconds' })).toThrow(tooFine);
+    expect(() => plainBatch({ ...rows, batch: at(few), precise: 'nanoseconds' })).not.toThrow();
   });
 });
 
@@ -119,13 +127,70 @@ describe('what a reader would take for granted is refused', () => {
       makeData({ type: new Int8(), length: 20, nullCount: 1, nullBitmap: new Uint8Array(1), data: new Int8Array(20) }),
     ],
   ])('%s', (_what, data) => {
-    expect(() => plainBatch(batchOf(data), { from: 0, count: data.length }, 'nanoseconds')).toThrow(
-      expect.objectContaining({ code: 'INVALID_REQUEST' }) as Error,
-    );
+    expect(() =>
+      plainBatch({ batch: batchOf(data), from: 0, count: data.length, bytesMax: 2 ** 20, precise: 'microseconds' }),
+    ).toThrow(expect.objectContaining({ code: 'INVALID_REQUEST' }) as Error);
   });
 
   test('bytes need be no UTF-8', () => {
     const data = utf8([0, 2], Buffer.from([0xff, 0xfe]), new Binary());
-    expect(() => plainBatch(batchOf(data), { from: 0, count: 1 }, 'nanoseconds')).not.toThrow();
+    expect(() =>
+      plainBatch({ batch: batchOf(data), from: 0, count: 1, bytesMax: 2 ** 20, precise: 'microseconds' }),
+    ).not.toThrow();
+  });
+});
+
+describe('few bytes that stand for many are not written out', () => {
+  const text = vectorFromArray(['x'.repeat(1_000)], new Utf8());
+  const count = 100_000;
+  const offsets = Int32Array.from({ length: count + 1 }, (_, i) => i);
+  const items = (type: DataType): Field => new Field('item', type, true);
+  test.each<[string, Data]>([
+    [
+      'a text of a dictionary',
+      makeData({
+        type: new Dictionary(new Utf8(), new Int8()),
+        length: count,
+        data: new Int8Array(count),
+        dictionary: text,
+      }),
+    ],
+    [
+      'lists without elements in memory',
+      makeData({
+        type: new FixedSizeList(2 ** 30, items(new Null())),
+        length: 2,
+        child: makeData({ type: new Null(), length: 2 ** 31 }),
+      }),
+    ],
+    [
+      'keys of a dictionary of lists',
+      makeData({
+        type: new Dictionary(new List(items(new Null())), new Int8()),
+        length: count,
+        data: new Int8Array(count),
+        dictionary: makeVector(
+          makeData({
+            type: new List(items(new Null())),
+            length: 1,
+            valueOffsets: Int32Array.of(0, 2 ** 31 - 1),
+            child: makeData({ type: new Null(), length: 2 ** 31 }),
+          }),
+        ),
+      }),
+    ],
+    [
+      'lists of nothing',
+      makeData({
+        type: new List(items(new Null())),
+        length: count,
+        valueOffsets: offsets.map((i) => i * 20_000),
+        child: makeData({ type: new Null(), length: 2 ** 31 }),
+      }),
+    ],
+  ])('%s', (_what, data) => {
+    expect(
+      plainBatch({ batch: batchOf(data), from: 0, count: data.length, bytesMax: 2 ** 20, precise: 'microseconds' }),
+    ).toBeUndefined();
   });
 });

@@ -12,12 +12,13 @@ import { loadService } from '#shared/grpc/load-proto.ts';
 import { COMMIT_OUTCOMES, type CommitOutcome } from '#shared/iceberg/write/commit-writes.ts';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { fromKeyMessage } from '#proto/bucket-key.ts';
-import { fileCredential, type S3Credential, type StorageCredential } from '#shared/storage/credential.ts';
+import { fileCredential } from '#shared/storage/credential.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
 import { must } from '#shared/must.ts';
 import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/principal-request.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { TableLoader, TableName } from '../binding/table-source.ts';
+import type { Keys } from './fresh-key.ts';
 import { askedAgain, catalogReads } from './catalog-reads.ts';
 import { answerLease } from './lease-wire.ts';
 import { LoadedTables, type FoundTable } from './loaded-tables.ts';
@@ -78,7 +79,7 @@ type NamespacesFor = Extract<Action, 'schema.list' | 'schema.resolve'>;
  * The catalog requests of the coordinator, over the internal gRPC service. A request for a principal is refused with FORBIDDEN when the
  * principal may not do it, and with UNAUTHENTICATED when its tenant has no such principal.
  */
-export interface CatalogClient {
+export interface CatalogClient extends Keys {
   /** The same catalog, for statements of a term: it makes their changes only while that goes on. @throws NOT_ACTIVE from each of those then */
   inTerm(epoch: number): CatalogClient;
   authorize(principal: Principal): Promise<Standing>;
@@ -123,10 +124,6 @@ export interface CatalogClient {
    */
   runPrincipalStatement(principal: Principal, statement: PrincipalRequest): Promise<PrincipalAnswer>;
   readonly stages: StageCatalog;
-  /** The right to the files of some folders of a catalog, which the caller has looked up. @throws STORAGE_ERROR, NOT_SUPPORTED */
-  storageKey(tenant: string, folders: readonly string[], permission: 'read' | 'write'): Promise<StorageCredential>;
-  /** Another key in place of one that ends soon, or that the store has refused. @throws STORAGE_ERROR, CATALOG_UNAVAILABLE */
-  renewKey(tenant: string, credential: S3Credential): Promise<S3Credential>;
   /** Ends uploads to buckets that were begun and left, of files with `text`, a UUID, in their names. @throws STORAGE_ERROR, NOT_SUPPORTED */
   abortUploads(folders: readonly string[], text: string): Promise<void>;
   /** Checks a password or a client secret. @throws WRONG_PASSWORD, TOO_MANY_SIGN_INS */
@@ -192,6 +189,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
   const stream = new CallStream(client, definition, { keyring: security.keyring, lost: 'CATALOG_UNAVAILABLE' });
   const reads = catalogReads(stream);
 
+  const keys = keyCalls(call);
   const lists = new RelationLists(call, lease);
   const tables = new LoadedTables({ ...options, lease, reads, timeoutMs: CALL_TIMEOUT_MS });
 
@@ -222,8 +220,8 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     findCatalogs: (principal) => lists.catalogs(principal),
     listCatalog: (principal, catalog, signal, places) => lists.list(principal, catalog, signal, places),
     ...changeCalls(call, term),
-    stages: stageCatalog(call),
-    ...keyCalls(call),
+    stages: stageCatalog(call, keys),
+    ...keys,
     signIn: (credentials) => call('SignIn', credentials),
     signingKeys: async () => (await call('GetSigningKeys', {})).jwks_json,
     watchEpochs: (signal) => watchEpochs(watching, security.keyring, signal),

@@ -1,11 +1,16 @@
-import type { StorageCredential } from '#shared/storage/credential.ts';
+import type { S3Credential, StorageCredential } from '#shared/storage/credential.ts';
 import { RepeatBudget, type StorageUse } from '#shared/storage/storage-use.ts';
-import type { CatalogClient } from './catalog-client.ts';
 
 /** A step of a statement begins with a key that has this much to live, if the store gives such keys. */
 const LEFT_MIN_MS = 60_000;
 
-type Keys = Pick<CatalogClient, 'renewKey' | 'storageKey'>;
+/** The questions for keys of buckets. */
+export interface Keys {
+  /** The right to folders, to read or to write there. @throws STORAGE_ERROR, NOT_SUPPORTED, CATALOG_UNAVAILABLE */
+  storageKey(tenant: string, folders: readonly string[], permission: 'read' | 'write'): Promise<StorageCredential>;
+  /** Another key in place of one that ends soon, or that the store has refused. @throws as `storageKey` */
+  renewKey(tenant: string, credential: S3Credential): Promise<S3Credential>;
+}
 
 /** A key like one that a statement has got, which may have waited or run for long since. @throws STORAGE_ERROR, CATALOG_UNAVAILABLE */
 export async function freshKey(catalog: Keys, tenant: string, key: StorageCredential): Promise<StorageCredential> {

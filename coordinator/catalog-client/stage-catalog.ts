@@ -6,9 +6,11 @@ import { toPrincipalMessage, type Principal } from '#shared/authorization/princi
 import type { ReplyOf, RequestOf, UnaryMethod } from '#shared/grpc/call-unary.ts';
 import { fromKeyMessage } from '#proto/bucket-key.ts';
 import { fileCredential, type StorageCredential } from '#shared/storage/credential.ts';
+import type { StorageUse } from '#shared/storage/storage-use.ts';
 import { must } from '#shared/must.ts';
 import type { StageLoads } from '#shared/iceberg/stage-loads.ts';
 import type { TableName } from '../binding/table-source.ts';
+import { statementUse, type Keys } from './fresh-key.ts';
 import { pages, type Pages } from './pages.ts';
 
 /** A stage, and where it lies. */
@@ -26,6 +28,8 @@ export type Stage = {
   readonly credential: StorageCredential | null;
   /** Address of the store for clients; null = they come through the coordinator. */
   readonly clientEndpoint: string | null;
+  /** Renews it: a long file may take longer than a key lives. */
+  readonly use?: StorageUse;
 };
 
 /** A file that is being written into a stage. */
@@ -92,13 +96,17 @@ const PAGE_STAGES = 1_000;
 /** Files of one question. */
 const PAGE_FILES = 1_000;
 
-export const stageCatalog = (call: CatalogCall): StageCatalog => ({
+export const stageCatalog = (call: CatalogCall, keys: Keys): StageCatalog => ({
   open: async (principal, action, { catalog, of }) => {
     const where = { catalog, namespace: [...(of?.namespace ?? [])], name: of?.name ?? '' };
-    return fromMessage(await call('OpenStage', { principal: toPrincipalMessage(principal), action, ...where }));
+    return opened(
+      await call('OpenStage', { principal: toPrincipalMessage(principal), action, ...where }),
+      keys,
+      principal,
+    );
   },
   openById: async (principal, action, id) =>
-    fromMessage(await call('OpenStage', { principal: toPrincipalMessage(principal), action, id })),
+    opened(await call('OpenStage', { principal: toPrincipalMessage(principal), action, id }), keys, principal),
   loaded: async (principal, table, { branch, stageId, files }) => {
     const name = { ...table, namespace: [...table.namespace] };
     const of = { principal: toPrincipalMessage(principal), table: name, branch, stage_id: stageId };
@@ -125,10 +133,13 @@ export const stageCatalog = (call: CatalogCall): StageCatalog => ({
       size_bytes: sizeBytes ?? -1,
       at_store: isAtStore,
     };
-    return uploadOf(id, await call('BeginUpload', request));
+    return uploadOf(id, await call('BeginUpload', request), { keys, principal });
   },
   findUpload: async (principal, id) =>
-    uploadOf(id, await call('FindUpload', { principal: toPrincipalMessage(principal), upload_id: id })),
+    uploadOf(id, await call('FindUpload', { principal: toPrincipalMessage(principal), upload_id: id }), {
+      keys,
+      principal,
+    }),
   endUpload: async (id, inParts) => {
     await call('EndUpload', { upload_id: id, in_parts: inParts });
   },
@@ -146,12 +157,21 @@ const fromMessage = ({
   credential: key === null ? localCredential(stage.location) : fromKeyMessage(key),
 });
 
+const opened = (message: StageMessage, keys: Keys, { tenant }: Principal): Stage => ({
+  ...fromMessage(message),
+  use: statementUse(keys, tenant),
+});
+
 const localCredential = (location: string): StorageCredential | null =>
   location.startsWith('file:') ? fileCredential(location) : null;
 
-const uploadOf = (id: string, message: UploadMessage): StageUpload => ({
+const uploadOf = (
+  id: string,
+  message: UploadMessage,
+  { keys, principal }: { readonly keys: Keys; readonly principal: Principal },
+): StageUpload => ({
   id,
-  stage: fromMessage(must(message.stage, 'an upload names its stage')),
+  stage: opened(must(message.stage, 'an upload names its stage'), keys, principal),
   path: message.path,
   partBytes: Number(message.part_bytes),
   sizeBytes: message.size_bytes === '-1' ? null : Number(message.size_bytes),

@@ -63,7 +63,7 @@ const proveCopy = (copy: CopyInto, { queries }: CopyServices): Promise<CopyInto<
   });
 
 async function copyOnce(copy: CopyInto<AsProven>, services: CopyServices): Promise<Copied> {
-  const { validation, purge } = copy.options;
+  const { validation } = copy.options;
   const target = await services.target(copy.table);
   requireColumns(copy, target);
   const found = await filesToLoad(copy, target, services);
@@ -82,7 +82,7 @@ async function copyOnce(copy: CopyInto<AsProven>, services: CopyServices): Promi
   const { loads, ...outcome } = await load(loading, services);
   if (validation !== null) return { ...outcome, answer: copyErrors(loads, stage.location) };
   const results = copyResults(files, loads, stage.location);
-  if (purge) await removeUnchanged(stage, loadedFiles(files, results, 'LOADED'));
+  if (found.purged !== null) await removeUnchanged(found.purged, loadedFiles(files, results, 'LOADED'));
   return { ...outcome, answer: copyAnswer([...skipped, ...results]) };
 }
 
@@ -99,6 +99,8 @@ async function failWithFault(error: unknown, loading: Loading, services: CopySer
 
 type Found = {
   readonly stage: Stage;
+  /** The stage with the right to delete its files; null = they stay. */
+  readonly purged: Stage | null;
   readonly files: readonly StageFile[];
   /** Those that FILES names and that were loaded before; others are passed over in silence, as there may be many. */
   readonly skipped: readonly FileResult[];
@@ -107,14 +109,14 @@ type Found = {
 async function filesToLoad(copy: CopyInto, target: WriteTarget, { context }: CopyServices): Promise<Found> {
   const { force, validation, purge, files: named } = copy.options;
   const stage = await openStage(copy.stage, 'stage.read', context);
-  if (purge) await openStage(copy.stage, 'stage.write', context);
+  const purged = purge ? await openStage(copy.stage, 'stage.write', context) : null;
   const all = await findFiles(copy, stage, context);
-  if (force || validation !== null || all.length === 0) return { stage, files: all, skipped: [] };
+  if (force || validation !== null || all.length === 0) return { stage, purged, files: all, skipped: [] };
   const asked = { branch: branchOf(target), stageId: stage.id, files: all };
   const loaded = new Set(await context.catalog.stages.loaded(context.caller.claims, target.name, asked));
   const files = all.filter(({ path }) => !loaded.has(path));
   const skipped = named === null ? [] : all.filter(({ path }) => loaded.has(path)).map(skippedFile);
-  return { stage, files, skipped };
+  return { stage, purged, files, skipped };
 }
 
 const branchOf = ({ branch = MAIN_BRANCH }: WriteTarget): string => branch;

@@ -4,6 +4,7 @@ import type { ManifestReader } from '#shared/iceberg/rewrite-manifests.ts';
 import type { TableFiles } from '../binding/metadata-rows.ts';
 import type { QueryId } from '#shared/id.ts';
 import type { Config } from '#shared/config/config-schema.ts';
+import type { Logger } from '#shared/log/logger.ts';
 import type { Caller } from '../auth/authenticate.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { Pages } from '../catalog-client/pages.ts';
@@ -25,6 +26,8 @@ export interface CommandContext {
   readonly caller: Caller;
   readonly config: Config;
   readonly signal: AbortSignal;
+  /** The operator’s, for what is too long for an answer. */
+  readonly log: Pick<Logger, 'warn'>;
   /**
    * Called before a change of the catalog is sent: from now on nothing stops the statement, so that its answer says how the change ended.
    * @throws the reason of a stop that came before

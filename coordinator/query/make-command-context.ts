@@ -67,6 +67,7 @@ export function makeCommandContext(
     caller: request.caller,
     config: services.config,
     signal: active.signal,
+    log: services.log,
     beginCommit: () => active.beginCommit(),
     session,
     updateSession: (change) => store.update(request.session, change),

@@ -7,6 +7,9 @@ import { makeFolders } from '#shared/storage/make-folders.ts';
 /** Bytes that are read at once. */
 const READ_BYTES = 256 * 1024;
 
+/** Pieces that are written as they are; more of them become one, for a write takes so many. */
+const PIECES_MAX = 1_024;
+
 /** Bytes that wait on disk, in a file that has no name once it is open: it goes with its process, too. */
 export class SpoolFile {
   readonly #folder: string;
@@ -28,16 +31,13 @@ export class SpoolFile {
     this.#lengthBytes = 0;
   }
 
-  /** @throws STORAGE_FULL, STORAGE_ERROR */
-  append(pieces: readonly Buffer[]): Promise<void> {
-    const bytes = Buffer.concat(pieces);
+  /** Nobody changes the pieces until they are written. @throws STORAGE_FULL, STORAGE_ERROR */
+  append(pieces: readonly Uint8Array[]): Promise<void> {
     const at = this.#lengthBytes;
-    this.#lengthBytes += bytes.length;
+    this.#lengthBytes += pieces.reduce((sum, { length }) => sum + length, 0);
     return this.#next(async () => {
       this.#file ??= await this.#open();
-      for (let done = 0; done < bytes.length;) {
-        done += (await this.#file.write(bytes, done, bytes.length - done, at + done)).bytesWritten;
-      }
+      await writeAll(this.#file, pieces, at);
     });
   }
 
@@ -95,4 +95,25 @@ export class SpoolFile {
     this.#last = done.catch(() => undefined);
     return done;
   }
+}
+
+/** Writes pieces one behind the other, without a copy of them. */
+async function writeAll(file: FileHandle, pieces: readonly Uint8Array[], at: number): Promise<void> {
+  let left = pieces.length > PIECES_MAX ? [Buffer.concat(pieces)] : pieces.filter(({ length }) => length > 0);
+  let position = at;
+  while (left.length > 0) {
+    const { bytesWritten } = await file.writev(left, position);
+    position += bytesWritten;
+    left = behind(left, bytesWritten);
+  }
+}
+
+/** The pieces without their first bytes. */
+function behind(pieces: readonly Uint8Array[], bytes: number): Uint8Array[] {
+  let skipped = 0;
+  return pieces.flatMap((piece) => {
+    const rest = piece.subarray(Math.max(0, Math.min(piece.length, bytes - skipped)));
+    skipped += piece.length;
+    return rest.length > 0 ? [rest] : [];
+  });
 }

@@ -14,14 +14,14 @@ export type StageFile = Omit<ListedFile, 'location'> & {
   readonly path: string;
 };
 
-type StagePlace = Pick<Stage, 'location' | 'credential'>;
+type StagePlace = Pick<Stage, 'location' | 'credential' | 'use'>;
 type UploadPlace = Pick<StageUpload, 'id'> & { readonly stage: StagePlace };
 
 /** Bytes of a file that are in memory at once while it is read. */
 const CHUNK_BYTES = 1024 * 1024;
 
-const storageOf = ({ location, credential }: StagePlace): Storage =>
-  openStorage(location, must(credential, 'a stage that is opened comes with the right to its files'));
+const storageOf = ({ location, credential, use }: StagePlace): Storage =>
+  openStorage(location, must(credential, 'a stage that is opened comes with the right to its files'), use);
 
 const locationOf = (stage: StagePlace, path: string): string =>
   path === '' ? stage.location : `${stage.location}/${path}`;

@@ -99,7 +99,7 @@ export class StageService {
     const until = this.#expiry(request.expiresInMs);
     const stage = await openStage(stageOf(request.stage), 'stage.write', asker);
     const isAtStore = storeSigner(stage, this.#options.nowMs) !== undefined;
-    const plan = planParts(sizeBytes, request.partBytes, isAtStore ? STORE_PART_BYTES_MIN : 0);
+    const plan = planParts(sizeBytes, request.partBytes, stage.location.startsWith('file:') ? 0 : STORE_PART_BYTES_MIN);
     if (isAtStore) this.#checked(Math.min(plan.partBytes, sizeBytes ?? Infinity));
     const principal = asker.caller.claims;
     const { partBytes } = plan;

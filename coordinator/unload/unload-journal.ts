@@ -6,6 +6,7 @@ import type { CommitOutcome } from '#shared/iceberg/write/commit-writes.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { uploadFolder } from '#shared/stage/stage-folders.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
+import { statementUse } from '../catalog-client/fresh-key.ts';
 import type { Stage, StageCatalog } from '../catalog-client/stage-catalog.ts';
 import { placeUploadFile, removeUpload, requireFreePaths, uploadFiles } from '../stage/stage-files.ts';
 import { failureOf, LOST_BEFORE_COMMIT } from '../write/write-journal.ts';
@@ -38,7 +39,7 @@ export interface OpenUnload {
 type Options = {
   readonly intents: UnloadIntents;
   readonly catalog: Pick<StageCatalog, 'beginUpload' | 'findUpload' | 'endUpload'>;
-  readonly keys: Pick<CatalogClient, 'storageKey' | 'abortUploads'>;
+  readonly keys: Pick<CatalogClient, 'storageKey' | 'renewKey' | 'abortUploads'>;
   readonly log: Logger;
 };
 
@@ -157,9 +158,10 @@ export class UnloadJournal {
     for (const { file, path } of names) if (left.has(file)) await placeUploadFile({ ...upload, path }, file);
   }
 
-  async #stageAt(location: string): Promise<Pick<Stage, 'location' | 'credential'>> {
+  async #stageAt(location: string): Promise<Pick<Stage, 'location' | 'credential' | 'use'>> {
+    const { keys } = this.#options;
     // The journal's own work: it knows no tenant.
-    return { location, credential: await this.#options.keys.storageKey('', [location], 'write') };
+    return { location, credential: await keys.storageKey('', [location], 'write'), use: statementUse(keys, '') };
   }
 
   /** @param ended called with the outcome before the intent may go, and again when that fails */

@@ -90,15 +90,20 @@ export function alignedHeaderBytes(headerBytes: number, bodyPrefix: number): num
 
 /** Encodes a message; a body is aligned by zeros behind the header. */
 export function encodeFlightData(header: Uint8Array, body: Uint8Array): Buffer {
-  const bodyPrefix = varintBytes(BODY_TAG) + varintBytes(body.length);
-  const headerBytes = body.length === 0 ? header.length : alignedHeaderBytes(header.length, bodyPrefix);
-  const padded = Buffer.alloc(headerBytes);
-  padded.set(header);
-  const bodyBytes = body.length === 0 ? 0 : fieldBytes(BODY_TAG, body.length);
-  const message = Buffer.alloc(fieldBytes(HEADER_TAG, headerBytes) + bodyBytes);
-  const position = writeField(message, 0, HEADER_TAG, padded);
-  if (body.length > 0) writeField(message, position, BODY_TAG, body);
+  if (body.length > 0) return Buffer.concat([encodeFlightHead(header, body.length), body]);
+  const message = Buffer.alloc(fieldBytes(HEADER_TAG, header.length));
+  writeField(message, 0, HEADER_TAG, header);
   return message;
+}
+
+/** A message up to its body, which follows. */
+export function encodeFlightHead(header: Uint8Array, bodyLength: number): Buffer {
+  const bodyPrefix = varintBytes(BODY_TAG) + varintBytes(bodyLength);
+  const padded = Buffer.alloc(alignedHeaderBytes(header.length, bodyPrefix));
+  padded.set(header);
+  const head = Buffer.alloc(fieldBytes(HEADER_TAG, padded.length) + bodyPrefix);
+  writeVarint(head, writeVarint(head, writeField(head, 0, HEADER_TAG, padded), BODY_TAG), bodyLength);
+  return head;
 }
 
 function readField<Bytes extends Uint8Array>(

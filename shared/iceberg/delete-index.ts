@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
+import { keyBounds, locationKey } from '#shared/storage/location.ts';
 import { compareCodePoints } from './compare-literals.ts';
 import type { Steps } from './decode-limits.ts';
 import { columnStats, statsSteps, type DataFile, type ManifestEntry } from './manifest.ts';
@@ -58,15 +59,16 @@ export class DeleteIndex {
     if (this.#count === 0) return NONE;
     const { file, sequenceNumber } = entry;
     const key = partitionKey(file);
+    const path = locationKey(file.path);
     const found: DataFile[] = [];
-    const vector = this.#vectors.get(file.path);
+    const vector = this.#vectors.get(path);
     if (vector !== undefined && vector.sequenceNumber >= sequenceNumber) {
       found.push(vector.file);
     } else {
-      for (const list of [this.#positionsByPath.get(file.path), this.#positionsByPartition.get(key)]) {
+      for (const list of [this.#positionsByPath.get(path), this.#positionsByPartition.get(key)]) {
         this.#steps.spend((list?.length ?? 0) * DELETE_STEPS);
         for (const one of list ?? []) {
-          const applies = one.sequenceNumber >= sequenceNumber && one.partition === key && mayName(one, file.path);
+          const applies = one.sequenceNumber >= sequenceNumber && one.partition === key && mayName(one, path);
           if (applies) found.push(one.file);
         }
       }
@@ -91,8 +93,9 @@ export class DeleteIndex {
     const { file } = entry;
     const { referencedDataFile } = file;
     if (referencedDataFile === undefined) throw invalid(`deletion vector in ${file.path} does not say where it is`);
-    if (this.#vectors.has(referencedDataFile)) throw invalid(`two deletion vectors for ${referencedDataFile}`);
-    this.#vectors.set(referencedDataFile, toDelete(entry));
+    const key = locationKey(referencedDataFile);
+    if (this.#vectors.has(key)) throw invalid(`two deletion vectors for ${referencedDataFile}`);
+    this.#vectors.set(key, toDelete(entry));
   }
 }
 
@@ -109,10 +112,10 @@ type Delete = {
   readonly file: DataFile;
   readonly sequenceNumber: bigint;
   readonly partition: string;
-  /** Path of the only data file that the delete file names. */
+  /** Key of the only data file that the delete file names. */
   readonly only: string | undefined;
-  readonly lower: string | undefined;
-  readonly upper: string | undefined;
+  /** Bounds of the keys of all that it names. */
+  readonly bounds: { readonly lower: string; readonly upper: string } | undefined;
 };
 
 function toDelete({ file, sequenceNumber }: ManifestEntry): Delete {
@@ -121,13 +124,19 @@ function toDelete({ file, sequenceNumber }: ManifestEntry): Delete {
   const lower = typeof paths?.lower === 'string' ? paths.lower : undefined;
   const upper = typeof paths?.upper === 'string' ? paths.upper : undefined;
   const only = file.referencedDataFile ?? (lower === upper ? lower : undefined);
-  return { file, sequenceNumber, partition: partitionKey(file), only, lower, upper };
+  return {
+    file,
+    sequenceNumber,
+    partition: partitionKey(file),
+    only: only === undefined ? undefined : locationKey(only),
+    bounds: lower === undefined || upper === undefined ? undefined : keyBounds(lower, upper),
+  };
 }
 
 const mayName = (one: Delete, path: string): boolean =>
   (one.only === undefined || one.only === path) &&
-  (one.lower === undefined || compareCodePoints(one.lower, path) <= 0) &&
-  (one.upper === undefined || compareCodePoints(one.upper, path) >= 0);
+  (one.bounds === undefined ||
+    (compareCodePoints(one.bounds.lower, path) <= 0 && compareCodePoints(one.bounds.upper, path) >= 0));
 
 /** Returns the spec and partition values of a file as text, which is equal for equal partitions. */
 function partitionKey(file: DataFile): string {

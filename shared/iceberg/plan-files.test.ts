@@ -239,6 +239,38 @@ describe('deletes', () => {
     });
   });
 
+  test('position deletes and vectors name their files with whatever scheme their writer uses', async () => {
+    const at = (scheme: string, name: string): string => `${scheme}://bucket/t/${name}`;
+    const range = (from: string, to: string): NonNullable<FileRow['bounds']> => [
+      [2_147_483_546, Buffer.from(from), Buffer.from(to)],
+    ];
+    const deletes: readonly FileRow[] = [
+      { path: at('s3', 'by-reference'), content: 1, extra: { referenced_data_file: at('s3a', 'a') } },
+      { path: at('s3', 'by-bounds'), content: 1, bounds: range(at('s3n', 'b'), at('s3n', 'b')) },
+      { path: at('s3', 'by-range'), content: 1, bounds: range(at('s3a', 'b'), at('s3a', 'c')) },
+      { path: at('s3', 'of-both'), content: 1, bounds: range(at('s3', 'z'), at('s3a', 'a')) },
+      { path: at('s3', 'cut'), content: 1, bounds: range('s3', 't') },
+      {
+        path: at('s3', 'dv'),
+        content: 1,
+        format: 'PUFFIN',
+        extra: { referenced_data_file: at('s3a', 'd'), content_offset: 4, content_size_in_bytes: 40 },
+      },
+    ];
+    const io = tableIo([
+      { files: [{ path: at('s3a', 'a') }, { path: at('s3', 'b') }, { path: at('s3n', 'c') }, { path: at('s3', 'd') }] },
+      { deletes: true, files: deletes },
+    ]);
+    const { files } = await plan(io, undefined, optionsOf(new LruManifestCache(1e6), [LOCATION, 's3://bucket/t']));
+    const found = files.map((one) => one.deletes.map(({ path }) => path.slice('s3://bucket/t/'.length)));
+    expect(found).toStrictEqual([
+      ['by-reference', 'of-both', 'cut'],
+      ['by-bounds', 'by-range', 'of-both', 'cut'],
+      ['by-range', 'of-both', 'cut'],
+      ['dv'],
+    ]);
+  });
+
   test('a deletion vector stands for all position deletes of its file', async () => {
     const vector = {
       content: 1,

@@ -1,5 +1,6 @@
 import type { FileReader } from '#shared/storage/storage.ts';
 import { must } from '#shared/must.ts';
+import { keyBounds, locationKey } from '#shared/storage/location.ts';
 import { requireWithin } from './allowed-roots.ts';
 import { compareCodePoints } from './compare-literals.ts';
 import { limitsApart, type DecodeLimits } from './decode-limits.ts';
@@ -140,12 +141,13 @@ export async function findNewDeletes(
   limits: DecodeLimits,
 ): Promise<string | null> {
   const check = requireWithin(allowedRoots);
-  const paths = [...dataFiles].sort(compareCodePoints);
+  const keys = [...dataFiles].map(locationKey).sort(compareCodePoints);
+  const named = new Set(keys);
   for (const manifest of manifests) {
     check(manifest.path);
     for await (const { sequenceNumber, file } of liveEntries(io, table, manifest, limits)) {
       if (sequenceNumber <= afterSequenceNumber || file.content !== 'position-deletes') continue;
-      if (mayDelete(file, dataFiles, paths)) return file.path;
+      if (mayDelete(file, named, keys)) return file.path;
     }
   }
   return null;
@@ -171,13 +173,14 @@ export async function findFiles(
   return { files, newer };
 }
 
-/** Whether a position delete file may name one of the paths, which are given as a set and in their order. */
-function mayDelete(file: DataFile, dataFiles: ReadonlySet<string>, paths: readonly string[]): boolean {
-  if (file.referencedDataFile !== undefined) return dataFiles.has(file.referencedDataFile);
+/** Whether a position delete file may name one of the data files, whose keys are given as a set and in their order. */
+function mayDelete(file: DataFile, named: ReadonlySet<string>, keys: readonly string[]): boolean {
+  if (file.referencedDataFile !== undefined) return named.has(locationKey(file.referencedDataFile));
   const { lower, upper } = columnStats(file.stats, FILE_PATH_ID, { kind: 'string' });
-  if (typeof lower !== 'string' || typeof upper !== 'string') return true;
-  const first = paths.find((path) => compareCodePoints(path, lower) >= 0);
-  return first !== undefined && compareCodePoints(first, upper) <= 0;
+  const bounds = typeof lower === 'string' && typeof upper === 'string' ? keyBounds(lower, upper) : undefined;
+  if (bounds === undefined) return true;
+  const first = keys.find((key) => compareCodePoints(key, bounds.lower) >= 0);
+  return first !== undefined && compareCodePoints(first, bounds.upper) <= 0;
 }
 
 async function* liveEntries(

@@ -1,3 +1,4 @@
+import { locationKey } from '#shared/storage/location.ts';
 import { requireWithin } from './allowed-roots.ts';
 import { tooComplex } from './decode-limits.ts';
 import type { ManifestFile } from './manifest.ts';
@@ -30,19 +31,18 @@ export async function unreachableFiles(
     const found = new Map<string, ManifestFile>();
     for (const id of ids) {
       signal?.throwIfAborted();
-      for (const manifest of await snapshotManifests(io, table, id, options)) found.set(manifest.path, manifest);
+      for (const manifest of await snapshotManifests(io, table, id, options))
+        found.set(locationKey(manifest.path), manifest);
       if (found.size > FILES_MAX) throw tooComplex(`more than ${FILES_MAX} manifests`);
     }
     return found;
   };
   const live = await manifestsOf(kept);
-  const gone = [...(await manifestsOf(expired)).values()].filter(({ path }) => !live.has(path));
-  const lists = new Set(kept.map((id) => table.snapshots.get(id)?.manifestList));
-  const found = new Set<string>();
-  for (const id of expired) {
-    const list = table.snapshots.get(id)?.manifestList ?? null;
-    if (list !== null && !lists.has(list)) found.add(list);
-  }
+  const gone = [...(await manifestsOf(expired))].flatMap(([key, one]) => (live.has(key) ? [] : [one]));
+  const listOf = (id: bigint): string => locationKey(table.snapshots.get(id)?.manifestList ?? '');
+  const lists = new Set(['', ...kept.map(listOf)]);
+  // By their keys: two snapshots may spell one file with different schemes.
+  const found = new Set(expired.map(listOf).filter((list) => !lists.has(list)));
   const visit = async (manifests: Iterable<ManifestFile>, file: (path: string) => void): Promise<void> => {
     for (const manifest of manifests) {
       check(manifest.path);
@@ -54,11 +54,11 @@ export async function unreachableFiles(
     }
   };
   await visit(gone, (path) => {
-    found.add(path);
+    found.add(locationKey(path));
     if (found.size > FILES_MAX) throw tooComplex(`more than ${FILES_MAX} files`);
   });
-  for (const { path } of gone) found.add(path);
-  await visit(live.values(), (path) => found.delete(path));
+  for (const { path } of gone) found.add(locationKey(path));
+  await visit(live.values(), (path) => found.delete(locationKey(path)));
   for (const path of found) check(path);
   return [...found];
 }

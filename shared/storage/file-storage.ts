@@ -16,6 +16,7 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SkeinError } from '#shared/error.ts';
+import { FilesStayed, type StayedFile } from './files-stayed.ts';
 import { fileLocation, localPath } from './location.ts';
 import { makeFolders } from './make-folders.ts';
 import { OpenFile } from './open-file.ts';
@@ -138,12 +139,17 @@ export const fileStorage: Storage = {
   fileAt: (uri) => guard(uri, () => fileAt(localPath(uri))),
 
   remove: async (uris) => {
-    const failures: unknown[] = [];
+    const stayed: StayedFile[] = [];
+    let cause: unknown;
     for (let start = 0; start < uris.length; start += REMOVES_AT_ONCE) {
-      const results = await Promise.allSettled(uris.slice(start, start + REMOVES_AT_ONCE).map(removeFile));
-      for (const result of results) if (result.status === 'rejected') failures.push(result.reason);
+      const batch = uris.slice(start, start + REMOVES_AT_ONCE);
+      for (const [i, result] of (await Promise.allSettled(batch.map(removeFile))).entries()) {
+        if (result.status === 'fulfilled') continue;
+        cause ??= result.reason;
+        stayed.push({ location: batch[i] ?? '', why: codeOf((result.reason as Error).cause) || String(result.reason) });
+      }
     }
-    if (failures.length > 0) throw failures[0];
+    if (stayed.length > 0) throw new FilesStayed(stayed, cause);
   },
 
   abortUploads: () => Promise.resolve(0),
@@ -233,7 +239,7 @@ const MISSING = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ERR_FS_EISDIR', 'ENAMET
 /** Error codes for a file system, a quota or a file that is full. */
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException | undefined)?.code ?? '';
 const isMissing = (error: unknown): boolean => MISSING.has(codeOf(error));
 
 function ignoreMissing(error: unknown): undefined {

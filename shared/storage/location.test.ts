@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isWithin, localPath, normalizeLocation } from './location.ts';
+import { isWithin, keyBounds, locationKey, localPath, normalizeLocation } from './location.ts';
 
 /** Parts of a path, those above all that a canonical one has not. */
 const segment = fc.constantFrom('', '.', '..', '...', 'a', 'b.c', '.d', 'e.', 'ü f', '%2e%2e', 'file:', '\u0001');
@@ -64,4 +64,29 @@ test('an object is below a root only by whole names', () => {
   expect(isWithin('s3a://bucket/wh/t/x', 's3://bucket/wh/')).toBe(true);
   expect(isWithin('s3://bucket/wh2/x', 's3://bucket/wh')).toBe(false);
   expect(isWithin('s3://bucket2/wh/x', 's3://bucket')).toBe(false);
+});
+
+test.each([
+  ['s3a://b/a//b', 's3://b/a//b'],
+  ['S3N://b/x', 's3://b/x'],
+  ['s3://b/x', 's3://b/x'],
+  ['/a//b', 'file:///a//b'],
+  ['file:/a', 'file:///a'],
+  ['file://localhost/a', 'file:///a'],
+  ['file:///a/', 'file:///a/'],
+  ['gs://b/x', 'gs://b/x'],
+  ['', ''],
+])('the key of %j is %j', (location, key) => {
+  expect(locationKey(location)).toBe(key);
+});
+
+test('bounds of keys are those of locations with one scheme', () => {
+  expect(keyBounds('s3a://b/a', 's3a://b/z')).toEqual({ lower: 's3://b/a', upper: 's3://b/z' });
+  expect(keyBounds('file:/a', 'file:/z')).toEqual({ lower: 'file:///a', upper: 'file:///z' });
+  for (const [lower, upper] of [
+    ['s3://b/a', 's3a://b/a'],
+    ['s3', 's3a://b/a'],
+    ['/a', 'file:/a'],
+  ] as const)
+    expect(keyBounds(lower, upper)).toBeUndefined();
 });

@@ -30,6 +30,40 @@ export function normalizeLocation(location: string): string {
   return `${scheme}://${authority}${cleanPath(`/${segments.join('/')}`)}`.replace(/\/$/, '');
 }
 
+/** How locations of a storage begin, and their canonical beginning. */
+const BEGINNINGS: readonly (readonly [RegExp, string])[] = [
+  [/^s3[an]?:\/\//i, 's3://'],
+  [/^(?:file:(?:\/\/(?:localhost)?)?)?(?=\/)/i, 'file://'],
+];
+
+/**
+ * A text that is equal for the schemes with which programs spell one location, for comparisons of very many: unlike `normalizeLocation` it
+ * changes nothing but the beginning, so that keys have the order of their locations. The text itself where the beginning is another one.
+ */
+export const locationKey = (location: string): string =>
+  location.startsWith('s3://') || location.startsWith(FILE_ROOT) ? location : (keyOf(location)?.key ?? location);
+
+function keyOf(location: string): { readonly key: string; readonly beginning: string } | undefined {
+  for (const [pattern, canonical] of BEGINNINGS) {
+    const beginning = pattern.exec(location)?.[0];
+    if (beginning !== undefined) return { key: canonical + location.slice(beginning.length), beginning };
+  }
+  return undefined;
+}
+
+/**
+ * Bounds of some locations as bounds of their keys; undefined when they say nothing of these: a bound may be cut within its scheme, and
+ * bounds of locations with different schemes do not bound the rest.
+ */
+export function keyBounds(
+  lower: string,
+  upper: string,
+): { readonly lower: string; readonly upper: string } | undefined {
+  const [first, last] = [keyOf(lower), keyOf(upper)];
+  if (first === undefined || last === undefined || first.beginning !== last.beginning) return undefined;
+  return { lower: first.key, upper: last.key };
+}
+
 /** Whether `location` is `root` or below it, segment by segment (`/a/bc` is not below `/a/b`). */
 export function isWithin(location: string, root: string): boolean {
   const inner = normalizeLocation(location);

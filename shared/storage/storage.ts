@@ -47,7 +47,10 @@ export interface Storage {
   fileAt(location: string): Promise<ListedFile | undefined>;
   /** The time at which a file was written, in ms since 1970; undefined when it is not there. */
   modifiedMs(location: string): Promise<number | undefined>;
-  /** Deletes files, as many as possible before it throws. A missing file is not an error; neither is a folder, which stays. */
+  /**
+   * Deletes files, as many as possible before it throws. A missing file is not an error; neither is a folder, which stays.
+   * @throws FilesStayed, which has each file that is still there
+   */
   remove(locations: readonly string[]): Promise<void>;
   /**
    * Ends the uploads below a folder that somebody began and did not end, of files whose names hold `text`; a file system has none.

@@ -4,13 +4,17 @@ import { connect, type ClientHttp2Session } from 'node:http2';
 import { connect as connectTcp } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { status, type ServiceError } from '@grpc/grpc-js';
+import { makeVector, Table } from 'apache-arrow';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { packMessage, encodeMessage, decodeMessage } from '#coordinator/api/flight-sql/flight-messages.ts';
 import { must } from '#shared/must.ts';
 import { settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
 import { failureOf, FlightClient, ticketOf, unpacked } from '#test/support/flight-client.ts';
+import { turnsIn, type Turns } from '#test/support/main-thread-turns.ts';
+import { rowsMessages } from '#test/support/flight-rows.ts';
 import { fixedSeed } from '#test/support/seed.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
+import { INSPECTABLE, InspectedProcess } from '#test/support/inspected-process.ts';
 import { residentBytes } from '#test/support/worker-process.ts';
 
 /**
@@ -22,27 +26,42 @@ let url: string;
 let token: string;
 let rival: string;
 let bystander: FlightClient;
+let coordinator: InspectedProcess;
 
 const MIB = 2 ** 20;
 /**
- * Longest that a quick call of the bystander may take, however quick it is when nobody abuses anything: the abusers' processes and statements
- * run on the same cores. The times are printed.
+ * The coordinator serves everybody in one thread: no turn of it may be long, in CPU time, which the load of the machine does not change. Of a
+ * hundred turns one may take longer than the second; a turn is known to within ten milliseconds.
+ */
+const LONGEST_SECONDS = 0.25;
+const LONG_SECONDS = 0.05;
+const LONG_SHARE = 0.01;
+/**
+ * Bound of the 95th percentile of the bystander's calls, however quick they are when nobody abuses anything: the abusers' processes and
+ * statements run on the same cores. The times are printed.
  */
 const QUICK_MS_MAX = 500;
-/** Memory that an allocator keeps of what was given back to it. */
-const KEPT_BYTES_MAX = 512 * MIB;
+/**
+ * Growth of what the coordinator holds once its garbage is collected and the C library has returned what it keeps: it depends on when the
+ * last results expire, and on what lies between pages that are free. Without this the process has up to 600 MiB, of which 110 are in use.
+ */
+const HELD_BYTES_MAX = 100 * MIB;
+const GIVEN_BACK_MS = 20_000;
+/** Open files more than before. */
+const FILES_MAX = 15;
 const CONNECTIONS = 200;
 const OK: number = status.OK;
 const RESULTS_MAX = 20;
 
 beforeAll(async () => {
-  const env = settingsEnv({
+  const settings = settingsEnv({
     'coordinator.result_ttl': '2s',
     'coordinator.flight_results_per_principal_max': String(RESULTS_MAX),
     'coordinator.flight_connections_per_principal_max': '30',
     'coordinator.flight_idle_timeout': '5s',
   });
-  cluster = await startOwnCluster({ workers: 1, env });
+  cluster = await startOwnCluster({ workers: 1, env: { ...settings, ...INSPECTABLE } });
+  coordinator = await InspectedProcess.open(cluster, 'coordinator');
   url = must(cluster.ready.flight_sql_url, 'it serves Flight SQL');
   token = await cluster.token();
   await cluster.cliOk(['admin', 'tenant', 'create', 'rival', '--user', 'rival_admin']);
@@ -51,6 +70,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(async () => {
   bystander?.[Symbol.dispose]();
+  coordinator?.[Symbol.dispose]();
   await cluster?.stop();
 });
 
@@ -60,20 +80,30 @@ function client(bearer: string): FlightClient {
   return made;
 }
 
-/** The time of the slowest but one of twenty quick calls. */
-async function quickCallsMs(): Promise<number> {
+const CALLS_MIN = 20;
+
+/** The 95th percentile of the times of quick calls, one after the other: of twenty, or of more until the work is done. */
+async function quickCallsMs(work: Promise<unknown> = Promise.resolve()): Promise<number> {
   const times: number[] = [];
-  for (let i = 0; i < 20; i += 1) {
+  const ended = new AbortController();
+  const end = (): void => ended.abort();
+  void work.then(end, end);
+  while (times.length < CALLS_MIN || !ended.signal.aborted) {
     const startMs = performance.now();
     expect((await bystander.query('SELECT 1')).numRows).toBe(1);
     times.push(performance.now() - startMs);
   }
-  return must(times.toSorted((a, b) => a - b).at(-2), 'twenty calls');
+  times.sort((a, b) => a - b);
+  return must(times[Math.floor(0.95 * (times.length - 1))], 'calls');
 }
 
+const turns = async (): Promise<Turns> => turnsIn(await (await fetch(`${cluster.queryUrl}/metrics`)).text());
+
 type Held = { readonly files: number; readonly bytes: number };
+/** Open files and memory of the coordinator, without what it could give back. */
 async function heldByCoordinator(): Promise<Held> {
   const pid = await cluster.pidOf('coordinator');
+  await coordinator.returnMemory();
   return { files: readdirSync(`/proc/${pid}/fd`).length, bytes: residentBytes(pid) };
 }
 
@@ -83,17 +113,32 @@ async function abuse(work: () => Promise<void>): Promise<void> {
   const calmMs = await quickCallsMs();
   const before = await heldByCoordinator();
   const pid = await cluster.pidOf('coordinator');
+  // A turn is counted when it has ended: that which gave memory back is not the abusers'.
+  await sleep(100);
+  const turnsBefore = await turns();
   const abusing = work();
-  const meanwhileMs = await quickCallsMs();
+  const meanwhileMs = await quickCallsMs(abusing);
   await abusing;
+  const { count, longerThan } = (await turns()).since(turnsBefore);
   expect(await cluster.pidOf('coordinator')).toBe(pid);
-  process.stdout.write(`a quick call: ${calmMs.toFixed(0)} ms, meanwhile ${meanwhileMs.toFixed(0)} ms\n`);
+  const long = `of ${count} turns of the coordinator ${longerThan(LONG_SECONDS)} were longer than ${LONG_SECONDS} s`;
+  process.stdout.write(`a quick call: ${calmMs.toFixed(0)} ms, meanwhile ${meanwhileMs.toFixed(0)} ms; ${long}\n`);
+  expect(longerThan(LONGEST_SECONDS), `${long}, and of these so many than ${LONGEST_SECONDS} s`).toBe(0);
+  expect(longerThan(LONG_SECONDS), long).toBeLessThanOrEqual(Math.ceil(count * LONG_SHARE));
   expect(meanwhileMs).toBeLessThan(Math.max(2 * calmMs, QUICK_MS_MAX));
-  await expect
-    .poll(async () => (await heldByCoordinator()).files, { timeout: 20_000, interval: 500 })
-    .toBeLessThan(before.files + 15);
-  expect((await heldByCoordinator()).bytes).toBeLessThan(before.bytes + KEPT_BYTES_MAX);
+  await requireGivenBack(before);
   expect(await running()).toEqual([]);
+}
+
+async function requireGivenBack({ files, bytes }: Held): Promise<void> {
+  const grown = async (): Promise<readonly string[]> => {
+    const held = await heldByCoordinator();
+    return [
+      ...(held.files < files + FILES_MAX ? [] : [`${held.files} open files, ${files} before`]),
+      ...(held.bytes < bytes + HELD_BYTES_MAX ? [] : [`${held.bytes} bytes, ${bytes} before`]),
+    ];
+  };
+  await expect.poll(grown, { timeout: GIVEN_BACK_MS, interval: 500 }).toEqual([]);
 }
 
 /** The statements that run, but this one. */
@@ -238,10 +283,38 @@ test('a client that never fetches has so many results, for so long', async () =>
     await expect.poll(running, { timeout: 60_000, interval: 500 }).toEqual([]);
     expect(await statusOf(one.query('SELECT 1'))).toBe(status.OK);
   };
-  await abuse(never);
-  const once = await heldByCoordinator();
-  await abuse(never);
-  expect((await heldByCoordinator()).bytes).toBeLessThan(once.bytes + 200 * MIB);
+  const before = await heldByCoordinator();
+  for (const _round of [1, 2]) await abuse(never);
+  // The remains of each round would add up.
+  await requireGivenBack(before);
+}, 180_000);
+
+test('rows come in as fast as they can: others are not kept waiting', async () => {
+  using one = client(token);
+  await cluster.sql('CREATE SCHEMA IF NOT EXISTS lake.arriving');
+  const rows = 500_000;
+  const table = new Table({
+    x: makeVector(BigInt64Array.from({ length: rows }, (_, i) => BigInt(i))),
+    y: makeVector(Float64Array.from({ length: rows }, (_, i) => i / 3)),
+  });
+  const messages = rowsMessages(table);
+  const cmd = packMessage('CommandStatementIngest', {
+    table: 'many',
+    schema: 'arriving',
+    catalog: 'lake',
+    table_definition_options: {
+      if_not_exist: 'TABLE_NOT_EXIST_OPTION_CREATE',
+      if_exists: 'TABLE_EXISTS_OPTION_REPLACE',
+    },
+  });
+  await abuse(async () => {
+    const answer = await one.putMessages(cmd, [
+      ...messages,
+      ...Array.from({ length: 39 }, () => messages.slice(1)).flat(),
+    ]);
+    expect(decodeMessage('DoPutUpdateResult', answer).record_count).toBe(String(40 * rows));
+  });
+  await cluster.sql('DROP SCHEMA lake.arriving CASCADE');
 }, 180_000);
 
 test('two hundred clients connect and leave; a user has so many connections at once', async () => {

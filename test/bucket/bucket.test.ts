@@ -49,6 +49,24 @@ test('rows change as in local files', async () => {
   expect(await cluster.sql('SELECT count(*), sum(id), sum(v) FROM cloud.s.changed')).toEqual(expected);
 });
 
+test('a transaction sees its own rows, of a table that was there and of one that it makes, and all or none are there afterwards', async () => {
+  await cluster.sql('CREATE TABLE cloud.s.booked AS SELECT i AS id FROM range(10) AS r(i)');
+  for (const end of ['ROLLBACK', 'COMMIT']) {
+    const sessionId = randomUUID();
+    const sql = (text: string): Promise<readonly (readonly unknown[])[]> => cluster.sql(text, { sessionId });
+    await sql('BEGIN');
+    await sql('INSERT INTO cloud.s.booked VALUES (100)');
+    await sql('DELETE FROM cloud.s.booked WHERE id < 5');
+    expect(await sql('SELECT count(*), sum(id) FROM cloud.s.booked')).toEqual([[6, '135']]);
+    await sql('CREATE TABLE cloud.s.made_inside AS SELECT id FROM cloud.s.booked');
+    await sql('INSERT INTO cloud.s.made_inside VALUES (7)');
+    expect(await sql('SELECT count(*) FROM cloud.s.made_inside')).toEqual([[7]]);
+    await sql(end);
+  }
+  expect(await cluster.sql('SELECT count(*), sum(id) FROM cloud.s.booked')).toEqual([[6, '135']]);
+  expect(await cluster.sql('SELECT count(*) FROM cloud.s.made_inside')).toEqual([[7]]);
+});
+
 test('a statement that fails leaves no object', async () => {
   await expect(
     cluster.sql(`CREATE TABLE cloud.s.failing AS SELECT i AS id, error('no') AS e FROM range(10) AS r(i)`),
@@ -70,6 +88,9 @@ test('files of a stage go in and out', async () => {
   expect(
     await cluster.sql(`SELECT count(*) FROM @cloud.s.files/pq/ (FILE_FORMAT => (TYPE = parquet))`).catch(String),
   ).toEqual([[500]]);
+  await cluster.sql('TRUNCATE TABLE cloud.s.loaded');
+  await cluster.sql(`COPY INTO cloud.s.loaded FROM @cloud.s.files/out/ FILE_FORMAT = (TYPE = csv) PURGE = TRUE`);
+  expect(await cluster.sql('LIST @cloud.s.files/out')).toEqual([]);
   await cluster.sql('REMOVE @cloud.s.files');
   expect(await cluster.sql('LIST @cloud.s.files')).toEqual([]);
 });

@@ -5,6 +5,7 @@ import decimal
 import json
 import sys
 import traceback
+import uuid
 
 import adbc_driver_flightsql.dbapi as dbapi
 import adbc_driver_manager
@@ -16,6 +17,7 @@ SCHEMA = "lake.flight_ingest"
 PLACE = {"catalog_name": "lake", "db_schema_name": "flight_ingest"}
 UTC = datetime.timezone.utc
 MOMENT = datetime.datetime(2020, 2, 29, 3, 4, 5)
+UUID = uuid.UUID("01234567-89ab-4cde-8f01-23456789abcd")
 
 
 def decimals(kind, *texts):
@@ -50,6 +52,10 @@ COLUMNS = {
     "binary": pa.array([b"\x00\xff", None, b"", b"x"], pa.binary()),
     "large_binary": pa.array([b"\x00\xff", None, b"", b"x"], pa.large_binary()),
     "binary_view": pa.array([b"\x00\xff", None, b"", b"\xfe" * 30], pa.binary_view()),
+    "uuid": pa.array([UUID.bytes, None, b"\0" * 16, b"\xff" * 16], pa.uuid()),
+    "list_of_uuid": pa.ListArray.from_arrays(
+        pa.array([0, 2, None, 2, 3], pa.int32()), pa.array([UUID.bytes, None, b"\xff" * 16], pa.uuid())
+    ),
     "fixed_binary": pa.array([b"\x00\xff", None, b"ab", b"xy"], pa.binary(2)),
     "date32": pa.array([datetime.date(1, 1, 1), None, datetime.date(9999, 12, 31), datetime.date(1970, 1, 1)]),
     "date64": pa.array([datetime.date(1, 1, 1), None, datetime.date(9999, 12, 31), MOMENT.date()], pa.date64()),
@@ -87,6 +93,10 @@ REFUSED = {
 
 
 def plain(value):
+    if isinstance(value, list) and any(isinstance(one, uuid.UUID) for one in value):
+        return repr([None if one is None else str(one) for one in value])
+    if isinstance(value, uuid.UUID):
+        return repr(str(value))
     if isinstance(value, datetime.datetime):
         # pandas' moments are of another class, and equal.
         value = value.replace(nanosecond=0) if hasattr(value, "nanosecond") else value
@@ -191,6 +201,23 @@ def bound():
             assert cursor.fetchone()[0] == count
 
 
+def bound_uuids():
+    """UUIDs that are bound to an INSERT, by its text and as rows, and to a query."""
+    with dbapi.connect(URI, db_kwargs={"username": USER, "password": PASSWORD}, autocommit=True) as connection:
+        with connection.cursor() as cursor:
+            cursor.execute(f"CREATE OR REPLACE TABLE {SCHEMA}.bound_uuids (u UUID, x INT)")
+            for count in [3, 600]:
+                uuids = pa.array([UUID.bytes] * count, pa.uuid())
+                rows = pa.record_batch({"u": uuids, "x": pa.array(range(count), pa.int32())})
+                cursor.executemany(f"INSERT INTO {SCHEMA}.bound_uuids VALUES (?, ?)", rows)
+            cursor.execute(f"SELECT count(*), min(u), max(u) FROM {SCHEMA}.bound_uuids")
+            assert cursor.fetchone() == (603, str(UUID), str(UUID))
+            rows = pa.record_batch({"u": pa.array([UUID.bytes], pa.uuid())})
+            cursor.executemany(f"DELETE FROM {SCHEMA}.bound_uuids WHERE u = ?", rows)
+            cursor.execute(f"SELECT count(*) FROM {SCHEMA}.bound_uuids")
+            assert cursor.fetchone() == (0,)
+
+
 def returning():
     """Rows that a statement returns may be more than the coordinator holds in memory."""
     with dbapi.connect(URI, db_kwargs={"username": USER, "password": PASSWORD}, autocommit=True) as connection:
@@ -232,6 +259,7 @@ WORK = {
     "polars": polars_frame,
     "all or nothing": all_or_nothing,
     "many bound rows are one snapshot": bound,
+    "bound UUIDs": bound_uuids,
     "RETURNING beyond what is held in memory": returning,
     **{f"type {name}": of_type(name) for name in COLUMNS},
     **{f"refused {name}": refused(name) for name in REFUSED},

@@ -1,4 +1,5 @@
 import type { Decoder } from './decoder.ts';
+import { ARRIVAL } from './decoders/arrival.ts';
 import { MANIFEST, MANIFEST_LIST } from './decoders/avro.ts';
 import { DELETION_VECTOR } from './decoders/deletion-vector.ts';
 import { FRAMES, RESULT_FRAMES, TASK_MESSAGE } from './decoders/frames.ts';
@@ -21,4 +22,5 @@ export const DECODERS: readonly Decoder[] = [
   FRAMES,
   RESULT_FRAMES,
   TASK_MESSAGE,
+  ARRIVAL,
 ];

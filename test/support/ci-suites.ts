@@ -6,6 +6,40 @@ export const CLIENT_SUITES: readonly string[] = ['test/clients/**/*.test.ts', 't
 /** A warehouse in a bucket of a real S3 server, which is built from its source at first. */
 export const BUCKET_SUITES: readonly string[] = ['shared/storage/s3/*.system.test.ts', 'test/bucket/*.test.ts'];
 
+/** Suites that `npm run test:bucket` runs once more, with their tables in a bucket: the corpus, TPC-H, writes, stages. */
+export const OVER_BUCKET_SUITES: readonly string[] = [
+  'test/slt/slt.test.ts',
+  'test/slt/slt-writes.test.ts',
+  'test/tpch/tpch.test.ts',
+  'test/tpch/tpch-scale-1.test.ts',
+  ...[
+    'change-kills',
+    'copy-formats',
+    'copy-into',
+    'copy-parts',
+    'copy-round-trip',
+    'dml',
+    'dml-random',
+    'explain-writes',
+    'refresh-kills',
+    'stage-borders',
+    'stage-curl',
+    'stage-kills',
+    'stage-paths',
+    'stage-queries',
+    'stage-splits',
+    'stages',
+    'transactions',
+    'transactions-random',
+    'unload',
+    'unload-kills',
+    'write-kills',
+    'write-recovery',
+    'write-together',
+    'writes',
+  ].map((name) => `test/cluster/${name}.test.ts`),
+];
+
 /** As large as a laptop's data, or on more workers than the laptop has cores. */
 export const SCALE_SUITES: readonly string[] = [
   'test/cluster/distributed-on-three.test.ts',

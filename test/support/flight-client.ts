@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import { tableFromIPC, type Table } from 'apache-arrow';
 import type { FlightInfo } from '#proto/generated/arrow/flight/protocol/FlightInfo.ts';
 import type { PollInfo } from '#proto/generated/arrow/flight/protocol/PollInfo.ts';
 import type { FlightServiceClient } from '#proto/generated/arrow/flight/protocol/FlightService.ts';
+import type { PutResult } from '#proto/generated/arrow/flight/protocol/PutResult.ts';
 import {
   decodeMessage,
   encodeMessage,
@@ -12,6 +14,7 @@ import {
 } from '#coordinator/api/flight-sql/flight-messages.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { must } from '#shared/must.ts';
+import { rowsMessages, type RowsMessage } from './flight-rows.ts';
 
 export type FlightFailure = {
   readonly code: number;
@@ -69,6 +72,29 @@ export class FlightClient implements Disposable {
   /** The rows of a metadata command. */
   async metadataRows<Name extends keyof SqlMessages>(command: Name, fields: SqlMessages[Name][0]): Promise<Table> {
     return this.get(ticketOf(await this.info(command, fields)));
+  }
+
+  /** DoPut of a command with rows; answers what the reply carries. */
+  put(cmd: Buffer, rows: Table): Promise<Buffer> {
+    return this.putMessages(cmd, rowsMessages(rows));
+  }
+
+  /** DoPut of messages, as fast as the server takes them. */
+  putMessages(cmd: Buffer, messages: readonly RowsMessage[]): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const call = this.client.DoPut(this.metadata);
+      call.on('data', ({ app_metadata: answer }: PutResult) => resolve(answer));
+      call.on('error', reject);
+      call.on('end', () => reject(new Error('no reply came')));
+      const send = async (): Promise<void> => {
+        for (const [i, message] of messages.entries()) {
+          const isFull = !call.write({ ...message, ...(i === 0 ? { flight_descriptor: { type: 'CMD', cmd } } : {}) });
+          if (isFull) await once(call, 'drain');
+        }
+        call.end();
+      };
+      send().catch(reject);
+    });
   }
 
   /** Runs a statement that gives no rows. */

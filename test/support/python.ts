@@ -16,6 +16,7 @@ const ENVIRONMENTS = {
   spark: { requirements: 'test/support/spark-requirements.txt', folder: '.cache/venv-spark' },
   signing: { requirements: 'test/support/signing-requirements.txt', folder: '.cache/venv-signing' },
   helm: { requirements: 'test/support/helm-requirements.txt', folder: '.cache/venv-helm' },
+  seaweedfs: { requirements: 'test/support/seaweedfs-requirements.txt', folder: '.cache/venv-seaweedfs' },
   trino: { requirements: 'test/support/trino-requirements.txt', folder: '.cache/venv-trino' },
 } as const;
 

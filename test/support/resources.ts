@@ -1,5 +1,6 @@
 import { inject } from 'vitest';
 import { startCluster, Cluster, type ClusterOptions, type StartedCluster } from './cluster.ts';
+import type { BucketCluster } from './run/run-bucket.ts';
 import type { SharedClusterFacts } from './run/shared-cluster.ts';
 
 /** A database of the run's Postgres for one suite, with every migration made and nothing else in it. */
@@ -13,9 +14,12 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 /** A cluster of the suite's own, which it may break, on a database of the run's Postgres unless `env` names another. */
 export async function startOwnCluster(options: ClusterOptions = {}): Promise<StartedCluster> {
   const database = await createTestDatabase();
+  const over = inject('overBucket');
+  const bucket = over === undefined ? { args: [], env: {} } : await ask<BucketCluster>('/bucket', over);
   return startCluster({
     ...options,
-    env: { DATABASE_URL: database.url, ...options.env },
+    args: [...bucket.args, ...(options.args ?? [])],
+    env: { DATABASE_URL: database.url, ...bucket.env, ...options.env },
     onStopped: () => database[Symbol.asyncDispose](),
   });
 }
@@ -25,7 +29,7 @@ export async function startOwnCluster(options: ClusterOptions = {}): Promise<Sta
  * namespace or tenant of its own, changes nothing of `lake.tpch`, and does not count on being alone.
  */
 export async function sharedCluster(): Promise<{ readonly cluster: Cluster; readonly databaseUrl: string }> {
-  const { ready, databaseUrl } = await ask<SharedClusterFacts>('/cluster');
+  const { ready, databaseUrl } = await ask<SharedClusterFacts>('/cluster', inject('overBucket'));
   return { cluster: new Cluster(ready), databaseUrl };
 }
 
@@ -34,12 +38,12 @@ export async function sharedFixture(): Promise<{
   readonly cluster: Cluster;
   readonly names: Readonly<Record<string, string>>;
 }> {
-  const names = await ask<Readonly<Record<string, string>>>('/fixture');
+  const names = await ask<Readonly<Record<string, string>>>('/fixture', inject('overBucket'));
   return { cluster: (await sharedCluster()).cluster, names };
 }
 
 async function ask<T>(path: string, body: unknown = null): Promise<T> {
-  const response = await fetch(inject('resourcesUrl') + path, { method: 'POST', body: JSON.stringify(body) });
+  const response = await fetch(inject('resourcesUrl') + path, { method: 'POST', body: JSON.stringify(body ?? null) });
   const text = await response.text();
   if (!response.ok) throw new Error(`${path}: ${text}`);
   return JSON.parse(text) as T;

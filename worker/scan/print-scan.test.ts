@@ -7,13 +7,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ScanColumn, ScanDelete, ScanFile, ScanSpec } from '#proto/task.ts';
 import { tenantId } from '#shared/id.ts';
 import type { Json } from '#shared/json.ts';
+import { must } from '#shared/must.ts';
 import { DeletedPositions } from './deleted-positions.ts';
 import { BECOMES_NAN, makeForeign } from '#test/support/foreign-parquet.ts';
 import { fileMetadata, list, parquetFile } from '#test/support/hostile-parquet.ts';
 import { FooterCache } from './footer-cache.ts';
 import type { ReadFooter } from './footer.ts';
 import { printScan } from './print-scan.ts';
-import { openScanned } from './readable-path.ts';
+import { openScanned, type OpenScanned } from './readable-path.ts';
 import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 
 let dir: string;
@@ -414,6 +415,42 @@ describe('rows', () => {
     expect((await print(scan)).sql.match(/ANTI JOIN/g)).toHaveLength(1);
     const share = scanOf(columns, [file(a, { deletes: [position], rows: { start: 0, end: 200 } })]);
     expect(await countOf(share)).toEqual(['1948', '100', '2047']);
+  });
+
+  test('position deletes of objects, whatever scheme their writer uses', async () => {
+    const a = await many(4);
+    const b = await many(5);
+    const deletes = await write(
+      'position-s3.parquet',
+      `SELECT 's3a://bucket/t/a' AS file_path, i AS pos FROM range(0, 100) t(i) UNION ALL SELECT 's3n://bucket/t//b', 10239
+       UNION ALL SELECT 's3://bucket/t/b', 5`,
+    );
+    const copies = new Map([
+      ['s3://bucket/t/a', a],
+      ['s3a://bucket/t//b', b],
+      ['s3://bucket/t/deletes', deletes],
+    ]);
+    const openCopy: OpenScanned = (location) => {
+      const path = must(copies.get(location), location);
+      const copy = open(path);
+      return { ...copy, localPath: () => path, openFile: (_location, tailBytes) => copy.openFile(path, tailBytes) };
+    };
+    const position: ScanDelete = { kind: 'position', path: 's3://bucket/t/deletes', sizeBytes: 0 };
+    const files = ['s3://bucket/t/a', 's3a://bucket/t//b'].map((path) => file(path, { deletes: [position] }));
+    const of = { tenant: tenantId('t'), tableUuid: 'u', open: openCopy };
+    const { sql } = await printScan(
+      new AbortController().signal,
+      scanOf(columns, files, { allowedRoots: ['s3://bucket/t'] }),
+      {
+        index: 0,
+        tenant: tenantId('t'),
+        open: openCopy,
+        readFooter: new FooterCache().of(new AbortController().signal, of),
+        positions: new DeletedPositions(1e6),
+      },
+    );
+    const counted = await connection.runAndReadAll(`SELECT count(*) FROM ${sql} AS t`);
+    expect(counted.getRowsJson()).toEqual([[String(8192 - 100 + 10240 - 1)]]);
   });
 
   test('a position delete file whose footer is a bomb does not get as far as DuckDB', async () => {

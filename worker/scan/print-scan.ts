@@ -190,9 +190,13 @@ async function positionJoin(files: readonly LocatedFile[], tools: ScanTools): Pr
   ];
 }
 
-/** The spellings that writers use for a location: those of a local file differ in what stands before its path. */
+/** The spellings that writers use for a location: they differ in what stands before its path, or its bucket. */
 function spellings(location: string): Set<string> {
   const normal = normalizeLocation(location);
+  if (normal.startsWith('s3://')) {
+    const rest = normal.slice('s3'.length);
+    return new Set([location, normal, `s3a${rest}`, `s3n${rest}`]);
+  }
   if (!normal.startsWith('file://')) return new Set([location, normal]);
   const path = normal.slice('file://'.length);
   return new Set([location, normal, path, `file:${path}`]);

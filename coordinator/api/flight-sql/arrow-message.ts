@@ -1,15 +1,6 @@
 import type { Schema } from 'apache-arrow';
 import { Message } from 'apache-arrow/ipc/metadata/message';
-import {
-  alignedHeaderBytes,
-  BODY_TAG,
-  encodeFlightData,
-  fieldBytes,
-  HEADER_TAG,
-  varintBytes,
-  writeField,
-  writeVarint,
-} from '#shared/flight/flight-data.ts';
+import { encodeFlightData, encodeFlightHead } from '#shared/flight/flight-data.ts';
 
 /** Marks a message of an Arrow IPC stream. */
 const CONTINUATION = 0xff_ff_ff_ff;
@@ -46,15 +37,9 @@ export class BatchData {
   readonly #body: Buffer;
 
   constructor(header: Buffer, body: Buffer) {
-    const bodyPrefix = varintBytes(BODY_TAG) + varintBytes(body.length);
-    const headerBytes = alignedHeaderBytes(header.length, bodyPrefix);
-    const padded = Buffer.alloc(headerBytes);
-    header.copy(padded);
-    const head = Buffer.alloc(fieldBytes(HEADER_TAG, headerBytes) + bodyPrefix);
-    writeVarint(head, writeVarint(head, writeField(head, 0, HEADER_TAG, padded), BODY_TAG), body.length);
-    this.#head = head;
+    this.#head = encodeFlightHead(header, body.length);
     this.#body = body;
-    this.byteLength = head.length + body.length;
+    this.byteLength = this.#head.length + body.length;
   }
 
   get length(): number {

@@ -1,18 +1,22 @@
-import { DataType, Precision, TimeUnit, Type, type Data } from 'apache-arrow';
+import { DataType, Precision, TimeUnit, Type, type Data, type Field } from 'apache-arrow';
 import { SkeinError } from '#shared/error.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
+import { isUuid } from '../../arrival/arrived-type.ts';
 import type { Parameter } from '../../statement/parameters.ts';
+
+/** Elements of a list, which becomes text. */
+const ELEMENTS_MAX = 100_000;
 
 /**
  * A value of a bound column as the parameter of a statement. Texts have no type, as literals of SQL have none, so that they fit where a date
  * or a number is wanted; other values keep the type that the client has given them.
  * @throws NOT_SUPPORTED for a type that no column has
  */
-export function parameterAt(data: Data, row: number): Parameter {
+export function parameterAt(field: Field, data: Data, row: number): Parameter {
   if (DataType.isNull(data.type) || !data.getValid(row)) return { type: null, value: null };
   if (isText(data.type)) return { type: null, value: textAt(data, row) };
   const digits = digitsAt(data, row);
-  return { type: null, value: digits === undefined ? { literal: literalAt(data, row) } : { digits } };
+  return { type: null, value: digits === undefined ? { literal: literalAt(field, data, row) } : { digits } };
 }
 
 const isText = (type: DataType): boolean => DataType.isUtf8(type) || DataType.isLargeUtf8(type);
@@ -25,9 +29,10 @@ function digitsAt(data: Data, row: number): string | undefined {
 }
 
 /** A value as an SQL expression of its type. */
-function literalAt(data: Data, row: number): string {
+function literalAt(field: Field, data: Data, row: number): string {
   const { type } = data;
   if (DataType.isNull(type) || !data.getValid(row)) return 'NULL';
+  if (isUuid(field)) return cast(`'${uuidAt(data, row)}'`, 'UUID');
   if (isText(type)) return quoteLiteral(textAt(data, row));
   if (DataType.isBool(type)) return bitAt(data.values as Uint8Array, data.offset + row) ? 'true' : 'false';
   if (DataType.isInt(type)) {
@@ -118,33 +123,44 @@ function temporalAt(data: Data, row: number): string | undefined {
   return undefined;
 }
 
-/** Lists, structs and maps of values. */
+/** Lists and structs of values. */
 function nestedAt(data: Data, row: number): string {
   const { type, children } = data;
   const [child] = children;
-  if (DataType.isList(type) && child !== undefined) return `[${itemsAt(data, row).join(', ')}]`;
+  if (DataType.isList(type) && child !== undefined) {
+    const [from, to] = [Number(data.valueOffsets[row]), Number(data.valueOffsets[row + 1])];
+    return listAt(type.valueField, child, { from, to });
+  }
   if (DataType.isFixedSizeList(type) && child !== undefined) {
-    const items = Array.from({ length: type.listSize }, (_, i) => literalAt(child, row * type.listSize + i));
-    return `[${items.join(', ')}]`;
+    return listAt(type.valueField, child, { from: row * type.listSize, to: (row + 1) * type.listSize });
   }
   if (DataType.isStruct(type)) {
     const fields = type.children.map((field, i) => {
       const column = children[i];
       if (column === undefined) throw notSupported(type);
-      return `${quoteLiteral(field.name)}: ${literalAt(column, row)}`;
+      return `${quoteLiteral(field.name)}: ${literalAt(field, column, row)}`;
     });
     return `{${fields.join(', ')}}`;
   }
   throw notSupported(type);
 }
 
-function itemsAt({ children: [child], valueOffsets }: Data, row: number): readonly string[] {
-  const [from, to] = [Number(valueOffsets[row]), Number(valueOffsets[row + 1])];
-  return Array.from({ length: to - from }, (_, i) => (child === undefined ? 'NULL' : literalAt(child, from + i)));
+function listAt(field: Field, child: Data, { from, to }: { readonly from: number; readonly to: number }): string {
+  if (to - from > ELEMENTS_MAX) {
+    throw new SkeinError(
+      'PAYLOAD_TOO_LARGE',
+      `a list that is bound to a parameter has at most ${ELEMENTS_MAX} elements`,
+    );
+  }
+  return `[${Array.from({ length: to - from }, (_, i) => literalAt(field, child, from + i)).join(', ')}]`;
 }
 
 const notSupported = (type: DataType): SkeinError =>
   new SkeinError('NOT_SUPPORTED', `parameters of the Arrow type ${Type[type.typeId]} are not taken`);
+
+const UUID_GROUPS = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;
+const uuidAt = (data: Data, row: number): string =>
+  Buffer.from(bytesAt(data, row)).toString('hex').replace(UUID_GROUPS, '$1-$2-$3-$4-$5');
 
 const bitAt = (bits: Uint8Array, i: number): boolean => (((bits[i >> 3] ?? 0) >> (i & 7)) & 1) === 1;
 

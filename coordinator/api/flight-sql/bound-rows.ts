@@ -1,5 +1,8 @@
 import { Schema, type RecordBatch } from 'apache-arrow';
 import { SkeinError } from '#shared/error.ts';
+import { must } from '#shared/must.ts';
+import { arrivedType } from '../../arrival/arrived-type.ts';
+import { plainBatch } from '../../arrival/plain-batch.ts';
 import { readBatches } from '../../arrival/read-batches.ts';
 import type { Parameter } from '../../statement/parameters.ts';
 import { parameterAt } from './arrow-value.ts';
@@ -28,16 +31,37 @@ export async function readBoundRows(messages: AsyncIterable<PutMessage>, bytesMa
   for await (const batch of batches) {
     count += batch.numRows;
     if (count > ROWS_MAX) throw new SkeinError('PAYLOAD_TOO_LARGE', `a call binds at most ${ROWS_MAX} rows`);
+    requireSound(batch, bytesMax);
     bytes += batch.data.byteLength;
     read.push(batch);
   }
   return { schema, batches: read, count, bytes };
 }
 
-/** The values of each row. @throws NOT_SUPPORTED */
-export const parametersOf = ({ batches }: BoundRows): readonly (readonly Parameter[])[] =>
-  batches.flatMap(({ numRows, data: { children } }) =>
-    Array.from({ length: numRows }, (_, row) => children.map((column) => parameterAt(column, row))),
+/**
+ * Requires that a batch has what it says that it has, so that its values can be read one by one.
+ * @throws INVALID_REQUEST, NOT_SUPPORTED, PAYLOAD_TOO_LARGE, NUMERIC_OVERFLOW
+ */
+function requireSound(batch: RecordBatch, bytesMax: number): void {
+  const { schema, numRows: count } = batch;
+  for (const field of schema.fields) arrivedType(field, 'nanoseconds');
+  if (count > 0 && plainBatch({ batch, from: 0, count, bytesMax, precise: 'nanoseconds' }) === undefined)
+    throw tooLarge(bytesMax);
+}
+
+/** The values of each row, one after the other: as values they take many times the bytes that they came in. @throws NOT_SUPPORTED, PAYLOAD_TOO_LARGE */
+export function* parametersOf({ schema: { fields }, batches }: BoundRows): Generator<readonly Parameter[], void> {
+  for (const { numRows, data } of batches) {
+    for (let row = 0; row < numRows; row += 1) {
+      yield fields.map((field, i) => parameterAt(field, must(data.children[i], 'each field has a column'), row));
+    }
+  }
+}
+
+const tooLarge = (bytesMax: number): SkeinError =>
+  new SkeinError(
+    'PAYLOAD_TOO_LARGE',
+    `the bound rows have more than ${bytesMax} bytes (coordinator.flight_bound_bytes_max)`,
   );
 
 async function* limitedTo(bytesMax: number, messages: AsyncIterable<PutMessage>): AsyncGenerator<PutMessage, void> {
@@ -45,12 +69,7 @@ async function* limitedTo(bytesMax: number, messages: AsyncIterable<PutMessage>)
   for await (const message of messages) {
     if (message.header.length === 0) continue;
     bytes += message.header.length + message.body.length;
-    if (bytes > bytesMax) {
-      throw new SkeinError(
-        'PAYLOAD_TOO_LARGE',
-        `the bound rows have more than ${bytesMax} bytes (coordinator.flight_bound_bytes_max)`,
-      );
-    }
+    if (bytes > bytesMax) throw tooLarge(bytesMax);
     yield message;
   }
 }

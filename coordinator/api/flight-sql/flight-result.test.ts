@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import { queryId } from '#shared/id.ts';
 import type { ResultBatch } from '../../sink/result-sink.ts';
@@ -106,6 +106,31 @@ test('results that were read make room for others, and are kept within limits', 
   expect(() => results.add(ann, open())).toThrow('2 results that wait');
   results[Symbol.dispose]();
   expect(results.size).toBe(0);
+});
+
+test('a result expires after the end of its statement, or after the last byte that was taken, whichever is later', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  try {
+    const results = new FlightResults({ ttlMs: 60_000, perPrincipalMax: 2 });
+    const ann = { tenant: 't', sub: 'ann' } as Parameters<FlightResults['add']>[0];
+    const result = open();
+    void result.batch(batch(1));
+    void result.batch(batch(2));
+    const handle = results.add(ann, result);
+    // More time for a statement that still runs is not less.
+    results.renew(handle);
+    await vi.advanceTimersByTimeAsync(200_000);
+    expect(results.size).toBe(1);
+    finish(result);
+    await vi.advanceTimersByTimeAsync(50_000);
+    await result.read().next();
+    await vi.advanceTimersByTimeAsync(50_000);
+    expect(results.size).toBe(1);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(results.size).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('rows that wait for the commit lie on disk beyond the first, keep their order, and are given once', async () => {

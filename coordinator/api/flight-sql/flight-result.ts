@@ -60,6 +60,7 @@ export class FlightResult implements ResultSink {
   #isHeld = false;
   #committed = false;
   #takenBytes = 0;
+  #takenAtMs = -Infinity;
   #news = Promise.withResolvers<void>();
   #onRoom: (() => void) | undefined;
 
@@ -89,9 +90,23 @@ export class FlightResult implements ResultSink {
     return this.#end?.kind === 'finished' && this.#keeps ? this.#allBytes : undefined;
   }
 
+  /** Time at which the client took the last byte, or asked for more time, in ms of the process's monotonic clock; before that -Infinity. */
+  get takenAtMs(): number {
+    return this.#takenAtMs;
+  }
+
+  get hasEnded(): boolean {
+    return this.#end !== undefined;
+  }
+
   /** The client wants to have more time for its result. */
   renewed(): void {
-    this.#takenBytes += 1;
+    this.#took(1);
+  }
+
+  #took(bytes: number): void {
+    this.#takenBytes += bytes;
+    this.#takenAtMs = performance.now();
   }
 
   /** The number of rows, once the statement has ended; null before. */
@@ -218,7 +233,7 @@ export class FlightResult implements ResultSink {
           this.#dropped = at;
           const spooled = await this.#spool.shift();
           if (spooled === undefined) continue;
-          this.#takenBytes += spooled.body.length;
+          this.#took(spooled.body.length);
           this.#committed = true;
           yield spooled;
         } else if (this.#end === undefined) {
@@ -240,7 +255,7 @@ export class FlightResult implements ResultSink {
 
   /** A reader has got its batch number `count`. */
   #take({ body }: ResultBatch, count: number): void {
-    this.#takenBytes += body.length;
+    this.#took(body.length);
     this.#committed = true;
     if (count > this.#taken) {
       this.#taken = count;

@@ -60,14 +60,25 @@ export class FlightResults implements Disposable {
     return entry.result;
   }
 
-  /** Starts the time of a result anew; answers how long it is. */
+  /** Starts the time of a result anew; answers how long it is. That of a statement which still runs begins when it ends. */
   renew(handle: string): number {
     const { ttlMs } = this.#options;
     const entry = this.#results.get(handle);
     if (entry === undefined) return 0;
-    clearTimeout(entry.timer);
-    entry.timer = setTimeout(() => this.remove(handle, EXPIRED), ttlMs).unref();
+    this.#expire(handle, entry, ttlMs);
     return ttlMs;
+  }
+
+  /** Forgets a result after a time, unless its reader takes a byte until then. */
+  #expire(handle: string, entry: Entry, afterMs: number): void {
+    clearTimeout(entry.timer);
+    if (!entry.result.hasEnded) return;
+    const look = (): void => {
+      const leftMs = entry.result.takenAtMs + this.#options.ttlMs - performance.now();
+      if (leftMs > 0) this.#expire(handle, entry, leftMs);
+      else this.remove(handle, EXPIRED);
+    };
+    entry.timer = setTimeout(look, afterMs).unref();
   }
 
   /**

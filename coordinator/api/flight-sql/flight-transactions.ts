@@ -7,12 +7,24 @@ import { sessionText, type SessionKey } from '../../session/session-store.ts';
  * session: several may be open, and statements that name none run outside of them.
  */
 export class FlightTransactions {
+  /** The session that has begun one least recently comes first. */
   readonly #bySession = new Map<string, Set<string>>();
+  readonly #perSessionMax: number;
+  readonly #sessionsMax: number;
+
+  /** Beyond these numbers the oldest are forgotten: those that nobody has ended are rolled back by their timeout. */
+  constructor({ perSessionMax, sessionsMax }: { readonly perSessionMax: number; readonly sessionsMax: number }) {
+    this.#perSessionMax = perSessionMax;
+    this.#sessionsMax = sessionsMax;
+  }
 
   add(session: SessionKey, id: string): void {
     const text = sessionText(session);
-    const ids = this.#bySession.get(text) ?? new Set();
+    const ids = this.#bySession.get(text) ?? new Set<string>();
+    this.#bySession.delete(text);
     this.#bySession.set(text, ids.add(id));
+    if (ids.size > this.#perSessionMax) ids.delete(firstOf(ids));
+    if (this.#bySession.size > this.#sessionsMax) this.#bySession.delete(firstOf(this.#bySession.keys()));
   }
 
   remove(session: SessionKey, id: string): void {
@@ -40,6 +52,8 @@ export class FlightTransactions {
     return ids;
   }
 }
+
+const firstOf = (texts: Iterable<string>): string => Iterator.from(texts).next().value ?? '';
 
 /** The key of the transaction that a command names; undefined when it names none. @throws NO_TRANSACTION */
 export function transactionOf(session: SessionKey, id: Uint8Array | undefined): SessionKey | undefined {

@@ -45,7 +45,10 @@ export async function openFlightDoor(
   const nowMs = (): number => systemClock.monotonicMs();
   const held = {
     queries,
-    transactions: new FlightTransactions(),
+    transactions: new FlightTransactions({
+      perSessionMax: config['coordinator.sessions_per_principal_max'],
+      sessionsMax: config['coordinator.sessions_max'],
+    }),
     prepared: new PreparedHandles({
       perSessionMax: config['coordinator.prepared_statements_max'],
       bytesPerPrincipalMax:

@@ -23,14 +23,18 @@ export async function runBound(
 ): Promise<number> {
   const sql = insertOfAll(prepared);
   if (sql !== undefined) return await insertAll(door, visit, { sql, prepared, gone });
-  const executions = fewerInserts(executionsOf(prepared));
+  const executions = fewerInserts(executionsOf(prepared), prepared.sql);
+  // Two are made to know whether there is more than one.
+  const [first, second] = [executions.next(), executions.next()];
   const run = async (transaction: SessionKey | undefined): Promise<number> => {
     let changed = 0;
-    for (const execution of executions) changed += await runToEnd(door, visit, { ...execution, transaction, gone });
+    for (let next = first; next.done !== true; next = next === first ? second : executions.next()) {
+      changed += await runToEnd(door, visit, { ...next.value, transaction, gone });
+    }
     return changed;
   };
   const current = door.transactions.current(visit.session, prepared.transaction);
-  if (executions.length <= 1 || current !== undefined) return run(current);
+  if (second.done === true || current !== undefined) return run(current);
   return await inTransaction(door, visit, run);
 }
 
@@ -50,16 +54,18 @@ async function insertAll(
 
 /** Begins a prepared query; its result has the rows of all that is bound, one execution after the other. @throws SkeinError */
 export function queryBound(door: FlightDoor, visit: Visit, prepared: PreparedHandle): FlightResult {
-  const executions = executionsOf(prepared);
+  const { count, all } = executionsOf(prepared);
   const { sql } = prepared;
   const transaction = door.transactions.current(visit.session, prepared.transaction);
-  const [only] = executions;
-  if (executions.length === 1 && only !== undefined) return runStatement(door, visit, { ...only, transaction });
+  if (count === 1) {
+    const [only] = all;
+    return runStatement(door, visit, { ...must(only, 'there is one'), transaction });
+  }
   const result = newResult(door, sql);
   const run = async (inside: SessionKey | undefined): Promise<number> => {
     let rows = 0;
     let first: ResultPart | undefined;
-    for (const execution of executions) {
+    for (const execution of all) {
       const part = new ResultPart(result, first);
       first ??= part;
       await executeInto(door, visit, { ...execution, transaction: inside }, { sink: part, gone: result.gone });
@@ -68,9 +74,9 @@ export function queryBound(door: FlightDoor, visit: Visit, prepared: PreparedHan
     return rows;
   };
   // In a transaction, all executions read their tables as they are at the first one.
-  const isInside = executions.length === 0 || transaction !== undefined;
-  const all = isInside ? run(transaction) : inTransaction(door, visit, run);
-  void all
+  const isInside = count === 0 || transaction !== undefined;
+  const done = isInside ? run(transaction) : inTransaction(door, visit, run);
+  void done
     .then((rowCount) => result.finish({ rowCount, elapsedMs: 0 }))
     .catch((error: unknown) => result.fail(error instanceof StatementFailure ? error.error : error));
   return result;

@@ -1,5 +1,6 @@
 import { expiredFiles, expiredSnapshots, expiryChange, expiryDefaults } from '#shared/iceberg/expired-snapshots.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
+import { removeFiles } from '#shared/storage/files-stayed.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { loadForWrite, loadWithFiles } from '../../catalog-client/write-catalog.ts';
 import type { TableName } from '../../binding/table-source.ts';
@@ -7,12 +8,9 @@ import { callersTables } from '../../session/callers-tables.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
 import { changeTable } from '../../operation/change-table.ts';
 import { requireCollectable } from './collectable.ts';
-import type { Procedure } from './procedure.ts';
+import { deletedFiles, type Procedure } from './procedure.ts';
 import { durationValue } from './values.ts';
 import { statementUse } from '../../catalog-client/fresh-key.ts';
-
-/** Locations that one call to the storage removes. */
-const REMOVED_AT_ONCE = 1_000;
 
 /**
  * `expire_snapshots(retention_threshold => '7d')`: removes the snapshots and references that have expired, and then the files that no
@@ -35,11 +33,14 @@ export const expireSnapshots: Procedure = {
         return expiryChange(now, found);
       });
     }
-    const files = found.snapshotIds.length === 0 ? 0 : await removeFiles(context, { table, base, found, dryRun });
+    const { deleted, stayed } =
+      found.snapshotIds.length === 0
+        ? { deleted: 0, stayed: 0 }
+        : await removeUnreachable(context, { table, base, found, dryRun });
     return [
       ['expired_snapshots_count', found.snapshotIds.length],
       ['expired_refs_count', found.refs.length],
-      ['deleted_files_count', files],
+      ...deletedFiles(deleted, stayed),
     ];
   },
 };
@@ -53,27 +54,29 @@ type Removal = {
 };
 
 /**
- * Removes the files that only expired snapshots reach, of the table as it stands now: what was committed meanwhile is kept. @returns their
- * number
+ * Removes the files that only expired snapshots reach, of the table as it stands now: what was committed meanwhile is kept. @returns how
+ * many went, and how many could not be deleted
  */
-async function removeFiles(context: CommandContext, { table, base, found, dryRun }: Removal): Promise<number> {
-  const { catalog, caller, signal } = context;
+async function removeUnreachable(
+  context: CommandContext,
+  { table, base, found, dryRun }: Removal,
+): Promise<{ readonly deleted: number; readonly stayed: number }> {
+  const { catalog, caller, signal, log } = context;
   const loaded = await loadWithFiles(context, callersTables(catalog, caller), { name: table, signal });
   const { metadata, allowedRoots, credential } = loaded;
-  if (!dryRun && found.snapshotIds.some((id) => metadata.snapshots.has(id))) return 0;
+  const none = { deleted: 0, stayed: 0 };
+  if (!dryRun && found.snapshotIds.some((id) => metadata.snapshots.has(id))) return none;
   const files = expiredFiles(base, metadata, found.snapshotIds);
-  if (files === null) return 0;
+  if (files === null) return none;
   const request = { ...files, allowedRoots, credential };
   const tableName = [table.catalog, ...table.namespace, table.table].join('.');
   const storage = openStorage(metadata.location, credential, statementUse(catalog, caller.claims.tenant, signal));
+  const pause = (): void => signal.throwIfAborted();
   let count = 0;
+  let stayed = 0;
   for await (const paths of context.files.unreachable(request, { tableName, signal })) {
     count += paths.length;
-    if (dryRun) continue;
-    for (let start = 0; start < paths.length; start += REMOVED_AT_ONCE) {
-      signal.throwIfAborted();
-      await storage.remove(paths.slice(start, start + REMOVED_AT_ONCE));
-    }
+    if (!dryRun) stayed += await removeFiles(storage, paths, { log, table: tableName, pause });
   }
-  return count;
+  return { deleted: count - stayed, stayed };
 }

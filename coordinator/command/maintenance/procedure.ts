@@ -7,6 +7,12 @@ import type { Outcome } from '../../operation/outcome.ts';
 /** A metric of what a procedure did, or would do. */
 export type Metric = readonly [name: string, value: number | bigint | null];
 
+/** The outcome of a deletion of files. Each of those that stayed is in the log. */
+export const deletedFiles = (deleted: number, stayed: number): readonly Metric[] => [
+  ['deleted_files_count', deleted],
+  ...(stayed === 0 ? [] : ([['not_deleted_files_count', stayed]] as const)),
+];
+
 /** The values that a procedure was called with, by the names of its parameters. */
 export type ProcedureValues = ReadonlyMap<string, LiteralClause>;
 

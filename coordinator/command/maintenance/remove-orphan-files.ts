@@ -3,14 +3,14 @@ import { withinRoots } from '#shared/iceberg/allowed-roots.ts';
 import { tooComplex } from '#shared/iceberg/decode-limits.ts';
 import { dataFolder, metadataFolder } from '#shared/iceberg/table-folders.ts';
 import { fileName, isWithin, normalizeLocation, withoutTrailingSlash } from '#shared/storage/location.ts';
+import { removeFiles } from '#shared/storage/files-stayed.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import { loadWithFiles } from '../../catalog-client/write-catalog.ts';
 import type { TableName } from '../../binding/table-source.ts';
 import { callersTables } from '../../session/callers-tables.ts';
-import type { CommandContext } from '../../operation/command-context.ts';
 import { requireCollectable } from './collectable.ts';
-import type { Procedure } from './procedure.ts';
+import { deletedFiles, type Procedure } from './procedure.ts';
 import { durationValue } from './values.ts';
 import { statementUse } from '../../catalog-client/fresh-key.ts';
 
@@ -19,7 +19,7 @@ const DAY_MS = 86_400_000;
 const RETENTION_MS = 7 * DAY_MS;
 /** Most files of a table's folders; each path is held. */
 const FILES_MAX = 2_000_000;
-/** Files that are looked at, and removed, at once. */
+/** Files that are looked at at once. */
 const FILES_AT_ONCE = 1_000;
 const METADATA_DOCUMENT = '.metadata.json';
 
@@ -65,16 +65,15 @@ export const removeOrphanFiles: Procedure = {
     const call = { tableName: printName(name), signal };
     const request = { table, allowedRoots, credential, candidates };
     let count = 0;
+    let stayed = 0;
     for await (const orphans of context.files.orphans(request, call)) {
       const old = await olderThan(storage, orphans, olderThanMs);
       const removed = old.filter((file) => !openWrites.some((writeId) => file.includes(writeId)));
       count += removed.length;
-      if (!dryRun) await removeAll(storage, removed, context);
+      const removal = { log: context.log, table: call.tableName, pause: () => signal.throwIfAborted() };
+      if (!dryRun) stayed += await removeFiles(storage, removed, removal);
     }
-    return [
-      ['scanned_files_count', found.length],
-      ['deleted_files_count', count],
-    ];
+    return [['scanned_files_count', found.length], ...deletedFiles(count - stayed, stayed)];
   },
 };
 
@@ -136,11 +135,4 @@ async function olderThan(storage: Storage, files: readonly string[], timeMs: num
     old.push(...batch.filter((_, i) => (times[i] ?? Infinity) < timeMs));
   }
   return old;
-}
-
-async function removeAll(storage: Storage, files: readonly string[], { signal }: CommandContext): Promise<void> {
-  for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
-    signal.throwIfAborted();
-    await storage.remove(files.slice(start, start + FILES_AT_ONCE));
-  }
 }

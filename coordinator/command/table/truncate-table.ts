@@ -5,6 +5,7 @@ import { deleteAllFiles } from '#shared/iceberg/write/delete-all-files.ts';
 import { MAIN_BRANCH } from '#shared/iceberg/write/table-write.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { SETTLE_MS } from '../../catalog-client/change-catalog.ts';
+import { statementUse } from '../../catalog-client/fresh-key.ts';
 import { loadWithFiles, writeCatalog } from '../../catalog-client/write-catalog.ts';
 import { callersTables } from '../../session/callers-tables.ts';
 import type { ObjectName } from '../../statement/statement.ts';
@@ -39,7 +40,7 @@ async function truncate(name: ObjectName, context: CommandContext): Promise<void
   const table = await loadWithFiles(context, tables, { name: await qualify(name, context), signal });
   const { metadata: base } = table;
   if (base.currentSnapshotId === null) return;
-  const storage = openStorage(base.location, table.credential);
+  const storage = openStorage(base.location, table.credential, statementUse(client, caller.claims.tenant));
   const write = {
     writeId: randomUUID(),
     name: table.name,

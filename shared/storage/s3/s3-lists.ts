@@ -1,8 +1,8 @@
-import { SkeinError } from '#shared/error.ts';
+import { FilesStayed, type StayedFile } from '#shared/storage/files-stayed.ts';
 import type { ListedFile } from '#shared/storage/storage.ts';
 import { elements, readXml, textAt, type XmlNode } from './read-xml.ts';
 import type { S3Client } from './s3-client.ts';
-import { storageError } from './s3-error.ts';
+import { s3Error, storageError } from './s3-error.ts';
 import { s3Location, s3Place } from './s3-object.ts';
 import { unquoted } from './s3-ranges.ts';
 import { contentMd5 } from './s3-writes.ts';
@@ -13,8 +13,6 @@ import { contentMd5 } from './s3-writes.ts';
 const REMOVES_AT_ONCE = 1_000;
 /** Requests for deletions that run at once. */
 const REQUESTS_AT_ONCE = 2;
-/** Keys that an error names. */
-const NAMED_MAX = 20;
 
 /** The objects below a folder, page by page, in the order of their keys. @throws STORAGE_ERROR */
 export async function* listObjects(
@@ -60,47 +58,51 @@ function listed(entry: XmlNode, bucket: string, isEncoded: boolean): ListedFile 
   };
 }
 
-/** Deletes objects, as many as possible. @throws STORAGE_ERROR that names those which stayed */
+/** Deletes objects, as many as possible. @throws FilesStayed */
 export async function removeObjects(client: S3Client, locations: readonly string[]): Promise<void> {
   const batches: (readonly string[])[] = [];
   for (const ofBucket of Map.groupBy(locations, (location) => s3Place(location).bucket).values()) {
     for (let at = 0; at < ofBucket.length; at += REMOVES_AT_ONCE)
       batches.push(ofBucket.slice(at, at + REMOVES_AT_ONCE));
   }
-  const stayed: { readonly location: string; readonly why: string }[] = [];
+  const stayed: StayedFile[] = [];
   for (let at = 0; at < batches.length; at += REQUESTS_AT_ONCE) {
     const results = await Promise.all(
       batches.slice(at, at + REQUESTS_AT_ONCE).map((batch) => removeBatch(client, batch)),
     );
     stayed.push(...results.flat());
   }
-  const [first] = stayed;
-  if (first === undefined) return;
-  const names = stayed.slice(0, NAMED_MAX).map(({ location }) => location);
-  const more = stayed.length > NAMED_MAX ? ` and ${stayed.length - NAMED_MAX} more` : '';
-  throw new SkeinError('STORAGE_ERROR', `cannot delete ${names.join(', ')}${more}: ${first.why}`);
+  if (stayed.length > 0) throw new FilesStayed(stayed);
 }
 
-async function removeBatch(
-  client: S3Client,
-  locations: readonly string[],
-): Promise<readonly { readonly location: string; readonly why: string }[]> {
+async function removeBatch(client: S3Client, locations: readonly string[]): Promise<readonly StayedFile[]> {
+  // XML cannot spell these characters.
+  const [odd = [], plain = []] = [true, false].map((isOdd) =>
+    locations.filter((one) => hasControl(s3Place(one).key) === isOdd),
+  );
+  const stayed: StayedFile[] = [];
+  for (const location of odd) {
+    await client.send({ ...s3Place(location), method: 'DELETE' }, [404]).catch((error: unknown) => {
+      stayed.push({ location, why: storageError(location, error).message });
+    });
+  }
+  return [...stayed, ...(await removePlain(client, plain))];
+}
+
+/** One request for the objects of a bucket. @returns those that stayed */
+async function removePlain(client: S3Client, locations: readonly string[]): Promise<readonly StayedFile[]> {
   const [first] = locations;
   if (first === undefined) return [];
   const { bucket } = s3Place(first);
   try {
-    // XML cannot spell these characters.
-    const [odd, plain] = [true, false].map((isOdd) =>
-      locations.filter((one) => hasControl(s3Place(one).key) === isOdd),
-    );
-    for (const location of odd ?? []) await client.send({ ...s3Place(location), method: 'DELETE' }, [404]);
-    if (plain === undefined || plain.length === 0) return [];
-    const keys = plain.map((location) => `<Object><Key>${escapeXml(s3Place(location).key)}</Key></Object>`);
+    const keys = locations.map((location) => `<Object><Key>${escapeXml(s3Place(location).key)}</Key></Object>`);
     const body = Buffer.from(`<Delete><Quiet>true</Quiet>${keys.join('')}</Delete>`);
     const headers = { 'content-type': 'application/xml', 'content-md5': contentMd5(body) };
     const answer = await client.send({ bucket, key: '', method: 'POST', query: { delete: '' }, headers, body });
-    const result = readXml(answer.body);
-    return elements(result, 'DeleteResult', 'Error').map((error) => ({
+    const [result] = elements(readXml(answer.body), 'DeleteResult');
+    // The store answers before it is done, and may tell of a failure in the body.
+    if (result === undefined) throw s3Error({ ...answer, status: 500 });
+    return elements(result, 'Error').map((error) => ({
       location: s3Location({ bucket, key: textAt(error, 'Key') ?? '' }),
       why: textAt(error, 'Code') ?? 'refused',
     }));

@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { assumeRole } from '#catalog/storage/assume-role.ts';
+import { readStorageSettings } from '#catalog/metadata/storage-settings.ts';
+import { FilesStayed } from '#shared/storage/files-stayed.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { FileNotFound, FileTooLarge, type Storage } from '#shared/storage/storage.ts';
 import { MINIO_BUILD_MS, startMinio, type Minio } from '#test/support/minio.ts';
@@ -97,6 +100,32 @@ test('lists come by pages, and many are removed at once', async () => {
   await storage.remove([...locations, at('never-there')]);
   expect(await collected(storage.list(at('many')))).toEqual([]);
   expect(await storage.exists(at('many2'))).toBe(true);
+});
+
+test('objects that the store keeps are named one by one, and all others are gone', async () => {
+  const locations = Array.from({ length: 1_200 }, (_, i) => at(`stay/${i % 30 === 7 ? 'kept-ä&' : 'x'}${i}`));
+  for (let i = 0; i < locations.length; i += 50) {
+    await Promise.all(locations.slice(i, i + 50).map((one) => storage.write(one, Buffer.from('x'))));
+  }
+  const policy = {
+    Version: '2012-10-17',
+    Statement: [
+      { Effect: 'Allow', Action: ['s3:*'], Resource: ['arn:aws:s3:::*'] },
+      { Effect: 'Deny', Action: ['s3:DeleteObject'], Resource: ['arn:aws:s3:::warehouse/stay/kept*'] },
+    ],
+  };
+  const { endpoint, region } = minio.key;
+  const settings = readStorageSettings({ flavor: 'minio', endpoint: endpoint ?? '', region });
+  const session = { name: 'stay', policy: JSON.stringify(policy), lifeSeconds: 900 };
+  const limited = openStorage(at('stay'), { ...minio.key, ...(await assumeRole(minio.key, settings, session)) });
+  const kept = locations.filter((one) => one.includes('kept'));
+  const error = await limited.remove(locations).catch((one: unknown) => one);
+  expect(error).toBeInstanceOf(FilesStayed);
+  const { stayed, message } = error as FilesStayed;
+  expect(stayed.map(({ location }) => location).sort()).toEqual(kept.toSorted());
+  expect(new Set(stayed.map(({ why }) => why))).toEqual(new Set(['AccessDenied']));
+  expect(message).toContain('and 20 more: AccessDenied');
+  expect((await collected(storage.list(at('stay')))).sort()).toEqual(kept.toSorted());
 });
 
 test('a list says of a file what the file says of itself', async () => {

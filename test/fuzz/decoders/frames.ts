@@ -1,3 +1,5 @@
+import { Schema, type Field } from 'apache-arrow';
+import { Message } from 'apache-arrow/ipc/metadata/message';
 import { decodeTask, decodeTaskHead } from '#proto/task-codec.ts';
 import { principalId, taskId, tenantId } from '#shared/id.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -19,7 +21,7 @@ import { mutate } from '../mutate.ts';
 import type { Random } from '../random.ts';
 
 /** Messages of a stream, each with its length before it: what a worker reads of another. */
-const stream = (messages: readonly Uint8Array[]): Buffer =>
+export const framed = (messages: readonly Uint8Array[]): Buffer =>
   Buffer.concat(
     messages.flatMap((message) => {
       const length = Buffer.alloc(4);
@@ -28,7 +30,7 @@ const stream = (messages: readonly Uint8Array[]): Buffer =>
     }),
   );
 
-function messagesIn(input: Buffer): readonly Buffer[] {
+export function messagesIn(input: Buffer): readonly Buffer[] {
   const messages: Buffer[] = [];
   for (let at = 0; at + 4 <= input.length;) {
     const end = at + 4 + input.readUInt32LE(at);
@@ -67,7 +69,7 @@ const HONEST = [
 const COMPRESSED = await Promise.all(HONEST.map(async (messages) => Promise.all(messages.map(compressMessage))));
 
 /** Writes a wrong number somewhere into a message: counts, offsets and lengths are words of 4 or 8 bytes. */
-function lie(random: Random, message: Uint8Array): Uint8Array {
+export function lie(random: Random, message: Uint8Array): Uint8Array {
   const bytes = Buffer.from(message);
   for (let left = 1 + random.below(3); left > 0; left--) {
     const at = random.below(Math.max(1, (bytes.length >> 2) - 1)) * 4;
@@ -106,6 +108,16 @@ async function readStream(input: Buffer): Promise<void> {
   }
 }
 
+/** Reads a batch of the engine's own making. @throws INTERNAL_ERROR when it is not as a worker requires it */
+export function readPlain(fields: readonly Field[], message: Buffer): void {
+  const schema = readSchema(Buffer.from(Message.encode(Message.from(new Schema([...fields])))));
+  const owner = Buffer.from(message);
+  const { header, body } = decodeFlightData(owner);
+  const batch = readBatch(header, { address: addressOf(body), bytes: body.length, owner });
+  checkBatch(schema, batch, []);
+  readRows(schema, batch, []);
+}
+
 /** Reads all rows as DuckDB does: an address outside of the batch ends the process. */
 function readRows(fields: ReturnType<typeof readSchema>, batch: ArrowBatch, dictionaries: readonly ArrowBatch[]): void {
   using rows = new ArrowInput(connection, { fields, dictionaries, rows: batch.rows, batches: [batch] });
@@ -115,11 +127,11 @@ function readRows(fields: ReturnType<typeof readSchema>, batch: ArrowBatch, dict
 /** The batches that a worker reads of another. */
 export const FRAMES: Decoder = {
   name: 'frames',
-  samples: [...HONEST, ...COMPRESSED].map(stream),
+  samples: [...HONEST, ...COMPRESSED].map(framed),
   grammar: (random) => {
     const messages = random.pick([...HONEST, ...COMPRESSED]);
     const other = random.pick(messages);
-    return stream(
+    return framed(
       messages.map((message) => {
         if (random.chance(0.5)) return message;
         return random.chance(0.8) ? lie(random, message) : mutate(random, Buffer.from(message), Buffer.from(other));
@@ -136,8 +148,8 @@ const TEXTS = messagesOf("SELECT '[' || i || ']' AS json FROM range(100) t(i)");
 /** The JSON rows that a coordinator reads of a worker. */
 export const RESULT_FRAMES: Decoder = {
   name: 'result-frames',
-  samples: [stream(TEXTS)],
-  grammar: (random) => stream(TEXTS.map((message) => (random.chance(0.3) ? message : lie(random, message)))),
+  samples: [framed(TEXTS)],
+  grammar: (random) => framed(TEXTS.map((message) => (random.chance(0.3) ? message : lie(random, message)))),
   decode: (input) => {
     const reader = new TextColumnReader();
     for (const message of messagesIn(input)) reader.read(decodeFlightData(message));

@@ -4,6 +4,7 @@ import { loadFixture } from '#test/slt/fixture.ts';
 import { startCluster, type StartedCluster } from '../cluster.ts';
 import { createOtherTenant } from '../other-tenant.ts';
 import { tableFiles } from '../table-files.ts';
+import type { BucketCluster } from './run-bucket.ts';
 import type { RunDatabases } from './run-databases.ts';
 
 /** The shared cluster, and the database that its catalog and its history are in. */
@@ -12,11 +13,14 @@ export type SharedClusterFacts = { readonly ready: ReadyLine; readonly databaseU
 /** One cluster of two workers for all suites that break nothing, with TPC-H at scale 0.01 in `lake.tpch`. */
 export class SharedCluster {
   readonly #databases: RunDatabases;
+  /** Where its tables lie. */
+  readonly #place: () => Promise<BucketCluster>;
   #started: Promise<{ readonly cluster: StartedCluster; readonly databaseUrl: string }> | undefined;
   #fixture: Promise<Readonly<Record<string, string>>> | undefined;
 
-  constructor(databases: RunDatabases) {
+  constructor(databases: RunDatabases, place: () => Promise<BucketCluster>) {
     this.#databases = databases;
+    this.#place = place;
   }
 
   async started(): Promise<SharedClusterFacts> {
@@ -41,7 +45,8 @@ export class SharedCluster {
 
   async #start(): Promise<{ readonly cluster: StartedCluster; readonly databaseUrl: string }> {
     const { url } = await this.#databases.create();
-    const cluster = await startCluster({ env: { DATABASE_URL: url } });
+    const { args, env } = await this.#place();
+    const cluster = await startCluster({ args, env: { DATABASE_URL: url, ...env } });
     await cluster.load(['tpch', '--scale', '0.01']);
     return { cluster, databaseUrl: url };
   }

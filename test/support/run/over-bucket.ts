@@ -1,0 +1,17 @@
+import type { TestProject } from 'vitest/node';
+import type { OverBucket } from './run-bucket.ts';
+
+/**
+ * The suites of this project keep their tables in a bucket: `startOwnCluster` and `sharedCluster` make such clusters there.
+ * `TEST_BUCKET_CACHE=8MiB` limits what their workers keep of it.
+ */
+export function setup(project: TestProject): void {
+  project.provide('overBucket', { diskCacheSize: process.env['TEST_BUCKET_CACHE'] ?? '' });
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Undefined where tables lie in local files. */
+    overBucket: OverBucket | undefined;
+  }
+}

@@ -318,6 +318,7 @@ test.skipIf(isSkipped)(
 test.skipIf(isSkipped)(
   'the commands of backup and restore bring back the moment between the two copies, to the row',
   async () => {
+    await load?.stop();
     const [archive, backup, stop, restore, start] = sectionOf('Backup and restore');
     if (
       archive === undefined ||

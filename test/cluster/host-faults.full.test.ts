@@ -23,7 +23,7 @@ beforeAll(async () => {
   client = await HostClient.open(cluster);
   await vi.waitFor(async () => expect(await client.ask('SELECT 1')).toEqual({ rows: [[1]] }), { timeout: 30_000 });
   expect(await client.ask(`CREATE TABLE ${TABLE} (n BIGINT)`)).toMatchObject({ rows: expect.anything() });
-  load = new NumberedLoad(client, TABLE, cluster.coordinators);
+  load = new NumberedLoad(client, TABLE, client.staying());
 }, 180_000);
 
 afterAll(async () => {

@@ -61,6 +61,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/arrow-results.test.ts',
   'test/cluster/between-machines.test.ts',
   'test/cluster/change-kills.test.ts',
+  'test/cluster/cluster-page.test.ts',
   'test/cluster/copy-formats.test.ts',
   'test/cluster/copy-into.test.ts',
   'test/cluster/copy-parts.test.ts',

@@ -4,7 +4,7 @@ import type { NamespacedService } from './namespaced-service.ts';
 
 type Answer = { readonly rows: readonly (readonly unknown[])[] };
 /** How a statement ended: its rows, the code of its error, or no answer at all. */
-type End = Answer | { readonly code: string };
+export type End = Answer | { readonly code: string };
 
 /** A client gives a statement up after so long; the statement itself has less. */
 const STATEMENT_MS = 15_000;
@@ -52,6 +52,11 @@ export class HostClient {
     }
   }
 
+  /** For each coordinator a client that never leaves it. */
+  staying(): readonly ((sql: string) => Promise<End>)[] {
+    return this.#cluster.coordinators.map((at) => (sql) => this.askAt(at, sql));
+  }
+
   /** Asks one coordinator, whether it leads or not. */
   async askAt(at: NamespacedService, sql: string, left?: AbortSignal): Promise<End> {
     const late = AbortSignal.timeout(GIVE_UP_MS);
@@ -92,11 +97,11 @@ const lives = (at: NamespacedService): Promise<boolean> =>
 const UNKNOWN: ReadonlySet<string> = new Set(['COMMIT_STATE_UNKNOWN', NO_ANSWER, LATE]);
 
 /**
- * Reads and writes that go on while hosts fall silent: each write inserts another number. Beside a client that goes where the lead goes, each
- * coordinator has one that never leaves it, to find two that both commit.
+ * Reads and writes that go on while hosts fall silent: each write inserts another number. Beside a client that goes where the lead goes,
+ * others may stay at a coordinator each, to find two that both commit.
  */
 export class NumberedLoad {
-  readonly #client: HostClient;
+  readonly #client: Pick<HostClient, 'ask'>;
   readonly #table: string;
   readonly #stop = new AbortController();
   readonly #running: Promise<unknown>;
@@ -111,15 +116,14 @@ export class NumberedLoad {
   #answeredMs = performance.now();
   #outageMsMax = 0;
 
-  constructor(client: HostClient, table: string, coordinators: readonly NamespacedService[]) {
+  /** @param stays clients that never leave their coordinator, whether it leads or not */
+  constructor(client: Pick<HostClient, 'ask'>, table: string, stays: readonly ((sql: string) => Promise<End>)[] = []) {
     this.#client = client;
     this.#table = table;
-    const follows = (sql: string): Promise<End> => this.#timed(sql);
-    const stays = (at: NamespacedService) => (sql: string) => client.askAt(at, sql);
     this.#running = Promise.all([
       this.#read(),
-      this.#write(follows, 50),
-      ...coordinators.map((at) => this.#write(stays(at), STUBBORN_PAUSE_MS)),
+      this.#write((sql) => this.#timed(sql), 50),
+      ...stays.map((ask) => this.#write(ask, STUBBORN_PAUSE_MS)),
     ]);
   }
 

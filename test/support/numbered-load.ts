@@ -43,7 +43,7 @@ export class HostClient {
     const done = new AbortController();
     const watching = this.#leaveWhenReplaced(at, gone, done.signal);
     try {
-      const end = await this.askAt(at, sql, gone.signal);
+      const end = await this.#askAt(at, sql, gone.signal);
       if ('code' in end && (end.code === 'NOT_ACTIVE' || end.code === NO_ANSWER)) this.#at = undefined;
       return end;
     } finally {
@@ -54,11 +54,11 @@ export class HostClient {
 
   /** For each coordinator a client that never leaves it. */
   staying(): readonly ((sql: string) => Promise<End>)[] {
-    return this.#cluster.coordinators.map((at) => (sql) => this.askAt(at, sql));
+    return this.#cluster.coordinators.map((at) => (sql) => this.#askAt(at, sql));
   }
 
   /** Asks one coordinator, whether it leads or not. */
-  async askAt(at: NamespacedService, sql: string, left?: AbortSignal): Promise<End> {
+  async #askAt(at: NamespacedService, sql: string, left?: AbortSignal): Promise<End> {
     const late = AbortSignal.timeout(GIVE_UP_MS);
     try {
       const response = await fetch(`${urlOf(at)}/api/query`, {

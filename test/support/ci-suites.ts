@@ -111,6 +111,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/conformance/scope-matrix.test.ts',
   'test/oracle/oracle.test.ts',
   'test/plan/shapes.system.test.ts',
+  'test/simulation/lead.test.ts',
   'test/simulation/leases.test.ts',
   'test/simulation/workload-all.test.ts',
   'test/slt/duckdb-reports.test.ts',

@@ -69,7 +69,9 @@ async function serviceOf(cluster: HostCluster, party: Exclude<Party, 'etcd' | 'P
 
 /** Reads need the catalogs, which need Postgres. */
 const outageOf = (parties: readonly Party[]): number | undefined =>
-  parties.includes('Postgres') ? undefined : OUTAGE_MS_MAX;
+  parties.includes('Postgres') || (parties.includes('catalog 0') && parties.includes('catalog 1'))
+    ? undefined
+    : OUTAGE_MS_MAX;
 
 const silenceOf = (parties: readonly Party[], holdMs: number): HostFault => ({
   name: `silence of ${parties.join(', ')} for ${holdMs / 1000} s`,
@@ -115,6 +117,8 @@ const cuts: readonly HostFault[] = TALKING.flatMap(([one, other]) => [
 /** Every fault of one host or one way between two, and long ones. About half an hour. */
 export const HOST_FAULTS: readonly HostFault[] = [
   ...PARTIES.map((party) => silenceOf([party], SILENCE_MS)),
+  silenceOf(['catalog 0', 'catalog 1'], SILENCE_MS),
+  silenceOf(['etcd', 'Postgres'], SILENCE_MS),
   ...PARTIES.map(freezeOf),
   ...cuts,
   ...PARTIES.map((party) => silenceOf([party], LONG_MS)),

@@ -59,7 +59,7 @@ async function keyOf(
 ): Promise<BucketKey | null> {
   const had = baseVersion === '' ? [] : await listClaims(store.db, readVersion(baseVersion).tableId);
   const folders = [...had, ...(step.kind === 'keep' ? [] : step.folders)];
-  return toKeyMessage(await storages.vend({ folders, permission: 'read', tenant }));
+  return folders.length === 0 ? null : toKeyMessage(await storages.vend({ folders, permission: 'read', tenant }));
 }
 
 type Base = { readonly catalog: CatalogRow; readonly baseVersion: string };

@@ -111,6 +111,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/conformance/scope-matrix.test.ts',
   'test/oracle/oracle.test.ts',
   'test/plan/shapes.system.test.ts',
+  'test/simulation/lead.test.ts',
   'test/simulation/leases.test.ts',
   'test/simulation/workload-all.test.ts',
   'test/slt/duckdb-reports.test.ts',
@@ -139,6 +140,7 @@ export const SIEGE_SUITES: readonly string[] = [
 ]
   .map((name) => `test/attack/${name}.timed.test.ts`)
   .concat(
+    'catalog/principal/hashes.timed.test.ts',
     'catalog/webhook/webhook-watchers.timed.test.ts',
     'coordinator/planner/planner-pool.timed.test.ts',
     'shared/thread/idle-memory.timed.test.ts',

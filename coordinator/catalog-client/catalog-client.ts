@@ -206,21 +206,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
 
   const ofTerm = (term: string): CatalogClient => ({
     inTerm: (epoch) => ofTerm(String(epoch)),
-    authorize: async (principal) => {
-      const request = { principal: toPrincipalMessage(principal) };
-      const standing = await reads.call('Authorize', request, { timeoutMs: CALL_TIMEOUT_MS });
-      return {
-        decisions: new Map(
-          standing.decisions.map(({ action, allowed, reason }) => [
-            action,
-            allowed ? { allowed } : { allowed, reason },
-          ]),
-        ),
-        defaultRole: standing.default_role || null,
-        defaultWarehouse: standing.default_warehouse || null,
-        mustChangePassword: standing.must_change_password,
-      };
-    },
+    authorize: (principal) => standingOf(reads, principal),
     tablesFor: (principal, moment) => tables.of(principal, moment),
     moment: async () => (await reads.call('GetMoment', {}, { timeoutMs: CALL_TIMEOUT_MS })).moment,
     previewTable: async (principal, transaction, base) => {
@@ -247,6 +233,19 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     },
   });
   return ofTerm(NO_TERM);
+}
+
+async function standingOf(reads: ReturnType<typeof catalogReads>, principal: Principal): Promise<Standing> {
+  const request = { principal: toPrincipalMessage(principal) };
+  const standing = await reads.call('Authorize', request, { timeoutMs: CALL_TIMEOUT_MS });
+  return {
+    decisions: new Map(
+      standing.decisions.map(({ action, allowed, reason }) => [action, allowed ? { allowed } : { allowed, reason }]),
+    ),
+    defaultRole: standing.default_role || null,
+    defaultWarehouse: standing.default_warehouse || null,
+    mustChangePassword: standing.must_change_password,
+  };
 }
 
 /** No term of a coordinator: the catalog checks none. */

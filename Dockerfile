@@ -10,6 +10,8 @@ COPY coordinator ./coordinator
 COPY worker ./worker
 COPY cli ./cli
 COPY monitoring ./monitoring
+COPY deploy ./deploy
+COPY docs ./docs
 COPY workload.example.yaml ./
 RUN mkdir /package && npm pack --pack-destination /package
 

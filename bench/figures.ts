@@ -42,6 +42,12 @@ export type Figures = {
     readonly lineitem: { readonly ratio: number; readonly grownMB: number };
     readonly ingest: { readonly ratio: number; readonly grownMB: number };
   };
+  readonly warmRatio?: number;
+  readonly warmShare?: number;
+  readonly restartShare?: number;
+  readonly limitBytes?: number;
+  readonly ctasRatio?: number;
+  readonly line?: readonly { readonly ratio: number }[];
   readonly lost?: number;
   readonly ratio?: number;
   readonly p95Ratio?: number;

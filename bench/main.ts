@@ -8,6 +8,7 @@ import { benchFlight } from './flight/bench-flight.ts';
 import { benchHistory } from './history/bench-history.ts';
 import { benchLatency } from './latency/bench-latency.ts';
 import { benchMechanisms } from './mechanisms/bench-mechanisms.ts';
+import { benchObjectStore } from './object-store/bench-object-store.ts';
 import { benchTpcds } from './tpcds/bench-tpcds.ts';
 import { benchScale } from './tpch/bench-scale.ts';
 import { benchTpch } from './tpch/bench-tpch.ts';
@@ -31,6 +32,7 @@ const USAGE = `usage: npm run bench -- tpch [--scale S] [--runs N] [--distribute
        npm run bench -- attack [--seconds N]
        npm run bench -- browse [--seconds N]: INFORMATION_SCHEMA over 10,000 tables
        npm run bench -- flight [--scale S] [--runs N] [--seconds N]: Flight SQL beside HTTP, DuckDB and COPY INTO
+       npm run bench -- object-store [--scale S] [--runs N]: TPC-H over MinIO beside file: and DuckDB's httpfs
        npm run bench -- report: the targets of all that was measured, also into docs/performance.md
        npm run bench -- all
 `;
@@ -60,6 +62,7 @@ async function main(args: readonly string[]): Promise<number> {
   else if (name === 'scale') await benchScale({ scale: values.scale, runs });
   else if (name === 'latency') await benchLatency({ scale: values.scale, seconds: Number(values.seconds ?? 5) });
   else if (name === 'attack') await benchAttack({ seconds: Number(values.seconds ?? 30) });
+  else if (name === 'object-store') await benchObjectStore({ scale: values.scale, runs });
   else if (name === 'browse') await benchBrowse({ seconds: Number(values.seconds ?? 10) });
   else if (name === 'flight') {
     await benchFlight({ scale: values.scale, runs, seconds: Number(values.seconds ?? 10) });
@@ -97,6 +100,7 @@ async function benchAll(): Promise<number> {
     ['catalog'],
     ['attack'],
     ['browse'],
+    ['object-store'],
     ['flight'],
   ]) {
     if ((await main(args)) !== 0) return 1;

@@ -28,6 +28,7 @@ export const COMMANDS = {
   attack: 'attack',
   browse: 'browse',
   flight: 'flight',
+  'object-store-sf1': 'object-store',
 } as const;
 
 export type ResultName = keyof typeof COMMANDS;
@@ -316,6 +317,42 @@ export const TARGETS: readonly Target[] = [
     what: 'growth of the coordinator by ingest, MiB',
     figure: (all) => flightOf(all).ingest.grownMB,
     atMost: 150,
+  },
+  {
+    result: 'object-store-sf1',
+    what: 'TPC-H at scale 1 over a bucket, warm, to the same over file:',
+    figure: ({ warmRatio }) => must(warmRatio, 'a ratio'),
+    atMost: 1.05,
+  },
+  {
+    result: 'object-store-sf1',
+    what: 'bytes fetched when warm, to those of the first round',
+    figure: ({ warmShare }) => must(warmShare, 'a share'),
+    atMost: 0.02,
+  },
+  {
+    result: 'object-store-sf1',
+    what: 'bytes fetched after a restart, to the same',
+    figure: ({ restartShare }) => must(restartShare, 'a share'),
+    atMost: 0.15,
+  },
+  {
+    result: 'object-store-sf1',
+    what: 'LIMIT 10 of lineitem in a bucket, MiB',
+    figure: ({ limitBytes }) => must(limitBytes, 'bytes') / MIB,
+    atMost: 64,
+  },
+  {
+    result: 'object-store-sf1',
+    what: 'CTAS of lineitem into a bucket, to the local one or a plain upload',
+    figure: ({ ctasRatio }) => must(ctasRatio, 'a ratio'),
+    atMost: 1.3,
+  },
+  {
+    result: 'object-store-sf1',
+    what: 'cold over a line of 20 ms and 25 MB/s, to a plain client',
+    figure: ({ line }) => Math.max(...must(line, 'queries').map(({ ratio: one }) => one)),
+    atMost: 1.5,
   },
   {
     result: 'attack',

@@ -136,8 +136,9 @@ export async function startCatalog(
   }
 }
 
-async function closeParts({ metrics, delegationLog, readers }: CatalogContext): Promise<void> {
+async function closeParts({ metrics, delegationLog, readers, passwords }: CatalogContext): Promise<void> {
   await readers[Symbol.asyncDispose]();
+  await passwords[Symbol.asyncDispose]();
   delegationLog[Symbol.dispose]();
   metrics[Symbol.dispose]();
 }

@@ -1,8 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { loadConfig } from '#shared/config/load-config.ts';
 import { must } from '#shared/must.ts';
 import { COMMANDS } from './commands.ts';
+import { requireSharedKeys, requireSharedWarehouse } from './service.ts';
 
 const read = (name: string): string => readFileSync(new URL(`../deploy/systemd/${name}`, import.meta.url), 'utf8');
 
@@ -16,7 +19,11 @@ function valuesOf(text: string): ReadonlyMap<string, readonly string[]> {
 }
 
 const environmentOf = (...files: readonly string[]): Record<string, string> =>
-  Object.fromEntries(files.flatMap((file) => [...valuesOf(read(file))].map(([key, [value = '']]) => [key, value])));
+  Object.fromEntries(
+    files.flatMap((file) =>
+      [...valuesOf(read(file))].map(([key, [value = '']]) => [key, value.replace(/^"(.*)"$/, '$1')]),
+    ),
+  );
 
 test.each(['catalog', 'coordinator', 'worker'])(
   'the unit of the %s runs a command, with settings that are valid',
@@ -31,6 +38,9 @@ test.each(['catalog', 'coordinator', 'worker'])(
     });
     expect([config.host, config.internal_host]).toEqual(['0.0.0.0', '0.0.0.0']);
     expect(config['cluster.tls_cert']).toBe(`/etc/skein/${kind}/cert.pem`);
+    // A release beside another: processes go on with theirs.
+    expect(unit.get('Environment')).toContainEqual(expect.stringMatching(/^PATH=\/opt\/skein\/bin:/));
+    expect([unit.get('Restart'), unit.get('LimitCORE')]).toEqual([['always'], ['0']]);
     // A worker never sees the database.
     expect(config['database.url'] === '').toBe(kind === 'worker');
     const stopMs = Number(must(unit.get('TimeoutStopSec')?.[0], 'a time')) * 1_000;
@@ -38,3 +48,34 @@ test.each(['catalog', 'coordinator', 'worker'])(
     expect(unit.get('KillMode')).toEqual(['mixed']);
   },
 );
+
+test('several catalogs share the warehouse and the key of stored secrets, and operators have a certificate of their own', () => {
+  const load = (...files: readonly string[]) =>
+    loadConfig({ environment: environmentOf(...files), workingDir: '/' }).config;
+  const catalog = load('cluster.env', 'catalog.env');
+  expect(catalog['catalog.internal_url']).toHaveLength(2);
+  expect(() => requireSharedWarehouse(catalog)).not.toThrow();
+  expect(() => requireSharedKeys(catalog)).not.toThrow();
+  // No other service has it.
+  for (const kind of ['coordinator', 'worker', 'operator'])
+    expect(load('cluster.env', `${kind}.env`)['cluster.secrets_key_file']).toBe('');
+  expect(load('cluster.env', 'operator.env')['cluster.tls_cert']).toBe('/etc/skein/operator/cert.pem');
+});
+
+test('etcd serves clients and its own members with certificates alone', () => {
+  const values = environmentOf('etcd.env');
+  expect(values).toMatchObject({ ETCD_CLIENT_CERT_AUTH: 'true', ETCD_PEER_CLIENT_CERT_AUTH: 'true' });
+  expect(Object.values(values).filter((value) => value.includes('http://'))).toEqual([]);
+  expect(valuesOf(read('skein-etcd.service')).get('EnvironmentFile')).toEqual(['/etc/skein/etcd.env']);
+});
+
+test('a shell reads the variables as systemd does', () => {
+  for (const file of ['cluster.env', 'catalog.env', 'coordinator.env', 'worker.env', 'operator.env']) {
+    const path = fileURLToPath(new URL(`../deploy/systemd/${file}`, import.meta.url));
+    const { stdout } = spawnSync('env', ['-i', 'sh', '-c', `set -a; . ${path}; env`], { encoding: 'utf8' });
+    const found = Object.fromEntries(
+      stdout.split('\n').map((line) => [line.split('=')[0], line.slice(line.indexOf('=') + 1)]),
+    );
+    expect(found, file).toMatchObject(environmentOf(file));
+  }
+});

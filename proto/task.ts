@@ -218,6 +218,8 @@ export type ScanSpec = {
   readonly nameMapping: Json;
   /** Predicate for pruning row groups; partitions and files are pruned already. */
   readonly predicate: Predicate;
+  /** Any so many rows will do; absent = all are read. */
+  readonly rowsMax?: number;
   /** Roots that every file must lie under. */
   readonly allowedRoots: readonly string[];
   /** The right to read the files below these roots. */

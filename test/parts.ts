@@ -42,6 +42,11 @@ export const PARTS: readonly Part[] = [
     what: 'every served function with large arguments, each interrupted; main threads under large statements and commits; ten minutes of one tenant against another, from a new seed',
     scripts: ['test:full -- test/attack', 'attack -- --minutes 10'],
   },
+  {
+    name: 'hosts',
+    what: 'every host of a cluster silent and stopped, every way between two cut in one direction, for seconds and for 75 s, under reads and writes',
+    scripts: ['test:full -- test/cluster/host-faults'],
+  },
   { name: 'chaos', what: 'ten minutes of faults, from a new seed', scripts: ['chaos -- --minutes 10'] },
   {
     name: 'oracle',

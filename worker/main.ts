@@ -18,8 +18,10 @@ import type { Logger } from '#shared/log/logger.ts';
 import { addMemberService, type MemberProcess } from '#shared/membership/member-service.ts';
 import { SKEIN_RELEASE } from '#shared/release.ts';
 import { metricsAccess, type MetricsAccess } from '#shared/metrics-access.ts';
-import { temporaryFolders } from './temporary-folders.ts';
-import { clearHeld, clearKept, type ObjectFolderSettings } from './objects/object-folder.ts';
+import { temporaryFolders, workerFolders } from './temporary-folders.ts';
+import type { ObjectFolderSettings } from './objects/object-folder.ts';
+import { cacheSize } from './disk-cache/cache-size.ts';
+import { clearKept } from './disk-cache/kept-objects.ts';
 import { DiskCache } from './disk-cache/disk-cache.ts';
 import { duckDbVersion } from './duckdb/instance.ts';
 import { returnFreedMemory } from './duckdb/library.ts';
@@ -68,13 +70,12 @@ export async function startWorker(
 ): Promise<RunningWorker> {
   const security = openChannelSecurity(config, 'worker', log);
   const credentials = security.serverCredentials(config.internal_host);
-  const { spillDir, copyDir, objectDir } = temporaryFolders(config);
-  const objects = objectSettings(config, { objectDir, copyDir });
-  await clearFolders([spillDir, copyDir], objects);
+  const { spillDir, keptDir } = workerFolders(config);
+  for (const folder of temporaryFolders(config)) await clearFolder(folder);
   const slots = config['worker.cores'];
   const end = new OrderedEnd(log, systemClock);
   let allowThreads: AllowThreads = () => undefined;
-  const copies = openDiskCache(config, copyDir, log);
+  const { copies, objects } = await openDiskCache(config, log);
   const tasksMax = slots * (config['worker.tasks_per_slot_max'] + WAITING_PER_SLOT_MAX);
   const pool = openSlots(config, {
     spillDir,
@@ -106,7 +107,7 @@ export async function startWorker(
     log,
   });
   const beat = heartbeat(config, { ...rooms, tasks, end });
-  const server = createGrpcServer(config, { pool, tasks, peers, security, beat, end, copies, objects, member, log });
+  const server = createGrpcServer(config, { pool, tasks, peers, security, beat, end, copies, keptDir, member, log });
   const metrics = createMetrics({ ...rooms, copies, tasks, name: config['worker.name'] });
   const port = await bindGrpc(server, credentials, `${config.internal_host}:${config['worker.port']}`);
   const http = await serveMetrics(metrics, config);
@@ -126,35 +127,30 @@ export async function startWorker(
       await endService({ tasks, peers, server, http });
       await pool.close();
       for (const part of [metrics, security, copies]) part[Symbol.dispose]();
-      for (const folder of [spillDir, copyDir]) await rm(folder, { recursive: true, force: true });
+      for (const folder of temporaryFolders(config)) await rm(folder, { recursive: true, force: true });
     },
   };
 }
 
-const objectSettings = (
+/** Opens the cache of data files, and says where the slots put objects of buckets. */
+async function openDiskCache(
   config: Config,
-  { objectDir, copyDir }: { readonly objectDir: string; readonly copyDir: string },
-): ObjectFolderSettings => ({
-  folder: objectDir,
-  bytesMax: config['worker.disk_cache_size'],
-  beside: copyDir,
-  holes: config['worker.object_ranges'],
-});
-
-/** Deletes what an earlier process has left and this one cannot use. */
-async function clearFolders(folders: readonly string[], objects: ObjectFolderSettings): Promise<void> {
-  for (const folder of folders) await clearFolder(folder);
-  await clearHeld(objects);
-}
-
-const openDiskCache = (config: Config, folder: string, log: Logger): DiskCache =>
-  new DiskCache({
-    folder,
-    bytesMax: config['worker.disk_cache_size'],
+  log: Logger,
+): Promise<{ readonly copies: DiskCache; readonly objects: ObjectFolderSettings }> {
+  const { cacheDir, copyDir, keptDir, heldDir } = workerFolders(config);
+  const bytesMax = await cacheSize(config['worker.disk_cache_size'], cacheDir);
+  const copies = new DiskCache({
+    folder: copyDir,
+    keptFolder: keptDir,
+    bytesMax,
     fileBytesMin: config['worker.disk_cache_file_min'],
     unusedMs: config['worker.disk_cache_time'],
     log,
   });
+  await copies.adopt();
+  const holes = config['worker.object_ranges'];
+  return { copies, objects: { keptFolder: keptDir, heldFolder: heldDir, bytesMax, holes } };
+}
 
 type ServiceParts = {
   readonly tasks: TaskRegistry;
@@ -273,12 +269,12 @@ type ServerParts = {
   readonly end: OrderedEnd;
   readonly pool: SlotPool;
   readonly copies: DiskCache;
-  readonly objects: ObjectFolderSettings;
+  readonly keptDir: string;
   readonly member: MemberProcess | undefined;
   readonly log: Logger;
 };
 
-function createGrpcServer(config: Config, { pool, copies, objects, member, log, ...parts }: ServerParts): Server {
+function createGrpcServer(config: Config, { pool, copies, keptDir, member, log, ...parts }: ServerParts): Server {
   // One message that is too long would end the stream which it shares with others.
   const messageBytesMax = Math.max(config['worker.task_bytes_max'], 2 * CARRIED_BYTES_MAX);
   const server = new Server({ ...KEEPALIVE, 'grpc.max_receive_message_length': messageBytesMax });
@@ -286,7 +282,7 @@ function createGrpcServer(config: Config, { pool, copies, objects, member, log, 
     loadService('worker.proto', 'skein.worker.v1.Worker').definition,
     controlHandlers({
       ...parts,
-      clearCache: async () => copies.clear() + (await clearKept(objects)),
+      clearCache: async () => copies.clear() + (await clearKept(keptDir)),
       clock: systemClock,
       beatIntervalMs: config['cluster.heartbeat_interval'],
       onLevels: (spec) => pool.setLevels(spec),

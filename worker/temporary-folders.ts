@@ -1,18 +1,23 @@
 import { join, resolve } from 'node:path';
 import type { Config } from '#shared/config/config-schema.ts';
 
-/** The folders of a worker alone. What it spills, and its copies of data files, do not outlive it; its copies of objects do. */
-export const temporaryFolders = (
-  config: Config,
-): { readonly spillDir: string; readonly copyDir: string; readonly objectDir: string } => ({
-  spillDir: resolve(config['worker.spill_dir'] || join(config.data_dir, 'spill', config['worker.name'])),
-  copyDir: resolve(config['worker.disk_cache_dir'] || join(config.data_dir, 'disk-cache'), config['worker.name']),
-  objectDir: resolve(
-    config['worker.disk_cache_dir'] || join(config.data_dir, 'disk-cache'),
-    OBJECTS,
-    config['worker.name'],
-  ),
-});
+type WorkerFolders = Readonly<Record<'spillDir' | 'cacheDir' | 'copyDir' | 'keptDir' | 'heldDir', string>>;
 
-/** No worker has this name. */
-const OBJECTS = '.objects';
+/** The folders of a worker alone. Its copies of objects (`keptDir`) outlive it. */
+export function workerFolders(config: Config): WorkerFolders {
+  const name = config['worker.name'];
+  const cacheDir = resolve(config['worker.disk_cache_dir'] || join(config.data_dir, 'disk-cache'), name);
+  return {
+    spillDir: resolve(config['worker.spill_dir'] || join(config.data_dir, 'spill', name)),
+    cacheDir,
+    copyDir: join(cacheDir, 'copies'),
+    keptDir: join(cacheDir, 'kept'),
+    heldDir: join(cacheDir, 'held'),
+  };
+}
+
+/** Those that go with it: what it spills, its copies of data files, and the second names of objects that its tasks have in use. */
+export function temporaryFolders(config: Config): readonly string[] {
+  const { spillDir, copyDir, heldDir } = workerFolders(config);
+  return [spillDir, copyDir, heldDir];
+}

@@ -191,6 +191,20 @@ describe('passwords', () => {
   });
 });
 
+test('many old passwords that are shown at once are no more tries than five: the right one among them meets the lock', async () => {
+  await createUser('swarm');
+  const set = (oldPassword: string): Promise<string> =>
+    refusal('swarm', { kind: 'set_own_password', password: 'Another-Horse-9', oldPassword });
+  const wrong = Array.from({ length: 10 }, () => set('wrong'));
+  // Behind them in the queue, before the fifth of them is hashed.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const outcomes = await Promise.all([...wrong, set(PASSWORD)]);
+  // On a machine that has other work some wait too long for their turn.
+  const refusals = new Set(['WRONG_PASSWORD', 'TOO_MANY_SIGN_INS']);
+  expect(outcomes.filter((outcome) => !refusals.has(outcome))).toEqual([]);
+  expect(await statusOf('swarm')).toBe('LOCKED');
+});
+
 describe('a holder does not grow', () => {
   test('MANAGE USERS changes users, but none who has tenant_admin or a privilege', async () => {
     await createUser('hal');

@@ -1,12 +1,11 @@
-import { verify } from 'argon2';
 import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import { FairGate } from '#shared/fair/fair-gate.ts';
 import { addressKey } from '../token/rate-limit.ts';
 import { FailedAttempts } from './failed-attempts.ts';
-import { hashPassword } from './password.ts';
+import { HashThreads } from './hash-threads.ts';
 
-/** Hashes that are computed at once: each takes 64 MiB and a thread of the pool that files are read with, too. */
+/** Hashes that are computed at once: each takes 64 MiB and a thread. */
 const HASHES_AT_ONCE = 2;
 /** Longest time that a password waits for its turn; who would wait longer is refused. */
 const WAIT_MS_MAX = 5_000;
@@ -40,9 +39,10 @@ type Asker = { readonly tenant: string; readonly principal: string };
  * The one place where passwords are hashed and compared. Two hashes are computed at once, the rest wait in turns between addresses. Who has
  * failed too often is refused without a hash, and nobody is kept waiting as a punishment.
  */
-export class PasswordVerifier {
+export class PasswordVerifier implements AsyncDisposable {
   readonly #ofUser: FailedAttempts;
   readonly #ofAddress: FailedAttempts;
+  readonly #threads = new HashThreads(HASHES_AT_ONCE);
   readonly #gate = new FairGate({
     atOnce: HASHES_AT_ONCE,
     waitingMax: WAITING_MAX,
@@ -65,7 +65,7 @@ export class PasswordVerifier {
       // Others with the same key may have failed while this one waited.
       this.requireAllowed(attempt);
       if (Buffer.byteLength(password) > PASSWORD_BYTES_MAX) return false;
-      return (await verify(hash ?? NOBODYS_HASH, password)) && hash !== undefined;
+      return (await this.#threads.isHashOf(password, hash ?? NOBODYS_HASH)) && hash !== undefined;
     });
     if (!isRight) this.failed(attempt);
     return isRight;
@@ -74,13 +74,15 @@ export class PasswordVerifier {
   /** Whether the hash is that of the password. Nothing is counted: the caller is signed in. @throws TOO_MANY_SIGN_INS */
   isHashOf(asker: Asker, password: string, hash: string): Promise<boolean> {
     return this.#inTurn(asker, () =>
-      Buffer.byteLength(password) > PASSWORD_BYTES_MAX ? Promise.resolve(false) : verify(hash, password),
+      Buffer.byteLength(password) > PASSWORD_BYTES_MAX
+        ? Promise.resolve(false)
+        : this.#threads.isHashOf(password, hash),
     );
   }
 
   /** The PHC string to store of a new password, which waits for its turn, too. @throws TOO_MANY_SIGN_INS */
   hash(password: string, asker: Asker): Promise<string> {
-    return this.#inTurn(asker, () => hashPassword(password));
+    return this.#inTurn(asker, () => this.#threads.hash(password));
   }
 
   /** @throws TOO_MANY_SIGN_INS when the user at this address, or the address, has failed too often within a minute */
@@ -93,6 +95,10 @@ export class PasswordVerifier {
   failed(attempt: Attempt): void {
     this.#ofUser.failed(userKey(attempt));
     this.#ofAddress.failed(addressKey(attempt.address));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#threads[Symbol.asyncDispose]();
   }
 
   async #inTurn<T>(asker: Asker, work: () => Promise<T>): Promise<T> {

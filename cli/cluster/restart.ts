@@ -17,6 +17,8 @@ const KINDS = ['catalog', 'coordinator', 'worker'] as const satisfies readonly M
 /** Time that a process may take from its end until it is ready again, unless `--wait` names another. */
 const COME_BACK = '2m';
 const LOOK_MS = 500;
+const NOT_STARTED =
+  'it was not started again: its supervisor (systemd, Kubernetes) has to do that after a clean end, too';
 
 type Parts = {
   readonly config: Config;
@@ -90,17 +92,21 @@ async function restartOne(parts: Parts, { member, described }: Known): Promise<v
   const name = `${member.kind} ${member.name}`;
   const drainMs = await restartMember(security, member);
   say(`${name}: ends, within ${Math.ceil(drainMs / 1_000)} s`);
-  const endMs = performance.now() + drainMs + waitMs;
-  let why = 'it was not started again: its supervisor (systemd, Kubernetes) has to do that after a clean end, too';
+  let endMs = performance.now() + drainMs + waitMs;
+  let hasEnded = false;
   for (;;) {
     await sleep(LOOK_MS);
-    const back = (await members(parts)).members.find(
-      ({ kind, name: other, id }) => kind === member.kind && other === member.name && id !== member.id,
+    const found = (await members(parts)).members.filter(
+      ({ kind, name: other }) => kind === member.kind && other === member.name,
     );
-    const problem = back === undefined ? why : await objectionTo(parts, back);
+    if (!hasEnded && !found.some(({ id }) => id === member.id)) {
+      hasEnded = true;
+      endMs = Math.min(endMs, performance.now() + waitMs);
+    }
+    const back = found.find(({ id }) => id !== member.id);
+    const problem = back === undefined ? (hasEnded ? NOT_STARTED : 'it has not ended') : await objectionTo(parts, back);
     if (problem === undefined) break;
-    why = problem;
-    if (performance.now() > endMs) throw new SkeinError('START_FAILED', `${name} is not ready: ${why}`);
+    if (performance.now() > endMs) throw new SkeinError('START_FAILED', `${name} is not ready: ${problem}`);
   }
   say(`${name}: is ready again (before: ${described.release})`);
 }

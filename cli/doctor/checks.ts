@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { accessSync, constants, statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname } from 'node:path';
 import { machineMemory } from '#shared/config/machine-memory.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -10,7 +9,7 @@ import { serviceStates } from '../status.ts';
 import { smallMachine } from '../up/divide-memory.ts';
 import { postgresBinaries } from '../up/postgres-process.ts';
 import { choosePorts } from '../up/ports.ts';
-import { failed, ok, warning, type Finding } from './finding.ts';
+import { failed, nearestFolder, ok, warning, type Finding } from './finding.ts';
 
 const NODE_MAJOR_MIN = 24;
 const DISK_FREE_MIN = 2 * 2 ** 30;
@@ -90,13 +89,6 @@ export const CHECKS: Checks = {
     return down.length === 0 ? ok(`all ${services.length} services are up`) : failed(`down: ${down.join(', ')}`);
   },
 };
-
-/** The data directory, or its nearest existing parent. */
-function nearestFolder(path: string): string {
-  let folder = path;
-  while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
-  return folder;
-}
 
 function isRunning(dataDir: string): boolean {
   try {

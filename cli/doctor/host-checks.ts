@@ -12,12 +12,12 @@ import { CLUSTER_ROLES, rolesOf, type ClusterRole } from '#shared/grpc/cluster-r
 import { silentLogger } from '#shared/log/logger.ts';
 import { listMembers } from '#shared/membership/list-members.ts';
 import { hasSecret } from '#shared/keyring.ts';
-import { postgresAddress, tryWays, type Way } from '#shared/membership/try-ways.ts';
+import { postgresAddress, tryWays, type Others, type Way } from '#shared/membership/try-ways.ts';
 import { describeMember } from '../cluster/ask-members.ts';
 import { doorFetch, doorTrust } from '../door-fetch.ts';
 import { UsageError } from '../exit-code.ts';
 import { CERTIFICATE_SOON_MS, CLOCK_OFFSET_MS_MAX, dayOf } from '../host-status.ts';
-import { failed, ok, warning, type Finding } from './finding.ts';
+import { failed, nearestFolder, ok, warning, type Finding } from './finding.ts';
 
 type HostService = 'catalog' | 'coordinator' | 'worker';
 /** A machine of a cluster of hosts, and the services that it should run. */
@@ -193,15 +193,29 @@ async function runsHere(service: HostService, config: Config): Promise<boolean> 
       (response) => response.ok,
       () => false,
     );
+  // A process that proves the role.
+  const proves = async (others: Partial<Others>): Promise<boolean> => {
+    using security = openChannelSecurity(config, service, silentLogger);
+    const bare = { ...config, 'database.url': '', 'cluster.etcd_endpoints': [] };
+    return (await tryWays(bare, security, { catalogs: [], workers: [], ...others })).every(({ problem }) => !problem);
+  };
+  const at = (port: number): readonly string[] => (port === 0 ? [] : [`${host(config.internal_host)}:${port}`]);
   switch (service) {
     case 'catalog':
-      return health(`http://${host(config.host)}:${config['catalog.port']}`);
+      return (
+        (await proves({ catalogs: at(config['catalog.internal_port']) })) &&
+        health(`http://${host(config.host)}:${config['catalog.port']}`)
+      );
     case 'coordinator':
       return health(
         `${config['coordinator.tls_cert'] === '' ? 'http' : 'https'}://${host(config.host)}:${config['coordinator.http_port']}`,
       );
     case 'worker':
-      return health(`http://${host(config.internal_host)}:${config['worker.metrics_port']}`);
+      return (
+        (await proves({ workers: at(config['worker.port']) })) &&
+        (config['worker.metrics_port'] === 0 ||
+          health(`http://${host(config.internal_host)}:${config['worker.metrics_port']}`))
+      );
   }
 }
 
@@ -243,8 +257,9 @@ async function warehouse(config: Config, services: readonly HostService[]): Prom
   }
   if (!/^(file:|\/)/.test(location)) return ok(location);
   const path = location.replace(/^file:(\/\/)?/, '');
-  accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
-  return ok(`${path} can be written`);
+  const folder = nearestFolder(path);
+  accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  return ok(folder === path ? `${path} can be written` : `${path} will be made`);
 }
 
 /** Compares this machine's clock with those of Postgres and of the members. */

@@ -362,7 +362,7 @@ function serviceSpecs({ config, sources }: LoadedConfig, ports: ClusterPorts): r
       ...spec('worker', own, `http://${config.internal_host}:${port}`),
       standbyCommand: [...serviceFlags('worker'), SKEIN, 'worker', '--standby'],
       metricsUrl: `http://${config.internal_host}:${metricsPort}/metrics`,
-      temporaryFolders: Object.values(temporaryFolders({ ...config, ...own })),
+      temporaryFolders: temporaryFolders({ ...config, ...own }),
     };
   });
   return [

@@ -13,7 +13,7 @@ const REACHED_MS_MAX = 5_000;
 /** The session epochs of all principals, from the catalog's stream. */
 export class EpochWatch {
   readonly #epochs = new Map<string, number>();
-  /** Called with each principal that is suspended or dropped; a stream that begins names all of them again. */
+  /** Called with each principal that is suspended or dropped, once for each time. */
   readonly #stopped: (principal: string) => void;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
@@ -55,8 +55,10 @@ export class EpochWatch {
       try {
         for await (const update of catalog.watchEpochs(this.#stop.signal)) {
           for (const { principal, sessionEpoch, stopped } of update) {
+            // A stream that begins names all again, also who has been back since: what he runs now goes on.
+            const isNews = sessionEpoch > (this.#epochs.get(principal) ?? 0);
             this.#epochs.set(principal, sessionEpoch);
-            if (stopped) this.#stopped(principal);
+            if (stopped && isNews) this.#stopped(principal);
           }
           this.#stream = 'open';
         }

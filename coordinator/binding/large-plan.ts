@@ -19,7 +19,7 @@ export type LargePlan = {
   readonly sources: PlanSources;
   readonly features: PlanFeatures;
   /** Like `ScanUse`, with encoded predicates. */
-  readonly uses: readonly { readonly predicate: Json; readonly readFieldIds: readonly number[] }[];
+  readonly uses: readonly (Omit<ScanUse, 'predicate'> & { readonly predicate: Json })[];
 };
 
 /** Literals and leaves of a predicate that is sent with a task, and compared with every file. */
@@ -36,15 +36,15 @@ export function sumUp(plan: Plan, scans: readonly Scanned[]): LargePlan {
       plan,
       scans.map(({ rowCount }) => rowCount),
     ),
-    uses: scanUses(plan, schemas).map(({ predicate, readFieldIds }) => ({
+    uses: scanUses(plan, schemas).map(({ predicate, ...use }) => ({
+      ...use,
       predicate: encodePredicate(shortPredicate(predicate)),
-      readFieldIds,
     })),
   };
 }
 
 export const usesOf = ({ uses }: LargePlan): readonly ScanUse[] =>
-  uses.map(({ predicate, readFieldIds }) => ({ predicate: decodePredicate(predicate), readFieldIds }));
+  uses.map(({ predicate, ...use }) => ({ ...use, predicate: decodePredicate(predicate) }));
 
 /** Returns the predicate, or a weaker one with at most `LITERALS_MAX` literals and leaves. */
 export function shortPredicate(predicate: Predicate): Predicate {

@@ -1,7 +1,7 @@
 import type { AddressName } from '#shared/iceberg/address-columns.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
-import type { ViewFilters } from './schema-views.ts';
+import type { WantedConstants } from './schema-views.ts';
 
 /** The external references of a parsed query. Locations are byte offsets in its text. */
 export type QueryReferences = {
@@ -29,8 +29,8 @@ export type TableReference = {
   readonly qualifier: string;
   /** Address columns that the query names; a table's own column of the same name comes first. */
   readonly addresses: readonly AddressName[];
-  /** For a view of INFORMATION_SCHEMA: the values that the query wants of its columns. */
-  readonly filters?: ViewFilters | undefined;
+  /** For a view of INFORMATION_SCHEMA: the constants that the query wants of its columns. */
+  readonly wanted?: WantedConstants | undefined;
   /** The SELECT list that gives its rows their types, when the table is bound to rows that need one. */
   readonly select?: string | undefined;
 };

@@ -31,6 +31,8 @@ export type ScanBinding = {
   readonly readFieldIds: readonly number[];
   /** Weaker than or equal to what the query keeps; for partitions, files and row groups. */
   readonly predicate: Predicate;
+  /** Any so many rows will do; absent = all are read. */
+  readonly rowsMax?: number;
   readonly allowedRoots: readonly string[];
   /** The right to read the files below these roots. */
   readonly credential: StorageCredential;

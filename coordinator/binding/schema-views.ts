@@ -80,8 +80,24 @@ export function schemaViewOf(name: string): SchemaViewName | undefined {
   return Object.hasOwn(SCHEMA_VIEWS, folded) ? (folded as SchemaViewName) : undefined;
 }
 
+/** A constant of a query's text, and its place there; null = it has none. */
+export type WantedConstant = { readonly text: string; readonly location: number | null };
+
+/** For a column of a view, by its name: lists of constants, of each of which its value must be one. */
+export type WantedConstants = Readonly<Record<string, readonly (readonly WantedConstant[])[]>>;
+
 /** Values that a query wants of columns of a view, by their names: rows with others do not count. The query still has the filter. */
 export type ViewFilters = Readonly<Record<string, readonly string[]>>;
+
+/** The values that are in all lists of a column. */
+export const viewFilters = (wanted: WantedConstants): ViewFilters =>
+  Object.fromEntries(
+    Object.entries(wanted).map(([name, lists]) => {
+      const sets = lists.map((list) => new Set(list.map(({ text }) => text)));
+      const [first = new Set<string>(), ...others] = sets;
+      return [name, [...first].filter((text) => others.every((set) => set.has(text)))];
+    }),
+  );
 
 export type SchemaViewRequest = {
   readonly view: SchemaViewName;

@@ -2,6 +2,7 @@ import type { CatalogInternalClient } from '#proto/generated/skein/catalog/v1/Ca
 import type { EpochList } from '#proto/generated/skein/catalog/v1/EpochList.ts';
 import type { Action, Decision } from '#shared/authorization/action.ts';
 import { toPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
+import type { SkeinError } from '#shared/error.ts';
 import type { AddressList } from '#shared/grpc/address-list.ts';
 import { CallStream } from '#shared/grpc/call-stream.ts';
 import { callUnary, type ReplyOf, type RequestOf, type UnaryMethod } from '#shared/grpc/call-unary.ts';
@@ -177,7 +178,17 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
   });
   const watching = security.dial(Constructor, peer, WATCH_CONNECTION);
   const lease = answerLease(watching, security.keyring);
-  const limits = { keyring: security.keyring, timeoutMs: CALL_TIMEOUT_MS, lost: 'CATALOG_UNAVAILABLE' } as const;
+  // A catalog that answers, and reaches no Postgres, is left for the next one.
+  const refused = (error: SkeinError, peer: string): void => {
+    if (error.code !== 'CATALOG_UNAVAILABLE') return;
+    if (!options.addresses.avoid(peer)) return;
+    stream.leave();
+    // It hears of no revoked token.
+    leaveEpochs();
+  };
+  let leaveEpochs = (): void => undefined;
+  const calls = { keyring: security.keyring, lost: 'CATALOG_UNAVAILABLE', refused } as const;
+  const limits = { ...calls, timeoutMs: CALL_TIMEOUT_MS };
   const call = <Name extends UnaryMethod<CatalogInternalClient>>(
     method: Name,
     request: RequestOf<CatalogInternalClient, Name>,
@@ -186,7 +197,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     return ASKED_AGAIN.test(method) ? askedAgain(ask) : ask();
   };
 
-  const stream = new CallStream(client, definition, { keyring: security.keyring, lost: 'CATALOG_UNAVAILABLE' });
+  const stream: CallStream<CatalogInternalClient> = new CallStream(client, definition, calls);
   const reads = catalogReads(stream);
 
   const keys = keyCalls(call);
@@ -224,7 +235,8 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     ...keys,
     signIn: (credentials) => call('SignIn', credentials),
     signingKeys: async () => (await call('GetSigningKeys', {})).jwks_json,
-    watchEpochs: (signal) => watchEpochs(watching, security.keyring, signal),
+    watchEpochs: (signal) =>
+      watchEpochs(watching, { keyring: security.keyring, signal, onStream: (cancel) => (leaveEpochs = cancel) }),
     get cacheBytes() {
       return tables.cacheBytes;
     },
@@ -320,12 +332,21 @@ const changeCalls = (call: CatalogCall, term: string): Changes => ({
 
 async function* watchEpochs(
   watching: CatalogInternalClient,
-  keyring: Keyring,
-  signal: AbortSignal,
+  {
+    keyring,
+    signal,
+    onStream,
+  }: {
+    readonly keyring: Keyring;
+    readonly signal: AbortSignal;
+    /** Takes what ends the stream. */
+    readonly onStream: (cancel: () => void) => void;
+  },
 ): AsyncGenerator<EpochUpdate> {
   const stream = watching.WatchEpochs({}, internalMetadata(keyring));
   const cancel = (): void => stream.cancel();
   signal.addEventListener('abort', cancel, { once: true });
+  onStream(cancel);
   try {
     for await (const message of stream) {
       const { epochs } = message as EpochList;

@@ -114,6 +114,20 @@ describe('conditions that do not prune', () => {
     expect(scan.predicate).toEqual({ kind: 'or', children: [compare('eq', 1, 1n), compare('eq', 1, 2n)] });
   });
 
+  test.each([
+    ['SELECT i, s FROM t LIMIT 10', 10],
+    ['SELECT * FROM t LIMIT 10 OFFSET 5', 15],
+    ['SELECT i FROM (SELECT * FROM t LIMIT 10) LIMIT 3', 3],
+    ['SELECT i FROM t WHERE i > 3 LIMIT 10', undefined],
+    ['SELECT i FROM t ORDER BY i LIMIT 10', undefined],
+    ['SELECT count(*) FROM t LIMIT 10', undefined],
+    ['SELECT i FROM t', undefined],
+    ['WITH c AS (SELECT * FROM t) (SELECT i FROM c LIMIT 3) UNION ALL SELECT l FROM c', undefined],
+    ['SELECT unnest([i, i]) FROM t LIMIT 10', undefined],
+  ])('%s: any %s rows will do', async (sql, rows) => {
+    expect(icebergScan(await prepared(sql)).rowsMax).toBe(rows);
+  });
+
   test('the columns that are read, of both sides', async () => {
     const { scans } = await prepared('SELECT t.s FROM t JOIN o USING (i) WHERE o.day IS NULL');
     expect(icebergScans(scans).map((scan) => scan.readFieldIds.toSorted((a, b) => a - b))).toEqual([

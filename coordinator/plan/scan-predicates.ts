@@ -14,7 +14,12 @@ import type { SqlType } from './sql-type.ts';
  * The predicate and columns that a plan reads of one scan. A scan that occurs several times in the plan (an inlined CTE) is read once for
  * all of them.
  */
-export type ScanUse = { readonly predicate: Predicate; readonly readFieldIds: readonly number[] };
+export type ScanUse = {
+  readonly predicate: Predicate;
+  readonly readFieldIds: readonly number[];
+  /** Any so many rows of it will do; absent = all are read. */
+  readonly rowsMax?: number;
+};
 
 const TRUE: Predicate = { kind: 'true' };
 
@@ -28,8 +33,8 @@ const TRUE: Predicate = { kind: 'true' };
  * brings it there. Conditions over joins, limits, windows and aggregates say nothing of single rows of a scan.
  */
 export function scanUses(plan: Plan, schemas: readonly (readonly Field[])[]): ScanUse[] {
-  const found = schemas.map(() => ({ predicates: [] as Predicate[], fieldIds: new Set<number>() }));
-  const visit = (node: Plan, conditions: readonly Expression[]): void => {
+  const found = schemas.map(() => ({ predicates: [] as Predicate[], fieldIds: new Set<number>(), rowsMax: 0 }));
+  const visit = (node: Plan, conditions: readonly Expression[], rowsMax: number): void => {
     if (node.kind === 'scan') {
       const use = found[node.scan];
       const columns = filterColumns(node.columns, schemas[node.scan] ?? []);
@@ -37,17 +42,28 @@ export function scanUses(plan: Plan, schemas: readonly (readonly Field[])[]): Sc
         const id = schemas[node.scan]?.[index]?.id;
         if (id !== undefined) use?.fieldIds.add(id);
       }
+      if (use !== undefined) use.rowsMax = Math.max(use.rowsMax, rowsMax);
       use?.predicates.push(allOf(conditions.map((condition) => predicateOf(condition, columns))));
       return;
     }
-    for (const [child, below] of conditionsBelow(node, conditions)) visit(child, below);
+    for (const [child, below] of conditionsBelow(node, conditions)) visit(child, below, rowsBelow(node, rowsMax));
   };
-  visit(plan, []);
-  return found.map(({ predicates, fieldIds }) => ({
+  visit(plan, [], Infinity);
+  return found.map(({ predicates, fieldIds, rowsMax }) => ({
     // The statement's own text may read a scan that the plan does not contain.
     predicate: predicates.length === 0 ? TRUE : anyOf(predicates),
     readFieldIds: [...fieldIds],
+    ...(predicates.length === 0 || rowsMax === Infinity ? {} : { rowsMax }),
   }));
+}
+
+/** How many rows of its child a node reads at most, when so many of its own are wanted. */
+function rowsBelow(node: Plan, rowsMax: number): number {
+  if (node.kind === 'project' && node.expressions.every(({ expression }) => expression.kind === 'column'))
+    return rowsMax;
+  if (node.kind !== 'limit' || node.limit.kind !== 'rows') return Infinity;
+  if (node.offset.kind === 'none') return Math.min(rowsMax, node.limit.rows);
+  return node.offset.kind === 'rows' ? node.limit.rows + node.offset.rows : Infinity;
 }
 
 const filterColumns = (columns: readonly PlanColumn[], fields: readonly Field[]): (FilterColumn | null)[] =>

@@ -36,7 +36,8 @@ import type {
   TranslateRequest,
 } from '../binding/planner.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
-import { fromTemplate, queryTemplate, toTemplate, type QueryTemplate } from './query-template.ts';
+import { referencesInTemplate, referencesInText } from './template-references.ts';
+import { queryTemplate, toTemplate, type QueryTemplate } from './query-template.ts';
 import { SharedPlans, type SharedPlan } from './shared-plans.ts';
 import { printSqlType, type SqlField } from '../plan/sql-type.ts';
 import { ViewAnswers } from './view-answers.ts';
@@ -185,9 +186,7 @@ async function compareQuery(
   return views.compared(ownerOf(query), key, () => planner.compare(asked, asker, signal));
 }
 
-/** The literals that the views of INFORMATION_SCHEMA are compared with belong to the references: such a text has no template. */
-const templateOf = (sql: string): QueryTemplate | null =>
-  sql.length > CACHED_TEXT_MAX || /information_schema/i.test(sql) ? null : queryTemplate(sql);
+const templateOf = (sql: string): QueryTemplate | null => (sql.length > CACHED_TEXT_MAX ? null : queryTemplate(sql));
 
 /** The references with those address columns that their tables have, which a star leaves out, and the types of rows. */
 function boundReferences(references: QueryReferences, bound: readonly BoundTable[]): QueryReferences {
@@ -251,27 +250,12 @@ async function parse(
   const literals = template?.literals ?? [];
   const key = JSON.stringify([asker.tenant, template?.key ?? sql, defaults.catalog, defaults.schema]);
   const known = memory.get(key);
-  if (known !== undefined) return moved(known, (position) => fromTemplate(position, literals));
+  if (known !== undefined) return referencesInText(known, literals);
   const references = await planner.parse(asked, asker, signal);
   // A computed value of a time travel may depend on the context (`now()`, the time zone).
   const isFixed = references.tables.every(({ at }) => at === null || at.isLiteral);
-  if (isFixed)
-    memory.set(
-      ownerOf(request),
-      key,
-      moved(references, (position) => toTemplate(position, literals)),
-    );
+  if (isFixed) memory.set(ownerOf(request), key, referencesInTemplate(references, literals));
   return references;
-}
-
-/** The references with their names at other places. */
-function moved(references: QueryReferences, to: (position: number) => number): QueryReferences {
-  const move = <Name extends { readonly location: number }>(name: Name): Name => ({
-    ...name,
-    location: to(name.location),
-  });
-  const tables = references.tables.map((table) => ({ ...move(table), at: table.at === null ? null : move(table.at) }));
-  return { ...references, tables, columns: references.columns.map(move), stars: references.stars.map(move) };
 }
 
 /** `text` is the query's template, or its text without any literal cut out. */
@@ -295,11 +279,14 @@ function dataKey(table: BoundTable): readonly unknown[] {
     case 'staged':
       return [table.table.columns.map(columnKey), table.table.rowCount];
     case 'rows':
-      return [table.rows.columns.map(columnKey), table.rows.rowCount, table.rows.select];
+      return [table.rows.columns.map(columnKey), roughly(table.rows.rowCount), table.rows.select];
     default:
       return unreachable(table);
   }
 }
+
+/** The number of rows of a view of INFORMATION_SCHEMA differs from schema to schema, and a plan needs to know its size alone. */
+const roughly = (rows: number): number => (rows === 0 ? 0 : Math.ceil(Math.log2(rows)) + 1);
 
 const columnKey = ({ name, type }: SqlField): readonly string[] => [name, printSqlType(type)];
 
@@ -320,6 +307,7 @@ function withTables(
     return {
       ...bindingOf(table),
       predicate: use?.predicate ?? { kind: 'true' as const },
+      ...(use?.rowsMax === undefined ? {} : { rowsMax: use.rowsMax }),
       readFieldIds,
       namedFieldIds: names === null ? null : table.columns.filter(isNamed).map(({ fieldId }) => fieldId),
     };

@@ -10,7 +10,13 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { SqlField } from '../plan/sql-type.ts';
 import { fieldType } from '../plan/iceberg-sql-type.ts';
 import type { MetadataRows } from '../binding/metadata-rows.ts';
-import { isInformationSchema, schemaViewOf, type SchemaViewName, type SchemaViews } from '../binding/schema-views.ts';
+import {
+  isInformationSchema,
+  schemaViewOf,
+  viewFilters,
+  type SchemaViewName,
+  type SchemaViews,
+} from '../binding/schema-views.ts';
 import type { MetadataTable } from '../binding/metadata-table.ts';
 import { missingTable } from '../binding/missing-table.ts';
 import type { TableReference, TimeTravel } from '../binding/query-references.ts';
@@ -142,7 +148,7 @@ async function bindSchemaView(
   reference: TableReference,
   { source, named, signal }: BindRequest,
 ): Promise<RowsBinding> {
-  const { parts, location, filters = {}, at: travel } = reference;
+  const { parts, location, wanted = {}, at: travel } = reference;
   if (travel !== null)
     throw new SkeinError('NOT_SUPPORTED', 'INFORMATION_SCHEMA is read as it is now: it takes no AT', {
       position: travel.location,
@@ -151,7 +157,7 @@ async function bindSchemaView(
     view,
     title: parts.join('.'),
     catalog,
-    filters,
+    filters: viewFilters(wanted),
     named: named === null ? null : new Set(named),
     signal,
   };

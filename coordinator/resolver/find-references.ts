@@ -33,7 +33,7 @@ import type {
   FoundReferences,
 } from '../binding/query-references.ts';
 import { textOf } from '../plan/json-node.ts';
-import { viewFilters } from './view-filters.ts';
+import { wantedConstants } from './view-filters.ts';
 import { EXPRESSION_CLASSES, OTHER_NODES, QUERY_NODES, TABLE_NODES } from './syntax-nodes.ts';
 
 /**
@@ -50,11 +50,9 @@ export function findReferences(tree: Json, defaults: NameDefaults): FoundReferen
   finder.query(object(statement['node']), newScope(null));
   const found = finder.found();
   const qualifiers = new Set(found.tables.map(({ qualifier }) => foldIdentifier(qualifier)));
-  const filters = viewFilters(statement);
+  const wanted = wantedConstants(statement);
   const tables =
-    filters.size === 0
-      ? found.tables
-      : found.tables.map((table) => ({ ...table, filters: filters.get(table.location) }));
+    wanted.size === 0 ? found.tables : found.tables.map((table) => ({ ...table, wanted: wanted.get(table.location) }));
   return { ...found, tables, named: namedColumns(statement, qualifiers) };
 }
 

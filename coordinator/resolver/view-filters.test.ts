@@ -2,7 +2,8 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseJson } from '#shared/json.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
-import { viewFilters } from './view-filters.ts';
+import { viewFilters } from '../binding/schema-views.ts';
+import { wantedConstants } from './view-filters.ts';
 
 let duckdb: DuckDBConnection;
 beforeAll(async () => {
@@ -12,8 +13,8 @@ afterAll(() => duckdb.closeSync());
 
 async function filtersOf(sql: string): Promise<readonly unknown[]> {
   const reader = await duckdb.runAndReadAll(`SELECT json_serialize_sql(${quoteLiteral(sql)})`);
-  const found = viewFilters(parseJson(String(reader.getRows()[0]?.[0])));
-  return [...found].sort(([a], [b]) => a - b).map(([, filters]) => filters);
+  const found = wantedConstants(parseJson(String(reader.getRows()[0]?.[0])));
+  return [...found].sort(([a], [b]) => a - b).map(([, wanted]) => viewFilters(wanted));
 }
 
 const [T, C] = ['information_schema.tables', 'information_schema.columns'];
@@ -43,6 +44,32 @@ test.each([
   [
     `SELECT * FROM ${T} t, ${C} c WHERE c.table_catalog = t.table_catalog AND t.table_catalog = 'a'`,
     [{ table_catalog: ['a'] }, { table_catalog: ['a'] }],
+  ],
+  [`SELECT * FROM ${T} WHERE table_catalog IN ('a', NULL, 'b')`, [{ table_catalog: ['a', 'b'] }]],
+  [
+    `SELECT (SELECT count(*) FROM ${C} c WHERE c.table_catalog = t.table_catalog) FROM ${T} t WHERE t.table_catalog = 'a'`,
+    [{ table_catalog: ['a'] }, { table_catalog: ['a'] }],
+  ],
+  [
+    `SELECT 1 FROM ${T} t WHERE table_catalog = 'a' AND EXISTS (SELECT 1 FROM ${C} c WHERE (SELECT 1 FROM ${C} d WHERE t.table_catalog = d.table_catalog) = 1)`,
+    [{ table_catalog: ['a'] }, {}, { table_catalog: ['a'] }],
+  ],
+  // The nearest t is another table; a wish of its own comes first; a comparison below OR is none.
+  [
+    `SELECT (SELECT 1 FROM ${C} c, other t WHERE c.table_catalog = t.table_catalog) FROM ${T} t WHERE t.table_catalog = 'a'`,
+    [{}, { table_catalog: ['a'] }],
+  ],
+  [
+    `SELECT (SELECT 1 FROM other t WHERE (SELECT 1 FROM ${C} c WHERE c.table_catalog = t.table_catalog) = 1) FROM ${T} t WHERE t.table_catalog = 'a'`,
+    [{}, { table_catalog: ['a'] }],
+  ],
+  [
+    `SELECT (SELECT 1 FROM ${C} c WHERE c.table_catalog = t.table_catalog AND c.table_catalog = 'b') FROM ${T} t WHERE t.table_catalog = 'a'`,
+    [{ table_catalog: ['b'] }, { table_catalog: ['a'] }],
+  ],
+  [
+    `SELECT (SELECT 1 FROM ${C} c WHERE c.table_catalog = t.table_catalog OR true) FROM ${T} t WHERE t.table_catalog = 'a'`,
+    [{}, { table_catalog: ['a'] }],
   ],
   [
     `SELECT 1 FROM (SELECT * FROM ${T} WHERE table_catalog = 'a') WHERE table_catalog = 'b'`,

@@ -1,14 +1,21 @@
 import { isObject } from '#shared/iceberg/type.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import { isInformationSchema, PLACE_COLUMNS, schemaViewOf, type ViewFilters } from '../binding/schema-views.ts';
+import { textOf } from '../plan/json-node.ts';
+import {
+  isInformationSchema,
+  PLACE_COLUMNS,
+  schemaViewOf,
+  type WantedConstant,
+  type WantedConstants,
+} from '../binding/schema-views.ts';
 
 /** A view of INFORMATION_SCHEMA in FROM. `places` are the names of its catalog, schema and relation columns. */
 type FoundView = {
   readonly location: number;
   readonly alias: string;
   readonly places: readonly string[];
-  readonly wanted: Map<string, ReadonlySet<string>>;
+  readonly wanted: Map<string, readonly (readonly WantedConstant[])[]>;
 };
 
 /** A condition of WHERE or of a join. */
@@ -24,20 +31,26 @@ type Condition = {
 /** Views whose catalogs a join makes equal. */
 type Group = { readonly views: readonly FoundView[]; readonly isInner: boolean };
 
-/** The parts of one FROM. */
-type From = { readonly views: FoundView[]; readonly conditions: Condition[]; readonly groups: Group[] };
+/** The parts of one FROM. `names` are those by which columns refer to what is no view. */
+type From = {
+  readonly views: FoundView[];
+  readonly names: Set<string>;
+  readonly conditions: Condition[];
+  readonly groups: Group[];
+};
 
 /**
- * The values that a query wants of the catalog, schema and relation of each view of INFORMATION_SCHEMA, by the place of its name: constants
+ * The constants that a query wants of the catalog, schema and relation of each view of INFORMATION_SCHEMA, by the place of its name: those
  * that a column is compared with by `=` or IN, in WHERE or in ON, joined by AND. Views whose catalogs a join makes equal share them.
  */
-export function viewFilters(tree: Json): ReadonlyMap<number, ViewFilters> {
-  const found = new Map<number, ViewFilters>();
-  visit(tree, (node) => {
-    if (node['type'] !== 'SELECT_NODE' || !isObject(node['from_table'])) return;
-    const from: From = { views: [], conditions: [], groups: [] };
+export function wantedConstants(tree: Json): ReadonlyMap<number, WantedConstants> {
+  const found = new Map<number, WantedConstants>();
+  visit<readonly From[]>(tree, [], (node, outer) => {
+    if (node['type'] !== 'SELECT_NODE' || !isObject(node['from_table'])) return outer;
+    const from: From = { views: [], names: new Set(), conditions: [], groups: [] };
     const views = readFrom(node['from_table'], from, true);
-    if (from.views.length === 0) return;
+    const inside = [from, ...outer];
+    if (from.views.length === 0) return inside;
     const ofWhere = conjuncts(node['where_clause']);
     from.conditions.push(...ofWhere.map((condition) => ({ condition, views, isInner: true, isKept: true })));
     from.groups.push(...comparedCatalogs(from));
@@ -46,18 +59,27 @@ export function viewFilters(tree: Json): ReadonlyMap<number, ViewFilters> {
       for (const one of from.conditions) if (one.isKept === isKept) want(one.condition, one.views);
       share(from, isKept ? from.groups : from.groups.filter(({ isInner }) => isInner));
     }
-    for (const { location, wanted } of from.views) {
-      found.set(location, Object.fromEntries([...wanted].map(([name, values]) => [name, [...values]])));
-    }
+    for (const { condition, views: narrowed } of from.conditions) wantAround(condition, { narrowed, inside });
+    share(
+      from,
+      from.groups.filter(({ isInner }) => isInner),
+    );
+    for (const { location, wanted } of from.views) found.set(location, Object.fromEntries(wanted));
+    return inside;
   });
   return found;
 }
 
-function visit(value: Json | undefined, each: (node: JsonObject) => void): void {
-  if (Array.isArray(value)) for (const one of value as readonly Json[]) visit(one, each);
+/** @param each returns what it gets for the nodes below */
+function visit<Around>(
+  value: Json | undefined,
+  around: Around,
+  each: (node: JsonObject, around: Around) => Around,
+): void {
+  if (Array.isArray(value)) for (const one of value as readonly Json[]) visit(one, around, each);
   if (!isObject(value)) return;
-  each(value);
-  for (const child of Object.values(value)) visit(child, each);
+  const inside = each(value, around);
+  for (const child of Object.values(value)) visit(child, inside, each);
 }
 
 /**
@@ -68,14 +90,20 @@ function readFrom(node: JsonObject, from: From, isKept: boolean): readonly Found
   if (node['type'] === 'BASE_TABLE') {
     const { schema_name: schema, table_name: table, alias, query_location: location } = node;
     const view = typeof table === 'string' ? schemaViewOf(table) : undefined;
-    if (typeof schema !== 'string' || !isInformationSchema(schema) || view === undefined) return [];
-    const name = foldIdentifier(typeof alias === 'string' && alias !== '' ? alias : view);
-    if (typeof location !== 'number' || (node['column_name_alias'] as readonly Json[]).length > 0) return [];
+    const name = foldIdentifier(textOf(alias) || textOf(table));
+    const isView = typeof schema === 'string' && isInformationSchema(schema) && view !== undefined;
+    if (!isView || typeof location !== 'number' || (node['column_name_alias'] as readonly Json[]).length > 0) {
+      from.names.add(name);
+      return [];
+    }
     const found = { location, alias: name, places: PLACE_COLUMNS[view], wanted: new Map() };
     from.views.push(found);
     return [found];
   }
-  if (node['type'] !== 'JOIN' || !isObject(node['left']) || !isObject(node['right'])) return [];
+  if (node['type'] !== 'JOIN' || !isObject(node['left']) || !isObject(node['right'])) {
+    from.names.add(foldIdentifier(textOf(node['alias'])));
+    return [];
+  }
   const { join_type: type, ref_type: form } = node;
   const isInner = type === 'INNER';
   const left = readFrom(node['left'], from, isInner && isKept);
@@ -107,34 +135,73 @@ function conjuncts(condition: Json | undefined): JsonObject[] {
 function want(condition: JsonObject, views: readonly FoundView[]): void {
   const { type, left, right, children } = condition;
   const [first, ...rest] =
-    type === 'COMPARE_EQUAL' ? [left, right] : type === 'COMPARE_IN' ? (children as readonly Json[]) : [];
+    // Nothing equals a NULL of the list.
+    type === 'COMPARE_EQUAL'
+      ? [left, right]
+      : type === 'COMPARE_IN'
+        ? (children as readonly Json[]).filter((one) => !isNullConstant(one))
+        : [];
   const read = wantedOf(first, rest) ?? (type === 'COMPARE_EQUAL' ? wantedOf(right, [left]) : undefined);
   if (read === undefined) return;
   const [column = '', table] = read.column.toReversed().map(foldIdentifier);
   for (const { alias, places, wanted } of views) {
     if ((table !== undefined && table !== alias) || !places.includes(column)) continue;
-    const known = wanted.get(column);
-    wanted.set(column, known === undefined ? read.values : new Set([...read.values].filter((one) => known.has(one))));
+    wanted.set(column, [...(wanted.get(column) ?? []), read.values]);
   }
+}
+
+/** A view whose catalog is compared with that of a view around its subquery has the wish of that one, unless it has its own. */
+function wantAround(
+  { type, left, right }: JsonObject,
+  { narrowed, inside }: { readonly narrowed: readonly FoundView[]; readonly inside: readonly From[] },
+): void {
+  if (type !== 'COMPARE_EQUAL') return;
+  for (const [own, other] of [
+    [left, right],
+    [right, left],
+  ]) {
+    const view = catalogOf(own, narrowed);
+    const around = isColumn(other) ? viewAround(other['column_names'] as readonly string[], inside) : undefined;
+    const values = around?.wanted.get(around.places[0] ?? '');
+    const column = view?.places[0] ?? '';
+    if (view !== undefined && values !== undefined && !view.wanted.has(column)) view.wanted.set(column, values);
+  }
+}
+
+/** The view around a subquery whose catalog a qualified column is. */
+function viewAround(names: readonly string[], [own, ...outer]: readonly From[]): FoundView | undefined {
+  const [column, table] = names.toReversed().map(foldIdentifier);
+  if (table === undefined || own === undefined) return undefined;
+  const isNamedIn = ({ views, names: others }: From): boolean =>
+    others.has(table) || views.some(({ alias }) => alias === table);
+  if (isNamedIn(own)) return undefined;
+  const around = outer.find(isNamedIn);
+  if (around === undefined || around.names.has(table)) return undefined;
+  const found = around.views.filter(({ alias }) => alias === table);
+  return found.length === 1 && found[0]?.places[0] === column ? found[0] : undefined;
 }
 
 function wantedOf(column: Json | undefined, values: readonly (Json | undefined)[]) {
   if (!isColumn(column)) return undefined;
-  const texts = values.map(constantText);
-  if (texts.some((text) => text === undefined)) return undefined;
-  return { column: column['column_names'] as readonly string[], values: new Set(texts as readonly string[]) };
+  const constants = values.map(constantOf);
+  if (constants.some((one) => one === undefined)) return undefined;
+  return { column: column['column_names'] as readonly string[], values: constants as readonly WantedConstant[] };
 }
 
-/** The text of a constant, or of one that is cast to VARCHAR; undefined for anything else. */
-function constantText(value: Json | undefined): string | undefined {
+const isNullConstant = (value: Json | undefined): boolean =>
+  isObject(value) && isObject(value['value']) && value['class'] === 'CONSTANT' && value['value']['is_null'] === true;
+
+/** A constant text, or one that is cast to VARCHAR; undefined for anything else. */
+function constantOf(value: Json | undefined): WantedConstant | undefined {
   if (!isObject(value)) return undefined;
-  const { child, cast_type: cast } = value;
-  if (value['class'] === 'CAST') return isObject(cast) && cast['id'] === 'VARCHAR' ? constantText(child) : undefined;
+  const { child, cast_type: cast, query_location: location } = value;
+  if (value['class'] === 'CAST') return isObject(cast) && cast['id'] === 'VARCHAR' ? constantOf(child) : undefined;
   const constant = value['class'] === 'CONSTANT' ? value['value'] : undefined;
   if (!isObject(constant) || constant['is_null'] !== false) return undefined;
   const type = constant['type'];
   const text = constant['value'];
-  return isObject(type) && type['id'] === 'VARCHAR' && typeof text === 'string' ? text : undefined;
+  if (!isObject(type) || type['id'] !== 'VARCHAR' || typeof text !== 'string') return undefined;
+  return { text, location: typeof location === 'number' ? location : null };
 }
 
 /** The catalogs that `a.table_catalog = b.table_catalog` makes equal. */

@@ -76,7 +76,9 @@ const stagedReport = ({ table }: StagedBinding): PlanReport => ({
 export function scanOf(binding: ScanBinding, { files, report }: PlannedFiles): PlannedScan {
   const { tableName, tableUuid, snapshotId, schemaId, columns, readFieldIds, allowedRoots, credential } = binding;
   const { nameMapping } = binding.metadata;
-  const table = { tableName, tableUuid, snapshotId, schemaId, columns, readFieldIds, nameMapping };
+  const { rowsMax } = binding;
+  const limit = rowsMax === undefined ? {} : { rowsMax };
+  const table = { tableName, tableUuid, snapshotId, schemaId, columns, readFieldIds, nameMapping, ...limit };
   return { kind: 'files', spec: { ...table, files, predicate: binding.predicate, allowedRoots, credential }, report };
 }
 

@@ -1,4 +1,5 @@
 import { must, unreachable } from '#shared/must.ts';
+import { isRfc3339 } from '#shared/rfc3339.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import type { MadeValue } from '#shared/made-type.ts';
 import type { MadeRow } from '../binding/made-columns.ts';
@@ -57,11 +58,18 @@ const TABLE_VALUES: Values<Relation> = {
   table_owner: ({ owner }) => owner,
   row_count: ({ rows }) => wholeNumber(rows),
   bytes: ({ bytes }) => wholeNumber(bytes),
-  created: ({ created }) => created,
+  created: ({ created }) => inUtc(created),
   comment: ({ comment }) => comment,
   // Nothing binds a policy to a table yet.
   rls_enabled: () => false,
 };
+
+/** A time in UTC, also one that was given with an offset; a text that is no time as it is. */
+function inUtc(created: string | null): string | null {
+  if (created === null || !/[+-]\d\d:\d\d$/.test(created) || !isRfc3339(created)) return created;
+  const ms = Date.parse(created);
+  return Number.isNaN(ms) ? created : new Date(ms).toISOString().replace('.000Z', 'Z');
+}
 
 const wholeNumber = (text: string | null): bigint | null => (text === null ? null : BigInt(text));
 

@@ -8,7 +8,6 @@ import {
   wholeSelect,
   type SchemaViewRequest,
   type SchemaViews,
-  type ViewFilters,
 } from '../binding/schema-views.ts';
 import type { TableRows } from '../binding/table-rows.ts';
 import type { MadeColumn, MadeRow } from '../binding/made-columns.ts';
@@ -16,6 +15,7 @@ import { schemaName } from '../catalog-client/catalog-browser.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { Pages } from '../catalog-client/pages.ts';
 import type { RelationBlock } from '../catalog-client/relation-blocks.ts';
+import type { Relation } from '../catalog-client/relation.ts';
 import type { CatalogList } from '../catalog-client/relation-lists.ts';
 import type { NameFinder } from './current-names.ts';
 import type { EncodedBlocks } from './encoded-blocks.ts';
@@ -134,15 +134,23 @@ function joined(about: Pick<TableRows, 'title' | 'columns'>, parts: readonly Tab
 type Found = { readonly catalog: string; readonly relations: RelationBlock };
 
 function wantedPages(listed: readonly Listed[], request: RelationRequest, made: readonly MadeColumn[]): Pages<MadeRow> {
-  const isWanted = wantedPlaces(PLACE_COLUMNS[request.view], request.filters);
-  const found = listed.map(({ catalog, list }) => {
-    const relations = list.blocks.flatMap((block) =>
-      block.filter(({ schema, name }) => isWanted(catalog, schema, name)),
-    );
-    return { catalog, relations };
+  const [catalogs, schemas, names] = wantedPlaces(request);
+  const found = listed.flatMap(({ catalog, list }) => {
+    if (catalogs?.has(catalog) === false) return [];
+    // Thousands of relations are looked at for a few.
+    const isWanted = ({ schema, name }: Relation): boolean =>
+      names?.has(name) !== false && schemas?.has(schema) !== false;
+    return [{ catalog, relations: list.blocks.flatMap((block) => block.filter(isWanted)) }];
   });
   return pagesOf(found, request, made);
 }
+
+/** The values that a query wants of the columns of a view's places; null = any. */
+const wantedPlaces = ({ view, filters }: SchemaViewRequest): readonly (ReadonlySet<string> | null)[] =>
+  PLACE_COLUMNS[view].map((name) => {
+    const values = filters[name];
+    return values === undefined ? null : new Set(values);
+  });
 
 async function* pagesOf(
   found: readonly Found[],
@@ -168,30 +176,20 @@ async function* pagesOf(
   yield page;
 }
 
-type IsWanted = (...place: readonly string[]) => boolean;
-
-function wantedPlaces(columns: readonly string[], filters: ViewFilters): IsWanted {
-  const sets = columns.map((name) => {
-    const values = filters[name];
-    return values === undefined ? null : new Set(values);
-  });
-  return (...place) => sets.every((values, i) => values === null || values.has(place[i] ?? ''));
-}
-
 async function* schemaPages(
   listed: readonly Listed[],
-  { view, filters, signal }: SchemaViewRequest,
+  request: SchemaViewRequest,
   made: readonly MadeColumn[],
 ): Pages<MadeRow> {
-  if (view === 'policy_references') return;
-  const isWanted = wantedPlaces(PLACE_COLUMNS[view], filters);
+  if (request.view === 'policy_references') return;
+  const [catalogs, schemas] = wantedPlaces(request);
   for (const { catalog, list } of listed) {
-    signal.throwIfAborted();
+    request.signal.throwIfAborted();
     const rows = list.schemas.map(({ levels, owner }): Readonly<Record<string, string | null>> => {
       const place = { catalog_name: catalog, schema_name: schemaName(levels) };
       return { ...place, schema_owner: owner, default_character_set_name: 'UTF8' };
     });
-    const wanted = rows.filter((row) => isWanted(catalog, row['schema_name'] ?? ''));
-    yield wanted.map((row) => made.map(({ name }) => row[name] ?? null));
+    const wanted = rows.filter((row) => schemas?.has(row['schema_name'] ?? '') !== false);
+    if (catalogs?.has(catalog) !== false) yield wanted.map((row) => made.map(({ name }) => row[name] ?? null));
   }
 }

@@ -79,13 +79,13 @@ function requireNames(columns: readonly SqlField[], format: UnloadFormat, positi
   }
 }
 
-// Types of which a file would hold another value, or none that reads back. DuckDB writes a HUGEINT to Parquet as a DOUBLE, an INTERVAL in
+// Types of which a file would hold another value, or none that reads back. DuckDB writes a UHUGEINT to Parquet as a DOUBLE, an INTERVAL in
 // milliseconds, and the time of a TIME WITH TIME ZONE in UTC; a UNION as text or as an object has lost which of its members it is.
 const NO_TEXT = ['UNION', 'VARIANT', 'GEOMETRY'] as const;
 const REFUSED: Readonly<Record<UnloadFormat['kind'], ReadonlySet<string>>> = {
   csv: new Set(NO_TEXT),
   json: new Set(NO_TEXT),
-  parquet: new Set([...NO_TEXT, 'HUGEINT', 'UHUGEINT', 'BIGNUM', 'TIME WITH TIME ZONE', 'TIME_NS', 'INTERVAL', 'BIT']),
+  parquet: new Set([...NO_TEXT, 'UHUGEINT', 'BIGNUM', 'TIME WITH TIME ZONE', 'TIME_NS', 'INTERVAL', 'BIT']),
 };
 
 function refusedType(type: SqlType, refused: ReadonlySet<string>): string | undefined {
@@ -154,9 +154,13 @@ function jsonLeaf(type: LeafType): SqlType {
 /** DuckDB 1.5 writes TIMESTAMP_MS with the unit of microseconds. */
 const COARSE_TIMES: ReadonlySet<string> = new Set(['TIMESTAMP_S', 'TIMESTAMP_MS']);
 
+/** DuckDB writes a HUGEINT, which `sum` over integers gives, to Parquet as a DOUBLE. What has more digits is a NUMERIC_OVERFLOW. */
+const WHOLE: SqlType = { kind: 'decimal', width: 38, scale: 0 };
+
 function parquetLeaf(type: LeafType): SqlType {
   if (isNull(type)) return { kind: 'scalar', name: 'INTEGER' };
   if (type.kind === 'enum') return VARCHAR;
+  if (type.kind === 'scalar' && type.name === 'HUGEINT') return WHOLE;
   return type.kind === 'scalar' && COARSE_TIMES.has(type.name) ? { kind: 'scalar', name: 'TIMESTAMP' } : type;
 }
 

@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { machineMemory, WORKER_MEMORY_MIN } from './machine-memory.ts';
 import {
+  autoBytes,
   bytes,
   choice,
   decimal,
@@ -498,9 +499,8 @@ export const CONFIG = {
     Math.floor(machineMemory() * 0.01),
     'Memory for decoded columns of row groups that small scans read again and again, divided between the slots; 0 = none. It is part of the process’s headroom, and is given back when memory is short',
   ),
-  'worker.disk_cache_size': bytes(
-    Math.floor(machineMemory() * 0.1),
-    'Disk for copies of data files without compression, which queries read in place of files that they read again and again; 0 = none',
+  'worker.disk_cache_size': autoBytes(
+    'Disk for what was fetched from buckets, and for copies without compression of data files that queries read again and again; auto = a tenth of the disk that is free, at least of the memory; 0 = none',
   ),
   'worker.disk_cache_dir': string(
     '',

@@ -27,6 +27,11 @@ export function parseBytes(text: string): number {
   return Math.floor(Number(match[1]) * unit);
 }
 
+/** A size that the service works out. */
+export type Auto = number | 'auto';
+
+export const parseAutoBytes = (text: string): Auto => (text.trim() === 'auto' ? 'auto' : parseBytes(text));
+
 /** Parses `250ms`, `30s`, `5m`, `1h` or `7d` to milliseconds; a bare number is milliseconds. */
 export function parseDuration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text.trim());

@@ -1,4 +1,4 @@
-import { invalid, parseBytes, parseDuration } from './parse-setting.ts';
+import { invalid, parseBytes, parseDuration, parseAutoBytes, type Auto } from './parse-setting.ts';
 import { checkedProfiles } from './storage-profiles.ts';
 
 /** One setting: its kind, default and meaning. */
@@ -79,6 +79,12 @@ export const decimal = (value: number, min: number, max: number, doc: string): K
     const n = /^\s*\d+(\.\d+)?\s*$/.test(t) ? Number(t) : Number.NaN;
     return n >= min && n <= max ? n : invalid(`a number from ${min} to ${max}`, t);
   },
+});
+/** A size; or `auto`, which the service works out. */
+export const autoBytes = (doc: string): Key<Auto> => ({
+  ...string('auto', doc),
+  default: 'auto',
+  parse: parseAutoBytes,
 });
 /** A number; or `cores`, which stands for that of the live workers. */
 export const rate = (doc: string): Key<number | 'cores'> => ({

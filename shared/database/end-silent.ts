@@ -6,6 +6,9 @@ const SILENCE_MS = 3_000;
 /** Time for Postgres to say that it is there. */
 const ANSWER_MS = 2_000;
 
+/** Begins as the errors of `pg` when a connection has broken, by which they are known. */
+const SILENT = 'Connection terminated: Postgres is silent';
+
 /** The parts of a client that are not in its types: the socket, and whether no statement runs. */
 type Inner = { readonly connection: { readonly stream: Socket }; readonly readyForQuery: boolean };
 
@@ -38,7 +41,7 @@ export function endSilent(client: ClientBase, { statementMsMax = Number.POSITIVE
     if (inner.readyForQuery || stream.destroyed) return;
     // Its answer may have come meanwhile, and another statement wait now.
     if (silentMs === 0 || (isThere && silentMs < statementMsMax)) stream.setTimeout(SILENCE_MS);
-    else stream.destroy(new Error('Postgres does not answer'));
+    else stream.destroy(new Error(SILENT));
   };
 }
 

@@ -73,6 +73,21 @@ test('one that is silent from the beginning costs less than two seconds', async 
   expect(performance.now() - startMs).toBeLessThan(2_000);
 });
 
+test('one that says that it can do nothing is left for the next one, and clients stay there', async () => {
+  const [one, other] = [await serve('one'), await serve('other')];
+  const list = new AddressList([one.address, other.address]);
+  const client = dial(list);
+  expect(await ask(client)).toBe('one');
+  list.avoid(one.address);
+  await expect.poll(() => ask(client), { timeout: 2_000 }).toBe('other');
+  await new Promise((resolve) => setTimeout(resolve, 6_000));
+  expect(await ask(client)).toBe('other');
+  // There is nobody else.
+  const alone = new AddressList([one.address]);
+  alone.avoid(one.address);
+  expect(await ask(dial(alone))).toBe('one');
+}, 20_000);
+
 test('a list that changes is followed', async () => {
   const [one, other] = [await serve('one'), await serve('other')];
   const list = new AddressList(['127.0.0.1:1']);

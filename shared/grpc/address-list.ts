@@ -2,9 +2,16 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { experimental, Metadata, status, type ChannelOptions } from '@grpc/grpc-js';
 
+/** Time for which a process is avoided, and pause before another one is. */
+const AVOID_MS = 5_000;
+const AVOID_PAUSE_MS = 1_000;
+/** A timer may fire somewhat early. */
+const TIMER_EARLY_MS = 50;
+
 /** Addresses (host:port) of processes of one kind, any of which will do; the first that answers is used until it no longer does. */
 export class AddressList {
   #addresses: readonly string[];
+  #avoided: { readonly peer: string; readonly sinceMs: number } | undefined;
   readonly #listeners = new Set<() => void>();
 
   constructor(addresses: readonly string[]) {
@@ -20,6 +27,32 @@ export class AddressList {
     if (addresses.join() === this.#addresses.join()) return;
     this.#addresses = addresses;
     for (const listener of this.#listeners) listener();
+  }
+
+  /**
+   * Leaves out for a while a process that answers, and says that it can do nothing: clients go to the next one, and stay there.
+   * @param peer its address, as gRPC knows it
+   * @returns false when another one was left out a moment ago
+   */
+  avoid(peer: string): boolean {
+    const nowMs = performance.now();
+    if (this.#avoided !== undefined && nowMs - this.#avoided.sinceMs < AVOID_PAUSE_MS) return false;
+    this.#avoided = { peer, sinceMs: nowMs };
+    for (const listener of this.#listeners) listener();
+    // Clients that lose the next one, too, come back to this one.
+    setTimeout(() => {
+      for (const listener of this.#listeners) listener();
+    }, AVOID_MS + TIMER_EARLY_MS).unref();
+    return true;
+  }
+
+  /** These processes in the order in which clients try them: the one that was avoided last, or not at all while it is. */
+  ordered<One>(found: readonly One[], peerOf: (one: One) => string): readonly One[] {
+    const { peer, sinceMs } = this.#avoided ?? {};
+    const others = found.filter((one) => peerOf(one) !== peer);
+    if (sinceMs === undefined || others.length === 0) return found;
+    const isOut = performance.now() - sinceMs < AVOID_MS;
+    return isOut ? others : [...others, ...found.filter((one) => peerOf(one) === peer)];
   }
 
   /** The returned function ends this. */
@@ -91,14 +124,20 @@ class AnyResolver implements experimental.Resolver {
     const { list, mayDial } = this.#allowed;
     const found = await Promise.all(list.addresses.filter(mayDial).map(endpointsOf));
     if (this.#endChanges === undefined) return;
-    const endpoints = found.flat();
-    if (endpoints.length > 0) this.#listener({ ok: true, value: endpoints }, {}, null, '');
+    const endpoints = list.ordered(found.flat(), peerOf);
+    if (endpoints.length > 0) this.#listener({ ok: true, value: [...endpoints] }, {}, null, '');
     else {
       const details = `none of these addresses is known: ${list.addresses.join(', ')}`;
       const error = { code: status.UNAVAILABLE, details, metadata: new Metadata() };
       this.#listener({ ok: false, error }, {}, null, '');
     }
   }
+}
+
+/** The name of an endpoint, as a call gives that of its peer. */
+function peerOf({ addresses: [address] }: Endpoint): string {
+  if (address === undefined || !('port' in address)) return '';
+  return `${isIP(address.host) === 6 ? `[${address.host}]` : address.host}:${address.port}`;
 }
 
 /** The endpoints of host:port; none when its name is not known now. */

@@ -31,11 +31,11 @@ type Waiting = {
 export class CallStream<C extends CarryingClient> {
   readonly client: C;
   readonly #definition: ServiceDefinition;
-  readonly #settings: Pick<CallSettings, 'keyring' | 'lost'>;
+  readonly #settings: Pick<CallSettings, 'keyring' | 'lost' | 'refused'>;
   #stream: Stream | undefined;
   #calls = 0;
 
-  constructor(client: C, definition: ServiceDefinition, settings: Pick<CallSettings, 'keyring' | 'lost'>) {
+  constructor(client: C, definition: ServiceDefinition, settings: Pick<CallSettings, 'keyring' | 'lost' | 'refused'>) {
     this.client = client;
     this.#definition = definition;
     this.#settings = settings;
@@ -56,11 +56,22 @@ export class CallStream<C extends CarryingClient> {
     >;
     const bytes = method.requestSerialize(request);
     if (bytes.length <= CARRIED_BYTES_MAX) {
-      const answer = await this.#ask({ method: name, request: bytes }, settings);
-      if (answer.failure.length > 0) throw decodeError(answer.failure);
+      const { answer, peer } = await this.#ask({ method: name, request: bytes }, settings);
+      if (answer.failure.length > 0) {
+        const error = decodeError(answer.failure);
+        this.#settings.refused?.(error, peer);
+        throw error;
+      }
       if (!answer.too_long) return method.responseDeserialize(answer.reply);
     }
     return await callUnary(this.client, name, request, { ...this.#settings, ...settings });
+  }
+
+  /** Has new calls open another stream, which may lead to another process; those that wait go on. */
+  leave(): void {
+    const stream = this.#stream;
+    this.#stream = undefined;
+    if (stream !== undefined) endUnused(stream);
   }
 
   /** Ends what waits, and closes the client. */
@@ -74,7 +85,7 @@ export class CallStream<C extends CarryingClient> {
   #ask(
     call: Pick<CallInput, 'method' | 'request'>,
     { signal, timeoutMs }: Pick<CallSettings, 'signal' | 'timeoutMs'>,
-  ): Promise<Answer> {
+  ): Promise<{ readonly answer: Answer; readonly peer: string }> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted === true) {
         reject(SkeinError.of(signal.reason));
@@ -101,7 +112,7 @@ export class CallStream<C extends CarryingClient> {
       waiting.set(id, {
         answered: (answer) => {
           end();
-          resolve(answer);
+          resolve({ answer, peer: wire.getPeer() });
         },
         failed: (error) => {
           end();

@@ -1,7 +1,7 @@
 import type { CallOptions, Client, ClientUnaryCall, Metadata, requestCallback } from '@grpc/grpc-js';
 import { SkeinError } from '#shared/error.ts';
 import type { Keyring } from '#shared/keyring.ts';
-import { fromServiceError, internalMetadata, type Unanswered } from './internal-auth.ts';
+import { fromServiceError, internalMetadata, isAnswer, type Unanswered } from './internal-auth.ts';
 
 /** Matches the last overload of a generated client's method, the only one that type inference sees. */
 type Unary<Request, Reply> = (argument: Request, callback: requestCallback<Reply>) => ClientUnaryCall;
@@ -20,6 +20,8 @@ export type CallSettings = {
   readonly signal?: AbortSignal | undefined;
   /** The error when the call ends without an answer of the service. */
   readonly lost: Unanswered;
+  /** Called with the error of a call that a peer has answered. */
+  readonly refused?: ((error: SkeinError, peer: string) => void) | undefined;
 };
 
 /** Makes one internal call. @throws the service's error, `lost`, the reason of `signal` */
@@ -27,7 +29,7 @@ export function callUnary<C extends Client, Name extends UnaryMethod<C>>(
   client: C,
   name: Name,
   request: RequestOf<C, Name>,
-  { keyring, timeoutMs, signal, lost }: CallSettings,
+  { keyring, timeoutMs, signal, lost, refused }: CallSettings,
 ): Promise<ReplyOf<C, Name>> {
   type Full = (
     argument: RequestOf<C, Name>,
@@ -48,8 +50,11 @@ export function callUnary<C extends Client, Name extends UnaryMethod<C>>(
     const method = (client[name] as Full).bind(client);
     const call = method(request, internalMetadata(keyring), options, (error, reply) => {
       signal?.removeEventListener('abort', abort);
-      if (error !== null) reject(fromServiceError(error, lost));
-      else if (reply === undefined) reject(new Error('invariant: a call has a reply or an error'));
+      if (error !== null) {
+        const refusal = fromServiceError(error, lost);
+        if (isAnswer(error)) refused?.(refusal, call.getPeer());
+        reject(refusal);
+      } else if (reply === undefined) reject(new Error('invariant: a call has a reply or an error'));
       else resolve(reply);
     });
     signal?.addEventListener('abort', abort, { once: true });

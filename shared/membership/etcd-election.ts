@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Etcd3 } from 'etcd3';
 import { SkeinError } from '#shared/error.ts';
 import type { Candidate, Election, Fitness, Lead, LeadProof } from './election.ts';
 import { etcdClient, type EtcdOptions } from './etcd-membership.ts';
-import { HeldKey, parseCandidate } from './held-key.ts';
+import { HeldKey, parseCandidate, RELIED_PART } from './held-key.ts';
 
 /** Interval at which a candidate reads the key while another one leads: a watch reports changes sooner, but may be lost. */
 const LOOK_INTERVAL_MS = 2_000;
@@ -13,10 +12,9 @@ const RETRY_MS = 1_000;
 const UNFIT_MS = 200;
 /** Pause between two looks for the one that leads after this one. */
 const HANDED_OVER_LOOK_MS = 200;
-/** A lease is renewed so many times in its time to live. */
+/** A lease is renewed so many times in its time to live, and the leader looks so many times whether it is still of use. */
 const RENEWALS = 4;
-/** The part of a lease's time that its holder relies on: the rest is for clocks that run at different rates. */
-const RELIED_PART = 0.95;
+const CHECKS = 10;
 
 export type ElectionOptions = {
   readonly etcd: EtcdOptions;
@@ -25,6 +23,8 @@ export type ElectionOptions = {
   /** The second lease; without one, that of etcd decides alone. */
   readonly proof: LeadProof;
   readonly fitness: Fitness;
+  /** Opens etcd's client; absent = as it is. */
+  readonly open?: (options: EtcdOptions) => Etcd3;
 };
 
 /**
@@ -37,7 +37,7 @@ export type ElectionOptions = {
  */
 export function etcdElection(options: ElectionOptions, lead: Lead): Election {
   const { log } = options.etcd;
-  const client = etcdClient(options.etcd);
+  const client = (options.open ?? etcdClient)(options.etcd);
   const closed = new AbortController();
   const campaign = new Campaign(client, options);
   const run = async (): Promise<void> => {
@@ -190,6 +190,8 @@ type Watched = {
 class LeadWatch {
   readonly #watched: Watched;
   readonly #timers: readonly NodeJS.Timeout[];
+  /** Fires when the lead has not been proven for its time. */
+  #ending: NodeJS.Timeout | undefined;
   #provenUntilMs: number;
   #renewing = false;
 
@@ -199,18 +201,26 @@ class LeadWatch {
     this.#provenUntilMs = takenMs + ttlMs * RELIED_PART;
     this.#timers = [
       setInterval(() => void this.#renew(), ttlMs / RENEWALS),
-      setInterval(() => this.#check(), ttlMs / 10),
+      setInterval(() => this.#check(), ttlMs / CHECKS),
     ];
+    this.#ending = setTimeout(() => this.#endInTime(), ttlMs * RELIED_PART);
   }
 
   stop(): void {
     for (const timer of this.#timers) clearInterval(timer);
+    clearTimeout(this.#ending);
   }
 
   #check(): void {
-    const { held, fitness, giveUp } = this.#watched;
-    if (performance.now() > Math.max(this.#provenUntilMs, held.heldUntilMs)) giveUp();
-    else if (fitness.yields()) giveUp('this coordinator reaches no catalog, and leaves the lead to another one');
+    const { fitness, giveUp } = this.#watched;
+    if (fitness.yields()) giveUp('this coordinator reaches no catalog, and leaves the lead to another one');
+  }
+
+  #endInTime(): void {
+    const { held, giveUp } = this.#watched;
+    const leftMs = Math.max(this.#provenUntilMs, held.heldUntilMs) - performance.now();
+    if (leftMs <= 0) giveUp();
+    else this.#ending = setTimeout(() => this.#endInTime(), leftMs);
   }
 
   async #renew(): Promise<void> {
@@ -229,4 +239,13 @@ class LeadWatch {
 }
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  sleep(ms, undefined, { signal }).catch(() => undefined);
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+  });

@@ -3,6 +3,8 @@ import type { Candidate } from './election.ts';
 
 /** Pause between attempts to take the key again. */
 const AGAIN_MS = 1_000;
+/** The part of a lease's time that its holder relies on: the rest is for clocks that run at different rates. */
+export const RELIED_PART = 0.95;
 /** Time for etcd to revoke a lease; otherwise the lease expires by itself. */
 const REVOKE_TIMEOUT_MS = 1_000;
 
@@ -42,10 +44,13 @@ export class HeldKey {
     // Read before the request, because the lease may begin at any moment after it.
     const askedMs = performance.now();
     const lease = this.#client.lease(Math.ceil(ttlMs / 1000));
-    let firedMs = askedMs;
-    lease.on('keepaliveFired', () => (firedMs = performance.now()));
+    // Several renewals may be on their way, and are answered in their order.
+    const fired: number[] = [];
+    lease.on('keepaliveFired', () => void fired.push(performance.now()));
+    lease.on('keepaliveFailed', () => void fired.splice(0));
     lease.on('keepaliveSucceeded', () => {
-      if (this.#lease === lease) this.#heldUntilMs = firedMs + ttlMs;
+      const firedMs = fired.shift();
+      if (this.#lease === lease && firedMs !== undefined) this.#heldUntilMs = firedMs + ttlMs * RELIED_PART;
     });
     lease.on('lost', () => this.#lost(lease));
     try {
@@ -59,7 +64,7 @@ export class HeldKey {
         return false;
       }
       this.#lease = lease;
-      this.#heldUntilMs = askedMs + ttlMs;
+      this.#heldUntilMs = askedMs + ttlMs * RELIED_PART;
       return true;
     } catch (error) {
       await this.#revoke(lease);

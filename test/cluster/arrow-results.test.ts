@@ -55,7 +55,7 @@ const fieldsOf = (table: Table): readonly string[] => table.schema.fields.map(({
 
 /** The Arrow types of SQL types that clients get in another form than workers exchange, or that have arguments. */
 const ARROW_TYPES: Readonly<Record<string, string>> = {
-  HUGEINT: 'Utf8',
+  HUGEINT: 'Decimal[38e0]',
   UHUGEINT: 'Utf8',
   BIGNUM: 'Utf8',
   BIT: 'Utf8',
@@ -70,8 +70,14 @@ const ARROW_TYPES: Readonly<Record<string, string>> = {
   "ENUM('a', 'b', 'a longer name')": 'Utf8',
 };
 
+/** A HUGEINT is a decimal: of its values those of 38 digits. */
+const WHOLE = '9'.repeat(38);
+const SENT = TYPES.map((one) =>
+  one[0] === 'HUGEINT' ? (['HUGEINT', [`'-${WHOLE}'`, '0', `'${WHOLE}'`]] as const) : one,
+);
+
 describe('each type', () => {
-  test.each(TYPES)('%s: values, NULLs, no rows', async (type, values) => {
+  test.each(SENT)('%s: values, NULLs, no rows', async (type, values) => {
     const sql = `SELECT v FROM (${sourceSql(type, values)})`;
     const response = await ask(sql);
     const stream = Buffer.from(await response.arrayBuffer());
@@ -150,10 +156,19 @@ describe('each type', () => {
     },
   );
 
+  test('sums of integers are numbers; one of more digits than a decimal has is an error', async () => {
+    const table = await arrow('SELECT sum(i) AS s, [sum(i)] AS l FROM range(5) AS r(i)');
+    expect(fieldsOf(table)).toEqual(['s Decimal[38e0]', 'l List<Decimal[38e0]>']);
+    expect(await (await ask(`SELECT 1${WHOLE}::HUGEINT AS h FROM range(1)`)).json()).toMatchObject({
+      error: 'NUMERIC_OVERFLOW',
+      sql_state: '22003',
+    });
+  });
+
   test('what has no name or no type gets one', async () => {
     const table = await arrow("SELECT row(1, 'x', 5::HUGEINT) AS r, NULL AS n, [NULL] AS l");
-    expect(fieldsOf(table)).toEqual(['r Struct<{1:Int32, 2:Utf8, 3:Utf8}>', 'n Int32', 'l List<Int32>']);
-    expect(String(table.getChild('r')?.get(0))).toBe('{"1": 1, "2": "x", "3": "5"}');
+    expect(fieldsOf(table)).toEqual(['r Struct<{1:Int32, 2:Utf8, 3:Decimal[38e0]}>', 'n Int32', 'l List<Int32>']);
+    expect(String(table.getChild('r')?.get(0))).toBe('{"1": 1, "2": "x", "3": 5}');
   });
 
   test('a union is its value, under the member’s name', async () => {

@@ -49,7 +49,7 @@ async function beforeAndAfter(queries: readonly string[]): Promise<readonly (rea
   return before.map((answer, i) => [answer, after[i] ?? null]);
 }
 
-const copies = (): readonly string[] => globSync(join(cluster.dataDir, 'disk-cache/*/*/*.parquet'));
+const copies = (): readonly string[] => globSync(join(cluster.dataDir, 'disk-cache/*/copies/*/*.parquet'));
 
 const ROWS = `SELECT i AS id, 'n' || i % 97 AS name, i % 7 AS k, (i / 3)::DECIMAL(12, 2) AS v FROM range(20000) r(i)`;
 

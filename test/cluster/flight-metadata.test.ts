@@ -101,14 +101,32 @@ describe('the same as INFORMATION_SCHEMA', () => {
     expect(valuesOf(told)).toEqual(await cluster.sql(sql));
   });
 
-  test('catalogs', async () => {
+  test('catalogs, those that have no schema, too', async () => {
+    const [empty, filled] = [`${SCHEMA}_empty`, `${SCHEMA}_filled`];
+    for (const name of [empty, filled]) await cluster.sql(`CREATE CATALOG ${name}`);
+    await cluster.sql(`CREATE SCHEMA ${filled}.s`);
     const told = valuesOf(await client.metadataRows('CommandGetCatalogs', {})).flat();
+    // Other suites may make and drop catalogs.
+    const lasting = ['lake', empty, filled];
+    expect(told.filter((name) => lasting.includes(String(name)))).toEqual(lasting.toSorted());
+    const listed = new Set((await cluster.sql('SHOW CATALOGS')).map(([name]) => name));
+    expect(lasting.filter((name) => !listed.has(name))).toEqual([]);
     const list = told.map((name) => `'${String(name)}'`).join(', ');
     const sql = `SELECT DISTINCT catalog_name FROM information_schema.schemata WHERE catalog_name IN (${list}, 'nowhere') ORDER BY 1`;
-    expect(told).toContain('lake');
-    // One without a schema has no row there.
-    const ours = new Set(told);
-    expect((await cluster.sql(sql)).filter(([name]) => !ours.has(name))).toEqual([]);
+    const inViews = (await cluster.sql(sql)).flat();
+    // Each that the view has is told, and each that is told has as many schemas in the view as Flight SQL tells of it.
+    expect(inViews.filter((name) => !told.includes(name))).toEqual([]);
+    for (const catalog of lasting) {
+      const schemas = valuesOf(await client.metadataRows('CommandGetDbSchemas', { catalog }));
+      expect(inViews.includes(catalog), catalog).toBe(schemas.length > 0);
+      const ofView = `SELECT catalog_name, schema_name FROM ${catalog}.information_schema.schemata`;
+      const own = ({ 1: name }: readonly unknown[]): boolean => catalog !== 'lake' || String(name).startsWith(SCHEMA);
+      const sorted = (rows: readonly (readonly unknown[])[]): string[] => rows.filter(own).map(String).toSorted();
+      expect(sorted(await cluster.sql(ofView)), catalog).toEqual(sorted(schemas));
+    }
+    expect(inViews).not.toContain(empty);
+    await cluster.sql(`DROP SCHEMA ${filled}.s`);
+    for (const name of [empty, filled]) await cluster.sql(`DROP CATALOG ${name}`);
   });
 
   test('primary keys', async () => {

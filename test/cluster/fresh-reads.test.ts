@@ -203,6 +203,85 @@ class Promised {
   }
 }
 
+/** Tables that writers make, rename and drop, each under a name of its own, and what the answers to them have promised to readers of lists. */
+class PromisedNames {
+  readonly prefix: string;
+  /** Nobody has begun to rename or drop these. */
+  readonly there = new Set<string>();
+  readonly gone = new Set<string>();
+  /** Lists that were answered after the last change. */
+  told = 0;
+  #next = 0;
+
+  constructor(prefix: string) {
+    this.prefix = prefix;
+  }
+
+  async create(pair: number): Promise<void> {
+    const name = this.#newName();
+    if (await this.#changes(pair, `CREATE TABLE ${SCHEMA}.${name} (a INT)`)) this.there.add(name);
+  }
+
+  async rename(pair: number): Promise<void> {
+    const [from, to] = [this.#taken(), this.#newName()];
+    if (from === undefined) return;
+    if (!(await this.#changes(pair, `ALTER TABLE ${SCHEMA}.${from} RENAME TO ${SCHEMA}.${to}`))) return;
+    this.gone.add(from);
+    this.there.add(to);
+  }
+
+  async drop(pair: number): Promise<void> {
+    const name = this.#taken();
+    if (name !== undefined && (await this.#changes(pair, `DROP TABLE ${SCHEMA}.${name}`))) this.gone.add(name);
+  }
+
+  /** Reads the whole list. */
+  async list(pair: number, ask = sql): Promise<void> {
+    await this.#read(pair, `starts_with(table_name, '${this.prefix}')`, ask);
+  }
+
+  /** Reads a few places of it. */
+  async look(pair: number): Promise<void> {
+    const names = [...this.there, ...this.gone].slice(-20).map((name) => `'${name}'`);
+    if (names.length > 0)
+      await this.#read(pair, `table_schema = 'default' AND table_name IN (${names.join(', ')})`, sql);
+  }
+
+  async #read(pair: number, where: string, ask: typeof sql): Promise<void> {
+    const [there, gone] = [new Set(this.there), new Set(this.gone)];
+    const text = `SELECT DISTINCT table_name FROM lake.information_schema.columns WHERE ${where}`;
+    const { status, body } = await ask(pair, text);
+    if (status !== 200) return allow(body);
+    const found = new Set(body.rows?.map(([name]) => name as string));
+    const isAsked = (name: string): boolean => !where.includes(' IN ') || where.includes(`'${name}'`);
+    expect(
+      [...there].filter((name) => this.there.has(name) && isAsked(name) && !found.has(name)),
+      `tables that coordinator ${pair} has missed`,
+    ).toEqual([]);
+    expect(
+      [...found].filter((name) => gone.has(name)),
+      `tables that coordinator ${pair} has although they are gone`,
+    ).toEqual([]);
+    this.told++;
+  }
+
+  #newName(): string {
+    return `${this.prefix}${this.#next++}`;
+  }
+
+  #taken(): string | undefined {
+    const name = [...this.there][0];
+    if (name !== undefined) this.there.delete(name);
+    return name;
+  }
+
+  async #changes(pair: number, text: string): Promise<boolean> {
+    const { status, body } = await sql(pair, text);
+    if (status !== 200) allow(body);
+    return status === 200;
+  }
+}
+
 type TableDocument = {
   readonly 'last-column-id': number;
   readonly 'current-schema-id': number;
@@ -270,6 +349,42 @@ test(`no stale read in ${CASES} random runs of four clients over wires that dela
   // Otherwise the clients have seen nothing but errors.
   expect(told).toBeGreaterThan(CASES * 4);
 }, 120_000);
+
+const listSteps = fc.array(
+  fc.record({
+    does: fc.oneof(
+      { arbitrary: fc.constantFrom('list' as const, 'look' as const), weight: 4 },
+      { arbitrary: fc.constant('create' as const), weight: 3 },
+      { arbitrary: fc.constantFrom('rename' as const, 'drop' as const), weight: 2 },
+    ),
+    pair: aPair,
+  }),
+  { minLength: 8, maxLength: 16 },
+);
+
+test(`no stale list in ${CASES} random runs of four clients that make, rename and drop tables through two catalogs`, async () => {
+  let told = 0;
+  const property = fc.asyncProperty(
+    fc.tuple(listSteps, listSteps, listSteps, listSteps),
+    faults,
+    async (clients, broken) => {
+      const promised = new PromisedNames(`n${told}_${Math.trunc(performance.now())}_`);
+      // From here on both coordinators have a list, whose changes they follow.
+      for (const pair of pairs.keys()) await promised.list(pair, async (at, text) => okBody(await untilOk(at, text)));
+      await Promise.all([
+        ...clients.map((list) => one(list, ({ does, pair }) => promised[does](pair))),
+        one(broken, breakWire),
+      ]);
+      for (const { wire } of pairs) wire.delay(0);
+      for (const pair of pairs.keys()) await promised.list(pair, async (at, text) => okBody(await untilOk(at, text)));
+      told += promised.told;
+    },
+  );
+  await fc.assert(property, { numRuns: CASES, seed: fixedSeed(), endOnFailure: true });
+  expect(told).toBeGreaterThan(CASES * 6);
+}, 120_000);
+
+const okBody = (body: QueryBody): Answer => ({ status: 200, body });
 
 test('a coordinator whose catalog is killed browses nothing that is older than a commit through the other catalog', async () => {
   const name = 'behind_a_kill';

@@ -148,6 +148,13 @@ describe('scope', () => {
     expect(count).toBeGreaterThan(2);
   });
 
+  test('a view of a subquery has the catalog of the one around it that it is compared with', async () => {
+    const counted = `SELECT t.table_name, (SELECT count(*) FROM information_schema.columns c
+      WHERE c.table_catalog = t.table_catalog AND c.table_name = t.table_name) FROM information_schema.tables t`;
+    expect(await rows(`${counted} WHERE t.table_catalog = '${OTHER}'`)).toEqual([['far', 1]]);
+    expect(await rows(`${counted} WHERE t.table_catalog IN (NULL, '${OTHER}')`)).toEqual([['far', 1]]);
+  });
+
   test('a parameter picks the catalog', async () => {
     const session = randomUUID();
     await rows('PREPARE p AS SELECT table_name FROM information_schema.tables WHERE table_catalog = $1', session);
@@ -204,6 +211,28 @@ describe('a view is an ordinary table', () => {
       );
     expect(asText(await rows(sql))).toEqual(asText(expected as Json[][]));
     instance.closeSync();
+  });
+
+  test('columns by their places, by new names and as rows, which name none of them', async () => {
+    const names = [['m'], ['t'], ['v']];
+    expect(await rows(`SELECT #3 FROM information_schema.tables WHERE ${here} ORDER BY 1`)).toEqual(names);
+    const renamed = `SELECT c FROM information_schema.tables AS x(a, b, c) WHERE b = '${SCHEMA}' ORDER BY 1`;
+    expect(await rows(renamed)).toEqual(names);
+    const asRow = `SELECT x['table_name'] FROM (SELECT t AS x FROM information_schema.tables t WHERE ${here}) ORDER BY 1`;
+    expect(await rows(asRow)).toEqual(names);
+    expect(await rows(`SELECT #1 IS NULL, #2 IS NULL FROM lake.${SCHEMA}."t$snapshots"`)).toEqual([[false, false]]);
+  });
+
+  test('questions that differ in names alone share what was planned, and have answers of their own', async () => {
+    const ask = (catalog: string, schema: string, name: string): string =>
+      `SELECT table_catalog, column_name FROM information_schema.columns WHERE table_catalog = '${catalog}' AND table_schema = '${schema}' AND table_name = '${name}' AND ordinal_position = 1`;
+    for (let i = 0; i < 3; i += 1) {
+      expect(await rows(ask('lake', SCHEMA, 't'))).toEqual([['lake', 'id']]);
+      expect(await rows(ask(OTHER, 'away', 'far'))).toEqual([[OTHER, 'a']]);
+      expect(await rows(ask('lake', SCHEMA, 'm'))).toEqual([['lake', 'part']]);
+      expect(await rows(ask(OTHER, SCHEMA, 't'))).toEqual([]);
+      expect(await rows(ask('nowhere', SCHEMA, 't'))).toEqual([]);
+    }
   });
 
   test('CREATE TABLE AS, EXPLAIN, and a view of its own', async () => {

@@ -4,11 +4,14 @@ import { must } from '#shared/must.ts';
 import { skein } from '#test/support/cluster.ts';
 import { HostCluster, urlOf } from '#test/support/host-cluster.ts';
 import type { NamespacedService } from '#test/support/namespaced-service.ts';
+import { chosenFaults } from '#test/support/host-faults.ts';
 import { HostClient, NumberedLoad } from '#test/support/numbered-load.ts';
+import { fixedSeed } from '#test/support/seed.ts';
+import { underFault } from '#test/support/under-fault.ts';
 
 /**
  * A cluster of eight hosts, each a network namespace, of which one after another falls silent: its packets vanish, without a refusal or a
- * reset. Reads and numbered writes go on meanwhile. It needs root.
+ * reset. Reads and numbered writes go on meanwhile. Every pair of hosts, and longer: host-faults.full.test.ts. It needs root.
  */
 
 const TABLE = 'lake."default".numbered';
@@ -29,7 +32,7 @@ beforeAll(async () => {
   client = await HostClient.open(cluster);
   await vi.waitFor(async () => expect(await client.ask('SELECT 1')).toEqual({ rows: [[1]] }), { timeout: 30_000 });
   expect(await client.ask(`CREATE TABLE ${TABLE} (n BIGINT)`)).toMatchObject({ rows: expect.anything() });
-  load = new NumberedLoad(client, TABLE);
+  load = new NumberedLoad(client, TABLE, client.staying());
 }, 180_000);
 
 afterAll(async () => {
@@ -140,6 +143,12 @@ test.skipIf(!isRoot)(
     expect(seen.writes).toBeGreaterThan(0);
   },
   90_000,
+);
+
+test.skipIf(!isRoot).each(chosenFaults(fixedSeed()))(
+  '$name: clients are told the truth, and served again when it is over',
+  (fault) => underFault({ cluster, client, load }, fault),
+  150_000,
 );
 
 test.skipIf(!isRoot)(

@@ -61,6 +61,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/arrow-results.test.ts',
   'test/cluster/between-machines.test.ts',
   'test/cluster/change-kills.test.ts',
+  'test/cluster/cluster-page.test.ts',
   'test/cluster/copy-formats.test.ts',
   'test/cluster/copy-into.test.ts',
   'test/cluster/copy-parts.test.ts',
@@ -106,6 +107,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/conformance/scope-matrix.test.ts',
   'test/oracle/oracle.test.ts',
   'test/plan/shapes.system.test.ts',
+  'test/simulation/lead.test.ts',
   'test/simulation/leases.test.ts',
   'test/simulation/workload-all.test.ts',
   'test/slt/duckdb-reports.test.ts',
@@ -134,6 +136,7 @@ export const SIEGE_SUITES: readonly string[] = [
 ]
   .map((name) => `test/attack/${name}.timed.test.ts`)
   .concat(
+    'catalog/principal/hashes.timed.test.ts',
     'catalog/webhook/webhook-watchers.timed.test.ts',
     'coordinator/planner/planner-pool.timed.test.ts',
     'shared/thread/idle-memory.timed.test.ts',

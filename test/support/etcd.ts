@@ -15,6 +15,8 @@ export type Etcd = AsyncDisposable & {
   keys(prefix: string): Promise<readonly string[]>;
   put(key: string, value: string): Promise<void>;
   remove(key: string): Promise<void>;
+  /** Stops the process from running, or lets it run again. */
+  freeze(isFrozen: boolean): void;
 };
 
 const START_TIMEOUT_MS = 20_000;
@@ -93,6 +95,7 @@ export async function startEtcd({ member, tls, ...settings }: EtcdSettings = {})
     keys: (prefix) => client.getAll().prefix(prefix).keys(),
     put: async (key, value) => void (await client.put(key).value(value)),
     remove: async (key) => void (await client.delete().key(key)),
+    freeze: (isFrozen) => void child.kill(isFrozen ? 'SIGSTOP' : 'SIGCONT'),
     [Symbol.asyncDispose]: async () => {
       client.close();
       files?.[Symbol.dispose]();

@@ -2,7 +2,6 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mintToken } from '#cli/catalog-rpc.ts';
-import { TcpProxy } from '#test/chaos/tcp-proxy.ts';
 import { defaultConfig } from '#shared/config/config-schema.ts';
 import { openChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { silentLogger } from '#shared/log/logger.ts';
@@ -11,7 +10,7 @@ import { settingsEnv } from './cluster.ts';
 import { startEtcd, type Etcd } from './etcd.ts';
 import { NamespacedService } from './namespaced-service.ts';
 import { WorkerNetwork, type NetworkMember } from './network-namespaces.ts';
-import { startTestPostgres } from './postgres.ts';
+import { startTestPostgres, type TestPostgres } from './postgres.ts';
 
 const SECRET = 'the-secret-of-the-cluster-of-hosts';
 const METRICS_TOKEN = 'metrics-of-the-hosts';
@@ -20,8 +19,8 @@ const COORDINATORS = 2;
 const WORKERS = 2;
 
 /**
- * A cluster of hosts, each a network namespace on one bridge: etcd, two catalogs, two coordinators, two workers; mutual TLS, a shared `file:`
- * warehouse, and Postgres on the machine itself. It needs root.
+ * A cluster of hosts, each a network namespace on one bridge: Postgres, etcd, two catalogs, two coordinators, two workers; mutual TLS and a
+ * shared `file:` warehouse. It needs root.
  */
 export class HostCluster implements AsyncDisposable {
   readonly catalogs: NamespacedService[] = [];
@@ -29,6 +28,8 @@ export class HostCluster implements AsyncDisposable {
   readonly workers: NamespacedService[] = [];
   readonly etcd: Etcd;
   readonly etcdHost: NetworkMember;
+  readonly postgres: TestPostgres;
+  readonly postgresHost: NetworkMember;
   /** Environment of a command of the operator's. */
   readonly operator: Readonly<Record<string, string>>;
   readonly #operatorTls: TlsSettings;
@@ -37,12 +38,16 @@ export class HostCluster implements AsyncDisposable {
   private constructor(parts: {
     readonly etcd: Etcd;
     readonly etcdHost: NetworkMember;
+    readonly postgres: TestPostgres;
+    readonly postgresHost: NetworkMember;
     readonly operator: Readonly<Record<string, string>>;
     readonly operatorTls: TlsSettings;
     readonly stack: AsyncDisposableStack;
   }) {
     this.etcd = parts.etcd;
     this.etcdHost = parts.etcdHost;
+    this.postgres = parts.postgres;
+    this.postgresHost = parts.postgresHost;
     this.operator = parts.operator;
     this.#operatorTls = parts.operatorTls;
     this.#stack = parts.stack;
@@ -56,13 +61,8 @@ export class HostCluster implements AsyncDisposable {
     const folder = await mkdtemp(join(tmpdir(), 'skein-hosts-'));
     if (process.env['KEEP_HOSTS'] === undefined)
       stack.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
-    const postgres = stack.use(await startTestPostgres());
-    const { port } = new URL(postgres.url);
-    const proxy = await TcpProxy.listen(
-      { host: network.hostAddress, port: 0 },
-      { host: '127.0.0.1', port: Number(port) },
-    );
-    stack.use(proxy);
+    const postgresHost = await network.add();
+    const postgres = stack.use(await startTestPostgres({ member: postgresHost }));
     const certificates = stack.use(await TestCertificates.make());
     const operatorTls = await certificates.issue('operator', ['operator']);
     const etcdHost = await network.add();
@@ -87,10 +87,10 @@ export class HostCluster implements AsyncDisposable {
     };
     await mkdir(join(folder, 'warehouse'));
     const operator = { ...shared, ...settingsEnv(operatorTls), SKEIN_DATA_DIR: join(folder, 'operator') };
-    const made = new HostCluster({ etcd, etcdHost, operator, operatorTls, stack: stack.move() });
+    const places = { etcd, etcdHost, postgres, postgresHost };
+    const made = new HostCluster({ ...places, operator, operatorTls, stack: stack.move() });
     try {
-      const database = postgres.url.replace(`127.0.0.1:${port}`, `${network.hostAddress}:${proxy.port}`);
-      await made.#startServices(hosts, { folder, shared, database, certificates });
+      await made.#startServices(hosts, { folder, shared, database: postgres.url, certificates });
     } catch (error) {
       await made[Symbol.asyncDispose]();
       throw error;

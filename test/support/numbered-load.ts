@@ -4,12 +4,16 @@ import type { NamespacedService } from './namespaced-service.ts';
 
 type Answer = { readonly rows: readonly (readonly unknown[])[] };
 /** How a statement ended: its rows, the code of its error, or no answer at all. */
-type End = Answer | { readonly code: string };
+export type End = Answer | { readonly code: string };
 
 /** A client gives a statement up after so long; the statement itself has less. */
 const STATEMENT_MS = 15_000;
 const GIVE_UP_MS = STATEMENT_MS + 10_000;
 const NO_ANSWER = 'NO_ANSWER';
+/** No answer within the time of a statement and 10 s more, of a coordinator that answers else. */
+const LATE = 'LATE';
+/** Pause between two writes at a coordinator that may not lead. */
+const STUBBORN_PAUSE_MS = 200;
 /** Time for a connection to begin: hosts that are silent refuse nothing. */
 const LOOK_MS = 1_000;
 
@@ -39,22 +43,34 @@ export class HostClient {
     const done = new AbortController();
     const watching = this.#leaveWhenReplaced(at, gone, done.signal);
     try {
+      const end = await this.#askAt(at, sql, gone.signal);
+      if ('code' in end && (end.code === 'NOT_ACTIVE' || end.code === NO_ANSWER)) this.#at = undefined;
+      return end;
+    } finally {
+      done.abort();
+      await watching;
+    }
+  }
+
+  /** For each coordinator a client that never leaves it. */
+  staying(): readonly ((sql: string) => Promise<End>)[] {
+    return this.#cluster.coordinators.map((at) => (sql) => this.#askAt(at, sql));
+  }
+
+  /** Asks one coordinator, whether it leads or not. */
+  async #askAt(at: NamespacedService, sql: string, left?: AbortSignal): Promise<End> {
+    const late = AbortSignal.timeout(GIVE_UP_MS);
+    try {
       const response = await fetch(`${urlOf(at)}/api/query`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', authorization: `Bearer ${this.#token}` },
         body: JSON.stringify({ sql, timeout_ms: STATEMENT_MS }),
-        signal: AbortSignal.any([gone.signal, AbortSignal.timeout(GIVE_UP_MS)]),
+        signal: left === undefined ? late : AbortSignal.any([left, late]),
       });
       const body = (await response.json()) as { readonly rows?: Answer['rows']; readonly error?: string };
-      if (body.rows !== undefined) return { rows: body.rows };
-      if (body.error === 'NOT_ACTIVE') this.#at = undefined;
-      return { code: body.error ?? NO_ANSWER };
+      return body.rows === undefined ? { code: body.error ?? NO_ANSWER } : { rows: body.rows };
     } catch {
-      this.#at = undefined;
-      return { code: NO_ANSWER };
-    } finally {
-      done.abort();
-      await watching;
+      return { code: late.aborted && (await lives(at)) ? LATE : NO_ANSWER };
     }
   }
 
@@ -66,21 +82,31 @@ export class HostClient {
       const isStill = leader === undefined || leader === at;
       if (isStill) continue;
       // One that has handed over ends its statements: only one that is silent is left.
-      const lives = await fetch(`${urlOf(at)}/health`, { signal: AbortSignal.timeout(LOOK_MS) }).then(
-        () => true,
-        () => false,
-      );
-      if (!lives) gone.abort();
+      if (!(await lives(at))) gone.abort();
     }
   }
 }
 
-/** Reads and writes that go on while hosts fall silent: each write inserts the next number. */
+const lives = (at: NamespacedService): Promise<boolean> =>
+  fetch(`${urlOf(at)}/health`, { signal: AbortSignal.timeout(LOOK_MS) }).then(
+    () => true,
+    () => false,
+  );
+
+/** Errors of a write that may have happened. */
+const UNKNOWN: ReadonlySet<string> = new Set(['COMMIT_STATE_UNKNOWN', NO_ANSWER, LATE]);
+
+/**
+ * Reads and writes that go on while hosts fall silent: each write inserts another number. Beside a client that goes where the lead goes,
+ * others may stay at a coordinator each, to find two that both commit.
+ */
 export class NumberedLoad {
-  readonly #client: HostClient;
+  readonly #client: Pick<HostClient, 'ask'>;
   readonly #table: string;
   readonly #stop = new AbortController();
   readonly #running: Promise<unknown>;
+  #order: number[] = [];
+  #next = 0;
   readonly #acknowledged = new Set<number>();
   readonly #unknown = new Set<number>();
   /** Codes of errors, and how often each came. */
@@ -90,10 +116,20 @@ export class NumberedLoad {
   #answeredMs = performance.now();
   #outageMsMax = 0;
 
-  constructor(client: HostClient, table: string) {
+  /** @param stays clients that never leave their coordinator, whether it leads or not */
+  constructor(client: Pick<HostClient, 'ask'>, table: string, stays: readonly ((sql: string) => Promise<End>)[] = []) {
     this.#client = client;
     this.#table = table;
-    this.#running = Promise.all([this.#read(), this.#write()]);
+    this.#running = Promise.all([
+      this.#read(),
+      this.#write((sql) => this.#timed(sql), 50),
+      ...stays.map((ask) => this.#write(ask, STUBBORN_PAUSE_MS)),
+    ]);
+  }
+
+  /** Numbers that were acknowledged since `measure`, in the order of that. */
+  get order(): readonly number[] {
+    return this.#order;
   }
 
   get outageMsMax(): number {
@@ -107,6 +143,7 @@ export class NumberedLoad {
   /** Forgets what was measured so far. */
   measure(): void {
     this.errors.clear();
+    this.#order = [];
     this.statementMsMax = 0;
     this.#outageMsMax = 0;
     this.#answeredMs = performance.now();
@@ -149,13 +186,18 @@ export class NumberedLoad {
     }
   }
 
-  async #write(): Promise<void> {
-    for (let n = 0; !this.#stop.signal.aborted; n++) {
-      const end = await this.#timed(`INSERT INTO ${this.#table} VALUES (${n})`);
-      if ('rows' in end) this.#acknowledged.add(n);
+  async #write(ask: (sql: string) => Promise<End>, pauseMs: number): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      const n = this.#next++;
+      const end = await ask(`INSERT INTO ${this.#table} VALUES (${n})`);
+      if ('rows' in end) {
+        this.#acknowledged.add(n);
+        this.#order.push(n);
+      }
       // Only these leave open whether it happened; after any other error it has not.
-      else if (end.code === 'COMMIT_STATE_UNKNOWN' || end.code === NO_ANSWER) this.#unknown.add(n);
-      await sleep(50);
+      else if (UNKNOWN.has(end.code)) this.#unknown.add(n);
+      if ('code' in end && end.code === LATE) this.errors.set(LATE, (this.errors.get(LATE) ?? 0) + 1);
+      await sleep(pauseMs);
     }
   }
 }

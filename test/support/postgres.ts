@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { must } from '#shared/must.ts';
+import type { NetworkMember } from './network-namespaces.ts';
 import { childrenOf, isRunning } from './child-processes.ts';
 
 /** A real Postgres of a test, in a folder of its own. */
@@ -14,6 +15,8 @@ export type TestPostgres = {
   readonly url: string;
   /** Ends every process of the server with SIGKILL. None of them is left when this resolves. */
   kill(): Promise<void>;
+  /** Stops every process of the server from running, or lets them run again. */
+  freeze(isFrozen: boolean): Promise<void>;
   /** Starts it again on the same port and data. */
   start(): Promise<void>;
   /** Stops it and deletes its folder. */
@@ -43,6 +46,8 @@ type PostgresOptions = {
   readonly connectionsMax?: number;
   /** More settings of the server, each `name=value`. */
   readonly settings?: readonly string[];
+  /** The network namespace that it runs in, with an address of its own; the host reaches it there. */
+  readonly member?: NetworkMember;
 };
 
 /**
@@ -52,6 +57,7 @@ type PostgresOptions = {
 export async function startTestPostgres({
   connectionsMax = 100,
   settings: more = [],
+  member,
 }: PostgresOptions = {}): Promise<TestPostgres> {
   const folder = await mkdtemp(join(tmpdir(), 'skein-pg-'));
   const dataDir = join(folder, 'data');
@@ -62,14 +68,16 @@ export async function startTestPostgres({
   if (isRoot()) for (const path of [folder, dataDir, passwordFile]) chownSync(path, NOBODY_UID, NOBODY_UID);
   await chmod(dataDir, 0o700);
   const initOptions = ['--locale=C.UTF-8', '--encoding=UTF8', '--no-sync', '--auth=scram-sha-256'];
+  const host = member?.address ?? '127.0.0.1';
   await run([binaries.initdb, '-D', dataDir, '-U', 'postgres', `--pwfile=${passwordFile}`, ...initOptions]);
 
+  appendFileSync(join(dataDir, 'pg_hba.conf'), `host all all ${host}/24 scram-sha-256\n`);
   const port = await freePort();
-  const url = `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`;
+  const url = `postgres://postgres:${PASSWORD}@${host}:${port}/postgres`;
   let server: ChildProcess | undefined;
   const start = async (): Promise<void> => {
     const settings = [
-      `listen_addresses=127.0.0.1`,
+      `listen_addresses=${host}`,
       `unix_socket_directories=`,
       'fsync=off',
       `max_connections=${connectionsMax}`,
@@ -77,7 +85,7 @@ export async function startTestPostgres({
     ];
     const command = [binaries.postgres, '-D', dataDir, '-p', String(port), ...settings.flatMap((s) => ['-c', s])];
     for (let attempt = 1; ; attempt++) {
-      server = launch(command);
+      server = launch(command, member);
       if (await isUp(url, server)) return;
       if (attempt === START_ATTEMPTS_MAX) throw new Error(`postgres ended ${attempt} times before it answered`);
       await sleep(START_RETRY_MS);
@@ -98,12 +106,20 @@ export async function startTestPostgres({
     await end('SIGKILL');
     while (children.some(isRunning)) await sleep(5);
   };
+  const freeze = async (isFrozen: boolean): Promise<void> => {
+    const pid = must(server?.pid, 'the server runs');
+    const signal = isFrozen ? 'SIGSTOP' : 'SIGCONT';
+    process.kill(pid, signal);
+    for (const child of await childrenOf(pid)) process.kill(child, signal);
+  };
   await start();
   return {
     url,
     start,
     kill,
+    freeze,
     async [Symbol.asyncDispose]() {
+      if (server?.exitCode === null) await freeze(false).catch(() => undefined);
       await end('SIGINT');
       await rm(folder, { recursive: true, force: true });
     },
@@ -112,8 +128,9 @@ export async function startTestPostgres({
 
 const isRoot = (): boolean => process.getuid?.() === 0;
 
-function launch(command: readonly string[]): ChildProcess {
-  const [file = '', ...args] = isRoot() ? [...AS_NOBODY, ...command] : command;
+function launch(command: readonly string[], member?: NetworkMember): ChildProcess {
+  const where = member === undefined ? [] : ['ip', 'netns', 'exec', member.name];
+  const [file = '', ...args] = isRoot() ? [...where, ...AS_NOBODY, ...command] : command;
   return spawn(file, args, { stdio: 'ignore', cwd: '/' });
 }
 

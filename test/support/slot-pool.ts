@@ -21,10 +21,10 @@ export const makeSlotPool = ({ idle, sparesMax, spillDir, outputBufferBytes, ...
       rowCacheBytes: 2 ** 24,
       copies: null,
       objects: {
-        folder: join(spillDir, 'objects'),
+        keptFolder: join(spillDir, 'kept'),
+        heldFolder: join(spillDir, 'held'),
         bytesMax: 0,
         holes: 'poisoned',
-        beside: join(spillDir, 'copies'),
       },
     },
     onReads: () => undefined,

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { TaskSpec } from '#proto/task.ts';
 import type { ErrorCode, SkeinError } from '#shared/error.ts';
+import type { KeptObject } from './kept-objects.ts';
 import { CopyTable, copyKey, copyName, tenantFolder, type HeldCopy } from './copy-table.ts';
 
 /** How a slot finds the copies: the memory of the table, the folder of the copies' folders, and the smallest file that is copied. */
@@ -23,7 +24,9 @@ export type FileRead = {
 /** The messages of a slot's thread to the main thread. */
 export type ReadsMessage =
   | { readonly kind: 'reads'; readonly reads: readonly FileRead[] }
-  | { readonly kind: 'unreadable'; readonly keys: readonly string[] };
+  | { readonly kind: 'unreadable'; readonly keys: readonly string[] }
+  /** A task uses a kept copy of an object, which has so many bytes by now. */
+  | ({ readonly kind: 'object' } & KeptObject);
 
 /** Errors of files. */
 const FILE_ERRORS: ReadonlySet<ErrorCode> = new Set(['INVALID_TABLE_DATA', 'STORAGE_ERROR']);

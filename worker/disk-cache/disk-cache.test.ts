@@ -1,6 +1,16 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
@@ -9,6 +19,7 @@ import { silentLogger } from '#shared/log/logger.ts';
 import { must } from '#shared/must.ts';
 import { CopyReader, type CopiedFiles, type ReadsMessage } from './copied-files.ts';
 import { DiskCache, type DiskCacheOptions } from './disk-cache.ts';
+import { dataPath, journalOf, type KeptObject } from './kept-objects.ts';
 
 const MIB = 2 ** 20;
 
@@ -32,7 +43,15 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 function open(options: Partial<DiskCacheOptions> = {}): { cache: DiskCache; folder: string; reader: CopyReader } {
   const folder = mkdtempSync(join(dir, 'cache-'));
   const log = silentLogger;
-  const cache = new DiskCache({ folder, bytesMax: 64 * MIB, fileBytesMin: 1, unusedMs: 60_000, log, ...options });
+  const cache = new DiskCache({
+    folder,
+    keptFolder: join(folder, 'kept'),
+    bytesMax: 64 * MIB,
+    fileBytesMin: 1,
+    unusedMs: 60_000,
+    log,
+    ...options,
+  });
   caches.push(cache);
   const tell = (message: ReadsMessage): void => cache.take(message);
   return { cache, folder, reader: new CopyReader(must(cache.settings, 'it has copies'), tell) };
@@ -150,7 +169,14 @@ test('copies that nobody uses go', async () => {
 });
 
 test('without room for copies there are none', () => {
-  using cache = new DiskCache({ folder: dir, bytesMax: 0, fileBytesMin: 1, unusedMs: 1, log: silentLogger });
+  using cache = new DiskCache({
+    folder: dir,
+    keptFolder: join(dir, 'kept'),
+    bytesMax: 0,
+    fileBytesMin: 1,
+    unusedMs: 1,
+    log: silentLogger,
+  });
   expect(cache.settings).toBeNull();
 });
 
@@ -164,4 +190,85 @@ test('a folder that is gone ends nothing', async () => {
   mkdirSync(folder);
   await copied(cache, ['1.parquet']);
   expect(cache.count).toBe(1);
+});
+
+/** A kept object of a tenant, as a slot makes it. */
+function keep(folder: string, name: string, bytes: number, tenant = 'a'): KeptObject {
+  const path = dataPath(join(folder, 'kept', tenant, name), 'id');
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, Buffer.alloc(bytes));
+  writeFileSync(journalOf(path), 'journal');
+  return { key: `${tenant}/${name}`, tenant, path, bytes };
+}
+
+const note = (cache: DiskCache, object: KeptObject): void => cache.take({ kind: 'object', ...object });
+const isGone = (object: KeptObject): Promise<void> =>
+  vi.waitFor(
+    () => expect([existsSync(object.path), existsSync(journalOf(object.path))]).toEqual([false, false]),
+    5_000,
+  );
+
+test('objects have the same room; one that is read once takes nothing from those that are read often', async () => {
+  vi.useFakeTimers({ now: Date.now(), toFake: ['Date'] });
+  try {
+    const { cache, folder } = open({ bytesMax: 3 * MIB });
+    const often = keep(folder, 'often', 2 * MIB);
+    for (let i = 0; i < 4; i++) {
+      note(cache, often);
+      vi.setSystemTime(Date.now() + 2_000);
+    }
+    const once = keep(folder, 'once', 2 * MIB);
+    note(cache, once);
+    await isGone(once);
+    expect([cache.bytes, existsSync(often.path)]).toEqual([2 * MIB, true]);
+    // The one that nobody reads any more gives way.
+    vi.setSystemTime(Date.now() + 3_600_000);
+    const later = keep(folder, 'later', 2 * MIB);
+    note(cache, later);
+    await isGone(often);
+    expect([cache.bytes, existsSync(later.path)]).toEqual([2 * MIB, true]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('the tenant with most gives way to another one, but nothing that a task has in use', async () => {
+  const { cache, folder } = open({ bytesMax: 4 * MIB });
+  const [one, two] = [keep(folder, 'one', 2 * MIB), keep(folder, 'two', 2 * MIB)];
+  note(cache, one);
+  note(cache, two);
+  linkSync(one.path, join(folder, 'held-one'));
+  const other = keep(folder, 'other', MIB, 'b');
+  note(cache, other);
+  await isGone(two);
+  expect([existsSync(one.path), existsSync(other.path), cache.bytes]).toEqual([true, true, 3 * MIB]);
+  linkSync(other.path, join(folder, 'held-other'));
+  const more = keep(folder, 'more', 3 * MIB, 'b');
+  note(cache, more);
+  await isGone(more);
+});
+
+test('an object that has grown needs more room; objects of an earlier process are taken as far as there is room', async () => {
+  const { cache, folder } = open({ bytesMax: 4 * MIB });
+  const grown = keep(folder, 'grown', MIB);
+  note(cache, grown);
+  note(cache, { ...grown, bytes: 3 * MIB });
+  expect(cache.bytes).toBe(3 * MIB);
+  const next = new DiskCache({
+    folder,
+    keptFolder: join(folder, 'kept'),
+    bytesMax: 3 * MIB,
+    fileBytesMin: 1,
+    unusedMs: 1,
+    log: silentLogger,
+  });
+  caches.push(next);
+  const [early, late] = [keep(folder, 'early', 2 * MIB), keep(folder, 'late', 2 * MIB)];
+  utimesSync(early.path, 1, 1);
+  utimesSync(late.path, 2_000_000_000, 1);
+  await next.adopt();
+  expect([existsSync(early.path), existsSync(late.path), existsSync(grown.path)]).toEqual([false, true, true]);
+  expect(next.bytes).toBeLessThanOrEqual(3 * MIB + 8_192);
+  next.clear();
+  await isGone(late);
 });

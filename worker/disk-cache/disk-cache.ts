@@ -1,15 +1,17 @@
 import { statfsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
+import { unreachable } from '#shared/must.ts';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '#shared/log/logger.ts';
 import { makePrivateFolder } from '#shared/storage/private-folder.ts';
-import { chooseVictims } from './choose-victims.ts';
+import { chooseVictims, type Newcomer } from './choose-victims.ts';
 import { Copier } from './copier.ts';
 import type { CopyReply, CopyRequest } from './copy-file.ts';
 import { COPIES_MAX, CopyTable, copyName, tenantFolder } from './copy-table.ts';
 import type { CopySettings, FileRead, ReadsMessage } from './copied-files.ts';
+import { hasSecondName, keptObjects, removeKept, type KeptObject } from './kept-objects.ts';
 import { addReads, countRead, type ReadRate } from './read-rate.ts';
 
 /** One copy takes at most 1/COPY_SHARE of the cache. */
@@ -30,6 +32,8 @@ const NEVER_READ: ReadRate = { reads: 0, atMs: 0 };
 
 export type DiskCacheOptions = {
   readonly folder: string;
+  /** The folder of kept copies of objects. */
+  readonly keptFolder: string;
   /** Bytes of all copies; 0 = none are made. */
   readonly bytesMax: number;
   /** Smaller files are not copied. */
@@ -39,10 +43,13 @@ export type DiskCacheOptions = {
   readonly log: Logger;
 };
 
-/** `place`: its place in the table; `rate`: how often it is read, with the first `uses` uses that the table has counted. */
+/**
+ * A copy without compression, or of an object. `place`: that of the first kind in the table; `rate`: how often it is read, with the first
+ * `uses` uses that the table has counted; `tenant`: the folder of its tenant.
+ */
 type Copy = {
   readonly key: string;
-  readonly place: number;
+  readonly place: number | null;
   readonly tenant: string;
   readonly bytes: number;
   readonly path: string;
@@ -56,6 +63,8 @@ type Seen = { readonly queryId: string; readonly rate: ReadRate; readonly copyBy
  * Copies of data files without compression, on the worker's own disk: unpacking takes a third of the time of a query that reads files from
  * memory, and each of them does it again. A file is copied beside the queries, at a low priority, when a second query has read it; from
  * then on `read_parquet` is given the copy's path (`copied-files.ts`). Files of a table never change once written, so no copy becomes old.
+ *
+ * Copies of objects of buckets (`kept-objects.ts`) have the same room. The slots make them, and tell of them when they are there.
  */
 export class DiskCache implements Disposable {
   readonly #options: DiskCacheOptions;
@@ -99,8 +108,49 @@ export class DiskCache implements Disposable {
 
   /** Takes notice of files that a task reads and that have no copy, or of copies that it could not read. */
   take(message: ReadsMessage): void {
-    if (message.kind === 'reads') for (const read of message.reads) this.#noteRead(read);
-    else this.#giveUp(message.keys);
+    switch (message.kind) {
+      case 'reads':
+        for (const read of message.reads) this.#noteRead(read);
+        return;
+      case 'unreadable':
+        return this.#giveUp(message.keys);
+      case 'object':
+        return this.#noteObject(message);
+      default:
+        return unreachable(message);
+    }
+  }
+
+  /** Takes the objects that an earlier process has kept, those that were used last, as far as there is room. */
+  async adopt(): Promise<void> {
+    for (const object of await keptObjects(this.#options.keptFolder)) {
+      const isDouble = this.#copies.has(object.key);
+      if (isDouble || this.bytes + object.bytes > this.#options.bytesMax) await removeKept(object.path);
+      else this.#setObject(object, { reads: 1, atMs: Date.now() });
+    }
+  }
+
+  #setObject({ key, tenant, path, bytes }: KeptObject, rate: ReadRate): void {
+    this.#copies.set(key, { key, place: null, tenant, bytes, path, rate, uses: 0 });
+  }
+
+  /** An object is read; it stays if it is read more often than others whose room it takes. */
+  #noteObject(object: KeptObject): void {
+    const { key, tenant, path, bytes } = object;
+    const known = this.#copies.get(key);
+    const rate = countRead(known?.rate ?? this.#seen.get(key)?.rate ?? NEVER_READ, Date.now());
+    if (known !== undefined && known.path === path && known.bytes >= bytes) {
+      known.rate = rate;
+      return;
+    }
+    this.#copies.delete(key);
+    const victims = this.#hasDisk() ? this.#roomFor({ tenant, bytes, reads: rate.reads }) : undefined;
+    if (victims?.every((copy) => this.#remove(copy)) === true) {
+      this.#setObject(object, rate);
+      return;
+    }
+    this.#remember(key, rate, bytes);
+    this.#delete(path, 'object');
   }
 
   #noteRead(read: FileRead): void {
@@ -127,7 +177,7 @@ export class DiskCache implements Disposable {
       this.#copying = next.key;
       // A copy that was never made hardly has fewer bytes than the packed file.
       const bytes = this.#seen.get(next.key)?.copyBytes ?? next.sizeBytes;
-      const hasRoom = this.#roomFor(next, bytes) !== undefined && this.#hasDisk();
+      const hasRoom = this.#roomFor(this.#newcomer(next, bytes)) !== undefined && this.#hasDisk();
       if (hasRoom) await this.#copy(next);
       else this.#refuse(next.key, NO_ROOM_MS);
       // Looking for room is work, and the files may be many.
@@ -161,11 +211,12 @@ export class DiskCache implements Disposable {
       this.#delete(`${path}.tmp`);
       return;
     }
-    const victims = this.#roomFor(wanted, reply.bytes);
+    const victims = this.#roomFor(this.#newcomer(wanted, reply.bytes));
     if (victims?.every((copy) => this.#remove(copy)) === true) {
       const place = this.#table.add(wanted.key, serial, Date.now());
       if (place !== undefined) {
-        const { key, tenant } = wanted;
+        const { key } = wanted;
+        const tenant = tenantFolder(wanted.tenant);
         this.#copies.set(key, { key, place, tenant, bytes: reply.bytes, path, rate: this.#rateOf(key), uses: 0 });
         return;
       }
@@ -194,16 +245,27 @@ export class DiskCache implements Disposable {
     }
   }
 
-  /** The copies that make room for one of so many bytes; undefined when it is not to be kept. */
-  #roomFor({ key, tenant }: FileRead, bytes: number): readonly Copy[] | undefined {
+  #newcomer({ key, tenant }: FileRead, bytes: number): Newcomer {
+    return { tenant: tenantFolder(tenant), bytes, reads: this.#rateOf(key).reads };
+  }
+
+  /** The copies that make room for a new one; undefined when it is not to be kept. */
+  #roomFor(newcomer: Newcomer): readonly Copy[] | undefined {
+    const { bytesMax } = this.#options;
+    const objects = this.#copies.values().reduce((sum, { place }) => sum + (place === null ? 1 : 0), 0);
+    const copies = this.#copies.size - objects;
+    if (this.bytes + newcomer.bytes <= bytesMax && copies < COPIES_MAX) return [];
     const residents = Array.from(this.#copies.values(), (copy) => {
       this.#countUses(copy);
-      const { place, rate } = copy;
-      return { copy, tenant: copy.tenant, bytes: copy.bytes, reads: rate.reads, isHeld: this.#table.isHeld(place) };
+      return { copy, tenant: copy.tenant, bytes: copy.bytes, reads: copy.rate.reads, isHeld: this.#isHeld(copy) };
     });
-    const limits = { bytesMax: this.#options.bytesMax, countMax: COPIES_MAX };
-    const victims = chooseVictims(residents, { tenant, bytes, reads: this.#rateOf(key).reads }, limits);
+    // Only copies without compression have a place in the table.
+    const victims = chooseVictims(residents, newcomer, { bytesMax, countMax: COPIES_MAX + objects });
     return victims?.map(({ copy }) => copy);
+  }
+
+  #isHeld({ place, path }: Copy): boolean {
+    return place === null ? hasSecondName(path) : this.#table.isHeld(place);
   }
 
   /** How often a file without a copy is read now. */
@@ -213,7 +275,7 @@ export class DiskCache implements Disposable {
 
   /** Brings the rate of a copy up to now. */
   #countUses(copy: Copy): void {
-    const uses = this.#table.uses(copy.place);
+    const uses = copy.place === null ? 0 : this.#table.uses(copy.place);
     copy.rate = addReads(copy.rate, uses - copy.uses, Date.now());
     copy.uses = uses;
   }
@@ -231,16 +293,16 @@ export class DiskCache implements Disposable {
   #remove(copy: Copy): boolean {
     const { key, place, path } = copy;
     this.#countUses(copy);
-    if (!this.#table.remove(place)) return false;
+    if (place !== null && !this.#table.remove(place)) return false;
     this.#copies.delete(key);
     this.#remember(key, copy.rate, copy.bytes);
-    this.#delete(path);
+    this.#delete(path, place === null ? 'object' : 'copy');
     return true;
   }
 
   /** Does not wait: the system takes 0.2 s to delete a file of 600 MB. */
-  #delete(path: string): void {
-    rm(path, { force: true }).catch((error: unknown) => {
+  #delete(path: string, kind: 'copy' | 'object' = 'copy'): void {
+    (kind === 'object' ? removeKept(path) : rm(path, { force: true })).catch((error: unknown) => {
       this.#options.log.warn({ err: error, path }, 'a copy of a data file cannot be deleted');
     });
   }
@@ -249,11 +311,12 @@ export class DiskCache implements Disposable {
     const nowMs = Date.now();
     for (const copy of this.#copies.values()) {
       this.#countUses(copy);
-      if (nowMs - this.#table.usedMs(copy.place) > this.#options.unusedMs) this.#remove(copy);
+      const { place } = copy;
+      if (place !== null && nowMs - this.#table.usedMs(place) > this.#options.unusedMs) this.#remove(copy);
     }
   }
 
-  /** Removes the copies that nobody reads at this moment. @returns their bytes */
+  /** Removes the copies that nobody reads at this moment, and all of objects. @returns their bytes */
   clear(): number {
     let bytes = 0;
     for (const copy of this.#copies.values()) if (this.#remove(copy)) bytes += copy.bytes;

@@ -7,6 +7,7 @@ import type { StorageUse } from '#shared/storage/storage-use.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import type { ObjectCopy, WantedBytes } from './object-copy.ts';
 import type { ObjectName } from './object-folder.ts';
+import { HeldSpill } from './held-spill.ts';
 import { openObject, type OpenedObject, type SlotObject, type SlotObjects } from './slot-objects.ts';
 
 /** Objects that are fetched at once for one task. */
@@ -23,7 +24,14 @@ export type WantedObject = {
 };
 
 /** The table that refers to objects, and the right to read them. */
-type Owner = Pick<ScanSpec, 'tableUuid' | 'credential' | 'files'>;
+type Owner = Pick<ScanSpec, 'tableName' | 'tableUuid' | 'credential' | 'files'>;
+
+type HeldOptions = {
+  readonly tenant: TenantId;
+  /** Bytes of objects that are not kept in the cache. */
+  readonly spillBytesMax: number;
+  readonly use?: StorageUse;
+};
 
 type Held = {
   readonly name: string;
@@ -39,13 +47,15 @@ export class HeldObjects implements AsyncDisposable {
   /** The signal, keys and repeats that the task lends to its storages. */
   readonly use: StorageUse;
   readonly #slot: SlotObjects;
+  readonly #spill: HeldSpill;
   readonly #tenantFolder: string;
   /** By location. */
   readonly #held = new Map<string, Held>();
   readonly #files = new Map<Owner['files'], ReadonlyMap<string, WantedObject>>();
   #tailBytes = 0;
 
-  constructor(slot: SlotObjects, { tenant, use = {} }: { readonly tenant: TenantId; readonly use?: StorageUse }) {
+  constructor(slot: SlotObjects, { tenant, spillBytesMax, use = {} }: HeldOptions) {
+    this.#spill = new HeldSpill(spillBytesMax);
     this.#slot = slot;
     this.#tenantFolder = digest(tenant);
     this.use = use;
@@ -61,7 +71,7 @@ export class HeldObjects implements AsyncDisposable {
     return this.#slot.wholeBytesMax;
   }
 
-  /** Brings objects here, as far as their storage is not of this machine. @throws FileNotFound, STORAGE_ERROR */
+  /** Brings objects here, as far as their storage is not of this machine. @throws FileNotFound, STORAGE_ERROR, SPILL_LIMIT */
   async fetch(signal: AbortSignal, objects: readonly WantedObject[], owner: Owner): Promise<void> {
     if (owner.credential.kind === 'none') return;
     let next = 0;
@@ -83,6 +93,12 @@ export class HeldObjects implements AsyncDisposable {
     const { wanted } = object;
     held.copy = await held.object.fetch(signal, { storage, location, opened: held.opened, wanted });
     this.#forget(held);
+    this.#spill.add(held.copy, owner.tableName);
+  }
+
+  /** Bytes of the disk that the objects take beyond what the cache keeps: the task has so many fewer for its spill. */
+  get spilledBytes(): number {
+    return this.#spill.bytes;
   }
 
   #hold({ path, sizeBytes, etag = '' }: WantedObject, { tableUuid }: Owner): Held {

@@ -1,4 +1,4 @@
-import { constants, type Stats } from 'node:fs';
+import { constants } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import type { ByteRange } from '#proto/task.ts';
@@ -38,6 +38,11 @@ export class ObjectCopy {
   /** The bytes that are here. */
   get bytes(): number {
     return this.#here.bytes;
+  }
+
+  /** The path of its journal, while it is kept. */
+  get journal(): string | undefined {
+    return this.#journal?.path;
   }
 
   get isWhole(): boolean {
@@ -196,7 +201,3 @@ async function readAt(file: FileHandle, offset: number, length: number): Promise
   }
   return buffer.subarray(0, done);
 }
-
-/** Bytes of the disk that a file takes: holes take none. */
-export const bytesOnDisk = ({ blocks }: Pick<Stats, 'blocks'>): number => blocks * BLOCK_BYTES;
-const BLOCK_BYTES = 512;

@@ -42,6 +42,7 @@ export class SlotObject {
         try {
           const isSame = from.opened?.facts.etag === copy.facts.etag;
           await copy.fetch(signal, { ...from, tail: isSame ? from.opened?.tail : undefined });
+          this.#folder.used(this.#name, copy);
           return copy;
         } catch (error) {
           // Another task may have its file open by now.
@@ -59,6 +60,7 @@ export class SlotObject {
     this.#copy = copy;
     await copy.fetch(signal, { ...from, tail });
     await this.#folder.keep(this.#name, copy);
+    this.#folder.used(this.#name, copy);
     return copy;
   }
 

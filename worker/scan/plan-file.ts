@@ -53,12 +53,19 @@ export type EqualityDelete = {
   readonly columns: readonly string[];
 };
 
+/** The reader of footers, and how many of a file's rows are wanted: any will do. */
+type FileTools = {
+  readonly readFooter: ReadFooter;
+  readonly needs: 'all' | 'some';
+  readonly rowsMax?: number;
+};
+
 /** Matches the file's columns with the scan's, and counts the rows and bytes to be read. @param needs whether all of a file is there for DuckDB, or only what the task needs */
 export async function planFile(
   signal: AbortSignal,
   scan: ScanSpec,
   file: ScanFile,
-  { readFooter, needs }: { readonly readFooter: ReadFooter; readonly needs: 'all' | 'some' },
+  { readFooter, needs, rowsMax = Infinity }: FileTools,
 ): Promise<PlannedFile> {
   checkRoots(scan, [file.path, ...file.deletes.map((one) => one.path)]);
   const footer = await readFooter(file);
@@ -67,9 +74,10 @@ export async function planFile(
   const source = columnSource(fields, file, misleadingColumns(footer, withoutNan));
   const groups = groupsOf(footer, file);
   const bounded = scan.predicate.kind === 'true' ? NONE : boundedColumns(fields, scan.columns);
-  const kept = await groupsThatMatch(signal, groups, (group) =>
+  const matching = await groupsThatMatch(signal, groups, (group) =>
     mayMatch(scan.predicate, (id) => statsOf(group, bounded.get(id), (field) => hasNoNan(field, footer, withoutNan))),
   );
+  const kept = needs === 'some' ? firstRows(matching, rowsMax) : matching;
   const readFields = fieldsRead(fields, scan, file);
   const leaves = readFields.flatMap(({ leaves: own }) =>
     Array.from({ length: own.end - own.first }, (_, i) => own.first + i),
@@ -100,6 +108,16 @@ export async function planFile(
       bytes: kept.reduce((sum, group) => sum + leaves.reduce((s, leaf) => s + (group.bytes[leaf] ?? 0), 0), 0),
     },
   };
+}
+
+/** The first row groups that have so many rows. */
+function firstRows(groups: readonly RowGroup[], rowsMax: number): readonly RowGroup[] {
+  let rows = 0;
+  return groups.filter((group) => {
+    const isWanted = rows < rowsMax;
+    rows += group.rows;
+    return isWanted;
+  });
 }
 
 /** Rejects files outside of the roots that the catalog allows for the table, even if a manifest names them. */

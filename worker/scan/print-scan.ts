@@ -68,12 +68,20 @@ export async function printScan(
   const { wholeBytesMax = Infinity } = tools;
   const plan = (file: ScanFile): Promise<PlannedFile> => {
     const isPart = file.sizeBytes > wholeBytesMax && !tools.open(file.path).isLocal;
-    return planFile(signal, scan, file, { readFooter: tools.readFooter, needs: isPart ? 'some' : 'all' });
+    return planFile(signal, scan, file, {
+      readFooter: tools.readFooter,
+      needs: isPart ? 'some' : 'all',
+      rowsMax: rowsLeft,
+    });
   };
-  for (let start = 0; start < scan.files.length; start += FOOTERS_AT_ONCE) {
+  let rowsLeft = rowsWanted(scan);
+  const step = rowsLeft === Infinity ? FOOTERS_AT_ONCE : 1;
+  for (let start = 0; start < scan.files.length && rowsLeft > 0; start += step) {
     signal.throwIfAborted();
-    const batch = scan.files.slice(start, start + FOOTERS_AT_ONCE);
-    files.push(...(await Promise.all(batch.map(plan))));
+    const batch = scan.files.slice(start, start + step);
+    const planned = await Promise.all(batch.map(plan));
+    files.push(...planned);
+    for (const { kept } of planned) rowsLeft -= kept.reduce((sum, { rows }) => sum + rows, 0);
   }
   const read = files.filter((file) => file.read);
   await tools.fetch?.(
@@ -103,6 +111,10 @@ export async function printScan(
     ...(cacheable === undefined ? {} : { cacheable }),
   };
 }
+
+/** Rows of a scan that are read of files with no deletes and for no predicate: there any will do for a LIMIT. */
+const rowsWanted = ({ rowsMax = Infinity, predicate, files }: ScanSpec): number =>
+  predicate.kind === 'true' && files.every(({ deletes }) => deletes.length === 0) ? rowsMax : Infinity;
 
 /** A deletion vector is read by itself. */
 const isFile = (one: ScanDelete): one is Exclude<ScanDelete, { kind: 'vector' }> => one.kind !== 'vector';

@@ -21,7 +21,7 @@ import { returnFreedMemory } from '../duckdb/library.ts';
 import { CachedScans } from '../row-cache/cached-scans.ts';
 import { RowCache } from '../row-cache/row-cache.ts';
 import { readProfile } from '../duckdb/profile.ts';
-import { CopyReader, type CopiedFiles } from '../disk-cache/copied-files.ts';
+import { CopyReader, type CopiedFiles, type ReadsMessage } from '../disk-cache/copied-files.ts';
 import { explainFailure } from './explain-failure.ts';
 import { InstancePool, type TaskInstance } from '../duckdb/instance-pool.ts';
 import { InterruptControl } from './interrupt-control.ts';
@@ -49,11 +49,9 @@ const settings = workerData as SlotSettings;
 const pool = new InstancePool(join(settings.spillDir, `slot-${threadId}`), settings.idle);
 const footers = new FooterCache();
 const rowCache = new RowCache(settings.rowCacheBytes);
-const copyReader =
-  settings.copies === null
-    ? undefined
-    : new CopyReader(settings.copies, (message) => parentPort?.postMessage(message, []));
-const slotObjects = new SlotObjects(new ObjectFolder(settings.objects, `slot-${threadId}`));
+const tell = (message: ReadsMessage): void => parentPort?.postMessage(message, []);
+const copyReader = settings.copies === null ? undefined : new CopyReader(settings.copies, tell);
+const slotObjects = new SlotObjects(new ObjectFolder(settings.objects, `slot-${threadId}`, tell));
 const channel = new ThreadChannel();
 const stamp = new QuantumStamp(settings.stamp);
 const thread = currentThread();
@@ -151,7 +149,7 @@ export async function runTask(job: SlotJob): Promise<void> {
     const spec = await decodeTask(job.spec);
     if (control.isWithdrawn) return;
     ranges = new RangeFiles(join(settings.spillDir, `ranges-${threadId}`), spec);
-    objects = new HeldObjects(slotObjects, { tenant: spec.tenant, use: keys.use });
+    objects = new HeldObjects(slotObjects, { tenant: spec.tenant, spillBytesMax: spec.spillLimitBytes, use: keys.use });
     const parts = { job, spec, control, output, ranges, objects, signal: abort.signal, mayCache: mayCache(spec) };
     const done = await prepareAndRun(parts, beganMs, (task) => {
       running = task;
@@ -258,7 +256,8 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
   let inputs: TaskInputs | undefined;
   try {
     inputs = stamp.during(job.job, () => {
-      configureInstance(instance, spec, { memoryBytes, threads });
+      const spillLimitBytes = Math.max(0, spec.spillLimitBytes - objects.spilledBytes);
+      configureInstance(instance, { ...spec, spillLimitBytes }, { memoryBytes, threads });
       return openInputs(instance, job, threads);
     });
     const { texts } = inputs;

@@ -23,7 +23,19 @@ export const isRolledBack = (error: unknown): boolean => /^(23|40(?!003))/.test(
 const CONNECTION_ERRORS = /^(08|53|57P0|57014|40001|40P01|25P03|25006)/;
 /** SQLSTATEs of text that Postgres cannot store: it contains a NUL or a lone surrogate. */
 const UNSTORABLE_TEXT = /^(22021|22P05|22P02)$/;
-const SOCKET_ERRORS = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT']);
+const SOCKET_ERRORS = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
+]);
 const POOL_MESSAGES = /timeout exceeded when trying to connect|Connection terminated|Client was closed|not queryable/i;
 
 /** Maps any thrown value to an error of the catalogue: an unreachable or overloaded Postgres is CATALOG_UNAVAILABLE. */

@@ -121,10 +121,10 @@ describe.each(['0', '8MiB'])('with a disk cache of %j', (diskCacheSize) => {
   test('a store that goes for five seconds and workers that die: no wrong row, no hang, right afterwards', async () => {
     const { proxy, minio, cluster } = store;
     const end = new AbortController();
-    let hurts = 0;
+    const hurts = { count: 0 };
     const hurt = async (): Promise<void> => {
       for (let i = 0; !end.signal.aborted; i++) {
-        hurts = i;
+        hurts.count = i;
         await sleep(4_000);
         if (i % 3 === 0) {
           process.kill(await cluster.pidOf('worker'), 'SIGKILL');
@@ -139,9 +139,9 @@ describe.each(['0', '8MiB'])('with a disk cache of %j', (diskCacheSize) => {
     proxy.set({ delayMs: 20, bytesPerSecond: 10e6 });
     const hurting = hurt();
     try {
-      while (hurts < HURTS_MIN) {
+      while (hurts.count < HURTS_MIN) {
         const { well, asked } = await work('hurt', 20);
-        process.stdout.write(`${well} of ${asked} statements right, hurt ${hurts} times\n`);
+        process.stdout.write(`${well} of ${asked} statements right, hurt ${hurts.count} times\n`);
       }
     } finally {
       end.abort();

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:http2';
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
@@ -88,6 +90,26 @@ describe('signing in', () => {
       code: status.UNAUTHENTICATED,
       message: expect.stringContaining(`[${state}] `) as string,
     });
+  });
+
+  test('a call without credentials ends before its message has come', async () => {
+    const connection = connect(url.replace('grpc+tcp', 'http'));
+    try {
+      const stream = connection.request({
+        ':method': 'POST',
+        ':path': '/arrow.flight.protocol.FlightService/GetFlightInfo',
+        'content-type': 'application/grpc',
+        te: 'trailers',
+      });
+      // The head of a message of 15 MiB, of which nothing follows.
+      const head = Buffer.alloc(5);
+      head.writeUInt32BE(15 * 2 ** 20, 1);
+      stream.write(head);
+      const [headers] = (await once(stream, 'response')) as [Record<string, string>];
+      expect(headers['grpc-status']).toBe(String(status.UNAUTHENTICATED));
+    } finally {
+      connection.destroy();
+    }
   });
 
   test('the password of the first start signs in, and so do id and secret of a client', async () => {

@@ -31,7 +31,7 @@ const DOMAIN = 'skein';
  * An error as the status of a call. The message begins with the SQLSTATE in brackets; `grpc-status-details-bin` is a google.rpc.Status with
  * an ErrorInfo of code, SQLSTATE, query id and place.
  */
-export function flightError(thrown: unknown): Partial<ServiceError> {
+export function flightError(thrown: unknown): Pick<ServiceError, 'code' | 'details' | 'metadata'> {
   const statement = thrown instanceof StatementFailure ? thrown : undefined;
   const error = statement?.error ?? SkeinError.of(thrown);
   const { grpc, sqlState } = ERRORS[error.code];

@@ -4,6 +4,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { Connections } from './connections.ts';
 import type { FlightDoor } from './flight-door.ts';
 import { flightHandlers, flightSqlDefinition } from './flight-service.ts';
+import { signInFirst } from './sign-in-first.ts';
 
 type Options = {
   readonly host: string;
@@ -32,6 +33,7 @@ export async function startFlight(options: Options): Promise<{ readonly port: nu
     'grpc.max_concurrent_streams': STREAMS_MAX,
     'grpc.max_connection_idle_ms': idleMs,
     'grpc.enable_channelz': 0,
+    interceptors: [signInFirst(door)],
   });
   server.addService(flightSqlDefinition(), flightHandlers(door));
   const injector = server.createConnectionInjector(credentials);

@@ -40,7 +40,7 @@ export function flightSqlDefinition(): ServiceDefinition {
   };
 }
 
-/** The methods of Flight as the door serves them; others are UNIMPLEMENTED. */
+/** The methods of Flight as the door serves them, of callers who are signed in; others are UNIMPLEMENTED. */
 export function flightHandlers(door: FlightDoor): UntypedServiceImplementation {
   const handshake: handleBidiStreamingCall<unknown, unknown> = (call) => void answerHandshake(door, call);
   const getFlightInfo: handleUnaryCall<FlightDescriptor, FlightInfoInput> = (call, callback) =>
@@ -139,7 +139,6 @@ async function serve<T>(
     if (!isAnswered) gone.abort(LEFT);
   });
   try {
-    requireActive(door);
     const visit = await door.visits.open(call);
     if (call.cancelled) throw LEFT;
     return await work(visit, gone.signal);
@@ -151,14 +150,8 @@ async function serve<T>(
   }
 }
 
-/** @throws NOT_ACTIVE */
-function requireActive({ standby }: FlightDoor): void {
-  const reason = standby();
-  if (reason !== undefined) throw new SkeinError('NOT_ACTIVE', reason);
-}
-
 /** Logs a fault of ours; those of statements are logged where they run. */
-function logFailure({ log }: FlightDoor, thrown: unknown): void {
+export function logFailure({ log }: Pick<FlightDoor, 'log'>, thrown: unknown): void {
   if (thrown instanceof StatementFailure) return;
   const error = SkeinError.of(thrown);
   if (error.entry.kind === 'internal' || error.entry.kind === 'external') log.error({ err: error }, 'a call failed');
@@ -170,7 +163,6 @@ function logFailure({ log }: FlightDoor, thrown: unknown): void {
  */
 async function answerHandshake(door: FlightDoor, call: ServerDuplexStream<unknown, unknown>): Promise<void> {
   try {
-    requireActive(door);
     const { token } = await door.visits.signIn(call);
     const metadata = new Metadata();
     const session = randomUUID();

@@ -63,6 +63,8 @@ type VisitOptions = {
 /** Finds out who makes a call, and in which session. */
 export class Visits {
   readonly #options: VisitOptions;
+  /** The callers of calls, by their metadata. */
+  readonly #signedIn = new WeakMap<Metadata, Promise<SignedIn>>();
 
   constructor(options: VisitOptions) {
     this.#options = options;
@@ -95,10 +97,18 @@ export class Visits {
   }
 
   /**
-   * Checks the credentials of a call; `token` stands for them from now on.
+   * Checks the credentials of a call, once; `token` stands for them from now on.
    * @throws UNAUTHENTICATED, PAYLOAD_TOO_LARGE, QUEUE_FULL when the principal has too many connections
    */
-  async signIn(call: IncomingCall): Promise<SignedIn> {
+  signIn(call: IncomingCall): Promise<SignedIn> {
+    const known = this.#signedIn.get(call.metadata);
+    if (known !== undefined) return known;
+    const signedIn = this.#signInOnce(call);
+    this.#signedIn.set(call.metadata, signedIn);
+    return signedIn;
+  }
+
+  async #signInOnce(call: IncomingCall): Promise<SignedIn> {
     checkHeaders(call.metadata);
     const signedIn = await this.#check(call);
     const { tenant, sub } = signedIn.caller.claims;

@@ -7,12 +7,12 @@ export class NotActive extends SkeinError {
   readonly leader: string | undefined;
 
   constructor(leader: Candidate | undefined) {
-    super('NOT_ACTIVE', `this coordinator does not lead: ${whoLeads(leader)}`);
+    super('NOT_ACTIVE', `this coordinator is a standby: ${whoLeads(leader)}`);
     this.leader = leader === undefined || leader.url === '' ? undefined : leader.url;
   }
 }
 
 function whoLeads(leader: Candidate | undefined): string {
-  if (leader === undefined) return 'it knows of none that does now';
-  return leader.url === '' ? 'another one does' : `${leader.url} does`;
+  if (leader === undefined) return 'it knows of none that leads now';
+  return leader.url === '' ? 'another one leads' : `${leader.url} leads`;
 }

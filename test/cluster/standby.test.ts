@@ -104,7 +104,7 @@ test('the second coordinator is a standby: not ready, and its queries are refuse
   expect(await ready(second.url)).toBe(503);
   const { status, body, leader } = await query(second.url, 'SELECT 1');
   expect([status, body['error'], body['sql_state']]).toEqual([503, 'NOT_ACTIVE', '57P03']);
-  expect(body['message']).toBe(`this coordinator does not lead: ${cluster.queryUrl} does`);
+  expect(body['message']).toBe(`this coordinator is a standby: ${cluster.queryUrl} leads`);
   expect(leader).toBe(cluster.queryUrl);
 });
 

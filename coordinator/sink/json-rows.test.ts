@@ -1,12 +1,31 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { SqlText } from '#proto/sql-text.ts';
+import { unsoundOptimizers } from '#shared/sql/unsound-optimizers.ts';
+import { TYPES } from '#test/support/duckdb-types.ts';
 import { fromDuckDbType } from '../planner/duckdb-type-of.ts';
+import { arrowRows } from './arrow-rows.ts';
 import { jsonRows } from './json-rows.ts';
 
 let connection: DuckDBConnection;
 beforeAll(async () => {
   connection = await (await DuckDBInstance.create(':memory:', { threads: '2' })).connect();
   await connection.run(`SET TimeZone = 'Asia/Tokyo'`);
+});
+
+test.each(TYPES)('the text that prints %s switches no optimizer off', async (type, [value]) => {
+  const sql = `SELECT CAST(${value} AS ${type}) AS v, [CAST(${value} AS ${type})] AS l`;
+  const prepared = await connection.prepare(sql);
+  const types = [0, 1].map((i) => fromDuckDbType(prepared.columnType(i)));
+  const offFor = (text: SqlText) =>
+    unsoundOptimizers({
+      sql: text.filter((part) => typeof part === 'string').join(''),
+      process: 'worker',
+      mentions: 1,
+    });
+  for (const printed of [jsonRows([], types, 'few'), jsonRows([], types, 'many'), arrowRows([], types)]) {
+    expect(offFor(printed)).toEqual(offFor(['SELECT v, l']));
+  }
 });
 
 /** The rows as both texts print them. */

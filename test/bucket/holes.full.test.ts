@@ -39,12 +39,8 @@ afterAll(async () => {
   await minio?.[Symbol.asyncDispose]();
 });
 
-/** Run as one statement, it takes longer than a step may, also when objects come whole: DuckDB joins before it filters. */
-const TOO_LONG_WHOLE = 'q13';
-
 describe.each(['auto', 'force'])('distribution %s', async (distribution) => {
-  const queries = (await tpcdsQueries()).filter(({ name }) => distribution === 'force' || name !== TOO_LONG_WHOLE);
-  test.each(queries)('$name', async ({ sql }) => {
+  test.each(await tpcdsQueries())('$name', async ({ sql }) => {
     await cluster.sql(`SET skein.distribution = '${distribution}'`, { sessionId: SESSION });
     const rows = await cluster.sql(sql, { sessionId: SESSION, timeoutMs: 120_000 });
     expect(orderDifferences(rows, await orderedAnswer(duckdb, sql))).toBeNull();

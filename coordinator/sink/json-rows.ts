@@ -90,7 +90,7 @@ function value(type: SqlType, input: string, depth: number): string {
   }
 }
 
-/** In two parts: texts with the word run without DuckDB's rewriter of expressions (`shared/sql/unsound-optimizers.ts`). */
+/** The word Infinity in two parts: `shared/sql/unsound-optimizers.ts` switches DuckDB's rewriter of expressions off for a text that has it whole. */
 const INFINITY = `'Infi' || 'nity'`;
 
 function scalar(name: string, input: string): string {

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HostCluster } from '#test/support/host-cluster.ts';
 import { HOST_FAULTS } from '#test/support/host-faults.ts';
-import { HostClient, NumberedLoad } from '#test/support/numbered-load.ts';
+import { startLoad, type HostClient, type NumberedLoad } from '#test/support/numbered-load.ts';
 import { underFault } from '#test/support/under-fault.ts';
 
 /**
@@ -20,10 +20,7 @@ const isRoot = process.getuid?.() === 0;
 beforeAll(async () => {
   if (!isRoot) return;
   cluster = await HostCluster.start();
-  client = await HostClient.open(cluster);
-  await vi.waitFor(async () => expect(await client.ask('SELECT 1')).toEqual({ rows: [[1]] }), { timeout: 30_000 });
-  expect(await client.ask(`CREATE TABLE ${TABLE} (n BIGINT)`)).toMatchObject({ rows: expect.anything() });
-  load = new NumberedLoad(client, TABLE, client.staying());
+  ({ client, load } = await startLoad(cluster, TABLE));
 }, 180_000);
 
 afterAll(async () => {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import { skein } from '#test/support/cluster.ts';
 import { HostCluster, urlOf } from '#test/support/host-cluster.ts';
 import type { NamespacedService } from '#test/support/namespaced-service.ts';
 import { chosenFaults } from '#test/support/host-faults.ts';
-import { HostClient, NumberedLoad } from '#test/support/numbered-load.ts';
+import { startLoad, type HostClient, type NumberedLoad } from '#test/support/numbered-load.ts';
 import { fixedSeed } from '#test/support/seed.ts';
 import { underFault } from '#test/support/under-fault.ts';
 
@@ -29,10 +29,7 @@ let load: NumberedLoad;
 beforeAll(async () => {
   if (!isRoot) return;
   cluster = await HostCluster.start();
-  client = await HostClient.open(cluster);
-  await vi.waitFor(async () => expect(await client.ask('SELECT 1')).toEqual({ rows: [[1]] }), { timeout: 30_000 });
-  expect(await client.ask(`CREATE TABLE ${TABLE} (n BIGINT)`)).toMatchObject({ rows: expect.anything() });
-  load = new NumberedLoad(client, TABLE, client.staying());
+  ({ client, load } = await startLoad(cluster, TABLE));
 }, 180_000);
 
 afterAll(async () => {

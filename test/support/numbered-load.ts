@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, vi } from 'vitest';
 import { urlOf, type HostCluster } from './host-cluster.ts';
 import type { NamespacedService } from './namespaced-service.ts';
 
@@ -200,4 +201,15 @@ export class NumberedLoad {
       await sleep(pauseMs);
     }
   }
+}
+
+/** Makes the table, once the cluster answers, and lets clients read and write it: one that follows the lead, and one at each coordinator. */
+export async function startLoad(
+  cluster: HostCluster,
+  table: string,
+): Promise<{ readonly client: HostClient; readonly load: NumberedLoad }> {
+  const client = await HostClient.open(cluster);
+  await vi.waitFor(async () => expect(await client.ask('SELECT 1')).toEqual({ rows: [[1]] }), { timeout: 30_000 });
+  expect(await client.ask(`CREATE TABLE ${table} (n BIGINT)`)).toMatchObject({ rows: expect.anything() });
+  return { client, load: new NumberedLoad(client, table, client.staying()) };
 }

@@ -39,6 +39,7 @@ export const OVER_BUCKET_SUITES: readonly string[] = [
 export const SCALE_SUITES: readonly string[] = [
   'test/cluster/distributed-on-three.test.ts',
   'test/tpcds/fragments.test.ts',
+  'test/tpcds/tpcds.test.ts',
   'test/tpch/tpch-scale-1.test.ts',
 ];
 

@@ -110,6 +110,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/plan/shapes.system.test.ts',
   'test/simulation/lead.test.ts',
   'test/simulation/leases.test.ts',
+
   'test/simulation/workload-all.test.ts',
   'test/slt/duckdb-reports.test.ts',
   'test/slt/flight.test.ts',

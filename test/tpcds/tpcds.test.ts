@@ -13,7 +13,7 @@ import { TPCDS_TABLES, tpcdsData, tpcdsQueries } from './tpcds.ts';
  * 30 s in place of 0.1 s when DuckDB's expression rewriter was off.
  */
 const TIMES_PLAIN = 20;
-/** What a statement may take beside that on a machine that runs other suites at the same time. */
+/** A statement may take so much longer on a machine that runs other suites at the same time. */
 const BESIDE_MS = 8_000;
 const SESSION = randomUUID();
 

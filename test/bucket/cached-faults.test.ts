@@ -39,7 +39,7 @@ async function isAnswered(): Promise<boolean> {
   return status === 200;
 }
 
-/** What is in the cache is right: the first query fetches what is missing, the second one nothing. */
+/** The cache has right bytes: the first query fetches what is missing, the second one nothing. */
 async function checkKept(): Promise<void> {
   proxy.set({});
   await proxy.openPort();

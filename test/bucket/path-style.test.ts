@@ -34,7 +34,7 @@ afterAll(async () => {
 
 beforeEach(() => hosts.clear());
 
-/** What the command sends. */
+/** The command sends this. */
 const bucketFrom = (...flags: readonly string[]): ReturnType<typeof bucketOf> => {
   const command = must(
     COMMANDS.find(({ name }) => name === 'admin catalog create'),

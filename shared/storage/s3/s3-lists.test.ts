@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { S3Credential } from '#shared/storage/credential.ts';
@@ -14,11 +14,11 @@ afterEach(() => void server?.close());
 
 /** A client of a store that answers each request with 200 and a text. */
 async function clientOf(textOf: (body: string) => string): Promise<S3Client> {
-  server = createServer((incoming, outgoing) => {
-    void Array.fromAsync(incoming as AsyncIterable<Buffer>).then((chunks) => {
-      outgoing.writeHead(200, { 'content-type': 'application/xml' }).end(textOf(String(Buffer.concat(chunks))));
-    });
-  });
+  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const chunks = await Array.fromAsync(incoming as AsyncIterable<Buffer>);
+    outgoing.writeHead(200, { 'content-type': 'application/xml' }).end(textOf(String(Buffer.concat(chunks))));
+  };
+  server = createServer((incoming, outgoing) => void answer(incoming, outgoing));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const key: S3Credential = {

@@ -64,6 +64,18 @@ test('a copy that has changed or is torn is fetched again', async () => {
   }
 });
 
+test('skein worker cache clear empties it, and queries go on', async () => {
+  expect((await keptFiles()).length).toBeGreaterThan(0);
+  const lines = (await cluster.cliOk(['worker', 'cache', 'clear'])).trim().split('\n');
+  const cleared = lines.map((line) => JSON.parse(line) as { worker: string; deleted_bytes: number });
+  expect(cleared).toEqual([{ worker: 'worker-1', deleted_bytes: expect.any(Number) as number }]);
+  expect(cleared[0]?.deleted_bytes).toBeGreaterThan(2_000_000);
+  expect(await keptFiles()).toEqual([]);
+  expect(await readBytes()).toBeGreaterThan(2_000_000);
+  const { code, stderr } = await cluster.cli(['worker', 'cache', 'clear', 'nobody']);
+  expect([code === 0, stderr]).toEqual([false, expect.stringContaining('no worker is named nobody') as string]);
+});
+
 /** The copies without compression. */
 async function copies(): Promise<readonly string[]> {
   const names = await readdir(cluster.dataDir, { recursive: true });
@@ -89,16 +101,4 @@ test('an object that queries read again and again comes whole, and is read from 
   for (const path of await keptFiles()) await rm(path);
   expect(await readBytes()).toBeLessThan(100_000);
   expect(await keptFiles()).toEqual([]);
-});
-
-test('skein worker cache clear empties it, and queries go on', async () => {
-  expect((await keptFiles()).length).toBeGreaterThan(0);
-  const lines = (await cluster.cliOk(['worker', 'cache', 'clear'])).trim().split('\n');
-  const cleared = lines.map((line) => JSON.parse(line) as { worker: string; deleted_bytes: number });
-  expect(cleared).toEqual([{ worker: 'worker-1', deleted_bytes: expect.any(Number) as number }]);
-  expect(cleared[0]?.deleted_bytes).toBeGreaterThan(2_000_000);
-  expect(await keptFiles()).toEqual([]);
-  expect(await readBytes()).toBeGreaterThan(2_000_000);
-  const { code, stderr } = await cluster.cli(['worker', 'cache', 'clear', 'nobody']);
-  expect([code === 0, stderr]).toEqual([false, expect.stringContaining('no worker is named nobody') as string]);
 });

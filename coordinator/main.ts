@@ -26,6 +26,7 @@ import { authenticator, catalogKeys, type Authenticate } from './auth/authentica
 import { EpochWatch } from './auth/epoch-watch.ts';
 import { passwordSignIn, withAccessTokens } from './auth/sign-in.ts';
 import { catalogClient, type CatalogClient } from './catalog-client/catalog-client.ts';
+import { RenewingReader } from './catalog-client/renewing-reader.ts';
 import { ActiveTerm } from './active-term.ts';
 import { handOver, lead } from './hand-over.ts';
 import { LeadLease } from './history/lead-lease.ts';
@@ -104,12 +105,13 @@ export async function startCoordinator(
   const sessions = startSessions(config, catalog);
   const manifestCaches = new LruManifestCache(cacheBytes);
   const fileLists = new ByteBudget(config['coordinator.file_lists_bytes_max']);
-  const tables = new GuardedTableReader({
+  const reader = new GuardedTableReader({
     openStorage,
     manifestCaches,
     pool: readers,
     fileListBytesMax: config['coordinator.file_list_bytes_max'],
   });
+  const tables = new RenewingReader(reader, catalog);
   const workload = stack.use(await WorkloadFile.open(config, log));
   const metrics = stack.use(
     activeMetrics(active, {

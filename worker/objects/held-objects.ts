@@ -100,9 +100,11 @@ export class HeldObjects implements AsyncDisposable {
     held.copy = await held.object.fetch(signal, { storage, location, opened: held.opened, wanted });
     this.#forget(held);
     this.#spill.add(held.copy, owner.tableName);
-    if (object.isWorthCopying !== true || wanted === undefined) return;
-    this.#slot.completeHot(this.#named(held.name), this.#queryId, {
-      copy: held.copy,
+    const { journal } = held.copy;
+    if (object.isWorthCopying !== true || wanted === undefined || journal === undefined) return;
+    this.#slot.completeHot(this.#queryId, {
+      // Under the name that the cache has for it: that of the task ends with the task.
+      copy: held.copy.at(dataOf(journal)),
       credential: owner.credential,
       location,
       wanted,

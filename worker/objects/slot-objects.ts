@@ -121,8 +121,10 @@ export class SlotObjects {
   }
 
   /** Begins to fetch what a hot object lacks (`HotObjects`); no task waits for it. */
-  completeHot(name: ObjectName, queryId: QueryId, part: HotPart): void {
-    if (this.#hot.isDue(keyOf(name), queryId)) void this.#hot.complete(part);
+  completeHot(queryId: QueryId, part: HotPart): void {
+    // Each kept copy has a journal of its own: the count begins with it.
+    const { journal } = part.copy;
+    if (journal !== undefined && this.#hot.isDue(journal, queryId)) void this.#hot.complete(part);
   }
 
   async giveBack(name: ObjectName): Promise<void> {

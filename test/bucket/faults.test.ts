@@ -137,7 +137,7 @@ test('keys that end while a scan, a CREATE TABLE AS and an OPTIMIZE run are rene
   };
   proxy.set({ bytesPerSecond: 600_000 });
   await lasting(BASE);
-  proxy.set({ bytesPerSecond: 1_200_000 });
+  proxy.set({ bytesPerSecond: 1_100_000 });
   await lasting('CREATE TABLE cloud.f.lasting AS SELECT id, text FROM cloud.f.base');
   proxy.set({});
   await cluster.sql(`INSERT INTO cloud.f.lasting SELECT id, text FROM cloud.f.base`);

@@ -261,8 +261,14 @@ export const COMMANDS: readonly Command[] = [
     name: 'admin secrets rotate',
     summary:
       'Puts a new key before the others in the file of cluster.secrets_key_file, and encrypts all secrets with it.',
-    flags: [],
-    run: async ({ loaded }) => (await import('./admin-secrets.ts')).rotateSecretsKey(loaded),
+    flags: [
+      {
+        name: 'step',
+        value: 'add|use|seal',
+        doc: 'One step of it, for catalogs on several hosts; the file goes to all of them in between',
+      },
+    ],
+    run: async ({ loaded, flags }) => (await import('./admin-secrets.ts')).rotateSecretsKey(loaded, flags),
   },
   {
     name: 'admin client create',

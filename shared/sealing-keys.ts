@@ -5,6 +5,7 @@ import { parseSecrets, type Keyring } from '#shared/keyring.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { isSealedBy, openText, sealText } from '#shared/sealed-text.ts';
 import { ensureSecretFile } from '#shared/secret-file.ts';
+import { keyId } from '#shared/signed-text.ts';
 import { WatchedFiles } from '#shared/watched-files.ts';
 
 /**
@@ -18,6 +19,8 @@ export interface SealingKeys {
   open(sealed: string, owner: string): string;
   /** Whether the first key has sealed it. */
   isCurrent(sealed: string): boolean;
+  /** The ids of the keys, that of the first key first. */
+  ids(): readonly string[];
 }
 
 /** The keys of a keyring. */
@@ -29,6 +32,7 @@ const sealingKeys = (keyring: Keyring): SealingKeys => ({
     throw new SkeinError('SECRET_UNREADABLE', `a stored secret ${opened.problem}: see cluster.secrets_key_file`);
   },
   isCurrent: (sealed) => isSealedBy(sealed, keyring),
+  ids: () => keyring.accepted.map(keyId),
 });
 
 /** The file of the keys: `cluster.secrets_key_file`, or that of the data directory. */

@@ -1,12 +1,22 @@
+import type { ResealSecretsRequest } from '#proto/generated/skein/catalog/v1/ResealSecretsRequest.ts';
+import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
 import { engineKeyOwner, ownKeyOwner } from '../storage/storages.ts';
 import { listProfiles, updateProfile } from '../store/postgres/profile-store.ts';
 import { transact } from '../store/postgres/transact.ts';
 import { replaceSealedSecret, sealedWebhookSecrets, webhookSecretOwner } from '../store/postgres/webhook-store.ts';
 
-/** Encrypts every stored secret again that the first key has not encrypted: keys of buckets, secrets of webhooks. @throws SECRET_UNREADABLE */
-export async function resealSecrets({ store, sealing }: CatalogContext): Promise<{ resealed: number }> {
+/**
+ * Encrypts every stored secret again that the first key has not encrypted: keys of buckets, secrets of webhooks.
+ * @throws INVALID_CONFIGURATION without the keys that the request names, SECRET_UNREADABLE
+ */
+export async function resealSecrets(
+  { store, sealing }: CatalogContext,
+  request: ResealSecretsRequest,
+): Promise<{ resealed: number }> {
+  requireKeys(sealing.ids(), request);
   let resealed = 0;
+  if (request.check_only) return { resealed };
   const again = (sealed: string, owner: string): string => {
     if (sealing.isCurrent(sealed)) return sealed;
     resealed += 1;
@@ -28,4 +38,14 @@ export async function resealSecrets({ store, sealing }: CatalogContext): Promise
     }
   });
   return { resealed };
+}
+
+function requireKeys(ids: readonly string[], { current, accepted }: ResealSecretsRequest): void {
+  const problem =
+    current !== '' && ids[0] !== current
+      ? 'encrypts with another key'
+      : accepted !== '' && !ids.includes(accepted)
+        ? 'does not have the new key'
+        : undefined;
+  if (problem !== undefined) throw new SkeinError('INVALID_CONFIGURATION', `the catalog ${problem}`);
 }

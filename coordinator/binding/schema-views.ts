@@ -80,6 +80,20 @@ export function schemaViewOf(name: string): SchemaViewName | undefined {
   return Object.hasOwn(SCHEMA_VIEWS, folded) ? (folded as SchemaViewName) : undefined;
 }
 
+/** A view by its name of two or three parts; `catalog` null = the name has none. */
+export type NamedView = { readonly view: SchemaViewName; readonly catalog: string | null };
+
+/** The view that a name of two or three parts means; undefined when it means none. */
+export function namedView(parts: readonly string[]): NamedView | undefined {
+  const [table = '', schema = '', catalog = null] = parts.toReversed();
+  const view = isInformationSchema(schema) ? schemaViewOf(table) : undefined;
+  return view === undefined ? undefined : { view, catalog };
+}
+
+/** The names and types of a view's columns. */
+export const viewColumns = (view: SchemaViewName): readonly (readonly [string, MadeType])[] =>
+  Object.entries(SCHEMA_VIEWS[view]);
+
 /** A constant of a query's text, and its place there; null = it has none. */
 export type WantedConstant = { readonly text: string; readonly location: number | null };
 

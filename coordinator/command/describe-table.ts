@@ -1,4 +1,5 @@
 import type { Field } from '#shared/iceberg/type.ts';
+import { namedView, viewColumns } from '../binding/schema-views.ts';
 import { requireTableAction, type TableName } from '../binding/table-source.ts';
 import { columnsOf, loadOneTable } from '../catalog-client/catalog-browser.ts';
 import { schemaOf } from '../binding/view-definition.ts';
@@ -9,8 +10,14 @@ import { withNamePosition } from '../operation/with-name-position.ts';
 import type { CommandContext } from '../operation/command-context.ts';
 import { qualify } from '../operation/qualify.ts';
 
-/** The columns of a table or view. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, TABLE_NOT_FOUND */
+/** The columns of a table or view, also of one of INFORMATION_SCHEMA. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, TABLE_NOT_FOUND */
 export async function describeTable(name: ObjectName, context: CommandContext): Promise<Answer> {
+  const known = namedView(name.parts);
+  if (known !== undefined) {
+    const { view, catalog } = known;
+    if (catalog !== null) await withNamePosition(name, context.names.catalog(context.caller, catalog));
+    return describeResult(viewColumns(view).map(([column, type]) => [column, type, 'YES', null]));
+  }
   const table = await qualify(name, context);
   const { fields, intervals } = await withNamePosition(name, columnsFor(table, context));
   const rows = fields.map((field) => [

@@ -10,13 +10,7 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { SqlField } from '../plan/sql-type.ts';
 import { fieldType } from '../plan/iceberg-sql-type.ts';
 import type { MetadataRows } from '../binding/metadata-rows.ts';
-import {
-  isInformationSchema,
-  schemaViewOf,
-  viewFilters,
-  type SchemaViewName,
-  type SchemaViews,
-} from '../binding/schema-views.ts';
+import { namedView, viewFilters, type NamedView, type SchemaViews } from '../binding/schema-views.ts';
 import type { MetadataTable } from '../binding/metadata-table.ts';
 import { missingTable } from '../binding/missing-table.ts';
 import type { TableReference, TimeTravel } from '../binding/query-references.ts';
@@ -69,10 +63,10 @@ export async function bindTables(request: BindRequest): Promise<readonly (BoundT
   const { references, rows } = request;
   if (references.length === 0) return [];
   const names = references.map(
-    (reference) => rowsOf(reference, rows) ?? viewOf(reference) ?? namesOf(reference, request.defaults),
+    (reference) => rowsOf(reference, rows) ?? namedView(reference.parts) ?? namesOf(reference, request.defaults),
   );
   const asked = names.flatMap((name) =>
-    'kind' in name ? [] : name.base === null ? [name.whole] : [name.whole, name.base],
+    'kind' in name || 'view' in name ? [] : name.base === null ? [name.whole] : [name.whole, name.base],
   );
   const unique = new Map(asked.map((name) => [tableKey(name), name] as const));
   const loaded = unique.size === 0 ? [] : await request.source.loadTables([...unique.values()], request.signal);
@@ -82,8 +76,8 @@ export async function bindTables(request: BindRequest): Promise<readonly (BoundT
   const bound: (BoundTable | BoundView)[] = [];
   for (const [i, reference] of references.entries()) {
     const name = must(names[i], 'one name for each reference');
-    if ('kind' in name) {
-      bound.push(name.kind === 'schema-view' ? await bindSchemaView(name, reference, request) : name);
+    if ('kind' in name || 'view' in name) {
+      bound.push('view' in name ? await bindSchemaView(name, reference, request) : name);
       continue;
     }
     const { whole, base, suffix } = name;
@@ -131,17 +125,8 @@ function suffixTravel({ travel }: SuffixedName, { at: asked }: TableReference): 
 const rowsOf = ({ parts }: TableReference, rows: BindRequest['rows']): RowsBinding | StagedBinding | undefined =>
   parts.length === 1 ? rows.get(parts[0] ?? '') : undefined;
 
-type NamedView = { readonly kind: 'schema-view'; readonly view: SchemaViewName; readonly catalog: string | null };
-
-/** The view of INFORMATION_SCHEMA that a name of two or three parts means. */
-function viewOf({ parts }: TableReference): NamedView | undefined {
-  const [table = '', schema = '', catalog] = parts.toReversed();
-  const view = isInformationSchema(schema) ? schemaViewOf(table) : undefined;
-  return view === undefined ? undefined : { kind: 'schema-view', view, catalog: catalog ?? null };
-}
-
 /** Whether a reference means a view of INFORMATION_SCHEMA. */
-export const isSchemaView = (reference: TableReference): boolean => viewOf(reference) !== undefined;
+export const isSchemaView = ({ parts }: TableReference): boolean => namedView(parts) !== undefined;
 
 async function bindSchemaView(
   { view, catalog }: NamedView,

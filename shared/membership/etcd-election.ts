@@ -12,6 +12,8 @@ const RETRY_MS = 1_000;
 const UNFIT_MS = 200;
 /** Pause between two looks for the one that leads after this one. */
 const HANDED_OVER_LOOK_MS = 200;
+/** Time for the proof to be released before the key is: its place may be silent. */
+const PROOF_RELEASE_MS = 1_000;
 /** A lease is renewed so many times in its time to live, and the leader looks so many times whether it is still of use. */
 const RENEWALS = 4;
 const CHECKS = 10;
@@ -135,7 +137,9 @@ class Campaign {
     const release = async (): Promise<void> => {
       this.#release = undefined;
       watch.stop();
-      await Promise.all([held.release(), proof.release()]);
+      // The key last: its end wakes the next one, which finds the proof free, or else asks again only after RETRY_MS.
+      await Promise.race([proof.release(), pause(PROOF_RELEASE_MS, new AbortController().signal)]);
+      await held.release();
     };
     this.#release = release;
     try {
@@ -157,20 +161,28 @@ class Campaign {
 
   /** Reads who leads, until nobody does. */
   async look(closed: AbortSignal): Promise<void> {
-    const key = this.#key;
-    for (;;) {
-      if (closed.aborted) return;
-      const found = parseCandidate(await this.#client.get(key).string());
-      this.#leader = found?.id === this.#options.candidate.id ? undefined : found;
-      if (found === undefined) return;
-      const watcher = await this.#client.watch().key(key).create();
-      const freed = new Promise<void>((resolve) => void watcher.on('delete', () => resolve()));
-      const wait = new AbortController();
-      const stop = (): void => wait.abort();
-      closed.addEventListener('abort', stop, { once: true });
-      await Promise.race([freed, pause(LOOK_INTERVAL_MS, wait.signal)]);
-      closed.removeEventListener('abort', stop);
-      stop();
+    while (!closed.aborted && (await this.#readLeader())) await this.#keyChange(closed);
+  }
+
+  /** @returns whether somebody leads */
+  async #readLeader(): Promise<boolean> {
+    const found = parseCandidate(await this.#client.get(this.#key).string());
+    this.#leader = found?.id === this.#options.candidate.id ? undefined : found;
+    return found !== undefined;
+  }
+
+  /** Resolves when the key was deleted, or it is time to read it again. */
+  async #keyChange(closed: AbortSignal): Promise<void> {
+    const watcher = await this.#client.watch().key(this.#key).create();
+    const over = new AbortController();
+    const end = (): void => over.abort();
+    watcher.on('delete', end);
+    closed.addEventListener('abort', end, { once: true });
+    try {
+      // It may have ended before the watch began.
+      if (await this.#readLeader()) await pause(LOOK_INTERVAL_MS, over.signal);
+    } finally {
+      closed.removeEventListener('abort', end);
       await watcher.cancel().catch(() => undefined);
     }
   }

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { silentLogger } from '#shared/log/logger.ts';
 import { makeEtcdFolder } from '#test/support/etcd.ts';
@@ -62,7 +63,7 @@ test('members come, go at once on close, and are found again after etcd was away
 
 /** The place of a second lease, whose clock is this process's; `away` = it does not answer. */
 function proofs(ttlMs: number) {
-  const place = { holder: '', untilMs: 0, away: false };
+  const place = { holder: '', untilMs: 0, away: false, releaseMs: 0 };
   const asked = (): void => {
     if (place.away) throw new Error('away');
   };
@@ -84,6 +85,7 @@ function proofs(ttlMs: number) {
       return performance.now() < place.untilMs ? { id: place.holder, url: `http://${place.holder}` } : undefined;
     },
     release: async () => {
+      await sleep(place.releaseMs);
       if (place.holder === id) place.untilMs = 0;
     },
   });
@@ -168,13 +170,15 @@ test('without etcd the one that renews its proof leads on, and nobody else begin
 
 test('one that hands over has another lead at once, says who, and goes on until it is closed', async () => {
   const events: string[] = [];
-  const candidate = candidates('hand-over', events, proofs(2_000).of);
+  const { place, of } = proofs(2_000);
+  place.releaseMs = 300;
+  const candidate = candidates('hand-over', events, of);
   const first = candidate('a');
   await vi.waitFor(() => expect(events).toEqual(['a leads']), { timeout: 10_000 });
   const second = candidate('b');
   await vi.waitFor(() => expect(second.leader()?.id).toBe('a'), { timeout: 5_000 });
   await first.handOver();
-  await vi.waitFor(() => expect(events).toEqual(['a leads', 'b leads']), { timeout: 1_500 });
+  await vi.waitFor(() => expect(events).toEqual(['a leads', 'b leads']), { timeout: 500 });
   await vi.waitFor(() => expect(first.leader()).toEqual({ id: 'b', url: 'http://b' }), { timeout: 1_500 });
   await second.close();
   await new Promise((resolve) => setTimeout(resolve, 1_500));

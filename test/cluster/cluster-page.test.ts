@@ -207,6 +207,27 @@ test.skipIf(isSkipped)(
 );
 
 test.skipIf(isSkipped)(
+  'the commands of a new key of stored secrets bring it to both catalogs; the command without steps refuses',
+  async () => {
+    const keyFile = 'export SKEIN_CLUSTER_SECRETS_KEY_FILE=/etc/skein/secrets-key/secrets-key';
+    const alone = await operator(`${keyFile}\nskein admin secrets rotate`);
+    expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining('2 catalogs run')]);
+    expect(await runBlocks(sectionOf('A new key'))).toContain('secrets are encrypted with a new key');
+    const digest = async (host: string) =>
+      (
+        await hosts.run(
+          host,
+          'sha256sum < /etc/skein/secrets-key/secrets-key; wc -l < /etc/skein/secrets-key/secrets-key',
+        )
+      ).stdout;
+    const digests = await Promise.all([OPERATOR, 'catalog-1.internal', 'catalog-2.internal'].map(digest));
+    expect(new Set(digests).size).toBe(1);
+    expect(digests[0]).toMatch(/\n2\n$/);
+  },
+  120_000,
+);
+
+test.skipIf(isSkipped)(
   'the commands of a rolling restart replace every process, under reads and writes that see retryable errors at most',
   async () => {
     const before = await status();

@@ -115,6 +115,36 @@ test.each(CHANGES)('%s happens in a term that goes on, and not in one that is ov
   await change(0);
 });
 
+test('skein load commits beside a term that is over: of changes on one version of a table one happens, once', async () => {
+  const identifier = { catalog: 'lake', namespace: ['default'], name: `t_${randomUUID().slice(0, 8)}` };
+  const commit = (term: number, requirement: object, updates: readonly object[]): Promise<unknown> => {
+    const change = { identifier, requirements: [requirement], updates };
+    const transaction = Buffer.from(JSON.stringify({ 'table-changes': [change] }));
+    return catalog.call('CommitTables', { ...asked(), transaction, term });
+  };
+  const use = { action: 'set-current-schema', 'schema-id': -1 };
+  await commit(one.epoch, { type: 'assert-create' }, [{ action: 'add-schema', schema: SCHEMA }, use]);
+  /** Adds a column to the version with this number. */
+  const add = (term: number, version: number, name: string): Promise<unknown> => {
+    const column = { id: 100 + version, name, required: false, type: 'long' };
+    const schema = { ...SCHEMA, fields: [...SCHEMA.fields, column] };
+    const requirement = { type: 'assert-current-schema-id', 'current-schema-id': version };
+    return commit(term, requirement, [{ action: 'add-schema', schema }, use]);
+  };
+  await other.take(true);
+  // The coordinator has prepared its change on version 0, and so has the load.
+  await expect(add(one.epoch, 0, 'fenced')).rejects.toMatchObject({ code: 'NOT_ACTIVE' });
+  await add(0, 0, 'loaded');
+  await expect(add(one.epoch, 0, 'fenced')).rejects.toMatchObject({ code: 'COMMIT_CONFLICT' });
+  await expect(add(one.epoch, 1, 'fenced')).rejects.toMatchObject({ code: 'NOT_ACTIVE' });
+  await expect(add(other.epoch, 0, 'late')).rejects.toMatchObject({ code: 'COMMIT_CONFLICT' });
+  await add(other.epoch, 1, 'led');
+  await expect(add(0, 1, 'late')).rejects.toMatchObject({ code: 'COMMIT_CONFLICT' });
+  const { body } = await catalog.rest('GET', `/v1/lake/namespaces/default/tables/${identifier.name}`);
+  const { schemas } = body['metadata'] as { schemas: readonly { fields: readonly { name: string }[] }[] };
+  expect(schemas.map(({ fields }) => fields.at(-1)?.name)).toEqual([SCHEMA.fields.at(-1)?.name, 'loaded', 'led']);
+});
+
 test('an unload begins and is decided only in a term that goes on', async () => {
   const unload = (epoch: number) => {
     const intents = new UnloadIntents(db, epoch);

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { fixedSeed } from '#test/support/seed.ts';
 import { simulateLeases, type Outcome } from './simulate-leases.ts';
 
-const RUNS = 200;
+const RUNS = 100;
 
-test(`no stale read in ${RUNS} runs of two catalogs and two coordinators, whose messages are late, lost and overtaken`, async () => {
+test(`no stale read in ${RUNS} runs of two catalogs and two coordinators with cuts between any two, clocks that differ, and messages late, lost and overtaken`, async () => {
   const outcomes: Outcome[] = [];
   for (let i = 0; i < RUNS; i++) {
     outcomes.push(
@@ -15,6 +15,6 @@ test(`no stale read in ${RUNS} runs of two catalogs and two coordinators, whose 
   }
   const sum = (of: (outcome: Outcome) => number): number => outcomes.reduce((total, outcome) => total + of(outcome), 0);
   // Otherwise there was nothing to find.
-  expect(sum(({ commits }) => commits)).toBeGreaterThan(RUNS * 50);
+  expect(sum(({ commits }) => commits)).toBeGreaterThan(RUNS * 30);
   expect(sum(({ relied }) => relied) / sum(({ reads }) => reads)).toBeGreaterThan(0.2);
 });

@@ -54,11 +54,14 @@ export class Machine {
 /** The ways between machines: each direction can be cut by itself. */
 export class Wires {
   readonly #random: Random;
+  readonly #delayMs: () => number;
   /** Cut directions, with what waits for their ends: the kernel sends again. */
   readonly #cut = new Map<string, (() => void)[]>();
 
-  constructor(random: Random) {
+  /** @param delayMs how long a message takes */
+  constructor(random: Random, delayMs = () => usualDelayMs(random)) {
     this.#random = random;
+    this.#delayMs = delayMs;
   }
 
   cut(from: Machine, to: Machine): void {
@@ -90,10 +93,28 @@ export class Wires {
     if (waiting === undefined) later();
     else if (this.#random.chance(0.5)) waiting.push(later);
   }
+}
 
-  #delayMs(): number {
-    return this.#random.fraction() * (this.#random.chance(LONG_DELAYS) ? LONG_DELAY_MS : DELAY_MS);
-  }
+const usualDelayMs = (random: Random): number =>
+  random.fraction() * (random.chance(LONG_DELAYS) ? LONG_DELAY_MS : DELAY_MS);
+
+/** A machine whose clock goes wrong by `drift` of its rate at most, and often by just that. */
+export const machineOfDrift = (name: string, drift: number, random: Random): Machine => {
+  const part = random.chance(0.5) ? random.pick([-1, 1]) : 2 * random.fraction() - 1;
+  return new Machine(name, { rate: 1 + drift * part, offsetMs: random.fraction() * 1e9 });
+};
+
+type Cut = { readonly random: Random; readonly machines: readonly Machine[]; readonly holdMs: number };
+
+/** For a while one machine is silent to all others, or two to each other, or what one sends to another vanishes. */
+export async function cutSome(wires: Wires, { random, machines, holdMs }: Cut): Promise<void> {
+  const kind = random.below(4);
+  const [one, other] = [random.pick(machines), random.pick(machines)];
+  const others = kind === 0 ? machines.filter((each) => each !== one) : [other];
+  const ways = others.flatMap((each) => [[one, each] as const, ...(kind < 2 ? [[each, one] as const] : [])]);
+  for (const [from, to] of ways) wires.cut(from, to);
+  await simulatedPause(holdMs);
+  for (const [from, to] of ways) wires.mend(from, to);
 }
 
 /** Waits for an answer for so long by the clock of the machine that runs. */

@@ -5,7 +5,16 @@ import type { Candidate, Election, LeadProof } from '#shared/membership/election
 import { etcdElection } from '#shared/membership/etcd-election.ts';
 import { Random } from '#test/fuzz/random.ts';
 import { EtcdModel, etcdClientModel } from './etcd-model.ts';
-import { inSimulatedTime, Machine, simulatedMs, simulatedPause, within, Wires } from './machines.ts';
+import {
+  cutSome,
+  inSimulatedTime,
+  machineOfDrift,
+  simulatedMs,
+  simulatedPause,
+  within,
+  Wires,
+  type Machine,
+} from './machines.ts';
 
 /**
  * Two coordinators that stand for the lead, on etcd, Postgres and a catalog that are made up, in time that is made up: the election, the lease
@@ -141,8 +150,7 @@ class World {
   }
 
   machine(name: string): Machine {
-    const { random } = this;
-    return new Machine(name, { rate: 1 + DRIFT * (2 * random.fraction() - 1), offsetMs: random.fraction() * 1e9 });
+    return machineOfDrift(name, DRIFT, this.random);
   }
 
   number(): number {
@@ -227,27 +235,8 @@ async function fault({ random, machines, wires, coordinators }: World): Promise<
     coordinator.machine.freeze(true);
     await simulatedPause(holdMs);
     coordinator.machine.freeze(false);
-  } else if (kind === 2) {
-    // One that is silent to all.
-    const silent = random.pick(machines);
-    const others = machines.filter((one) => one !== silent);
-    for (const other of others) for (const [from, to] of bothWays(silent, other)) wires.cut(from, to);
-    await simulatedPause(holdMs);
-    for (const other of others) for (const [from, to] of bothWays(silent, other)) wires.mend(from, to);
-  } else {
-    const [one, other] = [random.pick(machines), random.pick(machines)];
-    const ways = kind === 3 ? bothWays(one, other) : ([[one, other]] as const);
-    for (const [from, to] of ways) wires.cut(from, to);
-    await simulatedPause(holdMs);
-    for (const [from, to] of ways) wires.mend(from, to);
-  }
+  } else await cutSome(wires, { random, machines, holdMs });
 }
-
-const bothWays = (one: Machine, other: Machine) =>
-  [
-    [one, other],
-    [other, one],
-  ] as const;
 
 /** Runs an election with faults from a seed. Fails when two lead, a term commits after a later one, or a commit is lost or invented. */
 export function simulateLead(seed: number): Promise<LeadOutcome> {

@@ -4,17 +4,33 @@ import { AnswerLease, type AskedAt, type LeaseWire } from '#coordinator/catalog-
 import { CACHE_LEASE_MS_MAX } from '#shared/config/check-config.ts';
 import type { Lease } from '#proto/lease.ts';
 import { silentLogger } from '#shared/log/logger.ts';
+import { must } from '#shared/must.ts';
 import { Random } from '#test/fuzz/random.ts';
+import {
+  cutSome,
+  inSimulatedTime,
+  machineOfDrift,
+  simulatedMs,
+  simulatedPause,
+  within,
+  Wires,
+  type Machine,
+} from './machines.ts';
 
 /**
  * Two catalogs, each with a coordinator that has its lease there, on one Postgres, in time that is made up. Every message and statement
- * takes its time, so that later ones overtake; messages are lost, connections break, statements fail, and catalogs start anew.
+ * takes its time, so that later ones overtake; messages are lost, connections break, statements fail, and catalogs start anew. Ways between
+ * any two of these machines are cut, in one direction or both; machines stand still; and every machine's clock has a rate of its own.
  */
 const SERVICES = 2;
 const LEASE_MS = 300;
 const SIMULATED_MS = 6_000;
+/** A statement without an answer fails after this time. */
+const STATEMENT_MS = 500;
 /** Longest from a change to its acknowledgement: as long as nothing can be found out of the other catalog, and then its lease. */
-const COMMIT_MS_MAX = CACHE_LEASE_MS_MAX + 4 * LEASE_MS;
+const COMMIT_MS_MAX = CACHE_LEASE_MS_MAX + 4 * LEASE_MS + 2 * STATEMENT_MS;
+/** Clocks go wrong by this part at most: two of them differ by less than `RELIED_PART` allows. */
+const DRIFT = 0.02;
 /** Longest delay of most messages; longest delays of the others, one of them longer than a lease. */
 const DELAY_MS = 2;
 const LONG_DELAYS_MS = [10, 30, 120, 400];
@@ -24,6 +40,8 @@ const COMMITS_MS = [100, 300, 1_000];
 const FAULTS_MS = [100, 400, 1_500];
 const LONG_DELAYS = [0.02, 0.1, 0.5];
 const LOSSES = [0, 0.02, 0.1];
+/** Times for which a way is cut or a machine stands still. */
+const HOLDS_MS = [30, 200, 800];
 /** Share of the reads after which nobody reads for a while. */
 const PAUSES = 0.01;
 
@@ -39,8 +57,11 @@ type Table = { version: number; acknowledged: number };
 
 class World {
   readonly random: Random;
+  readonly wires: Wires;
   readonly table: Table = { version: 0, acknowledged: 0 };
   readonly outcome: Outcome = { reads: 0, relied: 0, commits: 0 };
+  readonly postgres: Machine;
+  /** Their ends are times of Postgres's clock. */
   readonly registrations = new Map<string, { readonly leaseMs: number; readonly endMs: number }>();
   readonly catalogs: Catalog[] = [];
   readonly coordinators: Coordinator[] = [];
@@ -50,10 +71,16 @@ class World {
 
   constructor(seed: number) {
     this.random = new Random(seed);
+    this.wires = new Wires(this.random, () => this.delayMs());
     this.lossy = this.random.pick(LOSSES);
     this.#longDelays = this.random.pick(LONG_DELAYS);
-    for (let i = 0; i < SERVICES; i++) this.catalogs.push(new Catalog(this));
+    this.postgres = machineOfDrift('Postgres', DRIFT, this.random);
+    for (let i = 0; i < SERVICES; i++) this.catalogs.push(new Catalog(this, `catalog ${i}`));
     for (let i = 0; i < SERVICES; i++) this.coordinators.push(new Coordinator(this, i));
+  }
+
+  get machines(): readonly Machine[] {
+    return [this.postgres, ...[...this.catalogs, ...this.coordinators].map(({ machine }) => machine)];
   }
 
   delayMs(): number {
@@ -61,36 +88,39 @@ class World {
     return random.fraction() * (random.chance(this.#longDelays) ? random.pick(LONG_DELAYS_MS) : DELAY_MS);
   }
 
-  delay(): Promise<void> {
-    return new Promise((resolve) => setTimeout(resolve, this.delayMs()));
-  }
-
   /** Has a message arrive after a while, or never. */
-  send(arrive: () => void): void {
-    if (!this.random.chance(this.lossy)) setTimeout(arrive, this.delayMs());
+  send(from: Machine, to: Machine, arrive: () => void): void {
+    if (!this.random.chance(this.lossy)) this.wires.send(from, to, arrive);
   }
 
   /** Runs a statement on Postgres: it may fail before it has happened and after. */
-  async statement<T>(effect: () => T): Promise<T> {
-    await this.delay();
+  async statement<T>(from: Machine, effect: () => T): Promise<T> {
     if (this.random.chance(this.lossy)) throw new Error('the connection broke');
-    const result = effect();
-    await this.delay();
+    const result = await within(STATEMENT_MS, this.wires.ask(from, this.postgres, effect));
     if (this.random.chance(this.lossy)) throw new Error('the connection broke');
     return result;
+  }
+
+  /** Has a machine find out something in its own time. */
+  findOut(machine: Machine, work: () => void): void {
+    void simulatedPause(this.delayMs()).then(() => machine.deliver(work));
   }
 }
 
 /** A catalog process; `restart` puts another in its place. */
 class Catalog {
+  readonly machine: Machine;
   readonly #world: World;
   leases: CacheLeases;
   /** Whether notifications reach it, and whether it knows that. */
   listens = true;
   hears = true;
+  /** Time for which it has stood still. */
+  frozenMs = 0;
 
-  constructor(world: World) {
+  constructor(world: World, name: string) {
     this.#world = world;
+    this.machine = machineOfDrift(name, DRIFT, world.random);
     this.leases = this.#start();
   }
 
@@ -101,8 +131,8 @@ class Catalog {
   /** Ends in order, and only then breaks its streams. */
   async stop(cut: () => void): Promise<void> {
     const { leases } = this;
-    await leases.close();
-    await this.#world.delay();
+    await this.machine.run(() => leases.close());
+    await simulatedPause(this.#world.delayMs());
     if (this.leases === leases) this.restart();
     cut();
   }
@@ -123,41 +153,46 @@ class Catalog {
 
   async commit(): Promise<void> {
     const { table, outcome } = this.#world;
-    const { leases } = this;
-    await this.#world.delay();
-    const version = ++table.version;
+    const { leases, frozenMs } = this;
+    const version = await this.#world.statement(this.machine, () => ++table.version).catch(() => undefined);
+    // It is not known whether that was committed: nobody is told that it was.
+    if (version === undefined) return;
     const committedMs = performance.now();
-    await this.#world.delay();
     await leases.settle();
-    expect(performance.now() - committedMs, 'time until it is acknowledged').toBeLessThan(COMMIT_MS_MAX);
+    const tookMs = performance.now() - committedMs;
+    expect(tookMs, 'time until it is acknowledged').toBeLessThan(COMMIT_MS_MAX + this.frozenMs - frozenMs);
     table.acknowledged = Math.max(table.acknowledged, version);
     outcome.commits += 1;
   }
 
   #start(): CacheLeases {
     const world = this.#world;
+    const { machine } = this;
+    const { postgres, registrations } = world;
     const isHearing = (): boolean => this.hears;
+    const statement = <T>(effect: () => T): Promise<T> => world.statement(machine, effect);
+    const postgresMs = (): number => postgres.clockMs(simulatedMs());
     const store: LeaseStore = {
       get hears() {
         return isHearing();
       },
       register: (process, leaseMs) =>
-        world.statement(() => {
-          world.registrations.set(process, { leaseMs, endMs: performance.now() + leaseMs });
-        }),
-      remove: (process) => world.statement(() => void world.registrations.delete(process)),
+        statement(() => void registrations.set(process, { leaseMs, endMs: postgresMs() + leaseMs })),
+      remove: (process) => statement(() => void registrations.delete(process)),
       others: (process) =>
-        world.statement(() =>
-          [...world.registrations]
-            .filter(([name, { endMs }]) => name !== process && endMs > performance.now())
+        statement(() =>
+          [...registrations]
+            .filter(([name, { endMs }]) => name !== process && endMs > postgresMs())
             .map(([name, { leaseMs }]) => ({ process: name, leaseMs })),
         ),
       notify: (message) =>
-        world.statement(() => {
-          for (const catalog of world.catalogs) world.send(() => catalog.notified(message));
+        statement(() => {
+          for (const catalog of world.catalogs) {
+            world.send(postgres, catalog.machine, () => catalog.notified(message));
+          }
         }),
     };
-    return new CacheLeases(store, LEASE_MS, silentLogger);
+    return machine.run(() => new CacheLeases(store, LEASE_MS, silentLogger));
   }
 
   notified(message: LeaseMessage): void {
@@ -167,6 +202,7 @@ class Catalog {
 
 /** A coordinator that reads the table, and relies on what it knows where its lease says so. */
 class Coordinator {
+  readonly machine: Machine;
   readonly #world: World;
   readonly #home: number;
   #lease: AnswerLease;
@@ -177,6 +213,7 @@ class Coordinator {
   constructor(world: World, home: number) {
     this.#world = world;
     this.#home = home;
+    this.machine = machineOfDrift(`coordinator ${home}`, DRIFT, world.random);
     this.#lease = this.#start();
   }
 
@@ -187,23 +224,31 @@ class Coordinator {
   }
 
   async read(): Promise<void> {
-    const { table, outcome, random } = this.#world;
+    const { table, outcome } = this.#world;
     const promised = table.acknowledged;
     const isRelied = this.#known !== undefined && this.#lease.holds(this.#known.asked);
-    const version = isRelied ? this.#known?.version : await this.#ask(random);
-    expect(version, `read at ${performance.now()} ms`).toBeGreaterThanOrEqual(promised);
+    const version = isRelied ? this.#known?.version : await this.#ask();
+    // Nobody answered in time.
+    if (version === undefined) return;
+    expect(version, `read at ${simulatedMs()} ms`).toBeGreaterThanOrEqual(promised);
     outcome.reads += 1;
     outcome.relied += isRelied ? 1 : 0;
   }
 
-  async #ask(random: Random): Promise<number> {
+  async #ask(): Promise<number | undefined> {
+    const { wires, table, postgres, random, lossy } = this.#world;
     const lease = this.#lease;
     const asked = lease.askedAt();
-    await this.#world.delay();
-    const { version } = this.#world.table;
-    await this.#world.delay();
-    if (lease === this.#lease && !random.chance(this.#world.lossy)) this.#known = { version, asked };
+    const { machine } = this.#catalog();
+    const answer = wires.ask(this.machine, machine, () => wires.ask(machine, postgres, () => table.version));
+    const version = await within(STATEMENT_MS, answer).catch(() => undefined);
+    if (version === undefined) return undefined;
+    if (lease === this.#lease && !random.chance(lossy)) this.#known = { version, asked };
     return version;
+  }
+
+  #catalog(): Catalog {
+    return this.#world.catalogs[this.#home] ?? expect.fail('a catalog');
   }
 
   #start(): AnswerLease {
@@ -212,61 +257,84 @@ class Coordinator {
 
   #open(lease: (message: Lease) => void, broken: () => void): LeaseWire {
     const world = this.#world;
-    const { leases } = world.catalogs[this.#home] ?? expect.fail('a catalog');
+    const { machine: here } = this;
+    const { leases, machine: there } = this.#catalog();
     let isOpen = true;
-    const through = (arrive: () => void): void => world.send(() => (isOpen ? arrive() : undefined));
-    const holder = leases.open((message) => through(() => lease(message)));
+    const through = (from: Machine, to: Machine, arrive: () => void): void =>
+      world.send(from, to, () => (isOpen ? arrive() : undefined));
+    const holder = leases.open((message) => through(there, here, () => lease(message)));
     this.breakWire = () => {
       isOpen = false;
-      // Each end finds out in its own time.
-      setTimeout(() => leases.lose(holder), world.delayMs());
-      setTimeout(broken, world.delayMs());
+      world.findOut(there, () => leases.lose(holder));
+      world.findOut(here, broken);
     };
     return {
-      send: (request) => through(() => void leases.renew(holder, request)),
-      end: () => through(() => leases.release(holder)),
+      send: (request) => through(here, there, () => void leases.renew(holder, request)),
+      end: () => through(here, there, () => leases.release(holder)),
     };
   }
 }
 
-function fault({ random, catalogs, coordinators }: World): void {
+async function fault({ random, catalogs, coordinators, wires, machines, postgres }: World): Promise<void> {
   const at = random.below(SERVICES);
-  const kind = random.below(5);
-  if (kind === 0) coordinators[at]?.breakWire();
-  else if (kind === 1) catalogs[at]?.deafen();
-  else if (kind === 2) coordinators[at]?.restart();
-  else if (kind === 3) void catalogs[at]?.stop(() => coordinators[at]?.breakWire());
-  else {
-    catalogs[at]?.restart();
-    coordinators[at]?.breakWire();
-  }
+  const [catalog, coordinator] = [must(catalogs[at], 'a catalog'), must(coordinators[at], 'a coordinator')];
+  const holdMs = random.pick(HOLDS_MS) * 2 * random.fraction();
+  const kind = random.below(10);
+  if (kind === 0) coordinator.breakWire();
+  else if (kind === 1) catalog.deafen();
+  else if (kind === 2) coordinator.machine.deliver(() => coordinator.restart());
+  else if (kind === 3) await catalog.stop(() => coordinator.breakWire());
+  else if (kind === 4) {
+    catalog.restart();
+    coordinator.breakWire();
+  } else if (kind === 5) {
+    const machine = random.pick([catalog.machine, coordinator.machine, postgres]);
+    machine.freeze(true);
+    await simulatedPause(holdMs);
+    for (const one of catalogs) one.frozenMs += holdMs;
+    machine.freeze(false);
+  } else await cutSome(wires, { random, machines, holdMs });
 }
 
 /** Runs readers, writers and faults from a seed. Fails at the first read that misses what was acknowledged before it began. */
-export async function simulateLeases(seed: number): Promise<Outcome> {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
-  try {
+export function simulateLeases(seed: number): Promise<Outcome> {
+  return inSimulatedTime(async () => {
     const world = new World(seed);
     const { random } = world;
     const running: Promise<void>[] = [];
-    const repeat = (everyMs: number, work: () => Promise<void> | void, pauses = 0): void => {
-      const step = (): void => {
-        if (performance.now() > SIMULATED_MS) return;
-        running.push(Promise.resolve(work()));
+    const repeat = async (everyMs: number, work: () => Promise<void> | void, pauses = 0): Promise<void> => {
+      await simulatedPause(everyMs * random.fraction());
+      while (simulatedMs() <= SIMULATED_MS) {
+        await work();
         const pauseMs = random.chance(pauses) ? 4 * LEASE_MS * random.fraction() : 0;
-        setTimeout(step, pauseMs + everyMs * 2 * random.fraction());
-      };
-      setTimeout(step, everyMs * random.fraction());
+        await simulatedPause(pauseMs + everyMs * 2 * random.fraction());
+      }
     };
-    for (const coordinator of world.coordinators) repeat(random.pick(READS_MS), () => coordinator.read(), PAUSES);
-    for (const catalog of world.catalogs) repeat(random.pick(COMMITS_MS), () => catalog.commit());
-    repeat(random.pick(FAULTS_MS), () => fault(world));
+    const inMachine = (machine: Machine, work: () => Promise<void>) => (): void => {
+      machine.deliver(() => running.push(work()));
+    };
+    const loops = [
+      ...world.coordinators.map((one) =>
+        repeat(
+          random.pick(READS_MS),
+          inMachine(one.machine, () => one.read()),
+          PAUSES,
+        ),
+      ),
+      ...world.catalogs.map((one) =>
+        repeat(
+          random.pick(COMMITS_MS),
+          inMachine(one.machine, () => one.commit()),
+        ),
+      ),
+      repeat(random.pick(FAULTS_MS), () => void running.push(fault(world))),
+    ];
+    const settled = Promise.allSettled(loops);
     await vi.advanceTimersByTimeAsync(SIMULATED_MS + 1);
     world.lossy = 0;
     await vi.runAllTimersAsync();
+    await settled;
     await Promise.all(running);
     return world.outcome;
-  } finally {
-    vi.useRealTimers();
-  }
+  });
 }

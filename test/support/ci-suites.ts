@@ -39,6 +39,7 @@ export const OVER_BUCKET_SUITES: readonly string[] = [
 export const SCALE_SUITES: readonly string[] = [
   'test/cluster/distributed-on-three.test.ts',
   'test/tpcds/fragments.test.ts',
+  'test/tpcds/tpcds.test.ts',
   'test/tpch/tpch-scale-1.test.ts',
 ];
 
@@ -109,6 +110,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/plan/shapes.system.test.ts',
   'test/simulation/lead.test.ts',
   'test/simulation/leases.test.ts',
+
   'test/simulation/workload-all.test.ts',
   'test/slt/duckdb-reports.test.ts',
   'test/slt/flight.test.ts',

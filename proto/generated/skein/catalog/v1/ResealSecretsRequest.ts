@@ -2,7 +2,13 @@
 
 
 export interface ResealSecretsRequestInput {
+  readonly current?: (string);
+  readonly accepted?: (string);
+  readonly check_only?: (boolean);
 }
 
 export interface ResealSecretsRequest {
+  readonly current: (string);
+  readonly accepted: (string);
+  readonly check_only: (boolean);
 }

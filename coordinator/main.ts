@@ -9,7 +9,7 @@ import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { AddressList } from '#shared/grpc/address-list.ts';
 import { openChannelSecurity, type ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
-import { GuardedTableReader } from '#shared/iceberg/table-reader.ts';
+import { GuardedTableReader, type TableReader } from '#shared/iceberg/table-reader.ts';
 import { openDoorTls, type DoorTls } from '#shared/grpc/door-tls.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { Candidate, Election, Lead } from '#shared/membership/election.ts';
@@ -26,6 +26,7 @@ import { authenticator, catalogKeys, type Authenticate } from './auth/authentica
 import { EpochWatch } from './auth/epoch-watch.ts';
 import { passwordSignIn, withAccessTokens } from './auth/sign-in.ts';
 import { catalogClient, type CatalogClient } from './catalog-client/catalog-client.ts';
+import { RenewingReader } from './catalog-client/renewing-reader.ts';
 import { ActiveTerm } from './active-term.ts';
 import { handOver, lead } from './hand-over.ts';
 import { LeadLease } from './history/lead-lease.ts';
@@ -104,12 +105,7 @@ export async function startCoordinator(
   const sessions = startSessions(config, catalog);
   const manifestCaches = new LruManifestCache(cacheBytes);
   const fileLists = new ByteBudget(config['coordinator.file_lists_bytes_max']);
-  const tables = new GuardedTableReader({
-    openStorage,
-    manifestCaches,
-    pool: readers,
-    fileListBytesMax: config['coordinator.file_list_bytes_max'],
-  });
+  const tables = tableReader(config, { catalog, manifestCaches, readers });
   const workload = stack.use(await WorkloadFile.open(config, log));
   const metrics = stack.use(
     activeMetrics(active, {
@@ -269,6 +265,15 @@ const openCatalog = (
     cacheBytes: Math.floor(config['coordinator.metadata_cache_bytes'] / 2),
     readers,
   });
+
+const tableReader = (
+  config: Config,
+  parts: { readonly catalog: CatalogClient; readonly manifestCaches: LruManifestCache; readonly readers: WorkPool },
+): TableReader => {
+  const { catalog, manifestCaches, readers: pool } = parts;
+  const fileListBytesMax = config['coordinator.file_list_bytes_max'];
+  return new RenewingReader(new GuardedTableReader({ openStorage, manifestCaches, pool, fileListBytesMax }), catalog);
+};
 
 function startSessions(config: Config, catalog: CatalogClient): SessionServices {
   const store = new SessionStore({

@@ -6,16 +6,18 @@ import { startBucketCluster, objectsBelow, type BucketCluster } from '#test/supp
 import { projectRoot, settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
 import { differences } from '#test/support/compare-rows.ts';
 import { MINIO_BUILD_MS, type Minio } from '#test/support/minio.ts';
+import type { StoreProxy } from '#test/support/store-proxy.ts';
 import { tpchAnswers } from '#test/support/tpch-duckdb.ts';
 import { TPCH_QUERIES } from '#test/tpch/tpch-queries.ts';
 
 let store: BucketCluster;
 let minio: Minio;
+let proxy: StoreProxy;
 let cluster: StartedCluster;
 
 beforeAll(async () => {
   store = await startBucketCluster({ env: settingsEnv({ 'coordinator.orphan_retention_min': '0s' }) });
-  ({ minio, cluster } = store);
+  ({ minio, proxy, cluster } = store);
   await cluster.sql('CREATE SCHEMA cloud.s');
 }, MINIO_BUILD_MS);
 
@@ -122,10 +124,13 @@ test('snapshots that expire and orphans take their objects with them, by thousan
   const kept = (await data()).length - orphans.length;
   // Its time is one of whole seconds.
   await new Promise((resolve) => setTimeout(resolve, 1_100));
-  const removed = await cluster.sql(
-    "ALTER TABLE cloud.s.kept EXECUTE remove_orphan_files(retention_threshold => '0s')",
-  );
-  expect(removed[1]).toEqual(['deleted_files_count', orphans.length]);
+  const removed = (threshold: string) =>
+    cluster.sql(`ALTER TABLE cloud.s.kept EXECUTE remove_orphan_files(retention_threshold => '${threshold}')`);
+  expect((await removed('10m'))[1]).toEqual(['deleted_files_count', 0]);
+  proxy.takeCounts();
+  expect((await removed('0s'))[1]).toEqual(['deleted_files_count', orphans.length]);
+  // The list tells the time of each.
+  expect(proxy.takeCounts().requests).toBeLessThan(100);
   expect(await data()).toHaveLength(kept);
   expect(await cluster.sql('SELECT count(*) FROM cloud.s.kept')).toEqual([[50]]);
 });

@@ -1,4 +1,4 @@
-import { open, readdir } from 'node:fs/promises';
+import { open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startBucketCluster, type BucketCluster } from '#test/support/bucket-catalog.ts';
@@ -74,4 +74,31 @@ test('skein worker cache clear empties it, and queries go on', async () => {
   expect(await readBytes()).toBeGreaterThan(2_000_000);
   const { code, stderr } = await cluster.cli(['worker', 'cache', 'clear', 'nobody']);
   expect([code === 0, stderr]).toEqual([false, expect.stringContaining('no worker is named nobody') as string]);
+});
+
+/** The copies without compression. */
+async function copies(): Promise<readonly string[]> {
+  const names = await readdir(cluster.dataDir, { recursive: true });
+  return names.filter((name) => /copies\/.*\.parquet$/.test(name));
+}
+
+test('an object that queries read again and again comes whole, and is read from a copy without compression', async () => {
+  await cluster.cliOk(['worker', 'cache', 'clear']);
+  const large = 'SELECT count(*)::INT FROM cloud.c."t$files" WHERE file_size_in_bytes > 1048576';
+  const [[files] = []] = await cluster.sql(large);
+  // Less than all columns: the rest of the object is fetched beside the queries.
+  const some = 'SELECT count(*), count(DISTINCT text) FROM cloud.c.t';
+  await expect
+    .poll(
+      async () => {
+        expect(await cluster.sql(some)).toEqual([[ROWS, ROWS]]);
+        return (await copies()).length;
+      },
+      { timeout: 60_000, interval: 300 },
+    )
+    .toBe(files);
+  // The objects themselves are needed no more.
+  for (const path of await keptFiles()) await rm(path);
+  expect(await readBytes()).toBeLessThan(100_000);
+  expect(await keptFiles()).toEqual([]);
 });

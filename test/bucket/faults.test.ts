@@ -137,7 +137,7 @@ test('keys that end while a scan, a CREATE TABLE AS and an OPTIMIZE run are rene
   };
   proxy.set({ bytesPerSecond: 600_000 });
   await lasting(BASE);
-  proxy.set({ bytesPerSecond: 1_200_000 });
+  proxy.set({ bytesPerSecond: 1_100_000 });
   await lasting('CREATE TABLE cloud.f.lasting AS SELECT id, text FROM cloud.f.base');
   proxy.set({});
   await cluster.sql(`INSERT INTO cloud.f.lasting SELECT id, text FROM cloud.f.base`);
@@ -157,6 +157,30 @@ test('keys that the store has forgotten are renewed in the middle of a statement
   await forgetting;
   proxy.set({});
   expect(await cluster.sql(BASE)).toEqual(BASE_ROWS);
+});
+
+test('keys that the store has forgotten are renewed for TRUNCATE, and for files of a stage', async () => {
+  const table = 'cloud.f.emptied';
+  await cluster.sql(`CREATE TABLE ${table} AS SELECT i FROM range(1000) AS r(i)`);
+  await cluster.sql('CREATE STAGE cloud.f.box');
+  await cluster.sql('COPY INTO @cloud.f.box/out FROM cloud.f.emptied FILE_FORMAT = (TYPE = PARQUET)');
+  const names = await cluster.sql('LIST @cloud.f.box');
+  expect(names.length).toBeGreaterThan(0);
+  const forgotten = async (sql: string): Promise<readonly (readonly unknown[])[]> => {
+    proxy.forgetKeys();
+    proxy.takeCounts();
+    const rows = await cluster.sql(sql);
+    expect(proxy.takeCounts().keys, sql).toBeGreaterThan(0);
+    return rows;
+  };
+  expect(await forgotten('LIST @cloud.f.box')).toEqual(names);
+  expect(await forgotten(`SELECT count(*), sum(i) FROM @cloud.f.box (FILE_FORMAT => (TYPE = PARQUET))`)).toEqual([
+    [1_000, '499500'],
+  ]);
+  await forgotten(`TRUNCATE TABLE ${table}`);
+  expect(await cluster.sql(`SELECT count(*) FROM ${table}`)).toEqual([[0]]);
+  await forgotten('REMOVE @cloud.f.box');
+  expect(await cluster.sql('LIST @cloud.f.box')).toEqual([]);
 });
 
 /** Uploads of parts that nobody has ended. */

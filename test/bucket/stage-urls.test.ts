@@ -412,6 +412,29 @@ describe('an upload in parts', () => {
     await cluster.sql('REMOVE @cloud.s.inbox');
   });
 
+  test('has such parts, too, where the coordinator carries them to the store', async () => {
+    const of = { stage: 'plain.s.t', path: 'carried.bin' };
+    for (const small of [{ size: 9 * MIB, part_size: 4 * MIB }, { part_size: MIB }]) {
+      expect(errorOf(await post('presign/multipart/init', { ...of, ...small }))).toEqual([400, 'INVALID_REQUEST']);
+    }
+    const { upload_id, parts } = await begin(of.path, { stage: of.stage, part_size: 5 * MIB });
+    const [one, two] = [parts[0]?.url ?? '', parts[1]?.url ?? ''];
+    expect([one, two].filter((url) => !url.startsWith(`${cluster.queryUrl}/v1/stages/files/`))).toEqual([]);
+    const complete = (etags: readonly string[]): Promise<Answer<unknown>> =>
+      post('presign/multipart/complete', {
+        ...of,
+        upload_id,
+        parts: etags.map((etag, i) => ({ part_number: i + 1, etag })),
+      });
+    const last = await etagOf(put(two, 'the end'));
+    expect(errorOf(await complete([await etagOf(put(one, randomBytes(MIB))), last]))).toEqual([400, 'INVALID_REQUEST']);
+    expect((await complete([await etagOf(put(one, randomBytes(5 * MIB))), last])).status).toBe(200);
+    expect((await cluster.sql('LIST @plain.s.t')).map(([name, size]) => [name, size])).toContainEqual([
+      of.path,
+      5 * MIB + 7,
+    ]);
+  });
+
   test('opens nothing else: another number, another upload, another stage', async () => {
     const mine = await begin('mine.bin', { size: 5 });
     const other = await begin('other.bin', { size: 5 });

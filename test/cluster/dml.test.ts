@@ -1,12 +1,11 @@
-import { glob, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { projectRoot, type Cluster } from '#test/support/cluster.ts';
 import type { Json } from '#shared/json.ts';
 import { python } from '#test/support/python.ts';
-import { hasLocalFiles, sharedCluster } from '#test/support/resources.ts';
+import { filesBelow, hasLocalFiles, sharedCluster } from '#test/support/resources.ts';
 
 const SCHEMA = 'lake.dml';
 let cluster: Cluster;
@@ -39,29 +38,23 @@ afterAll(async () => {
 async function filesOf(table: string): Promise<readonly string[]> {
   const { body } = await cluster.catalog('GET', `/v1/lake/namespaces/dml/tables/${table}`);
   const { location } = (body as { metadata: { location: string } }).metadata;
-  const files: string[] = [];
-  for await (const file of glob('**/*.{parquet,puffin,avro}', { cwd: fileURLToPath(new URL(location)) }))
-    files.push(file);
-  return files.toSorted();
+  return (await filesBelow(location)).filter((file) => /\.(?:parquet|puffin|avro)$/.test(file));
 }
 
-test.runIf(hasLocalFiles())(
-  'a DELETE that fails or finds nothing leaves no file, and one that succeeds only those of its snapshot',
-  async () => {
-    await cluster.sql(`CREATE TABLE ${SCHEMA}.failing AS SELECT i AS id, 'n' || i AS name FROM range(5000) AS r(i)`);
-    const before = await filesOf('failing');
-    const { body } = await cluster.query(`DELETE FROM ${SCHEMA}.failing WHERE CAST(name AS INTEGER) = 1`);
-    expect(body.error).toBe('INVALID_CAST');
-    expect(await cluster.sql(`DELETE FROM ${SCHEMA}.failing WHERE id < 0`)).toEqual([[0]]);
-    expect(await filesOf('failing')).toEqual(before);
-    expect(await cluster.sql(`DELETE FROM ${SCHEMA}.failing WHERE id < 10`)).toEqual([[10]]);
-    await expect
-      .poll(async () => (await filesOf('failing')).filter((file) => file.endsWith('.puffin')), { timeout: 10_000 })
-      .toEqual([]);
-    // The file that was written anew, and manifest and list of the snapshot with it: the old one with its file as deleted, the new one's.
-    expect(await filesOf('failing')).toHaveLength(before.length + 4);
-  },
-);
+test('a DELETE that fails or finds nothing leaves no file, and one that succeeds only those of its snapshot', async () => {
+  await cluster.sql(`CREATE TABLE ${SCHEMA}.failing AS SELECT i AS id, 'n' || i AS name FROM range(5000) AS r(i)`);
+  const before = await filesOf('failing');
+  const { body } = await cluster.query(`DELETE FROM ${SCHEMA}.failing WHERE CAST(name AS INTEGER) = 1`);
+  expect(body.error).toBe('INVALID_CAST');
+  expect(await cluster.sql(`DELETE FROM ${SCHEMA}.failing WHERE id < 0`)).toEqual([[0]]);
+  expect(await filesOf('failing')).toEqual(before);
+  expect(await cluster.sql(`DELETE FROM ${SCHEMA}.failing WHERE id < 10`)).toEqual([[10]]);
+  await expect
+    .poll(async () => (await filesOf('failing')).filter((file) => file.endsWith('.puffin')), { timeout: 10_000 })
+    .toEqual([]);
+  // The file that was written anew, and manifest and list of the snapshot with it: the old one with its file as deleted, the new one's.
+  expect(await filesOf('failing')).toHaveLength(before.length + 4);
+});
 
 test('a condition that calls random() is evaluated once', async () => {
   const table = `${SCHEMA}.failing`;
@@ -102,31 +95,27 @@ test('with isolation level snapshot a DELETE does not begin again for rows that 
   expect(await cluster.sql(`SELECT count(*)::INT FROM ${table}`)).toEqual([[53]]);
 });
 
-test.runIf(hasLocalFiles())(
-  'an UPDATE evaluates values and condition once, and leaves no file but those of its snapshot',
-  async () => {
-    const table = `${SCHEMA}.changed`;
-    await cluster.sql(`CREATE TABLE ${table} AS SELECT i AS id, 0.0::DOUBLE AS x FROM range(50000) AS r(i)`);
-    const [[count] = []] = await cluster.sql(`UPDATE ${table} SET x = random() + 1 WHERE random() < 0.3`);
-    expect(Number(count)).toBeGreaterThan(10_000);
-    const [seen] = await cluster.sql(
-      `SELECT count(*)::INT, count(DISTINCT id)::INT, sum((x >= 1)::INT)::INT FROM ${table}`,
-    );
-    expect(seen).toEqual([50_000, 50_000, count]);
-    const listed = await cluster.sql(`SELECT count(*)::INT FROM ${SCHEMA}."changed$files"`);
-    await expect
-      .poll(async () => (await filesOf('changed')).filter((file) => /staged|puffin/.test(file)), { timeout: 10_000 })
-      .toEqual([]);
-    const data = (await filesOf('changed')).filter((file) => file.endsWith('.parquet'));
-    // Those of the first snapshot are there, too.
-    expect(data.length).toBeGreaterThan(Number(listed[0]?.[0]));
-    const before = await filesOf('changed');
-    const { body } = await cluster.query(`UPDATE ${table} SET x = CAST('n' || id AS DOUBLE)`);
-    expect(body.error).toBe('INVALID_CAST');
-    await expect.poll(() => filesOf('changed'), { timeout: 10_000 }).toEqual(before);
-  },
-  60_000,
-);
+test('an UPDATE evaluates values and condition once, and leaves no file but those of its snapshot', async () => {
+  const table = `${SCHEMA}.changed`;
+  await cluster.sql(`CREATE TABLE ${table} AS SELECT i AS id, 0.0::DOUBLE AS x FROM range(50000) AS r(i)`);
+  const [[count] = []] = await cluster.sql(`UPDATE ${table} SET x = random() + 1 WHERE random() < 0.3`);
+  expect(Number(count)).toBeGreaterThan(10_000);
+  const [seen] = await cluster.sql(
+    `SELECT count(*)::INT, count(DISTINCT id)::INT, sum((x >= 1)::INT)::INT FROM ${table}`,
+  );
+  expect(seen).toEqual([50_000, 50_000, count]);
+  const listed = await cluster.sql(`SELECT count(*)::INT FROM ${SCHEMA}."changed$files"`);
+  await expect
+    .poll(async () => (await filesOf('changed')).filter((file) => /staged|puffin/.test(file)), { timeout: 10_000 })
+    .toEqual([]);
+  const data = (await filesOf('changed')).filter((file) => file.endsWith('.parquet'));
+  // Those of the first snapshot are there, too.
+  expect(data.length).toBeGreaterThan(Number(listed[0]?.[0]));
+  const before = await filesOf('changed');
+  const { body } = await cluster.query(`UPDATE ${table} SET x = CAST('n' || id AS DOUBLE)`);
+  expect(body.error).toBe('INVALID_CAST');
+  await expect.poll(() => filesOf('changed'), { timeout: 10_000 }).toEqual(before);
+}, 60_000);
 
 test('UPDATEs that meet on the same rows are all there', async () => {
   const table = `${SCHEMA}.counters`;
@@ -161,32 +150,28 @@ test('INSERT OVERWRITEs that meet on one table: each sees the rows of the one be
   expect(operations[1]).toEqual(['overwrite', 4]);
 }, 60_000);
 
-test.runIf(hasLocalFiles())(
-  'RETURNING answers the rows that were written, however they were made up, and leaves no file but theirs',
-  async () => {
-    const table = `${SCHEMA}.returned`;
-    await cluster.sql(`CREATE TABLE ${table} (id INT, v DOUBLE)`);
-    const inserted = await cluster.sql(
-      `INSERT INTO ${table} SELECT i, random() FROM range(5000) AS r(i) RETURNING id, v`,
-    );
-    expect(inserted).toHaveLength(5000);
-    const read = (): Promise<readonly (readonly unknown[])[]> => cluster.sql(`SELECT id, v FROM ${table} ORDER BY id`);
-    const byId = (rows: readonly (readonly unknown[])[]): readonly (readonly unknown[])[] =>
-      rows.toSorted(([a], [b]) => Number(a) - Number(b));
-    const before = await read();
-    expect(byId(inserted)).toEqual(before);
-    const updated = await cluster.sql(`UPDATE ${table} SET v = random() + 1 WHERE random() < 0.5 RETURNING id, v`);
-    expect(byId(updated)).toEqual((await read()).filter(([, v]) => Number(v) >= 1));
-    const deleted = await cluster.sql(`DELETE FROM ${table} WHERE random() < 0.5 RETURNING id, v`);
-    const left = await read();
-    expect(deleted.length + left.length).toBe(5000);
-    expect(left.filter(([id]) => deleted.some(([gone]) => gone === id))).toEqual([]);
-    await expect
-      .poll(async () => (await filesOf('returned')).filter((file) => /staged|puffin/.test(file)), { timeout: 10_000 })
-      .toEqual([]);
-  },
-  60_000,
-);
+test('RETURNING answers the rows that were written, however they were made up, and leaves no file but theirs', async () => {
+  const table = `${SCHEMA}.returned`;
+  await cluster.sql(`CREATE TABLE ${table} (id INT, v DOUBLE)`);
+  const inserted = await cluster.sql(
+    `INSERT INTO ${table} SELECT i, random() FROM range(5000) AS r(i) RETURNING id, v`,
+  );
+  expect(inserted).toHaveLength(5000);
+  const read = (): Promise<readonly (readonly unknown[])[]> => cluster.sql(`SELECT id, v FROM ${table} ORDER BY id`);
+  const byId = (rows: readonly (readonly unknown[])[]): readonly (readonly unknown[])[] =>
+    rows.toSorted(([a], [b]) => Number(a) - Number(b));
+  const before = await read();
+  expect(byId(inserted)).toEqual(before);
+  const updated = await cluster.sql(`UPDATE ${table} SET v = random() + 1 WHERE random() < 0.5 RETURNING id, v`);
+  expect(byId(updated)).toEqual((await read()).filter(([, v]) => Number(v) >= 1));
+  const deleted = await cluster.sql(`DELETE FROM ${table} WHERE random() < 0.5 RETURNING id, v`);
+  const left = await read();
+  expect(deleted.length + left.length).toBe(5000);
+  expect(left.filter(([id]) => deleted.some(([gone]) => gone === id))).toEqual([]);
+  await expect
+    .poll(async () => (await filesOf('returned')).filter((file) => /staged|puffin/.test(file)), { timeout: 10_000 })
+    .toEqual([]);
+}, 60_000);
 
 test('rows of RETURNING that are many wait on disk', async () => {
   const table = `${SCHEMA}.returned`;

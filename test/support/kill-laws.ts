@@ -1,10 +1,9 @@
-import { glob } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, matchesGlob } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { must } from '#shared/must.ts';
 import type { Cluster, QueryAnswer } from './cluster.ts';
+import { filesBelow } from './resources.ts';
 
 /** The laws of a write amid which a process was killed, as the suites `test/cluster/*-kills.test.ts` check them. */
 
@@ -68,20 +67,17 @@ export async function expectNoOpenWrite({ database }: Pick<Killable, 'database'>
   await expect.poll(open, { timeout: GONE_MS_MAX, interval: 200 }).toEqual([]);
 }
 
-/** The folder of a table. @param table as `lake.kills.t` */
+/** The location of a table. @param table as `lake.kills.t` */
 export async function folderOf(cluster: Cluster, table: string): Promise<string> {
   const [catalog, namespace, name] = table.split('.');
   const { status, body } = await cluster.catalog('GET', `/v1/${catalog}/namespaces/${namespace}/tables/${name}`);
   if (status !== 200) throw new Error(`${table}: HTTP ${status}`);
-  return fileURLToPath(new URL((body as { metadata: { location: string } }).metadata.location));
+  return (body as { metadata: { location: string } }).metadata.location;
 }
 
-/** Paths of the files of a pattern in a folder. */
-export async function filesIn(cwd: string, pattern: string): Promise<readonly string[]> {
-  const found: string[] = [];
-  for await (const file of glob(pattern, { cwd })) found.push(file);
-  return found;
-}
+/** Paths of the files of a pattern below a location. */
+export const filesIn = async (location: string, pattern: string): Promise<readonly string[]> =>
+  (await filesBelow(location)).filter((file) => matchesGlob(file, pattern));
 
 /** The table's folder comes to have the data, delete and manifest files of its snapshots, and no others. */
 export async function expectOnlyReached(cluster: Cluster, table: string, left = untilGone()): Promise<void> {

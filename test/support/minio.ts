@@ -104,6 +104,7 @@ function startServer(
       MINIO_ROOT_PASSWORD: ROOT_KEY.secretAccessKey,
       MINIO_BROWSER: 'off',
       MINIO_UPDATE: 'off',
+      MINIO_DOMAIN: 'localhost',
     },
   });
   return async () => {

@@ -1,5 +1,7 @@
 import { inject } from 'vitest';
+import { openStorage } from '#shared/storage/open-storage.ts';
 import { startCluster, Cluster, type ClusterOptions, type StartedCluster } from './cluster.ts';
+import { FILE_CREDENTIAL } from './file-credential.ts';
 import type { BucketCluster } from './run/run-bucket.ts';
 import type { SharedClusterFacts } from './run/shared-cluster.ts';
 
@@ -13,6 +15,14 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 
 /** Whether the suite's tables lie in local files, which it may look at; false where it runs over a bucket (`npm run test:bucket`). */
 export const hasLocalFiles = (): boolean => inject('overBucket') === undefined;
+
+/** The files below a folder of one of the run's clusters, by their names below it; those of a bucket are found by the store's own key. */
+export async function filesBelow(location: string): Promise<readonly string[]> {
+  const over = inject('overBucket');
+  const key = over === undefined ? FILE_CREDENTIAL : (await ask<BucketCluster>('/bucket', over)).key;
+  const files = (await Array.fromAsync(openStorage(location, key).list(location))).flat();
+  return files.map((file) => file.slice(location.length + 1)).toSorted();
+}
 
 /** A cluster of the suite's own, which it may break, on a database of the run's Postgres unless `env` names another. */
 export async function startOwnCluster(options: ClusterOptions = {}): Promise<StartedCluster> {

@@ -7,6 +7,9 @@ import { keptObjects } from './kept-objects.ts';
 /** `auto`: this share of the disk that is free or the cache's own, but at least this share of the memory. */
 const SHARE = 0.1;
 
+/** One copy without compression takes at most 1/COPY_SHARE of the cache. */
+export const COPY_SHARE = 4;
+
 /** Bytes of the cache in a folder. */
 export async function cacheSize(setting: number | 'auto', folder: string): Promise<number> {
   if (setting !== 'auto') return setting;

@@ -62,11 +62,11 @@ type ThreadParts = Pick<CopySettings, 'folder' | 'fileBytesMin'> & {
 /** The same for one task; `folder` is that of its tenant. */
 type TaskParts = ThreadParts & Pick<TaskSpec, 'tenant' | 'queryId'>;
 
+/** A data file as a table refers to it. */
+export type NamedFile = { readonly tableUuid: string; readonly path: string; readonly sizeBytes: number };
+
 /** A data file of a scan. */
-export type ScannedFile = {
-  readonly tableUuid: string;
-  readonly path: string;
-  readonly sizeBytes: number;
+export type ScannedFile = NamedFile & {
   /** The path by which DuckDB reads it. */
   readonly local: string;
   /** A copy would serve the scan: it reads most of the file's rows, and they are packed. */
@@ -89,18 +89,29 @@ export class CopiedFiles implements Disposable {
   }
 
   /** The path by which DuckDB reads the file: that of its copy, if there is one. */
-  pathOf({ tableUuid, path, sizeBytes, local, isWorthCopying }: ScannedFile): string {
-    const { tenant, queryId, fileBytesMin, table, folder } = this.#parts;
-    if (sizeBytes < fileBytesMin) return local;
+  pathOf(file: ScannedFile): string {
+    const copy = this.copyOf(file);
+    if (copy === undefined && file.isWorthCopying) this.noteRead(file, file.local);
+    return copy ?? file.local;
+  }
+
+  /** The path of the file's copy, if there is one. */
+  copyOf({ tableUuid, path, sizeBytes }: NamedFile): string | undefined {
+    const { tenant, fileBytesMin, table, folder } = this.#parts;
+    if (sizeBytes < fileBytesMin) return undefined;
     const key = copyKey(tenant, tableUuid, { path, sizeBytes });
     const held = this.#held.get(key) ?? table.hold(key, Date.now());
-    if (held !== undefined) {
-      this.#held.set(key, held);
-      return join(folder, copyName(key, held.serial));
-    }
-    if (isWorthCopying && this.#reads.length < READS_MAX)
-      this.#reads.push({ key, tenant, queryId, path: local, sizeBytes });
-    return local;
+    if (held === undefined) return undefined;
+    this.#held.set(key, held);
+    return join(folder, copyName(key, held.serial));
+  }
+
+  /** A copy would have served the task. @param source the path by which the copy can be made */
+  noteRead({ tableUuid, path, sizeBytes }: NamedFile, source: string): void {
+    const { tenant, queryId, fileBytesMin } = this.#parts;
+    if (sizeBytes < fileBytesMin || this.#reads.length >= READS_MAX) return;
+    const key = copyKey(tenant, tableUuid, { path, sizeBytes });
+    this.#reads.push({ key, tenant, queryId, path: source, sizeBytes });
   }
 
   /** Tells the main thread of the files that have no copy. */

@@ -1,4 +1,4 @@
-import { statfsSync } from 'node:fs';
+import { existsSync, statfsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { unreachable } from '#shared/must.ts';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '#shared/log/logger.ts';
 import { makePrivateFolder } from '#shared/storage/private-folder.ts';
+import { COPY_SHARE } from './cache-size.ts';
 import { chooseVictims, type Newcomer } from './choose-victims.ts';
 import { Copier } from './copier.ts';
 import type { CopyReply, CopyRequest } from './copy-file.ts';
@@ -14,8 +15,6 @@ import type { CopySettings, FileRead, ReadsMessage } from './copied-files.ts';
 import { hasSecondName, keptObjects, removeKept, type KeptObject } from './kept-objects.ts';
 import { addReads, countRead, type ReadRate } from './read-rate.ts';
 
-/** One copy takes at most 1/COPY_SHARE of the cache. */
-const COPY_SHARE = 4;
 /** Files whose reads are remembered, and those that are not copied again. */
 const SEEN_MAX = 16_384;
 const REFUSED_MAX = 16_384;
@@ -206,7 +205,8 @@ export class DiskCache implements Disposable {
     const reply = await this.#made(folder, request);
     if (this.#isClosed) return;
     if ('refused' in reply) {
-      this.#refuse(wanted.key);
+      // An object that went meanwhile may come again.
+      if (existsSync(wanted.path)) this.#refuse(wanted.key);
       this.#options.log.debug({ path: wanted.path, why: reply.refused }, 'a data file is not copied');
       this.#delete(`${path}.tmp`);
       return;

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { ScanSpec } from '#proto/task.ts';
-import type { TenantId } from '#shared/id.ts';
+import type { QueryId, TenantId } from '#shared/id.ts';
 import { fileCredential } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import type { StorageUse } from '#shared/storage/storage-use.ts';
 import type { Storage } from '#shared/storage/storage.ts';
+import { dataOf } from '../disk-cache/kept-objects.ts';
 import type { ObjectCopy, WantedBytes } from './object-copy.ts';
 import type { ObjectName } from './object-folder.ts';
 import { HeldSpill } from './held-spill.ts';
@@ -21,6 +22,8 @@ export type WantedObject = {
   readonly sizeBytes: number;
   readonly etag?: string;
   readonly wanted?: WantedBytes | undefined;
+  /** A copy without compression would serve the task. */
+  readonly isWorthCopying?: boolean;
 };
 
 /** The table that refers to objects, and the right to read them. */
@@ -28,6 +31,7 @@ type Owner = Pick<ScanSpec, 'tableName' | 'tableUuid' | 'credential' | 'files'>;
 
 type HeldOptions = {
   readonly tenant: TenantId;
+  readonly queryId: QueryId;
   /** Bytes of objects that are not kept in the cache. */
   readonly spillBytesMax: number;
   readonly use?: StorageUse;
@@ -49,12 +53,14 @@ export class HeldObjects implements AsyncDisposable {
   readonly #slot: SlotObjects;
   readonly #spill: HeldSpill;
   readonly #tenantFolder: string;
+  readonly #queryId: QueryId;
   /** By location. */
   readonly #held = new Map<string, Held>();
   readonly #files = new Map<Owner['files'], ReadonlyMap<string, WantedObject>>();
   #tailBytes = 0;
 
-  constructor(slot: SlotObjects, { tenant, spillBytesMax, use = {} }: HeldOptions) {
+  constructor(slot: SlotObjects, { tenant, queryId, spillBytesMax, use = {} }: HeldOptions) {
+    this.#queryId = queryId;
     this.#spill = new HeldSpill(spillBytesMax);
     this.#slot = slot;
     this.#tenantFolder = digest(tenant);
@@ -94,6 +100,21 @@ export class HeldObjects implements AsyncDisposable {
     held.copy = await held.object.fetch(signal, { storage, location, opened: held.opened, wanted });
     this.#forget(held);
     this.#spill.add(held.copy, owner.tableName);
+    const { journal } = held.copy;
+    if (object.isWorthCopying !== true || wanted === undefined || journal === undefined) return;
+    this.#slot.completeHot(this.#queryId, {
+      // Under the name that the cache has for it: that of the task ends with the task.
+      copy: held.copy.at(dataOf(journal)),
+      credential: owner.credential,
+      location,
+      wanted,
+    });
+  }
+
+  /** The path of an object that is here whole and that the cache keeps. */
+  keptPath(location: string): string | undefined {
+    const copy = this.#held.get(location)?.copy;
+    return copy?.isWhole === true && copy.journal !== undefined ? dataOf(copy.journal) : undefined;
   }
 
   /** Bytes of the disk that the objects take beyond what the cache keeps: the task has so many fewer for its spill. */

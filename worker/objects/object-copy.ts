@@ -126,12 +126,15 @@ export class ObjectCopy {
 
   /** Takes notice of what others have fetched since. Bytes that are not those of their record are fetched again. */
   async #readJournal(): Promise<void> {
-    if (this.#journal === undefined) return;
+    const known = this.#journal;
+    if (known === undefined) return;
     try {
-      await using journal = await open(this.#journal.path, 'r');
+      await using journal = await open(known.path, 'r');
       const { size } = await journal.stat();
-      const { pieces, length } = decodePieces(await readAt(journal, this.#journal.offset, size - this.#journal.offset));
-      this.#journal.offset += length;
+      const { offset } = known;
+      const { pieces, length } = decodePieces(await readAt(journal, offset, size - offset));
+      // Another fetch of the object may have read it meanwhile.
+      known.offset = Math.max(known.offset, offset + length);
       const news = pieces.filter(({ at, length: bytes }) => !this.#here.has({ start: at, end: at + bytes }));
       if (news.length > 0) this.#here.add(await checkedRanges(this.path, news));
     } catch {

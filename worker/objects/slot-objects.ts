@@ -1,7 +1,9 @@
+import type { QueryId } from '#shared/id.ts';
 import { FileReplaced, type Storage } from '#shared/storage/storage.ts';
 import { REQUEST_BYTES } from './fetch-segments.ts';
 import type { ObjectCopy, WantedBytes } from './object-copy.ts';
 import type { ObjectFolder, ObjectName } from './object-folder.ts';
+import { HotObjects, type HotPart } from './hot-objects.ts';
 import type { ObjectFacts } from './object-journal.ts';
 
 /** An object as it was opened, and its last bytes. */
@@ -93,9 +95,11 @@ export async function openObject(
 export class SlotObjects {
   readonly #folder: ObjectFolder;
   readonly #used = new Map<string, SlotObject>();
+  readonly #hot: HotObjects;
 
   constructor(folder: ObjectFolder) {
     this.#folder = folder;
+    this.#hot = new HotObjects(folder.settings.bytesMax);
   }
 
   /** A larger object comes in part: only those bytes are fetched that are needed. */
@@ -114,6 +118,13 @@ export class SlotObjects {
     object.users += 1;
     this.#used.set(key, object);
     return object;
+  }
+
+  /** Begins to fetch what a hot object lacks (`HotObjects`); no task waits for it. */
+  completeHot(queryId: QueryId, part: HotPart): void {
+    // Each kept copy has a journal of its own: the count begins with it.
+    const { journal } = part.copy;
+    if (journal !== undefined && this.#hot.isDue(journal, queryId)) void this.#hot.complete(part);
   }
 
   async giveBack(name: ObjectName): Promise<void> {

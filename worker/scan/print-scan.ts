@@ -6,7 +6,7 @@ import { must } from '#shared/must.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { readParquet } from '#shared/sql/read-parquet.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
-import type { CopiedFiles } from '../disk-cache/copied-files.ts';
+import type { CopiedFiles, NamedFile } from '../disk-cache/copied-files.ts';
 import { cacheableScan, isLike, type CacheableScan } from './cacheable-scan.ts';
 import type { DeletedPositions } from './deleted-positions.ts';
 import { fileFactsJoin, isAddress, type LocatedFile } from './print-address.ts';
@@ -26,6 +26,8 @@ export type ScanTools = {
   readonly open: OpenScanned;
   /** Absent where all files are local. */
   readonly fetch?: FetchFiles;
+  /** The path of an object that is here whole and stays for later tasks. */
+  readonly keptPath?: (location: string) => string | undefined;
   /** A file that is not local and has more bytes is there in part: what a task does not need is not fetched. Absent = none is. */
   readonly wholeBytesMax?: number;
   readonly readFooter: ReadFooter;
@@ -84,13 +86,11 @@ export async function printScan(
     for (const { kept } of planned) rowsLeft -= kept.reduce((sum, { rows }) => sum + rows, 0);
   }
   const read = files.filter((file) => file.read);
-  await tools.fetch?.(
-    read.flatMap(({ file, needed }) => [{ ...file, wanted: needed }, ...file.deletes.filter(isFile)]),
-  );
+  const open = await fetchFiles(scan, read, tools);
   const texts: string[] = [];
   for (const branch of branchesOf(read)) {
     signal.throwIfAborted();
-    texts.push(await printBranch(scan, branch, tools));
+    texts.push(await printBranch(scan, branch, { ...tools, open }));
   }
   const report = files.reduce(
     (sum, file) => ({
@@ -102,7 +102,7 @@ export async function printScan(
     }),
     { scan: index, files: 0, rowGroups: 0, rowGroupsPruned: 0, bytes: 0 },
   );
-  const cacheable = cacheableScan(scan, read, tools);
+  const cacheable = cacheableScan(scan, read, { ...tools, open });
   return {
     sql: `(${texts.length === 0 ? printEmpty(scan) : texts.join(' UNION ALL ')})`,
     report,
@@ -111,6 +111,43 @@ export async function printScan(
     ...(cacheable === undefined ? {} : { cacheable }),
   };
 }
+
+/** Brings the files here that have no copy. @returns how they are opened: an object with a copy by its copy */
+async function fetchFiles(scan: ScanSpec, read: readonly PlannedFile[], tools: ScanTools): Promise<OpenScanned> {
+  const copies = new Map<string, string>();
+  for (const { file } of read) {
+    if (tools.open(file.path).isLocal) continue;
+    const copy = tools.copies?.copyOf(namedFile(scan, file));
+    if (copy !== undefined) copies.set(file.path, copy);
+  }
+  await tools.fetch?.(
+    read.flatMap((planned) => {
+      const { file, needed } = planned;
+      const isWorthCopying = tools.copies !== undefined && isWorthACopy(planned);
+      const own = copies.has(file.path) ? [] : [{ ...file, wanted: needed, isWorthCopying }];
+      return [...own, ...file.deletes.filter(isFile)];
+    }),
+  );
+  for (const planned of read) {
+    const { file } = planned;
+    const whole = isWorthACopy(planned) && !copies.has(file.path) ? tools.keptPath?.(file.path) : undefined;
+    if (whole !== undefined) tools.copies?.noteRead(namedFile(scan, file), whole);
+  }
+  return (location) => {
+    const copy = copies.get(location);
+    return copy === undefined ? tools.open(location) : { ...tools.open(location), localPath: () => copy };
+  };
+}
+
+const namedFile = ({ tableUuid }: ScanSpec, { path, sizeBytes }: ScanFile): NamedFile => ({
+  tableUuid,
+  path,
+  sizeBytes,
+});
+
+/** A scan that needs little of a file does without a copy. */
+const isWorthACopy = ({ isPacked, kept, report }: PlannedFile): boolean =>
+  isPacked && kept.length * 2 >= report.rowGroups;
 
 /** Rows of a scan that are read of files with no deletes and for no predicate: there any will do for a LIMIT. */
 const rowsWanted = ({ rowsMax = Infinity, predicate, files }: ScanSpec): number =>
@@ -151,14 +188,13 @@ async function printBranch(scan: ScanSpec, files: readonly PlannedFile[], tools:
   return `SELECT ${selected.join(', ')} FROM ${readParquet(paths, '', tools.no)} AS f${joins.join('')}${where}`;
 }
 
-/** The path by which DuckDB reads a data file: that of its copy, if it has one. A scan that needs little of a file does without. */
-function localPath(scan: ScanSpec, { file, isPacked, kept, report }: PlannedFile, tools: ScanTools): string {
+/** The path by which DuckDB reads a data file: that of its copy, if it has one. */
+function localPath(scan: ScanSpec, planned: PlannedFile, tools: ScanTools): string {
+  const { file } = planned;
   const local = readablePath(tools.open, file.path);
-  const { path, sizeBytes } = file;
-  // A copy is made from a file that stays where it is.
-  if (!tools.open(path).isLocal) return local;
-  const isWorthCopying = isPacked && kept.length * 2 >= report.rowGroups;
-  return tools.copies?.pathOf({ tableUuid: scan.tableUuid, path, sizeBytes, local, isWorthCopying }) ?? local;
+  if (!tools.open(file.path).isLocal) return local;
+  const isWorthCopying = isWorthACopy(planned);
+  return tools.copies?.pathOf({ ...namedFile(scan, file), local, isWorthCopying }) ?? local;
 }
 
 const alias = (scan: ScanSpec, index: number): string =>

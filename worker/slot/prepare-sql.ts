@@ -66,6 +66,7 @@ export async function prepareSql(
               tenant: spec.tenant,
               open,
               fetch,
+              keptPath: (location) => objects.keptPath(location),
               wholeBytesMax: mayHaveHoles ? objects.wholeBytesMax : Infinity,
               readFooter,
               positions,

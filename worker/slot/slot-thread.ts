@@ -149,7 +149,7 @@ export async function runTask(job: SlotJob): Promise<void> {
     const spec = await decodeTask(job.spec);
     if (control.isWithdrawn) return;
     ranges = new RangeFiles(join(settings.spillDir, `ranges-${threadId}`), spec);
-    objects = new HeldObjects(slotObjects, { tenant: spec.tenant, spillBytesMax: spec.spillLimitBytes, use: keys.use });
+    objects = new HeldObjects(slotObjects, { ...spec, spillBytesMax: spec.spillLimitBytes, use: keys.use });
     const parts = { job, spec, control, output, ranges, objects, signal: abort.signal, mayCache: mayCache(spec) };
     const done = await prepareAndRun(parts, beganMs, (task) => {
       running = task;

@@ -49,7 +49,7 @@ export const removeOrphanFiles: Procedure = {
     requireCollectable(begun.metadata, position);
     const { location, tableUuid } = begun.metadata;
     const storage = openStorage(location, begun.credential, statementUse(catalog, caller.claims.tenant, signal));
-    const found = await listFiles(storage, begun, signal);
+    const { files: found, isOld } = await listFiles(storage, begun, { olderThanMs, signal });
     const openWrites = [...(await context.openWrites())];
     const { metadata, allowedRoots, credential } = await load();
     if (metadata.tableUuid !== tableUuid) throw new SkeinError('COMMIT_CONFLICT', 'the table was made anew meanwhile');
@@ -67,7 +67,7 @@ export const removeOrphanFiles: Procedure = {
     let count = 0;
     let stayed = 0;
     for await (const orphans of context.files.orphans(request, call)) {
-      const old = await olderThan(storage, orphans, olderThanMs);
+      const old = isOld === undefined ? await olderThan(storage, orphans, olderThanMs) : orphans.filter(isOld);
       const removed = old.filter((file) => !openWrites.some((writeId) => file.includes(writeId)));
       count += removed.length;
       const removal = { log: context.log, table: call.tableName, pause: () => signal.throwIfAborted() };
@@ -81,8 +81,18 @@ const printName = ({ catalog, namespace, table }: TableName): string => [catalog
 
 type Loaded = Awaited<ReturnType<typeof loadWithFiles>>;
 
+type Found = {
+  readonly files: readonly string[];
+  /** Absent where a list does not tell times without another look at each file. */
+  readonly isOld?: (file: string) => boolean;
+};
+
 /** The files of the table's folders. @throws TABLE_DATA_TOO_COMPLEX for more than `FILES_MAX` */
-async function listFiles(storage: Storage, { metadata, allowedRoots }: Loaded, signal: AbortSignal): Promise<string[]> {
+async function listFiles(
+  storage: Storage,
+  { metadata, allowedRoots }: Loaded,
+  { olderThanMs, signal }: { readonly olderThanMs: number; readonly signal: AbortSignal },
+): Promise<Found> {
   const isAllowed = withinRoots(allowedRoots);
   const wanted = [metadata.location, dataFolder(metadata), metadataFolder(metadata)]
     .filter((folder) => isAllowed(`${folder}/`) || isAllowed(folder))
@@ -90,15 +100,21 @@ async function listFiles(storage: Storage, { metadata, allowedRoots }: Loaded, s
   const folders = new Set(
     wanted.filter((folder) => !wanted.some((other) => other !== folder && isWithin(folder, other))),
   );
-  const found: string[] = [];
+  const files: string[] = [];
+  const young = new Set<string>();
   for (const folder of folders) {
-    for await (const page of storage.list(folder)) {
+    for await (const page of storage.isLocal ? storage.list(folder) : storage.listFiles(folder)) {
       signal.throwIfAborted();
-      for (const file of page) found.push(file);
-      if (found.length > FILES_MAX) throw tooComplex(`the table's folders have more than ${FILES_MAX} files`);
+      for (const entry of page) {
+        const file = typeof entry === 'string' ? entry : entry.location;
+        files.push(file);
+        // A store that tells no time is believed to mean now.
+        if (typeof entry !== 'string' && (entry.modifiedMs || Infinity) >= olderThanMs) young.add(file);
+      }
+      if (files.length > FILES_MAX) throw tooComplex(`the table's folders have more than ${FILES_MAX} files`);
     }
   }
-  return found;
+  return storage.isLocal ? { files } : { files, isOld: (file) => !young.has(file) };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { S3Credential } from '#shared/storage/credential.ts';
 import { RepeatBudget, type StorageUse } from '#shared/storage/storage-use.ts';
-import { s3Error, S3Error } from './s3-error.ts';
+import { REFUSED_KEY_CODES, s3Error, S3Error } from './s3-error.ts';
 import { AnswerTooLarge, escapeUri, sendSigned, type AwsAnswer, type AwsRequest } from './signed-request.ts';
 
 /** A request for an object, or for the bucket when the key is empty. */
@@ -38,15 +38,6 @@ const REPEATED_CODES: ReadonlySet<string> = new Set([
   'BadDigest',
   'XAmzContentSHA256Mismatch',
   'IncompleteBody',
-]);
-/** A key that has ended, or that the store does not know any more. */
-const REFUSED_KEY_CODES: ReadonlySet<string> = new Set([
-  'ExpiredToken',
-  'ExpiredTokenException',
-  'TokenRefreshRequired',
-  'InvalidAccessKeyId',
-  'InvalidTokenId',
-  'InvalidToken',
 ]);
 
 type Outcome =

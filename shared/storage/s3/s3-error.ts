@@ -43,3 +43,17 @@ export function storageError(location: string, cause: unknown): SkeinError {
   const why = cause instanceof S3Error ? `: ${cause.message}` : '';
   return new SkeinError('STORAGE_ERROR', `cannot access ${location}${why}`, { cause });
 }
+
+/** A key that has ended, or that the store does not know any more. */
+export const REFUSED_KEY_CODES: ReadonlySet<string> = new Set([
+  'ExpiredToken',
+  'ExpiredTokenException',
+  'TokenRefreshRequired',
+  'InvalidAccessKeyId',
+  'InvalidTokenId',
+  'InvalidToken',
+]);
+
+/** Whether a store has refused a request for its key. The error may have come from another thread, with its text alone. */
+export const isKeyRefusal = ({ code, message }: SkeinError): boolean =>
+  code === 'STORAGE_ERROR' && REFUSED_KEY_CODES.has(/: 40[0-9] ([A-Za-z]+)$/.exec(message)?.[1] ?? '');

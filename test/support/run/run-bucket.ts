@@ -1,13 +1,19 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { S3Credential } from '#shared/storage/credential.ts';
 import { startMinio, type Minio } from '../minio.ts';
 
 /** How suites use the bucket of their run; '' = as by default. */
 export type OverBucket = { readonly diskCacheSize: string };
 
 /** The flags and settings of a cluster whose catalog `lake` lies in a bucket. */
-export type BucketCluster = { readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> };
+export type BucketCluster = {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** The store's own key, which may do everything. */
+  readonly key: S3Credential;
+};
 
 type Store = { readonly minio: Minio; readonly folder: string; readonly credentials: string };
 
@@ -23,6 +29,7 @@ export class RunBucket {
     return {
       args: ['--storage', `s3://warehouse/${++this.#made}`, ...store],
       env: diskCacheSize === '' ? {} : { SKEIN_WORKER_DISK_CACHE_SIZE: diskCacheSize },
+      key: minio.key,
     };
   }
 

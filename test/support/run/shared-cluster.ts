@@ -14,11 +14,11 @@ export type SharedClusterFacts = { readonly ready: ReadyLine; readonly databaseU
 export class SharedCluster {
   readonly #databases: RunDatabases;
   /** Where its tables lie. */
-  readonly #place: () => Promise<BucketCluster>;
+  readonly #place: () => Promise<Omit<BucketCluster, 'key'>>;
   #started: Promise<{ readonly cluster: StartedCluster; readonly databaseUrl: string }> | undefined;
   #fixture: Promise<Readonly<Record<string, string>>> | undefined;
 
-  constructor(databases: RunDatabases, place: () => Promise<BucketCluster>) {
+  constructor(databases: RunDatabases, place: () => Promise<Omit<BucketCluster, 'key'>>) {
     this.#databases = databases;
     this.#place = place;
   }

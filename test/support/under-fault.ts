@@ -17,6 +17,7 @@ const TOLD: ReadonlySet<string> = new Set([
   'NOBODY_LEADS',
   'NO_ANSWER',
   'CATALOG_UNAVAILABLE',
+  'COMMIT_NOT_APPLIED',
   'COMMIT_STATE_UNKNOWN',
   'WORKER_LOST',
   'NO_WORKERS',

@@ -20,9 +20,13 @@ export async function freshKey(catalog: Keys, tenant: string, key: StorageCreden
   return leftMs > LEFT_MIN_MS ? key : catalog.storageKey(tenant, folders, writes ? 'write' : 'read');
 }
 
-/** The signal, keys and repeats that a statement lends to the storages that it opens here. */
-export const statementUse = (catalog: Keys, tenant: string, signal?: AbortSignal): StorageUse => ({
+/** The signal, keys and repeats that a statement lends to the storages that it opens here. @param repeats those that several of them share */
+export const statementUse = (
+  catalog: Keys,
+  tenant: string,
+  { signal, repeats = new RepeatBudget() }: Pick<StorageUse, 'signal' | 'repeats'> = {},
+): StorageUse => ({
   ...(signal === undefined ? {} : { signal }),
   renew: (key) => catalog.renewKey(tenant, key),
-  repeats: new RepeatBudget(),
+  repeats,
 });

@@ -1,3 +1,4 @@
+import { RepeatBudget } from '#shared/storage/storage-use.ts';
 import { appendFiles } from '#shared/iceberg/write/append-files.ts';
 import { requireWritable } from '#shared/iceberg/write/require-writable.ts';
 import { copyFiles, explainCopy } from '../copy/copy-files.ts';
@@ -38,6 +39,7 @@ import { namedTarget, targetOf } from '../write/write-target.ts';
 export class StatementWrites implements Writes {
   readonly #services: WriteServices;
   readonly #context: () => CommandContext;
+  readonly #repeats = new RepeatBudget();
   #report: WriteReport | undefined;
 
   constructor(services: WriteServices, context: () => CommandContext) {
@@ -129,6 +131,6 @@ export class StatementWrites implements Writes {
   }
 
   #parts(): WriteParts {
-    return { ...this.#services, context: this.#context(), report: this.#report };
+    return { ...this.#services, context: this.#context(), report: this.#report, repeats: this.#repeats };
   }
 }

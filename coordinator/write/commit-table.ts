@@ -30,7 +30,7 @@ type Commit = {
  * @throws COMMIT_CONFLICT, COMMIT_STATE_UNKNOWN
  */
 export async function commitTable(
-  { context, config, statement, journal, commits, report }: WriteParts,
+  { context, config, statement, journal, commits, report, repeats }: WriteParts,
   { allowedRoots: _roots, credential: begun, ...target }: WriteTarget,
   { writeId, change, loads, viewChange, ...commit }: Commit,
 ): Promise<void> {
@@ -45,7 +45,7 @@ export async function commitTable(
     write: { ...target, writeId, change, loads },
     principal: principalOf(caller.claims),
     catalog: writeCatalog(catalog, caller.claims, tables),
-    storage: openStorage(target.base.location, credential, statementUse(catalog, tenant, signal)),
+    storage: openStorage(target.base.location, credential, statementUse(catalog, tenant, { signal, repeats })),
     manifests: files.manifests({ name: target.name, credential }),
     journal,
     retriesMax: config['catalog.commit_retries_max'],

@@ -80,7 +80,7 @@ export class RunningWrite implements AsyncDisposable {
     this.storage = openStorage(
       target.base.location,
       target.credential,
-      statementUse(catalog, caller.claims.tenant, signal),
+      statementUse(catalog, caller.claims.tenant, { signal, repeats: parts.repeats }),
     );
     this.#mark = `skein-${open.intent.writeId}`;
   }

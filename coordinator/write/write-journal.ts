@@ -203,7 +203,7 @@ export class WriteJournal {
   async #storage({ principal, places: { data, metadata } }: WriteIntent): Promise<Storage> {
     const { catalog } = this.#options;
     const key = await catalog.storageKey(principal.tenant, [data, metadata], 'write');
-    return openStorage(data, key, statementUse(catalog, principal.tenant, this.#behind.signal));
+    return openStorage(data, key, statementUse(catalog, principal.tenant, { signal: this.#behind.signal }));
   }
 
   /** Deletes every file of a write. A storage that fails now is asked again with the next look. */

@@ -1,3 +1,4 @@
+import type { RepeatBudget } from '#shared/storage/storage-use.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { SnapshotChange } from '#shared/iceberg/write/snapshot-change.ts';
 import type { NewSnapshot } from '#shared/iceberg/write/commit-writes.ts';
@@ -42,4 +43,6 @@ export interface WriteObserver {
 export type WriteParts = WriteServices & {
   readonly context: CommandContext;
   readonly report: WriteObserver | undefined;
+  /** Requests to stores that the statement may still send again. */
+  readonly repeats: RepeatBudget;
 };

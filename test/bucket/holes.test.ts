@@ -26,11 +26,7 @@ beforeAll(async () => {
   proxy = await startStoreProxy(minio.endpoint);
   cluster = await startBucketCluster(minio, {
     endpoint: proxy.endpoint,
-    env: settingsEnv({
-      'worker.object_ranges': 'poisoned',
-      'worker.row_cache_memory': '0',
-      'worker.disk_cache_file_min': '1B',
-    }),
+    env: settingsEnv({ 'worker.object_ranges': 'poisoned', 'worker.row_cache_memory': '0' }),
   });
   await cluster.load(['tpch', '--scale', '0.01']);
   await loadFixture(cluster);

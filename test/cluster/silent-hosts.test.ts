@@ -152,6 +152,13 @@ test.skipIf(!isRoot)(
   'SIGTERM of the leader costs clients nothing but the way to the next one',
   async () => {
     const before = await leader();
+    const standby = must(
+      cluster.coordinators.find((one) => one !== before),
+      'another coordinator',
+    );
+    // A planned stop waits for one that stands by, as `skein cluster restart` does: a fault of this suite may have ended a moment ago.
+    const standing = async (): Promise<string> => (await fetch(`${urlOf(standby)}/health/ready`)).text();
+    await expect.poll(standing, { timeout: BACK_MS_MAX }).toContain(urlOf(before));
     const seen = await during({ hurt: () => before.end('SIGTERM'), mend: () => before.start() });
     expect(seen.errors.filter((code) => code !== 'NOT_ACTIVE' && code !== 'NOBODY_LEADS')).toEqual([]);
     expect(seen.outageMs).toBeLessThan(4_000);

@@ -88,6 +88,11 @@ export class CopiedFiles implements Disposable {
     return this.#parts.folder;
   }
 
+  /** Whether files of this size are copied. */
+  mayCopy({ sizeBytes }: Pick<NamedFile, 'sizeBytes'>): boolean {
+    return sizeBytes >= this.#parts.fileBytesMin;
+  }
+
   /** The path by which DuckDB reads the file: that of its copy, if there is one. */
   pathOf(file: ScannedFile): string {
     const copy = this.copyOf(file);
@@ -97,8 +102,8 @@ export class CopiedFiles implements Disposable {
 
   /** The path of the file's copy, if there is one. */
   copyOf({ tableUuid, path, sizeBytes }: NamedFile): string | undefined {
-    const { tenant, fileBytesMin, table, folder } = this.#parts;
-    if (sizeBytes < fileBytesMin) return undefined;
+    const { tenant, table, folder } = this.#parts;
+    if (!this.mayCopy({ sizeBytes })) return undefined;
     const key = copyKey(tenant, tableUuid, { path, sizeBytes });
     const held = this.#held.get(key) ?? table.hold(key, Date.now());
     if (held === undefined) return undefined;
@@ -108,8 +113,8 @@ export class CopiedFiles implements Disposable {
 
   /** A copy would have served the task. @param source the path by which the copy can be made */
   noteRead({ tableUuid, path, sizeBytes }: NamedFile, source: string): void {
-    const { tenant, queryId, fileBytesMin } = this.#parts;
-    if (sizeBytes < fileBytesMin || this.#reads.length >= READS_MAX) return;
+    const { tenant, queryId } = this.#parts;
+    if (!this.mayCopy({ sizeBytes }) || this.#reads.length >= READS_MAX) return;
     const key = copyKey(tenant, tableUuid, { path, sizeBytes });
     this.#reads.push({ key, tenant, queryId, path: source, sizeBytes });
   }

@@ -123,7 +123,7 @@ async function fetchFiles(scan: ScanSpec, read: readonly PlannedFile[], tools: S
   await tools.fetch?.(
     read.flatMap((planned) => {
       const { file, needed } = planned;
-      const isWorthCopying = tools.copies !== undefined && isWorthACopy(planned);
+      const isWorthCopying = tools.copies?.mayCopy(file) === true && isWorthACopy(planned);
       const own = copies.has(file.path) ? [] : [{ ...file, wanted: needed, isWorthCopying }];
       return [...own, ...file.deletes.filter(isFile)];
     }),

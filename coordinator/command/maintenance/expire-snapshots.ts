@@ -70,7 +70,7 @@ async function removeUnreachable(
   if (files === null) return none;
   const request = { ...files, allowedRoots, credential };
   const tableName = [table.catalog, ...table.namespace, table.table].join('.');
-  const storage = openStorage(metadata.location, credential, statementUse(catalog, caller.claims.tenant, signal));
+  const storage = openStorage(metadata.location, credential, statementUse(catalog, caller.claims.tenant, { signal }));
   const pause = (): void => signal.throwIfAborted();
   let count = 0;
   let stayed = 0;

@@ -48,7 +48,7 @@ export const removeOrphanFiles: Procedure = {
     const begun = await load();
     requireCollectable(begun.metadata, position);
     const { location, tableUuid } = begun.metadata;
-    const storage = openStorage(location, begun.credential, statementUse(catalog, caller.claims.tenant, signal));
+    const storage = openStorage(location, begun.credential, statementUse(catalog, caller.claims.tenant, { signal }));
     const { files: found, isOld } = await listFiles(storage, begun, { olderThanMs, signal });
     const openWrites = [...(await context.openWrites())];
     const { metadata, allowedRoots, credential } = await load();

@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { RepeatBudget } from '#shared/storage/storage-use.ts';
+import { statementUse, type Keys } from './fresh-key.ts';
+
+const KEYS = {} as Keys;
+
+test('the storages of one statement share its repeats, and those of another have theirs', () => {
+  const repeats = new RepeatBudget();
+  const [files, commit] = [statementUse(KEYS, 'acme', { repeats }), statementUse(KEYS, 'acme', { repeats })];
+  while (files.repeats?.take() === true);
+  expect(commit.repeats?.take()).toBe(false);
+  expect(statementUse(KEYS, 'acme').repeats?.take()).toBe(true);
+});

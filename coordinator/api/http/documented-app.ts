@@ -36,6 +36,8 @@ export function documentedApp(options: FastifyHttpOptions<Server>, tls?: DoorTls
     tls === undefined ? options : { ...options, serverFactory: (listener) => httpsServer(tls, listener, options) };
   const app = Fastify({
     ...secure,
+    // A request that comes on an open connection while the server closes is answered as ever (NOT_ACTIVE), not by the framework's own 503.
+    return503OnClosing: false,
     ajv: {
       // Validation never changes a request.
       customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false },

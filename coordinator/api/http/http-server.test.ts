@@ -659,21 +659,6 @@ async function fromElsewhere(path: string): Promise<number> {
   return answer.statusCode;
 }
 
-test('while the server closes, a request that reaches it has an answer of the catalogue', async () => {
-  run = () => Promise.reject(new SkeinError('NOT_ACTIVE', 'another coordinator leads'));
-  const app = httpApp(options());
-  const answers: unknown[] = [];
-  let address = '';
-  // It has begun to close, and still takes what comes on its connections.
-  app.addHook('preClose', async () => {
-    const response = await fetch(`${address}/api/query`, { method: 'POST', headers, body: '{"sql":"SELECT 1"}' });
-    answers.push(response.status, ((await response.json()) as { error: string }).error);
-  });
-  address = await app.listen({ host: '127.0.0.1', port: 0 });
-  await app.close();
-  expect(answers).toEqual([ERRORS.NOT_ACTIVE.http, 'NOT_ACTIVE']);
-});
-
 test('a query that waits tells where and why', async () => {
   const answer = await send('GET', '/api/query/00000000-0000-0000-0000-000000000001');
   const { progress, ...state } = answer.json() as { readonly progress: object };

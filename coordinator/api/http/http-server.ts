@@ -123,8 +123,6 @@ export function httpApp(options: HttpOptions): DocumentedApp {
     {
       bodyLimit: options.bodyBytesMax,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // A request that comes on an open connection while this server closes is answered as ever (NOT_ACTIVE), not by the framework's own 503.
-      return503OnClosing: false,
       // A file may take any time; `cutSlowBodies` limits the others.
       requestTimeout: 0,
       http: {

@@ -5,6 +5,7 @@ import type { Config } from '#shared/config/config-schema.ts';
 import { migrateSchema } from '#shared/database/own-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { openChannelSecurity } from '#shared/grpc/channel-security.ts';
+import { closeGently } from '#shared/http/close-gently.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
 import type { MemberProcess } from '#shared/membership/member-service.ts';
@@ -116,7 +117,7 @@ export async function startCatalog(
     const { server, address } = await startInternalServer(context, member);
     closers.push(() => Promise.resolve(server.forceShutdown()));
     const app = createServer(context);
-    closers.push(() => app.close());
+    closers.push(() => closeGently(app));
     // Coordinators have to answer: it ends while the internal port is open.
     closers.push(() => context.leases.close());
     await listen(() => app.listen({ host: config.host, port: config['catalog.port'] }), config);

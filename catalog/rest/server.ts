@@ -58,7 +58,9 @@ export function createServer(context: CatalogContext): FastifyInstance {
     routerOptions: { maxParamLength: SEGMENT_LENGTH_MAX },
     clientErrorHandler: (error, socket) => refuseConnection(socket, (error as { code?: string }).code),
     frameworkErrors: (error, _request, reply) => void sendError(context, reply as FastifyReply, error),
-    forceCloseConnections: true,
+    forceCloseConnections: 'idle',
+    // A request that comes on an open connection while the server closes is answered as ever, not by the framework's own 503.
+    return503OnClosing: false,
     // Java's client writes a space of a name as `+`, and a plus as %2B.
     rewriteUrl: ({ url = '/' }) => {
       const query = url.indexOf('?');

@@ -5,6 +5,7 @@ import type { Action } from '#shared/authorization/action.ts';
 import { errorBody, SkeinError } from '#shared/error.ts';
 import type { DoorTls } from '#shared/grpc/door-tls.ts';
 import { BodyBudget, type HeldBody } from '#shared/http/body-budget.ts';
+import { closeGently } from '#shared/http/close-gently.ts';
 import { answerHalfClosed } from '#shared/http/half-closed.ts';
 import type { QueryId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
@@ -114,7 +115,7 @@ export async function startHttp(options: HttpOptions): Promise<{ url: string; cl
   const port = typeof address === 'object' && address !== null ? address.port : options.port;
   const host = options.host.includes(':') ? `[${options.host}]` : options.host;
   const scheme = options.tls === undefined ? 'http' : 'https';
-  return { url: `${scheme}://${host}:${port}`, close: () => app.close() };
+  return { url: `${scheme}://${host}:${port}`, close: () => closeGently(app) };
 }
 
 /** Builds the server with its routes; `startHttp` lets it listen. */
@@ -129,7 +130,7 @@ export function httpApp(options: HttpOptions): DocumentedApp {
         headersTimeout: options.requestTimeoutMs,
         connectionsCheckingInterval: Math.min(SLOW_CHECK_MS_MAX, options.requestTimeoutMs / 2),
       },
-      forceCloseConnections: true,
+      forceCloseConnections: 'idle',
       routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
       exposeHeadRoutes: false,
       frameworkErrors: (error, _request, reply) => {

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
 import type { Action } from '#shared/authorization/action.ts';
@@ -12,8 +11,6 @@ import type { Logger } from '#shared/log/logger.ts';
 import { metricsAccess } from '#shared/metrics-access.ts';
 import type { Authenticate, Caller } from '../../auth/authenticate.ts';
 import { requireAction } from '../../auth/authenticate.ts';
-import type { TableEntry } from '../../catalog-client/catalog-browser.ts';
-import type { Pages } from '../../catalog-client/pages.ts';
 import type { ClientTexts } from '../../client-texts.ts';
 import { timedOut } from '../../query/active-query.ts';
 import type { HistoryReader } from '../../history/read-history.ts';
@@ -34,11 +31,9 @@ import { historyRoutes } from './history-routes.ts';
 import { JsonResult } from './json-result.ts';
 import { liveQueryRoutes } from './live-query-routes.ts';
 import {
-  DESCRIBE_TABLE,
   HEALTH,
   LIFT_QUARANTINE,
   LIST_QUARANTINE,
-  LIST_TABLES,
   METRICS,
   OPENAPI,
   QUERY_BODY,
@@ -51,6 +46,7 @@ import { glimpseTimeout, READ_QUERY_BODY } from './read-query-body.ts';
 import { cutSlowBodies } from './slow-bodies.ts';
 import { stageRoutes, type StageApi } from './stage-routes.ts';
 import type { TableApi } from './table-api.ts';
+import { tableRoutes } from './table-routes.ts';
 
 export type HttpOptions = {
   readonly host: string;
@@ -160,7 +156,7 @@ export function httpApp(options: HttpOptions): DocumentedApp {
   void app.register((routes, _options, done) => {
     openRoutes(routes, options);
     queryRoutes(routes, options);
-    tableRoutes(routes, options);
+    tableRoutes(routes, { tables: options.tables, onRequest: authenticator(options), callerOf });
     quarantineRoutes(routes, options);
     stageRoutes(routes, { stages: options.stages, log: options.log, onRequest: authenticator(options), callerOf });
     done();
@@ -363,39 +359,4 @@ async function readBody(
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Prints `{"tables": [...]}` page by page, so that a long list does not block other requests. */
-async function* tableListText(pages: Pages<TableEntry>): AsyncGenerator<string, void> {
-  let separator = '{"tables":[';
-  for await (const tables of pages) {
-    if (tables.length === 0) continue;
-    yield separator + tables.map((table) => JSON.stringify(table)).join(',');
-    separator = ',';
-  }
-  yield separator === ',' ? ']}' : `${separator}]}`;
-}
-
-function tableRoutes(app: DocumentedApp, options: HttpOptions): void {
-  const onRequest = authenticator(options);
-  const session = (request: FastifyRequest): SessionKey => sessionKey(request, callerOf(request));
-  app.get('/api/tables', { schema: LIST_TABLES, onRequest }, async (request, reply) => {
-    requireAction(callerOf(request), 'schema.list');
-    requireAction(callerOf(request), 'table.list');
-    const text = tableListText(options.tables.list(callerOf(request), session(request)));
-    // The first page is awaited before any byte is sent, so that errors of the request keep their status.
-    const first = await text.next();
-    const rest = Readable.from(
-      (async function* () {
-        yield first.value;
-        yield* text;
-      })(),
-    );
-    return reply.type('application/json; charset=utf-8').send(rest);
-  });
-  const table = '/api/catalogs/:catalog/namespaces/:namespace/tables/:table';
-  app.get(table, { schema: DESCRIBE_TABLE, onRequest }, (request) => {
-    requireAction(callerOf(request), 'table.describe');
-    return options.tables.describe(callerOf(request), request.params);
-  });
 }

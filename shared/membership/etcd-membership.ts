@@ -1,5 +1,6 @@
 import { experimental } from '@grpc/grpc-js';
-import { Etcd3, type Watcher } from 'etcd3';
+import { circuitBreaker, ConsecutiveBreaker, ExponentialBackoff, handleWhen } from 'cockatiel';
+import { Etcd3, isRecoverableError, type Watcher } from 'etcd3';
 import { ETCD_KEEPALIVE } from '#shared/grpc/keepalive.ts';
 import type { TlsFiles } from '#shared/grpc/tls-files.ts';
 import type { Logger } from '#shared/log/logger.ts';
@@ -18,6 +19,9 @@ export type EtcdOptions = {
 const LIST_INTERVAL_MS = 5_000;
 /** Time that etcd has for an answer. */
 const CALL_TIMEOUT_MS = 5_000;
+/** Failures in a row after which an endpoint is left alone for `REST_MS`, which is also the longest pause before a watch begins again. */
+const FAILURES_MAX = 3;
+const REST_MS = 1_000;
 /** Pause between attempts to register while etcd is away. */
 const REGISTER_RETRY_MS = 1_000;
 
@@ -27,6 +31,15 @@ export function etcdClient({ endpoints, tls }: EtcdOptions): Etcd3 {
     hosts,
     dialTimeout: CALL_TIMEOUT_MS,
     grpcOptions: ETCD_KEEPALIVE,
+    // The defaults, 5 s and 30 s, would keep a standby from the lead for so long after its host was silent.
+    faultHandling: {
+      host: () =>
+        circuitBreaker(handleWhen(isRecoverableError), {
+          halfOpenAfter: REST_MS,
+          breaker: new ConsecutiveBreaker(FAILURES_MAX),
+        }),
+      watchBackoff: new ExponentialBackoff({ maxDelay: REST_MS }).next(),
+    },
     defaultCallOptions: ({ isStream }) => (isStream ? {} : { deadline: Date.now() + CALL_TIMEOUT_MS }),
   });
   if (tls === undefined) return client;

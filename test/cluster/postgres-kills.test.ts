@@ -173,8 +173,17 @@ async function killPostgres(): Promise<void> {
   await postgres.start();
 }
 
+/** Waits until the intents of all statements before are gone: they go a while after the answer, and would be held in place of the next one's. */
+const intentsGone = (): Promise<void> =>
+  expect
+    .poll(async () => (await database.query('SELECT FROM coordinator.write_intents')).rows.length, INTENTS_GO)
+    .toBe(0);
+/** Those whose statements ended badly go after 30 s. */
+const INTENTS_GO = { timeout: 60_000, interval: 50 };
+
 /** Runs a statement that is killed at a point. @returns its answer, and whether its record says that it happened */
 async function killedStatement(point: Point, sql: string): Promise<{ answer: Answered; isMade: boolean }> {
+  if (point === 'answered, before the intent goes') await intentsGone();
   const queryId = randomUUID();
   const answer = await killedAt(point, () => cluster.query(sql, { queryId }).catch(() => 'lost' as const));
   const isMade = await isCompleted({ database }, queryId);

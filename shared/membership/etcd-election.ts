@@ -138,7 +138,9 @@ class Campaign {
       this.#release = undefined;
       watch.stop();
       // The key last: its end wakes the next one, which finds the proof free, or else asks again only after RETRY_MS.
-      await Promise.race([proof.release(), pause(PROOF_RELEASE_MS, new AbortController().signal)]);
+      const released = new AbortController();
+      await Promise.race([proof.release(), pause(PROOF_RELEASE_MS, released.signal)]);
+      released.abort();
       await held.release();
     };
     this.#release = release;

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { globSync } from 'node:fs';
-import { basename, join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startBucketCluster } from '#test/support/bucket-cluster.ts';
 import { settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
 import { startMinio, type Minio } from '#test/support/minio.ts';
 import { orderDifferences, orderedAnswer } from '#test/support/ordered-answer.ts';
-import { tpcdsData, tpcdsQueries } from '#test/tpcds/tpcds.ts';
+import { loadTpcds, tpcdsQueries } from '#test/tpcds/tpcds.ts';
 
 /** TPC-DS over a bucket, with garbage in place of all bytes of objects that were not fetched. */
 let minio: Minio;
@@ -23,14 +21,7 @@ beforeAll(async () => {
     env: settingsEnv({ 'worker.object_ranges': 'poisoned', 'worker.row_cache_memory': '0' }),
   });
   duckdb = await (await DuckDBInstance.create()).connect();
-  await duckdb.run('CREATE SCHEMA tpcds');
-  for (const file of globSync(join(await tpcdsData('0.01'), '*.parquet'))) {
-    const table = basename(file, '.parquet');
-    await duckdb.run(`CREATE TABLE tpcds.${table} AS FROM read_parquet('${file}')`);
-    await cluster.load(['parquet', file, '--table', `lake.tpcds.${table}`, '--create']);
-  }
-  await duckdb.run('USE tpcds');
-  await cluster.sql('USE lake.tpcds', { sessionId: SESSION });
+  await loadTpcds('0.01', { cluster, duckdb, sessionId: SESSION });
 });
 
 afterAll(async () => {

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import type { StartedCluster } from '#test/support/cluster.ts';
 import { orderDifferences, orderedAnswer } from '#test/support/ordered-answer.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
-import { TPCDS_TABLES, tpcdsData, tpcdsQueries } from './tpcds.ts';
+import { loadTpcds, tpcdsQueries } from './tpcds.ts';
 
 /**
  * TPC-DS over HTTP as a client sends it. A statement that DuckDB plans badly here, and well by itself, breaks the bound of time: q13 took
@@ -21,17 +20,9 @@ let cluster: StartedCluster;
 let duckdb: DuckDBConnection;
 
 beforeAll(async () => {
-  const folder = await tpcdsData('0.01');
   duckdb = await (await DuckDBInstance.create(':memory:', { threads: '2' })).connect();
-  await duckdb.run('CREATE SCHEMA tpcds');
   cluster = await startOwnCluster({ workers: 2 });
-  for (const table of TPCDS_TABLES) {
-    const file = join(folder, `${table}.parquet`);
-    await duckdb.run(`CREATE TABLE tpcds.${table} AS FROM read_parquet('${file}')`);
-    await cluster.load(['parquet', file, '--table', `lake.tpcds.${table}`, '--create']);
-  }
-  await duckdb.run('USE tpcds');
-  await cluster.sql('USE lake.tpcds', { sessionId: SESSION });
+  await loadTpcds('0.01', { cluster, duckdb, sessionId: SESSION });
 });
 
 afterAll(async () => {

@@ -3,7 +3,7 @@ import { glob, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { must } from '#shared/must.ts';
-import { projectRoot } from '#test/support/cluster.ts';
+import { projectRoot, type Cluster } from '#test/support/cluster.ts';
 import { pythonBin } from '#test/support/python.ts';
 import { SECOND_PARTS } from './second-parts.ts';
 
@@ -87,4 +87,19 @@ async function extensionFile(): Promise<string> {
   const packages = join(await pythonBin(), '../lib/python*/site-packages');
   for await (const file of glob(`${packages}/duckdb_extension_tpcds/extensions/v*/tpcds.duckdb_extension`)) return file;
   throw new Error('the wheel of TPC-DS holds no extension');
+}
+
+type Loaded = { readonly cluster: Cluster; readonly duckdb: DuckDBConnection; readonly sessionId: string };
+
+/** Loads the tables into `lake.tpcds` and into plain DuckDB, each of which then names them without a schema; the cluster in this session. */
+export async function loadTpcds(scale: string, { cluster, duckdb, sessionId }: Loaded): Promise<void> {
+  const folder = await tpcdsData(scale);
+  await duckdb.run('CREATE SCHEMA tpcds');
+  for (const table of TPCDS_TABLES) {
+    const file = join(folder, `${table}.parquet`);
+    await duckdb.run(`CREATE TABLE tpcds.${table} AS FROM read_parquet('${file}')`);
+    await cluster.load(['parquet', file, '--table', `lake.tpcds.${table}`, '--create']);
+  }
+  await duckdb.run('USE tpcds');
+  await cluster.sql('USE lake.tpcds', { sessionId });
 }

@@ -114,9 +114,19 @@ function checkClaims(payload: object): TokenClaims {
     auth_method: method,
     roles,
     sess_epoch: epoch,
+    sid,
+    amr,
+    privileges,
+    auth_time: authTime,
   } = claims;
   const isText = [sub, tenant, username, scope, jti, method].every((claim) => typeof claim === 'string');
-  const hasRoles = Array.isArray(roles) && roles.every((role) => typeof role === 'string');
-  if (!isText || !hasRoles || !Number.isSafeInteger(epoch)) throw refusal('the token is not valid');
+  const areLists =
+    isTexts(roles) && (amr === undefined || isTexts(amr)) && (privileges === undefined || isTexts(privileges));
+  const isSignIn = sid === undefined || typeof sid === 'string';
+  const areNumbers = Number.isSafeInteger(epoch) && (authTime === undefined || Number.isSafeInteger(authTime));
+  if (!isText || !areLists || !isSignIn || !areNumbers) throw refusal('the token is not valid');
   return payload as TokenClaims;
 }
+
+const isTexts = (list: unknown): list is readonly string[] =>
+  Array.isArray(list) && list.every((each) => typeof each === 'string');

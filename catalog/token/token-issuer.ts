@@ -3,6 +3,7 @@ import { SignJWT } from 'jose';
 import type { Clock } from '#shared/clock.ts';
 import { tenantId, type PrincipalId } from '#shared/id.ts';
 import { TOKEN_ALGORITHM, TOKEN_AUDIENCE, TOKEN_ISSUER, type TokenClaims } from '#shared/authorization/token-claims.ts';
+import type { Privilege } from '#shared/principal/privilege.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 /** The principal that a token is for, and how it signed in. */
@@ -18,6 +19,10 @@ export type TokenSubject = {
   readonly authMethod: TokenClaims['auth_method'];
   /** When the principal signed in; absent: now. */
   readonly authenticatedAtMs?: number;
+  /** The sign-in of a person; absent for machines. */
+  readonly sid?: string;
+  readonly amr?: readonly string[];
+  readonly privileges?: readonly Privilege[];
 };
 
 export type IssuedToken = { readonly token: string; readonly expiresAtMs: number };
@@ -52,6 +57,11 @@ export class TokenIssuer {
       exp,
       ...(subject.mustChangePassword ? { must_change_password: true } : {}),
       ...(subject.authenticatedAtMs === undefined ? {} : { auth_time: Math.floor(subject.authenticatedAtMs / 1000) }),
+      ...(subject.sid === undefined ? {} : { sid: subject.sid }),
+      ...(subject.amr === undefined ? {} : { amr: subject.amr }),
+      ...(subject.privileges === undefined || subject.privileges.length === 0
+        ? {}
+        : { privileges: subject.privileges }),
     };
     const token = await new SignJWT({ ...claims, roles: [...claims.roles] })
       .setProtectedHeader({ alg: TOKEN_ALGORITHM, typ: 'JWT', kid })

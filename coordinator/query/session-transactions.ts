@@ -2,7 +2,7 @@ import type { SessionTransactions } from '../operation/session-transactions.ts';
 import { callersTables } from '../session/callers-tables.ts';
 import { commitTransaction } from '../transaction/commit-transaction.ts';
 import { commitManifests } from '../write/commit-manifests.ts';
-import { principalOf } from '../write/principal-of.ts';
+import { principalOf } from '#shared/authorization/principal.ts';
 import { endLater } from '../write/write-journal.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import type { StatementRequest } from './query-service.ts';

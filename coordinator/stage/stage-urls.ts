@@ -1,4 +1,4 @@
-import type { Principal } from '#shared/authorization/principal.ts';
+import { principalOf, type Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Stage, StageUpload } from '../catalog-client/stage-catalog.ts';
 import type { SignedRequest } from './signed-url.ts';
@@ -45,7 +45,7 @@ export async function fileUrl(
 ): Promise<FileUrl> {
   const { path, method, expiresAtMs } = file;
   const headers = method === 'PUT' ? { 'content-type': 'application/octet-stream' } : {};
-  const url = await signer.sign({ ...file, stageId: to.stage.id, principal: plainPrincipal(to.principal) });
+  const url = await signer.sign({ ...file, stageId: to.stage.id, principal: principalOf(to.principal) });
   return { path, method, url, headers, expiresAtMs };
 }
 
@@ -90,29 +90,10 @@ export const partUrls = (
         method: 'PUT',
         stageId: to.upload.stage.id,
         path: to.upload.path,
-        principal: plainPrincipal(to.principal),
+        principal: principalOf(to.principal),
         expiresAtMs: to.expiresAtMs,
         part: { uploadId: to.upload.storeUploadId ?? to.upload.id, number },
         ...(sizeBytes === null ? {} : { sizeBytes }),
       }),
     })),
   );
-
-/** The facts of a principal that the catalog reads, and nothing else of its token. */
-const plainPrincipal = ({
-  sub,
-  tenant,
-  preferred_username,
-  roles,
-  scope,
-  sess_epoch,
-  auth_method,
-}: Principal): Principal => ({
-  sub,
-  tenant,
-  preferred_username,
-  roles,
-  scope,
-  sess_epoch,
-  auth_method,
-});

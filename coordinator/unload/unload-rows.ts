@@ -8,7 +8,7 @@ import type { CommandContext } from '../operation/command-context.ts';
 import type { SqlField } from '../plan/sql-type.ts';
 import { openStage } from '../stage/open-stage.ts';
 import { fileExists, listStageFiles } from '../stage/stage-files.ts';
-import { principalOf } from '../write/principal-of.ts';
+import { principalOf } from '#shared/authorization/principal.ts';
 import { endLater, type EndingStatement } from '../write/write-journal.ts';
 import { unloadColumns, unloadError } from './unload-columns.ts';
 import type { UnloadName } from './unload-intents.ts';

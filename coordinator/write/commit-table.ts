@@ -8,7 +8,7 @@ import { freshKey, statementUse } from '../catalog-client/fresh-key.ts';
 import { writeCatalog } from '../catalog-client/write-catalog.ts';
 import type { WriteTarget } from '../operation/writes.ts';
 import { callersTables } from '../session/callers-tables.ts';
-import { principalOf } from './principal-of.ts';
+import { principalOf } from '#shared/authorization/principal.ts';
 import { TableCommit } from './table-commit.ts';
 import type { OpenWrite } from './write-journal.ts';
 import type { WriteParts } from './write-services.ts';

@@ -20,7 +20,7 @@ import type { WriteTarget } from '../operation/writes.ts';
 import type { Assignment } from './assign-columns.ts';
 import { commitTable } from './commit-table.ts';
 import { fileBytes } from './file-bytes.ts';
-import { principalOf } from './principal-of.ts';
+import { principalOf } from '#shared/authorization/principal.ts';
 import { addressNames, nullColumn, tableRows } from './table-rows.ts';
 import { endLater, type OpenWrite } from './write-journal.ts';
 import type { WriteParts } from './write-services.ts';

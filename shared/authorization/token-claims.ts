@@ -1,4 +1,5 @@
 import type { PrincipalId, TenantId } from '#shared/id.ts';
+import type { Privilege } from '#shared/principal/privilege.ts';
 
 /** The claims of every access token (design 3.8). Times are seconds since 1970. */
 export type TokenClaims = {
@@ -20,8 +21,14 @@ export type TokenClaims = {
   readonly exp: number;
   /** It may do nothing but set its password; absent: it may. */
   readonly must_change_password?: true;
-  /** When the principal signed in, for a token that an exchange or refresh issued; absent: at `iat`. */
+  /** When the principal signed in, for a token that an exchange or refresh issued; absent: at `iat`. Never made newer by either. */
   readonly auth_time?: number;
+  /** The sign-in of a person that the token comes from, and with which it ends; absent for machines and operators. */
+  readonly sid?: string;
+  /** How the person proved who he is, by the names of RFC 8176 (`pwd`, `otp`, `hwk`, `mfa`); absent where nothing is known of it. */
+  readonly amr?: readonly string[];
+  /** Privileges that were granted to the principal when the token was issued; absent: none. A change raises its session epoch. */
+  readonly privileges?: readonly Privilege[];
 };
 
 /** ECDSA on P-256, which every JOSE library verifies. A verification takes 220 microseconds, with Ed25519 205 (measured). */

@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { principalId, type PrincipalId } from '#shared/id.ts';
 import { raiseSessionEpoch, type TokenPrincipal } from './principal-store.ts';
+import { privilegesOf } from './role-store.ts';
 import type { Database, Tx } from './tables.ts';
 
 /** OAuth clients: the credentials of service accounts, one for each. */
@@ -83,7 +84,8 @@ const clients = (db: Database) =>
       'p.roles',
       'p.session_epoch',
       't.name as tenant',
-    ]);
+    ])
+    .select(privilegesOf().as('privileges'));
 type Row = Awaited<ReturnType<ReturnType<typeof clients>['executeTakeFirstOrThrow']>>;
 
 export async function findClient(db: Database, clientId: string): Promise<ClientRow | undefined> {
@@ -159,6 +161,7 @@ const clientOf = (row: Row): ClientRow => ({
     scopes: row.scopes,
     // A service account has no password.
     mustChangePassword: false,
+    privileges: row.privileges,
   },
   scopes: row.scopes,
   secretSha256: row.secret_sha256,

@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { principalId, type PrincipalId } from '#shared/id.ts';
+import type { Privilege } from '#shared/principal/privilege.ts';
 import { isUniqueViolation } from './errors.ts';
 import type { PrincipalStatus, Database, Tx } from './tables.ts';
 
@@ -73,16 +74,26 @@ export type TokenPrincipal = PrincipalRow & {
   readonly scopes: readonly string[];
   /** Its tokens are good for setting its password, and for nothing else. */
   readonly mustChangePassword: boolean;
+  readonly privileges: readonly Privilege[];
 };
 
 /** A principal as its tokens name it. */
-export const subjectOf = ({ id, username, roles, sessionEpoch, tenant, mustChangePassword }: TokenPrincipal) => ({
+export const subjectOf = ({
+  id,
+  username,
+  roles,
+  sessionEpoch,
+  tenant,
+  mustChangePassword,
+  privileges,
+}: TokenPrincipal) => ({
   principal: id,
   username,
   roles,
   sessionEpoch,
   tenant,
   mustChangePassword,
+  privileges,
 });
 
 /** Finds the name of a principal's tenant; undefined when there is no such principal. */

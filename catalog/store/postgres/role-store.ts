@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { PrincipalId } from '#shared/id.ts';
 import type { Privilege } from '#shared/principal/privilege.ts';
@@ -106,6 +106,10 @@ export async function revokeRole(tx: Tx, principal: PrincipalId, roleId?: string
   if (roleId !== undefined) query = query.where('role_id', '=', roleId);
   return Number((await query.executeTakeFirst()).numDeletedRows);
 }
+
+/** The privileges of a principal `p`, sorted. */
+export const privilegesOf = (): RawBuilder<readonly Privilege[]> => sql<readonly Privilege[]>`array(
+  select g.privilege from catalog.privilege_grant g where g.principal_id = p.id order by g.privilege)`;
 
 /** @returns false when it was granted already */
 export async function grantPrivilege(tx: Tx, principal: PrincipalId, privilege: Privilege): Promise<boolean> {

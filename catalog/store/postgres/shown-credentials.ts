@@ -4,6 +4,7 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { isUuid, principalId, type PrincipalId } from '#shared/id.ts';
 import type { KeyAlgorithm } from '#shared/principal/key-algorithm.ts';
 import type { TokenPrincipal } from './principal-store.ts';
+import { privilegesOf } from './role-store.ts';
 import type { Database, Tx } from './tables.ts';
 
 /** Credentials that somebody shows to sign in: passwords, personal access tokens, signed assertions. */
@@ -30,7 +31,7 @@ const principals = (db: Database) =>
       't.name as tenant',
       'c.scopes',
     ])
-    .select(roleScopes().as('role_scopes'));
+    .select([roleScopes().as('role_scopes'), privilegesOf().as('privileges')]);
 type Row = Awaited<ReturnType<ReturnType<typeof principals>['executeTakeFirstOrThrow']>>;
 
 /** The tokens of an OAuth client may have its own scopes, whatever the roles of its account. */
@@ -45,6 +46,7 @@ const byRoles = (row: Row): TokenPrincipal => ({
   sessionEpoch: row.session_epoch,
   tenant: row.tenant,
   mustChangePassword: row.must_change_password,
+  privileges: row.privileges,
   scopes: inOrder(row.role_scopes),
 });
 

@@ -3,6 +3,7 @@ import { scopesOf, type TokenClaims } from '#shared/authorization/token-claims.t
 import type { CatalogContext } from '../../../context.ts';
 import { findTokenPrincipal } from '../../../store/postgres/shown-credentials.ts';
 import { grantScopes } from '../../../token/grant-scopes.ts';
+import type { TokenSubject } from '../../../token/token-issuer.ts';
 import type { Answer } from '../../operation.ts';
 import { ACCESS_TOKEN_TYPE, countRequest, issue, lifetimeMs } from './issue.ts';
 import { invalidClient, OAuthError } from './oauth-error.ts';
@@ -57,10 +58,15 @@ export async function exchangeGrant(
     principal,
     scopes: grantScopes(requestedScopes, allowed),
     authMethod: claims.auth_method,
-    ...(signsIn ? {} : { authenticatedAtMs }),
+    ...(signsIn ? {} : { authenticatedAtMs, person: personOf(claims) }),
     ...(requested === undefined ? {} : { issuedTokenType: requested }),
   });
 }
+
+const personOf = ({ sid, amr }: TokenClaims): Pick<TokenSubject, 'sid' | 'amr'> => ({
+  ...(sid === undefined ? {} : { sid }),
+  ...(amr === undefined ? {} : { amr }),
+});
 
 function checkType(field: string, type: string): void {
   if (!TYPES.includes(type)) throw new OAuthError('invalid_request', `${field} must be ${TYPES.join(' or ')}`);

@@ -1,6 +1,7 @@
 import type { CatalogContext } from '../../../context.ts';
 import { EXPIRY_TOLERANCE_MS, type TokenClaims } from '#shared/authorization/token-claims.ts';
 import { subjectOf, type TokenPrincipal } from '../../../store/postgres/principal-store.ts';
+import type { TokenSubject } from '../../../token/token-issuer.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
 import { ok, type Answer } from '../../operation.ts';
@@ -14,6 +15,8 @@ type Grant = {
   readonly authMethod: TokenClaims['auth_method'];
   /** When the principal signed in; absent: now. The caller has checked that `lifetimeMs` of it is not 0. */
   readonly authenticatedAtMs?: number;
+  /** The sign-in of a person that the token continues, and how that person proved himself. */
+  readonly person?: Pick<TokenSubject, 'sid' | 'amr'>;
   /** When the token is issued; absent: now. A sign-in that is recorded gives its moment, so that `iat` is what later tokens repeat. */
   readonly issuedAtMs?: number;
   /** The token ends at this moment at the latest. */
@@ -40,6 +43,7 @@ export async function issue(context: CatalogContext, grant: Grant): Promise<Answ
       ...subjectOf(principal),
       scopes,
       authMethod,
+      ...grant.person,
       ...(authenticatedAtMs === undefined ? {} : { authenticatedAtMs }),
     },
     Math.min(lifetimeMs(context, authenticatedAtMs ?? issuedAtMs), (grant.endsAtMs ?? Infinity) - issuedAtMs),

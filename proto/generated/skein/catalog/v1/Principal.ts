@@ -11,6 +11,10 @@ export interface PrincipalInput {
   readonly auth_method?: (string);
   readonly username?: (string);
   readonly must_change_password?: (boolean);
+  readonly auth_time?: (number | string | Long);
+  readonly sid?: (string);
+  readonly amr?: readonly (string)[];
+  readonly privileges?: readonly (string)[];
 }
 
 export interface Principal {
@@ -22,4 +26,8 @@ export interface Principal {
   readonly auth_method: (string);
   readonly username: (string);
   readonly must_change_password: (boolean);
+  readonly auth_time: (string);
+  readonly sid: (string);
+  readonly amr: readonly (string)[];
+  readonly privileges: readonly (string)[];
 }

@@ -122,10 +122,10 @@ test('files of another table stay when snapshots expire, and the answer counts t
     return (body as { metadata: Document }).metadata;
   };
   // As `add_files` of another engine does it.
-  const [[file] = []] = await cluster.sql(`SELECT DISTINCT _file FROM ${SCHEMA}.theirs`);
+  const [[file = null] = []] = await cluster.sql(`SELECT DISTINCT _file FROM ${SCHEMA}.theirs`);
   const own = await documentOf('taker');
   const parent = must(own.snapshots[0], 'one INSERT')['snapshot-id'] ?? null;
-  const { update } = await writeSnapshot(own.location, 77n, [String(file)], parent, 2);
+  const { update } = await writeSnapshot(own.location, 77n, [must(file, 'a table of one file') as string], parent, 2);
   const path = '/v1/lake/namespaces/maintained/tables/taker';
   const updates = [update as JsonObject, setMain(77) as JsonObject];
   expect((await cluster.catalog('POST', path, { requirements: [], updates })).status).toBe(200);

@@ -91,8 +91,10 @@ function httpsServer(
   return server;
 }
 
-function mustBeDocumented({ method, url, schema }: RouteOptions): void {
+function mustBeDocumented({ method, url, schema, config }: RouteOptions): void {
   if (schema !== undefined && 'operationId' in schema) return;
+  // Pages are for people.
+  if ((config as Partial<{ readonly isPage: true }> | undefined)?.isPage === true) return;
   throw new Error(`the OpenAPI document has no ${[method].flat().join()} ${url.replaceAll(/:(\w+)/g, '{$1}')}`);
 }
 

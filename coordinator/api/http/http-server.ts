@@ -38,6 +38,7 @@ import { cutSlowBodies } from './slow-bodies.ts';
 import { stageRoutes, type StageApi } from './stage-routes.ts';
 import type { TableApi } from './table-api.ts';
 import { quarantineRoutes } from './quarantine-routes.ts';
+import { whoamiRoutes } from './whoami-routes.ts';
 import { tableRoutes } from './table-routes.ts';
 
 export type HttpOptions = {
@@ -150,6 +151,7 @@ export function httpApp(options: HttpOptions): DocumentedApp {
       consoleRoutes(routes, { ...options.console, authenticate: options.authenticate });
     }
     openRoutes(routes, options);
+    whoamiRoutes(routes, { onRequest: authenticator(options), callerOf });
     queryRoutes(routes, options);
     tableRoutes(routes, { tables: options.tables, onRequest: authenticator(options), callerOf });
     quarantineRoutes(routes, { queries: options.queries, allows: (action) => allowing(options, action), callerOf });

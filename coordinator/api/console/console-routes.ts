@@ -8,7 +8,12 @@ import type { SignIn } from '../../auth/sign-in.ts';
 import type { DocumentedApp } from '../http/documented-app.ts';
 import { cookieName, readCookie, setCookies } from './console-cookie.ts';
 import { BUILD_COMMAND, ConsoleFiles } from './console-files.ts';
-import { END_CONSOLE_SESSION, OPEN_CONSOLE_SESSION, type ConsoleSignIn } from './console-operations.ts';
+import {
+  CONSOLE_SIGN_IN,
+  END_CONSOLE_SESSION,
+  OPEN_CONSOLE_SESSION,
+  type ConsoleSignIn,
+} from './console-operations.ts';
 import { ConsoleSessions } from './console-sessions.ts';
 import { contentPolicy, NONCE_PLACE } from './content-policy.ts';
 import { CONSOLE_HEADER, isOwnHost, isOwnPage, isPublic, type Arrival } from './own-page.ts';
@@ -61,6 +66,7 @@ function sessionRoutes(app: DocumentedApp, parts: Parts, sessions: ConsoleSessio
     method: 'POST',
     url: '/api/console/session',
     schema: OPEN_CONSOLE_SESSION,
+    config: { parsedBody: CONSOLE_SIGN_IN },
     bodyLimit: SESSION_BODY_BYTES_MAX,
     onRequest,
     handler: async (request, reply) => {

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../auth/authenticate.ts';
 import { scopesOf } from '#shared/authorization/token-claims.ts';
 import type { DocumentedApp } from './documented-app.ts';
+import type { WhoamiEntry } from './api-types.ts';
 import { WHOAMI } from './operations.ts';
 
 type Parts = {
@@ -11,15 +12,15 @@ type Parts = {
 
 /** `GET /api/whoami`: the principal of the token, and what it may do now. */
 export function whoamiRoutes(app: DocumentedApp, { onRequest, callerOf }: Parts): void {
-  app.get('/api/whoami', { schema: WHOAMI, onRequest }, (request) => {
+  app.get('/api/whoami', { schema: WHOAMI, onRequest }, (request): WhoamiEntry => {
     const { claims, decisions } = callerOf(request);
     return {
       user_id: claims.sub,
       username: claims.preferred_username,
       tenant: claims.tenant,
-      roles: claims.roles,
+      roles: [...claims.roles],
       scopes: [...scopesOf(claims)],
-      privileges: claims.privileges ?? [],
+      privileges: [...(claims.privileges ?? [])],
       actions: [...decisions].filter(([, decision]) => decision.allowed).map(([action]) => action),
       auth_method: claims.auth_method,
       expires_at: new Date(claims.exp * 1_000).toISOString(),

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { ParsedBody } from '../http/operations.ts';
 import { errors } from '../http/operation-parts.ts';
 import { record, text } from '../../profile/schema-parts.ts';
 
@@ -33,10 +34,13 @@ export const END_CONSOLE_SESSION = {
   response: { ...DONE, ...errors(['FORBIDDEN']) },
 };
 
-export const CONSOLE_SIGN_IN = record({
+const CONSOLE_SIGN_IN = record({
   code: Type.Optional(text('Code of a link')),
   token: Type.Optional(text('Access token, or personal access token')),
   username: Type.Optional(text('Name of a user')),
   password: Type.Optional(text('His password')),
   tenant: Type.Optional(text('Tenant; the first one when it is left out')),
 });
+
+/** The body of `OPEN_CONSOLE_SESSION`. */
+export const CONSOLE_SIGN_IN_BODY: ParsedBody = { parsedBody: CONSOLE_SIGN_IN };

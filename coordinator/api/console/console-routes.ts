@@ -9,7 +9,7 @@ import type { DocumentedApp } from '../http/documented-app.ts';
 import { cookieName, readCookie, setCookies } from './console-cookie.ts';
 import { BUILD_COMMAND, ConsoleFiles } from './console-files.ts';
 import {
-  CONSOLE_SIGN_IN,
+  CONSOLE_SIGN_IN_BODY,
   END_CONSOLE_SESSION,
   OPEN_CONSOLE_SESSION,
   type ConsoleSignIn,
@@ -66,7 +66,7 @@ function sessionRoutes(app: DocumentedApp, parts: Parts, sessions: ConsoleSessio
     method: 'POST',
     url: '/api/console/session',
     schema: OPEN_CONSOLE_SESSION,
-    config: { parsedBody: CONSOLE_SIGN_IN },
+    config: CONSOLE_SIGN_IN_BODY,
     bodyLimit: SESSION_BODY_BYTES_MAX,
     onRequest,
     handler: async (request, reply) => {

@@ -16,8 +16,12 @@ export async function consoleCommand(loaded: LoadedConfig, flags: Flags): Promis
 
 type Who = { readonly user?: string | undefined; readonly tenant?: string | undefined };
 
+/** The link, or where it cannot be made the address of the page, at which people sign in by themselves. */
+export const linkOr = (url: string, loaded: LoadedConfig): Promise<string> =>
+  Promise.try(() => signInLink(findTarget(loaded), loaded)).catch(() => url);
+
 /** Makes the link: the operator mints a token, and only the cluster can read it out of the link. */
-export async function signInLink(target: Target, { config }: LoadedConfig, who: Who = {}): Promise<string> {
+async function signInLink(target: Target, { config }: LoadedConfig, who: Who = {}): Promise<string> {
   const token = await mintToken(target, {
     ...who,
     ttlMs: Math.min(config['coordinator.console_session_ttl'], config['catalog.token_ttl']),

@@ -23,8 +23,7 @@ import {
 import { temporaryFolders } from '#worker/temporary-folders.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { NODE_FLAGS, serviceEnvironment, serviceFlags } from '../node-flags.js';
-import { findTarget } from '../catalog-rpc.ts';
-import { consoleHost, signInLink } from '../console.ts';
+import { consoleHost, linkOr } from '../console.ts';
 import { processIdentity } from '../process-identity.ts';
 import { refuseNewerDataDir, writeDataDirFormat } from './data-dir-format.ts';
 import { lockDataDir } from './data-dir-lock.ts';
@@ -182,16 +181,7 @@ class Cluster {
       `skein is up: query ${ready.query_url}, Flight SQL ${ready.flight_sql_url}, catalog ${ready.catalog_url}, data ${config.data_dir}`,
     );
     for (const line of linesToPaste(ready)) this.#voice.tell(line);
-    if (ready.console_url !== null) this.#voice.tell(`Console: ${await this.#consoleLink(ready.console_url)}`);
-  }
-
-  /** The address with a code that signs in once; where the code cannot be made the address alone, at which people sign in by themselves. */
-  async #consoleLink(url: string): Promise<string> {
-    try {
-      return await signInLink(findTarget(this.#loaded), this.#loaded);
-    } catch {
-      return url;
-    }
+    if (ready.console_url !== null) this.#voice.tell(`Console: ${await linkOr(ready.console_url, this.#loaded)}`);
   }
 
   /** Stops every process; Postgres last, because the services write to it until they end. */

@@ -116,7 +116,6 @@ function options(): HttpOptions {
     requestTimeoutMs: 1_000,
     holdbackBytes: 1_000,
     spoolFolder: join(tmpdir(), 'skein-spool'),
-    console: undefined,
     resultBytesMax: RESULT_BYTES_MAX,
     timeoutMsMax: 1_000,
     authenticate: (header) => {

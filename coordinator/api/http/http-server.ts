@@ -64,8 +64,8 @@ export type HttpOptions = {
   readonly history: Pick<HistoryReader, 'list' | 'find' | 'profile'>;
   readonly tables: TableApi;
   readonly stages: StageApi;
-  /** Undefined: `coordinator.console` is off. */
-  readonly console: ConsoleOptions | undefined;
+  /** Absent: `coordinator.console` is off. */
+  readonly console?: ConsoleOptions | undefined;
   readonly metrics: QueryMetrics;
   /** `metrics.token` */
   readonly metricsToken: string;

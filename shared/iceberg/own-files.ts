@@ -26,7 +26,7 @@ type Removal = OwnPlaces &
   };
 
 /** The files that lie in the table's own folders, and not behind a symbolic link, which could lead anywhere. Normalised. */
-export async function ownFiles(
+async function ownFiles(
   storages: OwnStorages,
   files: readonly string[],
   { roots, folders }: OwnPlaces,

@@ -52,7 +52,7 @@ const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker', st
     operation refresh profile write unload command copy prepare quarantine transaction client-texts query observe api texts-in-thread
     standing start-doors start-term active-term hand-over open-member-server main`,
   worker: `
-    this-machine temporary-folders memory process-limit duckdb batch spool disk-cache objects scan staged row-cache write load slot ordered-end
+    this-machine temporary-folders memory process-limit duckdb batch spool disk-cache objects scan staged row-cache write load turns run slot ordered-end
     exchange task flight metrics main`,
 };
 /** Vitest loads it by its default export. */

@@ -31,14 +31,14 @@ type BoundPolicy = {
   readonly mappingTables: readonly MappingTable[];
 };
 
-export type PolicyArgument = {
+type PolicyArgument = {
   readonly name: string;
   /** The type of the column when it was bound: an SQL type as DuckDB prints it. */
   readonly type: string;
   readonly fieldId: number;
 };
 
-export type MappingTable = {
+type MappingTable = {
   readonly catalog: string;
   readonly namespace: readonly string[];
   readonly table: string;

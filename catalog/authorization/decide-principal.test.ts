@@ -52,6 +52,7 @@ const EXPECTED: Readonly<Record<PrincipalAction, Readonly<Record<keyof typeof AC
   'role.grant': rows('yes yes yes yes yes', {}),
   'privilege.grant': rows('yes yes yes yes yes', {}),
   'webhook.change': rows('yes yes yes yes yes', {}),
+  'policy.change': rows('yes yes yes yes yes', {}),
   'audit.show': rows('yes yes yes yes yes', {}),
 };
 

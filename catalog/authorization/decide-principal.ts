@@ -31,6 +31,8 @@ const RULES = {
   'role.grant': { by: null, self: 'as others', guards: false },
   'privilege.grant': { by: null, self: 'as others', guards: false },
   'webhook.change': { by: null, self: 'as others', guards: false },
+  /** Policies and what they are bound to. */
+  'policy.change': { by: 'MANAGE POLICIES', self: 'as others', guards: false },
   'audit.show': { by: null, self: 'as others', guards: false },
 } as const satisfies Readonly<
   Record<

@@ -44,6 +44,7 @@ import { listCatalogs, listNamespaces, listTables } from './lists.ts';
 import { listChanges } from './list-changes.ts';
 import { listRelations } from './list-relations.ts';
 import { beginUpload, endUpload, findUpload, listStages, openStage } from './stages.ts';
+import { findFolders } from './find-folders.ts';
 import { findLoads } from './find-loads.ts';
 import { previewTable } from './preview-table.ts';
 import { signIn } from './sign-in.ts';
@@ -117,6 +118,7 @@ export async function startInternalServer(
     ),
     SignIn: unary(context, COORDINATOR, signIn),
     ...operatorCalls(context),
+    FindFolders: forPrincipal(context, { actions: ['table.commit'] }, findFolders),
     VendKey: unary(context, WRITERS, vendKey),
     AbortUploads: unary(context, COORDINATOR, abortUploads),
   };

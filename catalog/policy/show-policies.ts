@@ -32,7 +32,7 @@ export async function showPolicies(call: Call, input: PolicyRequestOf<'show_poli
 /** `DESCRIBE ROW ACCESS | MASKING POLICY`. @throws FORBIDDEN without MANAGE POLICIES, POLICY_NOT_FOUND */
 export async function describePolicy(call: Call, input: PolicyRequestOf<'describe_policy'>): Promise<PrincipalAnswer> {
   const { db, tenant, actor } = await reading(call);
-  requirePrincipalAction(actor, 'policy.change');
+  requirePrincipalAction(actor, 'policy.show');
   const policy = await requirePolicy(db, tenant, input.policy, input.policyKind);
   return listAnswer({ ...COLUMNS, body: ['VARCHAR', ({ body }) => body] }, [policy]);
 }
@@ -40,7 +40,7 @@ export async function describePolicy(call: Call, input: PolicyRequestOf<'describ
 /** The facts of a policy that a binding and a new body need, as the one value of an answer. @throws as `describePolicy` */
 export async function findPolicyFacts(call: Call, input: PolicyRequestOf<'find_policy'>): Promise<PrincipalAnswer> {
   const { db, tenant, actor } = await reading(call);
-  requirePrincipalAction(actor, 'policy.change');
+  requirePrincipalAction(actor, 'policy.show');
   const {
     id,
     version,

@@ -87,6 +87,8 @@ export interface CatalogClient extends Keys {
   authorize(principal: Principal): Promise<Standing>;
   /** @param moment of `moment`: tables as they were then; absent = as they are at each call */
   tablesFor(principal: Principal, moment?: string): TableLoader;
+  /** The folders that a table of this version claims; none when it is gone. */
+  ownFolders(principal: Principal, version: string): Promise<readonly string[]>;
   /** The moment of now: it sees every commit that was acknowledged before. */
   moment(): Promise<string>;
   /**
@@ -211,6 +213,10 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     inTerm: (epoch) => ofTerm(String(epoch)),
     authorize: (principal) => standingOf(reads, principal),
     tablesFor: (principal, moment) => tables.of(principal, moment),
+    ownFolders: async (principal, version) => {
+      const request = { principal: toPrincipalMessage(principal), version };
+      return (await call('FindFolders', request)).folders;
+    },
     moment: async () => (await reads.call('GetMoment', {}, { timeoutMs: CALL_TIMEOUT_MS })).moment,
     previewTable: async (principal, transaction, base) => {
       const request = { principal: toPrincipalMessage(principal), transaction, base_version: base.baseVersion ?? '' };

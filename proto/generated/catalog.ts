@@ -47,6 +47,8 @@ import type { EndUploadRequestInput as _skein_catalog_v1_EndUploadRequestInput, 
 import type { EpochInput as _skein_catalog_v1_EpochInput, Epoch as _skein_catalog_v1_Epoch } from './skein/catalog/v1/Epoch.ts';
 import type { EpochListInput as _skein_catalog_v1_EpochListInput, EpochList as _skein_catalog_v1_EpochList } from './skein/catalog/v1/EpochList.ts';
 import type { ExportAuditLogRequestInput as _skein_catalog_v1_ExportAuditLogRequestInput, ExportAuditLogRequest as _skein_catalog_v1_ExportAuditLogRequest } from './skein/catalog/v1/ExportAuditLogRequest.ts';
+import type { FindFoldersReplyInput as _skein_catalog_v1_FindFoldersReplyInput, FindFoldersReply as _skein_catalog_v1_FindFoldersReply } from './skein/catalog/v1/FindFoldersReply.ts';
+import type { FindFoldersRequestInput as _skein_catalog_v1_FindFoldersRequestInput, FindFoldersRequest as _skein_catalog_v1_FindFoldersRequest } from './skein/catalog/v1/FindFoldersRequest.ts';
 import type { FindLoadsReplyInput as _skein_catalog_v1_FindLoadsReplyInput, FindLoadsReply as _skein_catalog_v1_FindLoadsReply } from './skein/catalog/v1/FindLoadsReply.ts';
 import type { FindLoadsRequestInput as _skein_catalog_v1_FindLoadsRequestInput, FindLoadsRequest as _skein_catalog_v1_FindLoadsRequest } from './skein/catalog/v1/FindLoadsRequest.ts';
 import type { FindUploadRequestInput as _skein_catalog_v1_FindUploadRequestInput, FindUploadRequest as _skein_catalog_v1_FindUploadRequest } from './skein/catalog/v1/FindUploadRequest.ts';
@@ -164,6 +166,8 @@ export interface ProtoGrpcType {
         Epoch: MessageTypeDefinition<_skein_catalog_v1_EpochInput, _skein_catalog_v1_Epoch>
         EpochList: MessageTypeDefinition<_skein_catalog_v1_EpochListInput, _skein_catalog_v1_EpochList>
         ExportAuditLogRequest: MessageTypeDefinition<_skein_catalog_v1_ExportAuditLogRequestInput, _skein_catalog_v1_ExportAuditLogRequest>
+        FindFoldersReply: MessageTypeDefinition<_skein_catalog_v1_FindFoldersReplyInput, _skein_catalog_v1_FindFoldersReply>
+        FindFoldersRequest: MessageTypeDefinition<_skein_catalog_v1_FindFoldersRequestInput, _skein_catalog_v1_FindFoldersRequest>
         FindLoadsReply: MessageTypeDefinition<_skein_catalog_v1_FindLoadsReplyInput, _skein_catalog_v1_FindLoadsReply>
         FindLoadsRequest: MessageTypeDefinition<_skein_catalog_v1_FindLoadsRequestInput, _skein_catalog_v1_FindLoadsRequest>
         FindUploadRequest: MessageTypeDefinition<_skein_catalog_v1_FindUploadRequestInput, _skein_catalog_v1_FindUploadRequest>

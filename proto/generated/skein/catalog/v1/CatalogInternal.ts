@@ -40,6 +40,8 @@ import type { EndUploadReplyInput as _skein_catalog_v1_EndUploadReplyInput, EndU
 import type { EndUploadRequestInput as _skein_catalog_v1_EndUploadRequestInput, EndUploadRequest as _skein_catalog_v1_EndUploadRequest } from '../../../skein/catalog/v1/EndUploadRequest.ts';
 import type { EpochListInput as _skein_catalog_v1_EpochListInput, EpochList as _skein_catalog_v1_EpochList } from '../../../skein/catalog/v1/EpochList.ts';
 import type { ExportAuditLogRequestInput as _skein_catalog_v1_ExportAuditLogRequestInput, ExportAuditLogRequest as _skein_catalog_v1_ExportAuditLogRequest } from '../../../skein/catalog/v1/ExportAuditLogRequest.ts';
+import type { FindFoldersReplyInput as _skein_catalog_v1_FindFoldersReplyInput, FindFoldersReply as _skein_catalog_v1_FindFoldersReply } from '../../../skein/catalog/v1/FindFoldersReply.ts';
+import type { FindFoldersRequestInput as _skein_catalog_v1_FindFoldersRequestInput, FindFoldersRequest as _skein_catalog_v1_FindFoldersRequest } from '../../../skein/catalog/v1/FindFoldersRequest.ts';
 import type { FindLoadsReplyInput as _skein_catalog_v1_FindLoadsReplyInput, FindLoadsReply as _skein_catalog_v1_FindLoadsReply } from '../../../skein/catalog/v1/FindLoadsReply.ts';
 import type { FindLoadsRequestInput as _skein_catalog_v1_FindLoadsRequestInput, FindLoadsRequest as _skein_catalog_v1_FindLoadsRequest } from '../../../skein/catalog/v1/FindLoadsRequest.ts';
 import type { FindUploadRequestInput as _skein_catalog_v1_FindUploadRequestInput, FindUploadRequest as _skein_catalog_v1_FindUploadRequest } from '../../../skein/catalog/v1/FindUploadRequest.ts';
@@ -248,6 +250,15 @@ export interface CatalogInternalClient extends grpc.Client {
   exportAuditLog(argument: _skein_catalog_v1_ExportAuditLogRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_AuditPage>): grpc.ClientUnaryCall;
   exportAuditLog(argument: _skein_catalog_v1_ExportAuditLogRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AuditPage>): grpc.ClientUnaryCall;
   exportAuditLog(argument: _skein_catalog_v1_ExportAuditLogRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_AuditPage>): grpc.ClientUnaryCall;
+  
+  FindFolders(argument: _skein_catalog_v1_FindFoldersRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_FindFoldersReply>): grpc.ClientUnaryCall;
+  FindFolders(argument: _skein_catalog_v1_FindFoldersRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_FindFoldersReply>): grpc.ClientUnaryCall;
+  FindFolders(argument: _skein_catalog_v1_FindFoldersRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_FindFoldersReply>): grpc.ClientUnaryCall;
+  FindFolders(argument: _skein_catalog_v1_FindFoldersRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_FindFoldersReply>): grpc.ClientUnaryCall;
+  findFolders(argument: _skein_catalog_v1_FindFoldersRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_FindFoldersReply>): grpc.ClientUnaryCall;
+  findFolders(argument: _skein_catalog_v1_FindFoldersRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_FindFoldersReply>): grpc.ClientUnaryCall;
+  findFolders(argument: _skein_catalog_v1_FindFoldersRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_FindFoldersReply>): grpc.ClientUnaryCall;
+  findFolders(argument: _skein_catalog_v1_FindFoldersRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_FindFoldersReply>): grpc.ClientUnaryCall;
   
   FindLoads(argument: _skein_catalog_v1_FindLoadsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_FindLoadsReply>): grpc.ClientUnaryCall;
   FindLoads(argument: _skein_catalog_v1_FindLoadsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_FindLoadsReply>): grpc.ClientUnaryCall;
@@ -523,6 +534,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   ExportAuditLog: grpc.handleUnaryCall<_skein_catalog_v1_ExportAuditLogRequest, _skein_catalog_v1_AuditPageInput>;
   
+  FindFolders: grpc.handleUnaryCall<_skein_catalog_v1_FindFoldersRequest, _skein_catalog_v1_FindFoldersReplyInput>;
+  
   FindLoads: grpc.handleUnaryCall<_skein_catalog_v1_FindLoadsRequest, _skein_catalog_v1_FindLoadsReplyInput>;
   
   FindUpload: grpc.handleUnaryCall<_skein_catalog_v1_FindUploadRequest, _skein_catalog_v1_StageUploadInput>;
@@ -598,6 +611,7 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   DropTenant: MethodDefinition<_skein_catalog_v1_DropTenantRequestInput, _skein_catalog_v1_DropTenantReplyInput, _skein_catalog_v1_DropTenantRequest, _skein_catalog_v1_DropTenantReply>
   EndUpload: MethodDefinition<_skein_catalog_v1_EndUploadRequestInput, _skein_catalog_v1_EndUploadReplyInput, _skein_catalog_v1_EndUploadRequest, _skein_catalog_v1_EndUploadReply>
   ExportAuditLog: MethodDefinition<_skein_catalog_v1_ExportAuditLogRequestInput, _skein_catalog_v1_AuditPageInput, _skein_catalog_v1_ExportAuditLogRequest, _skein_catalog_v1_AuditPage>
+  FindFolders: MethodDefinition<_skein_catalog_v1_FindFoldersRequestInput, _skein_catalog_v1_FindFoldersReplyInput, _skein_catalog_v1_FindFoldersRequest, _skein_catalog_v1_FindFoldersReply>
   FindLoads: MethodDefinition<_skein_catalog_v1_FindLoadsRequestInput, _skein_catalog_v1_FindLoadsReplyInput, _skein_catalog_v1_FindLoadsRequest, _skein_catalog_v1_FindLoadsReply>
   FindUpload: MethodDefinition<_skein_catalog_v1_FindUploadRequestInput, _skein_catalog_v1_StageUploadInput, _skein_catalog_v1_FindUploadRequest, _skein_catalog_v1_StageUpload>
   GetMoment: MethodDefinition<_skein_catalog_v1_GetMomentRequestInput, _skein_catalog_v1_GetMomentReplyInput, _skein_catalog_v1_GetMomentRequest, _skein_catalog_v1_GetMomentReply>

@@ -15,7 +15,7 @@ export const NO_POLICIES: TablePolicies = { policies: [], policy_version: '0' };
 const EXEMPT: TablePolicies = { policies: [], policy_version: 'exempt' };
 
 /** Whether no policy concerns the principal. Neither an administrator nor an owner is exempt by being one. */
-export const isExempt = ({ privileges = [] }: Pick<Principal, 'privileges'>): boolean =>
+const isExempt = ({ privileges = [] }: Pick<Principal, 'privileges'>): boolean =>
   privileges.includes('BYPASS POLICIES');
 
 /** Returns those of a table's policies that concern a reader. @param policies all that are bound to the table, always in the same order */

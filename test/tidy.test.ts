@@ -49,7 +49,7 @@ const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker', st
     internal expiry main`,
   coordinator: `
     plan statement binding catalog-client auth cluster dialect resolver sink arrival planner distributor scheduler workload history session stage
-    operation refresh profile write unload command copy prepare quarantine transaction client-texts query observe api texts-in-thread
+    operation refresh profile write unload command copy prepare quarantine transaction client-texts query observe api
     standing start-doors start-term active-term hand-over open-member-server main`,
   worker: `
     this-machine temporary-folders memory process-limit duckdb batch spool disk-cache objects scan staged row-cache write load turns run slot ordered-end
@@ -105,6 +105,11 @@ const importsOf = (source: string): readonly string[] =>
   [
     ...source.matchAll(/(?:^|\n)(?:import|export)\b[^;'"]*?['"]([^'"]+)['"]/g),
     ...source.matchAll(/\bimport\(\s*['"]([^'"]+)['"]/g),
+    ...source.matchAll(/\bimport\.meta\.resolve\(\s*['"]([^'"]+)['"]/g),
+    // A module that a thread or a process loads by its URL is an import, too.
+    ...source
+      .matchAll(/\bnew URL\(\s*['"]([^'"]+\.[jt]s)['"],\s*import\.meta\.url/g)
+      .map((match) => [match[0], (match[1] ?? '').replace(/^(?![.#])/, './')] as const),
   ].map((match) => match[1] ?? '');
 const topOf = (path: string): string => path.split('/')[0] ?? '';
 /** Tests, and what only tests import, may look up. */

@@ -9,7 +9,7 @@ import { POSTGRES_DATABASE, POSTGRES_USER } from '#cli/up/postgres-process.ts';
 import { ensureSecret, secretPath } from '#cli/up/secrets.ts';
 import { freePort } from '#test/support/postgres.ts';
 
-const POSTGRES_PROCESS = fileURLToPath(new URL('../../cli/up/postgres-process.ts', import.meta.url));
+const POSTGRES_PROCESS = fileURLToPath(import.meta.resolve('#cli/up/postgres-process.ts'));
 
 /** The URL of the Postgres of a data directory, as `skein up` has it, on the given port. */
 export function embeddedUrl(dataDir: string, port: number): string {

@@ -1,13 +1,13 @@
 import type { StorageCredential } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
+import { isBelow } from '#shared/iceberg/allowed-roots.ts';
 import { limitsHere, tooComplex } from '#shared/iceberg/decode-limits.ts';
 import { SmallFirst } from '#shared/thread/small-first.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import { work } from '#shared/thread/work.ts';
 import { runDocumentTask, type DocumentTask } from '../metadata/document-task.ts';
 import type { Storages } from '../storage/storages.ts';
-import { isBelow } from '../storage/table-location.ts';
 import { readPaths, readReached, unpackPaths, type PackedPaths, type PathsInput, type Reached } from './read-paths.ts';
 
 /** Lets other requests have the thread, extends the hold on the dropped table, and throws to stop the purge. */

@@ -18,7 +18,7 @@ type BoundPolicy = {
   readonly name: string;
   /** Stays when the body is replaced. */
   readonly id: string;
-  /** Of the body. Decimal int64. */
+  /** Counts the bodies. Decimal int64. */
   readonly version: string;
   /**
    * An SQL expression over the names of the arguments. Every table in it is one of `mappingTables`, and is spelled with catalog, schema and

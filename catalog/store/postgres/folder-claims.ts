@@ -85,6 +85,19 @@ export async function listClaims(db: Database, ownerId: string): Promise<string[
   return rows.map(({ location }) => location);
 }
 
+/** The folders of a table of a tenant. */
+export async function listClaimsOf(db: Database, tenant: TenantId, ownerId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('folder_claim as f')
+    .innerJoin('catalog as c', 'c.id', 'f.catalog_id')
+    .innerJoin('tenant as t', 't.id', 'c.tenant_id')
+    .select('f.location')
+    .where('f.owner_id', '=', ownerId)
+    .where('t.name', '=', tenant)
+    .execute();
+  return rows.map(({ location }) => location);
+}
+
 export async function releaseClaims(tx: Tx, ownerId: string): Promise<void> {
   await tx.deleteFrom('folder_claim').where('owner_id', '=', ownerId).execute();
 }

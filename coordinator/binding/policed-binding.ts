@@ -1,4 +1,4 @@
-import type { SqlText } from '#proto/sql-text.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
 import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import type { ScanBinding } from './scan-binding.ts';
 import type { TablePolicies } from './table-policies.ts';

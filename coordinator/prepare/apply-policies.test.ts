@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { SqlText } from '#proto/sql-text.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
 import type { TablePolicy } from '#shared/authorization/table-policy.ts';
 import { must } from '#shared/must.ts';
 import { SCRIPTED_ASKER, scriptedTables } from '#test/support/scripted/tables.ts';

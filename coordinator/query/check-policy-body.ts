@@ -1,4 +1,4 @@
-import type { StatementContext } from '#proto/task.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { BODY_BYTES_MAX, MAPPING_TABLES_MAX, type MappingRequest } from '#shared/policy/policy-request.ts';

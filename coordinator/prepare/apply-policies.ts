@@ -5,10 +5,7 @@ import type { ScanBinding } from '../binding/scan-binding.ts';
 import { policyError } from '../binding/policy-error.ts';
 import type { BoundPoliced, BoundScan } from '../resolver/bind-tables.ts';
 import { POLICED_TABLE, policyQuery } from '../resolver/policy-query.ts';
-import type { PrepareRequest } from './prepare-query.ts';
-
-/** A query of our own over a table that is bound already. */
-export type PolicyRequest = PrepareRequest & { readonly below: ReadonlyMap<string, BoundScan> };
+import type { PolicyRequest, PrepareRequest } from './prepare-request.ts';
 
 /**
  * Plans the query of a table's policies by itself, before it is known what the statement does with its rows: neither text is optimised with the

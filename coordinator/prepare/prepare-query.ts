@@ -1,8 +1,6 @@
 import type { ScanColumn } from '#shared/iceberg/scan-file.ts';
-import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { SkeinError } from '#shared/error.ts';
 import { unreachable } from '#shared/must.ts';
-import type { PrincipalId, TenantId } from '#shared/id.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { bindTables, type BoundScan, type BoundTable } from '../resolver/bind-tables.ts';
 import { ByteOffsets } from '../resolver/byte-offsets.ts';
@@ -18,13 +16,14 @@ import {
 import { refuseTableForm } from '../resolver/table-form.ts';
 import { expandViews, viewError } from '../resolver/view/expand-views.ts';
 import { nameStatements } from '../resolver/name-statements.ts';
-import type { QueryTables, StatementRows } from '../binding/table-source.ts';
+import type { StatementRows } from '../binding/table-source.ts';
 import type { RowsBinding, StagedBinding } from '../binding/statement-binding.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { ValuePlace } from '../statement/value-place.ts';
 import type { ScanBinding } from '../binding/scan-binding.ts';
 import type { TableBinding } from '../binding/table-binding.ts';
-import { applyPolicies, type PolicyRequest } from './apply-policies.ts';
+import { applyPolicies } from './apply-policies.ts';
+import type { PolicyRequest, PrepareQuery, PrepareRequest } from './prepare-request.ts';
 import { checkOperators, checkPlan, checkSources } from '../binding/check-plan.ts';
 import type { Memory } from './memory.ts';
 import { statementMemory } from './statement-memory.ts';
@@ -36,7 +35,6 @@ import type {
   CompareRequest,
   DescribeReply,
   ParseRequest,
-  Planner,
   TranslateRequest,
 } from '../binding/planner.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
@@ -45,33 +43,6 @@ import { queryTemplate, toTemplate, type QueryTemplate } from './query-template.
 import { SharedPlans, type SharedPlan } from './shared-plans.ts';
 import { printSqlType, type SqlField } from '../plan/sql-type.ts';
 import { ViewAnswers } from './view-answers.ts';
-
-export type PrepareRequest = {
-  /** The text of one query; names without a catalog or schema mean the context's. */
-  readonly sql: string;
-  /** Offset of `sql` in the statement, which is added to error positions. */
-  readonly offset: number;
-  /** The values of parameters in it; absent = it has none. */
-  readonly values?: readonly ValuePlace[];
-  readonly context: StatementContext;
-  /** The user who asks: a tenant's plans are its own, and nobody takes all of the cache. */
-  readonly asker: { readonly tenant: TenantId; readonly principal: PrincipalId };
-  readonly tables: QueryTables;
-  readonly planner: Planner;
-  /** Whether a plan will do that was made for other literals (`PreparedQuery.isShared`). */
-  readonly mayShare?: boolean;
-  /** The text is ours where it reads the addresses of rows of a table with policies. */
-  readonly mayAddress?: boolean;
-  /** The asker may manage policies: he sees why one fails. */
-  readonly seesPolicies?: boolean;
-  readonly signal: AbortSignal;
-};
-
-/**
- * Prepares a query's text for admission and the scheduler.
- * @throws SkeinError with the position, in characters of the statement, where there is one.
- */
-export type PrepareQuery = (request: PrepareRequest) => Promise<PreparedQuery>;
 
 /** Longest query text, in characters, that is cached. */
 const CACHED_TEXT_MAX = 64 * 1024;
@@ -333,7 +304,7 @@ async function withTables(
     };
   };
   const scans = await Promise.all(
-    bound.map((table, i): TableBinding | Promise<TableBinding> => {
+    bound.map(async (table, i): Promise<TableBinding> => {
       if (table.kind === 'iceberg') return used(table, i);
       if (table.kind !== 'policed') return table;
       return applyPolicies(table, used(table.table, i), { request: query, prepare });

@@ -52,7 +52,7 @@ export type BindRequest = {
   readonly source: TableSource & MetadataRows & SchemaViews;
   /** Columns that the query may read of a metadata table; null = all. */
   readonly named: readonly string[] | null;
-  /** What is read in the place of a table, by the name that replaces its text; it hides tables of the same name. */
+  /** Rows and tables that are read in the place of a table, by the name that replaces its text; it hides tables of the same name. */
   readonly rows: ReadonlyMap<string, RowsBinding | StagedBinding | BoundScan>;
   /** The text is ours where it reads the addresses of rows, to write them. */
   readonly mayAddress?: boolean;

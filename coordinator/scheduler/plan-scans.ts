@@ -60,7 +60,7 @@ async function planScan(binding: TableBinding, context: ScanContext): Promise<Pl
   if (binding.kind === 'staged') return { kind: 'files', spec: binding.table.spec, report: stagedReport(binding) };
   const { credential } = binding;
   const { freshKey } = context;
-  const isKept = credential.kind === 'none' || freshKey === undefined;
+  const isKept = credential.kind === 'file' || freshKey === undefined;
   const fresh = isKept ? binding : { ...binding, credential: await freshKey(credential) };
   return scanOf(fresh, await filesOf(fresh, context));
 }

@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -39,6 +39,9 @@ beforeAll(async () => {
   await symlink(outside, join(stage, 'link'));
   await symlink(join(outside, 'secret.csv'), join(stage, 'file.csv'));
   await symlink(outside, join(table, 'link'));
+  await symlink(outside, `${table}-away`);
+  const longAgo = new Date(Date.now() - 30 * 86_400_000);
+  for (const name of OUTSIDE) await utimes(join(outside, name), longAgo, longAgo);
 });
 afterAll(async () => {
   for (const name of ['t', 'taken']) await cluster.sql(`DROP TABLE IF EXISTS ${SCHEMA}.${name} PURGE`);
@@ -125,7 +128,7 @@ describe('a link in the folder of a table', () => {
     const altered = await cluster.query(`ALTER TABLE ${SCHEMA}.t SET PROPERTIES (${properties})`);
     expect(altered.status).toBe(200);
     expect((await cluster.query(`INSERT INTO ${SCHEMA}.t VALUES (8)`)).body).toMatchObject({ error: 'FORBIDDEN' });
-    await cluster.sql(`ALTER TABLE ${SCHEMA}.t SET PROPERTIES ('write.data.path' = 'file://${table}/link')`);
+    await cluster.sql(`ALTER TABLE ${SCHEMA}.t SET PROPERTIES ('write.data.path' = 'file://${table}-away')`);
     const swept = await cluster.query(
       `ALTER TABLE ${SCHEMA}.t EXECUTE remove_orphan_files(retention_threshold => '7d')`,
     );

@@ -52,6 +52,9 @@ const ADDS: Readonly<Record<Scope, readonly string[]>> = {
     'stage.write',
   ],
   'table:data': ['table.read_files'],
+  // Statements about others are decided by `decide-principal.ts`.
+  'principal:read': [],
+  'principal:write': [],
 };
 
 test.each(Object.keys(SCOPES) as readonly Scope[])('a token of %s alone allows what the scope says', (scope) => {

@@ -1,7 +1,7 @@
 import type { LoadedTableInput } from '#proto/generated/skein/catalog/v1/LoadedTable.ts';
 import type { LoadTablesRequest } from '#proto/generated/skein/catalog/v1/LoadTablesRequest.ts';
 import type { TableName } from '#proto/generated/skein/catalog/v1/TableName.ts';
-import { toKeyMessage } from '#proto/bucket-key.ts';
+import { toKeyMessage } from '#shared/task/bucket-key.ts';
 import { actionsOn, type Action } from '#shared/authorization/action.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';

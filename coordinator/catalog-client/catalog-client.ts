@@ -12,7 +12,7 @@ import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.t
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { COMMIT_OUTCOMES, type CommitOutcome } from '#shared/iceberg/write/commit-writes.ts';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
-import { fromKeyMessage } from '#proto/bucket-key.ts';
+import { fromKeyMessage } from '#shared/task/bucket-key.ts';
 import { fileCredential } from '#shared/storage/credential.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
 import { must } from '#shared/must.ts';

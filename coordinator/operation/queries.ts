@@ -1,8 +1,8 @@
 import type { KeptRows } from '../binding/kept-rows.ts';
 import type { PlannedRows, WrittenRows } from './planned-rows.ts';
 import type { LoadGuard, StageLoad } from './stage-load.ts';
-import type { FileLoad } from '#proto/load-rules.ts';
-import type { ScanFile } from '#proto/task.ts';
+import type { FileLoad } from '#shared/task/load-rules.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import type { SqlField } from '../plan/sql-type.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
 import type { Description } from './description.ts';

@@ -1,4 +1,5 @@
-import type { ScanFile, StatementContext } from '#proto/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { must } from '#shared/must.ts';
 import { blankContext } from '#shared/sql/statement-context.ts';

@@ -1,4 +1,4 @@
-import type { SqlText } from '#proto/sql-text.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';

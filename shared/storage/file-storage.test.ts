@@ -138,11 +138,11 @@ describe('a symbolic link below a root', () => {
     const folder = join(root, 'x/changing');
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, 'secret'), 'own');
-    let isOver = false;
+    const over = new AbortController();
     // A write makes the folder anew while it is away.
     const clear = (): Promise<void> => rm(folder, { recursive: true, force: true });
     const exchange = async (): Promise<void> => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         await rename(folder, `${folder}.away`).catch(() => undefined);
         await symlink(outside, folder).catch(clear);
         await clear();
@@ -160,7 +160,7 @@ describe('a symbolic link below a root', () => {
       }
       await own.remove([`${folder}/secret-of-others`]).catch(() => undefined);
     }
-    isOver = true;
+    over.abort();
     await running;
     expect(seen.has('key')).toBe(false);
     expect(await readdir(outside)).toEqual(['secret']);

@@ -161,7 +161,7 @@ export class RealFolder implements AsyncDisposable {
 
 /** Does something with the path of an entry of a real folder, which must not follow the entry itself. @throws as `RealFolder.open` */
 export async function atPlace<T>({ root, path }: FilePlace, work: (path: string) => Promise<T>): Promise<T> {
-  // What is above a root is the operator's.
+  // The operator decides about what is above a root.
   if (path === root.path) return work(path);
   await using folder = await RealFolder.open({ root, path: dirname(path) });
   return await work(folder.at(basename(path)));

@@ -42,17 +42,17 @@ const MAY_IMPORT: Readonly<Record<(typeof TOP_FOLDERS)[number], readonly string[
 const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker', string>> = {
   shared: `
     must cut-text nearest-name at-most byte-budget uuid-v7 id clock json error check-json or-aborted default-catalog rfc3339 print-count process-usage
-    release mlfq-spec native fair made-type principal sql duckdb-error log watched-files config thread http authorization keyring signed-text sealed-text grpc token-verifier storage secret-file sealing-keys
+    release mlfq-spec native fair made-type principal policy sql duckdb-error log watched-files config thread http authorization keyring signed-text sealed-text grpc token-verifier storage secret-file sealing-keys
     ticket console stage iceberg task database flight membership metrics-access turn-metrics`,
   catalog: `
-    metadata lease store authorization storage token principal planning idempotency delegation observe context principal-statement upkeep webhook commit purge stage bootstrap rest
+    metadata lease store authorization storage token principal planning idempotency delegation observe context principal-statement policy upkeep webhook commit purge stage bootstrap rest
     internal expiry main`,
   coordinator: `
     plan statement binding catalog-client auth cluster dialect resolver sink arrival planner distributor scheduler workload history session stage
     operation refresh profile write unload command copy prepare quarantine transaction client-texts query observe api texts-in-thread
     standing start-doors start-term active-term hand-over open-member-server main`,
   worker: `
-    this-machine temporary-folders memory process-limit duckdb batch spool disk-cache objects scan staged row-cache write load slot ordered-end
+    this-machine temporary-folders memory process-limit duckdb batch spool disk-cache objects scan staged row-cache write load turns run slot ordered-end
     exchange task flight metrics main`,
 };
 /** Vitest loads it by its default export. */

@@ -66,6 +66,14 @@ export function spliceTables(
 /** The query for the planner, whose table function answers with the columns of a scan. */
 export const plannerSql = (query: SplicedQuery): string => query.pieces.map(plannerText).join('');
 
+/** The query with other names for its tables, those of `references.tables` in their order. */
+export const renamedSql = (query: SplicedQuery, names: readonly string[]): string =>
+  query.pieces
+    .map((piece) =>
+      piece.kind === 'scan' ? ` ${must(names[piece.scan], 'a name for each table')}` : plannerText(piece),
+    )
+    .join('');
+
 /** The same with its parameters in the place of their values; null for a query that has none. */
 export function parameterQuery({ pieces }: SplicedQuery): ParameterQuery | null {
   const values = new Map<string, ParameterValue>();

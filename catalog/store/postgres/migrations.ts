@@ -9,6 +9,7 @@ import { LEASE_MIGRATION } from './lease-migration.ts';
 import { LIFECYCLE_MIGRATION } from './lifecycle-migration.ts';
 import { LIST_CHANGES_MIGRATION } from './list-changes-migration.ts';
 import { LOADED_FILES_MIGRATION } from './loaded-files-migration.ts';
+import { MAKERS_MIGRATION } from './makers-migration.ts';
 import { NAMES_MIGRATION } from './names-migration.ts';
 import { PRINCIPALS_MIGRATION } from './principals-migration.ts';
 import { RELATION_FACTS_MIGRATION } from './relation-facts-migration.ts';
@@ -56,6 +57,7 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0022_client_uploads': { up: (db) => run(db, CLIENT_UPLOADS_MIGRATION) },
     '0023_list_changes': { up: (db) => run(db, LIST_CHANGES_MIGRATION) },
     '0024_principal_scopes': { up: (db) => run(db, PRINCIPAL_SCOPES_MIGRATION) },
+    '0025_makers': { up: (db) => run(db, MAKERS_MIGRATION) },
   },
 };
 

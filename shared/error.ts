@@ -107,6 +107,8 @@ export const ERRORS = {
   ),
   ALREADY_EXISTS: entry('user', '42710', 400, 6, 'An object of this name exists already.'),
   STAGE_NOT_FOUND: entry('user', '42704', 400, 5, 'No such stage.'),
+  POLICY_NOT_FOUND: entry('user', '42704', 400, 5, 'No such row-access or masking policy.'),
+  POLICY_IN_USE: entry('user', '2BP01', 409, 9, 'Tables or policies depend on the policy, the table or the column.'),
   STAGE_FILE_NOT_FOUND: entry('user', '58P01', 404, 5, 'No such file in the stage.'),
   UPLOAD_NOT_FOUND: entry(
     'user',

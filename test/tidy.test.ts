@@ -27,7 +27,7 @@ const TOP_FOLDERS = ['shared', 'proto', 'catalog', 'coordinator', 'worker', 'cli
 /** Folders that each top-level folder may import from; a folder may always import from itself. */
 const MAY_IMPORT: Readonly<Record<(typeof TOP_FOLDERS)[number], readonly string[]>> = {
   shared: ['proto'],
-  proto: ['shared'],
+  proto: [],
   catalog: ['shared', 'proto'],
   coordinator: ['shared', 'proto'],
   worker: ['shared', 'proto'],
@@ -42,10 +42,10 @@ const MAY_IMPORT: Readonly<Record<(typeof TOP_FOLDERS)[number], readonly string[
 const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker', string>> = {
   shared: `
     must cut-text nearest-name at-most byte-budget uuid-v7 id clock json error check-json or-aborted default-catalog rfc3339 print-count process-usage
-    release mlfq-spec native fair made-type principal sql duckdb-error log watched-files config thread http authorization keyring signed-text sealed-text grpc token-verifier storage secret-file sealing-keys
-    ticket console stage iceberg database flight membership metrics-access turn-metrics`,
+    release mlfq-spec native fair made-type principal policy sql duckdb-error log watched-files config thread http authorization keyring signed-text sealed-text grpc token-verifier storage secret-file sealing-keys
+    ticket console stage iceberg task database flight membership metrics-access turn-metrics`,
   catalog: `
-    metadata lease store authorization storage token principal planning idempotency delegation observe context principal-statement upkeep webhook commit purge stage bootstrap rest
+    metadata lease store authorization storage token principal planning idempotency delegation observe context principal-statement policy upkeep webhook commit purge stage bootstrap rest
     internal expiry main`,
   coordinator: `
     plan statement binding catalog-client auth cluster dialect resolver sink arrival planner distributor scheduler workload history session stage

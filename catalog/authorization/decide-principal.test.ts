@@ -54,6 +54,8 @@ const EXPECTED: Readonly<Record<PrincipalAction, Readonly<Record<keyof typeof AC
   'privilege.grant': rows('yes yes yes yes yes', {}),
   'webhook.show': rows('yes yes yes yes yes', {}),
   'webhook.change': rows('yes yes yes yes yes', {}),
+  'policy.show': rows('yes yes yes yes yes', {}),
+  'policy.change': rows('yes yes yes yes yes', {}),
   'audit.show': rows('yes yes yes yes yes', {}),
 };
 

@@ -40,6 +40,9 @@ const RULES = {
   'privilege.grant': { scope: WRITE, by: null, self: 'as others', guards: false },
   'webhook.show': { scope: READ, by: null, self: 'as others', guards: false },
   'webhook.change': { scope: WRITE, by: null, self: 'as others', guards: false },
+  /** Policies and what they are bound to. */
+  'policy.show': { scope: READ, by: 'MANAGE POLICIES', self: 'as others', guards: false },
+  'policy.change': { scope: WRITE, by: 'MANAGE POLICIES', self: 'as others', guards: false },
   'audit.show': { scope: READ, by: null, self: 'as others', guards: false },
 } as const satisfies Readonly<
   Record<

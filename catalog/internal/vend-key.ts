@@ -1,6 +1,6 @@
 import type { VendKeyReply } from '#proto/generated/skein/catalog/v1/VendKeyReply.ts';
 import type { VendKeyRequest } from '#proto/generated/skein/catalog/v1/VendKeyRequest.ts';
-import { toKeyMessage } from '#proto/bucket-key.ts';
+import { toKeyMessage } from '#shared/task/bucket-key.ts';
 import { SkeinError } from '#shared/error.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
 import { claimsBeside } from '../store/postgres/folder-claims.ts';

@@ -208,3 +208,21 @@ test('a repeated grant or revoke ends tokens and is audited, as the first', asyn
     'grant_privilege',
   ]);
 });
+
+test('a legal hold of a tenant_admin is not cleared, replaced or outlived by a holder; one of a holder is', async () => {
+  await user.createUser('held');
+  const hold = (by: string, reason: string | null): Promise<string> =>
+    user.refusal(by, { kind: 'set_legal_hold', name: 'held', reason });
+  expect(await hold('users', 'mine')).toBe('done');
+  expect(await hold('users', null)).toBe('done');
+  expect(await hold('admin', 'a case')).toBe('done');
+  expect([await hold('users', null), await hold('users', 'mine')]).toEqual(['FORBIDDEN', 'FORBIDDEN']);
+  expect(await user.refusal('users', { kind: 'drop_user', name: 'held', ifExists: false, cascade: false })).toBe(
+    'done',
+  );
+  expect(await hold('users', null)).toBe('FORBIDDEN');
+  const expunge: PrincipalRequest = { kind: 'expunge_user', name: 'held', reason: 'r' };
+  expect(await user.refusal('users', expunge)).toBe('LegalHoldActive');
+  expect(await hold('admin', null)).toBe('done');
+  expect(await user.refusal('users', expunge)).toBe('done');
+});

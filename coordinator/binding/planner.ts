@@ -1,5 +1,5 @@
-import type { SqlText } from '#proto/sql-text.ts';
-import type { StatementContext } from '#proto/task.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import type { Asker } from '#shared/fair/asker.ts';
 import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import type { NameDefaults, QueryReferences } from './query-references.ts';

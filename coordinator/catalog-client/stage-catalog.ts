@@ -4,7 +4,7 @@ import type { StageUpload as UploadMessage } from '#proto/generated/skein/catalo
 import type { Action } from '#shared/authorization/action.ts';
 import { toPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
 import type { ReplyOf, RequestOf, UnaryMethod } from '#shared/grpc/call-unary.ts';
-import { fromKeyMessage } from '#proto/bucket-key.ts';
+import { fromKeyMessage } from '#shared/task/bucket-key.ts';
 import { fileCredential, type StorageCredential } from '#shared/storage/credential.ts';
 import type { StorageUse } from '#shared/storage/storage-use.ts';
 import { must } from '#shared/must.ts';

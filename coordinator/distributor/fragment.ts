@@ -1,4 +1,4 @@
-import type { SqlText } from '#proto/sql-text.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
 import type { Partitioning, Plan } from '../plan/plan.ts';
 import type { SqlField } from '../plan/sql-type.ts';
 

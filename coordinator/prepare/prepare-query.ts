@@ -1,4 +1,5 @@
-import type { ScanColumn, StatementContext } from '#proto/task.ts';
+import type { ScanColumn } from '#shared/iceberg/scan-file.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { SkeinError } from '#shared/error.ts';
 import { unreachable } from '#shared/must.ts';
 import type { PrincipalId, TenantId } from '#shared/id.ts';

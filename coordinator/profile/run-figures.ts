@@ -1,4 +1,4 @@
-import type { TaskReport } from '#proto/task.ts';
+import type { TaskReport } from '#shared/task/task.ts';
 import type { PlannedScan } from '../scheduler/plan-scans.ts';
 import type { StageReport } from '../scheduler/stage-report.ts';
 

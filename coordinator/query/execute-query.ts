@@ -1,5 +1,6 @@
-import type { SqlText } from '#proto/sql-text.ts';
-import type { StatementContext, UnloadedRows, WriteSink, WrittenFile } from '#proto/task.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
+import type { UnloadedRows, WriteSink, WrittenFile } from '#shared/task/task.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { must } from '#shared/must.ts';
 import type { DistributionSettings, Fragment, TaskWidth } from '../distributor/fragment.ts';

@@ -1,4 +1,4 @@
-import type { StatementContext } from '#proto/task.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { PrepareRequest } from '../prepare/prepare-query.ts';
 import type { DerivedText } from '../statement/derived-text.ts';

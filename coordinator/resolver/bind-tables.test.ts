@@ -25,8 +25,9 @@ const bind = (answer: Partial<Found>, name = 't', source = SCRIPT): ReturnType<t
     signal: new AbortController().signal,
   });
 
-const ROW_ACCESS = { kind: 'row_access', name: 'own', condition: 'a = 1' } as const;
-const MASKING = { kind: 'masking', name: 'masked', fieldId: 1, expression: 'NULL' } as const;
+const BOUND = { id: 'i', version: '1', arguments: [{ name: 'a', type: 'BIGINT', fieldId: 1 }], mappingTables: [] };
+const ROW_ACCESS = { kind: 'row_access', name: 'own', body: 'a = 1', ...BOUND } as const;
+const MASKING = { kind: 'masking', name: 'masked', fieldId: 1, body: 'NULL', ...BOUND } as const;
 
 test('a table that the principal may not select from is refused, at its name', async () => {
   expect(await bind({})).toMatchObject([{ tableName: 'lake.default.t' }]);

@@ -1,4 +1,4 @@
-import type { StatementContext } from '#proto/task.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import type { Asker } from '#shared/fair/asker.ts';
 import { must } from '#shared/must.ts';
 import { oneHasEveryCore } from '../distributor/estimate/cluster-cores.ts';

@@ -1,4 +1,5 @@
-import type { InputSource, ScanFile, ScanSpec } from '#proto/task.ts';
+import type { InputSource, ScanSpec } from '#shared/task/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import type { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { EMPTY_REPORT, type PlanReport } from '#shared/iceberg/planning.ts';
 import type { TenantId } from '#shared/id.ts';

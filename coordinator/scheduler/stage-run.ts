@@ -1,4 +1,5 @@
-import type { InputSource, OutputSpec, ScanFile, WriteSink } from '#proto/task.ts';
+import type { InputSource, OutputSpec, WriteSink } from '#shared/task/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import { must, unreachable } from '#shared/must.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
 import type { Fragment, StageFacts, TaskFragment } from '../distributor/fragment.ts';

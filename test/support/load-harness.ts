@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
-import type { ScanFile } from '#proto/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import { startCatalog, type RunningCatalog } from '#catalog/main.ts';
 import { parseTableName } from '#cli/load/load-arguments.ts';
 import { callCatalog } from '#cli/catalog-rpc.ts';

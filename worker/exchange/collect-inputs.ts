@@ -1,4 +1,4 @@
-import type { InputSource, InputSpec, SentTask } from '#proto/task.ts';
+import type { InputSource, InputSpec, SentTask } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { TaskId } from '#shared/id.ts';
 import type { JobInput } from '../slot/slot-messages.ts';

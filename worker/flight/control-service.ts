@@ -19,8 +19,8 @@ import type { RunTaskReplyInput } from '#proto/generated/skein/worker/v1/RunTask
 import type { RunTaskRequest } from '#proto/generated/skein/worker/v1/RunTaskRequest.ts';
 import type { WorkerHandlers } from '#proto/generated/skein/worker/v1/Worker.ts';
 import type { WorkerBeatInput } from '#proto/generated/skein/worker/v1/WorkerBeat.ts';
-import { encodeReport } from '#proto/report-codec.ts';
-import { decodeTaskHead } from '#proto/task-codec.ts';
+import { encodeReport } from '#shared/task/report-codec.ts';
+import { decodeTaskHead } from '#shared/task/task-codec.ts';
 import type { Clock } from '#shared/clock.ts';
 import { ERRORS, SkeinError, type ErrorCode, type ErrorData } from '#shared/error.ts';
 import { answerCalls } from '#shared/grpc/answer-calls.ts';

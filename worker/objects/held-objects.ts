@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ScanSpec } from '#proto/task.ts';
+import type { ScanSpec } from '#shared/task/task.ts';
 import type { QueryId, TenantId } from '#shared/id.ts';
 import { fileCredential } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';

@@ -1,4 +1,4 @@
-import type { TaskSpec } from '#proto/task.ts';
+import type { TaskSpec } from '#shared/task/task.ts';
 import { needsJoinOrder } from '#shared/sql/unsound-optimizers.ts';
 import type { TaskInstance } from '../duckdb/instance-pool.ts';
 import { unsoundFor } from './unsound-for.ts';

@@ -1,4 +1,4 @@
-import type { ScanSpec, TaskSpec } from '#proto/task.ts';
+import type { ScanSpec, TaskSpec } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { ReadFooter } from '../scan/footer.ts';
 import { nameBadFile } from '../scan/name-bad-file.ts';

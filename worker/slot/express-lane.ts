@@ -1,4 +1,4 @@
-import type { SentTask } from '#proto/task.ts';
+import type { SentTask } from '#shared/task/task.ts';
 import { DEFAULT_MLFQ, type MlfqSpec } from '#shared/mlfq-spec.ts';
 import type { LevelSpec } from './level-spec.ts';
 import { levelOf } from './mlfq.ts';

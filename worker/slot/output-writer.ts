@@ -1,4 +1,4 @@
-import type { OutputSpec, WriteSink } from '#proto/task.ts';
+import type { OutputSpec, WriteSink } from '#shared/task/task.ts';
 import { ArrowForm, ArrowWriter, schemaMessage } from '../duckdb/arrow-out.ts';
 import type { Instance } from '../duckdb/instance.ts';
 import type { ResultWords } from '../duckdb/library.ts';

@@ -1,6 +1,6 @@
-import { scannedBytes } from '#proto/scanned-bytes.ts';
-import type { SqlText } from '#proto/sql-text.ts';
-import type { ScanReport, ScanSpec, TaskSpec } from '#proto/task.ts';
+import { scannedBytes } from '#shared/task/scanned-bytes.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
+import type { ScanReport, ScanSpec, TaskSpec } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { DeletedPositions } from '../scan/deleted-positions.ts';

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
-import type { TaskReport } from '#proto/task.ts';
+import type { TaskReport } from '#shared/task/task.ts';
 import { Attempt } from './attempt.ts';
 import { SlotChannel, ThreadChannel } from './slot-channel.ts';
 import type { FromJob, SlotInput, SlotStart } from './slot-messages.ts';

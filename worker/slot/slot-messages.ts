@@ -1,5 +1,5 @@
 import type { ErrorData } from '#shared/error.ts';
-import type { InputSpec, TaskQueueing, TaskReport, SentTask } from '#proto/task.ts';
+import type { InputSpec, TaskQueueing, TaskReport, SentTask } from '#shared/task/task.ts';
 import type { S3Credential } from '#shared/storage/credential.ts';
 import type { MessagePort } from 'node:worker_threads';
 import type { NativeMessage } from '../batch/arrow-message.ts';

@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import type { SentTask } from '#proto/task.ts';
+import type { SentTask } from '#shared/task/task.ts';
 import type { QueryId } from '#shared/id.ts';
 import type { MlfqSpec } from '#shared/mlfq-spec.ts';
 import { Holdings, inTurn } from '#shared/fair/holdings.ts';

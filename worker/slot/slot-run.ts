@@ -1,4 +1,4 @@
-import type { KillRank } from '#proto/task.ts';
+import type { KillRank } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Asker } from '#shared/fair/asker.ts';
 import { freeMessage } from '../batch/arrow-message.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { parentPort, threadId } from 'node:worker_threads';
 import { workerData } from 'piscina';
-import { decodeTask } from '#proto/task-codec.ts';
-import type { TaskSpec, WriteSink } from '#proto/task.ts';
+import { decodeTask } from '#shared/task/task-codec.ts';
+import type { TaskSpec, WriteSink } from '#shared/task/task.ts';
 import { SkeinError, type ErrorData } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
 import { returnMemoryWhenIdle } from '#shared/thread/idle-memory.ts';

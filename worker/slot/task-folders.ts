@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
-import type { ScanSpec, WriteSink } from '#proto/task.ts';
+import type { ScanSpec, WriteSink } from '#shared/task/task.ts';
 import type { TenantId } from '#shared/id.ts';
 import type { HeldObjects } from '../objects/held-objects.ts';
 import { openScanned, readablePath } from '../scan/readable-path.ts';

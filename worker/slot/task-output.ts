@@ -1,5 +1,5 @@
 import type { ErrorData } from '#shared/error.ts';
-import type { TaskReport } from '#proto/task.ts';
+import type { TaskReport } from '#shared/task/task.ts';
 import { encodeArrowMessage, encodeNative } from '../batch/arrow-message.ts';
 import type { ArrowMessage } from '../duckdb/arrow-out.ts';
 import type { ThreadChannel } from './slot-channel.ts';

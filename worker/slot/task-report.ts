@@ -1,4 +1,4 @@
-import type { TaskReport, TaskSpec } from '#proto/task.ts';
+import type { TaskReport, TaskSpec } from '#shared/task/task.ts';
 import type { PreparedSql } from './prepare-sql.ts';
 import type { SlotJob } from './slot-messages.ts';
 import type { TaskOutput } from './task-output.ts';

@@ -1,4 +1,4 @@
-import type { TaskReport } from '#proto/task.ts';
+import type { TaskReport } from '#shared/task/task.ts';
 import type { Json } from '#shared/json.ts';
 import type { MemoryUse } from '../duckdb/instance-pool.ts';
 import type { TaskTimes } from './slot-scheduler.ts';

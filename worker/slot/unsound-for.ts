@@ -1,5 +1,5 @@
-import type { SqlText } from '#proto/sql-text.ts';
-import type { ScanSpec } from '#proto/task.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
+import type { ScanSpec } from '#shared/task/task.ts';
 import { must } from '#shared/must.ts';
 import { hasUnsoundWindows, unsoundOptimizers } from '#shared/sql/unsound-optimizers.ts';
 

@@ -1,5 +1,5 @@
-import type { LoadRules } from '#proto/load-rules.ts';
-import type { ScanSpec, TaskSpec, WriteSink } from '#proto/task.ts';
+import type { LoadRules } from '#shared/task/load-rules.ts';
+import type { ScanSpec, TaskSpec, WriteSink } from '#shared/task/task.ts';
 import type { Json } from '#shared/json.ts';
 import { must, unreachable } from '#shared/must.ts';
 import { loadFiles, type LoadTask } from '../load/load-files.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
-import type { StageSink, UnloadedFile, UnloadedRows } from '#proto/task.ts';
+import type { StageSink, UnloadedFile, UnloadedRows } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { quotePath } from '#shared/sql/read-parquet.ts';
 import { UPLOADS_FOLDER } from '#shared/stage/stage-folders.ts';

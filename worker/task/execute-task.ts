@@ -1,4 +1,4 @@
-import type { TaskReport, SentTask } from '#proto/task.ts';
+import type { TaskReport, SentTask } from '#shared/task/task.ts';
 import { SkeinError, type ErrorData } from '#shared/error.ts';
 import { collectInputs, type InputPlaces, type Lost } from '../exchange/collect-inputs.ts';
 import type { MemoryGate } from '../slot/memory-gate.ts';

@@ -1,5 +1,5 @@
 import { unreachable } from '#shared/must.ts';
-import type { TaskReport } from '#proto/task.ts';
+import type { TaskReport } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { SlotOutput } from '../slot/slot-messages.ts';
 import { miscounted, type SpooledOutput } from '../spool/spooled-output.ts';

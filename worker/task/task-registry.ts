@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { WantedKey } from '#proto/generated/skein/worker/v1/WantedKey.ts';
 import type { TaskTime } from '#proto/generated/skein/worker/v1/TaskTime.ts';
-import { PARTITIONS_MAX, type InputSource, type SentTask, type TaskReport } from '#proto/task.ts';
+import { PARTITIONS_MAX, type InputSource, type SentTask, type TaskReport } from '#shared/task/task.ts';
 import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { QueryId, TaskId } from '#shared/id.ts';

@@ -9,6 +9,9 @@ const NEWEST = 'order by l.created_at desc, l.id desc limit 1)';
  */
 export const MAKERS_MIGRATION: readonly string[] = [
   `alter table catalog.principal add column password_set_by uuid`,
+  // A legal hold that a tenant_admin has set. Those from before are left to a tenant_admin.
+  `alter table catalog.principal add column legal_hold_by_admin boolean not null default false`,
+  `update catalog.principal set legal_hold_by_admin = legal_hold`,
   `alter table catalog.invitation add column created_by uuid`,
   `alter table catalog.access_token add column given_by uuid`,
   `alter table catalog.keypair add column created_by uuid, add column scopes text[]`,

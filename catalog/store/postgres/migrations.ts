@@ -11,6 +11,7 @@ import { LIST_CHANGES_MIGRATION } from './list-changes-migration.ts';
 import { LOADED_FILES_MIGRATION } from './loaded-files-migration.ts';
 import { MAKERS_MIGRATION } from './makers-migration.ts';
 import { NAMES_MIGRATION } from './names-migration.ts';
+import { POLICIES_MIGRATION } from './policies-migration.ts';
 import { PRINCIPALS_MIGRATION } from './principals-migration.ts';
 import { RELATION_FACTS_MIGRATION } from './relation-facts-migration.ts';
 import { PRINCIPAL_SCOPES_MIGRATION } from './principal-scopes-migration.ts';
@@ -57,7 +58,8 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0022_client_uploads': { up: (db) => run(db, CLIENT_UPLOADS_MIGRATION) },
     '0023_list_changes': { up: (db) => run(db, LIST_CHANGES_MIGRATION) },
     '0024_principal_scopes': { up: (db) => run(db, PRINCIPAL_SCOPES_MIGRATION) },
-    '0025_makers': { up: (db) => run(db, MAKERS_MIGRATION) },
+    '0025_policies': { up: (db) => run(db, POLICIES_MIGRATION) },
+    '0026_makers': { up: (db) => run(db, MAKERS_MIGRATION) },
   },
 };
 

@@ -25,6 +25,8 @@ export type PrincipalRecord = {
   readonly identitySource: string;
   readonly sessionEpoch: number;
   readonly legalHold: boolean;
+  /** A tenant_admin has set it. */
+  readonly legalHoldByAdmin: boolean;
   readonly isBootstrap: boolean;
   readonly passwordHash: string | null;
   /** Who has given the password; null: the operator, or the principal itself. */
@@ -59,6 +61,7 @@ const records = (db: Database) =>
       'p.identity_source',
       'p.session_epoch',
       'p.legal_hold',
+      'p.legal_hold_by_admin',
       'p.is_bootstrap_principal',
       'p.password_hash',
       'p.password_set_by',
@@ -166,6 +169,7 @@ const recordOf = (row: Row): PrincipalRecord => ({
   identitySource: row.identity_source,
   sessionEpoch: row.session_epoch,
   legalHold: row.legal_hold,
+  legalHoldByAdmin: row.legal_hold && row.legal_hold_by_admin,
   isBootstrap: row.is_bootstrap_principal,
   passwordHash: row.password_hash,
   passwordMaker: row.password_maker,

@@ -1,5 +1,5 @@
 import type { S3Credential, StorageCredential } from '#shared/storage/credential.ts';
-import type { BucketKey } from './generated/skein/catalog/v1/BucketKey.ts';
+import type { BucketKey } from '#proto/generated/skein/catalog/v1/BucketKey.ts';
 
 /** Credentials of storages in messages: those of a bucket have a key, those of local files none. */
 

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import { principalId, queryId, taskId, tenantId } from '#shared/id.ts';
 import { decodeTask, decodeTaskHead, encodeTaskSpec } from './task-codec.ts';
-import type { ScanColumn, TaskSpec } from './task.ts';
+import type { ScanColumn } from '#shared/iceberg/scan-file.ts';
+import type { TaskSpec } from './task.ts';
 import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 
 const column: ScanColumn = { fieldId: 1, name: 'id', type: 'long', required: true, initialDefault: 9007199254740993n };

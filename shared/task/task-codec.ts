@@ -4,20 +4,11 @@ import type { Predicate } from '#shared/iceberg/predicate.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { SqlText } from './sql-text.ts';
-import type { RunTaskRequest } from './generated/skein/worker/v1/RunTaskRequest.ts';
+import type { RunTaskRequest } from '#proto/generated/skein/worker/v1/RunTaskRequest.ts';
 import { givenMessages, takeMessages, type Counted } from './carried-messages.ts';
-import type {
-  InputSource,
-  InputSpec,
-  ScanAccess,
-  ScanColumn,
-  ScanDelete,
-  ScanFile,
-  ScanSpec,
-  SentTask,
-  TaskHead,
-  TaskSpec,
-} from './task.ts';
+import type { InputSource, InputSpec, ScanSpec, SentTask, TaskHead, TaskSpec } from './task.ts';
+import type { ScanAccess } from '#shared/ticket.ts';
+import type { ScanColumn, ScanDelete, ScanFile } from '#shared/iceberg/scan-file.ts';
 
 /** Files per line, so that printing or parsing one line takes a few milliseconds. */
 const LINE_FILES = 500;

@@ -1,7 +1,10 @@
 import type { ErrorData } from '#shared/error.ts';
 import type { TaskId, QueryId, PrincipalId, TenantId } from '#shared/id.ts';
 import type { Predicate } from '#shared/iceberg/predicate.ts';
-import type { JsonObject, Json } from '#shared/json.ts';
+import type { Json } from '#shared/json.ts';
+import type { ScanColumn, ScanFile } from '#shared/iceberg/scan-file.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
+import type { ScanAccess } from '#shared/ticket.ts';
 import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import type { FileFormat, UnloadFormat } from '#shared/stage/file-format.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
@@ -61,9 +64,6 @@ export type TaskSpec = {
 
 /** The rank by which a query is killed: among two, the one of the greater class rank goes first, then the one that arrived later. */
 export type KillRank = { readonly classRank: number; readonly arrivedAtMs: number };
-
-/** The part of a scan that the ticket has to cover. */
-export type ScanAccess = Pick<ScanSpec, 'allowedRoots' | 'credential'>;
 
 /** A task without the parts that only its slot reads, which may be large; `access` has one entry per scan. */
 export type TaskHead = Omit<TaskSpec, 'sql' | 'scans'> & { readonly access: readonly ScanAccess[] };
@@ -189,18 +189,6 @@ type FieldBound = readonly [fieldId: number, base64: string];
 /** Most partitions of one output: each takes a file handle and a buffer on every worker. */
 export const PARTITIONS_MAX = 1_024;
 
-/** Fixed once per statement by the coordinator, so that it means the same in every process. */
-export type StatementContext = {
-  /** now(), as microseconds since 1970 UTC, in decimal. */
-  readonly nowMicros: string;
-  readonly timeZone: string;
-  readonly currentUser: string;
-  /** Absent: `public`. */
-  readonly currentRole?: string;
-  readonly currentCatalog: string;
-  readonly currentSchema: string;
-};
-
 /** One statement's read of a table: names are bound, the snapshot is fixed, files are pruned. */
 export type ScanSpec = {
   /** `catalog.namespace.table`, for messages and EXPLAIN only. */
@@ -244,62 +232,6 @@ export type StagedSource = {
   /** CSV finds the columns by the names in each file's first line, too. */
   readonly byHeader?: boolean;
 };
-
-/** `type` is the Iceberg type in its JSON form (`"long"`, `"decimal(15,2)"`, `{"type":"struct",...}`). */
-export type ScanColumn = {
-  readonly fieldId: number;
-  readonly name: string;
-  readonly type: Json;
-  readonly required: boolean;
-  /** `initial-default`, JSON single-value form; null when absent. */
-  readonly initialDefault: Json;
-};
-
-export type ScanFile = {
-  readonly path: string;
-  readonly recordCount: number;
-  readonly sizeBytes: number;
-  /** Rows `[start, end)` of the file that are this task's; null = all. */
-  readonly rows: { readonly start: number; readonly end: number } | null;
-  /** Identity-partition values by source field id, JSON single-value form: for columns that the file does not hold. */
-  readonly constants: JsonObject;
-  readonly deletes: readonly ScanDelete[];
-  /** Ids of the fields of REAL and DOUBLE that hold no NaN, as the file's writer counted; absent = unknown. */
-  readonly withoutNan?: readonly number[];
-  /** v3 row lineage. */
-  readonly firstRowId: string | null;
-  /** Data sequence number, for a scan that reads `_last_updated_sequence_number`. */
-  readonly sequenceNumber?: string;
-  /** Partition values by the ids of the partition fields, JSON single-value form, for a scan that reads `_partition`. */
-  readonly partition?: JsonObject;
-  /** The partition spec of these values. */
-  readonly specId?: number;
-  /** Version of a stage's file: it is refused when another one has replaced it. */
-  readonly etag?: string;
-  /**
-   * The task's part of a stage's file: the lines that begin in bytes `[start, end)`, or the groups of rows of Parquet at this share of all
-   * rows. Absent = all.
-   */
-  readonly bytes?: ByteRange;
-};
-
-export type ByteRange = { readonly start: number; readonly end: number };
-
-export type ScanDelete =
-  | { readonly kind: 'position'; readonly path: string; readonly sizeBytes: number }
-  | {
-      readonly kind: 'equality';
-      readonly path: string;
-      readonly sizeBytes: number;
-      readonly columns: readonly ScanColumn[];
-    }
-  | {
-      readonly kind: 'vector';
-      readonly path: string;
-      readonly offset: number;
-      readonly lengthBytes: number;
-      readonly cardinality: number;
-    };
 
 /**
  * The `app_metadata` of the last message of a task's Flight stream, as JSON. After a failure the call's status carries the same error, but

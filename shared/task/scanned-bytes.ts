@@ -1,4 +1,4 @@
-import type { ScanFile } from './task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 
 /** Bytes of a file that a task reads: of a stage's file it may have a part. */
 export const scannedBytes = ({ sizeBytes, bytes }: Pick<ScanFile, 'sizeBytes' | 'bytes'>): number =>

@@ -1,5 +1,5 @@
-import type { Lease as LeaseMessage } from './generated/skein/catalog/v1/Lease.ts';
-import type { LeaseRequest as LeaseRequestMessage } from './generated/skein/catalog/v1/LeaseRequest.ts';
+import type { Lease as LeaseMessage } from '#proto/generated/skein/catalog/v1/Lease.ts';
+import type { LeaseRequest as LeaseRequestMessage } from '#proto/generated/skein/catalog/v1/LeaseRequest.ts';
 
 /** `Lease` of `catalog.proto`: a catalog tells it to a coordinator. */
 export type Lease = {

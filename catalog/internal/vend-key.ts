@@ -15,9 +15,7 @@ export async function vendKey(
   const permission = writes ? 'write' : 'read';
   // A table keeps the folders that it had.
   const all = [...folders, ...(await claimsBeside(store.db, folders.map(normalizeLocation)))];
-  return {
-    key: toKeyMessage(
-      await storages.vend({ folders: all, permission, tenant, ...(refused === '' ? {} : { refused }) }),
-    ),
-  };
+  const vending = { folders: all, permission, tenant, ...(refused === '' ? {} : { refused }) } as const;
+  const credential = await storages.vend(vending);
+  return { key: toKeyMessage(credential), file_roots: credential.kind === 'file' ? [...credential.roots] : [] };
 }

@@ -100,8 +100,9 @@ export class LoadCatalog implements WriteCatalog {
   async #vendKey(table: TableMetadata, refused: string): Promise<StorageCredential> {
     const folders = [table.location, dataFolder(table), metadataFolder(table)];
     const { tenant } = this.#principal;
-    const { key } = await this.#access.call('VendKey', { folders, writes: true, tenant, refused_key_id: refused });
-    return key === null ? fileCredential(table.location) : fromKeyMessage(key);
+    const request = { folders, writes: true, tenant, refused_key_id: refused };
+    const { key, file_roots: roots } = await this.#access.call('VendKey', request);
+    return key === null ? fileCredential(...roots) : fromKeyMessage(key);
   }
 
   async commitTables(key: string, transaction: Uint8Array): Promise<void> {

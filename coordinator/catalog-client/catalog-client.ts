@@ -272,10 +272,8 @@ const keyCalls = (call: CatalogCall): Pick<CatalogClient, 'storageKey' | 'renewK
     if (remote.length > 0) await call('AbortUploads', { folders: remote, text });
   },
   storageKey: async (tenant, folders, permission) => {
-    const local = folders.find((folder) => normalizeLocation(folder).startsWith('file:'));
-    if (local !== undefined) return fileCredential(local);
-    const { key } = await call('VendKey', { folders, writes: permission === 'write', tenant });
-    return fromKeyMessage(must(key, 'a bucket has a key'));
+    const { key, file_roots: roots } = await call('VendKey', { folders, writes: permission === 'write', tenant });
+    return key === null ? fileCredential(...roots) : fromKeyMessage(key);
   },
   renewKey: async (tenant, credential) => {
     const { reach, accessKeyId } = credential;

@@ -160,8 +160,7 @@ const found = (table: LoadedTableMessage, known: Pick<FoundTable, 'name' | 'vers
   actions: new Set(table.actions),
   policies: table.policies.map(fromPolicyMessage),
   policyVersion: table.policy_version,
-  credential:
-    table.key === null ? fileCredential(table.allowed_roots[0] ?? known.metadata.location) : fromKeyMessage(table.key),
+  credential: table.key === null ? fileCredential(...table.allowed_roots) : fromKeyMessage(table.key),
 });
 
 const missingCode = (status: string): MissingCode =>

@@ -4,7 +4,7 @@ import type { BucketKey } from '#proto/generated/skein/catalog/v1/BucketKey.ts';
 /** Credentials of storages in messages: those of a bucket have a key, those of local files none. */
 
 export function toKeyMessage(credential: StorageCredential): BucketKey | null {
-  if (credential.kind === 'none') return null;
+  if (credential.kind === 'file') return null;
   const { accessKeyId, secretAccessKey, sessionToken, expiresAtMs, region, endpoint, pathStyle, reach } = credential;
   return {
     access_key_id: accessKeyId,

@@ -21,7 +21,7 @@ import { must } from '#shared/must.ts';
 import type { Predicate } from '#shared/iceberg/predicate.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { silentLogger } from '#shared/log/logger.ts';
-import { fileStorage } from '#shared/storage/file-storage.ts';
+import { fileStorage } from '#test/support/file-storage.ts';
 import { localPath } from '#shared/storage/location.ts';
 import { python } from './python.ts';
 import { createTestDatabase, type TestDatabase } from './resources.ts';

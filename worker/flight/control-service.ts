@@ -34,7 +34,7 @@ import type { S3Credential } from '#shared/storage/credential.ts';
 import { verifyTicket } from '#shared/ticket.ts';
 import type { PeerClients } from '../exchange/peer-clients.ts';
 import type { OrderedEnd } from '../ordered-end.ts';
-import type { QueryTime } from '../slot/slot-messages.ts';
+import type { QueryTime } from '../turns/slot-messages.ts';
 import type { TaskRegistry } from '../task/task-registry.ts';
 import { parseTicket } from './flight-ticket.ts';
 import { readShortPartition } from './send-partition.ts';

@@ -9,7 +9,7 @@ import { principalId, tenantId } from '#shared/id.ts';
 import { makeTask } from '#test/support/worker-client.ts';
 import { makeSlotPool } from '#test/support/slot-pool.ts';
 import type { SlotPool } from './slot-pool.ts';
-import type { SlotStart } from './slot-messages.ts';
+import type { SlotStart } from '../turns/slot-messages.ts';
 import type { SlotRun } from './slot-run.ts';
 
 const PLACES = 3;

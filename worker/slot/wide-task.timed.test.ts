@@ -10,7 +10,7 @@ import { makeTask } from '#test/support/worker-client.ts';
 import { makeSlotPool } from '#test/support/slot-pool.ts';
 import type { SlotPool } from './slot-pool.ts';
 import type { SlotRun } from './slot-run.ts';
-import { coreTimes } from './thread-priority.ts';
+import { coreTimes } from '../turns/thread-priority.ts';
 
 const TRIALS = 100;
 /** CPU time of a thread that shows that the task is wide again. */

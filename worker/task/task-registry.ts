@@ -13,7 +13,7 @@ import { verifyTicket, type Ticket } from '#shared/ticket.ts';
 import type { InputPlaces } from '../exchange/collect-inputs.ts';
 import type { PeerClients } from '../exchange/peer-clients.ts';
 import type { MemoryGate } from '../slot/memory-gate.ts';
-import type { RenewedKey } from '../slot/slot-messages.ts';
+import type { RenewedKey } from '../turns/slot-messages.ts';
 import type { SlotPool } from '../slot/slot-pool.ts';
 import type { Spool, TaskSpool, WholeOutput } from '../spool/spool.ts';
 import type { SpooledOutput, SpoolStore } from '../spool/spooled-output.ts';

@@ -1,6 +1,7 @@
 import { CompiledQuery, sql } from 'kysely';
 import type { TenantId } from '#shared/id.ts';
 import { SkeinError } from '#shared/error.ts';
+import { withAncestors } from '#shared/storage/location.ts';
 import { splitPath, type TableIdent } from '../../metadata/object-name.ts';
 import type { Database, Tx } from './tables.ts';
 
@@ -70,14 +71,6 @@ export async function isFree(db: Database, folder: string, ownerId: string | und
     .limit(1);
   if (ownerId !== undefined) query = query.where('owner_id', '!=', ownerId);
   return (await query.executeTakeFirst()) === undefined;
-}
-
-function withAncestors(location: string): string[] {
-  const found = [location];
-  for (let end = location.lastIndexOf('/'); end > 0; end = location.lastIndexOf('/', end - 1)) {
-    found.push(location.slice(0, end));
-  }
-  return found;
 }
 
 export async function listClaims(db: Database, ownerId: string): Promise<string[]> {

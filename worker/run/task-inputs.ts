@@ -9,7 +9,7 @@ import { addressOf, readBytes } from '../duckdb/memory.ts';
 import { decodeFlightData, headerOf } from '#shared/flight/flight-data.ts';
 import type { StoredBatch } from '../spool/spooled-output.ts';
 import type { TaskInstance } from '../duckdb/instance-pool.ts';
-import type { JobInput } from './slot-messages.ts';
+import type { JobInput } from '../turns/slot-messages.ts';
 
 /**
  * The inputs of one task in its instance. An input that is in memory and is read once, by one core, becomes a table function whose chunks

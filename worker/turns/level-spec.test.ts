@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { DEFAULT_MLFQ } from '#shared/mlfq-spec.ts';
 import { LevelSpec } from './level-spec.ts';
 import { LevelStats } from './level-stats.ts';
-import { SlotScheduler, type ScheduledTask } from './slot-scheduler.ts';
-import type { QuantumEnd, SlotTask } from './slot-task.ts';
+import { SlotScheduler, type ScheduledTask } from '../run/slot-scheduler.ts';
+import type { QuantumEnd, SlotTask } from '../run/slot-task.ts';
 
 const OTHER = { levelsMs: [1, 2, 3, 4], levelWeightRatio: 1.5 };
 

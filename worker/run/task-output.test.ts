@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { arrowBuffer } from '../duckdb/arrow-buffer.ts';
 import type { ArrowMessage } from '../duckdb/arrow-out.ts';
-import type { ThreadChannel } from './slot-channel.ts';
-import type { FromJob } from './slot-messages.ts';
+import type { ThreadChannel } from '../turns/slot-channel.ts';
+import type { FromJob } from '../turns/slot-messages.ts';
 import { TaskOutput } from './task-output.ts';
 
 const message = (kind: ArrowMessage['kind'], rows = 0): ArrowMessage => ({

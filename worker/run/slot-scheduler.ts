@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Asker } from '#shared/fair/asker.ts';
 import { FairQueue } from './fair-queue.ts';
-import { LevelSpec } from './level-spec.ts';
-import { LevelStats } from './level-stats.ts';
-import type { QueryTime } from './slot-messages.ts';
+import { LevelSpec } from '../turns/level-spec.ts';
+import { LevelStats } from '../turns/level-stats.ts';
+import type { QueryTime } from '../turns/slot-messages.ts';
 import type { SlotTask } from './slot-task.ts';
 
 /** The words that the thread shares with the main thread. */

@@ -9,14 +9,14 @@ import { openScanned, readablePath } from '../scan/readable-path.ts';
 
 /** The folders below which DuckDB finds the files of a scan: those of a bucket have copies. */
 export function readableFolders(scan: ScanSpec, objects: HeldObjects): readonly string[] {
-  if (scan.credential.kind !== 'none') return [objects.folder];
+  if (scan.credential.kind !== 'file') return [objects.folder];
   const open = openScanned(scan);
   return scan.allowedRoots.map((root) => readablePath(open, root));
 }
 
 /** The folders in which DuckDB writes: that of all writes of the table, or into the stage, because the folder of one write is new. */
 export function writableFolders(sink: WriteSink['sink'], workFolder: string): readonly string[] {
-  if (sink.credential.kind !== 'none') return [workFolder];
+  if (sink.credential.kind !== 'file') return [workFolder];
   const open = openScanned(sink);
   return [readablePath(open, sink.folder.slice(0, sink.folder.lastIndexOf('/')))];
 }

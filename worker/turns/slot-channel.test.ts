@@ -4,10 +4,10 @@ import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import type { TaskReport } from '#shared/task/task.ts';
-import { Attempt } from './attempt.ts';
+import { Attempt } from '../slot/attempt.ts';
 import { SlotChannel, ThreadChannel } from './slot-channel.ts';
 import type { FromJob, SlotInput, SlotStart } from './slot-messages.ts';
-import { TaskOutput } from './task-output.ts';
+import { TaskOutput } from '../run/task-output.ts';
 
 const TIME: SlotInput = { kind: 'time', time: { scheduledMs: 5, pinnedToTop: false } };
 const HOLD: SlotInput = { kind: 'hold', on: true };

@@ -2,8 +2,8 @@ import type { ErrorData } from '#shared/error.ts';
 import type { TaskReport } from '#shared/task/task.ts';
 import { encodeArrowMessage, encodeNative } from '../batch/arrow-message.ts';
 import type { ArrowMessage } from '../duckdb/arrow-out.ts';
-import type { ThreadChannel } from './slot-channel.ts';
-import type { FromSlot, QueryTime, RenewedKey, SlotInput } from './slot-messages.ts';
+import type { ThreadChannel } from '../turns/slot-channel.ts';
+import type { FromSlot, QueryTime, RenewedKey, SlotInput } from '../turns/slot-messages.ts';
 
 /**
  * Sends a task's output messages from its slot to the spool, and receives credit for the bytes that the reader took. Those of a quantum go

@@ -15,7 +15,7 @@ import {
   wakeTask,
   withSpec,
   type Mlfq,
-} from './mlfq.ts';
+} from '../turns/mlfq.ts';
 
 /** Tasks of one principal. */
 type Share = Asker & { tasks: Mlfq };

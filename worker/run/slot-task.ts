@@ -5,7 +5,7 @@ import { interruptConnection } from '../duckdb/instance.ts';
 import type { ResultWords } from '../duckdb/library.ts';
 import { destroyChunk, PreparedStatement, Statement, type StatementKind } from '../duckdb/statement.ts';
 import type { MemoryUse, TaskInstance } from '../duckdb/instance-pool.ts';
-import type { InterruptControl } from './interrupt-control.ts';
+import type { InterruptControl } from '../turns/interrupt-control.ts';
 import type { TaskOutput } from './task-output.ts';
 
 /** Quanta between two samples of memory use. A sample takes 0.1 ms; DuckDB's own peak metric would cost every small query that. */

@@ -1,6 +1,6 @@
 import type { TaskReport, TaskSpec } from '#shared/task/task.ts';
 import type { PreparedSql } from './prepare-sql.ts';
-import type { SlotJob } from './slot-messages.ts';
+import type { SlotJob } from '../turns/slot-messages.ts';
 import type { TaskOutput } from './task-output.ts';
 import type { TaskRun } from './task-run.ts';
 

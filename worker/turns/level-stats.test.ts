@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { LevelSpec } from './level-spec.ts';
 import { addLevels, LevelStats } from './level-stats.ts';
-import { SlotScheduler, type ScheduledTask } from './slot-scheduler.ts';
-import type { QuantumEnd, SlotTask } from './slot-task.ts';
+import { SlotScheduler, type ScheduledTask } from '../run/slot-scheduler.ts';
+import type { QuantumEnd, SlotTask } from '../run/slot-task.ts';
 
 test('what a slot writes is read from its memory, and slots are added up', () => {
   const slot = new LevelStats();

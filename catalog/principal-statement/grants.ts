@@ -48,7 +48,7 @@ export const grantOrRevokeRole = (
     if (!principal.roles.includes(role.name) && principal.roles.length >= ROLES_OF_PRINCIPAL_MAX) {
       throw new SkeinError('LIMIT_REACHED', `a principal has at most ${ROLES_OF_PRINCIPAL_MAX} roles`);
     }
-    // What was granted already is granted again: it ends tokens and is audited as the first time.
+    // A repeated grant ends tokens and is audited as the first time.
     if (!(await grantRole(tx, principal.id, role.id))) await raiseSessionEpoch(tx, principal.id);
     await record({ type: 'grant_role', target, details });
     return role.name === TENANT_ADMIN ? risen(call, change, principal, status) : done(status);

@@ -136,7 +136,7 @@ test('a password that a tenant_admin has set, and one that its user has changed 
   await runAs('changed', PASSWORD, { kind: 'set_own_password', password: changed, oldPassword: PASSWORD });
   expect((await user.run('admin', grant('given', 'MANAGE PATS'))).columns).toEqual(['status']);
   await user.run('admin', { kind: 'drop_user', name: 'second_admin', ifExists: false, cascade: true });
-  // Who has set it is no tenant_admin any more.
+  // The one who has set it is no tenant_admin any more.
   const [row] = await user.table('admin', grant('given', 'MANAGE USERS'));
   expect(row?.['ended']).toBe('the password that second_admin has made');
   expect((await user.run('admin', grant('changed', 'MANAGE USERS'))).columns).toEqual(['status']);

@@ -35,7 +35,7 @@ export async function setOwnPassword(
   return changing(call, async (change) => {
     if (change.actor.passwordHash !== actor.passwordHash) throw wrong();
     moved(change.actor, { kind: 'set password' });
-    // Who has given the old password may be the one who sets this one.
+    // The giver of the old password may be the one who sets this one.
     const { id, passwordSetBy: by } = change.actor;
     const setBy = by === null || (await mayGrant(change.tx, by, id)) ? null : by;
     await storePassword(change, change.actor, { hash, mustChange: false, setBy });

@@ -16,7 +16,7 @@ export type AccessTokenRow = {
   readonly expiresAt: Date;
 };
 
-/** Who has made a credential: the caller, and another who has given him what he has signed in with. */
+/** The makers of a credential: the caller, and another who has given him what he has signed in with. */
 export type Makers = { readonly createdBy: PrincipalId; readonly givenBy: PrincipalId | null };
 
 export async function insertAccessToken(

@@ -29,7 +29,7 @@ export type PrincipalRecord = {
   readonly legalHoldByAdmin: boolean;
   readonly isBootstrap: boolean;
   readonly passwordHash: string | null;
-  /** Who has given the password; null: the operator, or the principal itself. */
+  /** The giver of the password; null: the operator, or the principal itself. */
   readonly passwordSetBy: PrincipalId | null;
   /** His name; of an invited user that of who has invited him. */
   readonly passwordMaker: string | null;

@@ -24,7 +24,7 @@ export type Tables = PrincipalTables &
       status: Generated<PrincipalStatus>;
       /** PHC string of Argon2id; null for a principal without a password. */
       password_hash: string | null;
-      /** Who has given the password, or the one before by which the principal has set it; null: the operator, or the principal alone. */
+      /** The giver of the password, or the one before by which the principal has set it; null: the operator, or the principal alone. */
       password_set_by: Generated<string | null>;
       /** Names of the granted roles, written by the trigger of `role_grant`. */
       roles: readonly string[];

@@ -4,7 +4,7 @@ const MADE_BY = `(
 const NEWEST = 'order by l.created_at desc, l.id desc limit 1)';
 
 /**
- * Who has made each credential: a password, an invitation, a token, a key. Null is the operator, or the principal itself; of those that are
+ * The maker of each credential: a password, an invitation, a token, a key. Null is the operator, or the principal itself; of those that are
  * there already the audit log knows it. Keys are bounded by scopes from now on; null is those of the account's roles.
  */
 export const MAKERS_MIGRATION: readonly string[] = [

@@ -47,7 +47,7 @@ export const presignForTable = (parts: DelegationParts, table: Table, named: Nam
     const now = Date.now();
     const leftSeconds = Math.floor(((key.expiresAtMs ?? Infinity) - now) / 1_000);
     const lifeSeconds = Math.max(1, Math.min(PRESIGNED_SECONDS_MAX, leftSeconds));
-    const signed = await presignRequest(request, key, { uri: named.uri, lifeSeconds });
+    const signed = await presignRequest(request, key, lifeSeconds);
     return { ...signed, expiresAtMs: now + lifeSeconds * 1_000 };
   });
 

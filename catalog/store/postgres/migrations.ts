@@ -3,6 +3,7 @@ import type { OwnSchema } from '#shared/database/own-schema.ts';
 import { ASSERTIONS_MIGRATION } from './assertions-migration.ts';
 import { ATTACHED_CLIENTS_MIGRATION } from './attached-clients-migration.ts';
 import { EXPIRY_MIGRATION } from './expiry-migration.ts';
+import { FOLDER_KEYS_MIGRATION } from './folder-keys-migration.ts';
 import { IDENTITY_MIGRATION } from './identity-migration.ts';
 import { JOBS_MIGRATION } from './jobs-migration.ts';
 import { LEASE_MIGRATION } from './lease-migration.ts';
@@ -58,6 +59,7 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0023_list_changes': { up: (db) => run(db, LIST_CHANGES_MIGRATION) },
     '0024_principal_scopes': { up: (db) => run(db, PRINCIPAL_SCOPES_MIGRATION) },
     '0025_policies': { up: (db) => run(db, POLICIES_MIGRATION) },
+    '0027_folder_keys': { up: (db) => run(db, FOLDER_KEYS_MIGRATION) },
   },
 };
 

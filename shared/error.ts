@@ -143,6 +143,13 @@ export const ERRORS = {
     'A scalar subquery returned more than one row, or a row is to be changed twice.',
   ),
   INVALID_ARGUMENT: entry('user', '22023', 400, 3, 'A function argument is not valid.'),
+  POLICY_FAILED: entry(
+    'user',
+    '22000',
+    400,
+    9,
+    'A row-access or masking policy of a table raised an error; those who may manage policies see which.',
+  ),
   NOT_SUPPORTED: entry('user', '0A000', 400, 12, 'The statement or function is not served.'),
   COLUMNS_CHANGED: entry(
     'user',

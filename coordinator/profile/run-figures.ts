@@ -77,6 +77,9 @@ export function scanFigures(
   let counted = 0;
   return scans.map((scan, i) => {
     const number = numbers[i] ?? i;
+    if (scan.policed !== undefined && scan.kind === 'rows') {
+      return { number, table: scan.rows.title, snapshot: null, figures: {} };
+    }
     if (scan.kind === 'rows') {
       return { number, table: scan.rows.title, snapshot: null, figures: { rows: scan.rows.rowCount } };
     }

@@ -7,7 +7,7 @@ import { schemaName } from '../catalog-client/catalog-browser.ts';
 import { tableKey, type TableName } from '../binding/table-source.ts';
 import { printSqlType } from '../plan/sql-type.ts';
 import type { PolicyBody, PolicySignature } from '../operation/policy-body.ts';
-import type { PrepareRequest } from '../prepare/prepare-query.ts';
+import type { PrepareRequest } from '../prepare/prepare-request.ts';
 import { bindTables, type BoundScan } from '../resolver/bind-tables.ts';
 import { plannerSql, renamedSql, spliceTables } from '../resolver/splice-tables.ts';
 import type { Proven } from '../statement/proven.ts';

@@ -32,7 +32,7 @@ import type { StageLoad } from '../operation/stage-load.ts';
 import { explainAnalyze } from './explain-analyze.ts';
 import { explainQuery, QueryProfiles } from './explain-query.ts';
 import { fillPivots } from '../prepare/fill-pivots.ts';
-import type { PrepareRequest } from '../prepare/prepare-query.ts';
+import type { PrepareRequest } from '../prepare/prepare-request.ts';
 import { describeText } from './describe-text.ts';
 import { hasOrder } from './has-order.ts';
 import { prepareDerivedText } from './prepare-derived-text.ts';

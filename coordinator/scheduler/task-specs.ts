@@ -13,6 +13,9 @@ import type { TaskOutput } from './task-state.ts';
 /** A worker, and its room for tasks of a stage. */
 export type Place = { readonly worker: LiveWorker; readonly room: StageRoom };
 
+/** Operators of policies are shown to those alone who may manage them. */
+const hidesFigures = ({ policed }: StageRun['fragment']): boolean => policed?.seesPolicies === false;
+
 export const threadsOf = ({ isSmall }: StageRun, { taskCores }: StageRoom): number => (isSmall ? 1 : taskCores);
 
 /** Tasks of a stage that tell their operators to a profile: the first; what each tells is in memory until the query ends. */
@@ -49,7 +52,7 @@ export class TaskSpecs {
       sql: fragment.sql,
       tables: stage.tables(task).map((table) => this.#placed(stage, table)),
       inputs,
-      keepJoinOrder: fragment.plan !== null,
+      keepJoinOrder: fragment.plan !== null && fragment.policed === undefined,
       collected: fragment.collected,
       output: stage.output,
       threads,
@@ -61,7 +64,7 @@ export class TaskSpecs {
         bytes: share.bytes + read,
       }),
       scheduledMs,
-      profile: profile === 'operators' && task >= PROFILED_TASKS ? 'none' : profile,
+      profile: (profile === 'operators' && task >= PROFILED_TASKS) || hidesFigures(fragment) ? 'none' : profile,
     };
     return taskSpec(this.#owner, parts, this.#scheduler.keyring);
   }

@@ -189,6 +189,7 @@ export function query(changes: Partial<StagedQuery> = {}, fragments = FRAGMENTS)
     ...queryRun(),
     distributed,
     scans: [scan as unknown as PlannedScan],
+    barriers: [],
     scanFacts: [],
     settings: { distribution: 'force', joinDistribution: 'auto', partitions: 2, stageWidth: 1 },
     distributor: { distribute: () => distributed, advance: () => distributed.source },

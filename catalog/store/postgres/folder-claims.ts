@@ -89,10 +89,10 @@ export async function requireUnopened(
 
 /** The `table-uuid` of a table; it stands near the beginning of each document. */
 const uuidOf = (ownerId: string) =>
-  sql<string>`coalesce((select substring(left(t.metadata, ${UUID_WITHIN}) from ${UUID_PATTERN}) from catalog.iceberg_table t where t.id = ${ownerId}), '')`;
+  sql<string>`coalesce((select substring(left(t.metadata, ${UUID_WITHIN}) from ${UUID_PATTERN.source}) from catalog.iceberg_table t where t.id = ${ownerId}), '')`;
 
 const UUID_WITHIN = 1_000;
-const UUID_PATTERN = '"table-uuid":"([0-9a-f-]{36})"';
+const UUID_PATTERN = /"table-uuid":"([0-9a-f-]{36})"/;
 
 /** Whether no table other than `ownerId` has a folder at, above or below this one. */
 export async function isFree(db: Database, folder: string, ownerId: string | undefined): Promise<boolean> {
@@ -151,7 +151,7 @@ export async function keepKeys(db: Database, ownerId: string, untilMs: number): 
 
 /** Releases the folders of a table that is gone: each is free when no key opens it. @param metadata the table's last document, or its beginning */
 export async function releaseClaims(tx: Tx, ownerId: string, metadata: string): Promise<void> {
-  const uuid = new RegExp(UUID_PATTERN).exec(metadata.slice(0, UUID_WITHIN))?.[1] ?? ownerId;
+  const uuid = UUID_PATTERN.exec(metadata.slice(0, UUID_WITHIN))?.[1] ?? ownerId;
   await tx.updateTable('folder_claim').set({ former_uuid: uuid }).where('owner_id', '=', ownerId).execute();
   await deleteFree(tx, ownerId);
 }

@@ -16,7 +16,7 @@ import {
 } from '../resolver/splice-tables.ts';
 import { refuseTableForm } from '../resolver/table-form.ts';
 import { expandViews, viewError } from '../resolver/view/expand-views.ts';
-import { nameStatements } from '../resolver/name-statements.ts';
+import { asWritten, nameStatements } from '../resolver/name-statements.ts';
 import type { QueryTables, StatementRows } from '../binding/table-source.ts';
 import type { RowsBinding, StagedBinding } from '../binding/statement-binding.ts';
 import type { TextSpan } from '../statement/statement.ts';
@@ -111,9 +111,9 @@ async function bindNames(
   refuseTableForm(sql, (character) => offset + text.toSource(character));
   const values = text.places(request.values ?? []);
   const template = templateOf(sql);
-  const query: NamedQuery = { ...request, sql, template, values, toStatement, viewAt: () => undefined };
-  const inQuery = movedErrors((byte) => toStatement(new ByteOffsets(query.sql).toCharacter(byte)));
-  const references = await inQuery(parse(query, defaults, parses));
+  const asked: NamedQuery = { ...request, sql, template, values, toStatement, viewAt: () => undefined };
+  const inQuery = movedErrors((byte) => toStatement(new ByteOffsets(sql).toCharacter(byte)));
+  const { references, query } = shownNames(await inQuery(parse(asked, defaults, parses)), asked, statements);
   const rows = await movedErrors((character) => offset + character)(rowsOf(statements, source));
   const bind = ({ tables, named }: QueryReferences) =>
     bindTables({ references: tables, named, defaults, source, rows, signal });
@@ -130,6 +130,20 @@ async function bindNames(
   return { query: expanded, references: boundReferences(names, all), bound: all };
 }
 
+/**
+ * The references with the statements and stages as they were written in the names of columns. A query with such names shares no template: other
+ * literals would be in them.
+ */
+function shownNames(
+  references: QueryReferences,
+  query: NamedQuery,
+  statements: ReadonlyMap<string, TextSpan>,
+): { readonly references: QueryReferences; readonly query: NamedQuery } {
+  if (references.names.length === 0) return { references, query };
+  const names = references.names.map(({ location, name }) => ({ location, name: asWritten(name, statements) }));
+  return { references: { ...references, names }, query: { ...query, template: null } };
+}
+
 /** The query with the queries of its views in it. */
 async function expandQuery(
   query: NamedQuery,
@@ -141,7 +155,7 @@ async function expandQuery(
 ): Promise<NamedQuery> {
   const { defaults, rows, parses, views } = names;
   const parseView = (sql: string, viewDefaults: NameDefaults): Promise<QueryReferences> =>
-    parse({ ...query, sql, template: templateOf(sql), withoutValues: false }, viewDefaults, parses);
+    parse({ ...query, sql, template: templateOf(sql), values: [], withoutValues: false }, viewDefaults, parses);
   const { asker, planner, tables, signal } = query;
   const context = {
     parse: parseView,
@@ -244,17 +258,23 @@ async function parse(
   defaults: NameDefaults,
   memory: Memory<QueryReferences>,
 ): Promise<QueryReferences> {
-  const { sql, template, context, asker, planner, signal, withoutValues = false } = request;
-  const asked = { sql, defaults, context, withoutValues };
+  const { sql, template, values, context, asker, planner, signal, withoutValues = false } = request;
+  const asked = { sql, defaults, context, withoutValues, values };
   if (sql.length > CACHED_TEXT_MAX) return planner.parse(asked, asker, signal);
   const literals = template?.literals ?? [];
   const key = JSON.stringify([asker.tenant, template?.key ?? sql, defaults.catalog, defaults.schema]);
   const known = memory.get(key);
   if (known !== undefined) return referencesInText(known, literals);
+  const ownKey = JSON.stringify([asker.tenant, null, sql, defaults.catalog, defaults.schema]);
+  const own = values.length === 0 ? memory.get(ownKey) : undefined;
+  if (own !== undefined) return own;
   const references = await planner.parse(asked, asker, signal);
   // A computed value of a time travel may depend on the context (`now()`, the time zone).
   const isFixed = references.tables.every(({ at }) => at === null || at.isLiteral);
-  if (isFixed) memory.set(ownerOf(request), key, referencesInTemplate(references, literals));
+  if (!isFixed) return references;
+  if (references.names.length === 0) memory.set(ownerOf(request), key, referencesInTemplate(references, literals));
+  // The literals and the parameters are in the names.
+  else if (values.length === 0) memory.set(ownerOf(request), ownKey, references);
   return references;
 }
 

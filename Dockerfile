@@ -2,13 +2,16 @@
 FROM node:24-slim AS package
 
 WORKDIR /source
-COPY package.json README.md LICENSE ./
+COPY package.json package-lock.json README.md LICENSE ./
+# The packages that build the console; nothing of the rest is needed here.
+RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY proto ./proto
 COPY shared ./shared
 COPY catalog ./catalog
 COPY coordinator ./coordinator
 COPY worker ./worker
 COPY cli ./cli
+COPY console ./console
 COPY monitoring ./monitoring
 COPY deploy ./deploy
 COPY docs ./docs

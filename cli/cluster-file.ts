@@ -9,6 +9,8 @@ export type ReadyLine = {
   readonly event: 'ready';
   readonly catalog_url: string;
   readonly query_url: string;
+  /** Null: `coordinator.console` is off. */
+  readonly console_url: string | null;
   readonly flight_sql_url: string | null;
   readonly postgres_url: string | null;
   /** File of the authority that `skein up --tls` made; null: the doors have no certificate, or the operator's. */

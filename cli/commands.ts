@@ -70,6 +70,16 @@ export const COMMANDS: readonly Command[] = [
     run: async ({ loaded }) => (await import('./down.ts')).down(loaded.config),
   },
   {
+    name: 'console',
+    summary: 'Prints a link that signs in to the console, once, within ten minutes.',
+    flags: [
+      tenantFlag,
+      { name: 'user', value: 'U', doc: 'The user (default: the first administrator)' },
+      { name: 'open', doc: 'Opens the link in the browser, too' },
+    ],
+    run: async ({ loaded, flags }) => (await import('./console.ts')).consoleCommand(loaded, flags),
+  },
+  {
     name: 'status',
     summary: 'Prints the services with their states, and the parked background jobs.',
     flags: [JSON_FLAG],

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { ByteBudget } from '#shared/byte-budget.ts';
@@ -10,21 +9,14 @@ import { AddressList } from '#shared/grpc/address-list.ts';
 import { openChannelSecurity, type ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
 import { GuardedTableReader, type TableReader } from '#shared/iceberg/table-reader.ts';
-import { openDoorTls, type DoorTls } from '#shared/grpc/door-tls.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { Candidate, Election, Lead } from '#shared/membership/election.ts';
 import type { MemberProcess } from '#shared/membership/member-service.ts';
 import { openElection } from '#shared/membership/open-membership.ts';
-import { TokenVerifier } from '#shared/token-verifier.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { readerPool } from '#shared/thread/reader-pool.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
-import { openFlightDoor } from './api/flight-sql/open-door.ts';
-import { startHttp } from './api/http/http-server.ts';
-import { tableApi } from './api/http/table-api.ts';
-import { authenticator, catalogKeys, type Authenticate } from './auth/authenticate.ts';
 import { EpochWatch } from './auth/epoch-watch.ts';
-import { passwordSignIn, withAccessTokens } from './auth/sign-in.ts';
 import { catalogClient, type CatalogClient } from './catalog-client/catalog-client.ts';
 import { RenewingReader } from './catalog-client/renewing-reader.ts';
 import { ActiveTerm } from './active-term.ts';
@@ -39,14 +31,11 @@ import {
 } from './history/history-database.ts';
 import { HistoryReader } from './history/read-history.ts';
 import { openHistory } from './history/open-history.ts';
-import { TextThreads, type ClientTexts } from './client-texts.ts';
-import type { ClusterView } from './observe/cluster-view.ts';
+import { TextThreads } from './client-texts.ts';
 import { workloadMetrics } from './observe/workload-metrics.ts';
-import type { Events } from './observe/event-hub.ts';
 import { openTraces } from './observe/open-traces.ts';
 import { queryMetrics, type QueryMetrics } from './query/query-metrics.ts';
 import type { QueryKey } from './query/query-registry.ts';
-import type { QueryService } from './query/query-service.ts';
 import { NameFinder } from './session/current-names.ts';
 import type { SessionServices } from './session/session-services.ts';
 import { EncodedBlocks } from './session/encoded-blocks.ts';
@@ -54,12 +43,9 @@ import { SessionStore } from './session/session-store.ts';
 import { startCompiler } from './prepare/start-compiler.ts';
 import { openMemberServer } from './open-member-server.ts';
 import { Standing } from './standing.ts';
-import { StageService } from './stage/stage-service.ts';
-import { StageUploads } from './stage/stage-uploads.ts';
-import { Transfers } from './stage/transfers.ts';
-import type { StageApi } from './api/http/stage-routes.ts';
 import { WorkloadFile } from './workload/workload-file.ts';
 import type { TermParts } from './start-term.ts';
+import { consoleOf, stageApi, startDoors, type ApiParts } from './start-doors.ts';
 
 export type RunningCoordinator = {
   readonly queryUrl: string;
@@ -122,6 +108,7 @@ export async function startCoordinator(
     texts,
     sessions,
     stages: stageApi(parts, security, sessions),
+    console: consoleOf(config, security, database),
     queries: active.queries(),
     view: active.view(),
     events: active.events(),
@@ -291,101 +278,4 @@ function startSessions(config: Config, catalog: CatalogClient): SessionServices 
     clock: systemClock,
   });
   return { store, names, catalog, encoded: new EncodedBlocks() };
-}
-
-function stageApi(
-  { config, log }: Pick<Parts, 'config' | 'log'>,
-  { keyring }: ChannelSecurity,
-  { catalog, names, store }: SessionServices,
-): StageApi {
-  const service = new StageService({
-    catalog: catalog.stages,
-    uploads: new StageUploads(catalog.stages, log),
-    keyring,
-    nowMs: () => systemClock.nowMs(),
-    urlTtlMs: config['coordinator.stage_url_ttl'],
-    urlTtlMsMax: config['coordinator.stage_url_ttl_max'],
-    fileBytesMax: config['coordinator.stage_file_bytes_max'],
-  });
-  const transfers = new Transfers({
-    transfersMax: config['coordinator.stage_transfers_max'],
-    perPrincipalMax: config['coordinator.stage_transfers_per_principal_max'],
-    idleMs: config['coordinator.stage_idle_timeout'],
-    bytesMax: config['coordinator.stage_file_bytes_max'],
-  });
-  const askerOf: StageApi['askerOf'] = (caller, key) => ({ caller, session: store.get(key), names, catalog });
-  return { service, transfers, askerOf, url: config['coordinator.url'] };
-}
-
-type ApiParts = {
-  readonly texts: ClientTexts;
-  readonly sessions: SessionServices;
-  readonly stages: StageApi;
-  readonly queries: QueryService;
-  readonly view: ClusterView;
-  readonly events: Events;
-  readonly records: HistoryReader;
-  readonly epochs: EpochWatch;
-  readonly metrics: QueryMetrics;
-  readonly notReady: () => string | undefined;
-};
-
-/** Starts every door for clients, all of which sign in the same users. */
-async function startDoors(
-  parts: Parts,
-  api: ApiParts,
-  standby: () => string | undefined,
-): Promise<Omit<RunningCoordinator, 'drain' | 'close'>> {
-  const { catalog } = api.sessions;
-  const verifier = new TokenVerifier({
-    keys: catalogKeys(catalog),
-    epochOf: (principal) => api.epochs.current(principal),
-    nowMs: () => systemClock.nowMs(),
-  });
-  const byToken = authenticator(verifier, catalog);
-  const signIn = passwordSignIn(byToken, catalog, () => systemClock.monotonicMs());
-  const authenticate = withAccessTokens(byToken, signIn);
-  const tls = openDoorTls(parts.config, parts.log);
-  if (tls !== undefined) parts.stack.use(tls);
-  const http = await startApi(parts, api, { authenticate, tls });
-  const { queries, sessions } = api;
-  const flight = await openFlightDoor(parts, { queries, sessions, authenticate, signIn, tls, standby });
-  parts.stack.defer(() => flight.close());
-  return { queryUrl: http.url, flightSqlUrl: flight.url };
-}
-
-async function startApi(
-  { config, log, stack }: Parts,
-  api: ApiParts,
-  { authenticate, tls }: { readonly authenticate: Authenticate; readonly tls: DoorTls | undefined },
-): Promise<{ readonly url: string }> {
-  const { store, names, catalog } = api.sessions;
-  const http = await startHttp({
-    host: config.host,
-    port: config['coordinator.http_port'],
-    tls,
-    bodyBytesMax: config['coordinator.body_bytes_max'],
-    bodiesBytesMax: config['coordinator.bodies_bytes_max'],
-    requestTimeoutMs: config['coordinator.request_timeout'],
-    holdbackBytes: config['coordinator.result_holdback'],
-    spoolFolder: join(config.data_dir, 'spool'),
-    resultBytesMax: config['coordinator.result_bytes_max'],
-    timeoutMsMax: config['coordinator.query_timeout_max'],
-    authenticate,
-    texts: api.texts,
-    queries: api.queries,
-    view: api.view,
-    events: api.events,
-    history: api.records,
-    tables: tableApi({
-      catalog,
-      currentCatalog: async (caller, key) => (await names.current(caller, store.get(key))).catalog,
-    }),
-    stages: api.stages,
-    metrics: api.metrics,
-    metricsToken: config['metrics.token'],
-    notReady: api.notReady,
-    log,
-  });
-  return stack.adopt(http, (server) => server.close());
 }

@@ -107,6 +107,8 @@ export const ERRORS = {
   ),
   ALREADY_EXISTS: entry('user', '42710', 400, 6, 'An object of this name exists already.'),
   STAGE_NOT_FOUND: entry('user', '42704', 400, 5, 'No such stage.'),
+  POLICY_NOT_FOUND: entry('user', '42704', 400, 5, 'No such row-access or masking policy.'),
+  POLICY_IN_USE: entry('user', '2BP01', 409, 9, 'Tables or policies depend on the policy, the table or the column.'),
   STAGE_FILE_NOT_FOUND: entry('user', '58P01', 404, 5, 'No such file in the stage.'),
   UPLOAD_NOT_FOUND: entry(
     'user',
@@ -141,6 +143,13 @@ export const ERRORS = {
     'A scalar subquery returned more than one row, or a row is to be changed twice.',
   ),
   INVALID_ARGUMENT: entry('user', '22023', 400, 3, 'A function argument is not valid.'),
+  POLICY_FAILED: entry(
+    'user',
+    '22000',
+    400,
+    9,
+    'A row-access or masking policy of a table raised an error; those who may manage policies see which.',
+  ),
   NOT_SUPPORTED: entry('user', '0A000', 400, 12, 'The statement or function is not served.'),
   COLUMNS_CHANGED: entry(
     'user',

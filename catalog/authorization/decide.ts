@@ -1,5 +1,4 @@
 import { ALL_ACTIONS, type Action, type Decision } from '#shared/authorization/action.ts';
-import type { PolicyMessage } from '#shared/authorization/table-policy.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import { scopesOf, type Scope } from '#shared/authorization/token-claims.ts';
@@ -98,15 +97,17 @@ export function decide(principal: Principal, action: Action, _object: Securable)
 /** The access of a principal to a table's files without the engine: none, because of the reason, or to read, or also to write. */
 export type FileDecision = Permission | { readonly refused: string };
 
+/** Why nobody gets files of a table with policies that concern him. */
+const THROUGH_SQL = 'policies apply to the table: query it through SQL';
+
 /**
  * Decides what a principal may do with the files of a table itself. Whoever has the files has all of their rows, so that nobody gets those of
- * a table with a policy: the engine alone applies policies.
+ * a table with a policy that concerns him: the engine alone applies policies.
  */
-export function decideFiles(principal: Principal, object: Securable, policies: readonly PolicyMessage[]): FileDecision {
+export function decideFiles(principal: Principal, object: Securable, hasPolicies: boolean): FileDecision {
   const reading = decide(principal, 'table.read_files', object);
   if (!reading.allowed) return { refused: reading.reason };
-  const [policy] = policies;
-  if (policy !== undefined) return { refused: `the policy ${policy.name} applies to the table` };
+  if (hasPolicies) return { refused: THROUGH_SQL };
   return decide(principal, 'table.write_files', object).allowed ? 'write' : 'read';
 }
 

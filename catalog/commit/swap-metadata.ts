@@ -1,9 +1,10 @@
 import { SkeinError } from '#shared/error.ts';
+import { isBelow } from '#shared/iceberg/allowed-roots.ts';
 import { nextLook } from '#shared/iceberg/expired-snapshots.ts';
 import { readTableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { parseJson } from '#shared/json.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
-import { checkLocations, isBelow, metadataLocation, ownFolders } from '../storage/table-location.ts';
+import { checkLocations, metadataLocation, ownFolders } from '../storage/table-location.ts';
 import { checkFields, checkMembers } from '../metadata/check-counts.ts';
 import { commitMetadata } from '../metadata/commit-metadata.ts';
 import { commitOf, type CommitSource } from '../metadata/commit-source.ts';

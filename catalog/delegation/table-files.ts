@@ -26,7 +26,7 @@ const WAIT_MS_MAX = 8_000;
 
 /** Whether the principal may have the files of a table, to read or also to write. */
 export const filesOf = (principal: Principal, { catalog, ident }: Pick<Place, 'catalog' | 'ident'>): FileDecision =>
-  decideFiles(principal, { kind: 'table', catalog, ...ident }, NO_POLICIES.policies);
+  decideFiles(principal, { kind: 'table', catalog, ...ident }, NO_POLICIES.policies.length > 0);
 
 /** A key that STS has limited to a table's folders. @throws NOT_SUPPORTED, INVALID_REQUEST, STORAGE_ERROR */
 export async function tableKey(

@@ -6,6 +6,7 @@ import {
   isProtected,
   nextLook,
 } from '#shared/iceberg/expired-snapshots.ts';
+import { removeOwnFiles } from '#shared/iceberg/own-files.ts';
 import { parseLargeMetadata } from '#shared/iceberg/parse-large-metadata.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import type { TableReader } from '#shared/iceberg/table-reader.ts';
@@ -15,7 +16,6 @@ import { parseCommit } from '../metadata/commit-metadata.ts';
 import { commitTables } from '../commit/commit-tables.ts';
 import { sourceOfCommit } from '../metadata/commit-source.ts';
 import type { CatalogContext } from '../context.ts';
-import { removeOwnFiles } from '../purge/own-files.ts';
 import { setExpiry, type ExpiringTable } from '../store/postgres/expiry-store.ts';
 import { listClaims } from '../store/postgres/folder-claims.ts';
 import { displayIdent } from '../metadata/object-name.ts';
@@ -83,8 +83,10 @@ async function removeFiles(
     allowedRoots: roots,
     credential: await storages.credential(files.table.location),
   };
+  let spared = 0;
   for await (const found of tables.unreachable(request, { tableName: displayIdent(ident), signal })) {
     const pause = (): void => signal.throwIfAborted();
-    await removeOwnFiles(storages, found, { roots, folders, log, table: id, pause });
+    spared += (await removeOwnFiles(storages, found, { roots, folders, log, table: id, pause })).elsewhere;
   }
+  if (spared > 0) log.info({ table: id, spared }, 'an expiry left files outside of the table’s own folders');
 }

@@ -37,12 +37,14 @@ import { abandonCommit, commitTables } from './commit-tables.ts';
 import { createClient, dropClient, listClients, rotateClient } from './clients.ts';
 import { holdAnswers } from './hold-answers.ts';
 import { listJobs, retryJobs } from './jobs.ts';
+import { answerPolicyStatement } from './policy-statement.ts';
 import { runPrincipalStatement } from './principal-statement.ts';
 import { runOperation } from './run-operation.ts';
 import { listCatalogs, listNamespaces, listTables } from './lists.ts';
 import { listChanges } from './list-changes.ts';
 import { listRelations } from './list-relations.ts';
 import { beginUpload, endUpload, findUpload, listStages, openStage } from './stages.ts';
+import { findFolders } from './find-folders.ts';
 import { findLoads } from './find-loads.ts';
 import { previewTable } from './preview-table.ts';
 import { signIn } from './sign-in.ts';
@@ -108,6 +110,7 @@ export async function startInternalServer(
     RunOperation: forPrincipal(context, NO_ACTION, runOperation),
     // Each statement asks for its right in the transaction of its change.
     RunPrincipalStatement: forPrincipal(context, NO_ACTION, runPrincipalStatement),
+    RunPolicyStatement: forPrincipal(context, NO_ACTION, answerPolicyStatement),
     WatchEpochs: watchEpochs(context),
     HoldAnswers: holdAnswers(context),
     GetSigningKeys: unary(context, COORDINATOR, ({ keys }) =>
@@ -115,6 +118,7 @@ export async function startInternalServer(
     ),
     SignIn: unary(context, COORDINATOR, signIn),
     ...operatorCalls(context),
+    FindFolders: forPrincipal(context, { actions: ['table.commit'] }, findFolders),
     VendKey: unary(context, WRITERS, vendKey),
     AbortUploads: unary(context, COORDINATOR, abortUploads),
   };

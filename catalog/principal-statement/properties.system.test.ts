@@ -417,7 +417,7 @@ test('the privileges apply to requests of the catalog itself, by what the databa
         principal: {
           ...catalog.principal(await catalog.mint({ user: 'caller' })),
           roles: ['tenant_admin', 'MANAGE USERS', 'MANAGE PATS', 'MANAGE SERVICE ACCOUNTS'],
-          scope: 'catalog:read catalog:write table:write',
+          scope: 'catalog:read catalog:write table:write principal:read principal:write',
         },
         statement: Buffer.from(JSON.stringify(request)),
       })

@@ -14,7 +14,17 @@ import { raiseSessionEpoch } from '../store/postgres/principal-store.ts';
 import type { Database } from '../store/postgres/tables.ts';
 import { ACCESS_TOKEN_PREFIX, newSecret, sha256 } from '../token/secret.ts';
 import { requireNoToken } from './accounts.ts';
-import { changing, done, listAnswer, partyOf, reading, timeText, type Call, type ListColumns } from './change.ts';
+import {
+  changing,
+  done,
+  listAnswer,
+  partyOf,
+  reading,
+  timeText,
+  type Call,
+  type Caller,
+  type ListColumns,
+} from './change.ts';
 import { checkName, scopesNamed } from './check-names.ts';
 
 const TOKENS_MAX = 50;
@@ -22,7 +32,7 @@ const DAYS = 90;
 const DAYS_MAX = 365;
 const DAY_MS = 86_400_000;
 
-type Actor = { readonly tenantId: string; readonly actor: PrincipalRecord };
+type Actor = { readonly tenantId: string; readonly actor: Caller };
 
 /** The owner that a statement names, or the caller. @throws PRINCIPAL_NOT_FOUND, FORBIDDEN */
 async function ownerOf(

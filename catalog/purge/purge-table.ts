@@ -1,9 +1,9 @@
 import { SkeinError } from '#shared/error.ts';
+import { isBelow } from '#shared/iceberg/allowed-roots.ts';
+import { isPlain, removeOwnFiles } from '#shared/iceberg/own-files.ts';
 import type { CatalogContext } from '../context.ts';
-import { isBelow } from '../storage/table-location.ts';
 import type { DueTable } from '../store/postgres/dropped-table-store.ts';
 import { listClaims, requireFree } from '../store/postgres/folder-claims.ts';
-import { isPlain, removeOwnFiles } from './own-files.ts';
 import { reachedFiles, type Pause } from './reached-files.ts';
 
 type Purge = Pick<CatalogContext, 'store' | 'storages' | 'readers' | 'log' | 'metrics'>;
@@ -25,7 +25,7 @@ export async function purgeTable(purge: Purge, table: DueTable, pause: Pause): P
   const removal = { roots: table.roots, folders, log, table: table.id, pause };
   const remove = async (files: readonly string[]): Promise<void> => {
     const done = await removeOwnFiles(storages, files, removal);
-    spared += files.length - done.deleted - done.stayed;
+    spared += done.elsewhere;
     stayed += done.stayed;
     metrics.purgedFiles.inc(done.deleted);
   };
@@ -40,7 +40,7 @@ export async function purgeTable(purge: Purge, table: DueTable, pause: Pause): P
   requireNone(stayed);
   for (const folder of folders) {
     if (!isBelow(folder, table.roots) || !(await isPlain(storages, folder, table.roots))) continue;
-    await (await storages.open(folder)).removeEmptyFolders(folder);
+    await (await storages.open(folder, table.roots)).removeEmptyFolders(folder);
   }
   if (spared > 0) log.info({ table: table.id, spared }, 'a purge left files outside of the table’s own folders');
 }

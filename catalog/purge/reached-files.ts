@@ -1,13 +1,13 @@
 import type { StorageCredential } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
+import { isBelow } from '#shared/iceberg/allowed-roots.ts';
 import { limitsHere, tooComplex } from '#shared/iceberg/decode-limits.ts';
 import { SmallFirst } from '#shared/thread/small-first.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import { work } from '#shared/thread/work.ts';
 import { runDocumentTask, type DocumentTask } from '../metadata/document-task.ts';
 import type { Storages } from '../storage/storages.ts';
-import { isBelow } from '../storage/table-location.ts';
 import { readPaths, readReached, unpackPaths, type PackedPaths, type PathsInput, type Reached } from './read-paths.ts';
 
 /** Lets other requests have the thread, extends the hold on the dropped table, and throws to stop the purge. */
@@ -46,7 +46,13 @@ const FILES_AT_ONCE = 1_000;
  * Errors of a file that is no manifest: it is skipped. A file too large to be read is not skipped: it may be a manifest that names files of
  * the table.
  */
-const UNREADABLE: ReadonlySet<ErrorCode> = new Set(['INVALID_TABLE_DATA', 'NOT_SUPPORTED', 'INVALID_REQUEST']);
+const UNREADABLE: ReadonlySet<ErrorCode> = new Set([
+  'INVALID_TABLE_DATA',
+  'NOT_SUPPORTED',
+  'INVALID_REQUEST',
+  // Behind a symbolic link.
+  'FORBIDDEN',
+]);
 
 /**
  * Yields every file that table metadata reaches, data files by as many as a store deletes at once, ordered so that after a crash in
@@ -103,9 +109,9 @@ class PathReader {
     await pause();
     // A missing file was deleted by an earlier purge that was interrupted.
     if (!isBelow(location, roots)) return [];
-    const credential = await storages.credential(location);
-    if (!(await openStorage(location, credential).exists(location))) return [];
+    const credential = await storages.credential(location, { roots });
     try {
+      if (!(await openStorage(location, credential).exists(location))) return [];
       return unpackPaths(await this.#read(input, credential));
     } catch (error) {
       if (!(error instanceof SkeinError) || !UNREADABLE.has(error.code)) throw error;

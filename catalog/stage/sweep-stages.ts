@@ -1,6 +1,6 @@
 import { rootOfStage, uploadFolder } from '#shared/stage/stage-folders.ts';
 import type { CatalogContext } from '../context.ts';
-import { isPlain } from '../purge/own-files.ts';
+import { isPlain } from '#shared/iceberg/own-files.ts';
 import type { Chore } from '../purge/sweeper.ts';
 import { deleteForgottenLoads } from '../store/postgres/loaded-file-store.ts';
 import { forgetStage, listDroppedStages } from '../store/postgres/stage-store.ts';
@@ -86,7 +86,7 @@ async function removeBelow(
       return true;
     }
     if (!(await isPlain(storages, folder, [rootOfStage(stage)]))) return true;
-    const storage = await storages.open(folder);
+    const storage = await storages.open(folder, [rootOfStage(stage)]);
     for await (const files of storage.list(folder)) {
       if (signal.aborted) return false;
       await storage.remove(files);

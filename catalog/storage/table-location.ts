@@ -140,17 +140,6 @@ export function checkLocations(
   }
 }
 
-/** Whether a file lies below one of the roots, and is none of a stage; false for a text that is no location. */
-export function isBelow(file: string, roots: readonly string[]): boolean {
-  try {
-    const normal = normalizeLocation(file);
-    const isInside = roots.some((root) => normal !== normalizeLocation(root) && isWithin(normal, root));
-    return isInside && !isOfStages(normal);
-  } catch {
-    return false;
-  }
-}
-
 /** Returns the path of a table's n-th metadata file. */
 export function metadataLocation(
   table: { readonly location: string; readonly properties: Properties },

@@ -25,6 +25,8 @@ async function makeDist(): Promise<void> {
       if (entry.isFile() && !LEFT_OUT.test(path)) await put(path);
     }
   }
+  // The page of the console, built by `npm pack`'s `prepare`.
+  await cp(join(ROOT, 'console/dist'), join(DIST, 'console/dist'), { recursive: true });
   const { name, version, type, license, dependencies } = JSON.parse(
     await readFile(join(ROOT, 'package.json'), 'utf8'),
   ) as Readonly<Record<string, unknown>>;

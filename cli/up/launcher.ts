@@ -23,6 +23,7 @@ import {
 import { temporaryFolders } from '#worker/temporary-folders.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { NODE_FLAGS, serviceEnvironment, serviceFlags } from '../node-flags.js';
+import { consoleHost, linkOr } from '../console.ts';
 import { processIdentity } from '../process-identity.ts';
 import { refuseNewerDataDir, writeDataDirFormat } from './data-dir-format.ts';
 import { lockDataDir } from './data-dir-lock.ts';
@@ -180,6 +181,7 @@ class Cluster {
       `skein is up: query ${ready.query_url}, Flight SQL ${ready.flight_sql_url}, catalog ${ready.catalog_url}, data ${config.data_dir}`,
     );
     for (const line of linesToPaste(ready)) this.#voice.tell(line);
+    if (ready.console_url !== null) this.#voice.tell(`Console: ${await linkOr(ready.console_url, this.#loaded)}`);
   }
 
   /** Stops every process; Postgres last, because the services write to it until they end. */
@@ -259,6 +261,7 @@ class Cluster {
       event: 'ready',
       catalog_url: this.#catalogUrl(),
       query_url: this.#queryUrl(),
+      console_url: config['coordinator.console'] === 'off' ? null : `${consoleHost(this.#queryUrl())}/console/`,
       flight_sql_url: flightSqlUrl(config, this.#ports.flight),
       postgres_url: null,
       tls_ca: ownAuthority(config),

@@ -1,5 +1,6 @@
 import type { Principal } from '#shared/authorization/principal.ts';
 import { dataFolder, metadataFolder } from '#shared/iceberg/table-folders.ts';
+import type { OwnPlaces } from '#shared/iceberg/own-files.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import type { WriteCatalog } from '#shared/iceberg/write/commit-writes.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
@@ -28,8 +29,29 @@ export async function loadWithFiles(
   { name, signal }: { readonly name: TableName; readonly signal: AbortSignal },
 ): Promise<Extract<LoadedTable, { kind: 'found' }>> {
   const table = await loadForWrite(tables, name, signal);
+  // The right to files of this machine is the same for all that may be done with them.
+  if (table.credential.kind === 'file') return table;
   return { ...table, credential: await writeKey({ catalog, caller }, table.metadata) };
 }
+
+/**
+ * The same for whoever deletes files that a table's metadata names, with the folders that the table claims: it deletes none elsewhere
+ * (`shared/iceberg/own-files.ts`).
+ */
+export async function loadOwnFiles(
+  { catalog, caller }: Deleter,
+  tables: TableSource,
+  asked: { readonly name: TableName; readonly signal: AbortSignal },
+): Promise<Extract<LoadedTable, { kind: 'found' }> & { readonly own: OwnPlaces }> {
+  const table = await loadWithFiles({ catalog, caller }, tables, asked);
+  const folders = await catalog.ownFolders(caller.claims, table.version);
+  return { ...table, own: { roots: table.allowedRoots, folders } };
+}
+
+type Deleter = {
+  readonly catalog: Pick<CatalogClient, 'storageKey' | 'ownFolders'>;
+  readonly caller: { readonly claims: Principal };
+};
 
 type Writer = {
   readonly catalog: Pick<CatalogClient, 'storageKey'>;

@@ -18,6 +18,7 @@ import { filesOfWrites } from './migrations/008-files-of-writes.ts';
 import { profilesInBatches } from './migrations/009-profiles-in-batches.ts';
 import { createLead } from './migrations/010-create-lead.ts';
 import { fenceCommits } from './migrations/011-fence-commits.ts';
+import { createUsedCodes } from './migrations/012-create-used-codes.ts';
 
 /** The coordinator's own schema. */
 export type HistoryDatabase = {
@@ -27,6 +28,8 @@ export type HistoryDatabase = {
   readonly write_intents: WriteIntentRow;
   readonly open_transactions: OpenTransactionRow;
   readonly unload_intents: UnloadIntentRow;
+  /** Codes that work once and were used (`used-codes.ts`). */
+  readonly used_codes: { readonly id: string; readonly until: Date };
 };
 
 /**
@@ -99,6 +102,7 @@ export const COORDINATOR_SCHEMA: OwnSchema = {
     '009-profiles-in-batches': profilesInBatches,
     '010-create-lead': createLead,
     '011-fence-commits': fenceCommits,
+    '012-create-used-codes': createUsedCodes,
   },
 };
 

@@ -1,8 +1,9 @@
 import type { KeptRows } from '../binding/kept-rows.ts';
 import type { PlannedRows, WrittenRows } from './planned-rows.ts';
+import type { PolicyBody, PolicySignature } from './policy-body.ts';
 import type { LoadGuard, StageLoad } from './stage-load.ts';
-import type { FileLoad } from '#proto/load-rules.ts';
-import type { ScanFile } from '#proto/task.ts';
+import type { FileLoad } from '#shared/task/load-rules.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import type { SqlField } from '../plan/sql-type.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
 import type { Description } from './description.ts';
@@ -25,6 +26,8 @@ export interface Queries extends UnloadQueries {
   in(scope: QueryScope): Queries;
   /** Binds and plans a query, for `refreshWay`. */
   plan(query: TextSpan): Promise<{ readonly planned: PreparedQuery; readonly timeZone: string }>;
+  /** Checks the body of a policy, and completes its names. @throws SkeinError of the catalogue, with its place in the statement */
+  policyBody(body: Proven<'expression'>, signature: PolicySignature): Promise<PolicyBody>;
   /** Binds the query: the columns of its result. */
   columns(query: TextSpan): Promise<readonly QueryColumn[]>;
   /** Binds the query, or a text that was made of it, with its parameters in place, before they have values. */

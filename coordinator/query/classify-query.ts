@@ -1,5 +1,6 @@
 import type { ScanNumbers } from '#shared/iceberg/planning.ts';
 import { classify, type Classification, type ClassifyOptions } from '../workload/classify.ts';
+import { must } from '#shared/must.ts';
 import { planFeatures } from '../plan/plan-features.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
 import type { TableBinding } from '../binding/table-binding.ts';
@@ -23,6 +24,7 @@ async function numbersOf(scan: TableBinding, context: Omit<ScanContext, 'hold'>)
   if (scan.kind === 'rows') return { files: 0, rows: scan.rows.rowCount, bytes: scan.rows.bytes };
   if (scan.kind === 'staged')
     return { files: scan.table.spec.files.length, rows: scan.table.rowCount, bytes: scan.table.bytes };
+  if (scan.kind === 'policed') return numbersOf(must(scan.reading.scans[scan.reading.source], 'the table'), context);
   const request = scanRequest(scan, context);
   return request === null ? NONE : context.tables.numbers(request, readCall(scan, context));
 }

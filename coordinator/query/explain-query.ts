@@ -1,4 +1,4 @@
-import type { StatementContext } from '#proto/task.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import type { ExplainFormat, ExplainOptions } from '../operation/explain-options.ts';
 import { explainDistributed } from '../distributor/explain-distributed.ts';

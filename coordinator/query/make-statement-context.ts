@@ -1,4 +1,4 @@
-import type { StatementContext } from '#proto/task.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
 import type { QueryScope } from '../operation/refresh-request.ts';
 import type { NameDefaults } from '../binding/query-references.ts';

@@ -1,6 +1,6 @@
-import type { StatementContext } from '#proto/task.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { PrepareRequest } from '../prepare/prepare-query.ts';
+import type { PrepareRequest } from '../prepare/prepare-request.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { ValuePlace } from '../statement/value-place.ts';

@@ -1,4 +1,5 @@
-import type { ScanFile, StatementContext } from '#proto/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { must } from '#shared/must.ts';
 import { blankContext } from '#shared/sql/statement-context.ts';
@@ -24,12 +25,14 @@ import type { UnloadDestination, UnloadedQuery } from '../operation/unload.ts';
 import { placesIn } from '../statement/value-place.ts';
 import { executeQuery, type FilesDestination, type QueryExecution, type QueryOutcome } from './execute-query.ts';
 import { onlyTable } from './execute-parts.ts';
+import { checkPolicyBody } from './check-policy-body.ts';
+import type { PolicyBody, PolicySignature } from '../operation/policy-body.ts';
 import type { KeptRows } from '../binding/kept-rows.ts';
 import type { StageLoad } from '../operation/stage-load.ts';
 import { explainAnalyze } from './explain-analyze.ts';
 import { explainQuery, QueryProfiles } from './explain-query.ts';
 import { fillPivots } from '../prepare/fill-pivots.ts';
-import type { PrepareRequest } from '../prepare/prepare-query.ts';
+import type { PrepareRequest } from '../prepare/prepare-request.ts';
 import { describeText } from './describe-text.ts';
 import { hasOrder } from './has-order.ts';
 import { prepareDerivedText } from './prepare-derived-text.ts';
@@ -67,6 +70,10 @@ export class StatementQueries implements Queries {
   async plan(query: TextSpan): Promise<{ readonly planned: PreparedQuery; readonly timeZone: string }> {
     const context = await this.#context();
     return { planned: await this.#prepare(query, context), timeZone: context.timeZone };
+  }
+
+  async policyBody(body: Proven<'expression'>, signature: PolicySignature): Promise<PolicyBody> {
+    return checkPolicyBody(this.#parts, body, { signature, context: await this.#context() });
   }
 
   async columns(query: TextSpan): Promise<readonly QueryColumn[]> {

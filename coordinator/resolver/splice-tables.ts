@@ -1,4 +1,4 @@
-import type { SqlText } from '#proto/sql-text.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
@@ -69,6 +69,14 @@ export function spliceTables(
 
 /** The query for the planner, whose table function answers with the columns of a scan. */
 export const plannerSql = (query: SplicedQuery): string => query.pieces.map(plannerText).join('');
+
+/** The query with other names for its tables, those of `references.tables` in their order. */
+export const renamedSql = (query: SplicedQuery, names: readonly string[]): string =>
+  query.pieces
+    .map((piece) =>
+      piece.kind === 'scan' ? ` ${must(names[piece.scan], 'a name for each table')}` : plannerText(piece),
+    )
+    .join('');
 
 /** The same with its parameters in the place of their values; null for a query that has none. */
 export function parameterQuery({ pieces }: SplicedQuery): ParameterQuery | null {

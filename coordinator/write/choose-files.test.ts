@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ScanDelete, ScanFile } from '#proto/task.ts';
+import type { ScanDelete, ScanFile } from '#shared/iceberg/scan-file.ts';
 import { fileKey } from '#shared/iceberg/rewrite-manifests.ts';
 import { chooseFiles, droppedDeletes } from './choose-files.ts';
 

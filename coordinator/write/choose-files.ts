@@ -1,4 +1,4 @@
-import type { ScanDelete, ScanFile } from '#proto/task.ts';
+import type { ScanDelete, ScanFile } from '#shared/iceberg/scan-file.ts';
 import { fileKey } from '#shared/iceberg/rewrite-manifests.ts';
 import { printJson } from '#shared/json.ts';
 

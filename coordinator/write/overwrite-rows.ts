@@ -1,4 +1,4 @@
-import type { ScanFile } from '#proto/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import { SkeinError } from '#shared/error.ts';
 import { partitionJson } from '#shared/iceberg/address-facts.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ScanFile } from '#proto/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import { SkeinError } from '#shared/error.ts';
 import { decodeDeletionVector } from '#shared/iceberg/deletion-vector.ts';
 import type { PositionSet } from '#shared/iceberg/position-set.ts';

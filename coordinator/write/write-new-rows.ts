@@ -1,4 +1,4 @@
-import type { ScanFile } from '#proto/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Returning } from '../operation/queries.ts';
 import type { WriteOutcome, WriteTarget } from '../operation/writes.ts';

@@ -47,6 +47,8 @@ import type { EndUploadRequestInput as _skein_catalog_v1_EndUploadRequestInput, 
 import type { EpochInput as _skein_catalog_v1_EpochInput, Epoch as _skein_catalog_v1_Epoch } from './skein/catalog/v1/Epoch.ts';
 import type { EpochListInput as _skein_catalog_v1_EpochListInput, EpochList as _skein_catalog_v1_EpochList } from './skein/catalog/v1/EpochList.ts';
 import type { ExportAuditLogRequestInput as _skein_catalog_v1_ExportAuditLogRequestInput, ExportAuditLogRequest as _skein_catalog_v1_ExportAuditLogRequest } from './skein/catalog/v1/ExportAuditLogRequest.ts';
+import type { FindFoldersReplyInput as _skein_catalog_v1_FindFoldersReplyInput, FindFoldersReply as _skein_catalog_v1_FindFoldersReply } from './skein/catalog/v1/FindFoldersReply.ts';
+import type { FindFoldersRequestInput as _skein_catalog_v1_FindFoldersRequestInput, FindFoldersRequest as _skein_catalog_v1_FindFoldersRequest } from './skein/catalog/v1/FindFoldersRequest.ts';
 import type { FindLoadsReplyInput as _skein_catalog_v1_FindLoadsReplyInput, FindLoadsReply as _skein_catalog_v1_FindLoadsReply } from './skein/catalog/v1/FindLoadsReply.ts';
 import type { FindLoadsRequestInput as _skein_catalog_v1_FindLoadsRequestInput, FindLoadsRequest as _skein_catalog_v1_FindLoadsRequest } from './skein/catalog/v1/FindLoadsRequest.ts';
 import type { FindUploadRequestInput as _skein_catalog_v1_FindUploadRequestInput, FindUploadRequest as _skein_catalog_v1_FindUploadRequest } from './skein/catalog/v1/FindUploadRequest.ts';
@@ -77,6 +79,9 @@ import type { NamespaceListInput as _skein_catalog_v1_NamespaceListInput, Namesp
 import type { OpenStageRequestInput as _skein_catalog_v1_OpenStageRequestInput, OpenStageRequest as _skein_catalog_v1_OpenStageRequest } from './skein/catalog/v1/OpenStageRequest.ts';
 import type { ParkedJobInput as _skein_catalog_v1_ParkedJobInput, ParkedJob as _skein_catalog_v1_ParkedJob } from './skein/catalog/v1/ParkedJob.ts';
 import type { PolicyInput as _skein_catalog_v1_PolicyInput, Policy as _skein_catalog_v1_Policy } from './skein/catalog/v1/Policy.ts';
+import type { PolicyArgumentInput as _skein_catalog_v1_PolicyArgumentInput, PolicyArgument as _skein_catalog_v1_PolicyArgument } from './skein/catalog/v1/PolicyArgument.ts';
+import type { PolicyStatementReplyInput as _skein_catalog_v1_PolicyStatementReplyInput, PolicyStatementReply as _skein_catalog_v1_PolicyStatementReply } from './skein/catalog/v1/PolicyStatementReply.ts';
+import type { PolicyStatementRequestInput as _skein_catalog_v1_PolicyStatementRequestInput, PolicyStatementRequest as _skein_catalog_v1_PolicyStatementRequest } from './skein/catalog/v1/PolicyStatementRequest.ts';
 import type { PrincipalInput as _skein_catalog_v1_PrincipalInput, Principal as _skein_catalog_v1_Principal } from './skein/catalog/v1/Principal.ts';
 import type { PrincipalStatementReplyInput as _skein_catalog_v1_PrincipalStatementReplyInput, PrincipalStatementReply as _skein_catalog_v1_PrincipalStatementReply } from './skein/catalog/v1/PrincipalStatementReply.ts';
 import type { PrincipalStatementRequestInput as _skein_catalog_v1_PrincipalStatementRequestInput, PrincipalStatementRequest as _skein_catalog_v1_PrincipalStatementRequest } from './skein/catalog/v1/PrincipalStatementRequest.ts';
@@ -161,6 +166,8 @@ export interface ProtoGrpcType {
         Epoch: MessageTypeDefinition<_skein_catalog_v1_EpochInput, _skein_catalog_v1_Epoch>
         EpochList: MessageTypeDefinition<_skein_catalog_v1_EpochListInput, _skein_catalog_v1_EpochList>
         ExportAuditLogRequest: MessageTypeDefinition<_skein_catalog_v1_ExportAuditLogRequestInput, _skein_catalog_v1_ExportAuditLogRequest>
+        FindFoldersReply: MessageTypeDefinition<_skein_catalog_v1_FindFoldersReplyInput, _skein_catalog_v1_FindFoldersReply>
+        FindFoldersRequest: MessageTypeDefinition<_skein_catalog_v1_FindFoldersRequestInput, _skein_catalog_v1_FindFoldersRequest>
         FindLoadsReply: MessageTypeDefinition<_skein_catalog_v1_FindLoadsReplyInput, _skein_catalog_v1_FindLoadsReply>
         FindLoadsRequest: MessageTypeDefinition<_skein_catalog_v1_FindLoadsRequestInput, _skein_catalog_v1_FindLoadsRequest>
         FindUploadRequest: MessageTypeDefinition<_skein_catalog_v1_FindUploadRequestInput, _skein_catalog_v1_FindUploadRequest>
@@ -191,6 +198,9 @@ export interface ProtoGrpcType {
         OpenStageRequest: MessageTypeDefinition<_skein_catalog_v1_OpenStageRequestInput, _skein_catalog_v1_OpenStageRequest>
         ParkedJob: MessageTypeDefinition<_skein_catalog_v1_ParkedJobInput, _skein_catalog_v1_ParkedJob>
         Policy: MessageTypeDefinition<_skein_catalog_v1_PolicyInput, _skein_catalog_v1_Policy>
+        PolicyArgument: MessageTypeDefinition<_skein_catalog_v1_PolicyArgumentInput, _skein_catalog_v1_PolicyArgument>
+        PolicyStatementReply: MessageTypeDefinition<_skein_catalog_v1_PolicyStatementReplyInput, _skein_catalog_v1_PolicyStatementReply>
+        PolicyStatementRequest: MessageTypeDefinition<_skein_catalog_v1_PolicyStatementRequestInput, _skein_catalog_v1_PolicyStatementRequest>
         Principal: MessageTypeDefinition<_skein_catalog_v1_PrincipalInput, _skein_catalog_v1_Principal>
         PrincipalStatementReply: MessageTypeDefinition<_skein_catalog_v1_PrincipalStatementReplyInput, _skein_catalog_v1_PrincipalStatementReply>
         PrincipalStatementRequest: MessageTypeDefinition<_skein_catalog_v1_PrincipalStatementRequestInput, _skein_catalog_v1_PrincipalStatementRequest>

@@ -263,6 +263,11 @@ export const CONFIG = {
     '',
     'URL under which clients reach the coordinator, for signed URLs; empty = as the request for them names it',
   ),
+  'coordinator.console': choice<'on' | 'off'>('on', ['off'], 'off: the coordinator serves no console'),
+  'coordinator.console_session_ttl': duration(
+    12 * 3_600_000,
+    'Longest time for which a person stays signed in to the console; the session ends with its token, too',
+  ),
   'coordinator.stage_url_ttl': duration(3_600_000, 'Time for which a signed URL is good when its request names none'),
   'coordinator.stage_url_ttl_max': duration(7 * 86_400_000, 'Longest time for which a signed URL may be good'),
   'coordinator.stage_file_bytes_max': bytes(

@@ -34,3 +34,14 @@ function isTableFile(location: string, root: string): boolean {
     return false;
   }
 }
+
+/** Whether a file lies below one of the roots, and is none of a stage; false for a text that is no location. */
+export function isBelow(file: string, roots: readonly string[]): boolean {
+  try {
+    const normal = normalizeLocation(file);
+    const isInside = roots.some((root) => normal !== normalizeLocation(root) && isWithin(normal, root));
+    return isInside && !isOfStages(normal);
+  } catch {
+    return false;
+  }
+}

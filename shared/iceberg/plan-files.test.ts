@@ -1,5 +1,5 @@
 import { expect, test, describe } from 'vitest';
-import type { ScanDelete, ScanFile } from '#proto/task.ts';
+import type { ScanDelete, ScanFile } from './scan-file.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { FileNotFound, type FileReader } from '#shared/storage/storage.ts';

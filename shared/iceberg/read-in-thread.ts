@@ -1,5 +1,5 @@
 import { workerData } from 'piscina';
-import type { ScanDelete, ScanFile } from '#proto/task.ts';
+import type { ScanDelete, ScanFile } from './scan-file.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { FrameWriter, type Frames } from '#shared/thread/frames.ts';
 import { inThread, type WorkSettings } from '#shared/thread/work.ts';

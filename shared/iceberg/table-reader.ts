@@ -1,4 +1,4 @@
-import type { ScanDelete, ScanFile } from '#proto/task.ts';
+import type { ScanDelete, ScanFile } from './scan-file.ts';
 import type { TenantId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import type { OpenStorage } from '#shared/storage/open-storage.ts';

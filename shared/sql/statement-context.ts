@@ -1,5 +1,16 @@
-import type { StatementContext } from '#proto/task.ts';
 import { quoteLiteral } from './quote.ts';
+
+/** Fixed once per statement by the coordinator, so that it means the same in every process. */
+export type StatementContext = {
+  /** now(), as microseconds since 1970 UTC, in decimal. */
+  readonly nowMicros: string;
+  readonly timeZone: string;
+  readonly currentUser: string;
+  /** Absent: `public`. */
+  readonly currentRole?: string;
+  readonly currentCatalog: string;
+  readonly currentSchema: string;
+};
 
 /**
  * The coordinator fixes "now" and "me" once per statement, so that they are the same in the planner and in every task: macros that read

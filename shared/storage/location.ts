@@ -71,6 +71,15 @@ export function isWithin(location: string, root: string): boolean {
   return inner === outer || inner.startsWith(outer.endsWith('/') ? outer : `${outer}/`);
 }
 
+/** A normalised location and all folders above it, from the inside out. */
+export function withAncestors(location: string): string[] {
+  const found = [location];
+  for (let end = location.lastIndexOf('/'); end > 0; end = location.lastIndexOf('/', end - 1)) {
+    found.push(location.slice(0, end));
+  }
+  return found;
+}
+
 /** Returns the local path of a `file:` location. Percent escapes are not decoded, because Iceberg clients write raw characters. */
 export function localPath(location: string): string {
   const normal = normalizeLocation(location);

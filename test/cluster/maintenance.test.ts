@@ -4,8 +4,12 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { JsonObject } from '#shared/json.ts';
+import { must } from '#shared/must.ts';
+import { setMain } from '#test/support/catalog-requests.ts';
 import type { Cluster } from '#test/support/cluster.ts';
 import { sharedCluster } from '#test/support/resources.ts';
+import { writeSnapshot } from '#test/support/table-snapshot.ts';
 
 const SCHEMA = 'lake.maintained';
 const DAY_MS = 86_400_000;
@@ -17,7 +21,8 @@ beforeAll(async () => {
   await cluster.sql(`CREATE SCHEMA ${SCHEMA}`);
 });
 afterAll(async () => {
-  for (const table of ['orphans', 'small']) await cluster.sql(`DROP TABLE IF EXISTS ${SCHEMA}.${table} PURGE`);
+  for (const table of ['orphans', 'small', 'theirs', 'taker'])
+    await cluster.sql(`DROP TABLE IF EXISTS ${SCHEMA}.${table} PURGE`);
   await cluster.sql(`DROP SCHEMA ${SCHEMA}`);
 });
 
@@ -106,3 +111,37 @@ test('small manifests become one, in a snapshot of the same files', async () => 
   expect((await run(''))[0]).toEqual(['rewritten_manifests_count', 0]);
   expect(await cluster.sql(`SELECT count(*)::INT FROM ${SCHEMA}."small$snapshots"`)).toEqual([[5]]);
 });
+
+test('files of another table stay when snapshots expire, and the answer counts them', async () => {
+  await cluster.sql(`CREATE TABLE ${SCHEMA}.theirs (a BIGINT)`);
+  await cluster.sql(`INSERT INTO ${SCHEMA}.theirs VALUES (1), (2)`);
+  await cluster.sql(`CREATE TABLE ${SCHEMA}.taker (a BIGINT)`);
+  await cluster.sql(`INSERT INTO ${SCHEMA}.taker VALUES (3)`);
+  const documentOf = async (table: string): Promise<Document> => {
+    const { body } = await cluster.catalog('GET', `/v1/lake/namespaces/maintained/tables/${table}`);
+    return (body as { metadata: Document }).metadata;
+  };
+  // As `add_files` of another engine does it.
+  const [[file = null] = []] = await cluster.sql(`SELECT DISTINCT _file FROM ${SCHEMA}.theirs`);
+  const own = await documentOf('taker');
+  const parent = must(own.snapshots[0], 'one INSERT')['snapshot-id'] ?? null;
+  const { update } = await writeSnapshot(own.location, 77n, [must(file, 'a table of one file') as string], parent, 2);
+  const path = '/v1/lake/namespaces/maintained/tables/taker';
+  const updates = [update as JsonObject, setMain(77) as JsonObject];
+  expect((await cluster.catalog('POST', path, { requirements: [], updates })).status).toBe(200);
+  await cluster.sql(`DELETE FROM ${SCHEMA}.taker`);
+  const run = (dry: boolean) =>
+    cluster.sql(`ALTER TABLE ${SCHEMA}.taker EXECUTE expire_snapshots(retention_threshold => '0s', dry_run => ${dry})`);
+  const counts = [
+    ['expired_snapshots_count', 2],
+    ['expired_refs_count', 0],
+    // Two lists, two manifests, a data file.
+    ['deleted_files_count', 5],
+    ['files_elsewhere_count', 1],
+  ];
+  expect(await run(true)).toEqual(counts);
+  expect(await run(false)).toEqual(counts);
+  expect(await cluster.sql(`SELECT a FROM ${SCHEMA}.theirs ORDER BY a`)).toEqual([[1], [2]]);
+});
+
+type Document = { readonly location: string; readonly snapshots: readonly JsonObject[] };

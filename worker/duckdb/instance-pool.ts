@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFoldersSync } from '#shared/storage/make-folders.ts';
-import type { StatementContext } from '#proto/task.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import { boundSql, unboundSql, type BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import { windowMode } from '#shared/sql/unsound-optimizers.ts';

@@ -52,6 +52,11 @@ export const AUDIT_EVENTS = [
   'create_catalog',
   'alter_catalog',
   'drop_catalog',
+  'create_policy',
+  'alter_policy',
+  'drop_policy',
+  'bind_policy',
+  'unbind_policy',
 ] as const;
 type AuditEventType = (typeof AUDIT_EVENTS)[number];
 

@@ -1,6 +1,7 @@
 import { CompiledQuery, sql } from 'kysely';
 import type { TenantId } from '#shared/id.ts';
 import { SkeinError } from '#shared/error.ts';
+import { withAncestors } from '#shared/storage/location.ts';
 import { splitPath, type TableIdent } from '../../metadata/object-name.ts';
 import type { Database, Tx } from './tables.ts';
 
@@ -72,16 +73,21 @@ export async function isFree(db: Database, folder: string, ownerId: string | und
   return (await query.executeTakeFirst()) === undefined;
 }
 
-function withAncestors(location: string): string[] {
-  const found = [location];
-  for (let end = location.lastIndexOf('/'); end > 0; end = location.lastIndexOf('/', end - 1)) {
-    found.push(location.slice(0, end));
-  }
-  return found;
-}
-
 export async function listClaims(db: Database, ownerId: string): Promise<string[]> {
   const rows = await db.selectFrom('folder_claim').select('location').where('owner_id', '=', ownerId).execute();
+  return rows.map(({ location }) => location);
+}
+
+/** The folders of a table of a tenant. */
+export async function listClaimsOf(db: Database, tenant: TenantId, ownerId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('folder_claim as f')
+    .innerJoin('catalog as c', 'c.id', 'f.catalog_id')
+    .innerJoin('tenant as t', 't.id', 'c.tenant_id')
+    .select('f.location')
+    .where('f.owner_id', '=', ownerId)
+    .where('t.name', '=', tenant)
+    .execute();
   return rows.map(({ location }) => location);
 }
 

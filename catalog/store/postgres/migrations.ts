@@ -10,8 +10,10 @@ import { LIFECYCLE_MIGRATION } from './lifecycle-migration.ts';
 import { LIST_CHANGES_MIGRATION } from './list-changes-migration.ts';
 import { LOADED_FILES_MIGRATION } from './loaded-files-migration.ts';
 import { NAMES_MIGRATION } from './names-migration.ts';
+import { POLICIES_MIGRATION } from './policies-migration.ts';
 import { PRINCIPALS_MIGRATION } from './principals-migration.ts';
 import { RELATION_FACTS_MIGRATION } from './relation-facts-migration.ts';
+import { PRINCIPAL_SCOPES_MIGRATION } from './principal-scopes-migration.ts';
 import { STOPPED_PRINCIPALS_MIGRATION } from './stopped-principals-migration.ts';
 import { PROFILES_MIGRATION } from './profiles-migration.ts';
 import { ROOTS_MIGRATION } from './roots-migration.ts';
@@ -54,6 +56,8 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0021_unknown_sign_in': { up: (db) => run(db, UNKNOWN_SIGN_IN_MIGRATION) },
     '0022_client_uploads': { up: (db) => run(db, CLIENT_UPLOADS_MIGRATION) },
     '0023_list_changes': { up: (db) => run(db, LIST_CHANGES_MIGRATION) },
+    '0024_principal_scopes': { up: (db) => run(db, PRINCIPAL_SCOPES_MIGRATION) },
+    '0025_policies': { up: (db) => run(db, POLICIES_MIGRATION) },
   },
 };
 

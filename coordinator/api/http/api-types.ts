@@ -328,6 +328,19 @@ export const COMPONENTS = {
 
 export const ref = (name: keyof typeof COMPONENTS) => Type.Ref(`${name}#`);
 
+export type WhoamiEntry = Static<typeof Whoami>;
+export const Whoami = record({
+  user_id: text('Id of the principal'),
+  username: text('Its name'),
+  tenant: text('Its organization'),
+  roles: Type.Array(text('Role that was granted to it')),
+  scopes: Type.Array(text('Scope of the token')),
+  privileges: Type.Array(text('Privilege that was granted to it')),
+  actions: Type.Array(text('Action that it may do with this token, such as table.list')),
+  auth_method: text('How it signed in: password, pat, keypair, client, operator'),
+  expires_at: TIME,
+});
+
 export const LiveQueryList = record({
   queries: Type.Array(ref('LiveQuery')),
   total: integer('How many there are'),

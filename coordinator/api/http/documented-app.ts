@@ -14,12 +14,21 @@ import Fastify, {
 import type { RequestListener, Server } from 'node:http';
 import { createServer } from 'node:https';
 import type { SecureContextOptions } from 'node:tls';
-import { Type, type TObject } from 'typebox';
+import { Type, type TObject, type TSchema } from 'typebox';
 import { SkeinError } from '#shared/error.ts';
 import type { DoorMaterial, DoorTls } from '#shared/grpc/door-tls.ts';
 import { isUuid } from '#shared/id.ts';
 import { COMPONENTS } from './api-types.ts';
 import { HEADER_RULES, type ParsedBody } from './operations.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The schema of a body that the route checks itself. */
+    readonly parsedBody?: TSchema;
+    /** A page for people, which the document does not have. */
+    readonly isPage?: true;
+  }
+}
 
 /** A server whose routes have schemas in TypeBox: their types, the checks of requests and the OpenAPI document come from them. */
 export type DocumentedApp = FastifyInstance<
@@ -91,8 +100,9 @@ function httpsServer(
   return server;
 }
 
-function mustBeDocumented({ method, url, schema }: RouteOptions): void {
+function mustBeDocumented({ method, url, schema, config }: RouteOptions): void {
   if (schema !== undefined && 'operationId' in schema) return;
+  if (config?.isPage === true) return;
   throw new Error(`the OpenAPI document has no ${[method].flat().join()} ${url.replaceAll(/:(\w+)/g, '{$1}')}`);
 }
 

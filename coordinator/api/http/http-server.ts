@@ -19,9 +19,9 @@ import type { Events } from '../../observe/event-hub.ts';
 import type { QueryMetrics } from '../../query/query-metrics.ts';
 import type { QueryService } from '../../query/query-service.ts';
 import type { SessionKey } from '../../session/session-store.ts';
+import { consoleRoutes, type ConsoleOptions } from '../console/console-routes.ts';
 import { AllAsRows } from './all-as-rows.ts';
 import { ArrowResult } from './arrow-result.ts';
-import type { QuarantineEntry } from './api-types.ts';
 import { clusterRoutes } from './cluster-routes.ts';
 import { documentedApp, type DocumentedApp } from './documented-app.ts';
 import { answerError, sendError, toSkeinError } from './error-reply.ts';
@@ -30,22 +30,15 @@ import { groupRoutes } from './group-routes.ts';
 import { historyRoutes } from './history-routes.ts';
 import { JsonResult } from './json-result.ts';
 import { liveQueryRoutes } from './live-query-routes.ts';
-import {
-  HEALTH,
-  LIFT_QUARANTINE,
-  LIST_QUARANTINE,
-  METRICS,
-  OPENAPI,
-  QUERY_BODY,
-  READY,
-  RUN_QUERY,
-} from './operations.ts';
+import { HEALTH, METRICS, OPENAPI, QUERY_BODY, READY, RUN_QUERY } from './operations.ts';
 import { QUERY_ID_HEADER, sessionKey, sourceOf, traceParentOf, takeQueryId, takesArrow } from './post-query.ts';
 import { checkQueryBody, type QueryBody } from './query-body.ts';
 import { glimpseTimeout, READ_QUERY_BODY } from './read-query-body.ts';
 import { cutSlowBodies } from './slow-bodies.ts';
 import { stageRoutes, type StageApi } from './stage-routes.ts';
 import type { TableApi } from './table-api.ts';
+import { quarantineRoutes } from './quarantine-routes.ts';
+import { whoamiRoutes } from './whoami-routes.ts';
 import { tableRoutes } from './table-routes.ts';
 
 export type HttpOptions = {
@@ -71,6 +64,8 @@ export type HttpOptions = {
   readonly history: Pick<HistoryReader, 'list' | 'find' | 'profile'>;
   readonly tables: TableApi;
   readonly stages: StageApi;
+  /** Absent: `coordinator.console` is off. */
+  readonly console?: ConsoleOptions | undefined;
   readonly metrics: QueryMetrics;
   /** `metrics.token` */
   readonly metricsToken: string;
@@ -84,8 +79,6 @@ const PARAM_LENGTH_MAX = 4_096;
 const KEEP_ALIVE_MS = 75_000;
 /** Upper limit of the interval, in ms, at which Node checks for clients that are too slow. */
 const SLOW_CHECK_MS_MAX = 10_000;
-/** Body limit of requests whose body is not read. */
-const UNREAD_BODY_BYTES_MAX = 1_024;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -154,10 +147,14 @@ export function httpApp(options: HttpOptions): DocumentedApp {
   });
   // After the document's own plugin, which is there once this one is loaded.
   void app.register((routes, _options, done) => {
+    if (options.console !== undefined) {
+      consoleRoutes(routes, { ...options.console, authenticate: options.authenticate });
+    }
     openRoutes(routes, options);
+    whoamiRoutes(routes, { onRequest: authenticator(options), callerOf });
     queryRoutes(routes, options);
     tableRoutes(routes, { tables: options.tables, onRequest: authenticator(options), callerOf });
-    quarantineRoutes(routes, options);
+    quarantineRoutes(routes, { queries: options.queries, allows: (action) => allowing(options, action), callerOf });
     stageRoutes(routes, { stages: options.stages, log: options.log, onRequest: authenticator(options), callerOf });
     done();
   });
@@ -296,36 +293,6 @@ async function postQuery(request: FastifyRequest, reply: FastifyReply, options: 
   } finally {
     response.off('close', onClose);
   }
-}
-
-/** Routes by which an operator lists and lifts quarantines, with a token of `skein token` for an administrator of the tenant. */
-function quarantineRoutes(app: DocumentedApp, options: HttpOptions): void {
-  const onList = allowing(options, 'quarantine.list');
-  app.get('/api/quarantine', { schema: LIST_QUARANTINE, onRequest: onList }, (request) => ({
-    quarantine: options.queries.quarantined(callerOf(request)).map((kill): QuarantineEntry => ({
-      id: kill.id,
-      user_id: kill.principal,
-      username: kill.username,
-      fingerprint: kill.fingerprint,
-      sql: kill.sql,
-      reason: kill.reason,
-      killed_at: new Date(kill.killedAtMs).toISOString(),
-      until: new Date(kill.untilMs).toISOString(),
-    })),
-  }));
-  const onLift = {
-    schema: LIFT_QUARANTINE,
-    attachValidation: true,
-    onRequest: allowing(options, 'quarantine.lift'),
-    bodyLimit: UNREAD_BODY_BYTES_MAX,
-  };
-  app.delete('/api/quarantine/:id', onLift, async (request, reply) => {
-    const { id } = request.params;
-    if (!(await options.queries.lift(callerOf(request), id))) {
-      throw new SkeinError('NOT_FOUND', `no statement is quarantined as ${id.slice(0, 64)}`);
-    }
-    return reply.code(204).send();
-  });
 }
 
 const bodyOf = ({ body }: FastifyRequest): Buffer => (Buffer.isBuffer(body) ? body : Buffer.alloc(0));

@@ -14,6 +14,7 @@ import {
   ref,
   Status,
   TableList,
+  Whoami,
 } from './api-types.ts';
 import { byId, errors, json } from './operation-parts.ts';
 import { UUID } from '../../profile/schema-parts.ts';
@@ -366,4 +367,10 @@ export const OPENAPI = {
   summary: 'This document',
   security: [],
   response: { 200: json(Type.Object({}), 'OpenAPI 3.1') },
+};
+
+export const WHOAMI = {
+  operationId: 'whoami',
+  summary: 'The principal of the token, and what it may do',
+  response: { 200: json(Whoami, 'The principal'), ...errors([]) },
 };

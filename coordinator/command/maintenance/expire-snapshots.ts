@@ -1,8 +1,8 @@
 import { expiredFiles, expiredSnapshots, expiryChange, expiryDefaults } from '#shared/iceberg/expired-snapshots.ts';
+import { NONE_REMOVED, addRemoved, removeOwnFiles, type RemovedFiles } from '#shared/iceberg/own-files.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
-import { removeFiles } from '#shared/storage/files-stayed.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
-import { loadForWrite, loadWithFiles } from '../../catalog-client/write-catalog.ts';
+import { loadForWrite, loadOwnFiles } from '../../catalog-client/write-catalog.ts';
 import type { TableName } from '../../binding/table-source.ts';
 import { callersTables } from '../../session/callers-tables.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
@@ -33,14 +33,12 @@ export const expireSnapshots: Procedure = {
         return expiryChange(now, found);
       });
     }
-    const { deleted, stayed } =
-      found.snapshotIds.length === 0
-        ? { deleted: 0, stayed: 0 }
-        : await removeUnreachable(context, { table, base, found, dryRun });
+    const removed =
+      found.snapshotIds.length === 0 ? NONE_REMOVED : await removeUnreachable(context, { table, base, found, dryRun });
     return [
       ['expired_snapshots_count', found.snapshotIds.length],
       ['expired_refs_count', found.refs.length],
-      ...deletedFiles(deleted, stayed),
+      ...deletedFiles(removed),
     ];
   },
 };
@@ -54,29 +52,26 @@ type Removal = {
 };
 
 /**
- * Removes the files that only expired snapshots reach, of the table as it stands now: what was committed meanwhile is kept. @returns how
- * many went, and how many could not be deleted
+ * Removes the files that only expired snapshots reach, of the table as it stands now: what was committed meanwhile is kept, and files in
+ * folders that are not the table's.
  */
 async function removeUnreachable(
   context: CommandContext,
   { table, base, found, dryRun }: Removal,
-): Promise<{ readonly deleted: number; readonly stayed: number }> {
+): Promise<RemovedFiles> {
   const { catalog, caller, signal, log } = context;
-  const loaded = await loadWithFiles(context, callersTables(catalog, caller), { name: table, signal });
-  const { metadata, allowedRoots, credential } = loaded;
-  const none = { deleted: 0, stayed: 0 };
-  if (!dryRun && found.snapshotIds.some((id) => metadata.snapshots.has(id))) return none;
+  const loaded = await loadOwnFiles(context, callersTables(catalog, caller), { name: table, signal });
+  const { metadata, allowedRoots, credential, own } = loaded;
+  if (!dryRun && found.snapshotIds.some((id) => metadata.snapshots.has(id))) return NONE_REMOVED;
   const files = expiredFiles(base, metadata, found.snapshotIds);
-  if (files === null) return none;
+  if (files === null) return NONE_REMOVED;
   const request = { ...files, allowedRoots, credential };
   const tableName = [table.catalog, ...table.namespace, table.table].join('.');
   const storage = openStorage(metadata.location, credential, statementUse(catalog, caller.claims.tenant, { signal }));
-  const pause = (): void => signal.throwIfAborted();
-  let count = 0;
-  let stayed = 0;
+  const removal = { ...own, log, table: tableName, pause: (): void => signal.throwIfAborted(), dryRun };
+  let removed = NONE_REMOVED;
   for await (const paths of context.files.unreachable(request, { tableName, signal })) {
-    count += paths.length;
-    if (!dryRun) stayed += await removeFiles(storage, paths, { log, table: tableName, pause });
+    removed = addRemoved(removed, await removeOwnFiles({ open: () => Promise.resolve(storage) }, paths, removal));
   }
-  return { deleted: count - stayed, stayed };
+  return removed;
 }

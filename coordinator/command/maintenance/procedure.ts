@@ -1,3 +1,4 @@
+import type { RemovedFiles } from '#shared/iceberg/own-files.ts';
 import type { TableName } from '../../binding/table-source.ts';
 import type { LiteralClause } from '../clause/literal.ts';
 import type { TextSpan } from '../../statement/statement.ts';
@@ -7,10 +8,11 @@ import type { Outcome } from '../../operation/outcome.ts';
 /** A metric of what a procedure did, or would do. */
 export type Metric = readonly [name: string, value: number | bigint | null];
 
-/** The outcome of a deletion of files. Each of those that stayed is in the log. */
-export const deletedFiles = (deleted: number, stayed: number): readonly Metric[] => [
+/** The outcome of a deletion of files. Each of those that stayed is in the log; those elsewhere are not the table's own. */
+export const deletedFiles = ({ deleted, stayed, elsewhere }: RemovedFiles): readonly Metric[] => [
   ['deleted_files_count', deleted],
   ...(stayed === 0 ? [] : ([['not_deleted_files_count', stayed]] as const)),
+  ...(elsewhere === 0 ? [] : ([['files_elsewhere_count', elsewhere]] as const)),
 ];
 
 /** The values that a procedure was called with, by the names of its parameters. */

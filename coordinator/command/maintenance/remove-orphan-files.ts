@@ -1,12 +1,12 @@
 import { SkeinError } from '#shared/error.ts';
 import { withinRoots } from '#shared/iceberg/allowed-roots.ts';
 import { tooComplex } from '#shared/iceberg/decode-limits.ts';
+import { addRemoved, NONE_REMOVED, removeOwnFiles } from '#shared/iceberg/own-files.ts';
 import { dataFolder, metadataFolder } from '#shared/iceberg/table-folders.ts';
 import { fileName, isWithin, normalizeLocation, withoutTrailingSlash } from '#shared/storage/location.ts';
-import { removeFiles } from '#shared/storage/files-stayed.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Storage } from '#shared/storage/storage.ts';
-import { loadWithFiles } from '../../catalog-client/write-catalog.ts';
+import { loadOwnFiles } from '../../catalog-client/write-catalog.ts';
 import type { TableName } from '../../binding/table-source.ts';
 import { callersTables } from '../../session/callers-tables.ts';
 import { requireCollectable } from './collectable.ts';
@@ -44,14 +44,14 @@ export const removeOrphanFiles: Procedure = {
       throw new SkeinError('INVALID_ARGUMENT', message, { position: at });
     }
     const olderThanMs = Date.now() - retentionMs;
-    const load = () => loadWithFiles(context, callersTables(catalog, caller), { name, signal });
+    const load = () => loadOwnFiles(context, callersTables(catalog, caller), { name, signal });
     const begun = await load();
     requireCollectable(begun.metadata, position);
     const { location, tableUuid } = begun.metadata;
     const storage = openStorage(location, begun.credential, statementUse(catalog, caller.claims.tenant, { signal }));
     const { files: found, isOld } = await listFiles(storage, begun, { olderThanMs, signal });
     const openWrites = [...(await context.openWrites())];
-    const { metadata, allowedRoots, credential } = await load();
+    const { metadata, allowedRoots, credential, own } = await load();
     if (metadata.tableUuid !== tableUuid) throw new SkeinError('COMMIT_CONFLICT', 'the table was made anew meanwhile');
     const named = new Set(metadata.otherFiles.map(fileName));
     const isOthers = foldersOfOthers(found, metadata);
@@ -64,22 +64,21 @@ export const removeOrphanFiles: Procedure = {
     const table = { tableUuid, formatVersion, location, fields, specs, defaultSpecId, snapshots };
     const call = { tableName: printName(name), signal };
     const request = { table, allowedRoots, credential, candidates };
-    let count = 0;
-    let stayed = 0;
+    const open = (): Promise<Storage> => Promise.resolve(storage);
+    const removal = { ...own, log: context.log, table: call.tableName, pause: () => signal.throwIfAborted(), dryRun };
+    let removed = NONE_REMOVED;
     for await (const orphans of context.files.orphans(request, call)) {
       const old = isOld === undefined ? await olderThan(storage, orphans, olderThanMs) : orphans.filter(isOld);
-      const removed = old.filter((file) => !openWrites.some((writeId) => file.includes(writeId)));
-      count += removed.length;
-      const removal = { log: context.log, table: call.tableName, pause: () => signal.throwIfAborted() };
-      if (!dryRun) stayed += await removeFiles(storage, removed, removal);
+      const left = old.filter((file) => !openWrites.some((writeId) => file.includes(writeId)));
+      removed = addRemoved(removed, await removeOwnFiles({ open }, left, removal));
     }
-    return [['scanned_files_count', found.length], ...deletedFiles(count - stayed, stayed)];
+    return [['scanned_files_count', found.length], ...deletedFiles(removed)];
   },
 };
 
 const printName = ({ catalog, namespace, table }: TableName): string => [catalog, ...namespace, table].join('.');
 
-type Loaded = Awaited<ReturnType<typeof loadWithFiles>>;
+type Loaded = Awaited<ReturnType<typeof loadOwnFiles>>;
 
 type Found = {
   readonly files: readonly string[];

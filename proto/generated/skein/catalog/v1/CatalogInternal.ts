@@ -40,6 +40,8 @@ import type { EndUploadReplyInput as _skein_catalog_v1_EndUploadReplyInput, EndU
 import type { EndUploadRequestInput as _skein_catalog_v1_EndUploadRequestInput, EndUploadRequest as _skein_catalog_v1_EndUploadRequest } from '../../../skein/catalog/v1/EndUploadRequest.ts';
 import type { EpochListInput as _skein_catalog_v1_EpochListInput, EpochList as _skein_catalog_v1_EpochList } from '../../../skein/catalog/v1/EpochList.ts';
 import type { ExportAuditLogRequestInput as _skein_catalog_v1_ExportAuditLogRequestInput, ExportAuditLogRequest as _skein_catalog_v1_ExportAuditLogRequest } from '../../../skein/catalog/v1/ExportAuditLogRequest.ts';
+import type { FindFoldersReplyInput as _skein_catalog_v1_FindFoldersReplyInput, FindFoldersReply as _skein_catalog_v1_FindFoldersReply } from '../../../skein/catalog/v1/FindFoldersReply.ts';
+import type { FindFoldersRequestInput as _skein_catalog_v1_FindFoldersRequestInput, FindFoldersRequest as _skein_catalog_v1_FindFoldersRequest } from '../../../skein/catalog/v1/FindFoldersRequest.ts';
 import type { FindLoadsReplyInput as _skein_catalog_v1_FindLoadsReplyInput, FindLoadsReply as _skein_catalog_v1_FindLoadsReply } from '../../../skein/catalog/v1/FindLoadsReply.ts';
 import type { FindLoadsRequestInput as _skein_catalog_v1_FindLoadsRequestInput, FindLoadsRequest as _skein_catalog_v1_FindLoadsRequest } from '../../../skein/catalog/v1/FindLoadsRequest.ts';
 import type { FindUploadRequestInput as _skein_catalog_v1_FindUploadRequestInput, FindUploadRequest as _skein_catalog_v1_FindUploadRequest } from '../../../skein/catalog/v1/FindUploadRequest.ts';
@@ -66,6 +68,8 @@ import type { MintTokenRequestInput as _skein_catalog_v1_MintTokenRequestInput, 
 import type { NameListInput as _skein_catalog_v1_NameListInput, NameList as _skein_catalog_v1_NameList } from '../../../skein/catalog/v1/NameList.ts';
 import type { NamespaceListInput as _skein_catalog_v1_NamespaceListInput, NamespaceList as _skein_catalog_v1_NamespaceList } from '../../../skein/catalog/v1/NamespaceList.ts';
 import type { OpenStageRequestInput as _skein_catalog_v1_OpenStageRequestInput, OpenStageRequest as _skein_catalog_v1_OpenStageRequest } from '../../../skein/catalog/v1/OpenStageRequest.ts';
+import type { PolicyStatementReplyInput as _skein_catalog_v1_PolicyStatementReplyInput, PolicyStatementReply as _skein_catalog_v1_PolicyStatementReply } from '../../../skein/catalog/v1/PolicyStatementReply.ts';
+import type { PolicyStatementRequestInput as _skein_catalog_v1_PolicyStatementRequestInput, PolicyStatementRequest as _skein_catalog_v1_PolicyStatementRequest } from '../../../skein/catalog/v1/PolicyStatementRequest.ts';
 import type { PrincipalStatementReplyInput as _skein_catalog_v1_PrincipalStatementReplyInput, PrincipalStatementReply as _skein_catalog_v1_PrincipalStatementReply } from '../../../skein/catalog/v1/PrincipalStatementReply.ts';
 import type { PrincipalStatementRequestInput as _skein_catalog_v1_PrincipalStatementRequestInput, PrincipalStatementRequest as _skein_catalog_v1_PrincipalStatementRequest } from '../../../skein/catalog/v1/PrincipalStatementRequest.ts';
 import type { RelationListInput as _skein_catalog_v1_RelationListInput, RelationList as _skein_catalog_v1_RelationList } from '../../../skein/catalog/v1/RelationList.ts';
@@ -246,6 +250,15 @@ export interface CatalogInternalClient extends grpc.Client {
   exportAuditLog(argument: _skein_catalog_v1_ExportAuditLogRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_AuditPage>): grpc.ClientUnaryCall;
   exportAuditLog(argument: _skein_catalog_v1_ExportAuditLogRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AuditPage>): grpc.ClientUnaryCall;
   exportAuditLog(argument: _skein_catalog_v1_ExportAuditLogRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_AuditPage>): grpc.ClientUnaryCall;
+  
+  FindFolders(argument: _skein_catalog_v1_FindFoldersRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_FindFoldersReply>): grpc.ClientUnaryCall;
+  FindFolders(argument: _skein_catalog_v1_FindFoldersRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_FindFoldersReply>): grpc.ClientUnaryCall;
+  FindFolders(argument: _skein_catalog_v1_FindFoldersRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_FindFoldersReply>): grpc.ClientUnaryCall;
+  FindFolders(argument: _skein_catalog_v1_FindFoldersRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_FindFoldersReply>): grpc.ClientUnaryCall;
+  findFolders(argument: _skein_catalog_v1_FindFoldersRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_FindFoldersReply>): grpc.ClientUnaryCall;
+  findFolders(argument: _skein_catalog_v1_FindFoldersRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_FindFoldersReply>): grpc.ClientUnaryCall;
+  findFolders(argument: _skein_catalog_v1_FindFoldersRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_FindFoldersReply>): grpc.ClientUnaryCall;
+  findFolders(argument: _skein_catalog_v1_FindFoldersRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_FindFoldersReply>): grpc.ClientUnaryCall;
   
   FindLoads(argument: _skein_catalog_v1_FindLoadsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_FindLoadsReply>): grpc.ClientUnaryCall;
   FindLoads(argument: _skein_catalog_v1_FindLoadsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_FindLoadsReply>): grpc.ClientUnaryCall;
@@ -432,6 +445,15 @@ export interface CatalogInternalClient extends grpc.Client {
   runOperation(argument: _skein_catalog_v1_RunOperationRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RunOperationReply>): grpc.ClientUnaryCall;
   runOperation(argument: _skein_catalog_v1_RunOperationRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_RunOperationReply>): grpc.ClientUnaryCall;
   
+  RunPolicyStatement(argument: _skein_catalog_v1_PolicyStatementRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PolicyStatementReply>): grpc.ClientUnaryCall;
+  RunPolicyStatement(argument: _skein_catalog_v1_PolicyStatementRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_PolicyStatementReply>): grpc.ClientUnaryCall;
+  RunPolicyStatement(argument: _skein_catalog_v1_PolicyStatementRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PolicyStatementReply>): grpc.ClientUnaryCall;
+  RunPolicyStatement(argument: _skein_catalog_v1_PolicyStatementRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_PolicyStatementReply>): grpc.ClientUnaryCall;
+  runPolicyStatement(argument: _skein_catalog_v1_PolicyStatementRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PolicyStatementReply>): grpc.ClientUnaryCall;
+  runPolicyStatement(argument: _skein_catalog_v1_PolicyStatementRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_PolicyStatementReply>): grpc.ClientUnaryCall;
+  runPolicyStatement(argument: _skein_catalog_v1_PolicyStatementRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PolicyStatementReply>): grpc.ClientUnaryCall;
+  runPolicyStatement(argument: _skein_catalog_v1_PolicyStatementRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_PolicyStatementReply>): grpc.ClientUnaryCall;
+  
   RunPrincipalStatement(argument: _skein_catalog_v1_PrincipalStatementRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PrincipalStatementReply>): grpc.ClientUnaryCall;
   RunPrincipalStatement(argument: _skein_catalog_v1_PrincipalStatementRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_PrincipalStatementReply>): grpc.ClientUnaryCall;
   RunPrincipalStatement(argument: _skein_catalog_v1_PrincipalStatementRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PrincipalStatementReply>): grpc.ClientUnaryCall;
@@ -512,6 +534,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   ExportAuditLog: grpc.handleUnaryCall<_skein_catalog_v1_ExportAuditLogRequest, _skein_catalog_v1_AuditPageInput>;
   
+  FindFolders: grpc.handleUnaryCall<_skein_catalog_v1_FindFoldersRequest, _skein_catalog_v1_FindFoldersReplyInput>;
+  
   FindLoads: grpc.handleUnaryCall<_skein_catalog_v1_FindLoadsRequest, _skein_catalog_v1_FindLoadsReplyInput>;
   
   FindUpload: grpc.handleUnaryCall<_skein_catalog_v1_FindUploadRequest, _skein_catalog_v1_StageUploadInput>;
@@ -554,6 +578,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   RunOperation: grpc.handleUnaryCall<_skein_catalog_v1_RunOperationRequest, _skein_catalog_v1_RunOperationReplyInput>;
   
+  RunPolicyStatement: grpc.handleUnaryCall<_skein_catalog_v1_PolicyStatementRequest, _skein_catalog_v1_PolicyStatementReplyInput>;
+  
   RunPrincipalStatement: grpc.handleUnaryCall<_skein_catalog_v1_PrincipalStatementRequest, _skein_catalog_v1_PrincipalStatementReplyInput>;
   
   SignIn: grpc.handleUnaryCall<_skein_catalog_v1_SignInRequest, _skein_catalog_v1_SignInReplyInput>;
@@ -585,6 +611,7 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   DropTenant: MethodDefinition<_skein_catalog_v1_DropTenantRequestInput, _skein_catalog_v1_DropTenantReplyInput, _skein_catalog_v1_DropTenantRequest, _skein_catalog_v1_DropTenantReply>
   EndUpload: MethodDefinition<_skein_catalog_v1_EndUploadRequestInput, _skein_catalog_v1_EndUploadReplyInput, _skein_catalog_v1_EndUploadRequest, _skein_catalog_v1_EndUploadReply>
   ExportAuditLog: MethodDefinition<_skein_catalog_v1_ExportAuditLogRequestInput, _skein_catalog_v1_AuditPageInput, _skein_catalog_v1_ExportAuditLogRequest, _skein_catalog_v1_AuditPage>
+  FindFolders: MethodDefinition<_skein_catalog_v1_FindFoldersRequestInput, _skein_catalog_v1_FindFoldersReplyInput, _skein_catalog_v1_FindFoldersRequest, _skein_catalog_v1_FindFoldersReply>
   FindLoads: MethodDefinition<_skein_catalog_v1_FindLoadsRequestInput, _skein_catalog_v1_FindLoadsReplyInput, _skein_catalog_v1_FindLoadsRequest, _skein_catalog_v1_FindLoadsReply>
   FindUpload: MethodDefinition<_skein_catalog_v1_FindUploadRequestInput, _skein_catalog_v1_StageUploadInput, _skein_catalog_v1_FindUploadRequest, _skein_catalog_v1_StageUpload>
   GetMoment: MethodDefinition<_skein_catalog_v1_GetMomentRequestInput, _skein_catalog_v1_GetMomentReplyInput, _skein_catalog_v1_GetMomentRequest, _skein_catalog_v1_GetMomentReply>
@@ -606,6 +633,7 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   RetryJobs: MethodDefinition<_skein_catalog_v1_RetryJobsRequestInput, _skein_catalog_v1_RetryJobsReplyInput, _skein_catalog_v1_RetryJobsRequest, _skein_catalog_v1_RetryJobsReply>
   RotateClient: MethodDefinition<_skein_catalog_v1_RotateClientRequestInput, _skein_catalog_v1_ClientSecretInput, _skein_catalog_v1_RotateClientRequest, _skein_catalog_v1_ClientSecret>
   RunOperation: MethodDefinition<_skein_catalog_v1_RunOperationRequestInput, _skein_catalog_v1_RunOperationReplyInput, _skein_catalog_v1_RunOperationRequest, _skein_catalog_v1_RunOperationReply>
+  RunPolicyStatement: MethodDefinition<_skein_catalog_v1_PolicyStatementRequestInput, _skein_catalog_v1_PolicyStatementReplyInput, _skein_catalog_v1_PolicyStatementRequest, _skein_catalog_v1_PolicyStatementReply>
   RunPrincipalStatement: MethodDefinition<_skein_catalog_v1_PrincipalStatementRequestInput, _skein_catalog_v1_PrincipalStatementReplyInput, _skein_catalog_v1_PrincipalStatementRequest, _skein_catalog_v1_PrincipalStatementReply>
   SignIn: MethodDefinition<_skein_catalog_v1_SignInRequestInput, _skein_catalog_v1_SignInReplyInput, _skein_catalog_v1_SignInRequest, _skein_catalog_v1_SignInReply>
   StageTable: MethodDefinition<_skein_catalog_v1_StageTableRequestInput, _skein_catalog_v1_LoadedTableInput, _skein_catalog_v1_StageTableRequest, _skein_catalog_v1_LoadedTable>

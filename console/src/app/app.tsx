@@ -1,0 +1,79 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState, type ReactNode } from 'react';
+import { Link, Redirect, Route, Router, Switch, useLocation } from 'wouter';
+import { AskPage } from '../ask/ask-page.tsx';
+import { call, SIGNED_OUT } from '../api/call.ts';
+import { useWhoami } from '../api/whoami.ts';
+import { SignIn } from '../sign-in/sign-in.tsx';
+
+const PAGES = [['/ask', 'Ask']] as const;
+
+/** The console: who is not signed in sees the form, over whatever is open, so that no text is lost. */
+export function App(): ReactNode {
+  const { data: me, isPending, error } = useWhoami();
+  const client = useQueryClient();
+  const [isOut, setOut] = useState(false);
+  useEffect(() => {
+    const onOut = (): void => setOut(true);
+    addEventListener(SIGNED_OUT, onOut);
+    return () => removeEventListener(SIGNED_OUT, onOut);
+  }, []);
+  const onSignedIn = (): void => {
+    setOut(false);
+    void client.invalidateQueries();
+  };
+  if (isPending)
+    return (
+      <p role="status" className="quiet center">
+        Loading …
+      </p>
+    );
+  if (me === undefined) {
+    return <SignIn onSignedIn={onSignedIn} problem={error?.status === 401 ? undefined : error?.message} />;
+  }
+  return (
+    <Router base="/console">
+      {isOut ? (
+        <SignIn onSignedIn={onSignedIn} problem="The session has ended. Sign in again: nothing you wrote is lost." />
+      ) : null}
+      <Header name={me.username} tenant={me.tenant} onSignedOut={() => client.clear()} />
+      <main>
+        <Switch>
+          <Route path="/ask" component={AskPage} />
+          <Route>
+            <Redirect to="/ask" replace />
+          </Route>
+        </Switch>
+      </main>
+    </Router>
+  );
+}
+
+type HeaderProps = { readonly name: string; readonly tenant: string; readonly onSignedOut: () => void };
+
+function Header({ name, tenant, onSignedOut }: HeaderProps): ReactNode {
+  const [location] = useLocation();
+  const signOut = async (): Promise<void> => {
+    await call('/api/console/session', { method: 'DELETE' });
+    onSignedOut();
+    globalThis.location.assign('/console/');
+  };
+  return (
+    <header className="bar">
+      <span className="brand">Skein</span>
+      <nav aria-label="Pages">
+        {PAGES.map(([path, title]) => (
+          <Link key={path} href={path} aria-current={location.startsWith(path) ? 'page' : undefined}>
+            {title}
+          </Link>
+        ))}
+      </nav>
+      <span className="quiet">
+        {name} · {tenant}
+      </span>
+      <button type="button" onClick={() => void signOut()}>
+        Sign out
+      </button>
+    </header>
+  );
+}

@@ -1,0 +1,43 @@
+import { isLoopback } from '#shared/config/loopback.ts';
+
+/** The header that only our own page can send: a form or a link of another site has no way to. */
+export const CONSOLE_HEADER = 'x-skein-console';
+
+/** How a request says from where it comes. */
+export type Arrival = {
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+  /** It came over TLS, or the public address says so. */
+  readonly isSecure: boolean;
+};
+
+/** Whether a name that a browser was given leads to this coordinator and to nobody else: loopback, or the host of `coordinator.url`. */
+export function isOwnHost(host: string | undefined, publicUrl: string): boolean {
+  if (host === undefined) return false;
+  const name = hostName(host);
+  if (name === undefined) return false;
+  if (name === 'localhost' || isLoopback(name)) return true;
+  return isPublic(host, publicUrl);
+}
+
+/** Whether the host is that of `coordinator.url`, which has to be https. */
+export function isPublic(host: string, publicUrl: string): boolean {
+  if (publicUrl === '' || !URL.canParse(publicUrl)) return false;
+  const { protocol, host: own } = new URL(publicUrl);
+  return protocol === 'https:' && own === host.toLowerCase();
+}
+
+/**
+ * Whether a request of a page is one of ours. Another site's page that a browser was led to by a name of its own (DNS rebinding) has
+ * another Host, one that sends to us has another Origin.
+ */
+export function isOwnPage({ host, origin, isSecure }: Arrival, publicUrl: string): boolean {
+  if (!isOwnHost(host, publicUrl)) return false;
+  return origin === undefined || origin.toLowerCase() === `${isSecure ? 'https' : 'http'}://${host?.toLowerCase()}`;
+}
+
+function hostName(host: string): string | undefined {
+  if (!URL.canParse(`http://${host}`)) return undefined;
+  const { hostname, username } = new URL(`http://${host}`);
+  return username === '' ? hostname.replace(/^\[|\]$/g, '') : undefined;
+}

@@ -1,0 +1,10 @@
+// Original file: catalog.proto
+
+
+export interface FindFoldersReplyInput {
+  readonly folders?: readonly (string)[];
+}
+
+export interface FindFoldersReply {
+  readonly folders: readonly (string)[];
+}

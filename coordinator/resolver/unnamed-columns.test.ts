@@ -33,7 +33,7 @@ test.each([
     'SELECT sum(a) OVER (ORDER BY (SELECT a FROM t)), (SELECT a FROM t) x FROM t',
     ['sum(a) OVER (ORDER BY (SELECT a FROM t))'],
   ],
-  // What needs no name: an alias, a plain column, a text without names, many columns at once.
+  // No name is needed for an alias, a plain column, a text without names, many columns at once.
   ['SELECT (SELECT a FROM t) AS x, s.t.a, a + 1, x: (SELECT a FROM t) FROM s.t', []],
   ['SELECT COLUMNS(*) + (SELECT a FROM t), unnest(ARRAY (SELECT a FROM t)) FROM t', []],
   ['SELECT a FROM t WHERE a IN (SELECT b FROM t) ORDER BY (SELECT a FROM t)', []],

@@ -87,7 +87,7 @@ async function answersOf(
   ];
 }
 
-/** What each call should give; null where that depends on the order of rows, or the call fails. */
+/** The right answer of each call; null where that depends on the order of rows, or the call fails. */
 async function truths(asked: readonly ServedCall[], form: CallForm, frame: WindowFrame) {
   // DISTINCT takes no order but that of its argument, so its calls are judged in their plain form.
   const judged = form === 'distinct' ? 'plain' : form;

@@ -209,6 +209,10 @@ export type Tables = PrincipalTables &
       location: string;
       owner_id: string;
       catalog_id: string;
+      /** A client has a key until then. */
+      keys_until: Generated<Date | null>;
+      /** The `table-uuid` of a table that is gone; null = the owner has the folder. */
+      former_uuid: Generated<string | null>;
     };
     /** Dropped tables that can be restored, or whose files are still to be deleted. */
     dropped_table: {

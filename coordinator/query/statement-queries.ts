@@ -7,13 +7,22 @@ import type { Place } from '../workload/admission.ts';
 import type { ExplainFormat, ExplainOptions } from '../operation/explain-options.ts';
 import type { Description } from '../operation/description.ts';
 import type { PlannedRows } from '../operation/planned-rows.ts';
-import type { PlannedLoad, Queries, ReturnedFiles, Returning, TextRows } from '../operation/queries.ts';
+import type {
+  PlannedLoad,
+  Queries,
+  ReturnedFiles,
+  Returning,
+  StatementReading,
+  TextRows,
+} from '../operation/queries.ts';
 import type { Outcome } from '../operation/outcome.ts';
 import type { QueryColumn } from '../session/prepared-statement.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
 import type { StatementShape } from '../quarantine/quarantine.ts';
 import { statementShape } from '../quarantine/statement-shape.ts';
 import { walkPlan } from '../plan/plan-tree.ts';
+import { namesAddress } from '../statement/names-address.ts';
+import { SEEN, type TableReading } from '../resolver/bind-tables.ts';
 import { stillReadable } from '../resolver/still-readable.ts';
 import { plannedFiles, planScans } from '../scheduler/plan-scans.ts';
 import type { TextSpan } from '../statement/statement.ts';
@@ -99,11 +108,21 @@ export class StatementQueries implements Queries {
 
   async hasRows(sql: string): Promise<boolean> {
     const query = { text: sql, offset: 0 };
-    return (await this.#values(query, wholeText(query), { context: await this.#context(), place: null })).length > 0;
+    const rows = new BoundedValues();
+    const at = { context: await this.#context(), place: null, rows };
+    const { bytesScanned, fragments } = await this.#texts(query, wholeText(query), at, 'raw');
+    this.#forValues.bytesScanned += bytesScanned;
+    this.#forValues.fragments += fragments;
+    return rows.values.length > 0;
   }
 
-  async texts(query: TextSpan, text: DerivedText, rows: TextRows): Promise<Omit<Outcome, 'rowsProduced'>> {
-    return this.#texts(query, text, { context: await this.#context(), place: null, rows });
+  async texts(
+    query: TextSpan,
+    text: DerivedText,
+    rows: TextRows,
+    reading?: StatementReading,
+  ): Promise<Omit<Outcome, 'rowsProduced'>> {
+    return this.#texts(query, text, { context: await this.#context(), place: null, rows }, reading);
   }
 
   forget(): void {
@@ -145,8 +164,8 @@ export class StatementQueries implements Queries {
     };
   }
 
-  async planWrite(query: TextSpan, text: DerivedText): Promise<PlannedRows> {
-    const planned = await this.#planFiles(query, text);
+  async planWrite(query: TextSpan, text: DerivedText, reading?: StatementReading): Promise<PlannedRows> {
+    const planned = await this.#planFiles(query, text, reading);
     return {
       ...planned,
       into: async ({ sink, sql }) => {
@@ -168,13 +187,19 @@ export class StatementQueries implements Queries {
     };
   }
 
-  async #planFiles(query: TextSpan, text: DerivedText): Promise<PlannedRows<WrittenFiles, FilesDestination>> {
+  async #planFiles(
+    query: TextSpan,
+    text: DerivedText,
+    reading?: StatementReading,
+  ): Promise<PlannedRows<WrittenFiles, FilesDestination>> {
     const shape = this.#admittedShape(query);
     const context = await this.#context();
     const prepare = async (place: Place | null): Promise<PreparedQuery> => {
       // A text that was made of a VALUES list has no PIVOT.
       const found =
-        text.text === query.text ? this.#prepare(query, context, { place }) : this.#plan(query, text, context);
+        text.text === query.text
+          ? this.#prepare(query, context, { place })
+          : this.#plan(query, text, context, { reading });
       read = narrowToScope(await found, this.#parts.scope);
       return read;
     };
@@ -209,7 +234,7 @@ export class StatementQueries implements Queries {
 
   async files(query: TextSpan, text: DerivedText): Promise<readonly ScanFile[]> {
     const { services, request, active } = this.#parts;
-    const { plan, scans } = await this.#plan(query, text, await this.#context());
+    const { plan, scans } = await this.#plan(query, text, await this.#context(), { reading: 'raw' });
     const binding = onlyTable(scans, query);
     // The optimiser has found that no row is wanted.
     if (plan !== null && ![...walkPlan(plan)].some(({ kind }) => kind === 'scan')) return [];
@@ -223,7 +248,7 @@ export class StatementQueries implements Queries {
   async returning(query: TextSpan, text: DerivedText, of: ReturnedFiles): Promise<Returning> {
     const shape = this.#admittedShape(query);
     const context = await this.#context();
-    const planned = await this.#plan(query, text, context);
+    const planned = await this.#plan(query, text, context, { reading: 'raw' });
     const { request, tag } = this.#parts;
     request.sink.planned({ kind: 'rows', tag, columns: planned.columns, timeZone: context.timeZone });
     const run = { ...this.#parts, query: planned, context, shape };
@@ -243,10 +268,11 @@ export class StatementQueries implements Queries {
     query: TextSpan,
     options: ExplainOptions,
     text: DerivedText = wholeText(query),
+    reading?: StatementReading,
   ): Promise<readonly string[]> {
     const context = await this.#context();
     const isQuery = text.text === query.text;
-    const prepared = await (isQuery ? this.#prepare(query, context) : this.#plan(query, text, context));
+    const prepared = await (isQuery ? this.#prepare(query, context) : this.#plan(query, text, context, { reading }));
     return explainQuery(prepared, context, this.#parts, options);
   }
 
@@ -298,7 +324,7 @@ export class StatementQueries implements Queries {
 
   async #inParts(query: TextSpan): Promise<PartsOf> {
     const at = { shape: this.#admittedShape(query), context: await this.#context() };
-    const plan: PartsOf['plan'] = (of, text) => this.#plan(of, text, at.context);
+    const plan: PartsOf['plan'] = (of, text) => this.#plan(of, text, at.context, { reading: 'raw' });
     return { ...this.#parts, ...at, plan };
   }
 
@@ -314,7 +340,7 @@ export class StatementQueries implements Queries {
     { place = null, mayShare = false }: { readonly place?: Place | null; readonly mayShare?: boolean } = {},
   ): Promise<PreparedQuery> {
     const filled = await fillPivots(query, (values) => this.#values(query, values, { context, place }));
-    return this.#plan(query, filled, context, mayShare);
+    return this.#plan(query, filled, context, { mayShare });
   }
 
   /**
@@ -342,15 +368,21 @@ export class StatementQueries implements Queries {
   }
 
   /** Runs a query of one text column for the statement itself. */
-  async #texts(query: TextSpan, text: DerivedText, { context, place, rows }: TextsRun): Promise<QueryOutcome> {
+  async #texts(
+    query: TextSpan,
+    text: DerivedText,
+    { context, place, rows }: TextsRun,
+    reading?: StatementReading,
+  ): Promise<QueryOutcome> {
     const { active } = this.#parts;
     const shape = this.#admittedShape(query);
-    const prepared = await this.#plan(query, text, context);
+    const plan = (): Promise<PreparedQuery> => this.#plan(query, text, context, { reading });
+    const prepared = await plan();
     return this.#execute({
       ...this.#execution(prepared, context),
       place,
-      renew: () => this.#renewed(prepared, () => this.#plan(query, text, context)),
-      planAlone: () => this.#plan(query, text, context),
+      renew: () => this.#renewed(prepared, plan),
+      planAlone: plan,
       shape,
       destination: { kind: 'rows', encoding: 'json' },
       onStart: () => rows.start(),
@@ -374,17 +406,27 @@ export class StatementQueries implements Queries {
     query: TextSpan,
     derived: DerivedText,
     context: StatementContext,
-    mayShare = false,
+    {
+      mayShare = false,
+      reading,
+    }: { readonly mayShare?: boolean; readonly reading?: StatementReading | undefined } = {},
   ): Promise<PreparedQuery> {
-    const { services, active, values } = this.#parts;
+    const { services, active, values, request } = this.#parts;
+    const seesPolicies = request.caller.claims.privileges?.includes('MANAGE POLICIES') === true;
     const startMs = active.elapsedMs();
     const places = derived.places(placesIn(query, values));
     const work = (request: PrepareRequest): Promise<PreparedQuery> =>
-      services.compiler.prepareQuery({ ...request, mayShare });
+      services.compiler.prepareQuery({ ...request, mayShare, reading: readingOf(query, reading), seesPolicies });
     const prepared = await prepareDerivedText(this.#parts, query, derived, { context, values: places, work });
     services.metrics.planned(active.elapsedMs() - startMs);
     return prepared;
   }
+}
+
+/** The caller's own text reads no addresses of a table with policies, and then ours does not, either. */
+function readingOf({ text }: TextSpan, reading: StatementReading | undefined): TableReading {
+  if (reading === 'raw') return { kind: 'raw' };
+  return reading === 'addressed' && !namesAddress(text) ? { kind: 'addressed' } : SEEN;
 }
 
 /** `scans`: the tables as they were read; the costs include those of values that the query needed. */

@@ -163,3 +163,32 @@ describe('a writer', () => {
     }
   });
 });
+
+describe('a transaction', () => {
+  const X = `${S}.x`;
+  test('keeps the policies of a table that it changes, takes new ones at once, and does not commit over them', async () => {
+    await done(`CREATE TABLE ${X} (id INT, region VARCHAR)`, `INSERT INTO ${X} VALUES (1, 'eu'), (2, 'asia')`);
+    const count = async (): Promise<Json | undefined> => (await run(`SELECT count(*) FROM ${X}`, 'max')).rows[0]?.[0];
+    for (const ending of ['COMMIT', 'ROLLBACK']) {
+      await run('BEGIN', 'max');
+      expect((await run(`INSERT INTO ${X} VALUES (3, 'us')`, 'max')).rows).toEqual([[1]]);
+      expect(await count()).toBe(ending === 'COMMIT' ? 3 : 1);
+      if (ending === 'COMMIT') await done(`ALTER TABLE ${X} ADD ROW ACCESS POLICY ${S}.own ON (region)`);
+      expect(await count()).toBe(1);
+      const { failure } = await run(ending, 'max');
+      expect(failure).toBe(ending === 'COMMIT' ? '40001 COMMIT_CONFLICT' : 'done');
+      await run('ROLLBACK', 'max');
+    }
+    expect((await run(`SELECT count(*) FROM ${X}`, 'root')).rows).toEqual([[2]]);
+  });
+
+  test('reads mapping tables as they were committed, whatever it has seen or changed of them', async () => {
+    await run('BEGIN', 'max');
+    expect((await run(`SELECT count(*) FROM ${X}`, 'max')).rows).toEqual([[0]]);
+    await done(`INSERT INTO ${S}.m VALUES ('max', 'asia')`);
+    expect((await run(`SELECT count(*) FROM ${X}`, 'max')).rows).toEqual([[1]]);
+    await run('ROLLBACK', 'max');
+    await done(`DELETE FROM ${S}.m WHERE who = 'max' AND region = 'asia'`);
+    expect((await run(`SELECT count(*) FROM ${X}`, 'max')).rows).toEqual([[0]]);
+  });
+});

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { ManifestReader } from '#shared/iceberg/rewrite-manifests.ts';
+import type { ManifestReader } from '#shared/iceberg/write/rewrite-manifests.ts';
 import { dataFolder, metadataFolder } from '#shared/iceberg/table-folders.ts';
 import { appendFiles } from '#shared/iceberg/write/append-files.ts';
 import { commitChanges, isUnknown, SnapshotAttempts, type TableAttempts } from '#shared/iceberg/write/commit-writes.ts';

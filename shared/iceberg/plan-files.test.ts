@@ -5,7 +5,7 @@ import { must } from '#shared/must.ts';
 import { FileNotFound, type FileReader } from '#shared/storage/storage.ts';
 import { writeAvroFile } from './avro/write-container.ts';
 import { LruManifestCache, type ManifestCache } from './manifest-cache.ts';
-import { manifestListSchema, manifestSchema } from './write/manifest-schema.ts';
+import { manifestListSchema, manifestSchema } from './manifest-schema.ts';
 import { limitsApart } from './decode-limits.ts';
 import { countFiles, planFiles } from './plan-files.ts';
 import type { PlanFilesOptions, ScanNumbers } from './planning.ts';

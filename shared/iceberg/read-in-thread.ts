@@ -23,7 +23,7 @@ import {
   type RewriteRequest,
   type Rewritten,
   type SearchRequest,
-} from './rewrite-manifests.ts';
+} from './write/rewrite-manifests.ts';
 import { snapshotManifests } from './snapshot-manifests.ts';
 import { parseTableMetadata } from './table-metadata.ts';
 import { unreachableFiles, type UnreachableRequest } from './unreachable-files.ts';

@@ -35,7 +35,7 @@ import {
   rewriteManifests,
   type Removal,
   type Rewritten,
-} from './rewrite-manifests.ts';
+} from './write/rewrite-manifests.ts';
 import { snapshotManifests } from './snapshot-manifests.ts';
 import { scanColumns, scanFiles, scanNumbers, type ReadingPlace, type ScanRequest } from './scan-request.ts';
 

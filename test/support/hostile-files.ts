@@ -1,5 +1,5 @@
 import { writeAvroFile } from '#shared/iceberg/avro/write-container.ts';
-import { manifestSchema } from '#shared/iceberg/write/manifest-schema.ts';
+import { manifestSchema } from '#shared/iceberg/manifest-schema.ts';
 import { newManifestFile, writeManifestList } from '#test/support/manifest-files.ts';
 import { fileStorage } from '#test/support/file-storage.ts';
 import { SCHEMA, setMain, snapshot } from './catalog-requests.ts';

@@ -12,7 +12,7 @@ import { requireFree } from '../../../store/postgres/folder-claims.ts';
 import { findTableHead, tableExists } from '../../../store/postgres/table-store.ts';
 import { requireNoView } from '../../../store/postgres/view-store.ts';
 import { checkName, namespaceOf } from '../../../metadata/check-name.ts';
-import { largeBody, type Answer, type RestRequest } from '../../operation.ts';
+import { largeBody, type Answer, type RestRequest } from '../../rest-operation.ts';
 import { loadNamedTable } from './load-table.ts';
 import { loadTableAnswer } from './table-answer.ts';
 import { accessToPlace, accessToTable, NO_ACCESS, waysOfRequest, type TableAccess } from '../../table-access.ts';

@@ -4,7 +4,7 @@ import { requireUnprotected } from '../../../commit/protection.ts';
 import { releaseClaims } from '../../../store/postgres/folder-claims.ts';
 import { deleteTable, requireTableHead, tableNotFound } from '../../../store/postgres/table-store.ts';
 import { tableTarget } from '../../request-names.ts';
-import type { Answer, RestRequest } from '../../operation.ts';
+import type { Answer, RestRequest } from '../../rest-operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /**

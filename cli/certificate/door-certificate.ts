@@ -3,8 +3,8 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { X509Certificate } from 'node:crypto';
 import type { Config } from '#shared/config/config-schema.ts';
-import { writeCertificateFile, PRIVATE, PUBLIC } from '../cluster/certificate-file.ts';
-import { issueServerCertificate, makeAuthority, type IssuedCertificate } from '../cluster/make-certificate.ts';
+import { writeCertificateFile, PRIVATE, PUBLIC } from './certificate-file.ts';
+import { issueServerCertificate, makeAuthority, type IssuedCertificate } from './make-certificate.ts';
 
 /** Files of `skein up --tls`; clients are given `ca`. */
 export type DoorFiles = { readonly ca: string; readonly cert: string; readonly key: string };

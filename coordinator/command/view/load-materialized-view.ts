@@ -5,7 +5,7 @@ import { withNamePosition } from '../../operation/with-name-position.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
 import { qualify } from '../../operation/qualify.ts';
 import { printTableName } from '../table/table-place.ts';
-import { loadView } from '../view/view-place.ts';
+import { loadView } from './view-place.ts';
 
 /** @throws as `loadView`, with the place of the name; WRONG_OBJECT_TYPE for a view without rows of its own */
 export async function loadMaterializedView(name: ObjectName, context: CommandContext): Promise<LoadedView> {

@@ -1,7 +1,7 @@
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
-import type { LoadedTable } from '../binding/table-source.ts';
-import type { ObjectName } from '../statement/statement.ts';
-import { printTableName } from './table/table-place.ts';
+import type { LoadedTable } from '../../binding/table-source.ts';
+import type { ObjectName } from '../../statement/statement.ts';
+import { printTableName } from './table-place.ts';
 
 type Taken = Exclude<LoadedTable, { kind: 'missing' }>;
 

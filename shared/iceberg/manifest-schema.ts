@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '#shared/json.ts';
-import { invalid, type IcebergType } from '../type.ts';
+import { invalid, type IcebergType } from './type.ts';
 
 /** Avro schemas of manifest lists and manifests, format versions 2 and 3, under the names that Iceberg's Java library gives them. */
 

@@ -4,7 +4,7 @@ import { literalToJson } from '#shared/iceberg/single-value.ts';
 import type { IcebergType } from '#shared/iceberg/type.ts';
 import { unreachable } from '#shared/must.ts';
 import { floatingPoint, type Json } from '#shared/json.ts';
-import type { LiteralClause } from '../clause/literal.ts';
+import type { LiteralClause } from './literal.ts';
 
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ['true', true],

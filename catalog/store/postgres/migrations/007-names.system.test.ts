@@ -4,8 +4,8 @@ import { defaultConfig } from '#shared/config/config-schema.ts';
 import { migrateSchema } from '#shared/database/own-schema.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { startTestCatalog } from '#test/support/catalog.ts';
-import { connectStore, type Store } from './connect.ts';
-import { CATALOG_SCHEMA } from './migrations.ts';
+import { connectStore, type Store } from '../connect.ts';
+import { CATALOG_SCHEMA } from '../migrations.ts';
 
 const FOLDED = ['catalog.name', 'namespace.path', 'iceberg_table.name', 'iceberg_view.name'].map((one) =>
   one.split('.'),

@@ -1,18 +1,18 @@
 import type { FileReader } from '#shared/storage/storage.ts';
 import { must } from '#shared/must.ts';
 import { keyBounds, locationKey } from '#shared/storage/location.ts';
-import { requireWithin } from './allowed-roots.ts';
-import { compareCodePoints } from './compare-literals.ts';
-import { limitsApart, type DecodeLimits } from './decode-limits.ts';
-import { FILE_PATH_ID } from './delete-index.ts';
-import { LruManifestCache } from './manifest-cache.ts';
-import { columnStats, type DataFile, type ManifestEntry, type ManifestFile } from './manifest.ts';
-import type { PlanTable } from './planning.ts';
-import { readManifest } from './read-manifest.ts';
-import { snapshotManifests } from './snapshot-manifests.ts';
-import { specById } from './table-metadata.ts';
-import { RemovedCounter, type RemovedFiles } from './write/snapshot-summary.ts';
-import { encodeParents, type EncodedManifest, type ManifestTarget } from './write/write-manifest.ts';
+import { requireWithin } from '../allowed-roots.ts';
+import { compareCodePoints } from '../compare-literals.ts';
+import { limitsApart, type DecodeLimits } from '../decode-limits.ts';
+import { FILE_PATH_ID } from '../delete-index.ts';
+import { LruManifestCache } from '../manifest-cache.ts';
+import { columnStats, type DataFile, type ManifestEntry, type ManifestFile } from '../manifest.ts';
+import type { PlanTable } from '../planning.ts';
+import { readManifest } from '../read-manifest.ts';
+import { snapshotManifests } from '../snapshot-manifests.ts';
+import { specById } from '../table-metadata.ts';
+import { RemovedCounter, type RemovedFiles } from './snapshot-summary.ts';
+import { encodeParents, type EncodedManifest, type ManifestTarget } from './write-manifest.ts';
 
 /** A snapshot whose manifests a commit reads. Plain values, so that it can be sent to a thread. */
 export type ListRequest = {

@@ -1,7 +1,5 @@
 import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import type { StatementContext } from '#shared/sql/statement-context.ts';
-import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
-import { must } from '#shared/must.ts';
 import { blankContext } from '#shared/sql/statement-context.ts';
 import type { Place } from '../workload/admission.ts';
 import type { ExplainFormat, ExplainOptions } from '../operation/explain-options.ts';
@@ -20,31 +18,22 @@ import type { QueryColumn } from '../session/prepared-statement.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
 import type { StatementShape } from '../quarantine/quarantine.ts';
 import { statementShape } from '../quarantine/statement-shape.ts';
-import { walkPlan } from '../plan/plan-tree.ts';
-import { namesAddress } from '../statement/names-address.ts';
-import { SEEN, type TableReading } from '../resolver/bind-tables.ts';
 import { stillReadable } from '../resolver/still-readable.ts';
-import { plannedFiles, planScans } from '../scheduler/plan-scans.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { BoundedValues } from '../operation/bounded-values.ts';
 import { constantsOf, constantsQuery } from './constants-query.ts';
 import { wholeText, type DerivedText } from '../statement/derived-text.ts';
 import { prove, type Proven, type TakePart } from '../statement/proven.ts';
 import type { UnloadDestination, UnloadedQuery } from '../operation/unload.ts';
-import { placesIn } from '../statement/value-place.ts';
 import { executeQuery, type FilesDestination, type QueryExecution, type QueryOutcome } from './execute-query.ts';
-import { onlyTable } from './execute-parts.ts';
 import { checkPolicyBody } from './check-policy-body.ts';
 import type { PolicyBody, PolicySignature } from '../operation/policy-body.ts';
 import type { KeptRows } from '../binding/kept-rows.ts';
 import type { StageLoad } from '../operation/stage-load.ts';
-import { explainAnalyze } from './explain-analyze.ts';
-import { explainQuery, QueryProfiles } from './explain-query.ts';
+import { analyzedQuery, explainQuery, QueryProfiles } from './explain-query.ts';
 import { fillPivots } from '../prepare/fill-pivots.ts';
-import type { PrepareRequest } from '../prepare/prepare-request.ts';
 import { describeText } from './describe-text.ts';
 import { hasOrder } from './has-order.ts';
-import { prepareDerivedText } from './prepare-derived-text.ts';
 import { makeStatementContext } from './make-statement-context.ts';
 import { narrowToScope } from './narrow-to-scope.ts';
 import type { QueryScope } from '../operation/refresh-request.ts';
@@ -54,7 +43,9 @@ import { returningRows } from './returning-rows.ts';
 import { planLoad, planRewrite, type PartsOf } from './parts-of-files.ts';
 import { requireSameColumns } from '../sink/require-same-columns.ts';
 import { typedColumns } from './typed-columns.ts';
-import { keysOf } from './keys-of.ts';
+import { prepareDerivedText } from './prepare-derived-text.ts';
+import { filesOfQuery } from './files-of-query.ts';
+import { planText, type PlanOptions } from './plan-text.ts';
 
 /** The queries of one statement: gate, plan, admission, tasks, result. */
 export class StatementQueries implements Queries {
@@ -107,13 +98,11 @@ export class StatementQueries implements Queries {
   }
 
   async hasRows(sql: string): Promise<boolean> {
-    const query = { text: sql, offset: 0 };
-    const rows = new BoundedValues();
-    const at = { context: await this.#context(), place: null, rows };
-    const { bytesScanned, fragments } = await this.#texts(query, wholeText(query), at, 'raw');
-    this.#forValues.bytesScanned += bytesScanned;
-    this.#forValues.fragments += fragments;
-    return rows.values.length > 0;
+    const [query, at] = [
+      { text: sql, offset: 0 },
+      { context: await this.#context(), place: null },
+    ];
+    return (await this.#values(query, wholeText(query), at, 'raw')).length > 0;
   }
 
   async texts(
@@ -233,16 +222,8 @@ export class StatementQueries implements Queries {
   }
 
   async files(query: TextSpan, text: DerivedText): Promise<readonly ScanFile[]> {
-    const { services, request, active } = this.#parts;
-    const { plan, scans } = await this.#plan(query, text, await this.#context(), { reading: 'raw' });
-    const binding = onlyTable(scans, query);
-    // The optimiser has found that no row is wanted.
-    if (plan !== null && ![...walkPlan(plan)].some(({ kind }) => kind === 'scan')) return [];
-    const { tenant } = request.caller.claims;
-    using hold = new FileListHold(services.fileLists, tenant);
-    const scanContext = { tables: services.tables, tenant, hold, signal: active.signal };
-    const [scan] = await planScans([binding], { ...scanContext, freshKey: keysOf(services, tenant) });
-    return plannedFiles(must(scan, 'one scan for one table'));
+    const planned = await this.#plan(query, text, await this.#context(), { reading: 'raw' });
+    return filesOfQuery(planned, query, this.#parts);
   }
 
   async returning(query: TextSpan, text: DerivedText, of: ReturnedFiles): Promise<Returning> {
@@ -285,11 +266,10 @@ export class StatementQueries implements Queries {
     text: TextSpan,
     format: ExplainFormat,
   ): Promise<Outcome & { readonly lines: readonly string[] }> {
-    const { services, active } = this.#parts;
     const shape = this.#admittedShape(text);
     const context = await this.#context();
     const query = await this.#prepare(text, context);
-    const planMs = active.elapsedMs();
+    const planMs = this.#parts.active.elapsedMs();
     const outcome: QueryOutcome = await executeQuery({
       ...this.#execution(query, context),
       shape,
@@ -300,10 +280,7 @@ export class StatementQueries implements Queries {
       onStart: () => undefined,
       onBatch: () => undefined,
     });
-    const runMs = active.elapsedMs() - planMs;
-    const plan = services.compiler.explain(outcome.query, 'text');
-    const lines = explainAnalyze({ plan, outcome, planMs, runMs, classification: active.classification }, format);
-    return { lines, rowsProduced: outcome.rows, bytesScanned: outcome.bytesScanned, fragments: outcome.fragments };
+    return analyzedQuery(outcome, planMs, this.#parts, format);
   }
 
   /** The query's shape. @throws STATEMENT_QUARANTINED, PRINCIPAL_LIMITED */
@@ -359,9 +336,10 @@ export class StatementQueries implements Queries {
     query: TextSpan,
     text: DerivedText,
     { context, place }: { readonly context: StatementContext; readonly place: Place | null },
+    reading?: StatementReading,
   ): Promise<readonly string[]> {
     const rows = new BoundedValues();
-    const { bytesScanned, fragments } = await this.#texts(query, text, { context, place, rows });
+    const { bytesScanned, fragments } = await this.#texts(query, text, { context, place, rows }, reading);
     this.#forValues.bytesScanned += bytesScanned;
     this.#forValues.fragments += fragments;
     return rows.values;
@@ -401,32 +379,15 @@ export class StatementQueries implements Queries {
     return outcome;
   }
 
-  /** Binds and plans a text that was made of the query; `mayShare`: a plan that was made for other literals will do. */
-  async #plan(
+  /** Binds and plans a text that was made of the query. */
+  #plan(
     query: TextSpan,
-    derived: DerivedText,
+    text: DerivedText,
     context: StatementContext,
-    {
-      mayShare = false,
-      reading,
-    }: { readonly mayShare?: boolean; readonly reading?: StatementReading | undefined } = {},
+    options: PlanOptions = {},
   ): Promise<PreparedQuery> {
-    const { services, active, values, request } = this.#parts;
-    const seesPolicies = request.caller.claims.privileges?.includes('MANAGE POLICIES') === true;
-    const startMs = active.elapsedMs();
-    const places = derived.places(placesIn(query, values));
-    const work = (request: PrepareRequest): Promise<PreparedQuery> =>
-      services.compiler.prepareQuery({ ...request, mayShare, reading: readingOf(query, reading), seesPolicies });
-    const prepared = await prepareDerivedText(this.#parts, query, derived, { context, values: places, work });
-    services.metrics.planned(active.elapsedMs() - startMs);
-    return prepared;
+    return planText(this.#parts, { query, text, context, ...options });
   }
-}
-
-/** The caller's own text reads no addresses of a table with policies, and then ours does not, either. */
-function readingOf({ text }: TextSpan, reading: StatementReading | undefined): TableReading {
-  if (reading === 'raw') return { kind: 'raw' };
-  return reading === 'addressed' && !namesAddress(text) ? { kind: 'addressed' } : SEEN;
 }
 
 /** `scans`: the tables as they were read; the costs include those of values that the query needed. */

@@ -100,7 +100,7 @@ export class TransactionTables {
       baseVersion: isCreated ? null : must(before, 'a table that is changed is there').version,
       version: `t${randomUUID()}`,
     });
-    // What the catalog makes of a change has no policies: they are the table's, and as they are when a statement loads it.
+    // The catalog answers no policies with a preview: they are the table's, and as they are when a statement loads it.
     const now = before === null ? preview : withPolicies(preview, before);
     const first = before ?? now;
     this.#take(principal.tenant, weightOf(now.metadata) + (known === undefined ? weightOf(first.metadata) : 0));

@@ -192,3 +192,57 @@ describe('a transaction', () => {
     expect((await run(`SELECT count(*) FROM ${X}`, 'max')).rows).toEqual([[0]]);
   });
 });
+
+describe('nothing tells', () => {
+  const HIDDEN =
+    /asia|regions|current_user|m\.who|"m"|@field|files=|row_groups|prunes|snapshot(?!=none)|about \d|\b(?:8|9|30|29) rows/;
+  const text = async (sql: string, distribution: string): Promise<string> => {
+    const { rows: lines, failure, message } = await run(sql, 'ann', distribution);
+    expect([sql, failure, message]).toEqual([sql, 'done', message]);
+    return lines.map(([line]) => String(line)).join('\n');
+  };
+
+  test('how a table with policies was read: EXPLAIN, of every kind and of DML', async () => {
+    const query = `SELECT region, count(*) FROM ${S}.t WHERE amount > 1 GROUP BY region`;
+    for (const distribution of ['single', 'force']) {
+      for (const how of ['', '(TYPE DISTRIBUTED)', 'ANALYZE', '(FORMAT JSON)']) {
+        const told = await text(`EXPLAIN ${how} ${query}`, distribution);
+        expect([how, distribution, HIDDEN.exec(told)?.[0]]).toEqual([how, distribution, undefined]);
+        if (how === '' || how === 'ANALYZE') expect(told).toContain('policy applied');
+      }
+    }
+    for (const how of ['', 'ANALYZE']) {
+      const told = await text(`EXPLAIN ${how} DELETE FROM ${S}.w WHERE id = 2`, 'auto');
+      expect([how, HIDDEN.exec(told)?.[0]]).toEqual([how, undefined]);
+    }
+  });
+
+  test('counts and places: metadata tables', async () => {
+    for (const sql of [
+      `SELECT max(summary), max(manifest_list) FROM ${S}."t$snapshots"`,
+      `SELECT max(file_path), max(record_count), max(file_size_in_bytes), max(readable_metrics::VARCHAR) FROM ${S}."t$files"`,
+      `SELECT max(path), max(length), max(added_rows_count), max(existing_rows_count) FROM ${S}."t$manifests"`,
+    ]) {
+      expect([sql, new Set((await run(sql)).rows[0])]).toEqual([sql, new Set([null])]);
+    }
+    expect((await run(`SELECT count(*) > 0, max(operation) IS NOT NULL FROM ${S}."t$snapshots"`)).rows).toEqual([
+      [true, true],
+    ]);
+  });
+
+  test('errors within a body', async () => {
+    await done(
+      `CREATE TABLE ${S}.e (id INT, v VARCHAR)`,
+      `INSERT INTO ${S}.e VALUES (1, 'secret')`,
+      `CREATE ROW ACCESS POLICY ${S}.raises AS (x VARCHAR) RETURNS BOOLEAN -> CAST(x AS INT) > 0`,
+      `ALTER TABLE ${S}.e ADD ROW ACCESS POLICY ${S}.raises ON (v)`,
+    );
+    for (const distribution of ['single', 'force']) {
+      const { failure, message } = await run(`SELECT count(*) FROM ${S}.e`, 'ann', distribution);
+      expect([failure, message]).toEqual([
+        '22000 POLICY_FAILED',
+        'a policy of a table that the statement reads failed',
+      ]);
+    }
+  });
+});

@@ -84,7 +84,7 @@ export class Slot {
       isExpress: life === 'express',
     };
     this.#pool = new Piscina({
-      filename: fileURLToPath(new URL('../run/slot-thread.ts', import.meta.url)),
+      filename: fileURLToPath(new URL('../run/slot-entry.ts', import.meta.url)),
       name: 'runTask',
       workerData: settings,
       minThreads: 1,

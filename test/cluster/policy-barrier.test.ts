@@ -193,6 +193,49 @@ describe('a transaction', () => {
   });
 });
 
+describe('the roles of a session', () => {
+  test('are seen by policies at once, also by plans that were made before', async () => {
+    const R = `${S}.r`;
+    await done(
+      `CREATE TABLE ${R} (id INT, v VARCHAR)`,
+      `INSERT INTO ${R} VALUES (1, 'a'), (2, 'b')`,
+      `CREATE ROW ACCESS POLICY ${S}.admins AS (i INT) RETURNS BOOLEAN -> i = 1 OR is_role_in_session('tenant_admin')`,
+      `CREATE MASKING POLICY ${S}.role AS (v VARCHAR) RETURNS VARCHAR -> current_role() || '/' || current_tenant()`,
+      `ALTER TABLE ${R} ADD ROW ACCESS POLICY ${S}.admins ON (id)`,
+      `ALTER TABLE ${R} ALTER COLUMN v SET MASKING POLICY ${S}.role`,
+    );
+    const asked = `SELECT id, v FROM ${R} ORDER BY id`;
+    expect((await run(asked)).rows).toEqual([[1, `public/${T}`]]);
+    const all = [1, 2].map((id) => [id, `public/${T}`]);
+    expect((await run(asked, 'root')).rows).toEqual(all);
+    await done('USE ROLE tenant_admin');
+    expect((await run(asked, 'root')).rows).toEqual([1, 2].map((id) => [id, `tenant_admin/${T}`]));
+    await done('USE ROLE public');
+    expect((await run(asked, 'root')).rows).toEqual([[1, `public/${T}`]]);
+    await done('USE ROLE ALL');
+    expect((await run(asked, 'root')).rows).toEqual(all);
+    expect((await run('USE ROLE tenant_admin')).failure).toBe('42704 ROLE_NOT_FOUND');
+  });
+});
+
+describe('rows that leave for other tables', () => {
+  test('are those that the writer sees; a materialized view is not made of them', async () => {
+    expect((await run(`CREATE TABLE ${S}.copy AS SELECT id, card FROM ${S}.t`)).failure).toBe('done');
+    expect((await run(`SELECT * FROM ${S}.copy ORDER BY ALL`, 'root')).rows).toEqual(
+      (await run(`SELECT id, card FROM ${S}.t ORDER BY ALL`)).rows,
+    );
+    const view = `CREATE MATERIALIZED VIEW ${S}.mv AS SELECT id FROM ${S}.t`;
+    expect((await run(view)).failure).toBe('42501 FORBIDDEN');
+    await done(`CREATE VIEW ${S}.v AS SELECT id, card FROM ${S}.t`);
+    expect((await run(`SELECT * FROM ${S}.v ORDER BY ALL`)).rows).toEqual(
+      (await run(`SELECT id, card FROM ${S}.t ORDER BY ALL`)).rows,
+    );
+    expect((await run(`CREATE MATERIALIZED VIEW ${S}.mv AS SELECT id FROM ${S}.v`, 'root')).failure).toBe(
+      '42501 FORBIDDEN',
+    );
+  });
+});
+
 describe('nothing tells', () => {
   const HIDDEN =
     /asia|regions|current_user|m\.who|"m"|@field|files=|row_groups|prunes|snapshot(?!=none)|about \d|\b(?:8|9|30|29) rows/;

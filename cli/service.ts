@@ -55,7 +55,11 @@ const START = {
     const { startCoordinator } = await import('#coordinator/main.ts');
     const coordinator = await startCoordinator(config, log, process);
     return {
-      said: { url: coordinator.queryUrl, flight_sql_url: coordinator.flightSqlUrl },
+      said: {
+        url: coordinator.queryUrl,
+        flight_sql_url: coordinator.flightSqlUrl,
+        postgres_url: coordinator.postgresUrl,
+      },
       drain: {
         drained: NEVER,
         run: () => coordinator.drain(),

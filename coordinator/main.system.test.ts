@@ -49,6 +49,7 @@ beforeAll(async () => {
     'catalog.port': 0,
     'coordinator.http_port': 0,
     'coordinator.flight_port': 0,
+    'coordinator.postgres_port': 0,
     'worker.port': 0,
     'worker.cores': 2,
     'planner.processes': 1,

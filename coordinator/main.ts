@@ -50,6 +50,7 @@ import { consoleOf, stageApi, startDoors, type ApiParts } from './start-doors.ts
 export type RunningCoordinator = {
   readonly queryUrl: string;
   readonly flightSqlUrl: string;
+  readonly postgresUrl: string;
   drain(): Promise<void>;
   close(): Promise<void>;
 };

@@ -7,6 +7,7 @@ import { openDoorTls, type DoorTls } from '#shared/grpc/door-tls.ts';
 import { TokenVerifier } from '#shared/token-verifier.ts';
 import { openFlightDoor } from './api/flight-sql/open-door.ts';
 import { startHttp } from './api/http/http-server.ts';
+import { openPostgresDoor } from './api/postgres/open-door.ts';
 import { tableApi } from './api/http/table-api.ts';
 import { authenticator, catalogKeys, type Authenticate } from './auth/authenticate.ts';
 import type { EpochWatch } from './auth/epoch-watch.ts';
@@ -31,7 +32,7 @@ import type { ConsoleOptions } from './api/console/console-routes.ts';
 type Parts = { readonly config: Config; readonly log: Logger; readonly stack: AsyncDisposableStack };
 
 /** Where clients reach the doors. */
-type Doors = { readonly queryUrl: string; readonly flightSqlUrl: string };
+type Doors = { readonly queryUrl: string; readonly flightSqlUrl: string; readonly postgresUrl: string };
 
 export function stageApi(
   { config, log }: Pick<Parts, 'config' | 'log'>,
@@ -105,7 +106,12 @@ export async function startDoors(parts: Parts, api: ApiParts, standby: () => str
   const { queries, sessions } = api;
   const flight = await openFlightDoor(parts, { queries, sessions, authenticate, signIn, tls, standby });
   parts.stack.defer(() => flight.close());
-  return { queryUrl: http.url, flightSqlUrl: flight.url };
+  const postgres = await openPostgresDoor({
+    ...{ config: parts.config, log: parts.log, queries, sessions, authenticate, signIn, tls, standby },
+    stillHolds: async (token) => void (await verifier.verifyExpiredToken(token)),
+  });
+  parts.stack.defer(() => postgres.close());
+  return { queryUrl: http.url, flightSqlUrl: flight.url, postgresUrl: postgres.url };
 }
 
 async function startApi(

@@ -147,6 +147,7 @@ function listensOn(service: HostService, config: Config): readonly (readonly [ho
       return [
         on(host, 'coordinator.http_port'),
         on(flightHost(config), 'coordinator.flight_port'),
+        on(flightHost(config), 'coordinator.postgres_port'),
         on(internal, 'coordinator.internal_port'),
       ];
     case 'worker':

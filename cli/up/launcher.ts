@@ -32,7 +32,7 @@ import { endLeftovers } from './leftovers.ts';
 import { hasDatabase, POSTGRES_DATABASE, POSTGRES_USER } from './postgres-process.ts';
 import { doorTrust } from '../door-fetch.ts';
 import { doorCertificates, DoorRenewal, linesToPaste, ownAuthority, withDoorCertificate } from './own-doors.ts';
-import { choosePorts, flightSqlUrl, queryUrl, reachableUrl, type ClusterPorts } from './ports.ts';
+import { choosePorts, flightSqlUrl, postgresUrl, queryUrl, reachableUrl, type ClusterPorts } from './ports.ts';
 import { health, untilReady, workersAttached } from './probes.ts';
 import { ensureSecret, secretPath } from '../secrets.ts';
 import { ServiceLog } from './service-log.ts';
@@ -178,7 +178,7 @@ class Cluster {
       this.#voice.event({ event: 'admin_password', user: config['admin.user'], password });
     }
     this.#voice.tell(
-      `skein is up: query ${ready.query_url}, Flight SQL ${ready.flight_sql_url}, catalog ${ready.catalog_url}, data ${config.data_dir}`,
+      `skein is up: query ${ready.query_url}, Flight SQL ${ready.flight_sql_url}, Postgres ${ready.postgres_url}, catalog ${ready.catalog_url}, data ${config.data_dir}`,
     );
     for (const line of linesToPaste(ready)) this.#voice.tell(line);
     if (ready.console_url !== null) this.#voice.tell(`Console: ${await linkOr(ready.console_url, this.#loaded)}`);
@@ -263,7 +263,7 @@ class Cluster {
       query_url: this.#queryUrl(),
       console_url: config['coordinator.console'] === 'off' ? null : `${consoleHost(this.#queryUrl())}/console/`,
       flight_sql_url: flightSqlUrl(config, this.#ports.flight),
-      postgres_url: null,
+      postgres_url: postgresUrl(config, this.#ports.postgresWire),
       tls_ca: ownAuthority(config),
       tenant: config['bootstrap.tenant'],
       catalog: config['bootstrap.catalog'],
@@ -303,6 +303,7 @@ function clusterConfig({ config, sources }: LoadedConfig, ports: ClusterPorts): 
       'catalog.url': reachableUrl(config, ports.catalog),
       'coordinator.http_port': ports.http,
       'coordinator.flight_port': ports.flight,
+      'coordinator.postgres_port': ports.postgresWire,
       ...memory,
       'worker.query_memory_limit': Math.min(config['worker.query_memory_limit'], workerBytes),
     },

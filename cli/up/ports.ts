@@ -4,8 +4,8 @@ import { flightHost } from '#shared/config/flight-host.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 
-/** Offsets from `--port-base`; P+3 belongs to the Postgres wire. */
-const OFFSET = { catalog: 0, http: 1, flight: 2, workers: 10 } as const;
+/** Offsets from `--port-base`. */
+const OFFSET = { catalog: 0, http: 1, flight: 2, postgresWire: 3, workers: 10 } as const;
 const PORT_MAX = 65_535;
 
 export type ClusterPorts = {
@@ -13,6 +13,8 @@ export type ClusterPorts = {
   readonly catalogInternal: number;
   readonly http: number;
   readonly flight: number;
+  readonly postgresWire: number;
+  /** The database's. */
   readonly postgres: number;
   readonly workers: readonly number[];
   readonly workerMetrics: readonly number[];
@@ -42,9 +44,10 @@ export async function choosePorts(config: Config): Promise<ClusterPorts> {
       catalogInternal: at(1),
       http: at(2),
       flight: at(3),
-      postgres: at(4),
-      workers: ports.slice(5, 5 + count),
-      workerMetrics: ports.slice(5 + count),
+      postgresWire: at(4),
+      postgres: at(5),
+      workers: ports.slice(6, 6 + count),
+      workerMetrics: ports.slice(6 + count),
     };
   } finally {
     await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))));
@@ -65,6 +68,11 @@ function wishesOf(config: Config, count: number): readonly Wish[] {
     { what: 'catalog, internal', host: config.internal_host, port: config['catalog.internal_port'] },
     { what: 'query HTTP', host: config.host, port: port(config['coordinator.http_port'], OFFSET.http) },
     { what: 'Flight SQL', host: flightHost(config), port: port(config['coordinator.flight_port'], OFFSET.flight) },
+    {
+      what: 'Postgres wire',
+      host: flightHost(config),
+      port: port(config['coordinator.postgres_port'], OFFSET.postgresWire),
+    },
     { what: 'postgres', host: '127.0.0.1', port: 0 },
     ...names.map((what, i) => ({
       what,
@@ -104,11 +112,18 @@ export const queryUrl = (config: Config, port: number): string =>
   `${hasTls(config) ? 'https' : 'http'}://${reachable(config, port)}`;
 
 /** Flight SQL, over TLS when the doors have a certificate. */
-export const flightSqlUrl = (config: Config, port: number): string => {
+export const flightSqlUrl = (config: Config, port: number): string =>
+  `grpc+${hasTls(config) ? 'tls' : 'tcp'}://${passwordDoor(config, port)}`;
+
+/** The Postgres wire; its database is the first catalog. */
+export const postgresUrl = (config: Config, port: number): string =>
+  `postgres://${passwordDoor(config, port)}/${encodeURIComponent(config['bootstrap.catalog'])}`;
+
+/** The address of a door that takes passwords: without a certificate it may be on loopback alone. */
+function passwordDoor(config: Config, port: number): string {
   const host = flightHost(config);
-  const address = host === config.host ? reachable(config, port) : `${host}:${port}`;
-  return `grpc+${hasTls(config) ? 'tls' : 'tcp'}://${address}`;
-};
+  return host === config.host ? reachable(config, port) : `${host}:${port}`;
+}
 
 const hasTls = (config: Config): boolean => config['coordinator.tls_cert'] !== '';
 

@@ -217,6 +217,14 @@ export const CONFIG = {
   ),
   'coordinator.http_port': port(8080, 'Query HTTP port'),
   'coordinator.flight_port': port(8082, 'Flight SQL port'),
+  'coordinator.postgres_port': port(5433, 'Postgres wire port'),
+  'coordinator.postgres_connections_max': integer(2_000, 1, 100_000, 'Connections of the Postgres wire at once'),
+  'coordinator.postgres_connections_per_principal_max': integer(
+    500,
+    1,
+    100_000,
+    'Connections of the Postgres wire that one user has at once',
+  ),
   'coordinator.internal_port': port(0, 'Port of the internal gRPC, which only a cluster with etcd has: for operators'),
   'coordinator.flight_message_bytes_max': bytes(16 * MIB, 'Longest message that a Flight SQL client may send'),
   'coordinator.flight_bound_bytes_max': bytes(

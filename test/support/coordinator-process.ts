@@ -15,7 +15,12 @@ export async function startCoordinatorProcess(
     cwd: projectRoot,
     env: {
       ...process.env,
-      ...settingsEnv({ 'coordinator.http_port': '0', 'coordinator.flight_port': '0', ...settings }),
+      ...settingsEnv({
+        'coordinator.http_port': '0',
+        'coordinator.flight_port': '0',
+        'coordinator.postgres_port': '0',
+        ...settings,
+      }),
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -1,0 +1,119 @@
+import { Extended } from './extended.ts';
+import type { PostgresDoor } from './postgres-door.ts';
+import * as messages from './server-messages.ts';
+import type { Entered } from './sign-in.ts';
+import { splitStatements } from './split-statements.ts';
+import { Statements } from './statements.ts';
+import { errorFields, protocolViolation, SessionOver, StatementError, WireError } from './wire-error.ts';
+import type { MessageBody, WireReader } from './wire-reader.ts';
+import type { WireWriter } from './wire-writer.ts';
+
+/** Bytes of a message beside its statement. */
+const BESIDE_BYTES = 64 * 1024;
+
+/** Messages that are answered in turn with an error's rest: after it they are skipped to the next Sync. */
+const EXTENDED: ReadonlySet<string> = new Set(['P', 'B', 'D', 'E', 'C']);
+
+/** Serves one client who has signed in, until it leaves. */
+export class Connection {
+  readonly #door: PostgresDoor;
+  readonly #reader: WireReader;
+  readonly #writer: WireWriter;
+  readonly #statements: Statements;
+  readonly #extended: Extended;
+  #isSkipping = false;
+
+  constructor(
+    door: PostgresDoor,
+    entered: Entered,
+    wire: { readonly reader: WireReader; readonly writer: WireWriter },
+  ) {
+    const { config } = door;
+    this.#door = door;
+    this.#reader = wire.reader;
+    this.#writer = wire.writer;
+    this.#statements = new Statements(door, entered, wire.writer);
+    this.#extended = new Extended(this.#statements, wire.writer, {
+      statementsMax: config['coordinator.prepared_statements_max'],
+      bytesMax: config['coordinator.prepared_bytes_per_principal_max'],
+    });
+  }
+
+  cancel(reason: string): void {
+    this.#statements.cancel(reason);
+  }
+
+  /** Resolves when the client has left. @throws WireError, SkeinError for what ends the connection */
+  async serve(): Promise<void> {
+    this.#writer.push(messages.readyForQuery('I'));
+    await this.#writer.flush();
+    const bytesMax = this.#door.config['coordinator.statement_bytes_max'] + BESIDE_BYTES;
+    for (;;) {
+      const message = await this.#reader.message(bytesMax);
+      if (message === undefined || message.type === 'X') return;
+      await this.#answer(message.type, message.body);
+    }
+  }
+
+  async #answer(type: string, body: MessageBody): Promise<void> {
+    if (type === 'S') {
+      this.#isSkipping = false;
+      this.#extended.synced();
+      await this.#ready();
+    } else if (type === 'Q') {
+      this.#isSkipping = false;
+      await this.#query(body.text());
+      this.#extended.synced();
+      await this.#ready();
+    } else if (type === 'H') {
+      await this.#writer.flush();
+    } else if (EXTENDED.has(type)) {
+      if (!this.#isSkipping) await this.#step(type, body);
+    } else {
+      throw protocolViolation(`there is no message ${JSON.stringify(type)} here`);
+    }
+  }
+
+  async #step(type: string, body: MessageBody): Promise<void> {
+    const extended = this.#extended;
+    try {
+      if (type === 'P') await extended.parse(body);
+      else if (type === 'B') extended.bind(body);
+      else if (type === 'D') extended.describe(body);
+      else if (type === 'E') await extended.execute(body);
+      else extended.close(body);
+    } catch (error) {
+      this.#isSkipping = true;
+      this.#fail(error);
+      await this.#writer.flush();
+    }
+  }
+
+  /** The simple protocol: one statement after the other, until one fails. */
+  async #query(text: string): Promise<void> {
+    const parts = splitStatements(text);
+    if (parts.length === 0) this.#writer.push(messages.emptyQuery());
+    try {
+      for (const { sql, offset } of parts) {
+        await this.#statements.run({ sql, text, offset, parameters: null, formats: [], describes: true });
+      }
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** @throws SessionOver, which ends the connection */
+  #fail(thrown: unknown): void {
+    if (thrown instanceof SessionOver) throw thrown;
+    this.#statements.failed();
+    if (!(thrown instanceof StatementError) && !(thrown instanceof WireError)) {
+      this.#door.log.debug({ err: thrown }, 'a message failed');
+    }
+    this.#writer.push(messages.errorResponse('ERROR', errorFields(thrown)));
+  }
+
+  async #ready(): Promise<void> {
+    this.#writer.push(messages.readyForQuery(this.#statements.state));
+    await this.#writer.flush();
+  }
+}

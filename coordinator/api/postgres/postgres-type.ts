@@ -1,0 +1,121 @@
+import type { OutputColumn } from '../../sink/result-sink.ts';
+import type { SqlType } from '../../plan/sql-type.ts';
+
+/** A column as RowDescription has it. */
+export type PostgresColumn = {
+  readonly name: string;
+  readonly oid: number;
+  readonly size: number;
+  readonly typmod: number;
+  readonly kind: ValueKind;
+  /** Kind of the elements of an array. */
+  readonly element?: ValueKind;
+};
+
+/** How the values of a type are written. */
+export type ValueKind =
+  | 'bool'
+  | 'bytea'
+  | 'int2'
+  | 'int4'
+  | 'int8'
+  | 'float4'
+  | 'float8'
+  | 'numeric'
+  | 'text'
+  | 'date'
+  | 'time'
+  | 'timestamp'
+  | 'timestamptz'
+  | 'interval'
+  | 'uuid'
+  | 'jsonb'
+  | 'array';
+
+type Known = { readonly oid: number; readonly array: number; readonly size: number };
+
+/** Numbers and sizes of Postgres' own types (`pg_type.dat`). */
+export const TYPES: Readonly<Record<Exclude<ValueKind, 'array'>, Known>> = {
+  bool: { oid: 16, array: 1000, size: 1 },
+  bytea: { oid: 17, array: 1001, size: -1 },
+  int8: { oid: 20, array: 1016, size: 8 },
+  int2: { oid: 21, array: 1005, size: 2 },
+  int4: { oid: 23, array: 1007, size: 4 },
+  text: { oid: 25, array: 1009, size: -1 },
+  float4: { oid: 700, array: 1021, size: 4 },
+  float8: { oid: 701, array: 1022, size: 8 },
+  date: { oid: 1082, array: 1182, size: 4 },
+  time: { oid: 1083, array: 1183, size: 8 },
+  timestamp: { oid: 1114, array: 1115, size: 8 },
+  timestamptz: { oid: 1184, array: 1185, size: 8 },
+  interval: { oid: 1186, array: 1187, size: 16 },
+  numeric: { oid: 1700, array: 1231, size: -1 },
+  uuid: { oid: 2950, array: 2951, size: 16 },
+  jsonb: { oid: 3802, array: 3807, size: -1 },
+};
+
+const SCALARS: Readonly<Record<string, ValueKind>> = {
+  BOOLEAN: 'bool',
+  TINYINT: 'int2',
+  UTINYINT: 'int2',
+  SMALLINT: 'int2',
+  USMALLINT: 'int4',
+  INTEGER: 'int4',
+  UINTEGER: 'int8',
+  BIGINT: 'int8',
+  UBIGINT: 'numeric',
+  HUGEINT: 'numeric',
+  UHUGEINT: 'numeric',
+  FLOAT: 'float4',
+  DOUBLE: 'float8',
+  BLOB: 'bytea',
+  DATE: 'date',
+  TIME: 'time',
+  TIMESTAMP: 'timestamp',
+  TIMESTAMP_S: 'timestamp',
+  TIMESTAMP_MS: 'timestamp',
+  TIMESTAMP_NS: 'timestamp',
+  'TIMESTAMP WITH TIME ZONE': 'timestamptz',
+  INTERVAL: 'interval',
+  UUID: 'uuid',
+  JSON: 'jsonb',
+};
+
+/** Postgres adds 4 to the typmod of a numeric, and puts its width above its scale. */
+const numericTypmod = (width: number, scale: number): number => ((width << 16) | scale) + 4;
+
+export function kindOf(type: SqlType): ValueKind {
+  switch (type.kind) {
+    case 'scalar':
+      return SCALARS[type.name] ?? 'text';
+    case 'decimal':
+      return 'numeric';
+    case 'enum':
+      return 'text';
+    case 'list':
+    case 'array':
+      return isNested(type.element) ? 'jsonb' : 'array';
+    default:
+      return 'jsonb';
+  }
+}
+
+/** Only lists of plain values are arrays; bytes and JSON have no form within one here. */
+const isNested = (type: SqlType): boolean => ['array', 'jsonb'].includes(kindOf(type));
+
+export function postgresColumn({ name, type, typeName }: OutputColumn): PostgresColumn {
+  const kind = typeName === 'JSON' ? 'jsonb' : kindOf(type);
+  if (kind === 'array' && (type.kind === 'list' || type.kind === 'array')) {
+    const element = kindOf(type.element);
+    const oid = element === 'array' ? TYPES.text.array : TYPES[element].array;
+    return { name, oid, size: -1, typmod: -1, kind, element };
+  }
+  if (kind === 'array') throw new Error('invariant: only lists are arrays');
+  const typmod = type.kind === 'decimal' ? numericTypmod(type.width, type.scale) : -1;
+  return { name, oid: TYPES[kind].oid, size: TYPES[kind].size, typmod, kind };
+}
+
+/** The number of a type that a parameter has. */
+export function oidOf(type: SqlType): number {
+  return postgresColumn({ name: '', type, typeName: '' }).oid;
+}

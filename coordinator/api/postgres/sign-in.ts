@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { SkeinError } from '#shared/error.ts';
+import type { Caller } from '../../auth/authenticate.ts';
+import type { SessionKey } from '../../session/session-store.ts';
+import { catalogChange } from '../flight-sql/session-place.ts';
+import type { PostgresDoor } from './postgres-door.ts';
+import { askForPassword, authenticated } from './server-messages.ts';
+import { settingsOf, type Startup } from './startup.ts';
+import { protocolViolation, SessionOver, WireError } from './wire-error.ts';
+import type { WireReader } from './wire-reader.ts';
+import type { WireWriter } from './wire-writer.ts';
+
+/** Who has signed in, and its session, which is the connection's own. */
+export type Entered = {
+  readonly caller: Caller;
+  readonly session: SessionKey;
+  readonly source: string | null;
+  /** Checks, before a statement, that its rights are as they were. @throws SessionOver, CATALOG_UNAVAILABLE */
+  readonly check: () => Promise<void>;
+};
+
+/** A password may be a token. */
+const PASSWORD_BYTES_MAX = 64 * 1024;
+const SOURCE_MAX = 200;
+/** Names of databases that tools try first, and that no catalog needs to have. */
+const DEFAULT_DATABASES: ReadonlySet<string> = new Set(['', 'postgres']);
+const UTF8 = /^'?(utf-?8|unicode)'?$/i;
+
+type Client = {
+  readonly reader: WireReader;
+  readonly writer: WireWriter;
+  readonly startup: Startup;
+  readonly address: string;
+};
+
+/** Asks for the password, checks it, and opens a session; undefined when the client left. @throws SkeinError, WireError */
+export async function enter(door: PostgresDoor, client: Client): Promise<Entered | undefined> {
+  const { reader, writer, startup, address } = client;
+  const { parameters } = startup;
+  const user = parameters.get('user') ?? '';
+  if (user === '') throw new WireError('28000', 'the client has named no user');
+  const encoding = parameters.get('client_encoding') ?? 'UTF8';
+  if (!UTF8.test(encoding)) throw new WireError('22023', 'texts are UTF8 here: client_encoding takes nothing else');
+  writer.push(askForPassword());
+  await writer.flush();
+  const answer = await reader.message(PASSWORD_BYTES_MAX);
+  if (answer === undefined) return undefined;
+  if (answer.type !== 'p') throw protocolViolation('the password did not come');
+  const password = answer.body.text();
+  if (password === '') throw new WireError('28P01', 'the password is empty');
+  const tenant = settingsOf(parameters.get('options') ?? '').get('tenant') ?? null;
+  const { caller, token } = await door.signIn(user, password, { address, tenant });
+  const session: SessionKey = {
+    tenant: caller.claims.tenant,
+    principal: caller.claims.sub,
+    kind: 'named',
+    id: randomUUID(),
+  };
+  const database = parameters.get('database') ?? user;
+  if (!DEFAULT_DATABASES.has(database)) {
+    const change = await catalogChange(door.sessions, { caller }, database);
+    door.sessions.store.update(session, change);
+  }
+  writer.push(authenticated());
+  const source = parameters.get('application_name')?.slice(0, SOURCE_MAX) ?? '';
+  // A password outlives the token that was given for it; who has shown the token itself ends with it.
+  const isToken = token === password;
+  const check = async (): Promise<void> => {
+    const standby = door.standby();
+    if (standby !== undefined) throw new SessionOver(standby);
+    const checked = isToken ? door.authenticate(`Bearer ${token}`, address) : door.stillHolds(token);
+    await checked.catch((thrown: unknown) => {
+      const error = SkeinError.of(thrown);
+      throw error.code === 'UNAUTHENTICATED' ? new SessionOver(error.message) : error;
+    });
+  };
+  return { caller, session, source: source === '' ? null : source, check };
+}

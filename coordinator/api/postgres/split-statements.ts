@@ -1,0 +1,38 @@
+import { SkeinError } from '#shared/error.ts';
+import { Tokenizer } from '../../statement/tokenizer.ts';
+
+/** A statement of a text that has several, and where it begins. */
+export type PartOfText = { readonly sql: string; readonly offset: number };
+
+/** The statements of a text, without the empty ones. One that never closes a quote goes to the end: its own error says so. */
+export function splitStatements(text: string): readonly PartOfText[] {
+  const parts: PartOfText[] = [];
+  const tokens = new Tokenizer(text);
+  let first: number | undefined;
+  try {
+    for (let token = tokens.next(); ; token = tokens.next()) {
+      const isEnd = token.kind === 'end';
+      const isBetween = isEnd || (token.kind === 'symbol' && text[token.start] === ';');
+      if (!isBetween) first ??= token.start;
+      else if (first !== undefined) {
+        parts.push({ sql: text.slice(first, token.start), offset: first });
+        first = undefined;
+      }
+      if (isEnd) return parts;
+    }
+  } catch (error) {
+    if (!(error instanceof SkeinError)) throw error;
+    const offset = first ?? parts.reduce((end, { sql, offset: at }) => Math.max(end, at + sql.length), 0);
+    return [...parts, { sql: text.slice(offset), offset }];
+  }
+}
+
+/** The first word of a statement, in capitals; empty when it begins with something else. */
+export function firstWord(sql: string): string {
+  try {
+    const token = new Tokenizer(sql).next();
+    return token.kind === 'word' ? sql.slice(token.start, token.end).toUpperCase() : '';
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,65 @@
+import { SkeinError } from '#shared/error.ts';
+import type { QueryId } from '#shared/id.ts';
+
+/** An error of the protocol itself, or a limit of the door, which has no other door's code. */
+export class WireError extends Error {
+  readonly sqlState: string;
+
+  constructor(sqlState: string, message: string) {
+    super(message);
+    this.sqlState = sqlState;
+  }
+}
+
+/** The session has ended: its rights have changed, its token has expired, or another coordinator serves. */
+export class SessionOver extends WireError {
+  constructor(message: string) {
+    super('57P01', message);
+  }
+}
+
+/** Messages of another order or form than the protocol has. */
+export const protocolViolation = (message: string): WireError => new WireError('08P01', message);
+
+/** An error of a statement, with its place in the text of the message that had it. */
+export class StatementError extends Error {
+  readonly error: SkeinError;
+  readonly queryId: QueryId | undefined;
+  /** The place in characters from 1; undefined = none. */
+  readonly position: number | undefined;
+
+  constructor(
+    thrown: unknown,
+    { sql, offset, queryId }: { readonly sql: string; readonly offset: number; readonly queryId?: QueryId },
+  ) {
+    const error = SkeinError.of(thrown);
+    super(error.message, { cause: error });
+    this.error = error;
+    this.queryId = queryId;
+    // Clients count characters, not units of UTF-16.
+    this.position = error.position === undefined ? undefined : [...sql.slice(0, offset + error.position)].length + 1;
+  }
+}
+
+export type ErrorFields = {
+  readonly sqlState: string;
+  readonly message: string;
+  readonly hint?: string;
+  readonly position?: number;
+};
+
+/** What a client is told of an error. */
+export function errorFields(thrown: unknown): ErrorFields {
+  if (thrown instanceof WireError) return { sqlState: thrown.sqlState, message: thrown.message };
+  if (thrown instanceof StatementError) {
+    const { error, position, queryId } = thrown;
+    return {
+      sqlState: error.entry.sqlState,
+      message: error.message,
+      ...(queryId === undefined ? {} : { hint: `query ${queryId}` }),
+      ...(position === undefined ? {} : { position }),
+    };
+  }
+  const error = SkeinError.of(thrown);
+  return { sqlState: error.entry.sqlState, message: error.message };
+}

@@ -72,7 +72,7 @@ test('values of all types come as Postgres writes them', async () => {
 });
 
 test('tags have the counts; parameters are taken in text, and rows come in binary, too', async () => {
-  await client.query(`CREATE TABLE ${TABLE} (k INTEGER, name VARCHAR, price DECIMAL(9,2), at TIMESTAMP, raw BLOB)`);
+  await client.query(`CREATE TABLE ${TABLE} (k INTEGER, name VARCHAR, price DECIMAL(9,2), moment TIMESTAMP, raw BLOB)`);
   const inserted = await client.query(
     `INSERT INTO ${TABLE} VALUES ($1, $2, $3, $4, $5), (2, NULL, -0.05, NULL, NULL)`,
     [...[1, "it's", '1234567.8', '2024-01-01 00:00:00', Buffer.from([0, 255])]],
@@ -81,7 +81,7 @@ test('tags have the counts; parameters are taken in text, and rows come in binar
   const text = await client.query(`SELECT * FROM ${TABLE} WHERE k = $1`, ['1']);
   expect(text.rows[0]).toMatchObject({ k: 1, name: "it's", price: '1234567.80', raw: Buffer.from([0, 255]) });
   const binary = await client.query({
-    text: `SELECT k, name, price, at, raw FROM ${TABLE} ORDER BY k`,
+    text: `SELECT k, name, price, moment, raw FROM ${TABLE} ORDER BY k`,
     rowMode: 'array',
     ...BINARY,
   });
@@ -170,7 +170,7 @@ test('a statement is cancelled by its key, and the connection goes on', async ()
 
 test('a connection ends at its next statement when the rights of its user have changed', async () => {
   const user = `pgwire_${process.pid}`;
-  await client.query(`CREATE USER ${user} PASSWORD 'a long enough Password 1'`);
+  await client.query(`CREATE USER ${user} EMAIL '${user}@example.com' PASSWORD 'a long enough Password 1'`);
   const own = new URL(url);
   [own.username, own.password] = [user, 'a long enough Password 1'];
   const other = new pg.Client({ connectionString: own.href });

@@ -10,7 +10,7 @@ import { protocolViolation, SessionOver, WireError } from './wire-error.ts';
 import type { WireReader } from './wire-reader.ts';
 import type { WireWriter } from './wire-writer.ts';
 
-/** Who has signed in, and its session, which is the connection's own. */
+/** A client that has signed in, and its session, which is the connection's own. */
 export type Entered = {
   readonly caller: Caller;
   readonly session: SessionKey;

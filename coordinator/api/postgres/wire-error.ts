@@ -48,7 +48,7 @@ export type ErrorFields = {
   readonly position?: number;
 };
 
-/** What a client is told of an error. */
+/** The fields of an error, as its client is told. */
 export function errorFields(thrown: unknown): ErrorFields {
   if (thrown instanceof WireError) return { sqlState: thrown.sqlState, message: thrown.message };
   if (thrown instanceof StatementError) {

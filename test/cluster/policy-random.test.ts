@@ -13,8 +13,8 @@ import { fixedSeed } from '#test/support/seed.ts';
  */
 const T = 'policy_random';
 const S = `${T}.s`;
-const ROUNDS = 4;
-const QUERIES = 10;
+const ROUNDS = 3;
+const QUERIES = 7;
 const USERS = ['ann', 'max'] as const;
 type User = (typeof USERS)[number];
 let cluster: Cluster;

@@ -1,4 +1,5 @@
 import type { CompareOp, Literal, Predicate } from '#shared/iceberg/predicate.ts';
+import { printValue } from '#shared/iceberg/print-value.ts';
 import { literalToJson } from '#shared/iceberg/single-value.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import { unreachable } from '#shared/must.ts';
@@ -68,21 +69,14 @@ export function predicateSql(predicate: Predicate, fields: readonly Field[]): st
 
 /** Null for a value that is not printed: of a type whose order or text is not so plain, or beyond what the type may hold. */
 function literalSql({ type }: Field, value: Literal): string | null {
-  switch (type.kind) {
-    case 'boolean':
-      return typeof value === 'boolean' ? String(value) : null;
-    case 'int':
-    case 'long':
-      return typeof value === 'bigint' && value < INT64 && value > -INT64 ? `(${value})` : null;
-    case 'string':
-      return typeof value === 'string' && !value.includes('\0') ? quoteLiteral(value) : null;
-    case 'date':
-      return inYears(value, 1n) ? `DATE ${quoteLiteral(String(literalToJson(type, value)))}` : null;
-    case 'timestamp':
-      return inYears(value, MICROS_PER_DAY) ? `TIMESTAMP ${quoteLiteral(String(literalToJson(type, value)))}` : null;
-    default:
-      return null;
+  const { kind } = type;
+  if (kind === 'boolean') return typeof value === 'boolean' ? String(value) : null;
+  if (kind === 'int' || kind === 'long') {
+    return typeof value === 'bigint' && value < INT64 && value > -INT64 ? `(${value})` : null;
   }
+  if (kind === 'string') return typeof value === 'string' && !value.includes('\0') ? quoteLiteral(value) : null;
+  if (kind !== 'date' && kind !== 'timestamp') return null;
+  return inYears(value, kind === 'date' ? 1n : MICROS_PER_DAY) ? printValue(type, literalToJson(type, value)) : null;
 }
 
 const inYears = (value: Literal, perDay: bigint): boolean =>

@@ -107,7 +107,14 @@ export async function startDoors(parts: Parts, api: ApiParts, standby: () => str
   const flight = await openFlightDoor(parts, { queries, sessions, authenticate, signIn, tls, standby });
   parts.stack.defer(() => flight.close());
   const postgres = await openPostgresDoor({
-    ...{ config: parts.config, log: parts.log, queries, sessions, authenticate, signIn, tls, standby },
+    config: parts.config,
+    log: parts.log,
+    queries,
+    sessions,
+    authenticate,
+    signIn,
+    tls,
+    standby,
     stillHolds: async (token) => void (await verifier.verifyExpiredToken(token)),
   });
   parts.stack.defer(() => postgres.close());

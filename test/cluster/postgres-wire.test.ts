@@ -63,10 +63,14 @@ test('values of all types come as Postgres writes them', async () => {
       '2024-02-29',
       '2024-02-29 12:34:56.123456',
     ],
-    ...[null, '{1,NULL,3}', '{a,"b c",""}', '{"a":1}', '00000000-0000-0000-0000-00000000000a'],
+    null,
+    '{1,NULL,3}',
+    '{a,"b c",""}',
+    '{"a":1}',
+    '00000000-0000-0000-0000-00000000000a',
   ]);
   expect(fields.map(({ dataTypeID }) => dataTypeID)).toEqual([
-    ...[16, 21, 23, 20, 1700, 701, 25, 17, 1082, 1114, 23, 1007, 1009, 3802, 2950],
+    16, 21, 23, 20, 1700, 701, 25, 17, 1082, 1114, 23, 1007, 1009, 3802, 2950,
   ]);
   expect(fields[4]?.dataTypeModifier).toBe(((9 << 16) | 2) + 4);
 });
@@ -75,7 +79,7 @@ test('tags have the counts; parameters are taken in text, and rows come in binar
   await client.query(`CREATE TABLE ${TABLE} (k INTEGER, name VARCHAR, price DECIMAL(9,2), moment TIMESTAMP, raw BLOB)`);
   const inserted = await client.query(
     `INSERT INTO ${TABLE} VALUES ($1, $2, $3, $4, $5), (2, NULL, -0.05, NULL, NULL)`,
-    [...[1, "it's", '1234567.8', '2024-01-01 00:00:00', Buffer.from([0, 255])]],
+    [1, "it's", '1234567.8', '2024-01-01 00:00:00', Buffer.from([0, 255])],
   );
   expect([inserted.command, inserted.rowCount]).toEqual(['INSERT', 2]);
   const text = await client.query(`SELECT * FROM ${TABLE} WHERE k = $1`, ['1']);
@@ -144,7 +148,7 @@ test('who is not known, and what is no catalog, is refused; tools may name the d
     const other = new URL(url);
     change(other);
     const made = new pg.Client({ connectionString: other.href });
-    return codeOf(made.connect().finally(() => made.end()));
+    return codeOf(made.connect()).finally(() => void made.end());
   };
   expect(await connecting((other) => (other.password = 'wrong'))).toBe('28P01');
   expect(await connecting((other) => (other.pathname = '/missing'))).toBe('3D000');

@@ -1,3 +1,4 @@
+import { unreachable } from '#shared/must.ts';
 import type { OutputColumn } from '../../sink/result-sink.ts';
 import type { SqlType } from '../../plan/sql-type.ts';
 
@@ -91,12 +92,16 @@ export function kindOf(type: SqlType): ValueKind {
     case 'decimal':
       return 'numeric';
     case 'enum':
+    case 'union':
       return 'text';
     case 'list':
     case 'array':
       return isNested(type.element) ? 'jsonb' : 'array';
-    default:
+    case 'struct':
+    case 'map':
       return 'jsonb';
+    default:
+      return unreachable(type);
   }
 }
 

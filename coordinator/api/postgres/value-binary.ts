@@ -37,7 +37,8 @@ export function valueBinary(text: string, kind: ValueKind): Buffer {
       return int64(timestampMicros(text));
     case 'numeric':
       return numeric(text);
-    default:
+    case 'interval':
+    case 'array':
       throw new SkeinError('NOT_SUPPORTED', `values of type ${kind} have no binary form here; ask for them as text`);
   }
 }

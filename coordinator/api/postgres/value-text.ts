@@ -3,27 +3,25 @@ import type { ValueKind } from './postgres-type.ts';
 /** A value of a row of JSON (`sink/json-rows.ts`). */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
+type Printer = (text: string) => string;
+
+const asDate: Printer = (text) => text.replace(' (BC)', ' BC');
+const PRINTERS: Partial<Readonly<Record<ValueKind, Printer>>> = {
+  bool: (text) => (text === 'true' ? 't' : 'f'),
+  bytea: (text) => `\\x${Buffer.from(text, 'base64').toString('hex')}`,
+  date: asDate,
+  timestamp: asDate,
+  timestamptz: asDate,
+  interval: (text) => text.replaceAll(/\bmonth(s?)\b/g, 'mon$1'),
+};
+
 /** Prints a value as Postgres does; null = NULL. */
 export function valueText(value: JsonValue, kind: ValueKind, element: ValueKind = 'text'): string | null {
   if (value === null) return null;
-  switch (kind) {
-    case 'bool':
-      return value === true ? 't' : 'f';
-    case 'bytea':
-      return `\\x${Buffer.from(String(value), 'base64').toString('hex')}`;
-    case 'date':
-    case 'timestamp':
-    case 'timestamptz':
-      return String(value).replace(' (BC)', ' BC');
-    case 'interval':
-      return String(value).replaceAll(/\bmonth(s?)\b/g, 'mon$1');
-    case 'jsonb':
-      return typeof value === 'string' ? value : JSON.stringify(value);
-    case 'array':
-      return Array.isArray(value) ? arrayText(value, element) : String(value);
-    default:
-      return Object.is(value, -0) ? '-0' : typeof value === 'object' ? JSON.stringify(value) : String(value);
-  }
+  if (kind === 'array' && Array.isArray(value)) return arrayText(value as readonly JsonValue[], element);
+  if (typeof value === 'object') return JSON.stringify(value);
+  const text = Object.is(value, -0) ? '-0' : String(value);
+  return PRINTERS[kind]?.(text) ?? text;
 }
 
 /** `{1,NULL,"a b"}` */

@@ -39,7 +39,7 @@ test('a text is divided into its statements, with their places', () => {
   ]);
   expect(splitStatements('SELECT 1; SELECT "open')).toEqual([
     { sql: 'SELECT 1', offset: 0 },
-    { sql: ' SELECT "open', offset: 8 },
+    { sql: 'SELECT "open', offset: 10 },
   ]);
   expect(splitStatements(' -- nothing')).toEqual([]);
 });

@@ -37,7 +37,8 @@ export class StatementError extends Error {
     this.error = error;
     this.queryId = queryId;
     // Clients count characters, not units of UTF-16.
-    this.position = error.position === undefined ? undefined : [...sql.slice(0, offset + error.position)].length + 1;
+    this.position =
+      error.position === undefined ? undefined : Array.from(sql.slice(0, offset + error.position)).length + 1;
   }
 }
 

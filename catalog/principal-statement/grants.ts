@@ -4,7 +4,16 @@ import { requirePrincipalAction } from '../authorization/decide-principal.ts';
 import { findByName } from '../store/postgres/principal-record-store.ts';
 import { raiseSessionEpoch } from '../store/postgres/principal-store.ts';
 import { grantPrivilege, grantRole, PUBLIC_ROLE, revokePrivilege, revokeRole } from '../store/postgres/role-store.ts';
-import { changing, done, partyOf, reading, requirePrincipalOf, requireUser, type Call } from './change.ts';
+import {
+  changing,
+  done,
+  partyOf,
+  reading,
+  requireAccount,
+  requirePrincipalOf,
+  requireUser,
+  type Call,
+} from './change.ts';
 import { requireAdminLeft } from './move-user.ts';
 import { requireRole } from './roles.ts';
 
@@ -43,11 +52,14 @@ export const grantOrRevokeRole = (
 /** `GRANT | REVOKE MANAGE ...`; each ends the tokens of the user. @throws PRINCIPAL_NOT_FOUND, INVALID_STATE */
 export const grantOrRevokePrivilege = (
   call: Call,
-  { privilege, user: name, isRevoke }: RequestOf<'grant_privilege'>,
+  { privilege, user: name, isAccount = false, isRevoke }: RequestOf<'grant_privilege'>,
 ): Promise<PrincipalAnswer> =>
   changing(call, async ({ tx, tenant, actor, record }) => {
     requirePrincipalAction(actor, 'privilege.grant');
-    const user = await requireUser(tx, tenant.id, name);
+    if (isAccount && privilege !== 'BYPASS POLICIES') {
+      throw new SkeinError('INVALID_REQUEST', 'a service account has no privilege but BYPASS POLICIES');
+    }
+    const user = await (isAccount ? requireAccount : requireUser)(tx, tenant.id, name);
     if (!isRevoke && user.status === 'DEACTIVATED') throw new SkeinError('INVALID_STATE', 'the user is dropped');
     const changed = isRevoke
       ? (await revokePrivilege(tx, user.id, privilege)) > 0

@@ -77,7 +77,11 @@ export class TransactionTables {
     return names.map((name, i) => {
       const table = must(loaded[i], 'one answer for each name');
       if (table.kind === 'missing') return this.#changed.get(tableKey(name))?.now ?? this.#createdLike(name) ?? table;
-      return this.#changed.get(tableKey(table.name))?.now ?? table;
+      const changed = this.#changed.get(tableKey(table.name))?.now;
+      if (changed === undefined || table.kind !== 'found') return changed ?? table;
+      // As they are today: the catalog stages no policies.
+      const { policies, policyVersion } = table;
+      return { ...changed, policies, policyVersion };
     });
   }
 

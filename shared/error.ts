@@ -92,7 +92,7 @@ export const ERRORS = {
   TOKEN_NOT_FOUND: entry('user', '42704', 400, 5, 'No such personal access token.'),
   WEBHOOK_NOT_FOUND: entry('user', '42704', 400, 5, 'No such webhook.'),
   KEYPAIR_NOT_FOUND: entry('user', '42704', 400, 5, 'The service account has no active key of this id.'),
-  HOLDS_GRANTS: entry('user', '2BP01', 409, 9, 'The user has roles or privileges, and DROP USER says not CASCADE.'),
+  HOLDS_GRANTS: entry('user', '2BP01', 409, 9, 'The user has roles, and DROP USER says not CASCADE.'),
   ROLE_IN_USE: entry('user', '2BP01', 409, 9, 'The role is granted to somebody.'),
   INVALID_STATE: entry('user', '55000', 400, 9, 'The user, role or webhook is in no state for this.'),
   PASSWORD_POLICY: entry('user', '22023', 400, 3, 'The password does not meet the policy of the organisation.'),

@@ -4,6 +4,7 @@ import type { Asker } from '#shared/fair/asker.ts';
 import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import type { NameDefaults, QueryReferences } from './query-references.ts';
 import type { Part } from '../statement/proven.ts';
+import type { ValuePlace } from '../statement/value-place.ts';
 import type { LargePlan } from './large-plan.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { ReadField } from '../plan/scan-predicates.ts';
@@ -50,6 +51,8 @@ export type ParseRequest = {
   readonly context: StatementContext;
   /** The query's parameters have no values yet: NULL stands for them, and in `AT (...)` for the table's current state. */
   readonly withoutValues?: boolean;
+  /** The values of parameters in the text: columns are named after the parameters. */
+  readonly values?: readonly ValuePlace[];
 };
 
 /** Engines whose views are read: `dialect/` has their grammars. */

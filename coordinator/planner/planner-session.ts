@@ -12,6 +12,7 @@ import { findReferences } from '../resolver/find-references.ts';
 import type { PendingTravel, QueryReferences, TimeTravel } from '../binding/query-references.ts';
 import { boundOperators } from './bound-operators.ts';
 import { boundText } from './bound-text.ts';
+import { COLUMN_NAME_MACRO, columnNames } from './column-names.ts';
 import { decodePlan } from './decode-plan.ts';
 import { disabledOptimizers } from './disabled-optimizers.ts';
 import { parseDuckDbJson } from './duckdb-json.ts';
@@ -89,7 +90,7 @@ export class PlannerSession {
     for (const one of [connection, binder]) {
       for (const sql of [...contextSetupSql, 'SET errors_as_json = true']) await one.run(sql);
     }
-    for (const macro of boundSql('raise')) await binder.run(macro);
+    for (const macro of [...boundSql('raise'), COLUMN_NAME_MACRO]) await binder.run(macro);
     await binder.run("PRAGMA disable_optimizer; SET explain_output = 'all'");
     const prepared = [];
     for (const sql of [PARSE, PLAN(true), PLAN(false)]) prepared.push(await connection.prepare(sql));
@@ -110,14 +111,17 @@ export class PlannerSession {
   }
 
   async parse(request: ParseRequest): Promise<QueryReferences> {
-    const found = findReferences(await this.#serialize(this.#parse, request.sql), request.defaults);
+    const tree = await this.#serialize(this.#parse, request.sql);
+    const found = findReferences(tree, request.defaults);
     checkReferences(found);
     const tables = [];
     for (const table of found.tables) {
       const at = table.at?.kind === 'expression' ? await this.#travel(table.at, request) : table.at;
       tables.push({ ...table, at });
     }
-    return { ...found, tables };
+    const parse = (sql: string): Promise<Json> => this.#serialize(this.#parse, sql);
+    const names = await columnNames(request, tree, { binder: this.#binder, parse });
+    return { ...found, tables, names };
   }
 
   async plan(request: PlanRequest): Promise<PlanReply> {

@@ -19,11 +19,11 @@ import { nameStatements } from '../resolver/name-statements.ts';
 import type { StatementRows } from '../binding/table-source.ts';
 import type { RowsBinding, StagedBinding } from '../binding/statement-binding.ts';
 import type { TextSpan } from '../statement/statement.ts';
-import type { ValuePlace } from '../statement/value-place.ts';
 import type { ScanBinding } from '../binding/scan-binding.ts';
 import type { TableBinding } from '../binding/table-binding.ts';
 import { applyPolicies } from './apply-policies.ts';
 import type { PolicyRequest, PrepareQuery, PrepareRequest } from './prepare-request.ts';
+import { CACHED_TEXT_MAX, ownerOf, parseQuery, shownNames, templateOf, type NamedQuery } from './parse-query.ts';
 import { checkOperators, checkPlan, checkSources } from '../binding/check-plan.ts';
 import type { Memory } from './memory.ts';
 import { statementMemory } from './statement-memory.ts';
@@ -38,14 +38,10 @@ import type {
   TranslateRequest,
 } from '../binding/planner.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
-import { referencesInTemplate, referencesInText } from './template-references.ts';
-import { queryTemplate, toTemplate, type QueryTemplate } from './query-template.ts';
+import { toTemplate, type QueryTemplate } from './query-template.ts';
 import { SharedPlans, type SharedPlan } from './shared-plans.ts';
 import { printSqlType, type SqlField } from '../plan/sql-type.ts';
 import { ViewAnswers } from './view-answers.ts';
-
-/** Longest query text, in characters, that is cached. */
-const CACHED_TEXT_MAX = 64 * 1024;
 
 /**
  * `prepareQuery` with its memory of earlier statements. A parse is kept by the text's template and the current catalog and schema; a plan by its text, its
@@ -93,9 +89,9 @@ async function bindNames(
   refuseTableForm(sql, (character) => offset + text.toSource(character));
   const values = text.places(request.values ?? []);
   const template = templateOf(sql);
-  const query: NamedQuery = { ...request, sql, template, values, toStatement, viewAt: () => undefined };
-  const inQuery = movedErrors((byte) => toStatement(new ByteOffsets(query.sql).toCharacter(byte)));
-  const references = await inQuery(parse(query, defaults, parses));
+  const asked: NamedQuery = { ...request, sql, template, values, toStatement, viewAt: () => undefined };
+  const inQuery = movedErrors((byte) => toStatement(new ByteOffsets(sql).toCharacter(byte)));
+  const { references, query } = shownNames(await inQuery(parseQuery(asked, defaults, parses)), asked, statements);
   const rows: NamedRows = new Map<string, RowsBinding | StagedBinding | BoundScan>([
     ...(await movedErrors((character) => offset + character)(rowsOf(statements, source))),
     ...(request.below ?? []),
@@ -111,7 +107,7 @@ async function bindNames(
     (byte) => expanded.toStatement(new ByteOffsets(expanded.sql).toCharacter(byte)),
     (byte) => expanded.viewAt(new ByteOffsets(expanded.sql).toCharacter(byte)),
   );
-  const names = await inExpanded(parse(expanded, defaults, parses));
+  const names = await inExpanded(parseQuery(expanded, defaults, parses));
   const all = (await inExpanded(bind(names))).filter((table) => table.kind !== 'view');
   return { query: expanded, references: boundReferences(names, all), bound: all };
 }
@@ -127,7 +123,7 @@ async function expandQuery(
 ): Promise<NamedQuery> {
   const { defaults, rows, parses, views } = names;
   const parseView = (sql: string, viewDefaults: NameDefaults): Promise<QueryReferences> =>
-    parse({ ...query, sql, template: templateOf(sql), withoutValues: false }, viewDefaults, parses);
+    parseQuery({ ...query, sql, template: templateOf(sql), values: [], withoutValues: false }, viewDefaults, parses);
   const { asker, planner, tables, signal } = query;
   const context = {
     parse: parseView,
@@ -162,7 +158,7 @@ async function compareQuery(
   { defaults, parses, views }: { readonly defaults: NameDefaults } & Caches,
 ): Promise<CompareReply> {
   const { sql, context, asker, planner, tables: source, signal } = query;
-  const { tables, named, ...references } = await parse(query, defaults, parses);
+  const { tables, named, ...references } = await parseQuery(query, defaults, parses);
   const loaded = await bindTables({ references: tables, named, defaults, source, rows: new Map(), signal });
   const bound = loaded.filter((table) => table.kind !== 'view');
   const spliced = spliceTables(sql, { ...references, named, tables });
@@ -171,8 +167,6 @@ async function compareQuery(
   const key = JSON.stringify([planKey(query, { key: sql, literals: [] }, bound), wanted]);
   return views.compared(ownerOf(query), key, () => planner.compare(asked, asker, signal));
 }
-
-const templateOf = (sql: string): QueryTemplate | null => (sql.length > CACHED_TEXT_MAX ? null : queryTemplate(sql));
 
 /** The references with those address columns that their tables have, which a star leaves out, and the types of rows. */
 function boundReferences(references: QueryReferences, bound: readonly BoundTable[]): QueryReferences {
@@ -205,16 +199,6 @@ type BoundQuery = {
   readonly bound: readonly BoundTable[];
 };
 
-/** A query in which names replace its bracketed statements; `toStatement` maps a position in it to the client's statement. */
-type NamedQuery = PrepareRequest &
-  Pick<ParseRequest, 'withoutValues'> & {
-    readonly template: QueryTemplate | null;
-    readonly values: readonly ValuePlace[];
-    readonly toStatement: (character: number) => number;
-    /** The view whose query stands at a position of `sql`. */
-    readonly viewAt: (character: number) => string | undefined;
-  };
-
 type NamedRows = ReadonlyMap<string, RowsBinding | StagedBinding | BoundScan>;
 
 /** Runs the statements one after the other, because each may ask the catalog for many pages. */
@@ -225,27 +209,6 @@ async function rowsOf(
   const rows = new Map<string, RowsBinding | StagedBinding>();
   for (const [name, statement] of statements) rows.set(name, await source.rows(statement));
   return rows;
-}
-
-const ownerOf = ({ asker }: PrepareRequest): string => JSON.stringify([asker.tenant, asker.principal]);
-
-async function parse(
-  request: NamedQuery,
-  defaults: NameDefaults,
-  memory: Memory<QueryReferences>,
-): Promise<QueryReferences> {
-  const { sql, template, context, asker, planner, signal, withoutValues = false } = request;
-  const asked = { sql, defaults, context, withoutValues };
-  if (sql.length > CACHED_TEXT_MAX) return planner.parse(asked, asker, signal);
-  const literals = template?.literals ?? [];
-  const key = JSON.stringify([asker.tenant, template?.key ?? sql, defaults.catalog, defaults.schema]);
-  const known = memory.get(key);
-  if (known !== undefined) return referencesInText(known, literals);
-  const references = await planner.parse(asked, asker, signal);
-  // A computed value of a time travel may depend on the context (`now()`, the time zone).
-  const isFixed = references.tables.every(({ at }) => at === null || at.isLiteral);
-  if (isFixed) memory.set(ownerOf(request), key, referencesInTemplate(references, literals));
-  return references;
 }
 
 /** `text` is the query's template, or its text without any literal cut out. */

@@ -59,6 +59,10 @@ export function spliceTables(
     });
     if (excluded.length > 0) edits.push(starEdit(sql, offsets.toCharacter(location), excluded.join(', ')));
   }
+  for (const { location, name } of references.names) {
+    const end = offsets.toCharacter(location);
+    edits.push({ start: end, end, insert: [` AS ${quoteIdentifier(name)}`] });
+  }
   for (const value of values) edits.push({ start: value.start, end: value.end, insert: [{ value }], isValue: true });
   return { pieces: toPieces(sql, edits) };
 }

@@ -87,6 +87,30 @@ export function localPath(location: string): string {
   return normal.slice('file://'.length);
 }
 
+/** Escapes of a dot, a slash or a backslash. */
+const ESCAPED = /%(?:2e|2f|5c)/i;
+/** A location whose escapes are escaped more often is refused. */
+const ESCAPES_OF_ESCAPES_MAX = 8;
+
+/**
+ * Skein reads no escape in a location, and clients do, some twice: one that holds `%2e%2e` or `%2f` is another place to them, which nobody has
+ * compared with the roots and with the folders of other tables. @throws INVALID_REQUEST
+ */
+export function requireNoEscape(location: string): void {
+  let text = location;
+  for (let round = 0; round <= ESCAPES_OF_ESCAPES_MAX && !ESCAPED.test(text); round++) {
+    const next = text.replaceAll(/%([0-7][0-9a-fA-F])/g, (_all, code: string) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    );
+    if (next === text) return;
+    text = next;
+  }
+  throw new SkeinError(
+    'INVALID_REQUEST',
+    `Location ${location} holds an escaped dot, slash or backslash, which clients read in different ways`,
+  );
+}
+
 /** Removes trailing slashes, because writers append `/data` and `/metadata`. */
 export const withoutTrailingSlash = (location: string): string => location.replace(/(?<=[^/:])\/+$/, '');
 

@@ -37,6 +37,7 @@ export const AUDIT_EVENTS = [
   'revoke_role',
   'grant_privilege',
   'revoke_privilege',
+  'end_credentials',
   'create_webhook',
   'drop_webhook',
   'retry_webhook',

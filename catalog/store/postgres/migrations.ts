@@ -25,6 +25,8 @@ import { CLIENT_UPLOADS_MIGRATION } from './migrations/022-client-uploads.ts';
 import { LIST_CHANGES_MIGRATION } from './migrations/023-list-changes.ts';
 import { PRINCIPAL_SCOPES_MIGRATION } from './migrations/024-principal-scopes.ts';
 import { POLICIES_MIGRATION } from './migrations/025-policies.ts';
+import { MAKERS_MIGRATION } from './migrations/026-makers.ts';
+import { FOLDER_KEYS_MIGRATION } from './migrations/027-folder-keys.ts';
 
 /**
  * The migrations of the Postgres schema `catalog`, applied in the order of their names and never changed after a release.
@@ -59,6 +61,8 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0023_list_changes': { up: (db) => run(db, LIST_CHANGES_MIGRATION) },
     '0024_principal_scopes': { up: (db) => run(db, PRINCIPAL_SCOPES_MIGRATION) },
     '0025_policies': { up: (db) => run(db, POLICIES_MIGRATION) },
+    '0026_makers': { up: (db) => run(db, MAKERS_MIGRATION) },
+    '0027_folder_keys': { up: (db) => run(db, FOLDER_KEYS_MIGRATION) },
   },
 };
 

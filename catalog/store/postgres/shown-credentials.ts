@@ -118,7 +118,7 @@ export async function findTokenHolder(db: Database, sha256: Buffer, now: Date): 
 
 /** A service account with one of its keys that are not revoked. */
 export type KeyHolder = {
-  /** Its tokens may have the scopes of its roles. */
+  /** Its tokens may have the scopes of its roles that the maker of the key had. */
   readonly principal: TokenPrincipal;
   /** PEM. */
   readonly publicKey: string;
@@ -132,7 +132,7 @@ export async function findKeyHolder(db: Database, issuer: string, keyId: string)
   const [tenant, name] = [issuer.slice(0, slash), issuer.slice(slash + 1)];
   const row = await principals(db)
     .innerJoin('keypair as k', 'k.principal_id', 'p.id')
-    .select(['k.public_key', 'k.algorithm'])
+    .select(['k.public_key', 'k.algorithm', 'k.scopes as key_scopes'])
     .where('p.kind', '=', 'SERVICE')
     .where('k.key_id', '=', keyId)
     .where('k.revoked_at', 'is', null)
@@ -149,7 +149,9 @@ export async function findKeyHolder(db: Database, issuer: string, keyId: string)
     .limit(1)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  return { principal: byRoles(row), publicKey: row.public_key, algorithm: row.algorithm };
+  const principal = byRoles(row);
+  const scopes = principal.scopes.filter((scope) => row.key_scopes?.includes(scope) ?? true);
+  return { principal: { ...principal, scopes }, publicKey: row.public_key, algorithm: row.algorithm };
 }
 
 /** Takes the only use of an assertion. @returns false when it was used before */

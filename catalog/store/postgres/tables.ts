@@ -24,6 +24,8 @@ export type Tables = PrincipalTables &
       status: Generated<PrincipalStatus>;
       /** PHC string of Argon2id; null for a principal without a password. */
       password_hash: string | null;
+      /** The giver of the password, or the one before by which the principal has set it; null: the operator, or the principal alone. */
+      password_set_by: Generated<string | null>;
       /** Names of the granted roles, written by the trigger of `role_grant`. */
       roles: readonly string[];
       /** Tokens of an older epoch are refused. */
@@ -43,6 +45,8 @@ export type Tables = PrincipalTables &
       comment: Generated<string | null>;
       identity_source: Generated<string>;
       legal_hold: Generated<boolean>;
+      /** A tenant_admin has set the legal hold. */
+      legal_hold_by_admin: Generated<boolean>;
       legal_hold_reason: Generated<string | null>;
       updated_at: Generated<Date>;
       deactivated_at: Generated<Date | null>;
@@ -205,6 +209,10 @@ export type Tables = PrincipalTables &
       location: string;
       owner_id: string;
       catalog_id: string;
+      /** A client has a key until then. */
+      keys_until: Generated<Date | null>;
+      /** The `table-uuid` of a table that is gone; null = the owner has the folder. */
+      former_uuid: Generated<string | null>;
     };
     /** Dropped tables that can be restored, or whose files are still to be deleted. */
     dropped_table: {

@@ -31,7 +31,7 @@ const unregister = (context: CatalogContext, target: TableTarget, unit: UnitOfWo
       const deleted = (await deleteTable(tx, row, target.ident)) ?? tableNotFound(target.ident);
       await requireUnprotected(context, { ...target, ...target.claims, metadata: deleted.metadata });
       await requireDroppable(tx, { id: row.id, claims: target.claims }, { isForGood: true });
-      await releaseClaims(tx, row.id);
+      await releaseClaims(tx, row.id, deleted.metadata);
       return `{"metadata-location":${JSON.stringify(deleted.metadataLocation)},"metadata":${deleted.metadata}}`;
     },
     // The answer is kept with its key: after the change nothing is left to render it from.

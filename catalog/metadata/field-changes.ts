@@ -16,16 +16,16 @@ export function fieldChanges(before: TableDocument, after: TableDocument): Field
   );
   const [old, now] = schemas;
   if (old === undefined || now === undefined || old === now) return NO_CHANGES;
-  const fields = new Map(now.fields.map((field) => [Number(field.id), field]));
+  const fields = new Map(now.fields.map((field) => [field.id, field]));
   const lost = old.fields.filter((field) => {
-    const found = fields.get(Number(field.id));
+    const found = fields.get(field.id);
     return found === undefined || printed(found.type) !== printed(field.type);
   });
   const renamed = old.fields.filter((field) => {
-    const found = fields.get(Number(field.id));
+    const found = fields.get(field.id);
     return found !== undefined && found.name !== field.name;
   });
-  return { lost: lost.map(({ id }) => Number(id)), renamed: renamed.map(({ id }) => Number(id)) };
+  return { lost: lost.map(({ id }) => id), renamed: renamed.map(({ id }) => id) };
 }
 
-const printed = (type: unknown): string => printJson(type as Json);
+const printed = (type: Json): string => printJson(type);

@@ -3,7 +3,7 @@ import type { PolicedBinding, PolicyReading } from '../binding/policed-binding.t
 import type { PreparedQuery } from '../binding/prepared-query.ts';
 import type { ScanBinding } from '../binding/scan-binding.ts';
 import { policyError } from '../binding/policy-error.ts';
-import type { BoundPoliced, BoundScan } from '../resolver/bind-tables.ts';
+import { SEEN, type BoundPoliced, type BoundScan } from '../resolver/bind-tables.ts';
 import { POLICED_TABLE, policyQuery } from '../resolver/policy-query.ts';
 import type { PolicyRequest, PrepareRequest } from './prepare-request.ts';
 
@@ -25,7 +25,7 @@ export async function applyPolicies(
   const read = table.fields.filter(({ id }) => ids.has(id));
   const sql = policyQuery({ tableName: table.tableName, fields: table.fields, policies }, read);
   const tables = { ...request.tables, ...request.tables.committed };
-  const asked = { ...request, sql, offset: 0, values: [], tables, mayShare: false, mayAddress: true };
+  const asked = { ...request, sql, offset: 0, values: [], tables, mayShare: false, reading: SEEN };
   const seesPolicies = request.seesPolicies === true;
   try {
     const query = await prepare({ ...asked, below: new Map([[POLICED_TABLE, table]]) });

@@ -2,7 +2,7 @@ import type { ScanColumn } from '#shared/iceberg/scan-file.ts';
 import { SkeinError } from '#shared/error.ts';
 import { unreachable } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import { bindTables, type BoundScan, type BoundTable } from '../resolver/bind-tables.ts';
+import { bindTables, SEEN, type BoundScan, type BoundTable, type TableReading } from '../resolver/bind-tables.ts';
 import { ByteOffsets } from '../resolver/byte-offsets.ts';
 import type { NameDefaults, QueryReferences } from '../binding/query-references.ts';
 import {
@@ -96,9 +96,9 @@ async function bindNames(
     ...(await movedErrors((character) => offset + character)(rowsOf(statements, source))),
     ...(request.below ?? []),
   ]);
-  const { mayAddress = false } = request;
-  const bind = ({ tables, named }: QueryReferences) =>
-    bindTables({ references: tables, named, defaults, source, rows, mayAddress, signal });
+  const { reading = SEEN } = request;
+  const bind = ({ tables, named }: QueryReferences, reads = reading) =>
+    bindTables({ references: tables, named, defaults, source, rows, reading: reads, signal });
   const bound = await inQuery(bind(references));
   const tables = bound.filter((table) => table.kind !== 'view');
   if (tables.length === bound.length) return { query, references: boundReferences(references, tables), bound: tables };
@@ -108,7 +108,11 @@ async function bindNames(
     (byte) => expanded.viewAt(new ByteOffsets(expanded.sql).toCharacter(byte)),
   );
   const names = await inExpanded(parseQuery(expanded, defaults, parses));
-  const all = (await inExpanded(bind(names))).filter((table) => table.kind !== 'view');
+  // A view is the work of whoever made it.
+  const outside = (byte: number): boolean =>
+    expanded.viewAt(new ByteOffsets(expanded.sql).toCharacter(byte)) === undefined;
+  const reads: TableReading = reading.kind === 'seen' ? reading : { kind: 'addressed', isOwn: outside };
+  const all = (await inExpanded(bind(names, reads))).filter((table) => table.kind !== 'view');
   return { query: expanded, references: boundReferences(names, all), bound: all };
 }
 

@@ -3,7 +3,7 @@ import type { PrincipalId, TenantId } from '#shared/id.ts';
 import type { Planner } from '../binding/planner.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
 import type { QueryTables } from '../binding/table-source.ts';
-import type { BoundScan } from '../resolver/bind-tables.ts';
+import type { BoundScan, TableReading } from '../resolver/bind-tables.ts';
 import type { ValuePlace } from '../statement/value-place.ts';
 
 export type PrepareRequest = {
@@ -20,8 +20,8 @@ export type PrepareRequest = {
   readonly planner: Planner;
   /** Whether a plan will do that was made for other literals (`PreparedQuery.isShared`). */
   readonly mayShare?: boolean;
-  /** The text is ours where it reads the addresses of rows of a table with policies. */
-  readonly mayAddress?: boolean;
+  /** Absent = as the asker may see them. */
+  readonly reading?: TableReading;
   /** The asker may manage policies: he sees why one fails. */
   readonly seesPolicies?: boolean;
   readonly signal: AbortSignal;

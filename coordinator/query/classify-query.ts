@@ -17,7 +17,10 @@ export async function classifyQuery(
 ): Promise<Classification> {
   const numbers = await Promise.all(scans.map((scan) => numbersOf(scan, context)));
   const rows = numbers.map((one) => one.rows);
-  return classify(plan === null ? features : planFeatures(plan, rows), options);
+  const found = classify(plan === null ? features : planFeatures(plan, rows), options);
+  return scans.some((scan) => scan.kind === 'policed' && !scan.reading.seesPolicies)
+    ? { ...found, hidesRows: true }
+    : found;
 }
 
 async function numbersOf(scan: TableBinding, context: Omit<ScanContext, 'hold'>): Promise<ScanNumbers> {

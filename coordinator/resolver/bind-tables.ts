@@ -46,6 +46,18 @@ export type BoundScan = Omit<ScanBinding, 'predicate' | 'readFieldIds' | 'namedF
   readonly sqlFields: readonly SqlField[];
 };
 
+/**
+ * How tables with policies are read: as their reader may see them, which is the default; so, but with the addresses of rows where a text of our
+ * own names them; or raw, for the statement itself, which shows nobody what it reads.
+ */
+export type TableReading =
+  | { readonly kind: 'seen' }
+  /** `isOwn`: whether our own text stands at a byte of the query. */
+  | { readonly kind: 'addressed'; readonly isOwn?: (location: number) => boolean }
+  | { readonly kind: 'raw' };
+
+export const SEEN: TableReading = { kind: 'seen' };
+
 export type BindRequest = {
   readonly references: readonly TableReference[];
   readonly defaults: { readonly catalog: string; readonly schema: string };
@@ -54,8 +66,7 @@ export type BindRequest = {
   readonly named: readonly string[] | null;
   /** Rows and tables that are read in the place of a table, by the name that replaces its text; it hides tables of the same name. */
   readonly rows: ReadonlyMap<string, RowsBinding | StagedBinding | BoundScan>;
-  /** The text is ours where it reads the addresses of rows, to write them. */
-  readonly mayAddress?: boolean;
+  readonly reading?: TableReading;
   readonly signal: AbortSignal;
 };
 
@@ -65,7 +76,7 @@ export type BindRequest = {
  * @throws TABLE_NOT_FOUND, SCHEMA_NOT_FOUND, CATALOG_NOT_FOUND, SNAPSHOT_NOT_FOUND, NOT_SUPPORTED; positions are byte offsets in the query.
  */
 export async function bindTables(request: BindRequest): Promise<readonly (BoundTable | BoundView)[]> {
-  const { references, rows, mayAddress = false } = request;
+  const { references, rows, reading = SEEN } = request;
   if (references.length === 0) return [];
   const names = references.map(
     (reference) => rowsOf(reference, rows) ?? namedView(reference.parts) ?? namesOf(reference, request.defaults),
@@ -91,14 +102,14 @@ export async function bindTables(request: BindRequest): Promise<readonly (BoundT
     try {
       if (table.kind === 'view') bound.push({ kind: 'view' });
       else if (table.kind === 'found')
-        bound.push(bindTable(whole, table, { travel: reference.at, reference, width, mayAddress }));
+        bound.push(bindTable(whole, table, { travel: reference.at, reference, width, reading }));
       else if (ofBase?.kind === 'view') requireTable(ofBase);
       else if (base !== null && ofBase?.kind === 'found' && suffix !== undefined) {
         const travel = suffixTravel(suffix, reference);
         const { metadataTable } = suffix;
         bound.push(
           metadataTable === null
-            ? bindTable(base, ofBase, { travel, reference, width, mayAddress })
+            ? bindTable(base, ofBase, { travel, reference, width, reading })
             : await bindMetadataTable(ofBase, { what: metadataTable, title: whole.table, travel }, request),
         );
       } else throw await missingTable(whole, table.code, request.source);
@@ -186,7 +197,7 @@ const RESERVED = /^(?:sqlite_(?:temp_)?(?:master|schema)|pg_catalog|pg_class|duc
 function bindTable(
   name: TableName,
   table: FoundTable,
-  { travel, reference, width, mayAddress }: BindPlace,
+  { travel, reference, width, reading }: BindPlace,
 ): BoundScan | BoundPoliced {
   const written = [name.catalog, ...name.namespace, name.table].join('.');
   requireTableAction(table, 'table.select');
@@ -218,7 +229,8 @@ function bindTable(
     fields,
     sqlFields: fields.map(fieldType),
   };
-  if (policies.policies.length === 0) return bound;
+  if (policies.policies.length === 0 || reading.kind === 'raw') return bound;
+  const mayAddress = reading.kind === 'addressed' && (reading.isOwn?.(reference.location) ?? true);
   if (addresses.length > 0 && !mayAddress) {
     throw new SkeinError(
       'NOT_SUPPORTED',
@@ -233,7 +245,7 @@ type BindPlace = {
   readonly reference: TableReference;
   /** Counts the columns of the statement's tables. */
   readonly width: { columns: number };
-  readonly mayAddress: boolean;
+  readonly reading: TableReading;
 };
 
 /**

@@ -37,7 +37,7 @@ type NewRows = {
 export async function writeNewRows(rowsOf: NewRows, services: RowServices): Promise<WriteOutcome> {
   const { queries, begin } = services;
   const { verb, name, target, all, query, text, assignments, check, returning } = rowsOf;
-  const rows = await queries.planWrite(query, text);
+  const rows = await queries.planWrite(query, text, 'addressed');
   check(rows.columns);
   await using write = await begin(target);
   const { schema } = rewriteQuery(target);

@@ -9,6 +9,7 @@ import type { Command } from '../command.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
 import { qualify } from '../../operation/qualify.ts';
 import { METRIC_COLUMNS, runProcedure, takeProcedure, type ProcedureClause } from '../maintenance/procedures.ts';
+import { requireUnpoliced } from '../../operation/policed-table.ts';
 import { changeTable } from '../../operation/change-table.ts';
 import { applyEdit, takeEdit, type EditClause } from './edits.ts';
 import { changePolicies, takePolicyEdit, type PolicyEdit } from '../policy/table-policies.ts';
@@ -103,17 +104,22 @@ async function alter(
   if (action.kind === 'policy') return changePolicies(table, action.edit, context);
   if (action.kind === 'rename') return renameTable(table, action.newName, context);
   if (action.kind === 'edits') {
-    return changeTable(context, table, async (base) => {
+    return changeTable(context, table, async (base, loaded) => {
       let draft = draftOf(base);
       for (const edit of action.edits) {
         draft = applyEdit(draft, edit);
         // Each edit looks through all fields of the table: others have their turn.
         await setImmediate();
       }
+      const isBranchMoved = [...base.refs].some(
+        ([ref, { type }]) => type === 'branch' && draft.refs.get(ref) !== base.refs.get(ref),
+      );
+      if (isBranchMoved) requireUnpoliced(loaded, 'this change of a branch', name.position);
       return changeOf(draft);
     });
   }
-  const { metadata } = await loadForWrite(context.tables, table, context.signal);
-  const change = await withNotNull(metadata, { table, column: action.column }, context);
+  const loaded = await loadForWrite(context.tables, table, context.signal);
+  requireUnpoliced(loaded, 'SET NOT NULL', name.position);
+  const change = await withNotNull(loaded.metadata, { table, column: action.column }, context);
   return changeTable(context, table, () => change);
 }

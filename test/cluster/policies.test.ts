@@ -86,7 +86,30 @@ describe('statements', () => {
     expect((await run('SHOW MASKING POLICIES')).rows.map((row) => row[0])).toEqual(['hide']);
     expect(await outcome(`DESCRIBE ROW ACCESS POLICY ${S}.own`, 'ann')).toBe('42501 FORBIDDEN');
     const described = await run(`DESCRIBE ROW ACCESS POLICY ${S}.own`, 'max');
-    expect(described.rows[0]?.at(-1)).toContain(`"${T}"."s"."m"`);
+    expect(described.rows[0]?.at(-1)).toBe(
+      `"reg" IN (SELECT r FROM  "${T}"."s"."m" AS "m" WHERE who = current_user())`,
+    );
+  });
+
+  test.each([
+    ['random() < 0.5', '0A000 NOT_SUPPORTED'],
+    ['current_schema() = a', '0A000 NOT_SUPPORTED'],
+    ['session_user = a', '0A000 NOT_SUPPORTED'],
+    ["a::TIMESTAMPTZ > '2020-01-01'::TIMESTAMPTZ", '0A000 NOT_SUPPORTED'],
+    ['a IN (SELECT a FROM (SELECT who AS a FROM s.m))', '42702 AMBIGUOUS_COLUMN'],
+    ['who IN (SELECT who FROM s.m)', '42702 AMBIGUOUS_COLUMN'],
+    ['a IN (SELECT table_name FROM information_schema.tables)', '0A000 NOT_SUPPORTED'],
+    ['a IN (SELECT file_path FROM s."m$files")', '0A000 NOT_SUPPORTED'],
+    ['a, true', '42601 SYNTAX_ERROR'],
+    ['true) OR (true', '42601 SYNTAX_ERROR'],
+    ['b = 1', '42703 COLUMN_NOT_FOUND'],
+    ['length(a)', '42804 TYPE_MISMATCH'],
+    ['read_text(a) IS NULL', '0A000 NOT_SUPPORTED'],
+    ["a = current_user() OR is_role_in_session('boss') OR current_tenant() = a OR current_role() = a", 'done'],
+  ])('a body of %s: %s', async (body, expected) => {
+    const create = `CREATE OR REPLACE ROW ACCESS POLICY ${S}.tried AS (a VARCHAR, who VARCHAR) RETURNS BOOLEAN -> ${body.replaceAll('s.', `${S}.`)}`;
+    expect(await outcome(create)).toBe(expected);
+    await done(`DROP ROW ACCESS POLICY IF EXISTS ${S}.tried`);
   });
 
   test('INFORMATION_SCHEMA tells of the bindings, and not of the rows', async () => {

@@ -3,6 +3,7 @@ import { isObject } from '#shared/iceberg/type.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { CONTEXT_FUNCTIONS } from '../binding/function-policy.ts';
+import { textOf } from '../plan/json-node.ts';
 import type { BodyNames } from '../binding/query-references.ts';
 
 /** Functions of the statement's context that the body of a policy may call: who reads. All others follow settings of the reader. */
@@ -47,7 +48,7 @@ export function bodyNames(tree: Json): BodyNames {
       if (typeof name === 'string' && name !== '') given.add(foldIdentifier(name));
     }
     const kind = node['class'];
-    if (kind === 'FUNCTION' || kind === 'WINDOW') requireSteady(String(node['function_name']), location);
+    if (kind === 'FUNCTION' || kind === 'WINDOW') requireSteady(textOf(node['function_name']), location);
     if (kind === 'CAST') requireZoneless(node['cast_type'], location);
     if (kind === 'COLUMN_REF') {
       const parts = node['column_names'] as readonly string[];
@@ -56,7 +57,7 @@ export function bodyNames(tree: Json): BodyNames {
       if (parts.length === 1 && CONTEXT_FUNCTIONS.has(foldIdentifier(first))) requireSteady(first, location);
       columns.push({ location, parts });
     }
-    if (node['type'] === 'BASE_TABLE') given.add(foldIdentifier(String(node['table_name'])));
+    if (node['type'] === 'BASE_TABLE') given.add(foldIdentifier(textOf(node['table_name'])));
     for (const child of Object.values(node)) walk(child, location);
   };
   walk(tree, 0);
@@ -71,7 +72,7 @@ function requireSteady(written: string, position: number): void {
 }
 
 function requireZoneless(type: Json | undefined, position: number): void {
-  const name = isObject(type ?? null) ? String((type as JsonObject)['id']) : '';
+  const name = isObject(type ?? null) ? textOf((type as JsonObject)['id']) : '';
   if (!ZONED_TYPES.has(name)) return;
   throw new SkeinError(
     'NOT_SUPPORTED',

@@ -185,7 +185,7 @@ async function authorise(
   action: Action,
   request: FastifyRequest,
 ): Promise<TokenClaims> {
-  const claims = await context.verifier.verify(request.headers.authorization);
+  const claims = await context.bearers.verify(request.headers.authorization, request.ip);
   const object = securableOfPath(pathParams(request));
   const decision = decide(claims, action, object);
   if (decision.allowed) return claims;

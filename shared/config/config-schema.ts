@@ -205,6 +205,7 @@ export const CONFIG = {
   'bootstrap.namespace': string('default', 'Namespace made at first start'),
   'bootstrap.warehouse': string('', 'Location of the first catalog; empty = <data_dir>/warehouse'),
   'admin.user': string('admin', 'User made at first start'),
+  'admin.email': string('', 'Its email; empty = NAME@localhost'),
   'admin.password': secret('Password of the first user; empty = generated and printed once'),
 
   'coordinator.tls_cert': string('', 'PEM file of the certificate that every door for clients shows; empty = no TLS'),

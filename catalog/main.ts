@@ -241,11 +241,10 @@ async function buildContext(
     keys,
     issuer,
     verifier,
-    bearers: new Bearers({
-      ...{ store, clock, verifier, issuer, passwords, signIns },
-      lifeMs: config['catalog.token_ttl'],
-      count: (outcome) => metrics.signIns.inc({ method: 'pat', outcome }),
-    }),
+    bearers: new Bearers(
+      { store, clock, verifier, issuer, passwords, signIns },
+      { lifeMs: config['catalog.token_ttl'], count: (outcome) => metrics.signIns.inc({ method: 'pat', outcome }) },
+    ),
     notifications,
     epochs,
     leases,

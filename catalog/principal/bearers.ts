@@ -25,6 +25,9 @@ type Parts = {
   readonly issuer: TokenIssuer;
   readonly passwords: PasswordVerifier;
   readonly signIns: SignInLog;
+};
+
+type Options = {
   /** Longest life of an access token. */
   readonly lifeMs: number;
   readonly count: (outcome: 'granted' | 'refused') => void;
@@ -35,7 +38,7 @@ type Parts = {
  * token that it is exchanged for. A remembered one is verified at every request, so it ends with its owner's session epoch.
  */
 export class Bearers {
-  readonly #parts: Parts;
+  readonly #parts: Parts & Options;
   readonly #key = randomBytes(32);
   readonly #remembered = new LRUCache<string, { readonly token: string; readonly untilMs: number }>({
     max: REMEMBERED_MAX,
@@ -43,8 +46,8 @@ export class Bearers {
   /** Sign-ins that are under way: who sends many requests at once has one. */
   readonly #running = new Map<string, Promise<TokenClaims>>();
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(parts: Parts, options: Options) {
+    this.#parts = { ...parts, ...options };
   }
 
   /** @param address the client's, by which refusals are counted @throws UNAUTHENTICATED, TOO_MANY_SIGN_INS, CATALOG_UNAVAILABLE */

@@ -7,7 +7,7 @@ import { memberAddress, type Member } from '#shared/membership/member.ts';
 import { tryWays, type Others, type Way } from '#shared/membership/try-ways.ts';
 import { accepts } from './accepts.ts';
 import { findTarget, mintToken } from './catalog-rpc.ts';
-import { describeMember, waysOf, type Described } from './cluster/ask-members.ts';
+import { describeMember, waysOf, type Described } from './ask-members.ts';
 import { doorFetch, doorTrust } from './door-fetch.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { operatorSecurity } from './operator-security.ts';

@@ -4,7 +4,7 @@ import { SkeinError } from '#shared/error.ts';
 import { openChannelSecurity, type ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { hasSecret } from '#shared/keyring.ts';
 import { silentLogger } from '#shared/log/logger.ts';
-import { secretPath } from './up/secrets.ts';
+import { secretPath } from './secrets.ts';
 
 /**
  * Opens the channel security of a command: uses the configured secret, else that of the cluster in the data directory.

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Kysely } from 'kysely';
 import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
@@ -127,7 +126,6 @@ async function startApi(
     bodiesBytesMax: config['coordinator.bodies_bytes_max'],
     requestTimeoutMs: config['coordinator.request_timeout'],
     holdbackBytes: config['coordinator.result_holdback'],
-    spoolFolder: join(config.data_dir, 'spool'),
     resultBytesMax: config['coordinator.result_bytes_max'],
     timeoutMsMax: config['coordinator.query_timeout_max'],
     authenticate,

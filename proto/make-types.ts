@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
-import { LOADER_OPTIONS } from '#shared/grpc/loader-options.ts';
+import { LOADER_OPTIONS } from './loader-options.ts';
 
 const FOLDER = import.meta.dirname;
 const GENERATED = join(FOLDER, 'generated');

@@ -92,7 +92,7 @@ export const ERRORS = {
   TOKEN_NOT_FOUND: entry('user', '42704', 400, 5, 'No such personal access token.'),
   WEBHOOK_NOT_FOUND: entry('user', '42704', 400, 5, 'No such webhook.'),
   KEYPAIR_NOT_FOUND: entry('user', '42704', 400, 5, 'The service account has no active key of this id.'),
-  HOLDS_GRANTS: entry('user', '2BP01', 409, 9, 'The user has roles or privileges, and DROP USER says not CASCADE.'),
+  HOLDS_GRANTS: entry('user', '2BP01', 409, 9, 'The user has roles, and DROP USER says not CASCADE.'),
   ROLE_IN_USE: entry('user', '2BP01', 409, 9, 'The role is granted to somebody.'),
   INVALID_STATE: entry('user', '55000', 400, 9, 'The user, role or webhook is in no state for this.'),
   PASSWORD_POLICY: entry('user', '22023', 400, 3, 'The password does not meet the policy of the organisation.'),
@@ -107,6 +107,8 @@ export const ERRORS = {
   ),
   ALREADY_EXISTS: entry('user', '42710', 400, 6, 'An object of this name exists already.'),
   STAGE_NOT_FOUND: entry('user', '42704', 400, 5, 'No such stage.'),
+  POLICY_NOT_FOUND: entry('user', '42704', 400, 5, 'No such row-access or masking policy.'),
+  POLICY_IN_USE: entry('user', '2BP01', 409, 9, 'Tables or policies depend on the policy, the table or the column.'),
   STAGE_FILE_NOT_FOUND: entry('user', '58P01', 404, 5, 'No such file in the stage.'),
   UPLOAD_NOT_FOUND: entry(
     'user',
@@ -141,6 +143,13 @@ export const ERRORS = {
     'A scalar subquery returned more than one row, or a row is to be changed twice.',
   ),
   INVALID_ARGUMENT: entry('user', '22023', 400, 3, 'A function argument is not valid.'),
+  POLICY_FAILED: entry(
+    'user',
+    '22000',
+    400,
+    9,
+    'A row-access or masking policy of a table raised an error; those who may manage policies see which.',
+  ),
   NOT_SUPPORTED: entry('user', '0A000', 400, 12, 'The statement or function is not served.'),
   COLUMNS_CHANGED: entry(
     'user',
@@ -389,6 +398,15 @@ export class SkeinError extends Error {
       ...(this.lostTask === undefined ? {} : { lostTask: this.lostTask }),
       ...(this.bytesScanned === undefined ? {} : { bytesScanned: this.bytesScanned }),
     };
+  }
+
+  /**
+   * The same error at another place of the statement's text, perhaps in other words: its cause, and what is known of its query, stay.
+   * @param position offset in UTF-16 units; undefined = it has no place any more
+   */
+  at(position: number | undefined, message = this.message): SkeinError {
+    const { code, lostTask, bytesScanned, cause } = this;
+    return new SkeinError(code, message, { position, lostTask, bytesScanned, cause });
   }
 
   static fromData(data: ErrorData): SkeinError {

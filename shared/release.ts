@@ -10,8 +10,8 @@ export type Release = { readonly skein: string; readonly duckdb: string };
 export const MESSAGES = [
   'proto/worker.proto',
   'proto/flight.proto',
-  'proto/task.ts',
-  'proto/task-codec.ts',
+  'shared/task/task.ts',
+  'shared/task/task-codec.ts',
   'shared/ticket.ts',
   'shared/storage/credential.ts',
   'shared/iceberg/predicate-codec.ts',

@@ -1,9 +1,8 @@
 import { SkeinError } from '#shared/error.ts';
-import type { ScanAccess } from '#proto/task.ts';
 import type { PrincipalId, QueryId, TaskId, TenantId } from '#shared/id.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import { signText, verifyText } from '#shared/signed-text.ts';
-import { credentialId, type StorageGrant } from '#shared/storage/credential.ts';
+import { credentialId, type StorageCredential, type StorageGrant } from '#shared/storage/credential.ts';
 
 /**
  * A coordinator's signed permission for a worker: this task of this query may read below these locations until the expiry. Whoever reads a
@@ -21,6 +20,9 @@ export type Ticket = {
   /** The output partition that a reader may open: one reader, or any number for a spooled output, until the query ends. */
   readonly partition: number;
 };
+
+/** The right that a scan of a task needs: roots, and the credential to read below them. */
+export type ScanAccess = { readonly allowedRoots: readonly string[]; readonly credential: StorageCredential };
 
 /** The grants that a task with these scans needs. */
 export function grantsOf(scans: readonly ScanAccess[]): readonly StorageGrant[] {

@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { InputSource, InputSpec, TaskSpec } from '#proto/task.ts';
+import type { InputSource, InputSpec, TaskSpec } from '#shared/task/task.ts';
 import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
 import { queryId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decodeTaskHead, encodeTaskSpec } from '#proto/task-codec.ts';
+import { decodeTaskHead, encodeTaskSpec } from '#shared/task/task-codec.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { makeTask } from '#test/support/worker-client.ts';
 import { OrderedEnd } from './ordered-end.ts';

@@ -4,7 +4,7 @@ import { koffi } from '#shared/native/koffi.ts';
 import type { HungTask } from '#proto/generated/skein/worker/v1/HungTask.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { HungQuantum } from './slot/hung-quantum.ts';
-import { restorePriorities } from './slot/thread-priority.ts';
+import { restorePriorities } from './turns/thread-priority.ts';
 
 /** Time in which the last beat leaves the process. */
 const TELL_MS = 150;

@@ -6,7 +6,7 @@ import { InputCallbacks, inputName } from './duckdb/input-functions.ts';
 import { Instance, type Connection } from './duckdb/instance.ts';
 import { destroyChunk, PreparedStatement, Statement } from './duckdb/statement.ts';
 import { TaskInstance } from './duckdb/instance-pool.ts';
-import { TaskInputs } from './slot/task-inputs.ts';
+import { TaskInputs } from './run/task-inputs.ts';
 
 /** Gives many rows at first, so that the result is ready, and then hardly any. */
 const SELECTIVE = 'SELECT i FROM range(60000000) t(i) WHERE i < 400000 OR hash(i) % 20000000 = 3';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { InputSource, OutputSpec, TaskSpec } from '#proto/task.ts';
+import type { InputSource, OutputSpec, TaskSpec } from '#shared/task/task.ts';
 import { queryId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import { cpuMs, startWorkerProcess, workerSettings, type WorkerProcess } from '#test/support/worker-process.ts';

@@ -2,12 +2,13 @@ import { expect, test } from 'vitest';
 import { principalId } from '#shared/id.ts';
 import type { Privilege } from '#shared/principal/privilege.ts';
 import { SkeinError } from '#shared/error.ts';
-import { requirePrincipalAction, type PrincipalAction, type Rights } from './decide-principal.ts';
+import { requirePrincipalAction, type Actor, type PrincipalAction, type Rights } from './decide-principal.ts';
 
-const of = (id: string, isAdmin: boolean, ...privileges: readonly Privilege[]): Rights => ({
+const of = (id: string, isAdmin: boolean, ...privileges: readonly Privilege[]): Actor => ({
   id: principalId(id),
   isAdmin,
   privileges: new Set(privileges),
+  scopes: new Set(['principal:read', 'principal:write']),
 });
 const ACTORS = {
   admin: of('admin', true),
@@ -51,7 +52,10 @@ const EXPECTED: Readonly<Record<PrincipalAction, Readonly<Record<keyof typeof AC
   'role.change': rows('yes yes yes yes yes', {}),
   'role.grant': rows('yes yes yes yes yes', {}),
   'privilege.grant': rows('yes yes yes yes yes', {}),
+  'webhook.show': rows('yes yes yes yes yes', {}),
   'webhook.change': rows('yes yes yes yes yes', {}),
+  'policy.show': rows('yes yes yes yes yes', {}),
+  'policy.change': rows('yes yes yes yes yes', {}),
   'audit.show': rows('yes yes yes yes yes', {}),
 };
 
@@ -72,7 +76,7 @@ function self(kind: 'user' | 'account' | 'token'): Partial<Record<keyof typeof A
   return Object.fromEntries(others.map((actor) => [actor, own]));
 }
 
-const outcome = (actor: Rights, action: PrincipalAction, target: Rights | undefined): string => {
+const outcome = (actor: Actor, action: PrincipalAction, target: Rights | undefined): string => {
   try {
     requirePrincipalAction(actor, action, target);
     return 'yes';
@@ -91,5 +95,25 @@ test.each(Object.entries(EXPECTED) as [PrincipalAction, Readonly<Record<keyof ty
       ]),
     );
     expect(found).toEqual(expected);
+  },
+);
+
+test.each(Object.keys(EXPECTED) as PrincipalAction[])(
+  '%s by a token that was narrowed: to oneself at most',
+  (action) => {
+    const own = action.endsWith('.show') ? 'principal:read' : 'principal:write';
+    const other = own === 'principal:read' ? 'principal:write' : 'principal:read';
+    const all = ['table:read', 'table:write', 'catalog:write', other];
+    for (const target of [TARGETS.nobody, TARGETS.another]) {
+      const outcomes = [all, [own]].map((scopes) =>
+        outcome({ ...ACTORS.admin, scopes: new Set(scopes) }, action, target),
+      );
+      expect(outcomes).toEqual(['-', 'yes']);
+    }
+    for (const actor of Object.values(ACTORS)) {
+      const without = outcome({ ...actor, scopes: new Set() }, action, actor);
+      const isOwn = ['user.show', 'account.show', 'token.show', 'token.change'].includes(action);
+      expect(without).toBe(isOwn ? 'yes' : '-');
+    }
   },
 );

@@ -1,5 +1,5 @@
+import { OWN_PASSWORD_FIRST } from '#shared/authorization/own-password-first.ts';
 import { ALL_ACTIONS, type Action, type Decision } from '#shared/authorization/action.ts';
-import type { PolicyMessage } from '#shared/authorization/table-policy.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import { scopesOf, type Scope } from '#shared/authorization/token-claims.ts';
@@ -70,9 +70,6 @@ const RULES = {
 type Permission = 'read' | 'write';
 
 const ALLOWED: Decision = { allowed: true };
-/** The only thing that somebody may do whose password an administrator has given. */
-export const CHANGE_PASSWORD =
-  "set a new password first: ALTER USER SELF SET PASSWORD 'new' OLD PASSWORD 'old', and sign in with it";
 
 /**
  * Decides whether the principal may do the action to the object. Everything that is allowed or refused anywhere is decided here, for each
@@ -80,7 +77,7 @@ export const CHANGE_PASSWORD =
  */
 export function decide(principal: Principal, action: Action, _object: Securable): Decision {
   const rule = RULES[action];
-  if (principal.must_change_password === true) return { allowed: false, reason: CHANGE_PASSWORD };
+  if (principal.must_change_password === true) return { allowed: false, reason: OWN_PASSWORD_FIRST };
   if (rule === 'tenant') return ALLOWED;
   const isAdministrator = principal.roles.includes(TENANT_ADMIN);
   if (rule === 'administrator') {
@@ -98,15 +95,17 @@ export function decide(principal: Principal, action: Action, _object: Securable)
 /** The access of a principal to a table's files without the engine: none, because of the reason, or to read, or also to write. */
 export type FileDecision = Permission | { readonly refused: string };
 
+/** Why nobody gets files of a table with policies that concern him. */
+const THROUGH_SQL = 'policies apply to the table: query it through SQL';
+
 /**
  * Decides what a principal may do with the files of a table itself. Whoever has the files has all of their rows, so that nobody gets those of
- * a table with a policy: the engine alone applies policies.
+ * a table with a policy that concerns him: the engine alone applies policies.
  */
-export function decideFiles(principal: Principal, object: Securable, policies: readonly PolicyMessage[]): FileDecision {
+export function decideFiles(principal: Principal, object: Securable, hasPolicies: boolean): FileDecision {
   const reading = decide(principal, 'table.read_files', object);
   if (!reading.allowed) return { refused: reading.reason };
-  const [policy] = policies;
-  if (policy !== undefined) return { refused: `the policy ${policy.name} applies to the table` };
+  if (hasPolicies) return { refused: THROUGH_SQL };
   return decide(principal, 'table.write_files', object).allowed ? 'write' : 'read';
 }
 

@@ -3,6 +3,7 @@ import { checkLocations, metadataLocation, ownFolders } from '../storage/table-l
 import type { CommitRequest } from '../metadata/commit-metadata.ts';
 import { commitOf, createOf, type Source } from '../metadata/commit-source.ts';
 import { documentTask } from '../metadata/document-task.ts';
+import { COMMIT_THREAD } from './commit-thread.ts';
 import { metadataOfUpdates, newTableMetadata, type CreateTableRequest, type Creation } from '../metadata/new-table.ts';
 import { tableFacts } from '../metadata/relation-facts.ts';
 import type { Written } from './run-steps.ts';
@@ -23,14 +24,14 @@ function newMetadata(input: CreateInput<CreateTableRequest>): Written {
   const request = createOf(input.source);
   return written(newTableMetadata(request, input.creation), input, request.location !== undefined);
 }
-export const NEW_METADATA = documentTask(newMetadata, 'newMetadata');
+export const NEW_METADATA = documentTask(newMetadata, 'newMetadata', COMMIT_THREAD);
 
 /** Computes the metadata of a commit that ends a staged create. @throws INVALID_REQUEST */
 function createdMetadata(input: CreateInput<CommitRequest>): Written {
   const metadata = metadataOfUpdates(commitOf(input.source).updates, input.creation);
   return written(metadata, input, metadata.location !== input.creation.location);
 }
-export const CREATED_METADATA = documentTask(createdMetadata, 'createdMetadata');
+export const CREATED_METADATA = documentTask(createdMetadata, 'createdMetadata', COMMIT_THREAD);
 
 /**
  * Packs metadata with its file and folders. `chosen` is false only when the catalog's own location, which is unique, is the only folder;

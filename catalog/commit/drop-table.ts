@@ -22,7 +22,7 @@ export async function dropTableIn(
   if (table === undefined) return tableNotFound(ident);
   await requireUnprotected(context, { ...target, ...claims, metadata: table.metadata });
   const { undropWindowMs } = await requireCatalog(tx, claims.tenant, catalog);
-  if (!purge && undropWindowMs === 0) return releaseClaims(tx, id);
+  if (!purge && undropWindowMs === 0) return releaseClaims(tx, id, table.metadata);
   const expiresAt = new Date(now.getTime() + undropWindowMs);
   return insertDropped(tx, { catalogId, ident }, table, { by: claims.preferred_username, now, expiresAt, purge });
 }

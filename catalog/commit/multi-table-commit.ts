@@ -8,6 +8,7 @@ import type { TableChange } from './commit-tables.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { requireAction } from '../authorization/decide.ts';
 import { BODY_BYTES_HERE, documentTask } from '../metadata/document-task.ts';
+import { COMMIT_THREAD } from './commit-thread.ts';
 import { asObject, get, optionalString, requiredArray } from '../metadata/json-reader.ts';
 import { displayIdent, type TableIdent } from '../metadata/object-name.ts';
 import { parseBody } from '../metadata/body.ts';
@@ -78,7 +79,11 @@ function readLargeMultiTableCommit(bytes: Uint8Array): MultiTableCommit {
   };
 }
 
-export const READ_MULTI_TABLE_COMMIT = documentTask(readLargeMultiTableCommit, 'readLargeMultiTableCommit');
+export const READ_MULTI_TABLE_COMMIT = documentTask(
+  readLargeMultiTableCommit,
+  'readLargeMultiTableCommit',
+  COMMIT_THREAD,
+);
 
 /** Reads a large transaction in a worker thread. @throws INVALID_REQUEST */
 export const readMultiTableCommitApart = (

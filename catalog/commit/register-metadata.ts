@@ -8,6 +8,7 @@ import type { CatalogContext } from '../context.ts';
 import { readMetadataFile } from '../storage/read-metadata-file.ts';
 import { checkLocations, ownFolders, requireBelowRoot } from '../storage/table-location.ts';
 import { DOCUMENT_BYTES_HERE } from '../metadata/document-task.ts';
+import { COMMIT_THREAD } from './commit-thread.ts';
 import { parseTableDocument } from '../metadata/parse-table-document.ts';
 import { tableFacts } from '../metadata/relation-facts.ts';
 import type { Written } from './run-steps.ts';
@@ -41,7 +42,7 @@ export async function registerMetadata(storage: FileReader, input: RegisterInput
 }
 
 const APART = work<RegisterInput & { readonly credential: StorageCredential }, Registered>(
-  new URL('./documents-in-thread.ts', import.meta.url),
+  COMMIT_THREAD,
   'registerMetadata',
 );
 

@@ -9,6 +9,7 @@ import { checkFields, checkMembers } from '../metadata/check-counts.ts';
 import { commitMetadata } from '../metadata/commit-metadata.ts';
 import { commitOf, type CommitSource } from '../metadata/commit-source.ts';
 import { documentTask } from '../metadata/document-task.ts';
+import { COMMIT_THREAD } from './commit-thread.ts';
 import { metadataText } from '../metadata/print-metadata.ts';
 import { tableFacts } from '../metadata/relation-facts.ts';
 import { checkRequirement } from '../metadata/requirement.ts';
@@ -56,7 +57,7 @@ function swapMetadata(input: SwapInput): Swapped | null {
   };
 }
 
-export const SWAP_METADATA = documentTask(swapMetadata, 'swapMetadata');
+export const SWAP_METADATA = documentTask(swapMetadata, 'swapMetadata', COMMIT_THREAD);
 
 /** Returns the files that leave the metadata log with a commit and may be deleted: only files in a folder of the table. */
 function droppedFiles(base: TableDocument, metadata: TableDocument, roots: readonly string[]): readonly string[] {
@@ -95,7 +96,7 @@ function checkRequirements(input: { readonly metadata: string; readonly source: 
   for (const requirement of commitOf(input.source).requirements) checkRequirement(requirement, metadata);
 }
 
-export const CHECK_REQUIREMENTS = documentTask(checkRequirements, 'checkRequirements');
+export const CHECK_REQUIREMENTS = documentTask(checkRequirements, 'checkRequirements', COMMIT_THREAD);
 
 /** Returns the metadata without the snapshots that no branch or tag points to; histories stay. */
 function referencedOnly(text: string): string {
@@ -105,4 +106,4 @@ function referencedOnly(text: string): string {
   return metadataText({ ...metadata, snapshots });
 }
 
-export const REFERENCED_ONLY = documentTask(referencedOnly, 'referencedOnly');
+export const REFERENCED_ONLY = documentTask(referencedOnly, 'referencedOnly', COMMIT_THREAD);

@@ -7,7 +7,7 @@ import { NO_POLICIES } from '../authorization/policies.ts';
 import type { Permission } from '../storage/session-policy.ts';
 import type { Storages } from '../storage/storages.ts';
 import { requireBelowRoot } from '../storage/table-location.ts';
-import { requireFree } from '../store/postgres/folder-claims.ts';
+import { keepKeys, requireFree } from '../store/postgres/folder-claims.ts';
 import type { FilePlace } from '../store/postgres/file-place-store.ts';
 import type { Database } from '../store/postgres/tables.ts';
 import type { DelegationLog } from './delegation-log.ts';
@@ -26,7 +26,7 @@ const WAIT_MS_MAX = 8_000;
 
 /** Whether the principal may have the files of a table, to read or also to write. */
 export const filesOf = (principal: Principal, { catalog, ident }: Pick<Place, 'catalog' | 'ident'>): FileDecision =>
-  decideFiles(principal, { kind: 'table', catalog, ...ident }, NO_POLICIES.policies);
+  decideFiles(principal, { kind: 'table', catalog, ...ident }, NO_POLICIES.policies.length > 0);
 
 /** A key that STS has limited to a table's folders. @throws NOT_SUPPORTED, INVALID_REQUEST, STORAGE_ERROR */
 export async function tableKey(
@@ -40,7 +40,19 @@ export async function tableKey(
   }
   requireFolders(place);
   const check = (): Promise<void> => requireFree(store.db, folders, tableId);
-  return inTime(storages.temporaryKey(profile, { folders, permission, tenant: profile.tenant, check }));
+  const key = await inTime(storages.temporaryKey(profile, { folders, permission, tenant: profile.tenant, check }));
+  await keepTime(store.db, tableId, key.expiresAtMs ?? 0);
+  return key;
+}
+
+/**
+ * Keeps until when a client may open the files of a table: its folders are given to no other table before. One that is being created has no
+ * row for that yet; its folder has a name that no other gets, unless a client chooses it.
+ * @throws INVALID_REQUEST when the table is gone
+ */
+export async function keepTime(db: Database, tableId: string | undefined, untilMs: number): Promise<void> {
+  if (tableId === undefined || (await keepKeys(db, tableId, untilMs))) return;
+  throw new SkeinError('INVALID_REQUEST', 'the table is gone');
 }
 
 /** The operator may have taken a root away since the table was made. @throws INVALID_REQUEST */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Clock } from '#shared/clock.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { fileStorage } from '#shared/storage/file-storage.ts';
+import { fileStorage } from '#test/support/file-storage.ts';
 import { locationOf, metadataOf, NS, SCHEMA, setMain } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
 import { writeSnapshot } from '#test/support/table-snapshot.ts';

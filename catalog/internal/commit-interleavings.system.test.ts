@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import { limitsApart } from '#shared/iceberg/decode-limits.ts';
 import { readManifest } from '#shared/iceberg/read-manifest.ts';
-import { ownManifestReader } from '#shared/iceberg/rewrite-manifests.ts';
+import { ownManifestReader } from '#shared/iceberg/write/rewrite-manifests.ts';
 import { printSchema } from '#shared/iceberg/schema.ts';
 import { currentSchema, readTableMetadata, specById, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { appendFiles } from '#shared/iceberg/write/append-files.ts';

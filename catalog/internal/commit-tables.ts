@@ -10,7 +10,7 @@ import { tableChanges, multiTableCommitOfBytes } from '../commit/multi-table-com
 import { viewUnit } from '../commit/view/view-change.ts';
 import type { CatalogContext } from '../context.ts';
 import { runOnce } from '../rest/run-once.ts';
-import type { Answer } from '../rest/operation.ts';
+import type { Answer } from '../rest/rest-operation.ts';
 import { findUse, insertUse, type KeyUse } from '../store/postgres/idempotency-store.ts';
 import { transact, type UnitOfWork } from '../store/postgres/transact.ts';
 

@@ -1,5 +1,5 @@
 import type { CatalogInternalHandlers } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
-import { decodeLeaseRequest, encodeLease } from '#proto/lease.ts';
+import { decodeLeaseRequest, encodeLease } from '#shared/task/lease.ts';
 import type { CatalogContext } from '../context.ts';
 import { serveCoordinator } from './coordinator-stream.ts';
 

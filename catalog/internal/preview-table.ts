@@ -1,6 +1,6 @@
 import type { LoadedTableInput } from '#proto/generated/skein/catalog/v1/LoadedTable.ts';
 import type { StageTableRequest } from '#proto/generated/skein/catalog/v1/StageTableRequest.ts';
-import { toKeyMessage } from '#proto/bucket-key.ts';
+import { toKeyMessage } from '#shared/task/bucket-key.ts';
 import type { BucketKey } from '#proto/generated/skein/catalog/v1/BucketKey.ts';
 import { actionsOn } from '#shared/authorization/action.ts';
 import type { Principal } from '#shared/authorization/principal.ts';

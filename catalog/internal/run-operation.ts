@@ -11,7 +11,7 @@ import type { CatalogContext } from '../context.ts';
 import { idempotencyKeyOf } from '../rest/idempotency-key.ts';
 import { runOnce } from '../rest/run-once.ts';
 import { parseBody } from '../metadata/body.ts';
-import type { Operation, RestRequest } from '../rest/operation.ts';
+import type { Operation, RestRequest } from '../rest/rest-operation.ts';
 import { OPERATIONS } from '../rest/operations.ts';
 import { plainUnit } from '../store/postgres/transact.ts';
 

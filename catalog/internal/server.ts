@@ -37,6 +37,7 @@ import { abandonCommit, commitTables } from './commit-tables.ts';
 import { createClient, dropClient, listClients, rotateClient } from './clients.ts';
 import { holdAnswers } from './hold-answers.ts';
 import { listJobs, retryJobs } from './jobs.ts';
+import { answerPolicyStatement } from './policy-statement.ts';
 import { runPrincipalStatement } from './principal-statement.ts';
 import { runOperation } from './run-operation.ts';
 import { listCatalogs, listNamespaces, listTables } from './lists.ts';
@@ -109,6 +110,7 @@ export async function startInternalServer(
     RunOperation: forPrincipal(context, NO_ACTION, runOperation),
     // Each statement asks for its right in the transaction of its change.
     RunPrincipalStatement: forPrincipal(context, NO_ACTION, runPrincipalStatement),
+    RunPolicyStatement: forPrincipal(context, NO_ACTION, answerPolicyStatement),
     WatchEpochs: watchEpochs(context),
     HoldAnswers: holdAnswers(context),
     GetSigningKeys: unary(context, COORDINATOR, ({ keys }) =>

@@ -7,7 +7,7 @@ import type { Stage } from '#proto/generated/skein/catalog/v1/Stage.ts';
 import type { StageList } from '#proto/generated/skein/catalog/v1/StageList.ts';
 import type { StageUpload } from '#proto/generated/skein/catalog/v1/StageUpload.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
-import { toKeyMessage } from '#proto/bucket-key.ts';
+import { toKeyMessage } from '#shared/task/bucket-key.ts';
 import type { TenantId } from '#shared/id.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
 import type { CatalogContext } from '../context.ts';

@@ -1,17 +1,18 @@
 import type { LoadedTableInput } from '#proto/generated/skein/catalog/v1/LoadedTable.ts';
 import type { LoadTablesRequest } from '#proto/generated/skein/catalog/v1/LoadTablesRequest.ts';
 import type { TableName } from '#proto/generated/skein/catalog/v1/TableName.ts';
-import { toKeyMessage } from '#proto/bucket-key.ts';
+import { toKeyMessage } from '#shared/task/bucket-key.ts';
 import { actionsOn, type Action } from '#shared/authorization/action.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { allowedActions, requireAction } from '../authorization/decide.ts';
-import { NO_POLICIES } from '../authorization/policies.ts';
+import { policiesFor } from '../authorization/policies.ts';
 import type { Securable } from '../authorization/securable.ts';
 import { LARGE_DOCUMENT_BYTES } from '../metadata/large-documents.ts';
 import type { CatalogContext } from '../context.ts';
+import { policiesOf, toPolicyMessage, type PolicyFact } from '../store/postgres/policy-facts.ts';
 import { LEVEL_SEPARATOR, splitPath } from '../metadata/object-name.ts';
 import { tablesAtMoment } from './table-at-moment.ts';
 
@@ -30,6 +31,8 @@ type FoundRow = {
   readonly is_view: boolean;
   /** The folders of a table whose files lie in a bucket. */
   readonly folders: readonly string[] | null;
+  /** The policies that are bound to the table; null = none. */
+  readonly policies: readonly PolicyFact[] | null;
 };
 
 /**
@@ -43,6 +46,7 @@ const RESOLVE = `
     coalesce(t.id, u.id) as id, coalesce(t.version, u.version) as version, t.bytes,
     case when t.id is not null and c.location like 's3:%'
       then array(select f.location from catalog.folder_claim f where f.owner_id = t.id) end as folders,
+    case when t.id is not null then ${policiesOf('t.id')} end as policies,
     case when t.id is null then u.metadata when t.bytes <= ${LARGE_DOCUMENT_BYTES} then t.metadata end as metadata
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
     with ordinality as w(tenant, catalog, catalog_folded, path, path_folded, name, name_folded, known, i)
@@ -125,7 +129,8 @@ export class TableLoader {
       const tables: LoadedTableInput[] = [];
       for (const [i, row] of rows.entries()) {
         const actions = allowedActions(principal, must(objects[i], 'an object for each row'), TABLE_ACTIONS);
-        const loaded = toLoadedTable(isLarge(row) ? await this.#readLarge(row) : row, actions);
+        const whole = isLarge(row) ? await this.#readLarge(row) : row;
+        const loaded = toLoadedTable(whole, principal, actions);
         tables.push({ ...loaded, ...(await this.#keyOf(row, tenant)) });
       }
       return { tables: moment === '' ? tables : await tablesAtMoment(this.#context, tables, { moment, tenant }) };
@@ -227,8 +232,8 @@ const objectOf = (row: FoundRow, asked: TableName): Securable => ({
   name: row.name ?? asked.table,
 });
 
-function toLoadedTable(row: FoundRow, actions: readonly Action[]): LoadedTableInput {
-  const { roots, path, name, metadata_location, version, metadata } = row;
+function toLoadedTable(row: FoundRow, principal: Principal, actions: readonly Action[]): LoadedTableInput {
+  const { roots, path, name, metadata_location, version, metadata, policies } = row;
   if (roots === null) return { status: 'CATALOG_NOT_FOUND' };
   if (path === null) return { status: 'SCHEMA_NOT_FOUND' };
   if (name === null || metadata_location === null) return { status: 'TABLE_NOT_FOUND' };
@@ -241,6 +246,6 @@ function toLoadedTable(row: FoundRow, actions: readonly Action[]): LoadedTableIn
     namespace: path.split(LEVEL_SEPARATOR),
     table: name,
     actions,
-    ...NO_POLICIES,
+    ...policiesFor(principal, (policies ?? []).map(toPolicyMessage)),
   };
 }

@@ -1,6 +1,6 @@
 import type { VendKeyReply } from '#proto/generated/skein/catalog/v1/VendKeyReply.ts';
 import type { VendKeyRequest } from '#proto/generated/skein/catalog/v1/VendKeyRequest.ts';
-import { toKeyMessage } from '#proto/bucket-key.ts';
+import { toKeyMessage } from '#shared/task/bucket-key.ts';
 import { SkeinError } from '#shared/error.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
 import { claimsBeside } from '../store/postgres/folder-claims.ts';
@@ -15,9 +15,7 @@ export async function vendKey(
   const permission = writes ? 'write' : 'read';
   // A table keeps the folders that it had.
   const all = [...folders, ...(await claimsBeside(store.db, folders.map(normalizeLocation)))];
-  return {
-    key: toKeyMessage(
-      await storages.vend({ folders: all, permission, tenant, ...(refused === '' ? {} : { refused }) }),
-    ),
-  };
+  const vending = { folders: all, permission, tenant, ...(refused === '' ? {} : { refused }) } as const;
+  const credential = await storages.vend(vending);
+  return { key: toKeyMessage(credential), file_roots: credential.kind === 'file' ? [...credential.roots] : [] };
 }

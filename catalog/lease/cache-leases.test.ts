@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { silentLogger } from '#shared/log/logger.ts';
-import type { Lease } from '#proto/lease.ts';
+import type { Lease } from '#shared/task/lease.ts';
 import { CacheLeases, type LeaseMessage, type LeaseStore } from './cache-leases.ts';
 import type { Holder } from './lease-holders.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { CACHE_LEASE_MS_MAX } from '#shared/config/check-config.ts';
 import type { Logger } from '#shared/log/logger.ts';
-import type { Lease, LeaseRequest } from '#proto/lease.ts';
+import type { Lease, LeaseRequest } from '#shared/task/lease.ts';
 import { LeaseHolders, type Holder } from './lease-holders.ts';
 
 /** The part of the store that all catalog processes share. */

@@ -1,4 +1,4 @@
-import type { Lease } from '#proto/lease.ts';
+import type { Lease } from '#shared/task/lease.ts';
 
 /** A coordinator that has a lease, or has had one, on a stream of its own. */
 export type Holder = {

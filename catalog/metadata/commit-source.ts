@@ -1,6 +1,6 @@
 import { parseBody } from './body.ts';
 import { isCreate, parseCommit, type CommitRequest } from './commit-metadata.ts';
-import { documentTask, type DocumentOwner } from './document-task.ts';
+import { documentTask, METADATA_THREAD, type DocumentOwner } from './document-task.ts';
 import { parseCreateTable, type CreateTableRequest } from './new-table.ts';
 
 /**
@@ -25,14 +25,14 @@ export const sourceOfCommit = (request: CommitRequest): CommitSource => ({ creat
 
 /** Reads a large commit to say whether it creates the table. @throws INVALID_REQUEST */
 const commitCreates = (bytes: Uint8Array): boolean => isCreate(commitOf({ bytes }));
-export const COMMIT_CREATES = documentTask(commitCreates, 'commitCreates');
+export const COMMIT_CREATES = documentTask(commitCreates, 'commitCreates', METADATA_THREAD);
 
 /** @throws INVALID_REQUEST */
 function createHead(bytes: Uint8Array): CreateHead {
   const { name, location, stageCreate } = createOf({ bytes });
   return { name, ...(location === undefined ? {} : { location }), stageCreate };
 }
-export const CREATE_HEAD = documentTask(createHead, 'createHead');
+export const CREATE_HEAD = documentTask(createHead, 'createHead', METADATA_THREAD);
 
 /** Maximum number of updates of a commit that the main thread applies itself: each update may copy the document's properties. */
 const UPDATES_HERE_MAX = 32;

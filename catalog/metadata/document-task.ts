@@ -12,12 +12,13 @@ export type DocumentTask<In, Out> = { readonly here: (input: In) => Out; readonl
 export const DOCUMENT_BYTES_HERE = 256 * 1024;
 export const BODY_BYTES_HERE = 64 * 1024;
 
-const MODULE = new URL('../commit/documents-in-thread.ts', import.meta.url);
+/** The module of this room's functions that worker threads run. */
+export const METADATA_THREAD = new URL('./documents-in-thread.ts', import.meta.url);
 
-/** @param name under which `documents-in-thread.ts` exports the function */
-export const documentTask = <In, Out>(here: (input: In) => Out, name: string): DocumentTask<In, Out> => ({
+/** @param name under which the module exports the function; each room has a module of its own */
+export const documentTask = <In, Out>(here: (input: In) => Out, name: string, module: URL): DocumentTask<In, Out> => ({
   here,
-  apart: work<In, Out>(MODULE, name),
+  apart: work<In, Out>(module, name),
 });
 
 /** Size of the documents of an input, their owner (the tenant), and what they are, for error messages. */

@@ -1,5 +1,5 @@
 import { parseJson } from '#shared/json.ts';
-import { documentTask } from './document-task.ts';
+import { documentTask, METADATA_THREAD } from './document-task.ts';
 import type { Properties, TableDocument } from './table-document.ts';
 
 /** A table or namespace with this property set to `true` cannot be dropped, unregistered or overwritten until the property goes. */
@@ -12,4 +12,4 @@ export const isProtected = (properties: Properties): boolean =>
 const isProtectedTable = (metadata: string): boolean =>
   isProtected((parseJson(metadata) as unknown as TableDocument).properties);
 
-export const IS_PROTECTED = documentTask(isProtectedTable, 'isProtectedTable');
+export const IS_PROTECTED = documentTask(isProtectedTable, 'isProtectedTable', METADATA_THREAD);

@@ -1,5 +1,5 @@
 import { parseJson, printJson, type Json } from '#shared/json.ts';
-import { documentTask } from './document-task.ts';
+import { documentTask, METADATA_THREAD } from './document-task.ts';
 import { currentSnapshotId, type DocumentSchema, type Properties, type TableDocument } from './table-document.ts';
 import type { ViewMetadata } from './view/view-metadata.ts';
 
@@ -25,7 +25,7 @@ type RelationColumns = { readonly fields: Json; readonly keys: readonly number[]
 function readTableFacts(text: string): RelationFacts {
   return tableFacts(parseJson(text) as unknown as TableDocument);
 }
-export const TABLE_FACTS = documentTask(readTableFacts, 'tableFacts');
+export const TABLE_FACTS = documentTask(readTableFacts, 'tableFacts', METADATA_THREAD);
 
 export function tableFacts(metadata: TableDocument): RelationFacts {
   const schema = metadata.schemas.find((one) => one['schema-id'] === metadata['current-schema-id']);

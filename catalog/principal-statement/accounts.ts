@@ -90,7 +90,9 @@ export async function addKeypair(
     if (active.length >= KEYPAIRS_MAX) {
       throw new SkeinError('LIMIT_REACHED', `a service account has at most ${KEYPAIRS_MAX} active keys`);
     }
-    await insertKeypair(tx, account.id, { keyId, publicKey: key.pem, algorithm: key.algorithm }, now);
+    const { pem, algorithm: ofKey } = key;
+    const made = { createdBy: actor.id, scopes: [...actor.scopes] };
+    await insertKeypair(tx, account.id, { keyId, publicKey: pem, algorithm: ofKey, ...made }, now);
     const details = { key_id: keyId, algorithm: key.algorithm };
     await change.record({ type: 'add_keypair', target: partyOf(account), details });
     return done('ALTER SERVICE ACCOUNT');

@@ -38,7 +38,8 @@ export async function alterUser(call: Call, input: AlterUser): Promise<Principal
     await setProfile(change, user, input);
     if (hash !== null) {
       moved(user, { kind: 'set password' });
-      await storePassword(change, user, hash, input.mustChangePassword ?? user.mustChangePassword);
+      const mustChange = input.mustChangePassword ?? user.mustChangePassword;
+      await storePassword(change, user, { hash, mustChange, setBy: change.actor.id });
       await change.record({ type: 'set_password', target: partyOf(user) });
     }
     const { name: _name, kind: _kind, password: _password, ...rest } = input;
@@ -133,10 +134,18 @@ export async function setLegalHold(
   { name, reason }: RequestOf<'set_legal_hold'>,
 ): Promise<PrincipalAnswer> {
   checkText('the reason', reason);
-  return changingUser(call, name, async ({ tx, now, record }, user) => {
+  return changingUser(call, name, async ({ tx, now, actor, record }, user) => {
+    if (user.legalHoldByAdmin && !actor.isAdmin) {
+      throw new SkeinError('FORBIDDEN', 'a tenant_admin has set the legal hold: a tenant_admin changes and clears it');
+    }
     await tx
       .updateTable('principal')
-      .set({ legal_hold: reason !== null, legal_hold_reason: reason, updated_at: now })
+      .set({
+        legal_hold: reason !== null,
+        legal_hold_reason: reason,
+        legal_hold_by_admin: reason !== null && actor.isAdmin,
+        updated_at: now,
+      })
       .where('id', '=', user.id)
       .execute();
     const target = partyOf(user);

@@ -1,4 +1,5 @@
 import type { Principal } from '#shared/authorization/principal.ts';
+import { scopesOf } from '#shared/authorization/token-claims.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { PrincipalAnswer } from '#shared/principal/principal-request.ts';
 import type { MadeType } from '#shared/made-type.ts';
@@ -19,11 +20,14 @@ export type Call = {
   readonly term: string;
 };
 
+/** The caller as the database says now, with the scopes of its token. */
+export type Caller = PrincipalRecord & { readonly scopes: ReadonlySet<string> };
+
 /** A statement's view of the database: the tenant, and its caller as the database says now. */
 export type Reading = {
   readonly db: Database;
   readonly tenant: { readonly id: string; readonly name: string };
-  readonly actor: PrincipalRecord;
+  readonly actor: Caller;
   readonly now: Date;
 };
 
@@ -41,7 +45,12 @@ export async function reading({ context, principal }: Call, db: Database = conte
   if (actor.status === 'SUSPENDED' || actor.status === 'DEACTIVATED') {
     throw new SkeinError('UNAUTHENTICATED', 'the token has been revoked');
   }
-  return { db, tenant: { id: tenantId, name: principal.tenant }, actor, now: new Date(context.clock.nowMs()) };
+  return {
+    db,
+    tenant: { id: tenantId, name: principal.tenant },
+    actor: { ...actor, scopes: scopesOf(principal) },
+    now: new Date(context.clock.nowMs()),
+  };
 }
 
 /**

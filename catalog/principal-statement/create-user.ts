@@ -54,7 +54,11 @@ export async function createUser(call: Call, input: CreateUser): Promise<Princip
 
 const taken = (message: string): SkeinError => new SkeinError('ALREADY_EXISTS', message);
 
-async function insertUser({ tx, tenant, now }: Changing, input: CreateUser, hash: string | null): Promise<PrincipalId> {
+async function insertUser(
+  { tx, tenant, actor, now }: Changing,
+  input: CreateUser,
+  hash: string | null,
+): Promise<PrincipalId> {
   const { name, email = null } = input;
   try {
     const { id } = await tx
@@ -65,6 +69,7 @@ async function insertUser({ tx, tenant, now }: Changing, input: CreateUser, hash
         kind: 'USER',
         status: hash === null ? 'INVITED' : 'ACTIVE',
         password_hash: hash,
+        password_set_by: hash === null ? null : actor.id,
         roles: [],
         is_bootstrap_principal: false,
         email,
@@ -105,14 +110,16 @@ const setDefaultRole = async (tx: Tx, id: PrincipalId, role: string): Promise<vo
   await tx.updateTable('principal').set({ default_role: role }).where('id', '=', id).execute();
 };
 
-async function invite(
+/** Makes an invitation, and shows it this once. */
+export async function invite(
   { context }: Call,
-  { tx, now }: Changing,
+  { tx, actor, now }: Changing,
   { id, name }: { readonly id: PrincipalId; readonly name: string },
 ): Promise<PrincipalAnswer> {
   const token = newSecret(INVITATION_PREFIX);
   await insertInvitation(tx, id, {
     sha256: sha256(token),
+    createdBy: actor.id,
     now,
     expiresAt: new Date(now.getTime() + INVITATION_DAYS * DAY_MS),
   });

@@ -18,8 +18,9 @@ export const dropUser = (call: Call, { name, ifExists, cascade }: RequestOf<'dro
     if (ifExists && found?.kind !== 'USER') return done('DROP USER');
     const user = await requireUser(tx, tenant.id, name);
     requirePrincipalAction(actor, 'user.end', user);
-    if (!cascade && (user.roles.length > 0 || user.privileges.size > 0)) {
-      throw new SkeinError('HOLDS_GRANTS', `the user has ${grantsOf(user)}: DROP USER ... CASCADE takes them away`);
+    // Privileges are no roles: they go with the user, and UNDROP does not bring them back.
+    if (!cascade && user.roles.length > 0) {
+      throw new SkeinError('HOLDS_GRANTS', `the user has ${rolesOf(user)}: DROP USER ... CASCADE takes them away`);
     }
     await moveUser(change, user, { kind: 'drop', atMs: now.getTime(), isBootstrap: user.isBootstrap });
     await endCredentials(tx, user.id);
@@ -35,8 +36,8 @@ export const dropUser = (call: Call, { name, ifExists, cascade }: RequestOf<'dro
     return done('DROP USER');
   });
 
-const grantsOf = ({ roles, privileges }: PrincipalRecord): string =>
-  `${[...roles, ...privileges].slice(0, 5).join(', ')}${roles.length + privileges.size > 5 ? ', ...' : ''}`;
+const rolesOf = ({ roles }: PrincipalRecord): string =>
+  `${roles.slice(0, 5).join(', ')}${roles.length > 5 ? ', ...' : ''}`;
 
 /** @throws INVALID_STATE unless it was dropped and is not archived yet */
 export const undropUser = (call: Call, { name }: RequestOf<'undrop_user'>): Promise<PrincipalAnswer> =>

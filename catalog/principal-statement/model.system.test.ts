@@ -92,7 +92,6 @@ class Model {
         one.held = request.reason !== null;
         return this.#event(one.held ? 'set_legal_hold' : 'clear_legal_hold');
       case 'drop_user':
-        if (one.privileges.size > 0 && !request.cascade) return 'HOLDS_GRANTS';
         one.epoch += 1;
         one.privileges.clear();
         one.tokens.clear();
@@ -111,7 +110,6 @@ class Model {
         return this.#event('expunge_user');
       case 'grant_privilege':
         if (dropped && !request.isRevoke) return 'INVALID_STATE';
-        if (one.privileges.has(request.privilege) !== request.isRevoke) return 'done';
         one.epoch += 1;
         if (request.isRevoke) one.privileges.delete(request.privilege);
         else one.privileges.add(request.privilege);

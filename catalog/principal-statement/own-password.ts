@@ -2,6 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-request.ts';
 import type { PrincipalRecord } from '../store/postgres/principal-record-store.ts';
 import { countFailure, isLocked } from '../store/postgres/sign-in-store.ts';
+import { mayGrant } from '../store/postgres/lesser-credentials.ts';
 import { transact } from '../store/postgres/transact.ts';
 import { findInvited, takeInvitation } from '../store/postgres/credential-store.ts';
 import { findById } from '../store/postgres/principal-record-store.ts';
@@ -34,7 +35,10 @@ export async function setOwnPassword(
   return changing(call, async (change) => {
     if (change.actor.passwordHash !== actor.passwordHash) throw wrong();
     moved(change.actor, { kind: 'set password' });
-    await storePassword(change, change.actor, hash, false);
+    // The giver of the old password may be the one who sets this one.
+    const { id, passwordSetBy: by } = change.actor;
+    const setBy = by === null || (await mayGrant(change.tx, by, id)) ? null : by;
+    await storePassword(change, change.actor, { hash, mustChange: false, setBy });
     await change.record({ type: 'set_password', target: partyOf(change.actor) });
     return done('ALTER USER');
   });
@@ -77,11 +81,12 @@ export async function redeemInvitation(
   const hash = await hashNewPassword(call, tenant.id, { password, username: user.username, email: user.email });
   return changing(call, async (change) => {
     const invited = await findById(change.tx, user.id);
-    if (invited === undefined || !(await takeInvitation(change.tx, digest, change.now))) throw invalid;
+    const invitation = await takeInvitation(change.tx, digest, change.now);
+    if (invited === undefined || invitation === undefined) throw invalid;
     const { state } = moved(invited, { kind: 'redeem' });
     if (state.status === 'ARCHIVED') throw invalid;
     await change.tx.updateTable('principal').set({ status: state.status }).where('id', '=', user.id).execute();
-    await storePassword(change, invited, hash, false);
+    await storePassword(change, invited, { hash, mustChange: false, setBy: invitation.createdBy });
     await change.record({ type: 'redeem_invitation', target: partyOf(invited) });
     return done('REDEEM INVITATION');
   });

@@ -373,7 +373,9 @@ describe('delegated privileges', () => {
       (row) => row['name'] === 'bot',
     );
     expect(bot).toMatchObject({ default_role: 'public', comment: 'loads' });
-    expect(bot?.['keypairs']).toBe('k-ES256 (ES256), k-ES384 (ES384), k-RS256 (RS256), k-RS512 (RS512)');
+    expect(bot?.['keypairs']).toBe(
+      'k-ES256 (ES256, made by ops), k-ES384 (ES384, made by ops), k-RS256 (RS256, made by ops), k-RS512 (RS512, made by ops)',
+    );
     const revoke = { kind: 'drop_keypair', account: 'bot', keyId: 'k-RS256', ifExists: false } as const;
     await user.run('ops', revoke);
     expect(await user.refusal('ops', revoke)).toBe('KEYPAIR_NOT_FOUND');
@@ -417,7 +419,7 @@ test('the privileges apply to requests of the catalog itself, by what the databa
         principal: {
           ...catalog.principal(await catalog.mint({ user: 'caller' })),
           roles: ['tenant_admin', 'MANAGE USERS', 'MANAGE PATS', 'MANAGE SERVICE ACCOUNTS'],
-          scope: 'catalog:read catalog:write table:write',
+          scope: 'catalog:read catalog:write table:write principal:read principal:write',
         },
         statement: Buffer.from(JSON.stringify(request)),
       })

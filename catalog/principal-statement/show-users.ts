@@ -42,6 +42,7 @@ const DESCRIBED: ListColumns<Seen> = {
   privileges: ['VARCHAR', (user) => [...user.privileges].toSorted().join(', ')],
   last_login_at: ['TIMESTAMP WITH TIME ZONE', (user) => timeText(user.lastLoginAt)],
   login_failures: ['INTEGER', (user) => String(user.loginFailures)],
+  password_set_by: ['VARCHAR', (user) => user.passwordMaker],
   must_change_password: ['BOOLEAN', (user) => String(user.mustChangePassword)],
   session_epoch: ['BIGINT', (user) => String(user.sessionEpoch)],
   identity_source: ['VARCHAR', (user) => user.identitySource],
@@ -116,4 +117,5 @@ export async function showAccounts(call: Call, input: RequestOf<'show_accounts'>
   return listAnswer(columns, accounts, nextOf(accounts, input.limit));
 }
 
-const printKeypair = ({ keyId, algorithm }: KeypairRow): string => `${keyId} (${algorithm})`;
+const printKeypair = ({ keyId, algorithm, maker }: KeypairRow): string =>
+  `${keyId} (${algorithm}${maker === null ? '' : `, made by ${maker}`})`;

@@ -271,7 +271,7 @@ describe('service accounts, keys and tokens', () => {
     const weak = short.export({ type: 'spki', format: 'pem' }).toString();
     expect(await refusal('admin', { ...add, keyId: 'k2', publicKey: weak })).toBe('INVALID_REQUEST');
     const { rows } = await run('admin', { kind: 'show_accounts', after: null, limit: 10 });
-    expect(rows.find(([name]) => name === 'etl')?.[5]).toBe('k1 (ES256)');
+    expect(rows.find(([name]) => name === 'etl')?.[5]).toBe('k1 (ES256, made by admin)');
     await run('admin', { kind: 'drop_account', name: 'etl', ifExists: false });
     expect(await refusal('admin', { kind: 'drop_account', name: 'etl', ifExists: false })).toBe('PRINCIPAL_NOT_FOUND');
   });

@@ -1,5 +1,6 @@
 import { scopesOf } from '#shared/authorization/token-claims.ts';
 import { SkeinError } from '#shared/error.ts';
+import { principalId } from '#shared/id.ts';
 import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-request.ts';
 import { requirePrincipalAction } from '../authorization/decide-principal.ts';
 import {
@@ -8,13 +9,26 @@ import {
   insertAccessToken,
   listAccessTokens,
   type AccessTokenRow,
+  type Makers,
 } from '../store/postgres/credential-store.ts';
 import { findByName, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
+import { giverOfKeys } from '../store/postgres/lesser-credentials.ts';
 import { raiseSessionEpoch } from '../store/postgres/principal-store.ts';
 import type { Database } from '../store/postgres/tables.ts';
 import { ACCESS_TOKEN_PREFIX, newSecret, sha256 } from '../token/secret.ts';
 import { requireNoToken } from './accounts.ts';
-import { changing, done, listAnswer, partyOf, reading, timeText, type Call, type ListColumns } from './change.ts';
+import {
+  changing,
+  done,
+  listAnswer,
+  partyOf,
+  reading,
+  timeText,
+  type Call,
+  type Caller,
+  type Changing,
+  type ListColumns,
+} from './change.ts';
 import { checkName, scopesNamed } from './check-names.ts';
 
 const TOKENS_MAX = 50;
@@ -22,7 +36,7 @@ const DAYS = 90;
 const DAYS_MAX = 365;
 const DAY_MS = 86_400_000;
 
-type Actor = { readonly tenantId: string; readonly actor: PrincipalRecord };
+type Actor = { readonly tenantId: string; readonly actor: Caller };
 
 /** The owner that a statement names, or the caller. @throws PRINCIPAL_NOT_FOUND, FORBIDDEN */
 async function ownerOf(
@@ -69,7 +83,7 @@ export async function createToken(call: Call, input: RequestOf<'create_token'>):
       name,
       sha256: sha256(token),
       scopes,
-      createdBy: actor.id,
+      ...(await makersOf(call, change)),
       createdAt: now,
       expiresAt,
     });
@@ -80,6 +94,16 @@ export async function createToken(call: Call, input: RequestOf<'create_token'>):
     });
     return listAnswer(CREATED, [{ name, token, expiresAt }]);
   });
+}
+
+/**
+ * The caller, and another who has given him the password or the key that he has signed in with: he may be the one who calls.
+ */
+async function makersOf({ principal }: Call, { tx, actor }: Changing): Promise<Makers> {
+  const { id: createdBy, passwordSetBy } = actor;
+  const { auth_method: by } = principal;
+  const giver = by === 'password' ? passwordSetBy : by === 'keypair' ? await giverOfKeys(tx, createdBy) : null;
+  return { createdBy, givenBy: giver === null ? null : principalId(giver) };
 }
 
 /** Revokes a token, and ends all access tokens of its owner. @throws TOKEN_NOT_FOUND */
@@ -108,6 +132,7 @@ export async function showTokens(call: Call, { owner: name }: RequestOf<'show_to
     name: ['VARCHAR', (token) => token.name],
     owner: ['VARCHAR', () => owner.username],
     scope: ['VARCHAR', (token) => token.scopes.join(' ')],
+    created_by: ['VARCHAR', (token) => token.maker],
     created_at: ['TIMESTAMP WITH TIME ZONE', (token) => timeText(token.createdAt)],
     expires_at: ['TIMESTAMP WITH TIME ZONE', (token) => timeText(token.expiresAt)],
   };

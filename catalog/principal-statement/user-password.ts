@@ -1,4 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
+import type { PrincipalId } from '#shared/id.ts';
 import { checkPassword, type PasswordPolicy } from '../principal/password-policy.ts';
 import { formerPasswords, keepFormerPassword } from '../store/postgres/credential-store.ts';
 import type { PrincipalRecord } from '../store/postgres/principal-record-store.ts';
@@ -47,12 +48,14 @@ export async function hashNewPassword(
   return passwords.hash(password, asker);
 }
 
+/** A new password: its hash, whether it must be changed, and who else knows it, or knew what it was set by; null = nobody. */
+type HashedPassword = { readonly hash: string; readonly mustChange: boolean; readonly setBy: PrincipalId | null };
+
 /** Stores a password that was hashed, keeps the one before for the history, and lets sign-ins begin anew. */
 export async function storePassword(
   { tx, tenant, now }: Changing,
   user: PrincipalRecord,
-  hash: string,
-  mustChange: boolean,
+  { hash, mustChange, setBy }: HashedPassword,
 ): Promise<void> {
   const { history } = await passwordPolicy(tx, tenant.id);
   if (user.passwordHash !== null) {
@@ -62,6 +65,7 @@ export async function storePassword(
     .updateTable('principal')
     .set((eb) => ({
       password_hash: hash,
+      password_set_by: setBy === user.id ? null : setBy,
       must_change_password: mustChange,
       session_epoch: eb('session_epoch', '+', 1),
       updated_at: now,

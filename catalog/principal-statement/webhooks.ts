@@ -107,7 +107,7 @@ export async function retryWebhook(call: Call, { name, event }: RequestOf<'retry
 /** `SHOW WEBHOOKS`: never a secret. @throws FORBIDDEN */
 export async function showWebhooks(call: Call): Promise<PrincipalAnswer> {
   const { db, tenant, actor } = await reading(call);
-  requirePrincipalAction(actor, 'webhook.change');
+  requirePrincipalAction(actor, 'webhook.show');
   return {
     columns: ['name', 'url', 'events', 'created_at'],
     rows: (await listWebhooks(db, tenant.id)).map(({ name, url, events, createdAt }) => [
@@ -126,7 +126,7 @@ export async function showDeliveries(
   { webhook: name, after, limit }: RequestOf<'show_webhook_deliveries'>,
 ): Promise<PrincipalAnswer> {
   const { db, tenant, actor } = await reading(call);
-  requirePrincipalAction(actor, 'webhook.change');
+  requirePrincipalAction(actor, 'webhook.show');
   if (after !== null && !/^\d{1,18}$/.test(after)) throw new SkeinError('INVALID_REQUEST', 'not a place in the list');
   const webhookId = name === null ? null : (await requireWebhook(db, tenant.id, name)).id;
   const rows = await listDeliveries(db, tenant.id, { webhookId, after, limit });

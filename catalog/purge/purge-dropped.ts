@@ -9,6 +9,7 @@ import {
   putOff,
   type DueTable,
 } from '../store/postgres/dropped-table-store.ts';
+import { forgetFolders } from '../store/postgres/folder-claims.ts';
 import { deleteExpiredKeys } from '../store/postgres/idempotency-store.ts';
 import { transact } from '../store/postgres/transact.ts';
 import { purgeTable } from './purge-table.ts';
@@ -25,11 +26,14 @@ const ERROR_LENGTH_MAX = 500;
 
 type Parts = Pick<CatalogContext, 'store' | 'storages' | 'readers' | 'log' | 'clock' | 'config' | 'metrics'>;
 
-/** Deletes expired idempotency keys. */
+/** Deletes expired idempotency keys, and forgets folders of tables that are gone whose keys have ended. */
 export const forgetKeys = ({ store, clock }: Pick<Parts, 'store' | 'clock'>): Chore => ({
   failure: 'expired idempotency keys could not be deleted',
   step: async () => {
-    await transact(store.db, (tx) => deleteExpiredKeys(tx, new Date(clock.nowMs())));
+    await transact(store.db, async (tx) => {
+      await deleteExpiredKeys(tx, new Date(clock.nowMs()));
+      await forgetFolders(tx);
+    });
     return false;
   },
 });

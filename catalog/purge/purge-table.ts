@@ -40,7 +40,7 @@ export async function purgeTable(purge: Purge, table: DueTable, pause: Pause): P
   requireNone(stayed);
   for (const folder of folders) {
     if (!isBelow(folder, table.roots) || !(await isPlain(storages, folder, table.roots))) continue;
-    await (await storages.open(folder)).removeEmptyFolders(folder);
+    await (await storages.open(folder, table.roots)).removeEmptyFolders(folder);
   }
   if (spared > 0) log.info({ table: table.id, spared }, 'a purge left files outside of the table’s own folders');
 }

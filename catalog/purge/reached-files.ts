@@ -46,7 +46,13 @@ const FILES_AT_ONCE = 1_000;
  * Errors of a file that is no manifest: it is skipped. A file too large to be read is not skipped: it may be a manifest that names files of
  * the table.
  */
-const UNREADABLE: ReadonlySet<ErrorCode> = new Set(['INVALID_TABLE_DATA', 'NOT_SUPPORTED', 'INVALID_REQUEST']);
+const UNREADABLE: ReadonlySet<ErrorCode> = new Set([
+  'INVALID_TABLE_DATA',
+  'NOT_SUPPORTED',
+  'INVALID_REQUEST',
+  // Behind a symbolic link.
+  'FORBIDDEN',
+]);
 
 /**
  * Yields every file that table metadata reaches, data files by as many as a store deletes at once, ordered so that after a crash in
@@ -103,9 +109,9 @@ class PathReader {
     await pause();
     // A missing file was deleted by an earlier purge that was interrupted.
     if (!isBelow(location, roots)) return [];
-    const credential = await storages.credential(location);
-    if (!(await openStorage(location, credential).exists(location))) return [];
+    const credential = await storages.credential(location, { roots });
     try {
+      if (!(await openStorage(location, credential).exists(location))) return [];
       return unpackPaths(await this.#read(input, credential));
     } catch (error) {
       if (!(error instanceof SkeinError) || !UNREADABLE.has(error.code)) throw error;

@@ -2,15 +2,15 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { BodyBudget, type HeldBody } from '#shared/http/body-budget.ts';
 import { SharedPlaces } from '#shared/thread/shared-places.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
-import { BODY_BYTES_HERE, documentTask } from '../metadata/document-task.ts';
+import { BODY_BYTES_HERE, documentTask, METADATA_THREAD } from '../metadata/document-task.ts';
 import { isPacked, parseBody, parseBodyOfFew, unpackBody } from '../metadata/body.ts';
-import type { RestRequest } from './operation.ts';
+import type { RestRequest } from './rest-operation.ts';
 
 /** Maximum number of bodies that are decompressed at once: the threads that Node has for it. */
 const UNPACKED_AT_ONCE = 4;
 const WAITING_MAX = 1_000;
 
-const PARSE_BODY = documentTask(parseBodyOfFew, 'parseRequestBody');
+const PARSE_BODY = documentTask(parseBodyOfFew, 'parseRequestBody', METADATA_THREAD);
 
 /** Reads the bodies of authorised requests, and counts the memory that they take: one tenant never takes all of it. */
 export class BodyReader {

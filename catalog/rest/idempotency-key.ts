@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
 import { timeOfUuidV7 } from '#shared/uuid-v7.ts';
-import type { OpenRequest } from './operation.ts';
+import type { OpenRequest } from './rest-operation.ts';
 
 /** Returns the `Idempotency-Key` of a request. @throws INVALID_REQUEST when it is no UUID of version 7 */
 export function idempotencyKeyOf(request: Pick<OpenRequest, 'headers'>): string | undefined {

@@ -1,4 +1,4 @@
-import { noContent, type Operation } from './operation.ts';
+import { noContent, type Operation } from './rest-operation.ts';
 import { createCatalog, createCatalogAgain } from './operation/catalog/create-catalog.ts';
 import { dropCatalog } from './operation/catalog/drop-catalog.ts';
 import { listCatalogs } from './operation/catalog/list-catalogs.ts';

@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { EVERYTHING, type Page } from '../store/postgres/page.ts';
-import type { RestRequest } from './operation.ts';
+import type { RestRequest } from './rest-operation.ts';
 
 /**
  * Paging of lists (REST specification, `PageToken`): without `pageToken` a list is returned whole; an empty token starts paging. A token is

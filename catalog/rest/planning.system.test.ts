@@ -7,7 +7,7 @@ import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
 import { newManifestFile, writeManifest, writeManifestList } from '#test/support/manifest-files.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { fileStorage } from '#shared/storage/file-storage.ts';
+import { fileStorage } from '#test/support/file-storage.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
 
 const TABLES = '/v1/lake/namespaces/default/tables';

@@ -1,6 +1,6 @@
 import type { TableTarget } from '../commit/creation.ts';
 import type { TableIdent } from '../metadata/object-name.ts';
-import type { RestRequest } from './operation.ts';
+import type { RestRequest } from './rest-operation.ts';
 import { namespaceOf, checkName } from '../metadata/check-name.ts';
 
 /** The table that the path of a request names. */

@@ -11,7 +11,7 @@ import {
   type UsedKey,
 } from '../store/postgres/idempotency-store.ts';
 import { isoDuration } from './idempotency-key.ts';
-import type { Answer } from './operation.ts';
+import type { Answer } from './rest-operation.ts';
 import { requireTerm } from '../store/postgres/coordinator-term.ts';
 import { transact, type UnitOfWork } from '../store/postgres/transact.ts';
 

@@ -18,7 +18,7 @@ import { allowOrigin } from './cors.ts';
 import { idempotencyKeyOf, requestHash } from './idempotency-key.ts';
 import { runOnce } from './run-once.ts';
 import { icebergError } from './iceberg-error.ts';
-import type { Answer, OpenRequest, Operation } from './operation.ts';
+import type { Answer, OpenRequest, Operation } from './rest-operation.ts';
 import { OPERATIONS } from './operations.ts';
 import { plainUnit } from '../store/postgres/transact.ts';
 

@@ -8,7 +8,7 @@ import type { Place } from '../delegation/table-files.ts';
 import { joinPath, type TableIdent } from '../metadata/object-name.ts';
 import type { Properties } from '../metadata/table-document.ts';
 import { requireFilePlace, type FilePlace } from '../store/postgres/file-place-store.ts';
-import type { RestRequest } from './operation.ts';
+import type { RestRequest } from './rest-operation.ts';
 
 /** The part of a table's answer that lets its client at the files. */
 export type TableAccess = {

@@ -86,7 +86,7 @@ async function removeBelow(
       return true;
     }
     if (!(await isPlain(storages, folder, [rootOfStage(stage)]))) return true;
-    const storage = await storages.open(folder);
+    const storage = await storages.open(folder, [rootOfStage(stage)]);
     for await (const files of storage.list(folder)) {
       if (signal.aborted) return false;
       await storage.remove(files);

@@ -3,13 +3,13 @@ import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { SealingKeys } from '#shared/sealing-keys.ts';
 import { fileCredential, type S3Credential, type StorageCredential } from '#shared/storage/credential.ts';
-import { isWithin, normalizeLocation } from '#shared/storage/location.ts';
+import { isWithin, normalizeLocation, withAncestors } from '#shared/storage/location.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { storeAddress } from '#shared/storage/s3/s3-client.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 
 import { hasSts, type AccessKey, type StorageSettings } from '../metadata/storage-settings.ts';
-import { findProfileAt, type ProfileRow } from '../store/postgres/profile-store.ts';
+import { findProfileAt, listFileRoots, type ProfileRow } from '../store/postgres/profile-store.ts';
 import type { Database } from '../store/postgres/tables.ts';
 import { assumeRole } from './assume-role.ts';
 import { MachineKeys, type MachineKey } from './machine-key.ts';
@@ -30,6 +30,9 @@ type Parts = {
   readonly keyLifeMs: number;
 };
 
+/** A key of this id is wanted no more; the roots of the catalog are these. */
+type Asked = { readonly refused?: string | undefined; readonly roots?: readonly string[] | undefined };
+
 /** Whose key it is: the reader or writer of some folders. */
 export type Vending = {
   readonly folders: readonly string[];
@@ -48,18 +51,24 @@ export class Storages {
   readonly #existing = new LRUCache<string, true>({ max: KEYS_MAX, ttl: EXISTENCE_MS });
   readonly #machine = new MachineKeys();
   readonly #keys = new LRUCache<string, Promise<GivenKey>>({ max: KEYS_MAX });
+  /** Roots of catalogs on this machine, normalised, as far as they are known here: a new one is found when it is asked for. */
+  #fileRoots: ReadonlySet<string> = new Set();
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
-  /** Opens the storage of a location with the catalog's own rights. @throws NOT_SUPPORTED, INVALID_REQUEST, STORAGE_ERROR */
-  async open(location: string): Promise<Storage> {
+  /**
+   * Opens the storage of a location with the catalog's own rights.
+   * @param roots the roots of its catalog, where the caller knows them: the catalog may be gone, and files on this machine are still there
+   * @throws NOT_SUPPORTED, INVALID_REQUEST, STORAGE_ERROR
+   */
+  async open(location: string, roots?: readonly string[]): Promise<Storage> {
     const renew = async (old: S3Credential): Promise<S3Credential> => {
-      const other = await this.credential(location, old.accessKeyId);
+      const other = await this.credential(location, { refused: old.accessKeyId });
       return other.kind === 's3' ? other : old;
     };
-    return openStorage(location, await this.credential(location), { renew });
+    return openStorage(location, await this.credential(location, { roots }), { renew });
   }
 
   /** Whether there is a way to the bytes of a location: none leads into a bucket whose catalog has been dropped. */
@@ -69,9 +78,9 @@ export class Storages {
   }
 
   /** The catalog's own right to a location, another one than `refused`. It goes to no other process. @throws as `open` */
-  async credential(location: string, refused?: string): Promise<StorageCredential> {
+  async credential(location: string, { refused, roots: known }: Asked = {}): Promise<StorageCredential> {
     const normal = normalizeLocation(location);
-    if (!normal.startsWith('s3:')) return fileCredential(normal);
+    if (!normal.startsWith('s3:')) return fileCredential(...(known ?? [await this.#fileRootOf(normal)]));
     const profile = await this.#profileAt(normal);
     const { settings, roots } = profile;
     if (settings.roleArn === null) return this.#ownCredential(profile, refused);
@@ -107,7 +116,7 @@ export class Storages {
   async vendForClients(vending: Vending): Promise<VendedKey> {
     const [location = ''] = vending.folders;
     const normal = normalizeLocation(location);
-    if (!normal.startsWith('s3:')) return { credential: fileCredential(normal), clientEndpoint: null };
+    if (!normal.startsWith('s3:')) return { credential: await this.credential(normal), clientEndpoint: null };
     const profile = await this.#profileAt(normal);
     const { sealedEngineKey, catalogId, catalog, settings } = profile;
     if (hasSts(settings)) {
@@ -131,6 +140,17 @@ export class Storages {
     const { sealedEngineKey, catalogId, settings } = profile;
     if (sealedEngineKey === null) return this.#ownCredential(profile);
     return toCredential(settings, openKey(this.#parts.sealing, sealedEngineKey, engineKeyOwner(catalogId)), null);
+  }
+
+  /** The root of a catalog that is the nearest at or above a location of this machine. @throws NOT_SUPPORTED */
+  async #fileRootOf(location: string): Promise<string> {
+    const find = (): string | undefined => withAncestors(location).find((folder) => this.#fileRoots.has(folder));
+    const known = find();
+    if (known !== undefined) return known;
+    this.#fileRoots = new Set((await listFileRoots(this.#parts.db)).map(normalizeLocation));
+    const found = find();
+    if (found === undefined) throw new SkeinError('NOT_SUPPORTED', `no catalog lies at or above ${location}`);
+    return found;
   }
 
   async #ownCredential(profile: ProfileRow, refused?: string): Promise<S3Credential> {

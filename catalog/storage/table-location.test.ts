@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { metadataLocation, newTableLocation, plainLocation, requireBelowRoot } from './table-location.ts';
+import type { TableDocument } from '../metadata/table-document.ts';
+import {
+  checkLocations,
+  metadataLocation,
+  newTableLocation,
+  plainLocation,
+  requireBelowRoot,
+} from './table-location.ts';
 
 const ROOT = 'file:///wh';
 const UUID = '6f1c1e0e-2f1a-4a54-a0e6-6c7a2e1f0a01';
@@ -27,6 +34,12 @@ test.each([
   'file:///wh/\0',
   `file:///wh/${'x'.repeat(256)}/t`,
   'file:///wh/\uD800',
+  'file:///wh/%2e%2e/t',
+  'file:///wh/t/%2E./u',
+  'file:///wh/a%2fb',
+  'file:///wh/a%5Cb',
+  'file:///wh/%252e%252e/t',
+  'file:///wh/%25252Ft',
 ])('refuses the location %j', (location) => {
   expect(() => requireBelowRoot(location, [ROOT])).toThrow(
     expect.objectContaining({ code: 'INVALID_REQUEST' }) as Error,
@@ -61,3 +74,36 @@ test('metadata lies in write.metadata.path, when there is one', () => {
     'file:///wh/m/123456-u.metadata.json',
   );
 });
+
+test.each([
+  's3://bucket/lake/a/%2e%2e/b',
+  's3://bucket/lake/a/%2e%2e%2fb',
+  's3a://bucket/lake/a%5c..%5cb',
+  's3://bucket/lake/%25%32%65',
+  `s3://bucket/lake/%${'25'.repeat(50)}20`,
+])('refuses %s in a bucket, which clients decode', (location) => {
+  expect(() => requireBelowRoot(location, ['s3://bucket/lake'])).toThrow(
+    expect.objectContaining({ code: 'INVALID_REQUEST' }) as Error,
+  );
+});
+
+test.each(['s3://bucket/lake/a%20b', 's3://bucket/lake/100%', 's3://bucket/lake/%zz/%2', 's3://bucket/lake/%C3%BC'])(
+  'takes %s, which no client reads as another folder',
+  (location) => {
+    expect(requireBelowRoot(location, ['s3://bucket/lake'])).toBe(location);
+  },
+);
+
+test.each(['write.data.path', 'write.metadata.path', 'write.object-storage.path', 'write.folder-storage.path'])(
+  '%s holds no escaped dot or slash either',
+  (name) => {
+    const document = {
+      location: `${ROOT}/t`,
+      properties: { [name]: `${ROOT}/t/%2e%2e/u` },
+      snapshots: [],
+      statistics: [],
+      'partition-statistics': [],
+    } as unknown as TableDocument;
+    expect(() => checkLocations(document, undefined, [ROOT])).toThrow('holds an escaped dot, slash or backslash');
+  },
+);

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { metadataFolder } from '#shared/iceberg/table-folders.ts';
 import { isOfStages } from '#shared/stage/stage-folders.ts';
-import { isWithin, normalizeLocation, withoutTrailingSlash } from '#shared/storage/location.ts';
+import { isWithin, normalizeLocation, requireNoEscape, withoutTrailingSlash } from '#shared/storage/location.ts';
 import type { Properties, TableDocument } from '../metadata/table-document.ts';
 import type { NamespacePath, TableIdent } from '../metadata/object-name.ts';
 
@@ -55,6 +55,7 @@ export function requireBelowRoot(location: string, roots: readonly string[]): st
   if (Buffer.byteLength(location) > LOCATION_BYTES_MAX) {
     throw new SkeinError('INVALID_REQUEST', `the location is longer than ${LOCATION_BYTES_MAX} bytes`);
   }
+  requireNoEscape(location);
   const normal = normalizeLocation(location);
   if (normal.split('/').some((segment) => Buffer.byteLength(segment) > SEGMENT_BYTES_MAX)) {
     throw new SkeinError('INVALID_REQUEST', `a name in the location is longer than ${SEGMENT_BYTES_MAX} bytes`);

@@ -5,8 +5,8 @@ import { clusterRole, isCertificateName, CLUSTER_ROLES, type ClusterRole } from 
 import type { Flags } from '../command.ts';
 import { EXIT, UsageError, type ExitCode } from '../exit-code.ts';
 import { ensureSecretFile } from '#shared/secret-file.ts';
-import { ensureDoorCertificate } from '../up/door-certificate.ts';
-import { CertificateFolder } from './certificate-folder.ts';
+import { ensureDoorCertificate } from '../certificate/door-certificate.ts';
+import { CertificateFolder } from '../certificate/certificate-folder.ts';
 
 const AUTHORITY_DAYS = 3_650;
 const CERTIFICATE_DAYS = 365;

@@ -11,7 +11,7 @@ import type { Flags } from '../command.ts';
 import { EXIT, UsageError, type ExitCode } from '../exit-code.ts';
 import { operatorSecurity } from '../operator-security.ts';
 import { isOfHosts } from '../status.ts';
-import { describeMember, restartMember, waysOf, type Described } from './ask-members.ts';
+import { describeMember, restartMember, waysOf, type Described } from '../ask-members.ts';
 
 const KINDS = ['catalog', 'coordinator', 'worker'] as const satisfies readonly Member['kind'][];
 /** Time that a process may take from its end until it is ready again, unless `--wait` names another. */

@@ -13,7 +13,7 @@ import { silentLogger } from '#shared/log/logger.ts';
 import { listMembers } from '#shared/membership/list-members.ts';
 import { hasSecret } from '#shared/keyring.ts';
 import { postgresAddress, tryWays, type Others, type Way } from '#shared/membership/try-ways.ts';
-import { describeMember } from '../cluster/ask-members.ts';
+import { describeMember } from '../ask-members.ts';
 import { doorFetch, doorTrust } from '../door-fetch.ts';
 import { UsageError } from '../exit-code.ts';
 import { CERTIFICATE_SOON_MS, CLOCK_OFFSET_MS_MAX, dayOf } from '../host-status.ts';

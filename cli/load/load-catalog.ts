@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import type { CatalogInternalClient } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
 import type { Principal as PrincipalMessage } from '#proto/generated/skein/catalog/v1/Principal.ts';
-import { fromKeyMessage } from '#proto/bucket-key.ts';
+import { fromKeyMessage } from '#shared/task/bucket-key.ts';
 import { toPrincipalMessage } from '#shared/authorization/principal.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { ReplyOf, RequestOf } from '#shared/grpc/call-unary.ts';
@@ -100,8 +100,9 @@ export class LoadCatalog implements WriteCatalog {
   async #vendKey(table: TableMetadata, refused: string): Promise<StorageCredential> {
     const folders = [table.location, dataFolder(table), metadataFolder(table)];
     const { tenant } = this.#principal;
-    const { key } = await this.#access.call('VendKey', { folders, writes: true, tenant, refused_key_id: refused });
-    return key === null ? fileCredential(table.location) : fromKeyMessage(key);
+    const request = { folders, writes: true, tenant, refused_key_id: refused };
+    const { key, file_roots: roots } = await this.#access.call('VendKey', request);
+    return key === null ? fileCredential(...roots) : fromKeyMessage(key);
   }
 
   async commitTables(key: string, transaction: Uint8Array): Promise<void> {

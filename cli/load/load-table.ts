@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '#shared/config/config-schema.ts';
-import { ownManifestReader } from '#shared/iceberg/rewrite-manifests.ts';
+import { ownManifestReader } from '#shared/iceberg/write/rewrite-manifests.ts';
 import { dataFolder } from '#shared/iceberg/table-folders.ts';
 import { appendFiles } from '#shared/iceberg/write/append-files.ts';
 import { commitWrites, isUnknown } from '#shared/iceberg/write/commit-writes.ts';

@@ -34,7 +34,7 @@ import { doorTrust } from '../door-fetch.ts';
 import { doorCertificates, DoorRenewal, linesToPaste, ownAuthority, withDoorCertificate } from './own-doors.ts';
 import { choosePorts, flightSqlUrl, queryUrl, reachableUrl, type ClusterPorts } from './ports.ts';
 import { health, untilReady, workersAttached } from './probes.ts';
-import { ensureSecret, secretPath } from './secrets.ts';
+import { ensureSecret, secretPath } from '../secrets.ts';
 import { ServiceLog } from './service-log.ts';
 import { makeFirstCatalog } from './first-catalog.ts';
 import { SupervisedChild, type ChildSpec } from './supervised-child.ts';

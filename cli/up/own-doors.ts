@@ -3,7 +3,7 @@ import type { Config } from '#shared/config/config-schema.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { ReadyLine } from '../cluster-file.ts';
-import { doorFiles, doorHosts, ensureDoorCertificate } from './door-certificate.ts';
+import { doorFiles, doorHosts, ensureDoorCertificate } from '../certificate/door-certificate.ts';
 
 /** Interval at which the age of the doors' certificate is looked at. */
 const LOOK_MS = 12 * 3_600_000;

@@ -11,7 +11,7 @@ import {
   issueServerCertificate,
   makeAuthority,
   type IssuedCertificate,
-} from '#cli/cluster/make-certificate.ts';
+} from '#cli/certificate/make-certificate.ts';
 import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
 import { openDoorTls } from '#shared/grpc/door-tls.ts';
 import { silentLogger } from '#shared/log/logger.ts';

@@ -1,4 +1,4 @@
-import type { ScanSpec } from '#proto/task.ts';
+import type { ScanSpec } from '#shared/task/task.ts';
 import type { SqlField } from '../plan/sql-type.ts';
 
 /** Files of a stage as one statement reads them: `FROM @stage/path (FILE_FORMAT => ...)`. */

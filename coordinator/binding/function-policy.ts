@@ -40,6 +40,6 @@ export const isFunctionAllowed = (name: string): boolean =>
  */
 export const CONTEXT_FUNCTIONS: ReadonlySet<string> = new Set(
   `age current_catalog current_database current_date current_localtime current_localtimestamp current_role current_schema
-  current_time current_timestamp current_user get_current_time get_current_timestamp localtime localtimestamp now session_user
+  current_tenant current_time current_timestamp current_user get_current_time get_current_timestamp is_role_in_session localtime localtimestamp now session_user
   today transaction_timestamp user`.split(/\s+/),
 );

@@ -1,12 +1,11 @@
 import { compareLiterals } from '#shared/iceberg/compare-literals.ts';
 import { decodePredicate, encodePredicate } from '#shared/iceberg/predicate-codec.ts';
 import { predicateSize, type Literal, type Predicate } from '#shared/iceberg/predicate.ts';
-import type { Field } from '#shared/iceberg/type.ts';
 import type { Json } from '#shared/json.ts';
 import { planSources, type PlanSources } from './check-plan.ts';
 import { planFeatures, type PlanFeatures } from '../plan/plan-features.ts';
 import type { Plan } from '../plan/plan.ts';
-import { scanUses, type ScanUse } from '../plan/scan-predicates.ts';
+import { scanUses, type ReadField, type ScanUse } from '../plan/scan-predicates.ts';
 
 /**
  * Characters of a plan, as JSON, that the coordinator works on; it divides one of this size in 30 ms of CPU time. TPC-DS has at most
@@ -25,7 +24,7 @@ export type LargePlan = {
 /** Literals and leaves of a predicate that is sent with a task, and compared with every file. */
 const LITERALS_MAX = 1_000;
 
-type Scanned = { readonly fields: readonly Field[]; readonly rowCount: number | null };
+type Scanned = { readonly fields: readonly ReadField[]; readonly rowCount: number | null };
 
 /** Makes the summary of a plan; runs in the planner's process. */
 export function sumUp(plan: Plan, scans: readonly Scanned[]): LargePlan {

@@ -10,7 +10,13 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
 import { encodeRows, rowsBudget, type TakeBytes } from './encode-rows.ts';
 import { textColumns } from './made-columns.ts';
-import { metadataColumns, statisticsFields, typedColumns, type MetadataTable } from './metadata-table.ts';
+import {
+  metadataColumns,
+  PLAIN_COLUMNS,
+  statisticsFields,
+  typedColumns,
+  type MetadataTable,
+} from './metadata-table.ts';
 import type { TableRows } from './table-rows.ts';
 
 export type MetadataRowsRequest = {
@@ -22,7 +28,7 @@ export type MetadataRowsRequest = {
   readonly schema: Schema;
   readonly allowedRoots: readonly string[];
   readonly credential: StorageCredential;
-  /** False where values of the table's rows must not be shown. */
+  /** False where policies stand between the table and the reader: nothing that tells of its rows or its files is shown. */
   readonly withValues: boolean;
   /** Folded names; only columns of these names are made. Null = all. */
   readonly named: ReadonlySet<string> | null;
@@ -52,11 +58,13 @@ export function metadataRows(tables: TableReader, tenant: TenantId, bytesMax: nu
 type Parts = { readonly tables: TableReader; readonly tenant: TenantId; readonly take: TakeBytes };
 
 async function makeRows(request: MetadataRowsRequest, parts: Parts): Promise<TableRows> {
-  const { what, title, metadata, schema, named } = request;
+  const { what, title, metadata, schema, named, withValues } = request;
   const columns = metadataColumns(what, metadata, schema);
-  const used = columns.filter(({ name }) => named === null || named.has(foldIdentifier(name)));
+  // The others are NULL.
+  const shown = withValues ? columns : columns.filter(({ name }) => PLAIN_COLUMNS[what].includes(name));
+  const used = shown.filter(({ name }) => named === null || named.has(foldIdentifier(name)));
   // Rows that nobody looks into are counted.
-  const wanted = (used.length === 0 ? columns.slice(0, 1) : used).map(({ name }) => name);
+  const wanted = (used.length === 0 ? shown.slice(0, 1) : used).map(({ name }) => name);
   const rows = await encodeRows({ title, columns: textColumns(wanted) }, pagesOf(request, wanted, parts), parts.take);
   return { ...rows, select: typedColumns(columns, wanted) };
 }

@@ -145,6 +145,21 @@ export function metadataColumns(
   }
 }
 
+/**
+ * Columns that are shown to a reader between whom and the table policies stand: no values, no counts of rows or bytes, no places of files. A
+ * file without its path and its numbers is a row of NULLs.
+ */
+export const PLAIN_COLUMNS: Readonly<Record<MetadataTable, readonly string[]>> = {
+  snapshots: ['committed_at', 'snapshot_id', 'parent_id', 'operation'],
+  history: ['made_current_at', 'snapshot_id', 'parent_id', 'is_current_ancestor'],
+  refs: ['name', 'type', 'snapshot_id', 'max_reference_age_in_ms', 'min_snapshots_to_keep', 'max_snapshot_age_in_ms'],
+  properties: ['key', 'value'],
+  manifests: ['partition_spec_id', 'added_snapshot_id', 'content'],
+  files: ['content', 'file_format', 'sort_order_id', 'spec_id'],
+  entries: ['status', 'snapshot_id', 'sequence_number', 'file_sequence_number'],
+  partitions: [],
+};
+
 /** Columns at the top level, which have statistics. */
 export const statisticsFields = ({ fields }: Schema): readonly Field[] =>
   fields.filter(({ type }) => !isNested(type) && !WITHOUT_BOUNDS.has(type.kind));

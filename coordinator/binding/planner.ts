@@ -1,12 +1,13 @@
-import type { SqlText } from '#proto/sql-text.ts';
-import type { StatementContext } from '#proto/task.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import type { Asker } from '#shared/fair/asker.ts';
 import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import type { NameDefaults, QueryReferences } from './query-references.ts';
-import type { Field } from '#shared/iceberg/type.ts';
 import type { Part } from '../statement/proven.ts';
+import type { ValuePlace } from '../statement/value-place.ts';
 import type { LargePlan } from './large-plan.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { ReadField } from '../plan/scan-predicates.ts';
 import type { SqlField, SqlType } from '../plan/sql-type.ts';
 
 /**
@@ -50,6 +51,8 @@ export type ParseRequest = {
   readonly context: StatementContext;
   /** The query's parameters have no values yet: NULL stands for them, and in `AT (...)` for the table's current state. */
   readonly withoutValues?: boolean;
+  /** The values of parameters in the text: columns are named after the parameters. */
+  readonly values?: readonly ValuePlace[];
 };
 
 /** Engines whose views are read: `dialect/` has their grammars. */
@@ -121,7 +124,7 @@ export type PrintedText = {
 export type PlannerScan = {
   readonly columns: readonly SqlField[];
   /** The same columns as Iceberg fields of the table. */
-  readonly fields: readonly Field[];
+  readonly fields: readonly ReadField[];
   /** Number of rows, for join ordering; null = unknown. */
   readonly rowCount: number | null;
 };

@@ -1,4 +1,4 @@
-import type { SqlText } from '#proto/sql-text.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
 import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import type { TableBinding } from './table-binding.ts';
 import type { Plan } from '../plan/plan.ts';

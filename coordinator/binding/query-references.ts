@@ -16,7 +16,12 @@ export type QueryReferences = {
   readonly contextual: boolean;
   /** Families of the costly functions that it calls; workers limit their work. */
   readonly bounds: readonly BoundedFamily[];
+  /** The names of columns without an alias whose texts are not what DuckDB gets; a location is the end of the column's expression. */
+  readonly names: readonly ColumnName[];
 };
+
+/** The name that DuckDB gives a column for the text of its expression. */
+export type ColumnName = { readonly location: number; readonly name: string };
 
 export type TableReference = {
   readonly location: number;
@@ -73,6 +78,6 @@ export type PendingTravel = {
 export type NameDefaults = { readonly catalog: string; readonly schema: string };
 
 /** A query's references before the values of `AT (...)` are computed. */
-export type FoundReferences = Omit<QueryReferences, 'tables'> & {
+export type FoundReferences = Omit<QueryReferences, 'tables' | 'names'> & {
   readonly tables: readonly (Omit<TableReference, 'at'> & { readonly at: TimeTravel | PendingTravel | null })[];
 };

@@ -1,4 +1,4 @@
-import type { ScanColumn } from '#proto/task.ts';
+import type { ScanColumn } from '#shared/iceberg/scan-file.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import type { Predicate } from '#shared/iceberg/predicate.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';

@@ -1,6 +1,5 @@
 import type { TablePolicy } from '#shared/authorization/table-policy.ts';
 import { SkeinError } from '#shared/error.ts';
-import { unreachable } from '#shared/must.ts';
 
 /**
  * The row-access and masking policies that the catalog names for a table and its reader. A plan that was made with them holds for no other
@@ -11,31 +10,13 @@ export type TablePolicies = { readonly version: string; readonly policies: reado
 /** The rows of a statement need no policies: they hold only what the caller may see. */
 export const NO_POLICIES: TablePolicies = { version: 'none', policies: [] };
 
-/**
- * Refuses rows of a table that has a policy, because no reader applies any yet.
- * @param title names the table in the message @throws NOT_SUPPORTED
- */
-export function requireApplicable(policies: readonly TablePolicy[], title: string): void {
-  for (const policy of policies) {
-    switch (policy.kind) {
-      case 'row_access':
-      case 'masking':
-      case 'unknown':
-        throw new SkeinError('NOT_SUPPORTED', `table ${title} has policies that this coordinator cannot apply`);
-      default:
-        unreachable(policy);
-    }
-  }
-}
+/** Policies of the kinds that this release applies. */
+export type KnownPolicy = Exclude<TablePolicy, { kind: 'unknown' }>;
 
-/** Whether a policy keeps values of rows from the reader, which metadata of files would show: bounds, values of partitions. */
-export function hidesValues(policy: TablePolicy): boolean {
-  switch (policy.kind) {
-    case 'row_access':
-    case 'masking':
-    case 'unknown':
-      return true;
-    default:
-      return unreachable(policy);
-  }
+/** @param title names the table in the message @throws NOT_SUPPORTED for a policy that a newer catalog has sent */
+export function knownPolicies(policies: readonly TablePolicy[], title: string): readonly KnownPolicy[] {
+  return policies.map((policy) => {
+    if (policy.kind !== 'unknown') return policy;
+    throw new SkeinError('NOT_SUPPORTED', `table ${title} has policies that this coordinator cannot apply`);
+  });
 }

@@ -86,7 +86,10 @@ export interface TableSource extends TableLoader {
 }
 
 /** Everything that a name in FROM may mean. */
-export interface QueryTables extends TableSource, StatementRows, MetadataRows, SchemaViews {}
+export interface QueryTables extends TableSource, StatementRows, MetadataRows, SchemaViews {
+  /** The tables that policies look up: as they were committed when the statement began, also within a transaction. */
+  readonly committed: TableLoader;
+}
 
 /** Gives the rows of statements, and the files of stages, that are read like tables. */
 export interface StatementRows {

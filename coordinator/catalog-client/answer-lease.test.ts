@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Lease, LeaseRequest } from '#proto/lease.ts';
+import type { Lease, LeaseRequest } from '#shared/task/lease.ts';
 import { AnswerLease, type AskedAt } from './answer-lease.ts';
 
 const LEASE_MS = 2_000;

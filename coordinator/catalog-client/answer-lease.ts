@@ -1,4 +1,4 @@
-import type { Lease, LeaseRequest } from '#proto/lease.ts';
+import type { Lease, LeaseRequest } from '#shared/task/lease.ts';
 
 /** The stream of a lease. */
 export type LeaseWire = {

@@ -12,10 +12,11 @@ import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.t
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { COMMIT_OUTCOMES, type CommitOutcome } from '#shared/iceberg/write/commit-writes.ts';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
-import { fromKeyMessage } from '#proto/bucket-key.ts';
+import { fromKeyMessage } from '#shared/task/bucket-key.ts';
 import { fileCredential } from '#shared/storage/credential.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
 import { must } from '#shared/must.ts';
+import type { PolicyRequest } from '#shared/policy/policy-request.ts';
 import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/principal-request.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { TableLoader, TableName } from '../binding/table-source.ts';
@@ -126,6 +127,8 @@ export interface CatalogClient extends Keys {
    * @throws FORBIDDEN and the errors of the statement; CATALOG_UNAVAILABLE: then it may have happened
    */
   runPrincipalStatement(principal: Principal, statement: PrincipalRequest): Promise<PrincipalAnswer>;
+  /** Runs a statement about policies, which is not sent again. @throws as `runPrincipalStatement` */
+  runPolicyStatement(principal: Principal, statement: PolicyRequest): Promise<PrincipalAnswer>;
   readonly stages: StageCatalog;
   /** Ends uploads to buckets that were begun and left, of files with `text`, a UUID, in their names. @throws STORAGE_ERROR, NOT_SUPPORTED */
   abortUploads(folders: readonly string[], text: string): Promise<void>;
@@ -258,7 +261,10 @@ async function standingOf(reads: ReturnType<typeof catalogReads>, principal: Pri
 const NO_TERM = '0';
 
 type Lists = Pick<CatalogClient, 'listCatalogs' | 'listNamespaces' | 'listTables'>;
-type Changes = Pick<CatalogClient, 'runOperation' | 'runPrincipalStatement' | 'commitTables' | 'abandonCommit'>;
+type Changes = Pick<
+  CatalogClient,
+  'runOperation' | 'runPrincipalStatement' | 'runPolicyStatement' | 'commitTables' | 'abandonCommit'
+>;
 
 const keyCalls = (call: CatalogCall): Pick<CatalogClient, 'storageKey' | 'renewKey' | 'abortUploads'> => ({
   abortUploads: async (folders, text) => {
@@ -266,10 +272,8 @@ const keyCalls = (call: CatalogCall): Pick<CatalogClient, 'storageKey' | 'renewK
     if (remote.length > 0) await call('AbortUploads', { folders: remote, text });
   },
   storageKey: async (tenant, folders, permission) => {
-    const local = folders.find((folder) => normalizeLocation(folder).startsWith('file:'));
-    if (local !== undefined) return fileCredential(local);
-    const { key } = await call('VendKey', { folders, writes: permission === 'write', tenant });
-    return fromKeyMessage(must(key, 'a bucket has a key'));
+    const { key, file_roots: roots } = await call('VendKey', { folders, writes: permission === 'write', tenant });
+    return key === null ? fileCredential(...roots) : fromKeyMessage(key);
   },
   renewKey: async (tenant, credential) => {
     const { reach, accessKeyId } = credential;
@@ -321,6 +325,15 @@ const changeCalls = (call: CatalogCall, term: string): Changes => ({
       term,
     };
     const { answer } = await call('RunPrincipalStatement', request);
+    return JSON.parse(answer.toString()) as PrincipalAnswer;
+  },
+  runPolicyStatement: async (principal, statement) => {
+    const request = {
+      principal: toPrincipalMessage(principal),
+      statement: Buffer.from(JSON.stringify(statement)),
+      term,
+    };
+    const { answer } = await call('RunPolicyStatement', request);
     return JSON.parse(answer.toString()) as PrincipalAnswer;
   },
   commitTables: async (principal, key, transaction) => {

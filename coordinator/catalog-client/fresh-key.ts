@@ -14,7 +14,7 @@ export interface Keys {
 
 /** A key like one that a statement has got, which may have waited or run for long since. @throws STORAGE_ERROR, CATALOG_UNAVAILABLE */
 export async function freshKey(catalog: Keys, tenant: string, key: StorageCredential): Promise<StorageCredential> {
-  if (key.kind === 'none' || key.reach === undefined) return key;
+  if (key.kind === 'file' || key.reach === undefined) return key;
   const leftMs = (key.expiresAtMs ?? Infinity) - Date.now();
   const { folders, writes } = key.reach;
   return leftMs > LEFT_MIN_MS ? key : catalog.storageKey(tenant, folders, writes ? 'write' : 'read');

@@ -1,6 +1,6 @@
 import type { CatalogInternalClient } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
 import type { Lease as LeaseMessage } from '#proto/generated/skein/catalog/v1/Lease.ts';
-import { decodeLease, encodeLeaseRequest } from '#proto/lease.ts';
+import { decodeLease, encodeLeaseRequest } from '#shared/task/lease.ts';
 import { internalMetadata } from '#shared/grpc/internal-auth.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import { AnswerLease } from './answer-lease.ts';

@@ -7,7 +7,7 @@ import { parseLargeMetadata } from '#shared/iceberg/parse-large-metadata.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { parseJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { fromKeyMessage } from '#proto/bucket-key.ts';
+import { fromKeyMessage } from '#shared/task/bucket-key.ts';
 import { fileCredential } from '#shared/storage/credential.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import {
@@ -160,8 +160,7 @@ const found = (table: LoadedTableMessage, known: Pick<FoundTable, 'name' | 'vers
   actions: new Set(table.actions),
   policies: table.policies.map(fromPolicyMessage),
   policyVersion: table.policy_version,
-  credential:
-    table.key === null ? fileCredential(table.allowed_roots[0] ?? known.metadata.location) : fromKeyMessage(table.key),
+  credential: table.key === null ? fileCredential(...table.allowed_roots) : fromKeyMessage(table.key),
 });
 
 const missingCode = (status: string): MissingCode =>

@@ -4,9 +4,10 @@ import type { StageUpload as UploadMessage } from '#proto/generated/skein/catalo
 import type { Action } from '#shared/authorization/action.ts';
 import { toPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
 import type { ReplyOf, RequestOf, UnaryMethod } from '#shared/grpc/call-unary.ts';
-import { fromKeyMessage } from '#proto/bucket-key.ts';
+import { fromKeyMessage } from '#shared/task/bucket-key.ts';
 import { fileCredential, type StorageCredential } from '#shared/storage/credential.ts';
 import type { StorageUse } from '#shared/storage/storage-use.ts';
+import { rootOfStage } from '#shared/stage/stage-folders.ts';
 import { must } from '#shared/must.ts';
 import type { StageLoads } from '#shared/iceberg/stage-loads.ts';
 import type { TableName } from '../binding/table-source.ts';
@@ -163,7 +164,7 @@ const opened = (message: StageMessage, keys: Keys, { tenant }: Principal): Stage
 });
 
 const localCredential = (location: string): StorageCredential | null =>
-  location.startsWith('file:') ? fileCredential(location) : null;
+  location.startsWith('file:') ? fileCredential(rootOfStage(location)) : null;
 
 const uploadOf = (
   id: string,

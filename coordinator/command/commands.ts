@@ -68,6 +68,8 @@ import { showUsers } from './principal/show-users.ts';
 import { showWebhookDeliveries } from './principal/show-webhook-deliveries.ts';
 import { showWebhooks } from './principal/show-webhooks.ts';
 import { undropUser } from './principal/undrop-user.ts';
+import { createPolicy } from './policy/create-policy.ts';
+import { dropPolicy } from './policy/drop-policy.ts';
 import { createStage } from './stage/create-stage.ts';
 import { dropStage } from './stage/drop-stage.ts';
 import { listStage } from './stage/list-stage.ts';
@@ -143,6 +145,8 @@ export const COMMANDS = {
   alterServiceAccount,
   alterUser,
   alterWebhook,
+  createPolicy,
+  dropPolicy,
   createRole,
   createServiceAccount,
   createToken,

@@ -8,7 +8,7 @@ import { statusResult } from '../operation/answer.ts';
 import { withNamePosition } from '../operation/with-name-position.ts';
 import type { Command } from './command.ts';
 import type { CommandContext } from '../operation/command-context.ts';
-import { loadMaterializedView } from './materialized-view/load-materialized-view.ts';
+import { loadMaterializedView } from './view/load-materialized-view.ts';
 import { qualify } from '../operation/qualify.ts';
 import { requireSchema } from './require-schema.ts';
 import { namespaceParam, schemaPlace } from './schema/schema-place.ts';

@@ -1,4 +1,4 @@
-import type { FileLoad, RecordFault } from '#proto/load-rules.ts';
+import type { FileLoad, RecordFault } from '#shared/task/load-rules.ts';
 import { ERRORS } from '#shared/error.ts';
 import type { Answer } from '../operation/answer.ts';
 import { COPY_ERROR_FORM, COPY_FORM, type FileResult } from '../operation/copy-columns.ts';

@@ -1,5 +1,5 @@
-import { faultError } from '#proto/record-fault.ts';
-import type { FileLoad } from '#proto/load-rules.ts';
+import { faultError } from '#shared/task/record-fault.ts';
+import type { FileLoad } from '#shared/task/load-rules.ts';
 import { SkeinError } from '#shared/error.ts';
 import { appendFiles } from '#shared/iceberg/write/append-files.ts';
 import { MAIN_BRANCH } from '#shared/iceberg/write/table-write.ts';

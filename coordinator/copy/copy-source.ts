@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { GUARDED_COLUMNS } from '#proto/load-rules.ts';
-import { type StagedSource } from '#proto/task.ts';
+import { GUARDED_COLUMNS } from '#shared/task/load-rules.ts';
+import { type StagedSource } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';

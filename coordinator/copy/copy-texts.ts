@@ -1,4 +1,4 @@
-import { FAULTS, GUARDED_COLUMNS } from '#proto/load-rules.ts';
+import { FAULTS, GUARDED_COLUMNS } from '#shared/task/load-rules.ts';
 import { printValue } from '#shared/iceberg/print-value.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ScanFile, StagedSource } from '#proto/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
+import type { StagedSource } from '#shared/task/task.ts';
 import { must } from '#shared/must.ts';
 import type { Queries } from '../operation/queries.ts';
 import { clusterCores, oneHasEveryCore } from '../distributor/estimate/cluster-cores.ts';

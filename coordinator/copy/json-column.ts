@@ -1,5 +1,5 @@
-import { JSON_DOCUMENT, NUMBER_MARK } from '#proto/json-document.ts';
-import type { StagedSource } from '#proto/task.ts';
+import { JSON_DOCUMENT, NUMBER_MARK } from '#shared/task/json-document.ts';
+import type { StagedSource } from '#shared/task/task.ts';
 import type { FileFormat, JsonFormat } from '#shared/stage/file-format.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';

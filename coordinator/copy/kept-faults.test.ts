@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FileLoad } from '#proto/load-rules.ts';
+import type { FileLoad } from '#shared/task/load-rules.ts';
 import { KeptFaults } from './kept-faults.ts';
 
 const loadOf = (path: string, faults: number): FileLoad => ({

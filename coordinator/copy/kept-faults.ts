@@ -1,4 +1,4 @@
-import type { FileLoad } from '#proto/load-rules.ts';
+import type { FileLoad } from '#shared/task/load-rules.ts';
 
 /**
  * Keeps of each file the first fault, which its answer row shows, and further ones while there is room: a statement may check thousands of

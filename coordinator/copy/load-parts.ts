@@ -1,5 +1,5 @@
-import { scannedBytes } from '#proto/scanned-bytes.ts';
-import type { ScanFile } from '#proto/task.ts';
+import { scannedBytes } from '#shared/task/scanned-bytes.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import { SkeinError } from '#shared/error.ts';
 import { EMPTY_REPORT } from '#shared/iceberg/planning.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { OF_DOCUMENT } from '#proto/json-document.ts';
-import type { ScanFile, ScanSpec, StagedSource } from '#proto/task.ts';
+import { OF_DOCUMENT } from '#shared/task/json-document.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
+import type { ScanSpec, StagedSource } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { FileFormat } from '#shared/stage/file-format.ts';
 import { must } from '#shared/must.ts';

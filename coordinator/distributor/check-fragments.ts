@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { SqlText } from '#proto/sql-text.ts';
-import type { StatementContext } from '#proto/task.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { cutText } from '#shared/cut-text.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Asker } from '#shared/fair/asker.ts';

@@ -62,7 +62,7 @@ function place(plan: Plan, facts: DistributionFacts, limits: DistributionLimits)
   checkColumns(placed.plan, plan, 'the exchanges');
   const fragments = cutFragments(placed.plan, placing.nextStage(), placing);
   const isOneTask = fragments.length === 1 && fragments[0]?.tasks.kind === 'single';
-  if (isOneTask && facts.stages.size === 0) {
+  if (isOneTask && !hasRun(facts)) {
     return { kind: 'whole', reason: 'everything is in one task' };
   }
   return {
@@ -82,13 +82,17 @@ function wholeReason(plan: Plan, facts: DistributionFacts, limits: DistributionL
   if (distribution === 'single') return 'skein.distribution is single';
   const volatile = volatileFunction(plan);
   if (volatile !== null) return `${volatile}() is computed once, in one place`;
-  if (distribution === 'force' || facts.stages.size > 0) return null;
+  if (distribution === 'force' || hasRun(facts)) return null;
   if (oneHasEveryCore(facts.cluster)) return 'one worker has every core that there is';
   const estimate = estimator(facts);
   let bytes = 0;
-  for (const node of walkPlan(plan)) if (node.kind === 'scan') bytes += bytesOf(estimate(node));
+  for (const node of walkPlan(plan))
+    if (node.kind === 'scan' || node.kind === 'stage') bytes += bytesOf(estimate(node));
   return bytes <= limits.wholeBytesMax ? 'there is little to read' : null;
 }
+
+/** Whether a stage of the query has run. */
+const hasRun = ({ stages, isFirst = false }: DistributionFacts): boolean => stages.size > 0 && !isFirst;
 
 const VOLATILE: ReadonlySet<string> = new Set(['random', 'uuid', 'gen_random_uuid', 'uuidv4', 'uuidv7', 'nextval']);
 

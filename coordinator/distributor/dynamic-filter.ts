@@ -1,4 +1,4 @@
-import type { SqlText } from '#proto/sql-text.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
 import { parseJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { Fragment, ScanFacts, StageFacts } from './fragment.ts';

@@ -1,4 +1,4 @@
-import type { SqlText } from '#proto/sql-text.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
 import type { Partitioning, Plan } from '../plan/plan.ts';
 import type { SqlField } from '../plan/sql-type.ts';
 
@@ -23,6 +23,8 @@ type FragmentWork = {
   readonly width: TaskWidth;
   /** See `TaskSpec.collected`. */
   readonly collected: boolean;
+  /** Its text applies the policies of a table, and was not printed from its plan; its readers see only what `seesPolicies` allows of it. */
+  readonly policed?: { readonly seesPolicies: boolean };
   /** A task that runs again gives the same rows: the plan has no order-sensitive node, such as LIMIT, DISTINCT ON or a sample. */
   readonly repeatable: boolean;
 };
@@ -141,6 +143,8 @@ export type DistributionFacts = {
   readonly settings: DistributionSettings;
   /** The number of the next stage. */
   readonly nextStage: number;
+  /** None of `stages` has run: these are the stages that apply policies, with what they are expected to give. */
+  readonly isFirst?: boolean;
 };
 
 /** A query's distribution by the facts known so far; later stages may be planned again. */

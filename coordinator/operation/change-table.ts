@@ -17,6 +17,8 @@ export type MetadataChange = {
   readonly requirements?: readonly JsonObject[];
 };
 
+type ChangedTable = Awaited<ReturnType<typeof loadForWrite>>;
+
 type ChangeOptions = {
   /** The key of each attempt, which is durable when this resolves; without it each has one of its own. */
   readonly newKey?: () => Promise<string>;
@@ -29,7 +31,7 @@ type ChangeOptions = {
 export async function changeTable(
   context: CommandContext,
   name: TableName,
-  change: (base: TableMetadata) => MetadataChange | Promise<MetadataChange>,
+  change: (base: TableMetadata, table: ChangedTable) => MetadataChange | Promise<MetadataChange>,
   { newKey }: ChangeOptions = {},
 ): Promise<void> {
   const { catalog: client, caller, signal, config } = context;
@@ -38,7 +40,7 @@ export async function changeTable(
   const catalog = writeCatalog(client, caller.claims, tables);
   for (let attempt = 0; ; attempt += 1) {
     const table = await loadForWrite(tables, name, signal);
-    const { updates, requirements = [] } = await change(table.metadata);
+    const { updates, requirements = [] } = await change(table.metadata, table);
     if (updates.length === 0) return;
     context.beginCommit();
     const { catalog: ofCatalog, namespace, table: own } = table.name;

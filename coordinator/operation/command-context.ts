@@ -1,6 +1,6 @@
 import type { StorageCredential } from '#shared/storage/credential.ts';
 import type { TableName, TableSource } from '../binding/table-source.ts';
-import type { ManifestReader } from '#shared/iceberg/rewrite-manifests.ts';
+import type { ManifestReader } from '#shared/iceberg/write/rewrite-manifests.ts';
 import type { TableFiles } from '../binding/metadata-rows.ts';
 import type { QueryId } from '#shared/id.ts';
 import type { Config } from '#shared/config/config-schema.ts';

@@ -1,4 +1,4 @@
-import type { OnError } from '#proto/load-rules.ts';
+import type { OnError } from '#shared/task/load-rules.ts';
 import type { FileFormat } from '#shared/stage/file-format.ts';
 import type { StageReference } from '../stage/stage-reference.ts';
 import type { AsWritten } from '../statement/proven.ts';

@@ -11,10 +11,11 @@ export type Optimize = {
   readonly dryRun: boolean;
 };
 
+/** The numbers are null for whom policies apply to the table. */
 export type Optimized = {
-  readonly rewrittenFiles: number;
-  readonly removedDeleteFiles: number;
+  readonly rewrittenFiles: number | null;
+  readonly removedDeleteFiles: number | null;
   /** With `dryRun` the least number. */
-  readonly addedFiles: number;
+  readonly addedFiles: number | null;
   readonly cost: { readonly bytesScanned: number; readonly fragments: number };
 };

@@ -1,5 +1,5 @@
-import type { SqlText } from '#proto/sql-text.ts';
-import type { TableSink, WrittenFile } from '#proto/task.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
+import type { TableSink, WrittenFile } from '#shared/task/task.ts';
 import type { TableBinding } from '../binding/table-binding.ts';
 import type { SqlField } from '../plan/sql-type.ts';
 import type { Outcome } from './outcome.ts';

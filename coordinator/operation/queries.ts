@@ -1,8 +1,9 @@
 import type { KeptRows } from '../binding/kept-rows.ts';
 import type { PlannedRows, WrittenRows } from './planned-rows.ts';
+import type { PolicyBody, PolicySignature } from './policy-body.ts';
 import type { LoadGuard, StageLoad } from './stage-load.ts';
-import type { FileLoad } from '#proto/load-rules.ts';
-import type { ScanFile } from '#proto/task.ts';
+import type { FileLoad } from '#shared/task/load-rules.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import type { SqlField } from '../plan/sql-type.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
 import type { Description } from './description.ts';
@@ -25,6 +26,8 @@ export interface Queries extends UnloadQueries {
   in(scope: QueryScope): Queries;
   /** Binds and plans a query, for `refreshWay`. */
   plan(query: TextSpan): Promise<{ readonly planned: PreparedQuery; readonly timeZone: string }>;
+  /** Checks the body of a policy, and completes its names. @throws SkeinError of the catalogue, with its place in the statement */
+  policyBody(body: Proven<'expression'>, signature: PolicySignature): Promise<PolicyBody>;
   /** Binds the query: the columns of its result. */
   columns(query: TextSpan): Promise<readonly QueryColumn[]>;
   /** Binds the query, or a text that was made of it, with its parameters in place, before they have values. */
@@ -43,17 +46,22 @@ export interface Queries extends UnloadQueries {
    * Runs a text that was made of the query, and whose one column is text without NULL, for the statement itself.
    * @returns what it has cost
    */
-  texts(query: TextSpan, text: DerivedText, rows: TextRows): Promise<Omit<Outcome, 'rowsProduced'>>;
+  texts(
+    query: TextSpan,
+    text: DerivedText,
+    rows: TextRows,
+    reading?: StatementReading,
+  ): Promise<Omit<Outcome, 'rowsProduced'>>;
   /** Has the queries that follow read the tables as they are now. */
   forget(): void;
-  /** Whether a query of one text column, which the command has made, gives any row. */
+  /** Whether a query of one text column, which the command has made, gives any row of the tables as they are, whatever policies they have. */
   hasRows(sql: string): Promise<boolean>;
   /** Runs the query; its rows are the statement's result. */
   run(query: TextSpan): Promise<Outcome>;
   /** Plans a text that was made of the query; the tasks of its last stage write its rows as files of a table. */
-  planWrite(query: TextSpan, text: DerivedText): Promise<PlannedRows>;
+  planWrite(query: TextSpan, text: DerivedText, reading?: StatementReading): Promise<PlannedRows>;
   /**
-   * The files that a query of one table would read, after its conditions have excluded what they can.
+   * The files that a query of one table would read, after its conditions have excluded what they can; policies exclude none.
    * @throws NOT_SUPPORTED for a query of more tables
    */
   files(query: TextSpan, text: DerivedText): Promise<readonly ScanFile[]>;
@@ -62,7 +70,10 @@ export interface Queries extends UnloadQueries {
    * @throws NOT_SUPPORTED for any other text
    */
   returning(query: TextSpan, text: DerivedText, of: ReturnedFiles): Promise<Returning>;
-  /** Plans a text of one table that runs for each of some parts of its files, and whose rows are written as those of `planWrite`. */
+  /**
+   * Plans a text of one table that runs for each of some parts of its files, and whose rows are written as those of `planWrite`; they are raw,
+   * and all of them, whatever policies the table has.
+   */
   planRewrite(text: string, parts: readonly (readonly ScanFile[])[]): Promise<PlannedRows>;
   /**
    * Plans a text over the files of a stage, which is a list of expressions, for parts of the files; its rows are written as those of
@@ -70,12 +81,23 @@ export interface Queries extends UnloadQueries {
    */
   planLoad(load: StageLoad): Promise<PlannedLoad>;
   /** The lines of the plan of the query, or of a text that was made of it. */
-  explain(query: TextSpan, options: ExplainOptions, text?: DerivedText): Promise<readonly string[]>;
+  explain(
+    query: TextSpan,
+    options: ExplainOptions,
+    text?: DerivedText,
+    reading?: StatementReading,
+  ): Promise<readonly string[]>;
   /** Profiles the queries of `planWrite` and `texts` that follow. @returns the lines of each, which come when it has run */
   profileAll(format: ExplainFormat): readonly (readonly string[])[];
   /** Runs the query, throws its rows away, and tells how it went. */
   explainAnalyze(query: TextSpan, format: ExplainFormat): Promise<Outcome & { readonly lines: readonly string[] }>;
 }
+
+/**
+ * How a text that was made of a statement reads tables with policies: `addressed`: as the caller may see them, with the addresses of rows where
+ * the text is not the caller's; `raw`: as they are, for a text without a word of the caller. Absent: as he may see them.
+ */
+export type StatementReading = 'addressed' | 'raw';
 
 /** Receives the rows of a query that a statement makes for itself. */
 export interface TextRows {

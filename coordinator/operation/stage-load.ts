@@ -1,4 +1,4 @@
-import type { LoadRules } from '#proto/load-rules.ts';
+import type { LoadRules } from '#shared/task/load-rules.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { FileTable } from '../binding/file-table.ts';

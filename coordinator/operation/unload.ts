@@ -1,5 +1,5 @@
-import type { SqlText } from '#proto/sql-text.ts';
-import type { StageSink, UnloadedRows } from '#proto/task.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
+import type { StageSink, UnloadedRows } from '#shared/task/task.ts';
 import type { UnloadFormat } from '#shared/stage/file-format.ts';
 import type { PlannedRows } from './planned-rows.ts';
 import type { StageReference } from '../stage/stage-reference.ts';

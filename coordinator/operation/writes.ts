@@ -1,4 +1,5 @@
 import type { CopyInto } from './copy-into.ts';
+import type { TablePolicy } from '#shared/authorization/table-policy.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { TableWrite } from '#shared/iceberg/write/table-write.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
@@ -55,7 +56,7 @@ export interface Writes {
 export type Analyze = { readonly table: ObjectName; readonly columns: readonly ObjectName[] | null };
 
 export type Analyzed = Omit<Outcome, 'rowsProduced'> & {
-  readonly columns: readonly { readonly name: string; readonly distinct: number }[];
+  readonly columns: readonly { readonly name: string; readonly distinct: number | null }[];
 };
 
 /** The result of a write; empty before. */
@@ -68,6 +69,8 @@ export interface ObservedWrite {
 export type WriteTarget = Omit<TableWrite, 'writeId' | 'change'> & {
   readonly allowedRoots: readonly string[];
   readonly credential: StorageCredential;
+  /** The policies that stand between its rows and the caller; a table that is being made has none. */
+  readonly policies: readonly TablePolicy[];
 };
 
 export type WriteOutcome = Omit<Outcome, 'rowsProduced'> & { readonly count: number };

@@ -21,6 +21,9 @@ export type ScanUse = {
   readonly rowsMax?: number;
 };
 
+/** A column of a table; conditions over one that is masked are about other values than those in the files. */
+export type ReadField = Field & { readonly isMasked?: boolean };
+
 const TRUE: Predicate = { kind: 'true' };
 
 /**
@@ -32,7 +35,7 @@ const TRUE: Predicate = { kind: 'true' };
  * A condition counts when it stands over the scan with nothing but filters, projections and IN lists between them; DuckDB's optimiser
  * brings it there. Conditions over joins, limits, windows and aggregates say nothing of single rows of a scan.
  */
-export function scanUses(plan: Plan, schemas: readonly (readonly Field[])[]): ScanUse[] {
+export function scanUses(plan: Plan, schemas: readonly (readonly ReadField[])[]): ScanUse[] {
   const found = schemas.map(() => ({ predicates: [] as Predicate[], fieldIds: new Set<number>(), rowsMax: 0 }));
   const visit = (node: Plan, conditions: readonly Expression[], rowsMax: number): void => {
     if (node.kind === 'scan') {
@@ -66,11 +69,12 @@ function rowsBelow(node: Plan, rowsMax: number): number {
   return node.offset.kind === 'rows' ? node.limit.rows + node.offset.rows : Infinity;
 }
 
-const filterColumns = (columns: readonly PlanColumn[], fields: readonly Field[]): (FilterColumn | null)[] =>
+const filterColumns = (columns: readonly PlanColumn[], fields: readonly ReadField[]): (FilterColumn | null)[] =>
   columns.map(({ index }) => {
     const field = fields[index];
     // Statistics of a file say nothing of the addresses of its rows.
-    return field === undefined || isAddressId(field.id) ? null : { fieldId: field.id, type: field.type };
+    if (field === undefined || field.isMasked === true) return null;
+    return isAddressId(field.id) ? null : { fieldId: field.id, type: field.type };
   });
 
 /** Returns each child with the conditions that hold for its rows, in terms of its columns. */

@@ -213,6 +213,7 @@ function nameOf(scan: number, scans: readonly TableBinding[]): string {
 function scanLines(scan: TableBinding): string[] {
   if (scan.kind === 'rows') return [`Scan ${scan.rows.title}`, `rows: ${scan.rows.rowCount}`];
   if (scan.kind === 'staged') return [`Scan ${scan.table.title}`, `files: ${scan.table.spec.files.length}`];
+  if (scan.kind === 'policed') return [`Scan ${scan.table.tableName}`, 'policy applied'];
   const names = new Map(scan.columns.map((column) => [column.fieldId, column.name]));
   const nameOf = (fieldId: number): string => names.get(fieldId) ?? `field ${fieldId}`;
   return [

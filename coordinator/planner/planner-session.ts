@@ -1,5 +1,5 @@
 import * as duckdb from '@duckdb/node-api';
-import type { StatementContext } from '#proto/task.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
@@ -12,6 +12,7 @@ import { findReferences } from '../resolver/find-references.ts';
 import type { PendingTravel, QueryReferences, TimeTravel } from '../binding/query-references.ts';
 import { boundOperators } from './bound-operators.ts';
 import { boundText } from './bound-text.ts';
+import { COLUMN_NAME_MACRO, columnNames } from './column-names.ts';
 import { decodePlan } from './decode-plan.ts';
 import { disabledOptimizers } from './disabled-optimizers.ts';
 import { parseDuckDbJson } from './duckdb-json.ts';
@@ -89,7 +90,7 @@ export class PlannerSession {
     for (const one of [connection, binder]) {
       for (const sql of [...contextSetupSql, 'SET errors_as_json = true']) await one.run(sql);
     }
-    for (const macro of boundSql('raise')) await binder.run(macro);
+    for (const macro of [...boundSql('raise'), COLUMN_NAME_MACRO]) await binder.run(macro);
     await binder.run("PRAGMA disable_optimizer; SET explain_output = 'all'");
     const prepared = [];
     for (const sql of [PARSE, PLAN(true), PLAN(false)]) prepared.push(await connection.prepare(sql));
@@ -110,14 +111,17 @@ export class PlannerSession {
   }
 
   async parse(request: ParseRequest): Promise<QueryReferences> {
-    const found = findReferences(await this.#serialize(this.#parse, request.sql), request.defaults);
+    const tree = await this.#serialize(this.#parse, request.sql);
+    const found = findReferences(tree, request.defaults);
     checkReferences(found);
     const tables = [];
     for (const table of found.tables) {
       const at = table.at?.kind === 'expression' ? await this.#travel(table.at, request) : table.at;
       tables.push({ ...table, at });
     }
-    return { ...found, tables };
+    const parse = (sql: string): Promise<Json> => this.#serialize(this.#parse, sql);
+    const names = await columnNames(request, tree, { binder: this.#binder, parse });
+    return { ...found, tables, names };
   }
 
   async plan(request: PlanRequest): Promise<PlanReply> {
@@ -177,10 +181,10 @@ export class PlannerSession {
       (thrown: unknown) => SkeinError.of(thrown),
     );
     const { found, isResolved } = await this.#parameterTypes(parameters.sql).catch((thrown: unknown) => {
-      const { code, message, cause } = SkeinError.of(thrown);
+      const error = SkeinError.of(thrown);
       // Where DuckDB takes no parameter, the error says so.
-      if (refusal !== null && code !== 'INVALID_REQUEST') throw refusal;
-      throw new SkeinError(code, message, { cause });
+      if (refusal !== null && error.code !== 'INVALID_REQUEST') throw refusal;
+      throw error.at(undefined);
     });
     if (refusal !== null && !isResolved) throw refusal;
     const declared = parameters.values.filter(({ text }) => text !== 'NULL');
@@ -289,7 +293,7 @@ export class PlannerSession {
       if (!VALUE_ERRORS.has(error.code)) return null;
       const value = call.valueAt(error.position) ?? (await this.#badValue(values));
       if (value === undefined) return null;
-      throw new SkeinError(error.code, error.message, { position: value.location, cause: error.cause });
+      throw error.at(value.location);
     } finally {
       await this.#binder.run(`DEALLOCATE ${PARAMETER_STATEMENT}`);
     }
@@ -345,8 +349,7 @@ export class PlannerSession {
       if (/^-?\d+$/.test(text)) return { kind: 'snapshot', snapshotId: text, ...place };
       throw new SkeinError('INVALID_REQUEST', 'VERSION wants a snapshot id, or the name of a branch or tag');
     } catch (thrown) {
-      const error = SkeinError.of(thrown);
-      throw new SkeinError(error.code, error.message, { position: location, cause: error });
+      throw SkeinError.of(thrown).at(location);
     }
   }
 

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { StatementContext } from '#proto/task.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { needsJoinOrder } from '#shared/sql/unsound-optimizers.ts';
 import { blankContext, contextVariablesSql } from '#shared/sql/statement-context.ts';
 

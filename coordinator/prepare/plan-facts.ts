@@ -2,18 +2,24 @@ import { unknownFeatures, planFeatures } from '../plan/plan-features.ts';
 import { usesOf } from '../binding/large-plan.ts';
 import type { PlannerScan, PlanReply } from '../binding/planner.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
-import { scanUses, type ScanUse } from '../plan/scan-predicates.ts';
+import { scanUses, type ReadField, type ScanUse } from '../plan/scan-predicates.ts';
 import type { BoundTable } from '../resolver/bind-tables.ts';
-import { bindingRows, sqlFields } from '../binding/table-binding.ts';
-import type { Field } from '#shared/iceberg/type.ts';
+import { POLICED_ROWS } from '../binding/policed-binding.ts';
+import type { SqlField } from '../plan/sql-type.ts';
+import { bindingRows, seenFields, sqlFields } from '../binding/table-binding.ts';
 
 /** The facts about tables that planners are given, and those that a plan gives. */
 
 export const plannerScan = (table: BoundTable): PlannerScan => ({
-  columns: table.kind === 'iceberg' ? table.sqlFields : sqlFields(table),
+  columns: columnsOf(table),
   fields: fieldsOf(table),
   rowCount: rowCountOf(table),
 });
+
+const columnsOf = (table: BoundTable): readonly SqlField[] => {
+  const scan = table.kind === 'policed' ? table.table : table;
+  return scan.kind === 'iceberg' ? scan.sqlFields : sqlFields(scan);
+};
 
 type PlanUses = Pick<PlanReply, 'plan' | 'large'>;
 
@@ -23,9 +29,15 @@ export function usesIn({ plan: typed, large }: PlanUses, bound: readonly BoundTa
   return scanUses(typed, bound.map(fieldsOf));
 }
 
-const fieldsOf = (table: BoundTable): readonly Field[] => (table.kind === 'iceberg' ? table.fields : []);
-const rowCountOf = (table: BoundTable): number | null =>
-  table.kind === 'iceberg' ? table.rowCount : bindingRows(table);
+const fieldsOf = (table: BoundTable): readonly ReadField[] => {
+  if (table.kind === 'policed') return seenFields(table.table.fields, table.policies);
+  return table.kind === 'iceberg' ? table.fields : [];
+};
+
+function rowCountOf(table: BoundTable): number | null {
+  if (table.kind === 'policed') return POLICED_ROWS;
+  return table.kind === 'iceberg' ? table.rowCount : bindingRows(table);
+}
 
 export function featuresOf({ plan: typed, large }: PlanReply, bound: readonly BoundTable[]): PreparedQuery['features'] {
   if (large !== null) return large.features;

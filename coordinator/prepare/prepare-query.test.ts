@@ -291,6 +291,35 @@ describe('address columns', () => {
   });
 });
 
+describe('columns are named by the text as it was written', () => {
+  const namesOf = async (sql: string) => (await prepared(sql)).columns.map(({ name }) => name);
+
+  test.each([
+    [
+      'SELECT (select MAX(a) from tpch.t), tpch.t.a + 1, tpch.t.a FROM t',
+      ['(SELECT max(a) FROM tpch.t)', '(tpch.t.a + 1)', 'a'],
+    ],
+    ['SELECT a IN (TABLE k) FROM t', ['(a = ANY(SELECT * FROM k))']],
+    ['SELECT "EXISTS(SELECT * FROM t)" FROM (SELECT EXISTS (FROM t))', ['EXISTS(SELECT * FROM t)']],
+    ['SELECT (SELECT a FROM t) UNION ALL BY NAME SELECT (SELECT a FROM t)', ['(SELECT a FROM t)']],
+    ['SELECT (SELECT max(_pos) FROM t AT (VERSION => 11))', ['(SELECT max(_pos) FROM t AT (VERSION => 11))']],
+  ])('%s', async (sql, names) => {
+    expect(await namesOf(sql)).toEqual(names);
+    expect(await namesOf(sql)).toEqual(names);
+  });
+
+  test('literals are those of the text, although it has the template of another', async () => {
+    for (const literal of [5, 6, 5]) {
+      const text = `(SELECT max(b) FROM t WHERE (a = ${literal}))`;
+      expect(await namesOf(`SELECT ${text}`)).toEqual([text]);
+    }
+  });
+
+  test('an error behind such a column is where it was written', async () => {
+    expect((await failure('SELECT (SELECT max(a) FROM t), nope FROM t')).at).toBe('nope');
+  });
+});
+
 describe('refusals say where', () => {
   test.each([
     ['SELECT * FROM missing', 'TABLE_NOT_FOUND', 'missing'],

@@ -1,9 +1,8 @@
-import type { ScanColumn, StatementContext } from '#proto/task.ts';
+import type { ScanColumn } from '#shared/iceberg/scan-file.ts';
 import { SkeinError } from '#shared/error.ts';
 import { unreachable } from '#shared/must.ts';
-import type { PrincipalId, TenantId } from '#shared/id.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import { bindTables, type BoundScan, type BoundTable } from '../resolver/bind-tables.ts';
+import { bindTables, SEEN, type BoundScan, type BoundTable, type TableReading } from '../resolver/bind-tables.ts';
 import { ByteOffsets } from '../resolver/byte-offsets.ts';
 import type { NameDefaults, QueryReferences } from '../binding/query-references.ts';
 import {
@@ -17,10 +16,14 @@ import {
 import { refuseTableForm } from '../resolver/table-form.ts';
 import { expandViews, viewError } from '../resolver/view/expand-views.ts';
 import { nameStatements } from '../resolver/name-statements.ts';
-import type { QueryTables, StatementRows } from '../binding/table-source.ts';
+import type { StatementRows } from '../binding/table-source.ts';
 import type { RowsBinding, StagedBinding } from '../binding/statement-binding.ts';
 import type { TextSpan } from '../statement/statement.ts';
-import type { ValuePlace } from '../statement/value-place.ts';
+import type { ScanBinding } from '../binding/scan-binding.ts';
+import type { TableBinding } from '../binding/table-binding.ts';
+import { applyPolicies } from './apply-policies.ts';
+import type { PolicyRequest, PrepareQuery, PrepareRequest } from './prepare-request.ts';
+import { CACHED_TEXT_MAX, ownerOf, parseQuery, shownNames, templateOf, type NamedQuery } from './parse-query.ts';
 import { checkOperators, checkPlan, checkSources } from '../binding/check-plan.ts';
 import type { Memory } from './memory.ts';
 import { statementMemory } from './statement-memory.ts';
@@ -32,41 +35,13 @@ import type {
   CompareRequest,
   DescribeReply,
   ParseRequest,
-  Planner,
   TranslateRequest,
 } from '../binding/planner.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
-import { referencesInTemplate, referencesInText } from './template-references.ts';
-import { queryTemplate, toTemplate, type QueryTemplate } from './query-template.ts';
+import { toTemplate, type QueryTemplate } from './query-template.ts';
 import { SharedPlans, type SharedPlan } from './shared-plans.ts';
 import { printSqlType, type SqlField } from '../plan/sql-type.ts';
 import { ViewAnswers } from './view-answers.ts';
-
-export type PrepareRequest = {
-  /** The text of one query; names without a catalog or schema mean the context's. */
-  readonly sql: string;
-  /** Offset of `sql` in the statement, which is added to error positions. */
-  readonly offset: number;
-  /** The values of parameters in it; absent = it has none. */
-  readonly values?: readonly ValuePlace[];
-  readonly context: StatementContext;
-  /** The user who asks: a tenant's plans are its own, and nobody takes all of the cache. */
-  readonly asker: { readonly tenant: TenantId; readonly principal: PrincipalId };
-  readonly tables: QueryTables;
-  readonly planner: Planner;
-  /** Whether a plan will do that was made for other literals (`PreparedQuery.isShared`). */
-  readonly mayShare?: boolean;
-  readonly signal: AbortSignal;
-};
-
-/**
- * Prepares a query's text for admission and the scheduler.
- * @throws SkeinError with the position, in characters of the statement, where there is one.
- */
-export type PrepareQuery = (request: PrepareRequest) => Promise<PreparedQuery>;
-
-/** Longest query text, in characters, that is cached. */
-const CACHED_TEXT_MAX = 64 * 1024;
 
 /**
  * `prepareQuery` with its memory of earlier statements. A parse is kept by the text's template and the current catalog and schema; a plan by its text, its
@@ -79,27 +54,30 @@ export function queryPreparer(options: { readonly cacheEntries: number; readonly
   const caches = { parses: memory.parse, views: new ViewAnswers(memory) };
   const plans = memory.plan;
   const sharedPlans = new SharedPlans(memory.sharedPlan);
-  return async (request) => {
-    const { query, references, bound } = await bindNames(request, caches);
+  const planned = async ({ query, references, bound }: BoundQuery): Promise<PlannedQuery> => {
     const { sql, template, mayShare = false } = query;
-    if (references.contextual || sql.length > CACHED_TEXT_MAX)
-      return withTables(await plan(query, references, bound), references, bound);
+    if (references.contextual || sql.length > CACHED_TEXT_MAX) return plan(query, references, bound);
     const key = planKey(query, { key: sql, literals: [] }, bound);
     const known = plans.get(key);
-    if (known !== undefined) return withTables(known, references, bound);
+    if (known !== undefined) return known;
     const sharedKey = template === null ? '' : planKey(query, template, bound);
     const shared = template === null || !mayShare ? undefined : sharedPlans.find(sharedKey, template.literals);
     if (shared !== undefined) return fromShared(shared, { query, references, bound });
-    const planned = await plan(query, references, bound);
-    plans.set(ownerOf(request), key, planned);
-    if (template !== null) sharedPlans.add(ownerOf(request), sharedKey, planned, template.literals);
-    return withTables(planned, references, bound);
+    const made = await plan(query, references, bound);
+    plans.set(ownerOf(query), key, made);
+    if (template !== null) sharedPlans.add(ownerOf(query), sharedKey, made, template.literals);
+    return made;
   };
+  const prepare = async (request: PrepareRequest & Partial<PolicyRequest>): Promise<PreparedQuery> => {
+    const bound = await bindNames(request, caches);
+    return withTables(await planned(bound), bound, prepare);
+  };
+  return prepare;
 }
 
 /** Resolves the names of a query, and loads and authorises its tables. */
 async function bindNames(
-  request: PrepareRequest & Pick<ParseRequest, 'withoutValues'>,
+  request: PrepareRequest & Pick<ParseRequest, 'withoutValues'> & Partial<PolicyRequest>,
   caches: Caches,
 ): Promise<BoundQuery> {
   const { parses } = caches;
@@ -111,12 +89,16 @@ async function bindNames(
   refuseTableForm(sql, (character) => offset + text.toSource(character));
   const values = text.places(request.values ?? []);
   const template = templateOf(sql);
-  const query: NamedQuery = { ...request, sql, template, values, toStatement, viewAt: () => undefined };
-  const inQuery = movedErrors((byte) => toStatement(new ByteOffsets(query.sql).toCharacter(byte)));
-  const references = await inQuery(parse(query, defaults, parses));
-  const rows = await movedErrors((character) => offset + character)(rowsOf(statements, source));
-  const bind = ({ tables, named }: QueryReferences) =>
-    bindTables({ references: tables, named, defaults, source, rows, signal });
+  const asked: NamedQuery = { ...request, sql, template, values, toStatement, viewAt: () => undefined };
+  const inQuery = movedErrors((byte) => toStatement(new ByteOffsets(sql).toCharacter(byte)));
+  const { references, query } = shownNames(await inQuery(parseQuery(asked, defaults, parses)), asked, statements);
+  const rows: NamedRows = new Map<string, RowsBinding | StagedBinding | BoundScan>([
+    ...(await movedErrors((character) => offset + character)(rowsOf(statements, source))),
+    ...(request.below ?? []),
+  ]);
+  const { reading = SEEN } = request;
+  const bind = ({ tables, named }: QueryReferences, reads = reading) =>
+    bindTables({ references: tables, named, defaults, source, rows, reading: reads, signal });
   const bound = await inQuery(bind(references));
   const tables = bound.filter((table) => table.kind !== 'view');
   if (tables.length === bound.length) return { query, references: boundReferences(references, tables), bound: tables };
@@ -125,8 +107,12 @@ async function bindNames(
     (byte) => expanded.toStatement(new ByteOffsets(expanded.sql).toCharacter(byte)),
     (byte) => expanded.viewAt(new ByteOffsets(expanded.sql).toCharacter(byte)),
   );
-  const names = await inExpanded(parse(expanded, defaults, parses));
-  const all = (await inExpanded(bind(names))).filter((table) => table.kind !== 'view');
+  const names = await inExpanded(parseQuery(expanded, defaults, parses));
+  // A view is the work of whoever made it.
+  const outside = (byte: number): boolean =>
+    expanded.viewAt(new ByteOffsets(expanded.sql).toCharacter(byte)) === undefined;
+  const reads: TableReading = reading.kind === 'seen' ? reading : { kind: 'addressed', isOwn: outside };
+  const all = (await inExpanded(bind(names, reads))).filter((table) => table.kind !== 'view');
   return { query: expanded, references: boundReferences(names, all), bound: all };
 }
 
@@ -141,7 +127,7 @@ async function expandQuery(
 ): Promise<NamedQuery> {
   const { defaults, rows, parses, views } = names;
   const parseView = (sql: string, viewDefaults: NameDefaults): Promise<QueryReferences> =>
-    parse({ ...query, sql, template: templateOf(sql), withoutValues: false }, viewDefaults, parses);
+    parseQuery({ ...query, sql, template: templateOf(sql), values: [], withoutValues: false }, viewDefaults, parses);
   const { asker, planner, tables, signal } = query;
   const context = {
     parse: parseView,
@@ -176,7 +162,7 @@ async function compareQuery(
   { defaults, parses, views }: { readonly defaults: NameDefaults } & Caches,
 ): Promise<CompareReply> {
   const { sql, context, asker, planner, tables: source, signal } = query;
-  const { tables, named, ...references } = await parse(query, defaults, parses);
+  const { tables, named, ...references } = await parseQuery(query, defaults, parses);
   const loaded = await bindTables({ references: tables, named, defaults, source, rows: new Map(), signal });
   const bound = loaded.filter((table) => table.kind !== 'view');
   const spliced = spliceTables(sql, { ...references, named, tables });
@@ -186,14 +172,13 @@ async function compareQuery(
   return views.compared(ownerOf(query), key, () => planner.compare(asked, asker, signal));
 }
 
-const templateOf = (sql: string): QueryTemplate | null => (sql.length > CACHED_TEXT_MAX ? null : queryTemplate(sql));
-
 /** The references with those address columns that their tables have, which a star leaves out, and the types of rows. */
 function boundReferences(references: QueryReferences, bound: readonly BoundTable[]): QueryReferences {
   if (references.stars.length === 0 && !bound.some(({ kind }) => kind === 'rows')) return references;
   const tables = references.tables.map((table, i) => {
     const binding = bound[i];
-    const names = new Set(binding?.kind === 'iceberg' ? binding.addresses.map(({ name }) => name) : []);
+    const scan = binding?.kind === 'policed' ? binding.table : binding;
+    const names = new Set(scan?.kind === 'iceberg' ? scan.addresses.map(({ name }) => name) : []);
     const select = binding?.kind === 'rows' ? binding.rows.select : undefined;
     return { ...table, addresses: table.addresses.filter((name) => names.has(name)), select };
   });
@@ -218,44 +203,16 @@ type BoundQuery = {
   readonly bound: readonly BoundTable[];
 };
 
-/** A query in which names replace its bracketed statements; `toStatement` maps a position in it to the client's statement. */
-type NamedQuery = PrepareRequest &
-  Pick<ParseRequest, 'withoutValues'> & {
-    readonly template: QueryTemplate | null;
-    readonly values: readonly ValuePlace[];
-    readonly toStatement: (character: number) => number;
-    /** The view whose query stands at a position of `sql`. */
-    readonly viewAt: (character: number) => string | undefined;
-  };
-
-type NamedRows = ReadonlyMap<string, RowsBinding | StagedBinding>;
+type NamedRows = ReadonlyMap<string, RowsBinding | StagedBinding | BoundScan>;
 
 /** Runs the statements one after the other, because each may ask the catalog for many pages. */
-async function rowsOf(statements: ReadonlyMap<string, TextSpan>, source: StatementRows): Promise<NamedRows> {
+async function rowsOf(
+  statements: ReadonlyMap<string, TextSpan>,
+  source: StatementRows,
+): Promise<ReadonlyMap<string, RowsBinding | StagedBinding>> {
   const rows = new Map<string, RowsBinding | StagedBinding>();
   for (const [name, statement] of statements) rows.set(name, await source.rows(statement));
   return rows;
-}
-
-const ownerOf = ({ asker }: PrepareRequest): string => JSON.stringify([asker.tenant, asker.principal]);
-
-async function parse(
-  request: NamedQuery,
-  defaults: NameDefaults,
-  memory: Memory<QueryReferences>,
-): Promise<QueryReferences> {
-  const { sql, template, context, asker, planner, signal, withoutValues = false } = request;
-  const asked = { sql, defaults, context, withoutValues };
-  if (sql.length > CACHED_TEXT_MAX) return planner.parse(asked, asker, signal);
-  const literals = template?.literals ?? [];
-  const key = JSON.stringify([asker.tenant, template?.key ?? sql, defaults.catalog, defaults.schema]);
-  const known = memory.get(key);
-  if (known !== undefined) return referencesInText(known, literals);
-  const references = await planner.parse(asked, asker, signal);
-  // A computed value of a time travel may depend on the context (`now()`, the time zone).
-  const isFixed = references.tables.every(({ at }) => at === null || at.isLiteral);
-  if (isFixed) memory.set(ownerOf(request), key, referencesInTemplate(references, literals));
-  return references;
 }
 
 /** `text` is the query's template, or its text without any literal cut out. */
@@ -264,7 +221,7 @@ function planKey({ values, asker, context }: NamedQuery, text: QueryTemplate, bo
   const tables = bound.map((table) => {
     const { version, policies } = table.policies;
     const principal = policies.length === 0 ? null : asker.principal;
-    return [...dataKey(table), version, principal];
+    return [...dataKey(table), table.kind, version, principal];
   });
   // Columns are named after parameters, not after their values.
   const parameters = values.map(({ start, spelled }) => [toTemplate(start, text.literals), spelled]);
@@ -276,6 +233,8 @@ function dataKey(table: BoundTable): readonly unknown[] {
   switch (table.kind) {
     case 'iceberg':
       return [table.tableName, table.version, table.snapshotId, table.schemaId];
+    case 'policed':
+      return dataKey(table.table);
     case 'staged':
       return [table.table.columns.map(columnKey), table.table.rowCount];
     case 'rows':
@@ -290,15 +249,14 @@ const roughly = (rows: number): number => (rows === 0 ? 0 : Math.ceil(Math.log2(
 
 const columnKey = ({ name, type }: SqlField): readonly string[] => [name, printSqlType(type)];
 
-/** Combines a planned query with the tables as they were authorised for this statement. */
-function withTables(
-  { uses, ...query }: PlannedQuery,
-  { named }: QueryReferences,
-  bound: readonly BoundTable[],
-): PreparedQuery {
+/** Combines a planned query with the tables as they were authorised for this statement, and with the queries of their policies. */
+async function withTables(
+  { uses, ...planned }: PlannedQuery,
+  { query, references: { named }, bound }: BoundQuery,
+  prepare: (of: PolicyRequest) => Promise<PreparedQuery>,
+): Promise<PreparedQuery> {
   const names = named === null ? null : new Set(named);
-  const scans = bound.map((table, i) => {
-    if (table.kind !== 'iceberg') return table;
+  const used = (table: BoundScan, i: number): ScanBinding => {
     const use = uses[i];
     const readFieldIds = use?.readFieldIds ?? table.columns.map(({ fieldId }) => fieldId);
     const read = new Set(readFieldIds);
@@ -311,22 +269,32 @@ function withTables(
       readFieldIds,
       namedFieldIds: names === null ? null : table.columns.filter(isNamed).map(({ fieldId }) => fieldId),
     };
-  });
-  return { ...query, scans };
+  };
+  const scans = await Promise.all(
+    bound.map(async (table, i): Promise<TableBinding> => {
+      if (table.kind === 'iceberg') return used(table, i);
+      if (table.kind !== 'policed') return table;
+      return applyPolicies(table, used(table.table, i), { request: query, prepare });
+    }),
+  );
+  const readings = scans.flatMap((scan) => (scan.kind === 'policed' ? [scan.reading] : []));
+  if (readings.length === 0) return { ...planned, scans };
+  return {
+    ...planned,
+    scans,
+    contextual: planned.contextual || readings.some(({ contextual }) => contextual),
+    bounds: [...new Set([...planned.bounds, ...readings.flatMap(({ bounds }) => bounds)])],
+  };
 }
 
 /** A query whose plan was made for other literals: its text and its predicates are its own. */
-function fromShared(shared: SharedPlan, { query, references, bound }: BoundQuery): PreparedQuery {
-  const { sql } = query;
-  const planned = {
-    ...shared.query,
-    plan: shared.plan,
-    isShared: true,
-    workerSql: workerSql(spliceTables(sql, references)),
-    uses: usesIn({ plan: shared.plan, large: null }, bound),
-  };
-  return withTables(planned, references, bound);
-}
+const fromShared = (shared: SharedPlan, { query, references, bound }: BoundQuery): PlannedQuery => ({
+  ...shared.query,
+  plan: shared.plan,
+  isShared: true,
+  workerSql: workerSql(spliceTables(query.sql, references)),
+  uses: usesIn({ plan: shared.plan, large: null }, bound),
+});
 
 async function plan(
   query: NamedQuery,
@@ -382,6 +350,6 @@ const movedErrors =
       if (error.position === undefined) throw error;
       const view = viewAt(error.position);
       if (view !== undefined) throw viewError(error, view, toStatement(error.position));
-      throw new SkeinError(error.code, error.message, { position: toStatement(error.position), cause: error.cause });
+      throw error.at(toStatement(error.position));
     }
   };

@@ -1,4 +1,4 @@
-import type { PrepareQuery } from './prepare-query.ts';
+import type { PrepareQuery } from './prepare-request.ts';
 import type { Planner } from '../binding/planner.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
 import type { FragmentChecker } from '../distributor/check-fragments.ts';

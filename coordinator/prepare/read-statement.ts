@@ -92,6 +92,6 @@ function firstWord(sql: string): string {
   return '';
 }
 
-const MODULE = new URL('../texts-in-thread.ts', import.meta.url);
+const MODULE = new URL('./statement-in-thread.ts', import.meta.url);
 
 export const READ_STATEMENT = sizedWork(readStatement, MODULE, 'readLargeStatement');

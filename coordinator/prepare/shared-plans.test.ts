@@ -5,7 +5,8 @@ import { sessionPlanner } from '#test/support/session-planner.ts';
 import type { Planner } from '../binding/planner.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
 import type { ValuePlace } from '../statement/value-place.ts';
-import { queryPreparer, type PrepareQuery } from './prepare-query.ts';
+import { queryPreparer } from './prepare-query.ts';
+import type { PrepareQuery } from './prepare-request.ts';
 
 const tables = scriptedTables({
   'lake.s.t': { columns: 'a int, b string, c long, d date, e decimal(9,2)' },

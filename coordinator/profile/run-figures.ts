@@ -1,4 +1,4 @@
-import type { TaskReport } from '#proto/task.ts';
+import type { TaskReport } from '#shared/task/task.ts';
 import type { PlannedScan } from '../scheduler/plan-scans.ts';
 import type { StageReport } from '../scheduler/stage-report.ts';
 
@@ -77,6 +77,9 @@ export function scanFigures(
   let counted = 0;
   return scans.map((scan, i) => {
     const number = numbers[i] ?? i;
+    if (scan.policed !== undefined && scan.kind === 'rows') {
+      return { number, table: scan.rows.title, snapshot: null, figures: {} };
+    }
     if (scan.kind === 'rows') {
       return { number, table: scan.rows.title, snapshot: null, figures: { rows: scan.rows.rowCount } };
     }

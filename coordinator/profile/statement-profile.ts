@@ -3,6 +3,7 @@ import type { MakeProfile, QueryFacts } from '../history/history-record.ts';
 import type { RunView } from '../scheduler/run-progress.ts';
 import type { StageReport } from '../scheduler/stage-report.ts';
 import { inTenths } from './run-figures.ts';
+import { shownReasons, shownRows, type Classification } from '../workload/classify.ts';
 import { cutStage, stageProfile, type Moment, type StageDetail } from './stage-profile.ts';
 
 /** The plan of a query in words, and the rows that it is expected to give; null = unknown. */
@@ -220,8 +221,8 @@ function print(
   const head = {
     workload: {
       class: classification?.workClass ?? null,
-      reasons: classification?.reasons ?? [],
-      estimatedRows: classification === null ? null : Math.round(classification.estimatedRows),
+      reasons: classification === null ? [] : shownReasons(classification),
+      estimatedRows: classification === null ? null : roundedRows(classification),
       resourceGroup,
       priority,
     },
@@ -257,6 +258,11 @@ function describe(run: Run): QueryRunProfile {
 
 const estimateOf = ({ fragment }: StageReport, whole: number | null): { rows: number | null; bytes: number | null } =>
   'estimate' in fragment ? fragment.estimate : { rows: whole, bytes: null };
+
+function roundedRows(classification: Classification): number | null {
+  const rows = shownRows(classification);
+  return rows === null ? null : Math.round(rows);
+}
 
 const shortLine = (line: string): string =>
   line.length <= LINE_LENGTH_MAX ? line : `${line.slice(0, LINE_LENGTH_MAX)}...`;

@@ -1,4 +1,4 @@
-import type { TaskSpec } from '#proto/task.ts';
+import type { TaskSpec } from '#shared/task/task.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { Classification } from '../workload/classify.ts';
 

@@ -19,7 +19,7 @@ import { NOT_RUN, type RunView } from '../scheduler/run-progress.ts';
 import { redactError, redactMessage, type RedactedStatement } from '../statement/redact-statement.ts';
 import type { LiveQuery, LiveState } from '../operation/live-query.ts';
 import type { LiveStatement, QueryKey } from './query-registry.ts';
-import type { StatementRequest } from './query-service.ts';
+import type { RunningRequest } from './query-service.ts';
 import { next, type QueryEvent, type QueryState, type Work } from '../history/query-state.ts';
 import { StatementProfile } from '../profile/statement-profile.ts';
 
@@ -27,7 +27,7 @@ import { StatementProfile } from '../profile/statement-profile.ts';
 export type Recorder = (statement: Recorded & Pick<LiveStatement, 'key'>, workClass: WorkClass | null) => void;
 
 type ActiveQueryOptions = {
-  readonly request: StatementRequest;
+  readonly request: RunningRequest;
   readonly recordedBy: RecordedBy;
   /** Longest profile that its record has; 0 = none. */
   readonly profileBytesMax: number;

@@ -1,5 +1,6 @@
 import type { ScanNumbers } from '#shared/iceberg/planning.ts';
 import { classify, type Classification, type ClassifyOptions } from '../workload/classify.ts';
+import { must } from '#shared/must.ts';
 import { planFeatures } from '../plan/plan-features.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
 import type { TableBinding } from '../binding/table-binding.ts';
@@ -16,13 +17,17 @@ export async function classifyQuery(
 ): Promise<Classification> {
   const numbers = await Promise.all(scans.map((scan) => numbersOf(scan, context)));
   const rows = numbers.map((one) => one.rows);
-  return classify(plan === null ? features : planFeatures(plan, rows), options);
+  const found = classify(plan === null ? features : planFeatures(plan, rows), options);
+  return scans.some((scan) => scan.kind === 'policed' && !scan.reading.seesPolicies)
+    ? { ...found, hidesRows: true }
+    : found;
 }
 
 async function numbersOf(scan: TableBinding, context: Omit<ScanContext, 'hold'>): Promise<ScanNumbers> {
   if (scan.kind === 'rows') return { files: 0, rows: scan.rows.rowCount, bytes: scan.rows.bytes };
   if (scan.kind === 'staged')
     return { files: scan.table.spec.files.length, rows: scan.table.rowCount, bytes: scan.table.bytes };
+  if (scan.kind === 'policed') return numbersOf(must(scan.reading.scans[scan.reading.source], 'the table'), context);
   const request = scanRequest(scan, context);
   return request === null ? NONE : context.tables.numbers(request, readCall(scan, context));
 }

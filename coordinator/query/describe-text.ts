@@ -1,4 +1,4 @@
-import type { StatementContext } from '#proto/task.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import type { Description } from '../operation/description.ts';
 import { findPivots } from '../prepare/find-pivots.ts';
 import { describeQuery } from '../prepare/prepare-query.ts';

@@ -1,5 +1,5 @@
-import type { FileLoad } from '#proto/load-rules.ts';
-import type { ScanFile } from '#proto/task.ts';
+import type { FileLoad } from '#shared/task/load-rules.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import { SkeinError } from '#shared/error.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { EMPTY_REPORT } from '#shared/iceberg/planning.ts';

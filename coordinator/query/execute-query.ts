@@ -1,5 +1,6 @@
-import type { SqlText } from '#proto/sql-text.ts';
-import type { StatementContext, UnloadedRows, WriteSink, WrittenFile } from '#proto/task.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
+import type { UnloadedRows, WriteSink, WrittenFile } from '#shared/task/task.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { must } from '#shared/must.ts';
 import type { DistributionSettings, Fragment, TaskWidth } from '../distributor/fragment.ts';
@@ -206,7 +207,9 @@ async function executeWhole(
   const width = chooseWidth(scans, query.features, setting(session, 'skein.task_width', services.config));
   const fragment = singleFragment(query, width);
   const run = queryRun(execution);
-  const report = await runWhole(services.scheduler, { ...run, scans: namedScans(scans, query.scans), fragment });
+  const policyWidth = limits.settings.stageWidth;
+  const whole = { ...run, scans: namedScans(scans, query.scans), fragment, policyWidth };
+  const report = await runWhole(services.scheduler, whole);
   const { reason } = limits;
   return {
     query,
@@ -236,6 +239,7 @@ async function executeInStages(
   const ran = await runStages(services.scheduler, {
     ...queryRun(execution),
     distributed: plan.distributed,
+    barriers: plan.barriers,
     scans: plan.scans,
     scanFacts: plan.facts,
     settings: limits.settings,

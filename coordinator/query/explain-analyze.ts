@@ -18,6 +18,8 @@ type Run = {
   readonly outcome: Omit<QueryOutcome, 'query'>;
   readonly planMs: number;
   readonly runMs: number;
+  /** Policies stand between a table and the reader: join keys, which are values of rows, are not told. */
+  readonly hidesKeys?: boolean;
   /** The class that the query ended with. */
   readonly classification: Classification | null;
 };
@@ -33,7 +35,7 @@ type Part = {
 
 /** Formats EXPLAIN ANALYZE: the statistics of each fragment and operator, as lines below the plan or as one JSON document. */
 export function explainAnalyze(run: Run, format: 'text' | 'json'): readonly string[] {
-  const parts = partsOf(run.outcome);
+  const parts = partsOf(run);
   if (format === 'json') return [printJson(jsonOf(run, parts), 2)];
   const { plan, outcome, planMs, runMs, classification } = run;
   const how = outcome.run.kind === 'whole' ? `one worker (${outcome.run.reason})` : `${outcome.fragments} stages`;
@@ -90,8 +92,8 @@ function jsonOf({ outcome, planMs, runMs, classification }: Run, parts: readonly
   };
 }
 
-function partsOf({ run, scans }: Run['outcome']): readonly Part[] {
-  if (run.kind === 'staged') return run.stages.map(stagePart);
+function partsOf({ outcome: { run, scans }, hidesKeys = false }: Run): readonly Part[] {
+  if (run.kind === 'staged') return run.stages.map((stage) => stagePart(stage, hidesKeys));
   const { report } = run;
   return [
     {
@@ -105,7 +107,7 @@ function partsOf({ run, scans }: Run['outcome']): readonly Part[] {
   ];
 }
 
-function stagePart(report: StageReport<Fragment>): Part {
+function stagePart(report: StageReport<Fragment>, hidesKeys: boolean): Part {
   const { fragment, scans, tasks, dynamicFilters } = report;
   const { stage, output, partitions } = fragment;
   const to = output === null ? 'result' : output.kind === 'hash' ? `hash in ${partitions} partitions` : output.kind;
@@ -120,7 +122,9 @@ function stagePart(report: StageReport<Fragment>): Part {
       ...stageFigures(report),
     },
     scans: scanFigures(scans, numbers, tasks),
-    dynamicFilters: dynamicFilters.map(({ text }) => text),
+    dynamicFilters: dynamicFilters.map(({ text, column, stage: of }) =>
+      hidesKeys ? `${column} by stage ${of}` : text,
+    ),
     operators: mergeOperators(tasks.map((task) => readOperators(task.profile))),
   };
 }

@@ -1,4 +1,4 @@
-import type { StatementContext } from '#proto/task.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import type { ExplainFormat, ExplainOptions } from '../operation/explain-options.ts';
 import { explainDistributed } from '../distributor/explain-distributed.ts';
@@ -8,6 +8,7 @@ import { distributeQuery } from '../scheduler/distribute-query.ts';
 import { distributionSettings, type QueryOutcome } from './execute-query.ts';
 import { explainAnalyze } from './explain-analyze.ts';
 import { classOf, withClass } from './explain-class.ts';
+import type { Outcome } from '../operation/outcome.ts';
 import type { RunningStatement } from './running-statement.ts';
 import { keysOf } from './keys-of.ts';
 
@@ -33,6 +34,25 @@ export async function explainQuery(
   const distributed = plan.kind === 'whole' ? plan : plan.distributed;
   const bindings = plan.kind === 'whole' ? query.scans : plan.bindings;
   return withClass(explainDistributed(distributed, { scans: bindings }, format), workload, format);
+}
+
+/** The facts of a query's run that depend on who reads of it. */
+const told = ({ query }: QueryOutcome, { classification }: RunningStatement['active']) => ({
+  classification,
+  hidesKeys: query.scans.some((scan) => scan.kind === 'policed' && !scan.reading.seesPolicies),
+});
+
+/** The lines of EXPLAIN ANALYZE of a query that has run, and what it has cost. */
+export function analyzedQuery(
+  outcome: QueryOutcome,
+  planMs: number,
+  { services, active }: RunningStatement,
+  format: ExplainFormat,
+): Outcome & { readonly lines: readonly string[] } {
+  const runMs = active.elapsedMs() - planMs;
+  const plan = services.compiler.explain(outcome.query, 'text');
+  const lines = explainAnalyze({ plan, outcome, planMs, runMs, ...told(outcome, active) }, format);
+  return { lines, rowsProduced: outcome.rows, bytesScanned: outcome.bytesScanned, fragments: outcome.fragments };
 }
 
 /** How the queries of a statement that writes went. */
@@ -64,7 +84,7 @@ export class QueryProfiles {
     const nowMs = active.elapsedMs();
     const times = { planMs: this.#plannedMs - this.#lastMs, runMs: nowMs - this.#plannedMs };
     const plan = services.compiler.explain(outcome.query, 'text');
-    this.#lines.push(explainAnalyze({ plan, outcome, ...times, classification: active.classification }, this.#format));
+    this.#lines.push(explainAnalyze({ plan, outcome, ...times, ...told(outcome, active) }, this.#format));
     this.#lastMs = nowMs;
   }
 }

@@ -12,7 +12,7 @@ import { cancelQuery, liveQueries } from './live-queries.ts';
 import { QueryRegistry } from './query-registry.ts';
 import { NO_PROGRESS } from '../scheduler/run-progress.ts';
 import type { StageReport } from '../scheduler/stage-report.ts';
-import type { StatementRequest } from './query-service.ts';
+import type { RunningRequest } from './query-service.ts';
 
 const callerOf = (tenant: string, principal: string, actions: readonly Action[] = []): Caller => ({
   claims: { tenant: tenantId(tenant), sub: principalId(principal), preferred_username: principal } as TokenClaims,
@@ -30,7 +30,7 @@ function statement(caller: Caller, id: string, { text = 'x'.repeat(10_000), reco
     source: 'etl',
     traceParent: null,
     clientGone: new AbortController().signal,
-  } as StatementRequest;
+  } as RunningRequest;
   const recordedBy = { epoch: 1, cuRate: 1 };
   const active = new ActiveQuery({
     request,

@@ -62,7 +62,9 @@ export function makeCommandContext(
     key: 'coordinator.metadata_rows_bytes_max',
   });
   const views = schemaViews({ catalog, names, caller: request.caller, session, encoded, take });
-  const tables = { ...statementTables(source), ...rows, ...ofMetadata, ...views };
+  const outside = inner === undefined ? source : callersTables(shared, request.caller);
+  const committed = isQuery ? leasedTables(statementTables(outside), outside) : statementTables(outside);
+  const tables = { ...statementTables(source), ...rows, ...ofMetadata, ...views, committed };
   const context: CommandContext = {
     caller: request.caller,
     config: services.config,

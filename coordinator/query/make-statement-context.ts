@@ -1,4 +1,4 @@
-import type { StatementContext } from '#proto/task.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
 import type { QueryScope } from '../operation/refresh-request.ts';
 import type { NameDefaults } from '../binding/query-references.ts';
@@ -16,11 +16,25 @@ export async function makeStatementContext(parts: ContextParts): Promise<Stateme
     nowMicros: `${services.clock.nowMs()}000`,
     timeZone: setting(session, 'timezone', services.config),
     currentUser: claims.preferred_username,
-    currentRole: request.caller.standing?.defaultRole ?? 'public',
+    ...rolesOf(parts),
+    currentTenant: claims.tenant,
     currentCatalog: catalog,
     currentSchema: schema,
   };
 }
+
+/** The roles that functions see. One that is granted no more is not in the session, and leaves it none but the role of everybody. */
+function rolesOf({ request, session }: ContextParts): Pick<StatementContext, 'currentRole' | 'roles'> {
+  const { claims, standing } = request.caller;
+  if (session.role === null) {
+    return { currentRole: standing?.defaultRole ?? EVERYBODY, roles: [...new Set([...claims.roles, EVERYBODY])] };
+  }
+  const role = claims.roles.includes(session.role) ? session.role : EVERYBODY;
+  return { currentRole: role, roles: [...new Set([role, EVERYBODY])] };
+}
+
+/** The role that everybody has. */
+const EVERYBODY = 'public';
 
 async function currentNames({ services, request, session }: ContextParts): Promise<NameDefaults> {
   const { catalog, schema } = await services.sessions.names.current(request.caller, session);

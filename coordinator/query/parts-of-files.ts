@@ -1,4 +1,4 @@
-import type { ScanFile } from '#proto/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import type { PlannedRows } from '../operation/planned-rows.ts';
 import type { PlannedLoad, Queries } from '../operation/queries.ts';
 import { dividedLoad } from '../copy/divide-load.ts';

@@ -1,6 +1,6 @@
-import type { StatementContext } from '#proto/task.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { PrepareRequest } from '../prepare/prepare-query.ts';
+import type { PrepareRequest } from '../prepare/prepare-request.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { ValuePlace } from '../statement/value-place.ts';
@@ -29,7 +29,6 @@ export async function prepareDerivedText<T>(
   } catch (thrown) {
     const error = SkeinError.of(thrown);
     if (error.position === undefined) throw error;
-    const position = query.offset + derived.toSource(error.position);
-    throw new SkeinError(error.code, error.message, { position, cause: error.cause });
+    throw error.at(query.offset + derived.toSource(error.position));
   }
 }

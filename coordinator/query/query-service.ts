@@ -8,7 +8,7 @@ import type { StatementDescription } from '../operation/description.ts';
 import type { LiveQuery } from '../operation/live-query.ts';
 import type { LiveList } from './query-registry.ts';
 import type { Parameters } from '../statement/parameters.ts';
-import type { ResultSink } from '../sink/result-sink.ts';
+import type { DoorSink, ResultSink } from '../sink/result-sink.ts';
 
 /** A statement as a protocol's server passes it on. */
 export type StatementRequest = {
@@ -34,8 +34,11 @@ export type StatementRequest = {
   readonly traceParent: string | null;
   /** Aborts when the client is gone. */
   readonly clientGone: AbortSignal;
-  readonly sink: ResultSink;
+  readonly sink: DoorSink;
 };
+
+/** A statement that runs: its rows can be made to wait until it has committed. */
+export type RunningRequest = StatementRequest & { readonly sink: ResultSink };
 
 /** A statement that is only described. */
 export type DescribeRequest = Pick<StatementRequest, 'caller' | 'session' | 'transaction' | 'sql' | 'clientGone'> & {
@@ -43,7 +46,7 @@ export type DescribeRequest = Pick<StatementRequest, 'caller' | 'session' | 'tra
 };
 
 /**
- * Statements of all protocols run here. A door authenticates, makes a request, and receives the result in a `ResultSink` of its own; the rest
+ * Statements of all protocols run here. A door authenticates, makes a request, and receives the result in a `DoorSink` of its own; the rest
  * is the same for all: sessions, limits, workload management, history, cancelling, the wait for slow readers.
  */
 export interface QueryService {

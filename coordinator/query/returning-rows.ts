@@ -1,4 +1,4 @@
-import type { ScanFile } from '#proto/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import { SkeinError } from '#shared/error.ts';
 import { ADDRESS_IDS } from '#shared/iceberg/address-columns.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';

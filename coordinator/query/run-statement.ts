@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { parseDuration } from '#shared/config/parse-setting.ts';
 import { ByteBudget } from '#shared/byte-budget.ts';
+import { requireOwnPasswordFirst } from '#shared/authorization/own-password-first.ts';
 import { SkeinError } from '#shared/error.ts';
 import { queryId } from '#shared/id.ts';
 import { requireAction } from '../auth/authenticate.ts';
@@ -11,6 +12,7 @@ import { COMMANDS, type Statement } from '../command/commands.ts';
 import { CountedSink } from '../sink/counted-sink.ts';
 import type { StatementDescription } from '../operation/description.ts';
 import type { ResultSink } from '../sink/result-sink.ts';
+import { HeldSink, type HeldOptions } from '../sink/held-sink.ts';
 import { SpooledSink, type SpoolOptions } from '../sink/spooled-sink.ts';
 import { MiscountedRows } from '../sink/miscounted-rows.ts';
 import { setting, type SessionState } from '../session/session.ts';
@@ -24,7 +26,7 @@ import { inSource, withPlace } from './error-place.ts';
 import { fencedError } from './fenced-error.ts';
 import { cancelQuery, findQuery, liveQueries } from './live-queries.ts';
 import type { QueryRegistry } from './query-registry.ts';
-import type { DescribeRequest, QueryService, StatementRequest } from './query-service.ts';
+import type { DescribeRequest, QueryService, RunningRequest, StatementRequest } from './query-service.ts';
 import { makeCommandContext } from './make-command-context.ts';
 import type { RunnerServices } from './runner-services.ts';
 import type { RunningStatement } from './running-statement.ts';
@@ -58,7 +60,8 @@ export function statementRunner(services: RunnerServices): QueryService {
 async function execute(services: RunnerServices, asked: StatementRequest, resultSpool: ByteBudget): Promise<void> {
   const { clock, registry, log, metrics, traces } = services;
   using spooled = new SpooledSink(asked.sink, { ...spoolOptions(services, asked), budget: resultSpool });
-  const sink = new CountedSink(spooled);
+  using held = new HeldSink(spooled, heldOptions(services));
+  const sink = new CountedSink(held);
   const request = { ...asked, sink };
   const active = new ActiveQuery({
     request,
@@ -119,7 +122,7 @@ const NO_SINK: ResultSink = {
 
 async function describe(services: RunnerServices, { types, ...asked }: DescribeRequest): Promise<StatementDescription> {
   const { clock, epoch } = services;
-  const request: StatementRequest = {
+  const request: RunningRequest = {
     ...asked,
     queryId: queryId(randomUUID()),
     parameters: null,
@@ -151,6 +154,12 @@ async function describe(services: RunnerServices, { types, ...asked }: DescribeR
     active.end();
   }
 }
+
+const heldOptions = ({ config }: RunnerServices): HeldOptions => ({
+  memoryBytesMax: config['coordinator.result_holdback'],
+  bytesMax: config['coordinator.result_bytes_max'],
+  folder: join(config.data_dir, 'spool'),
+});
 
 const spoolOptions = (
   { config }: RunnerServices,
@@ -270,12 +279,7 @@ function run({ command: name, input }: Statement, running: RunningStatement): Pr
   if (command.timeout === 'coordinator' && request.timeoutMs === undefined) {
     active.limit(services.config['coordinator.query_timeout']);
   }
-  if (request.caller.standing?.mustChangePassword === true && name !== 'alterSelf') {
-    throw new SkeinError(
-      'FORBIDDEN',
-      "set a new password first: ALTER USER SELF SET PASSWORD 'new' OLD PASSWORD 'old', and sign in with it",
-    );
-  }
+  requireOwnPasswordFirst(request.caller.standing?.mustChangePassword, name === 'alterSelf');
   const prepared = sessionStatements(running);
   const action = command.action(input);
   if (action !== null) requireAction(request.caller, action);

@@ -1,13 +1,13 @@
 import type { SessionState } from '../session/session.ts';
 import type { ValuePlace } from '../statement/value-place.ts';
 import type { ActiveQuery } from './active-query.ts';
-import type { StatementRequest } from './query-service.ts';
+import type { RunningRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
 
 /** A statement that runs: what all steps of its way have in common. */
 export type RunningStatement = {
   readonly services: RunnerServices;
-  readonly request: StatementRequest;
+  readonly request: RunningRequest;
   readonly active: ActiveQuery;
   /** The session as it was when the statement began. */
   readonly session: SessionState;

@@ -1,7 +1,5 @@
 import type { QueryScope } from '../operation/refresh-request.ts';
-import type { StatementRows, TableSource } from '../binding/table-source.ts';
-import type { MetadataRows } from '../binding/metadata-rows.ts';
-import type { SchemaViews } from '../binding/schema-views.ts';
+import type { QueryTables, TableSource } from '../binding/table-source.ts';
 import type { QueryColumn } from '../session/prepared-statement.ts';
 import type { RunningStatement } from './running-statement.ts';
 import type { StatementTables } from './statement-tables.ts';
@@ -10,7 +8,7 @@ export type CheckColumns = (columns: readonly QueryColumn[]) => Promise<void>;
 
 /** A running statement, with what its queries share. */
 export type StatementParts = RunningStatement & {
-  readonly tables: StatementTables & StatementRows & MetadataRows & SchemaViews;
+  readonly tables: StatementTables & QueryTables;
   /** Loads tables as they are now, past the statement's cache in `tables`. */
   readonly source: TableSource;
   readonly checkColumns: CheckColumns;

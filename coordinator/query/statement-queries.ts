@@ -1,38 +1,39 @@
-import type { ScanFile, StatementContext } from '#proto/task.ts';
-import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
-import { must } from '#shared/must.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { blankContext } from '#shared/sql/statement-context.ts';
 import type { Place } from '../workload/admission.ts';
 import type { ExplainFormat, ExplainOptions } from '../operation/explain-options.ts';
 import type { Description } from '../operation/description.ts';
 import type { PlannedRows } from '../operation/planned-rows.ts';
-import type { PlannedLoad, Queries, ReturnedFiles, Returning, TextRows } from '../operation/queries.ts';
+import type {
+  PlannedLoad,
+  Queries,
+  ReturnedFiles,
+  Returning,
+  StatementReading,
+  TextRows,
+} from '../operation/queries.ts';
 import type { Outcome } from '../operation/outcome.ts';
 import type { QueryColumn } from '../session/prepared-statement.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
 import type { StatementShape } from '../quarantine/quarantine.ts';
 import { statementShape } from '../quarantine/statement-shape.ts';
-import { walkPlan } from '../plan/plan-tree.ts';
 import { stillReadable } from '../resolver/still-readable.ts';
-import { plannedFiles, planScans } from '../scheduler/plan-scans.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { BoundedValues } from '../operation/bounded-values.ts';
 import { constantsOf, constantsQuery } from './constants-query.ts';
 import { wholeText, type DerivedText } from '../statement/derived-text.ts';
 import { prove, type Proven, type TakePart } from '../statement/proven.ts';
 import type { UnloadDestination, UnloadedQuery } from '../operation/unload.ts';
-import { placesIn } from '../statement/value-place.ts';
 import { executeQuery, type FilesDestination, type QueryExecution, type QueryOutcome } from './execute-query.ts';
-import { onlyTable } from './execute-parts.ts';
+import { checkPolicyBody } from './check-policy-body.ts';
+import type { PolicyBody, PolicySignature } from '../operation/policy-body.ts';
 import type { KeptRows } from '../binding/kept-rows.ts';
 import type { StageLoad } from '../operation/stage-load.ts';
-import { explainAnalyze } from './explain-analyze.ts';
-import { explainQuery, QueryProfiles } from './explain-query.ts';
+import { analyzedQuery, explainQuery, QueryProfiles } from './explain-query.ts';
 import { fillPivots } from '../prepare/fill-pivots.ts';
-import type { PrepareRequest } from '../prepare/prepare-query.ts';
 import { describeText } from './describe-text.ts';
 import { hasOrder } from './has-order.ts';
-import { prepareDerivedText } from './prepare-derived-text.ts';
 import { makeStatementContext } from './make-statement-context.ts';
 import { narrowToScope } from './narrow-to-scope.ts';
 import type { QueryScope } from '../operation/refresh-request.ts';
@@ -42,7 +43,9 @@ import { returningRows } from './returning-rows.ts';
 import { planLoad, planRewrite, type PartsOf } from './parts-of-files.ts';
 import { requireSameColumns } from '../sink/require-same-columns.ts';
 import { typedColumns } from './typed-columns.ts';
-import { keysOf } from './keys-of.ts';
+import { prepareDerivedText } from './prepare-derived-text.ts';
+import { filesOfQuery } from './files-of-query.ts';
+import { planText, type PlanOptions } from './plan-text.ts';
 
 /** The queries of one statement: gate, plan, admission, tasks, result. */
 export class StatementQueries implements Queries {
@@ -69,6 +72,10 @@ export class StatementQueries implements Queries {
     return { planned: await this.#prepare(query, context), timeZone: context.timeZone };
   }
 
+  async policyBody(body: Proven<'expression'>, signature: PolicySignature): Promise<PolicyBody> {
+    return checkPolicyBody(this.#parts, body, { signature, context: await this.#context() });
+  }
+
   async columns(query: TextSpan): Promise<readonly QueryColumn[]> {
     return (await this.#prepare(query, await this.#context())).columns;
   }
@@ -91,12 +98,20 @@ export class StatementQueries implements Queries {
   }
 
   async hasRows(sql: string): Promise<boolean> {
-    const query = { text: sql, offset: 0 };
-    return (await this.#values(query, wholeText(query), { context: await this.#context(), place: null })).length > 0;
+    const [query, at] = [
+      { text: sql, offset: 0 },
+      { context: await this.#context(), place: null },
+    ];
+    return (await this.#values(query, wholeText(query), at, 'raw')).length > 0;
   }
 
-  async texts(query: TextSpan, text: DerivedText, rows: TextRows): Promise<Omit<Outcome, 'rowsProduced'>> {
-    return this.#texts(query, text, { context: await this.#context(), place: null, rows });
+  async texts(
+    query: TextSpan,
+    text: DerivedText,
+    rows: TextRows,
+    reading?: StatementReading,
+  ): Promise<Omit<Outcome, 'rowsProduced'>> {
+    return this.#texts(query, text, { context: await this.#context(), place: null, rows }, reading);
   }
 
   forget(): void {
@@ -138,8 +153,8 @@ export class StatementQueries implements Queries {
     };
   }
 
-  async planWrite(query: TextSpan, text: DerivedText): Promise<PlannedRows> {
-    const planned = await this.#planFiles(query, text);
+  async planWrite(query: TextSpan, text: DerivedText, reading?: StatementReading): Promise<PlannedRows> {
+    const planned = await this.#planFiles(query, text, reading);
     return {
       ...planned,
       into: async ({ sink, sql }) => {
@@ -161,13 +176,19 @@ export class StatementQueries implements Queries {
     };
   }
 
-  async #planFiles(query: TextSpan, text: DerivedText): Promise<PlannedRows<WrittenFiles, FilesDestination>> {
+  async #planFiles(
+    query: TextSpan,
+    text: DerivedText,
+    reading?: StatementReading,
+  ): Promise<PlannedRows<WrittenFiles, FilesDestination>> {
     const shape = this.#admittedShape(query);
     const context = await this.#context();
     const prepare = async (place: Place | null): Promise<PreparedQuery> => {
       // A text that was made of a VALUES list has no PIVOT.
       const found =
-        text.text === query.text ? this.#prepare(query, context, { place }) : this.#plan(query, text, context);
+        text.text === query.text
+          ? this.#prepare(query, context, { place })
+          : this.#plan(query, text, context, { reading });
       read = narrowToScope(await found, this.#parts.scope);
       return read;
     };
@@ -201,22 +222,14 @@ export class StatementQueries implements Queries {
   }
 
   async files(query: TextSpan, text: DerivedText): Promise<readonly ScanFile[]> {
-    const { services, request, active } = this.#parts;
-    const { plan, scans } = await this.#plan(query, text, await this.#context());
-    const binding = onlyTable(scans, query);
-    // The optimiser has found that no row is wanted.
-    if (plan !== null && ![...walkPlan(plan)].some(({ kind }) => kind === 'scan')) return [];
-    const { tenant } = request.caller.claims;
-    using hold = new FileListHold(services.fileLists, tenant);
-    const scanContext = { tables: services.tables, tenant, hold, signal: active.signal };
-    const [scan] = await planScans([binding], { ...scanContext, freshKey: keysOf(services, tenant) });
-    return plannedFiles(must(scan, 'one scan for one table'));
+    const planned = await this.#plan(query, text, await this.#context(), { reading: 'raw' });
+    return filesOfQuery(planned, query, this.#parts);
   }
 
   async returning(query: TextSpan, text: DerivedText, of: ReturnedFiles): Promise<Returning> {
     const shape = this.#admittedShape(query);
     const context = await this.#context();
-    const planned = await this.#plan(query, text, context);
+    const planned = await this.#plan(query, text, context, { reading: 'raw' });
     const { request, tag } = this.#parts;
     request.sink.planned({ kind: 'rows', tag, columns: planned.columns, timeZone: context.timeZone });
     const run = { ...this.#parts, query: planned, context, shape };
@@ -236,10 +249,11 @@ export class StatementQueries implements Queries {
     query: TextSpan,
     options: ExplainOptions,
     text: DerivedText = wholeText(query),
+    reading?: StatementReading,
   ): Promise<readonly string[]> {
     const context = await this.#context();
     const isQuery = text.text === query.text;
-    const prepared = await (isQuery ? this.#prepare(query, context) : this.#plan(query, text, context));
+    const prepared = await (isQuery ? this.#prepare(query, context) : this.#plan(query, text, context, { reading }));
     return explainQuery(prepared, context, this.#parts, options);
   }
 
@@ -252,11 +266,10 @@ export class StatementQueries implements Queries {
     text: TextSpan,
     format: ExplainFormat,
   ): Promise<Outcome & { readonly lines: readonly string[] }> {
-    const { services, active } = this.#parts;
     const shape = this.#admittedShape(text);
     const context = await this.#context();
     const query = await this.#prepare(text, context);
-    const planMs = active.elapsedMs();
+    const planMs = this.#parts.active.elapsedMs();
     const outcome: QueryOutcome = await executeQuery({
       ...this.#execution(query, context),
       shape,
@@ -267,10 +280,7 @@ export class StatementQueries implements Queries {
       onStart: () => undefined,
       onBatch: () => undefined,
     });
-    const runMs = active.elapsedMs() - planMs;
-    const plan = services.compiler.explain(outcome.query, 'text');
-    const lines = explainAnalyze({ plan, outcome, planMs, runMs, classification: active.classification }, format);
-    return { lines, rowsProduced: outcome.rows, bytesScanned: outcome.bytesScanned, fragments: outcome.fragments };
+    return analyzedQuery(outcome, planMs, this.#parts, format);
   }
 
   /** The query's shape. @throws STATEMENT_QUARANTINED, PRINCIPAL_LIMITED */
@@ -291,7 +301,7 @@ export class StatementQueries implements Queries {
 
   async #inParts(query: TextSpan): Promise<PartsOf> {
     const at = { shape: this.#admittedShape(query), context: await this.#context() };
-    const plan: PartsOf['plan'] = (of, text) => this.#plan(of, text, at.context);
+    const plan: PartsOf['plan'] = (of, text) => this.#plan(of, text, at.context, { reading: 'raw' });
     return { ...this.#parts, ...at, plan };
   }
 
@@ -307,7 +317,7 @@ export class StatementQueries implements Queries {
     { place = null, mayShare = false }: { readonly place?: Place | null; readonly mayShare?: boolean } = {},
   ): Promise<PreparedQuery> {
     const filled = await fillPivots(query, (values) => this.#values(query, values, { context, place }));
-    return this.#plan(query, filled, context, mayShare);
+    return this.#plan(query, filled, context, { mayShare });
   }
 
   /**
@@ -326,24 +336,31 @@ export class StatementQueries implements Queries {
     query: TextSpan,
     text: DerivedText,
     { context, place }: { readonly context: StatementContext; readonly place: Place | null },
+    reading?: StatementReading,
   ): Promise<readonly string[]> {
     const rows = new BoundedValues();
-    const { bytesScanned, fragments } = await this.#texts(query, text, { context, place, rows });
+    const { bytesScanned, fragments } = await this.#texts(query, text, { context, place, rows }, reading);
     this.#forValues.bytesScanned += bytesScanned;
     this.#forValues.fragments += fragments;
     return rows.values;
   }
 
   /** Runs a query of one text column for the statement itself. */
-  async #texts(query: TextSpan, text: DerivedText, { context, place, rows }: TextsRun): Promise<QueryOutcome> {
+  async #texts(
+    query: TextSpan,
+    text: DerivedText,
+    { context, place, rows }: TextsRun,
+    reading?: StatementReading,
+  ): Promise<QueryOutcome> {
     const { active } = this.#parts;
     const shape = this.#admittedShape(query);
-    const prepared = await this.#plan(query, text, context);
+    const plan = (): Promise<PreparedQuery> => this.#plan(query, text, context, { reading });
+    const prepared = await plan();
     return this.#execute({
       ...this.#execution(prepared, context),
       place,
-      renew: () => this.#renewed(prepared, () => this.#plan(query, text, context)),
-      planAlone: () => this.#plan(query, text, context),
+      renew: () => this.#renewed(prepared, plan),
+      planAlone: plan,
       shape,
       destination: { kind: 'rows', encoding: 'json' },
       onStart: () => rows.start(),
@@ -362,21 +379,14 @@ export class StatementQueries implements Queries {
     return outcome;
   }
 
-  /** Binds and plans a text that was made of the query; `mayShare`: a plan that was made for other literals will do. */
-  async #plan(
+  /** Binds and plans a text that was made of the query. */
+  #plan(
     query: TextSpan,
-    derived: DerivedText,
+    text: DerivedText,
     context: StatementContext,
-    mayShare = false,
+    options: PlanOptions = {},
   ): Promise<PreparedQuery> {
-    const { services, active, values } = this.#parts;
-    const startMs = active.elapsedMs();
-    const places = derived.places(placesIn(query, values));
-    const work = (request: PrepareRequest): Promise<PreparedQuery> =>
-      services.compiler.prepareQuery({ ...request, mayShare });
-    const prepared = await prepareDerivedText(this.#parts, query, derived, { context, values: places, work });
-    services.metrics.planned(active.elapsedMs() - startMs);
-    return prepared;
+    return planText(this.#parts, { query, text, context, ...options });
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '#shared/json.ts';
 import { parseJson, printJson } from '#shared/json.ts';
 import { isObject } from '#shared/iceberg/type.ts';
+import { SkeinError } from '#shared/error.ts';
 import type { TableBinding } from '../binding/table-binding.ts';
 
 /** The state that the rows of a materialized view were computed from: the view's version, the session's time zone, and its tables. */
@@ -18,8 +19,12 @@ export type SourceState = { readonly uuid: string; readonly snapshotId: string |
 /** Entry of the snapshot's summary (draft of Iceberg's materialized views); `time-zone` and `schema-id` are ours. */
 const ENTRY = 'refresh-state';
 
-/** The tables of a query as it read them; null when it read anything else. */
+/**
+ * The tables of a query as it read them; null when it read anything else.
+ * @throws FORBIDDEN for a table below policies: the rows of a view are everybody's, and these are what one reader may see
+ */
 export function sourcesOf(bindings: readonly TableBinding[]): readonly SourceState[] | null {
+  for (const binding of bindings) if (binding.kind === 'policed') throw policed(binding.table.tableName);
   const sources = bindings.map((binding) =>
     binding.kind === 'iceberg'
       ? { uuid: binding.tableUuid, snapshotId: binding.snapshotId, schemaId: binding.schemaId }
@@ -27,6 +32,9 @@ export function sourcesOf(bindings: readonly TableBinding[]): readonly SourceSta
   );
   return sources.every((source) => source !== null) ? sources : null;
 }
+
+const policed = (table: string): SkeinError =>
+  new SkeinError('FORBIDDEN', `policies apply to table ${table}: only who is exempt from them makes its rows a view's`);
 
 /** The state as an entry of a snapshot's summary. */
 export function printRefreshState(state: RefreshState): Readonly<Record<string, string>> {

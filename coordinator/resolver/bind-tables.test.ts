@@ -25,8 +25,9 @@ const bind = (answer: Partial<Found>, name = 't', source = SCRIPT): ReturnType<t
     signal: new AbortController().signal,
   });
 
-const ROW_ACCESS = { kind: 'row_access', name: 'own', condition: 'a = 1' } as const;
-const MASKING = { kind: 'masking', name: 'masked', fieldId: 1, expression: 'NULL' } as const;
+const BOUND = { id: 'i', version: '1', arguments: [{ name: 'a', type: 'BIGINT', fieldId: 1 }], mappingTables: [] };
+const ROW_ACCESS = { kind: 'row_access', name: 'own', body: 'a = 1', ...BOUND } as const;
+const MASKING = { kind: 'masking', name: 'masked', fieldId: 1, body: 'NULL', ...BOUND } as const;
 
 test('a table that the principal may not select from is refused, at its name', async () => {
   expect(await bind({})).toMatchObject([{ tableName: 'lake.default.t' }]);
@@ -36,13 +37,15 @@ test('a table that the principal may not select from is refused, at its name', a
   });
 });
 
-test('a table with a policy is not read, because nothing applies policies', async () => {
-  for (const policy of [ROW_ACCESS, MASKING, { kind: 'unknown', name: 'p' } as const]) {
-    await expect(bind({ policies: [policy], policyVersion: '1' })).rejects.toMatchObject({
-      code: 'NOT_SUPPORTED',
-      position: 14,
-    });
+test('a table with policies stands below them, and one with a policy that a newer catalog knows is not read', async () => {
+  for (const policy of [ROW_ACCESS, MASKING]) {
+    const policies = { policies: [policy], version: '1' };
+    expect(await bind({ policies: [policy], policyVersion: '1' })).toMatchObject([{ kind: 'policed', policies }]);
   }
+  await expect(bind({ policies: [{ kind: 'unknown', name: 'p' }], policyVersion: '1' })).rejects.toMatchObject({
+    code: 'NOT_SUPPORTED',
+    position: 14,
+  });
 });
 
 test('metadata tables ask for the right to read the table, and show no values of rows that a policy may hide', async () => {

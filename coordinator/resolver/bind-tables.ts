@@ -16,7 +16,7 @@ import { missingTable } from '../binding/missing-table.ts';
 import type { TableReference, TimeTravel } from '../binding/query-references.ts';
 import type { ScanBinding } from '../binding/scan-binding.ts';
 import type { RowsBinding, StagedBinding } from '../binding/statement-binding.ts';
-import { hidesValues, NO_POLICIES, requireApplicable } from '../binding/table-policies.ts';
+import { knownPolicies, NO_POLICIES, type TablePolicies } from '../binding/table-policies.ts';
 import { suffixedName, type SuffixedName } from './table-suffix.ts';
 import {
   requireTable,
@@ -34,7 +34,10 @@ type FoundTable = Extract<LoadedTable, { kind: 'found' }>;
 export type BoundView = { readonly kind: 'view' };
 
 /** A table with its snapshot and columns fixed; the plan says later which of them are read. */
-export type BoundTable = BoundScan | StagedBinding | RowsBinding;
+export type BoundTable = BoundScan | BoundPoliced | StagedBinding | RowsBinding;
+
+/** A table below policies. `table` has all of its rows, raw: it is read by the query of its policies alone. */
+export type BoundPoliced = { readonly kind: 'policed'; readonly table: BoundScan; readonly policies: TablePolicies };
 
 export type BoundScan = Omit<ScanBinding, 'predicate' | 'readFieldIds' | 'namedFieldIds'> & {
   /** The fields of the schema, and the address columns behind them. */
@@ -43,14 +46,27 @@ export type BoundScan = Omit<ScanBinding, 'predicate' | 'readFieldIds' | 'namedF
   readonly sqlFields: readonly SqlField[];
 };
 
+/**
+ * How tables with policies are read: as their reader may see them, which is the default; so, but with the addresses of rows where a text of our
+ * own names them; or raw, for the statement itself, which shows nobody what it reads.
+ */
+export type TableReading =
+  | { readonly kind: 'seen' }
+  /** `isOwn`: whether our own text stands at a byte of the query. */
+  | { readonly kind: 'addressed'; readonly isOwn?: (location: number) => boolean }
+  | { readonly kind: 'raw' };
+
+export const SEEN: TableReading = { kind: 'seen' };
+
 export type BindRequest = {
   readonly references: readonly TableReference[];
   readonly defaults: { readonly catalog: string; readonly schema: string };
   readonly source: TableSource & MetadataRows & SchemaViews;
   /** Columns that the query may read of a metadata table; null = all. */
   readonly named: readonly string[] | null;
-  /** Rows that are read in the place of a table, by the name that replaces its text; it hides tables of the same name. */
-  readonly rows: ReadonlyMap<string, RowsBinding | StagedBinding>;
+  /** Rows and tables that are read in the place of a table, by the name that replaces its text; it hides tables of the same name. */
+  readonly rows: ReadonlyMap<string, RowsBinding | StagedBinding | BoundScan>;
+  readonly reading?: TableReading;
   readonly signal: AbortSignal;
 };
 
@@ -60,7 +76,7 @@ export type BindRequest = {
  * @throws TABLE_NOT_FOUND, SCHEMA_NOT_FOUND, CATALOG_NOT_FOUND, SNAPSHOT_NOT_FOUND, NOT_SUPPORTED; positions are byte offsets in the query.
  */
 export async function bindTables(request: BindRequest): Promise<readonly (BoundTable | BoundView)[]> {
-  const { references, rows } = request;
+  const { references, rows, reading = SEEN } = request;
   if (references.length === 0) return [];
   const names = references.map(
     (reference) => rowsOf(reference, rows) ?? namedView(reference.parts) ?? namesOf(reference, request.defaults),
@@ -85,14 +101,15 @@ export async function bindTables(request: BindRequest): Promise<readonly (BoundT
     const ofBase = table.kind !== 'missing' || base === null ? null : answer(base);
     try {
       if (table.kind === 'view') bound.push({ kind: 'view' });
-      else if (table.kind === 'found') bound.push(bindTable(whole, table, { travel: reference.at, reference, width }));
+      else if (table.kind === 'found')
+        bound.push(bindTable(whole, table, { travel: reference.at, reference, width, reading }));
       else if (ofBase?.kind === 'view') requireTable(ofBase);
       else if (base !== null && ofBase?.kind === 'found' && suffix !== undefined) {
         const travel = suffixTravel(suffix, reference);
         const { metadataTable } = suffix;
         bound.push(
           metadataTable === null
-            ? bindTable(base, ofBase, { travel, reference, width })
+            ? bindTable(base, ofBase, { travel, reference, width, reading })
             : await bindMetadataTable(ofBase, { what: metadataTable, title: whole.table, travel }, request),
         );
       } else throw await missingTable(whole, table.code, request.source);
@@ -122,8 +139,10 @@ function suffixTravel({ travel }: SuffixedName, { at: asked }: TableReference): 
   throw new SkeinError('INVALID_REQUEST', 'a name with a branch or tag takes no AT', { position: asked.location });
 }
 
-const rowsOf = ({ parts }: TableReference, rows: BindRequest['rows']): RowsBinding | StagedBinding | undefined =>
-  parts.length === 1 ? rows.get(parts[0] ?? '') : undefined;
+const rowsOf = (
+  { parts }: TableReference,
+  rows: BindRequest['rows'],
+): RowsBinding | StagedBinding | BoundScan | undefined => (parts.length === 1 ? rows.get(parts[0] ?? '') : undefined);
 
 /** Whether a reference means a view of INFORMATION_SCHEMA. */
 export const isSchemaView = ({ parts }: TableReference): boolean => namedView(parts) !== undefined;
@@ -175,10 +194,13 @@ function tableName({ parts, location }: TableReference, defaults: BindRequest['d
 
 const RESERVED = /^(?:sqlite_(?:temp_)?(?:master|schema)|pg_catalog|pg_class|duckdb_\w+|pragma_\w+)$/i;
 
-function bindTable(name: TableName, table: FoundTable, { travel, reference, width }: BindPlace): BoundScan {
+function bindTable(
+  name: TableName,
+  table: FoundTable,
+  { travel, reference, width, reading }: BindPlace,
+): BoundScan | BoundPoliced {
   const written = [name.catalog, ...name.namespace, name.table].join('.');
   requireTableAction(table, 'table.select');
-  requireApplicable(table.policies, written);
   const { metadata } = table;
   const { snapshot, schema } = travelTo(metadata, travel, `table ${written}`);
   width.columns += schema.fields.length;
@@ -188,7 +210,8 @@ function bindTable(name: TableName, table: FoundTable, { travel, reference, widt
   refuseCaseTwins(schema, written);
   const addresses = addressesOf(reference, schema, metadata);
   const fields = [...schema.fields, ...addresses];
-  return {
+  const policies = { version: table.policyVersion, policies: knownPolicies(table.policies, written) };
+  const bound: BoundScan = {
     kind: 'iceberg',
     name: table.name,
     tableName: [table.name.catalog, ...table.name.namespace, table.name.table].join('.'),
@@ -201,11 +224,20 @@ function bindTable(name: TableName, table: FoundTable, { travel, reference, widt
     columns: fields.map(scanColumn),
     allowedRoots: table.allowedRoots,
     credential: table.credential,
-    policies: { version: table.policyVersion, policies: table.policies },
+    policies: { ...policies, policies: [] },
     rowCount: snapshot === null ? 0 : rowCount(snapshot),
     fields,
     sqlFields: fields.map(fieldType),
   };
+  if (policies.policies.length === 0 || reading.kind === 'raw') return bound;
+  const mayAddress = reading.kind === 'addressed' && (reading.isOwn?.(reference.location) ?? true);
+  if (addresses.length > 0 && !mayAddress) {
+    throw new SkeinError(
+      'NOT_SUPPORTED',
+      `policies apply to table ${written}: it shows no ${addresses[0]?.name ?? ''}`,
+    );
+  }
+  return { kind: 'policed', table: bound, policies };
 }
 
 type BindPlace = {
@@ -213,6 +245,7 @@ type BindPlace = {
   readonly reference: TableReference;
   /** Counts the columns of the statement's tables. */
   readonly width: { columns: number };
+  readonly reading: TableReading;
 };
 
 /**
@@ -226,9 +259,11 @@ async function bindMetadataTable(
 ): Promise<RowsBinding> {
   requireTableAction(table, 'table.select');
   const { metadata, allowedRoots, credential, policies } = table;
-  const withValues = !policies.some(hidesValues);
+  const withValues = policies.length === 0;
   // Its rows are values of rows.
-  if (what === 'partitions') requireApplicable(policies, title);
+  if (what === 'partitions' && !withValues) {
+    throw new SkeinError('NOT_SUPPORTED', `policies apply to the table: ${title} would show values of rows`);
+  }
   const { snapshot, schema } = travelTo(metadata, travel, `table ${title}`);
   const rows = await source.metadataRows({
     what,
@@ -278,5 +313,5 @@ const notFound = (code: 'TABLE_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'CATALOG_NOT_FO
 /** Adds the position of the name to an error. */
 function at(thrown: unknown, position: number): SkeinError {
   const error = SkeinError.of(thrown);
-  return new SkeinError(error.code, error.message, { position: error.position ?? position, cause: error.cause });
+  return error.at(error.position ?? position);
 }

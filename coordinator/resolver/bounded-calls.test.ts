@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import type { StatementContext } from '#proto/task.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { PlannerSession } from '../planner/planner-session.ts';
 
 let session: PlannerSession;

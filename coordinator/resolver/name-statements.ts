@@ -73,6 +73,18 @@ export function nameStatements(sql: string): NamedStatements {
 type Rewrite = Range &
   ({ readonly kind: 'statement' | 'stage' | 'column' } | { readonly kind: 'travel'; readonly travel: TravelClause });
 
+/** The name of a column with the statements and stages of its text as they were written, for which names stand. */
+export function asWritten(name: string, statements: ReadonlyMap<string, TextSpan>): string {
+  let shown = name;
+  for (const [rows, { text }] of statements) {
+    const quoted = quoteIdentifier(rows);
+    for (const found of [`SELECT * FROM ${quoted} AS "rows"`, `SELECT * FROM ${quoted} AS rows`, quoted]) {
+      shown = shown.replaceAll(found, () => text);
+    }
+  }
+  return shown;
+}
+
 function insertTravel(text: EditedText, { unit, value, alias }: TravelClause): void {
   if (alias !== null) text.slice(alias.start, alias.end, NOTHING).insert(' ');
   text.insert(`AT (${unit} => `).slice(value.start, value.end, NOTHING).insert(')');

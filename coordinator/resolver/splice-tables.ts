@@ -1,4 +1,4 @@
-import type { SqlText } from '#proto/sql-text.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
@@ -59,12 +59,24 @@ export function spliceTables(
     });
     if (excluded.length > 0) edits.push(starEdit(sql, offsets.toCharacter(location), excluded.join(', ')));
   }
+  for (const { location, name } of references.names) {
+    const end = offsets.toCharacter(location);
+    edits.push({ start: end, end, insert: [` AS ${quoteIdentifier(name)}`] });
+  }
   for (const value of values) edits.push({ start: value.start, end: value.end, insert: [{ value }], isValue: true });
   return { pieces: toPieces(sql, edits) };
 }
 
 /** The query for the planner, whose table function answers with the columns of a scan. */
 export const plannerSql = (query: SplicedQuery): string => query.pieces.map(plannerText).join('');
+
+/** The query with other names for its tables, those of `references.tables` in their order. */
+export const renamedSql = (query: SplicedQuery, names: readonly string[]): string =>
+  query.pieces
+    .map((piece) =>
+      piece.kind === 'scan' ? ` ${must(names[piece.scan], 'a name for each table')}` : plannerText(piece),
+    )
+    .join('');
 
 /** The same with its parameters in the place of their values; null for a query that has none. */
 export function parameterQuery({ pieces }: SplicedQuery): ParameterQuery | null {

@@ -12,7 +12,12 @@ export async function stillReadable(
   source: TableLoader,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const scans = bindings.flatMap((binding) => (binding.kind === 'iceberg' ? [binding] : []));
+  const scans = bindings.flatMap((binding) => {
+    if (binding.kind === 'iceberg') return [binding];
+    if (binding.kind !== 'policed') return [];
+    const { table, policies, reading } = binding;
+    return [{ ...table, policies }, ...reading.scans.filter((_, i) => i !== reading.source)];
+  });
   const names = scans.map(({ name }) => name);
   const loaded = names.length === 0 ? [] : await source.loadTables(names, signal);
   return scans.every((scan, i) => isReadable(scan, must(loaded[i], 'one answer for each name')));

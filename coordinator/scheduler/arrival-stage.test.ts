@@ -5,7 +5,7 @@ import { EMPTY_REPORT } from '#shared/iceberg/planning.ts';
 import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 import { must } from '#shared/must.ts';
 import { taskReport } from '#test/support/scripted/worker.ts';
-import type { WriteSink } from '#proto/task.ts';
+import type { WriteSink } from '#shared/task/task.ts';
 import type { TableRows } from '../binding/table-rows.ts';
 import { runWhole } from './run-whole.ts';
 

@@ -1,7 +1,9 @@
 import type { TableRows } from '../binding/table-rows.ts';
-import type { WholeFragment } from '../distributor/fragment.ts';
+import type { TaskWidth, WholeFragment } from '../distributor/fragment.ts';
+import { barrierFragment, barrierRun, BARRIERS } from './barrier-stage.ts';
 import type { TaskDispatcher } from './dispatch-tasks.ts';
 import type { PlannedScan } from './plan-scans.ts';
+import type { Scheduler } from './scheduler.ts';
 import { StageRun, type Arrivals } from './stage-run.ts';
 
 /**
@@ -24,6 +26,27 @@ export async function bringRows(dispatcher: TaskDispatcher, scans: readonly Plan
     const run = new StageRun({ fragment, producers: [], result: null, sink: null });
     run.start({ scans, workers: [], isFixed: false });
     arrivals.set(rows, run);
+  }
+  if (arrivals.size > 0) await dispatcher.run([...arrivals.values()]);
+  return arrivals;
+}
+
+/** Applies the policies of the tables that a query reads whole: their rows are read as those that a client has sent. */
+export async function policedArrivals(
+  dispatcher: TaskDispatcher,
+  {
+    scans,
+    scheduler,
+    width,
+  }: { readonly scans: readonly PlannedScan[]; readonly scheduler: Scheduler; readonly width: TaskWidth },
+): Promise<Arrivals> {
+  const arrivals = new Map<TableRows, StageRun>();
+  for (const [scan, planned] of scans.entries()) {
+    const { policed } = planned;
+    if (planned.kind !== 'rows' || policed === undefined) continue;
+    const { columns } = planned.rows;
+    const fragment = barrierFragment({ stage: BARRIERS - scan, scan, policed, columns, width });
+    arrivals.set(planned.rows, barrierRun(scheduler, fragment, policed));
   }
   if (arrivals.size > 0) await dispatcher.run([...arrivals.values()]);
   return arrivals;

@@ -1,4 +1,4 @@
-import type { TaskSpec } from '#proto/task.ts';
+import type { TaskSpec } from '#shared/task/task.ts';
 import type { RowsPart } from '../binding/table-rows.ts';
 import type { Scheduler } from './scheduler.ts';
 import { runSpooledTask, type SpooledEnd } from './spooled-task.ts';

@@ -1,4 +1,4 @@
-import type { ScanFile } from '#proto/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 
 /** The parts of a stage's file between some offsets, which ascend. */
 export function cutFile(file: ScanFile, offsets: readonly number[]): readonly ScanFile[] {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { TaskSpec } from '#proto/task.ts';
+import type { TaskSpec } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { taskId, type TaskId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
@@ -26,6 +26,7 @@ import { TaskSpecs, threadsOf, type Place } from './task-specs.ts';
 import { withRun, type TaskEnd } from './task-end.ts';
 import {
   failureError,
+  stageError,
   FragmentRefused,
   INPUT_LOST,
   NOT_BY_WAITING,
@@ -205,7 +206,7 @@ export class TaskDispatcher implements RunView, TimedRun {
     const { state } = stage;
     if (state.kind === 'running') return;
     this.#active.delete(stage);
-    if (state.kind === 'failed') throw failureError(state.failure);
+    if (state.kind === 'failed') throw stageError(stage.fragment, failureError(state.failure));
     stage.done.resolve();
   }
 
@@ -361,7 +362,8 @@ export class TaskDispatcher implements RunView, TimedRun {
       return { kind: 'inputLost' };
     }
     if (error.code === 'WORKER_LOST') return { kind: 'workerLost' };
-    if (error.code === 'FRAGMENT_REFUSED') this.#fail(new FragmentRefused(stage.fragment, error.message));
+    if (error.code === 'FRAGMENT_REFUSED' && stage.fragment.policed === undefined)
+      this.#fail(new FragmentRefused(stage.fragment, error.message));
     return error.code === 'WORKER_DRAINING' ? { kind: 'refused' } : { kind: 'failed', error };
   }
 

@@ -1,4 +1,4 @@
-import type { StatementContext } from '#proto/task.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import type { Asker } from '#shared/fair/asker.ts';
 import { must } from '#shared/must.ts';
 import { oneHasEveryCore } from '../distributor/estimate/cluster-cores.ts';
@@ -14,6 +14,7 @@ import type { PlanMemory } from '../binding/plan-memory.ts';
 import { scanUses } from '../plan/scan-predicates.ts';
 import type { PreparedQuery } from '../binding/prepared-query.ts';
 import { icebergFields, type TableBinding } from '../binding/table-binding.ts';
+import { expectedFacts, withBarriers, type Barrier } from './barrier-stage.ts';
 import { isBig } from './choose-width.ts';
 import { planScans, type PlannedScan, type ScanContext } from './plan-scans.ts';
 import type { Distributor, StagedQuery } from './run-stages.ts';
@@ -33,6 +34,7 @@ type ShapedQuery = { readonly plan: Plan; readonly scans: readonly TableBinding[
 export type QueryStages = {
   readonly kind: 'stages';
   readonly distributed: DistributedPlan;
+  readonly barriers: readonly Barrier[];
   readonly bindings: readonly TableBinding[];
   readonly scans: readonly PlannedScan[];
   readonly facts: readonly ScanFacts[];
@@ -69,12 +71,15 @@ export async function distributeQuery(
   const shaped = passes.shape({ plan, scans: query.scans, memory });
   const planned = await planScans(shaped.scans, scanContext);
   const facts = await scanFacts(shaped.scans, planned, scanContext);
-  const distributed = passes.distribute(shaped.plan, {
+  const { plan: leaves, barriers } = withBarriers(shaped.plan, { scans: planned, width: settings.stageWidth });
+  const stages = expectedFacts(barriers);
+  const distributed = passes.distribute(leaves, {
     scans: facts,
-    stages: new Map(),
+    stages,
     cluster,
     settings,
     nextStage: 0,
+    isFirst: true,
   });
   if (distributed.kind === 'whole') return distributed;
   const { contextual } = query;
@@ -83,7 +88,7 @@ export async function distributeQuery(
     checker.check(fragments, { memory, scans: shaped.scans, context, contextual, asker, signal });
   const refused = await check(distributed.fragments);
   if (refused !== null) return refused;
-  return { kind: 'stages', distributed, bindings: shaped.scans, scans: planned, facts, check };
+  return { kind: 'stages', distributed, barriers, bindings: shaped.scans, scans: planned, facts, check };
 }
 
 /** Decides that a query runs whole before any distribution is computed; null when its plan decides. */

@@ -1,4 +1,5 @@
-import type { ScanFile, StagedSource } from '#proto/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
+import type { StagedSource } from '#shared/task/task.ts';
 import { unreachable } from '#shared/must.ts';
 import type { Compression } from '#shared/stage/file-format.ts';
 import type { TaskTable } from './plan-scans.ts';

@@ -1,4 +1,4 @@
-import type { TaskReport } from '#proto/task.ts';
+import type { TaskReport } from '#shared/task/task.ts';
 
 /** A worker's report of a task that succeeded, with the place and time of its run. */
 export type FinishedTask = TaskReport & { readonly ran: TaskRan };

@@ -1,4 +1,4 @@
-import type { InputSource } from '#proto/task.ts';
+import type { InputSource } from '#shared/task/task.ts';
 import { must, unreachable } from '#shared/must.ts';
 import { sliceBatches, type InputShare } from './task-share.ts';
 import type { TaskOutput } from './task-state.ts';

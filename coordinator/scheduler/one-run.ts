@@ -1,4 +1,4 @@
-import type { WriteSink } from '#proto/task.ts';
+import type { WriteSink } from '#shared/task/task.ts';
 import { atMost } from '#shared/at-most.ts';
 import type { QueryId } from '#shared/id.ts';
 import type { ResultBatch } from '../sink/result-sink.ts';

@@ -1,10 +1,20 @@
-import type { InputSource, ScanFile, ScanSpec } from '#proto/task.ts';
+import type { InputSource, ScanSpec } from '#shared/task/task.ts';
+import type { ScanColumn, ScanFile } from '#shared/iceberg/scan-file.ts';
 import type { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { EMPTY_REPORT, type PlanReport } from '#shared/iceberg/planning.ts';
 import type { TenantId } from '#shared/id.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
 import type { ScanRequest } from '#shared/iceberg/scan-request.ts';
 import type { PlannedFiles, ReadCall, TableReader } from '#shared/iceberg/table-reader.ts';
+import type { Predicate } from '#shared/iceberg/predicate.ts';
+import { parseType } from '#shared/iceberg/type.ts';
+import { must } from '#shared/must.ts';
+import type { PolicedBinding } from '../binding/policed-binding.ts';
+import { policyError } from '../binding/policy-error.ts';
+import { fieldType } from '../plan/iceberg-sql-type.ts';
+import type { SqlField } from '../plan/sql-type.ts';
+import type { PolicyReading } from '../binding/policed-binding.ts';
+import { policedRows } from './policed-rows.ts';
 import type { ScanBinding } from '../binding/scan-binding.ts';
 import type { StagedBinding } from '../binding/statement-binding.ts';
 import type { TableBinding } from '../binding/table-binding.ts';
@@ -18,8 +28,15 @@ export type TaskTable =
   | { readonly kind: 'files'; readonly spec: ScanSpec }
   | { readonly kind: 'rows'; readonly rows: TableRows; readonly sources?: readonly InputSource[] };
 
+/** A table below policies as it is read: the query of its policies, and the tables of that query. */
+export type PolicedScan = { readonly reading: PolicyReading; readonly scans: readonly PlannedScan[] };
+
 /** A table of a query as it is read, and a report of what was read and pruned. */
-export type PlannedScan = TaskTable & { readonly report: PlanReport };
+export type PlannedScan = TaskTable & {
+  readonly report: PlanReport;
+  /** The rows are those of a table below policies; a stage of its own makes them. */
+  readonly policed?: PolicedScan;
+};
 
 /** The parts of rows that a client has sent. */
 export const partsOf = (scans: readonly TaskTable[]): readonly RowsPart[] =>
@@ -58,12 +75,46 @@ async function planScan(binding: TableBinding, context: ScanContext): Promise<Pl
     return { kind: 'rows', rows, report: { ...EMPTY_REPORT, rows: rows.rowCount, bytes: rows.bytes } };
   }
   if (binding.kind === 'staged') return { kind: 'files', spec: binding.table.spec, report: stagedReport(binding) };
+  if (binding.kind === 'policed') return planPoliced(binding, context);
   const { credential } = binding;
   const { freshKey } = context;
-  const isKept = credential.kind === 'none' || freshKey === undefined;
+  const isKept = credential.kind === 'file' || freshKey === undefined;
   const fresh = isKept ? binding : { ...binding, credential: await freshKey(credential) };
   return scanOf(fresh, await filesOf(fresh, context));
 }
+
+/** Plans what the query of the policies reads. Its numbers prune and decide about the run; no reader of the table is told them. */
+async function planPoliced({ table, reading }: PolicedBinding, context: ScanContext): Promise<PlannedScan> {
+  const { scans: tables, source, seesPolicies } = reading;
+  const pruned = tables.map((scan, i) =>
+    i === source ? { ...scan, predicate: bothOf(scan.predicate, table.predicate) } : scan,
+  );
+  try {
+    const scans = namedScans(await planScans(pruned, context), pruned);
+    const { report } = must(scans[source], 'the table is among the scans');
+    return {
+      kind: 'rows',
+      rows: policedRows(table.tableName, readColumns(table)),
+      policed: { reading, scans },
+      report,
+    };
+  } catch (error) {
+    throw policyError(error, seesPolicies);
+  }
+}
+
+const bothOf = (one: Predicate, other: Predicate): Predicate =>
+  one.kind === 'true' ? other : other.kind === 'true' ? one : { kind: 'and', children: [one, other] };
+
+/** The columns that the plan of a statement reads of a table. */
+function readColumns({ columns, readFieldIds }: ScanBinding): readonly SqlField[] {
+  const read = new Set(readFieldIds);
+  return columns.filter(({ fieldId }) => read.has(fieldId)).map(columnField);
+}
+
+/** A column as DuckDB sees it. */
+const columnField = ({ fieldId, name, type, required }: ScanColumn): SqlField =>
+  fieldType({ id: fieldId, name, required, type: parseType(type) });
 
 const stagedReport = ({ table }: StagedBinding): PlanReport => ({
   ...EMPTY_REPORT,
@@ -86,11 +137,19 @@ export function scanOf(binding: ScanBinding, { files, report }: PlannedFiles): P
 export const namedScans = (scans: readonly PlannedScan[], bindings: readonly TableBinding[]): readonly PlannedScan[] =>
   scans.map((scan, i) => {
     const binding = bindings[i];
+    if (scan.policed !== undefined && binding?.kind === 'policed') {
+      return { ...scan, rows: policedRows(binding.table.tableName, namedColumns(binding.table)) };
+    }
     if (scan.kind === 'rows' || binding?.kind !== 'iceberg' || binding.namedFieldIds === null) return scan;
     const named = new Set(binding.namedFieldIds);
     const columns = scan.spec.columns.filter(({ fieldId }) => named.has(fieldId));
     return { ...scan, spec: { ...scan.spec, columns } };
   });
+
+function namedColumns({ columns, namedFieldIds }: ScanBinding): readonly SqlField[] {
+  const named = namedFieldIds === null ? null : new Set(namedFieldIds);
+  return columns.filter(({ fieldId }) => named?.has(fieldId) ?? true).map(columnField);
+}
 
 async function filesOf(binding: ScanBinding, context: ScanContext): Promise<PlannedFiles> {
   const request = scanRequest(binding, context);

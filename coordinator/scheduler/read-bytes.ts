@@ -1,4 +1,4 @@
-import type { ScanFile } from '#proto/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import { must } from '#shared/must.ts';
 import type { TaskFragment } from '../distributor/fragment.ts';
 import type { Plan } from '../plan/plan.ts';

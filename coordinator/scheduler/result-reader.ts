@@ -1,4 +1,4 @@
-import type { TaskReport } from '#proto/task.ts';
+import type { TaskReport } from '#shared/task/task.ts';
 import type { TaskId } from '#shared/id.ts';
 import type { FlightData } from '#shared/flight/flight-data.ts';
 import { MiscountedRows } from '../sink/miscounted-rows.ts';

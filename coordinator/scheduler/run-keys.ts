@@ -1,4 +1,5 @@
-import type { OutputSpec, ScanAccess, TaskSpec } from '#proto/task.ts';
+import type { OutputSpec, TaskSpec } from '#shared/task/task.ts';
+import type { ScanAccess } from '#shared/ticket.ts';
 import type { TaskId, TenantId } from '#shared/id.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import { credentialId, type S3Credential } from '#shared/storage/credential.ts';

@@ -15,6 +15,7 @@ import { walkPlan } from '../plan/plan-tree.ts';
 import { stageRooms } from '../distributor/estimate/cluster-cores.ts';
 import type { AppliedFilter } from './applied-filter.ts';
 import { bringRows } from './arrival-stage.ts';
+import { barrierRun, type Barrier } from './barrier-stage.ts';
 import { chooseWave, isLastKnown } from './choose-wave.ts';
 import type { TaskDispatcher } from './dispatch-tasks.ts';
 import {
@@ -54,6 +55,8 @@ export type StagedQuery = QueryRun & {
   readonly scans: readonly PlannedScan[];
   readonly scanFacts: readonly ScanFacts[];
   readonly settings: DistributionSettings;
+  /** The stages that apply policies, whose rows are leaves of the plan. */
+  readonly barriers: readonly Barrier[];
   readonly distributor: Distributor;
   /** Plans the scans of these numbers again, with the conditions that the plan has above them. */
   readonly rescan: (
@@ -139,6 +142,12 @@ class StageLoop {
   async run(): Promise<RanStages | WholePlan> {
     let { distributed } = this.#query;
     this.#arrivals = await bringRows(this.#dispatcher, this.#scans);
+    if (this.#query.barriers.length > 0) {
+      await this.#applyPolicies();
+      const next = await this.#replanChecked(distributed);
+      if (next.kind === 'whole') return next;
+      distributed = next;
+    }
     const wavesMax = WAVES_PER_FRAGMENT_MAX * distributed.fragments.length;
     for (let waves = 0; waves < wavesMax; waves += 1) {
       const wave = chooseWave(distributed, (stage) => this.#stages.has(stage));
@@ -151,13 +160,24 @@ class StageLoop {
         return await this.#runResult(must(distributed.fragments.at(-1), 'a distributed plan has fragments'), runs);
       }
       await this.#dispatcher.run(runs);
-      const next = await this.#replan(distributed);
+      const next = await this.#replanChecked(distributed);
       if (next.kind === 'whole') return next;
-      const refused = await this.#query.check(next.fragments);
-      if (refused !== null) return refused;
       distributed = next;
     }
     return { kind: 'whole', reason: `${wavesMax} waves of stages did not bring it to an end` };
+  }
+
+  /** Makes the rows of the tables below policies, before anything else reads a row of them. */
+  async #applyPolicies(): Promise<void> {
+    const runs = this.#query.barriers.map(({ fragment, policed }) => barrierRun(this.#scheduler, fragment, policed));
+    for (const run of runs) this.#stages.set(run.fragment.stage, run);
+    await this.#dispatcher.run(runs);
+  }
+
+  /** Plans the rest of the query again, and has DuckDB bind its fragments. */
+  async #replanChecked(distributed: DistributedPlan): Promise<DistributedPlan | WholePlan> {
+    const next = await this.#replan(distributed);
+    return next.kind === 'whole' ? next : ((await this.#query.check(next.fragments)) ?? next);
   }
 
   /** Distributes the rest of the plan by what the stages that have run gave, and narrows its scans. */

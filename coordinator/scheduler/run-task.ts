@@ -1,6 +1,6 @@
 import type { ClientReadableStream, ServiceError } from '@grpc/grpc-js';
-import { decodeReport } from '#proto/report-codec.ts';
-import type { StreamEnd, TaskReport } from '#proto/task.ts';
+import { decodeReport } from '#shared/task/report-codec.ts';
+import type { StreamEnd, TaskReport } from '#shared/task/task.ts';
 import { atMost } from '#shared/at-most.ts';
 import { SkeinError } from '#shared/error.ts';
 import { fromServiceError, internalMetadata, readError } from '#shared/grpc/internal-auth.ts';

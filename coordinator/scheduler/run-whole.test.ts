@@ -1,6 +1,6 @@
 import { Utf8 } from 'apache-arrow';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { TaskSpec } from '#proto/task.ts';
+import type { TaskSpec } from '#shared/task/task.ts';
 import { plainSecurity } from '#shared/grpc/channel-security.ts';
 import { DEFAULT_MLFQ } from '#shared/mlfq-spec.ts';
 import { fixedKeyring } from '#shared/keyring.ts';

@@ -18,6 +18,7 @@ export function scanFacts(
     bindings.map(async (binding, i) => {
       const scan = must(scans[i], 'a plan of every scan');
       const { rows, bytes } = scan.report;
+      if (binding.kind === 'policed') return { rows: 0, bytes: 0, files: 0, columns: [], isInline: true };
       if (binding.kind === 'rows') return { rows, bytes, files: 0, columns: [], isInline: true };
       const files = plannedFiles(scan).length;
       if (binding.kind === 'staged') return { rows, bytes, files, columns: [] };

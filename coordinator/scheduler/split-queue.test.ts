@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ScanFile } from '#proto/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import { batchFiles, divideFile, splitFile, SplitQueue, type Split } from './split-queue.ts';
 
 const MIB = 2 ** 20;

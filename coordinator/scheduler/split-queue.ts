@@ -1,5 +1,5 @@
-import { scannedBytes } from '#proto/scanned-bytes.ts';
-import type { ScanFile } from '#proto/task.ts';
+import { scannedBytes } from '#shared/task/scanned-bytes.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import { DISTRIBUTION_LIMITS } from '../distributor/limits.ts';
 import { cutEvery } from './cut-file.ts';
 

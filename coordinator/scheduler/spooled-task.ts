@@ -1,6 +1,6 @@
 import type { WorkerClient } from '#proto/generated/skein/worker/v1/Worker.ts';
-import { decodeReport } from '#proto/report-codec.ts';
-import type { TaskReport } from '#proto/task.ts';
+import { decodeReport } from '#shared/task/report-codec.ts';
+import type { TaskReport } from '#shared/task/task.ts';
 import type { CallStream } from '#shared/grpc/call-stream.ts';
 import { taskId, type QueryId, type TaskId } from '#shared/id.ts';
 import { readTaskTime, type TaskTime } from '../cluster/worker-info.ts';

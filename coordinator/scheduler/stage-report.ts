@@ -1,4 +1,6 @@
 import type { TaskFragment } from '../distributor/fragment.ts';
+import { policyError } from '../binding/policy-error.ts';
+import type { TaskEvent } from './task-state.ts';
 import type { AppliedFilter } from './applied-filter.ts';
 import type { FinishedTask } from './finished-task.ts';
 import type { PlannedScan } from './plan-scans.ts';
@@ -35,6 +37,33 @@ export const stageReports = (runs: Iterable<StageRun>): readonly StageReport[] =
   [...runs].filter(({ fragment }) => fragment.tasks.kind !== 'parts').map((run) => stageReport(run));
 
 export function stageReport<F extends TaskFragment>(run: StageRun<F>): StageReport<F> {
+  const report = wholeReport(run);
+  return run.fragment.policed?.seesPolicies === false ? withoutSources(report) : report;
+}
+
+/** A stage that applies policies, to those who may not manage them: what it gave, and nothing of what it read but the bytes. */
+function withoutSources<F extends TaskFragment>(report: StageReport<F>): StageReport<F> {
+  const { fragment, tasks, attempts } = report;
+  return {
+    ...report,
+    fragment: { ...fragment, scans: [] },
+    scans: [],
+    tasks: tasks.map(withoutScans),
+    attempts: attempts.map(({ end, ...attempt }) => ({
+      ...attempt,
+      end: end === null ? null : { ...end, event: withoutReads(end.event) },
+    })),
+  };
+}
+
+const withoutScans = (task: FinishedTask): FinishedTask => ({ ...task, scans: [], profile: null });
+
+function withoutReads(event: TaskEvent): TaskEvent {
+  if (event.kind === 'finished') return { ...event, report: withoutScans(event.report) };
+  return event.kind === 'failed' ? { ...event, error: policyError(event.error, false) } : event;
+}
+
+function wholeReport<F extends TaskFragment>(run: StageRun<F>): StageReport<F> {
   const { fragment, state, planned, dynamicFilters, attempts, retries, skewed, startedAtMs, startedMs, endedMs } = run;
   return {
     fragment,

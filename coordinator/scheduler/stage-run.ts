@@ -1,4 +1,5 @@
-import type { InputSource, OutputSpec, ScanFile, WriteSink } from '#proto/task.ts';
+import type { InputSource, OutputSpec, WriteSink } from '#shared/task/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import { must, unreachable } from '#shared/must.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
 import type { Fragment, StageFacts, TaskFragment } from '../distributor/fragment.ts';
@@ -231,6 +232,8 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
       // The statement's own text may name any column.
       if (table.kind === 'rows' || this.fragment.plan === null) return table;
       const { spec } = table;
+      // Nor are they those of a plan in the text of policies.
+      if (this.fragment.policed !== undefined) return { kind: 'files', spec: { ...spec, files: scans[i] ?? [] } };
       const read = new Set(spec.readFieldIds ?? spec.columns.map(({ fieldId }) => fieldId));
       // The fragment's SQL names only these columns: any other would be bound and looked up in all row groups for nothing.
       const columns = spec.columns.filter(({ fieldId }) => read.has(fieldId));

@@ -1,7 +1,7 @@
 import type { RunTaskReply } from '#proto/generated/skein/worker/v1/RunTaskReply.ts';
 import type { WorkerClient } from '#proto/generated/skein/worker/v1/Worker.ts';
-import { encodeTaskSpec } from '#proto/task-codec.ts';
-import type { TaskSpec } from '#proto/task.ts';
+import { encodeTaskSpec } from '#shared/task/task-codec.ts';
+import type { TaskSpec } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { CallStream } from '#shared/grpc/call-stream.ts';
 import { decodeError } from '#shared/grpc/internal-auth.ts';

@@ -1,4 +1,4 @@
-import type { TaskReport } from '#proto/task.ts';
+import type { TaskReport } from '#shared/task/task.ts';
 import type { FinishedTask } from './finished-task.ts';
 import type { TaskEvent } from './task-state.ts';
 

@@ -1,5 +1,6 @@
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { unreachable } from '#shared/must.ts';
+import { policyError } from '../binding/policy-error.ts';
 import type { TaskFragment } from '../distributor/fragment.ts';
 import type { TaskEvent, TaskFailure } from './task-state.ts';
 
@@ -56,3 +57,7 @@ export function failureError(reason: TaskFailure): SkeinError {
       return unreachable(reason);
   }
 }
+
+/** The error of a stage as its statement's reader may see it. */
+export const stageError = ({ policed }: TaskFragment, error: SkeinError): SkeinError =>
+  policed === undefined ? error : policyError(error, policed.seesPolicies);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { TASK_MEMORY_BYTES_MIN } from '#proto/task.ts';
+import { TASK_MEMORY_BYTES_MIN } from '#shared/task/task.ts';
 import { MemoryLedger } from '../workload/memory-ledger.ts';
 import { NARROW_MEMORY_BYTES } from './choose-width.ts';
 import { taskMemory } from './task-memory.ts';

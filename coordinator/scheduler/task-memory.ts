@@ -1,4 +1,4 @@
-import { TASK_MEMORY_BYTES_MIN } from '#proto/task.ts';
+import { TASK_MEMORY_BYTES_MIN } from '#shared/task/task.ts';
 import type { StageRoom } from '../distributor/estimate/cluster-cores.ts';
 import type { WorkerInfo } from '../cluster/worker-info.ts';
 import { NARROW_MEMORY_BYTES } from './choose-width.ts';

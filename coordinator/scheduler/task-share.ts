@@ -1,4 +1,5 @@
-import type { PartitionReport, ScanFile } from '#proto/task.ts';
+import type { PartitionReport } from '#shared/task/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import { must } from '#shared/must.ts';
 
 /**

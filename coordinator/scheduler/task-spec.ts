@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { SqlText } from '#proto/sql-text.ts';
-import type { InputSource, InputSpec, OutputSpec, ScanSpec, StatementContext, TaskSpec } from '#proto/task.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
+import type { InputSource, InputSpec, OutputSpec, ScanSpec, TaskSpec } from '#shared/task/task.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { taskId, type PrincipalId, type QueryId, type TaskId, type TenantId } from '#shared/id.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import { must } from '#shared/must.ts';

@@ -1,4 +1,4 @@
-import type { TaskSpec } from '#proto/task.ts';
+import type { TaskSpec } from '#shared/task/task.ts';
 import type { TaskId } from '#shared/id.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
 import type { StageRoom } from '../distributor/estimate/cluster-cores.ts';
@@ -12,6 +12,9 @@ import type { TaskOutput } from './task-state.ts';
 
 /** A worker, and its room for tasks of a stage. */
 export type Place = { readonly worker: LiveWorker; readonly room: StageRoom };
+
+/** Operators of policies are shown to those alone who may manage them. */
+const hidesFigures = ({ policed }: StageRun['fragment']): boolean => policed?.seesPolicies === false;
 
 export const threadsOf = ({ isSmall }: StageRun, { taskCores }: StageRoom): number => (isSmall ? 1 : taskCores);
 
@@ -49,7 +52,7 @@ export class TaskSpecs {
       sql: fragment.sql,
       tables: stage.tables(task).map((table) => this.#placed(stage, table)),
       inputs,
-      keepJoinOrder: fragment.plan !== null,
+      keepJoinOrder: fragment.plan !== null && fragment.policed === undefined,
       collected: fragment.collected,
       output: stage.output,
       threads,
@@ -61,7 +64,7 @@ export class TaskSpecs {
         bytes: share.bytes + read,
       }),
       scheduledMs,
-      profile: profile === 'operators' && task >= PROFILED_TASKS ? 'none' : profile,
+      profile: (profile === 'operators' && task >= PROFILED_TASKS) || hidesFigures(fragment) ? 'none' : profile,
     };
     return taskSpec(this.#owner, parts, this.#scheduler.keyring);
   }

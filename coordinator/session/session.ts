@@ -10,6 +10,8 @@ export type SessionState = {
   readonly catalog: string | null;
   /** Levels of the current schema; null = the default. */
   readonly schema: readonly string[] | null;
+  /** The one role that functions see; null = all that are granted. It changes no right. */
+  readonly role: string | null;
   readonly settings: SettingValues;
   /** Prepared statements by their folded names. */
   readonly prepared: ReadonlyMap<string, PreparedStatement>;
@@ -18,13 +20,14 @@ export type SessionState = {
 export const EMPTY_SESSION: SessionState = {
   catalog: null,
   schema: null,
+  role: null,
   settings: new Map(),
   prepared: new Map(),
 };
 
 /** Whether the session is like a new one. */
-export const holdsNothing = ({ catalog, schema, settings, prepared }: SessionState): boolean =>
-  catalog === null && schema === null && settings.size === 0 && prepared.size === 0;
+export const holdsNothing = ({ catalog, schema, role, settings, prepared }: SessionState): boolean =>
+  catalog === null && schema === null && role === null && settings.size === 0 && prepared.size === 0;
 
 /** About how much memory its prepared statements take. */
 export const preparedBytes = ({ prepared }: SessionState): number =>

@@ -1,4 +1,4 @@
-import { PARTITIONS_MAX } from '#proto/task.ts';
+import { PARTITIONS_MAX } from '#shared/task/task.ts';
 import { type Config } from '#shared/config/config-schema.ts';
 import { parseBytes, parseDuration } from '#shared/config/parse-setting.ts';
 import { SkeinError } from '#shared/error.ts';

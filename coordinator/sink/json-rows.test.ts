@@ -1,6 +1,6 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { SqlText } from '#proto/sql-text.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
 import { unsoundOptimizers } from '#shared/sql/unsound-optimizers.ts';
 import { TYPES } from '#test/support/duckdb-types.ts';
 import { fromDuckDbType } from '../planner/duckdb-type-of.ts';

@@ -35,14 +35,14 @@ export interface BatchReader {
 export type ResultSummary = { readonly rowCount: number; readonly elapsedMs: number };
 
 /**
- * Receives a statement's result: the part of a door that the engine calls. The calls, nothing after an error:
+ * The part of a door that a statement's result goes to. The calls, nothing after an error:
  * ```
  * planned ─▶ (start ─▶ batch ...)   for rows; from `start` again as long as the sink is not `committed`
  *        └─▶ changed                for a statement that changes rows
  *                └─▶ finish
  * ```
  */
-export interface ResultSink {
+export interface DoorSink {
   /** The form in which it takes batches. */
   readonly encoding: Encoding;
   /**
@@ -56,10 +56,6 @@ export interface ResultSink {
    * Resolves when more rows may come, so a slow client slows the worker. @throws RESULT_TOO_LARGE, QUERY_CANCELLED when the client is gone.
    */
   batch(batch: ResultBatch): Promise<void> | undefined;
-  /** From now on rows wait for `release`: the client sees none of them before, and the result may begin again. */
-  hold(): void;
-  /** Ends the wait of the rows; resolves when the client has taken what does not fit into the holdback. @throws QUERY_CANCELLED */
-  release(): Promise<void>;
   /** The statement has changed this many rows. */
   changed(count: number): void;
   finish(summary: ResultSummary): void;
@@ -70,4 +66,12 @@ export interface ResultSink {
   readonly progress: number;
   /** The client has seen a part: an error can no longer be answered, nor the statement run again. */
   readonly committed: boolean;
+}
+
+/** The sink that the engine calls: a door whose rows can be made to wait until the statement has committed (`held-sink.ts`). */
+export interface ResultSink extends DoorSink {
+  /** From now on rows wait for `release`: the client sees none of them before, and the result may begin again. */
+  hold(): void;
+  /** Ends the wait of the rows; resolves when the door has taken them. @throws QUERY_CANCELLED */
+  release(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import type { SqlText } from '#proto/sql-text.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
 import { unreachable } from '#shared/must.ts';
 import { arrowRows } from './arrow-rows.ts';
 import { arrowSchema } from './arrow-schema.ts';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ByteBudget } from '#shared/byte-budget.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { ResultBatch, ResultSink } from './result-sink.ts';
+import type { ResultBatch, DoorSink } from './result-sink.ts';
 import { SpooledSink } from './spooled-sink.ts';
 
 const WAIT_MS = 30;
@@ -21,7 +21,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 /** A door whose client takes a batch when the test says so. */
-class Door implements ResultSink {
+class Door implements DoorSink {
   readonly encoding = 'arrow';
   readonly committed = false;
   readonly got: string[] = [];
@@ -39,10 +39,6 @@ class Door implements ResultSink {
       this.progress += body.length;
       return undefined;
     }
-    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
-  }
-  hold(): void {}
-  release(): Promise<void> {
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
   changed(): void {}
@@ -151,12 +147,4 @@ test('a statement that starts again forgets the rows that wait', async () => {
   door.open();
   await sink.batch(batch('c'));
   await vi.waitFor(() => expect(door.got).toEqual(['hc:c']));
-});
-
-test('rows of RETURNING do not keep their statement either', async () => {
-  const door = new Door();
-  using sink = sinkOf(door);
-  await sink.release();
-  door.take();
-  await sink.drained();
 });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ByteBudget } from '#shared/byte-budget.ts';
 import { SkeinError } from '#shared/error.ts';
 import { BatchSpool } from './batch-spool.ts';
-import type { Encoding, ResultBatch, ResultShape, ResultSink, ResultSummary } from './result-sink.ts';
+import type { Encoding, ResultBatch, ResultShape, DoorSink, ResultSummary } from './result-sink.ts';
 
 export type SpoolOptions = {
   /** Time without a byte taken after which a client counts as one that has stopped. */
@@ -28,8 +28,8 @@ const LOOK_MS = 500;
  *    └─▶ file ─▶ door, as the client takes it        more than the budget: QUERY_CANCELLED
  * ```
  */
-export class SpooledSink implements ResultSink, Disposable {
-  readonly #door: ResultSink;
+export class SpooledSink implements DoorSink, Disposable {
+  readonly #door: DoorSink;
   readonly #options: SpoolOptions;
   readonly #spool: BatchSpool;
   /** The work that brings rows of the file to the door; null = rows go to it directly. */
@@ -38,7 +38,7 @@ export class SpooledSink implements ResultSink, Disposable {
   #failure: SkeinError | null = null;
   #round = 0;
 
-  constructor(door: ResultSink, options: SpoolOptions) {
+  constructor(door: DoorSink, options: SpoolOptions) {
     this.#door = door;
     this.#options = options;
     this.#spool = new BatchSpool(options.folder);
@@ -73,14 +73,6 @@ export class SpooledSink implements ResultSink, Disposable {
     if (this.#draining !== null) return this.#append(batch);
     const taken = this.#door.batch(batch);
     return taken === undefined ? undefined : this.#orDrain(taken);
-  }
-
-  hold(): void {
-    this.#door.hold();
-  }
-
-  release(): Promise<void> {
-    return this.#orDrain(this.#door.release());
   }
 
   changed(count: number): void {

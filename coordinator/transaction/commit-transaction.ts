@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { ManifestReader } from '#shared/iceberg/rewrite-manifests.ts';
+import type { ManifestReader } from '#shared/iceberg/write/rewrite-manifests.ts';
 import { dataFolder, metadataFolder } from '#shared/iceberg/table-folders.ts';
 import { appendFiles } from '#shared/iceberg/write/append-files.ts';
 import { commitChanges, isUnknown, SnapshotAttempts, type TableAttempts } from '#shared/iceberg/write/commit-writes.ts';
@@ -40,6 +40,7 @@ export async function commitTransaction(transaction: Transaction, services: Comm
   const { changed } = transaction.tables;
   const [first] = changed;
   if (first === undefined) return;
+  await requireSamePolicies(changed, services);
   const writeId = randomUUID();
   const { metadata } = first.before;
   const places = { data: `${dataFolder(metadata)}/${writeId}`, metadata: metadataFolder(metadata) };
@@ -60,6 +61,24 @@ export async function commitTransaction(transaction: Transaction, services: Comm
     throw asConflict(error);
   }
   for (const one of opens) one.committed();
+}
+
+/** Statements before a policy was bound have read, and counted, rows that it hides. @throws COMMIT_CONFLICT */
+async function requireSamePolicies(
+  changed: readonly ChangedTable[],
+  { tables, signal }: CommitServices,
+): Promise<void> {
+  const stood = changed.filter(({ isCreated }) => !isCreated);
+  const names = stood.map(({ before }) => before.name);
+  const loaded = names.length === 0 ? [] : await tables.loadTables(names, signal);
+  const other = stood.find(({ before }, i) => {
+    const now = loaded[i];
+    return now?.kind === 'found' && now.policyVersion !== before.policyVersion;
+  });
+  if (other === undefined) return;
+  const { catalog, namespace, table } = other.before.name;
+  const message = `the policies of ${[catalog, ...namespace, table].join('.')} have changed since the transaction changed it`;
+  throw new SkeinError('COMMIT_CONFLICT', message);
 }
 
 function attemptsOf(table: ChangedTable, { manifests }: CommitServices): TableAttempts {

@@ -77,7 +77,8 @@ export class TransactionTables {
     return names.map((name, i) => {
       const table = must(loaded[i], 'one answer for each name');
       if (table.kind === 'missing') return this.#changed.get(tableKey(name))?.now ?? this.#createdLike(name) ?? table;
-      return this.#changed.get(tableKey(table.name))?.now ?? table;
+      const changed = this.#changed.get(tableKey(table.name))?.now;
+      return changed === undefined ? table : withPolicies(changed, table);
     });
   }
 
@@ -94,11 +95,13 @@ export class TransactionTables {
     const requirements = withRequirements(known?.requirements ?? [], change.requirements);
     const updates = [...(known?.updates ?? []), ...change.updates];
     const transaction = { 'table-changes': [{ identifier: change.identifier, requirements, updates }] };
-    const now = await this.#client.previewTable(principal, Buffer.from(printJson(transaction)), {
+    const preview = await this.#client.previewTable(principal, Buffer.from(printJson(transaction)), {
       name,
       baseVersion: isCreated ? null : must(before, 'a table that is changed is there').version,
       version: `t${randomUUID()}`,
     });
+    // The catalog answers no policies with a preview: they are the table's, and as they are when a statement loads it.
+    const now = before === null ? preview : withPolicies(preview, before);
     const first = before ?? now;
     this.#take(principal.tenant, weightOf(now.metadata) + (known === undefined ? weightOf(first.metadata) : 0));
     if (known !== undefined) this.#take(principal.tenant, -weightOf(known.now.metadata));
@@ -164,6 +167,10 @@ export class TransactionTables {
     this.#taken.set(tenant, (this.#taken.get(tenant) ?? 0) + bytes);
   }
 }
+
+/** Policies hold for every statement that begins after them, in transactions, too. */
+const withPolicies = (table: FoundTable, loaded: LoadedTable): FoundTable =>
+  loaded.kind === 'found' ? { ...table, policies: loaded.policies, policyVersion: loaded.policyVersion } : table;
 
 /** About how much memory the parts of a document take, and what is known of a file. */
 const [SNAPSHOT_BYTES, FIELD_BYTES, ENTRY_BYTES, FILE_BYTES] = [2_000, 400, 200, 2_000];

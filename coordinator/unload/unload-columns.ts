@@ -1,5 +1,5 @@
 import { unreachable } from '#shared/must.ts';
-import type { SqlText } from '#proto/sql-text.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { CsvUnload, JsonUnload, UnloadFormat } from '#shared/stage/file-format.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { isUnknown } from '#shared/iceberg/write/commit-writes.ts';
-import type { UnloadedRows } from '#proto/task.ts';
+import type { UnloadedRows } from '#shared/task/task.ts';
 import type { Stage } from '../catalog-client/stage-catalog.ts';
 import type { CommandContext } from '../operation/command-context.ts';
 import type { SqlField } from '../plan/sql-type.ts';
@@ -111,5 +111,5 @@ const OF_PLACE: ReadonlySet<ErrorCode> = new Set([
 function atStage(thrown: unknown, position: number): unknown {
   const error = SkeinError.of(thrown);
   if (!OF_PLACE.has(error.code) || error.position !== undefined) return thrown;
-  return new SkeinError(error.code, error.message, { position, cause: error });
+  return error.at(position);
 }

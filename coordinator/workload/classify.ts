@@ -13,6 +13,8 @@ export type Classification = {
   readonly estimatedRows: number;
   /** The session has set the class: it stays. */
   readonly isSet: boolean;
+  /** Policies stand between a table and the reader: he is told the class, and no number of rows. */
+  readonly hidesRows?: boolean;
 };
 
 /** The numbers of joins, scans and estimated rows from which a query is of the named class (service specification, Limits). */
@@ -78,18 +80,28 @@ const count = (amount: number, noun: string): string => `${amount} ${noun}${amou
 const aboutRows = (rows: number): string => `about ${printCount(rows)} rows`;
 
 /** The line of EXPLAIN that says the class, its reasons and, where that is none of them, the estimate. */
-export function printClass({ workClass, reasons, estimatedRows }: Classification): string {
+export function printClass(classification: Classification): string {
+  const { workClass, estimatedRows, hidesRows = false } = classification;
+  const reasons = shownReasons(classification);
   const estimate = aboutRows(estimatedRows);
-  const all = reasons.includes(estimate) ? reasons : [...reasons, estimate];
+  const all = hidesRows || reasons.includes(estimate) ? reasons : [...reasons, estimate];
   return `Workload class: ${workClass} (${all.join(', ')})`;
 }
 
 /** The same as members of a JSON document. */
-export const classJson = ({ workClass, reasons, estimatedRows }: Classification): JsonObject => ({
-  workload_class: workClass,
-  class_reasons: reasons,
-  estimated_rows: estimatedRows,
+export const classJson = (classification: Classification): JsonObject => ({
+  workload_class: classification.workClass,
+  class_reasons: shownReasons(classification),
+  estimated_rows: shownRows(classification),
 });
+
+/** The reasons that a reader is told. */
+export const shownReasons = ({ reasons, hidesRows = false }: Classification): readonly string[] =>
+  hidesRows ? [...reasons.filter((reason) => !reason.includes(' rows')), 'policies apply'] : reasons;
+
+/** The estimate that a reader is told; null = none. */
+export const shownRows = ({ estimatedRows, hidesRows = false }: Classification): number | null =>
+  hidesRows ? null : estimatedRows;
 
 /**
  * Scheduled time in which a query of a class was expected to end, in ms: where the first two levels of the specification's queue end. A

@@ -5,6 +5,7 @@ import type { Field } from '#shared/iceberg/type.ts';
 import { blobMetadata, encodePuffin, type PuffinBlob } from '#shared/iceberg/write/puffin-file.ts';
 import { must } from '#shared/must.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
+import { isPoliced } from '../operation/policed-table.ts';
 import type { Analyze, Analyzed, WriteTarget } from '../operation/writes.ts';
 import type { Queries, TextRows } from '../operation/queries.ts';
 import { findColumn } from '../operation/find-column.ts';
@@ -45,7 +46,7 @@ export async function analyzeTable({ table, columns }: Analyze, services: Analyz
   const cost = { bytesScanned: 0, fragments: 0 };
   const ask = async (sql: string, rows: TextRows): Promise<void> => {
     const span = { text: sql, offset: 0 };
-    const { bytesScanned, fragments } = await services.queries.texts(span, wholeText(span), rows);
+    const { bytesScanned, fragments } = await services.queries.texts(span, wholeText(span), rows, 'raw');
     cost.bytesScanned += bytesScanned;
     cost.fragments += fragments;
   };
@@ -81,7 +82,10 @@ export async function analyzeTable({ table, columns }: Analyze, services: Analyz
     return { updates: [{ action: 'set-statistics', 'snapshot-id': snapshotId, statistics }] };
   });
   return {
-    columns: fields.map(({ name }, i) => ({ name, distinct: must(sketches[i], 'a sketch for each column').distinct })),
+    columns: fields.map(({ name }, i) => {
+      const { distinct } = must(sketches[i], 'a sketch for each column');
+      return { name, distinct: isPoliced(target) ? null : distinct };
+    }),
     ...cost,
   };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ScanDelete, ScanFile } from '#proto/task.ts';
-import { fileKey } from '#shared/iceberg/rewrite-manifests.ts';
+import type { ScanDelete, ScanFile } from '#shared/iceberg/scan-file.ts';
+import { fileKey } from '#shared/iceberg/write/rewrite-manifests.ts';
 import { chooseFiles, droppedDeletes } from './choose-files.ts';
 
 const file = (path: string, sizeBytes: number, more: Partial<ScanFile> = {}): ScanFile => ({

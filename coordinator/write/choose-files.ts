@@ -1,5 +1,5 @@
-import type { ScanDelete, ScanFile } from '#proto/task.ts';
-import { fileKey } from '#shared/iceberg/rewrite-manifests.ts';
+import type { ScanDelete, ScanFile } from '#shared/iceberg/scan-file.ts';
+import { fileKey } from '#shared/iceberg/write/rewrite-manifests.ts';
 import { printJson } from '#shared/json.ts';
 
 /** Files whose rows are written anew by one task. */

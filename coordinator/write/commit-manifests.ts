@@ -1,5 +1,5 @@
 import type { TenantId } from '#shared/id.ts';
-import type { ManifestReader } from '#shared/iceberg/rewrite-manifests.ts';
+import type { ManifestReader } from '#shared/iceberg/write/rewrite-manifests.ts';
 import type { TableReader } from '#shared/iceberg/table-reader.ts';
 import type { CommittedTable } from '../operation/command-context.ts';
 

@@ -31,7 +31,7 @@ type Commit = {
  */
 export async function commitTable(
   { context, config, statement, journal, commits, report, repeats }: WriteParts,
-  { allowedRoots: _roots, credential: begun, ...target }: WriteTarget,
+  { allowedRoots: _roots, credential: begun, policies: _policies, ...target }: WriteTarget,
   { writeId, change, loads, viewChange, ...commit }: Commit,
 ): Promise<void> {
   const { caller, catalog, signal, files } = context;

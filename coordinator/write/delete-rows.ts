@@ -2,6 +2,7 @@ import type { Description } from '../operation/description.ts';
 import type { Returning } from '../operation/queries.ts';
 import type { WriteOutcome } from '../operation/writes.ts';
 import type { Delete } from '../operation/row-write.ts';
+import { isPoliced, requireUnmasked } from '../operation/policed-table.ts';
 import type { AsProven } from '../statement/proven.ts';
 import { MatchedRows, matchQuery } from './matched-rows.ts';
 import { liveRows, planChanges } from './plan-changes.ts';
@@ -39,8 +40,10 @@ export async function describeDelete(
 
 async function deleteOnce(input: Delete<AsProven>, services: RowServices): Promise<WriteOutcome> {
   const { target, all } = await readTarget(input.table, services);
+  if (input.returning !== null) requireUnmasked(target, 'RETURNING', input.table.position);
   const returning = await planReturning(input, target, { queries: services.queries, of: 'deleted' });
-  const rows = input.where === null && input.from === null ? sumOf(all.map(liveRows)) : null;
+  const isAll = input.where === null && input.from === null && !isPoliced(target);
+  const rows = isAll ? sumOf(all.map(liveRows)) : null;
   if (rows !== null) {
     const outcome = { count: rows, bytesScanned: 0, fragments: 0 };
     const changes = all.map((file) => ({ kind: 'remove', file }) as const);
@@ -48,7 +51,7 @@ async function deleteOnce(input: Delete<AsProven>, services: RowServices): Promi
     return change({ target, all, changes, returning, deleted: null }, outcome, services);
   }
   const matched = new MatchedRows();
-  const found = await services.queries.texts(input.rest, matchQuery(target, input), matched);
+  const found = await services.queries.texts(input.rest, matchQuery(target, input), matched, 'addressed');
   await requireSame(input.table, target, services);
   const outcome = { ...found, count: matched.size };
   if (matched.size === 0) {

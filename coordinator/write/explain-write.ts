@@ -2,6 +2,8 @@ import { printTransform } from '#shared/iceberg/transform.ts';
 import { parseJson, printJson, type JsonObject } from '#shared/json.ts';
 import { unreachable } from '#shared/must.ts';
 import type { ExplainOptions } from '../operation/explain-options.ts';
+import { isPoliced, requireUnmasked } from '../operation/policed-table.ts';
+import type { StatementReading } from '../operation/queries.ts';
 import type { WriteTarget } from '../operation/writes.ts';
 import type { RowWrite } from '../operation/row-write.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
@@ -18,7 +20,11 @@ import { readName } from './target-name.ts';
 /** The query that a statement becomes; null for a DELETE of all rows, which reads none. */
 type WriteQuery = {
   readonly target: WriteTarget;
-  readonly query: { readonly span: TextSpan; readonly text: DerivedText } | null;
+  readonly query: {
+    readonly span: TextSpan;
+    readonly text: DerivedText;
+    readonly reading?: StatementReading;
+  } | null;
   readonly commit: { readonly operation: string; readonly mode: string };
 };
 
@@ -29,7 +35,7 @@ export async function explainWrite(
   services: RowServices,
 ): Promise<readonly string[]> {
   const { target, query, commit } = await writeQuery(await proveWrite(write, services.queries), services);
-  const plan = query === null ? null : await services.queries.explain(query.span, options, query.text);
+  const plan = query === null ? null : await services.queries.explain(query.span, options, query.text, query.reading);
   if (options.format === 'json') {
     const document = plan === null ? {} : (parseJson(plan.join('\n')) as JsonObject);
     return [printJson({ ...document, sink: targetJson(target), commit }, 2)];
@@ -44,6 +50,7 @@ export async function explainWrite(
 }
 
 async function writeQuery({ kind, input }: RowWrite<AsProven>, services: RowServices): Promise<WriteQuery> {
+  const reading = 'addressed';
   switch (kind) {
     case 'insert': {
       const target = await services.target(input.table);
@@ -59,21 +66,23 @@ async function writeQuery({ kind, input }: RowWrite<AsProven>, services: RowServ
     }
     case 'delete': {
       const target = await addressedTarget(input.table, services.target);
-      const isAll = input.from === null && input.where === null;
-      const query = isAll ? null : { span: input.rest, text: matchQuery(target, input) };
+      const isAll = input.from === null && input.where === null && !isPoliced(target);
+      const query = isAll ? null : ({ span: input.rest, text: matchQuery(target, input), reading } as const);
       const mode = isAll ? 'metadata delete' : printMode(modeOf(target, 'delete'));
       return { target, query, commit: { operation: 'delete or overwrite', mode } };
     }
     case 'update': {
       const target = await addressedTarget(input.table, services.target);
-      const query = { span: input.rest, text: updateQuery(input, target) };
+      requireUnmasked(target, 'UPDATE', input.table.position);
+      const query = { span: input.rest, text: updateQuery(input, target), reading } as const;
       return { target, query, commit: { operation: 'overwrite', mode: printMode(modeOf(target, 'update')) } };
     }
     case 'merge': {
       const target = await addressedTarget(input.table, services.target);
+      requireUnmasked(target, 'MERGE', input.table.position);
       const { text } = await mergeQuery(input, target, services);
       const commit = { operation: 'append, delete or overwrite', mode: printMode(modeOf(target, 'merge')) };
-      return { target, query: { span: input.rest, text }, commit };
+      return { target, query: { span: input.rest, text, reading }, commit };
     }
     default:
       return unreachable(kind);

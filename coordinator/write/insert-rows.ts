@@ -1,5 +1,6 @@
 import { appendFiles } from '#shared/iceberg/write/append-files.ts';
 import type { Description } from '../operation/description.ts';
+import { requireUnmasked } from '../operation/policed-table.ts';
 import type { WriteOutcome } from '../operation/writes.ts';
 import type { Insert } from '../operation/row-write.ts';
 import type { AsProven } from '../statement/proven.ts';
@@ -21,6 +22,7 @@ export async function insertRows(insert: Insert<AsProven>, services: RowServices
   const target = await services.target(name);
   const { fields } = target.schema;
   const text = insertedRows(insert, fields);
+  if (insert.returning !== null) requireUnmasked(target, 'RETURNING', name.position);
   const returning = await planReturning(insert, target, { queries, of: 'written' });
   const rows = await queries.planWrite(query, text);
   const assignments = assignColumns({ fields, target: into, columns: rows.columns, position: query.offset });

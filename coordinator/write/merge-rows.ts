@@ -6,6 +6,7 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { Description } from '../operation/description.ts';
 import type * as command from '../operation/row-write.ts';
+import { requireUnmasked } from '../operation/policed-table.ts';
 import type { WriteOutcome, WriteTarget } from '../operation/writes.ts';
 import { printSqlType } from '../plan/sql-type.ts';
 import { icebergSqlType } from '../plan/iceberg-sql-type.ts';
@@ -58,6 +59,7 @@ export async function mergeQuery(input: Merge, target: WriteTarget, services: Ro
 
 async function mergeOnce(input: Merge, services: RowServices): Promise<WriteOutcome> {
   const table = await readTarget(input.table, services);
+  requireUnmasked(table.target, 'MERGE', input.table.position);
   const returning = await planReturning(input, table.target, { queries: services.queries, of: 'written' });
   const { text, assignments } = await mergeQuery(input, table.target, services);
   const { rest, table: name } = input;

@@ -1,6 +1,8 @@
 import { replaceFiles } from '#shared/iceberg/write/replace-files.ts';
+import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import type { WriteTarget } from '../operation/writes.ts';
+import { isPoliced } from '../operation/policed-table.ts';
 import type { Optimize, Optimized } from '../operation/optimize-request.ts';
 import { wholeText, type DerivedText } from '../statement/derived-text.ts';
 import type { Proven } from '../statement/proven.ts';
@@ -24,6 +26,11 @@ export async function optimizeFiles(
   { queries, begin, target, fileBytes }: OptimizeServices,
 ): Promise<Optimized> {
   const { base, spec } = target;
+  if (where !== null && isPoliced(target)) {
+    const message =
+      'policies apply to the table: which files a condition chooses would tell of rows that you may not see';
+    throw new SkeinError('NOT_SUPPORTED', message, { position: where.offset });
+  }
   const { schema, sql, files: list } = rewriteQuery(target);
   const all = await queries.files(...ownQuery(list));
   const wanted = where === null ? all : await queries.files(where, withCondition(list, where));
@@ -43,6 +50,7 @@ export async function optimizeFiles(
     await write.end(replaceFiles({ ...change, sequenceNumber, readAt: sequenceNumber }), { files: added });
     cost = costOf(written);
   }
+  if (isPoliced(target)) return { rewrittenFiles: null, removedDeleteFiles: null, addedFiles: null, cost };
   return { rewrittenFiles: removed.size, removedDeleteFiles: removedDeletes.size, addedFiles, cost };
 }
 

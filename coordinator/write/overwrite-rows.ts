@@ -1,9 +1,10 @@
-import type { ScanFile } from '#proto/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import { SkeinError } from '#shared/error.ts';
 import { partitionJson } from '#shared/iceberg/address-facts.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
 import { partitionTypes } from '#shared/iceberg/write/write-manifest.ts';
 import { printJson } from '#shared/json.ts';
+import { requireUnpoliced } from '../operation/policed-table.ts';
 import type { WriteOutcome, WriteTarget } from '../operation/writes.ts';
 import type { Insert } from '../operation/row-write.ts';
 import type { AsProven } from '../statement/proven.ts';
@@ -25,6 +26,7 @@ async function overwriteOnce(insert: Insert<AsProven>, services: RowServices): P
   const { queries } = services;
   const { table: name, target: into, query } = insert;
   const target = await services.target(name);
+  requireUnpoliced(target, 'INSERT OVERWRITE', name.position);
   const { fields } = target.schema;
   const text = insertedRows(insert, fields);
   const all = await snapshotFiles(target, queries);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ScanDelete, ScanFile } from '#proto/task.ts';
+import type { ScanDelete, ScanFile } from '#shared/iceberg/scan-file.ts';
 import { PositionSet } from '#shared/iceberg/position-set.ts';
 import { liveRows, planChanges, type ChangeMode } from './plan-changes.ts';
 

@@ -1,4 +1,4 @@
-import type { ScanDelete, ScanFile } from '#proto/task.ts';
+import type { ScanDelete, ScanFile } from '#shared/iceberg/scan-file.ts';
 import type { PositionSet } from '#shared/iceberg/position-set.ts';
 
 /** How the rows of a file go. */

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { ScanFile } from '#proto/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import { SkeinError } from '#shared/error.ts';
 import { decodeDeletionVector } from '#shared/iceberg/deletion-vector.ts';
 import type { PositionSet } from '#shared/iceberg/position-set.ts';
 import { STAGED_PREFIX } from '#shared/iceberg/table-folders.ts';
-import { fileKey } from '#shared/iceberg/rewrite-manifests.ts';
+import { fileKey } from '#shared/iceberg/write/rewrite-manifests.ts';
 import { changeRows, type DeletesOf } from '#shared/iceberg/write/change-rows.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
 import { encodePositionDeletes } from '#shared/iceberg/write/position-deletes.ts';

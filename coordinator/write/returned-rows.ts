@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ScanFile } from '#proto/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import { partitionJson } from '#shared/iceberg/address-facts.ts';
 import type { PositionSet } from '#shared/iceberg/position-set.ts';
 import { literalToJson } from '#shared/iceberg/single-value.ts';

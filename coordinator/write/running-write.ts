@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { TableSink, WrittenFile } from '#proto/task.ts';
-import { decodeWrittenFile } from '#proto/written-file.ts';
+import type { TableSink, WrittenFile } from '#shared/task/task.ts';
+import { decodeWrittenFile } from '#shared/task/written-file.ts';
 import { printPartitionFields } from '#shared/iceberg/partition-spec.ts';
 import { printSchema, type Schema } from '#shared/iceberg/schema.ts';
 import type { StageLoads } from '#shared/iceberg/stage-loads.ts';

@@ -1,7 +1,7 @@
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
 import { appendFiles } from '#shared/iceberg/write/append-files.ts';
 import { commitWrites, type NewSnapshot, type WriteCatalog } from '#shared/iceberg/write/commit-writes.ts';
-import type { ManifestReader } from '#shared/iceberg/rewrite-manifests.ts';
+import type { ManifestReader } from '#shared/iceberg/write/rewrite-manifests.ts';
 import type { TableWrite } from '#shared/iceberg/write/table-write.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
 import type { JsonObject } from '#shared/json.ts';

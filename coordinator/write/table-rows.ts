@@ -1,5 +1,5 @@
-import type { SqlText } from '#proto/sql-text.ts';
-import type { TableSink } from '#proto/task.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
+import type { TableSink } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { printValue } from '#shared/iceberg/print-value.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';

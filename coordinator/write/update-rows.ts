@@ -6,6 +6,7 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { Description } from '../operation/description.ts';
 import type { WriteOutcome, WriteTarget } from '../operation/writes.ts';
+import { requireUnmasked } from '../operation/policed-table.ts';
 import type { Update } from '../operation/row-write.ts';
 import { printSqlType, type SqlField } from '../plan/sql-type.ts';
 import { icebergSqlType } from '../plan/iceberg-sql-type.ts';
@@ -52,6 +53,7 @@ export async function describeUpdate(
 
 async function updateOnce(input: Update<AsProven>, services: RowServices): Promise<WriteOutcome> {
   const table = await readTarget(input.table, services);
+  requireUnmasked(table.target, 'UPDATE', input.table.position);
   const returning = await planReturning(input, table.target, { queries: services.queries, of: 'written' });
   const columns = newColumns(input.set, table.target);
   return writeNewRows(

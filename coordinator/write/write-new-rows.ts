@@ -1,4 +1,4 @@
-import type { ScanFile } from '#proto/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Returning } from '../operation/queries.ts';
 import type { WriteOutcome, WriteTarget } from '../operation/writes.ts';
@@ -37,7 +37,7 @@ type NewRows = {
 export async function writeNewRows(rowsOf: NewRows, services: RowServices): Promise<WriteOutcome> {
   const { queries, begin } = services;
   const { verb, name, target, all, query, text, assignments, check, returning } = rowsOf;
-  const rows = await queries.planWrite(query, text);
+  const rows = await queries.planWrite(query, text, 'addressed');
   check(rows.columns);
   await using write = await begin(target);
   const { schema } = rewriteQuery(target);

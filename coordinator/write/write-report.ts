@@ -1,6 +1,7 @@
 import type { SnapshotChange } from '#shared/iceberg/write/snapshot-change.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
 import type { JsonObject } from '#shared/json.ts';
+import { isPoliced } from '../operation/policed-table.ts';
 import type { ObservedWrite } from '../operation/writes.ts';
 import { inTenths } from '../profile/run-figures.ts';
 import { printTarget, targetJson } from './explain-write.ts';
@@ -27,6 +28,8 @@ export class WriteReport implements ObservedWrite, WriteObserver {
   lines(): readonly string[] {
     if (this.#written === undefined) return ['Commit: none, no row has changed'];
     const { target, files, elapsedMs } = this.#written;
+    // Files that are written anew have hidden rows in them.
+    if (isPoliced(target)) return [`Sink: ${printTarget(target)}`, 'policies apply to the table'];
     const sink = [`Sink: ${printTarget(target)}`, `   ${facts({ ...sizeOf(files), elapsed_ms: inTenths(elapsedMs) })}`];
     if (this.#committed === undefined) return [...sink, 'Commit: none, no row has changed'];
     const { change } = this.#committed;
@@ -40,6 +43,7 @@ export class WriteReport implements ObservedWrite, WriteObserver {
   json(): JsonObject {
     if (this.#written === undefined) return { sink: null, commit: null };
     const { target, files, elapsedMs } = this.#written;
+    if (isPoliced(target)) return { sink: targetJson(target), commit: null };
     const sink = { ...targetJson(target), ...sizeOf(files), elapsed_ms: inTenths(elapsedMs) };
     if (this.#committed === undefined) return { sink, commit: null };
     const { change } = this.#committed;

@@ -31,7 +31,7 @@ async function orBranch(table: TableName, context: CommandContext): Promise<Writ
 export async function targetOf(table: TableName, context: CommandContext): Promise<WriteTarget> {
   const { tables, signal } = context;
   const found = await loadWithFiles(context, tables, { name: table, signal });
-  const { name, metadata: base, allowedRoots, credential } = found;
+  const { name, metadata: base, allowedRoots, credential, policies } = found;
   const schema = currentSchema(base);
   writtenVersion(base);
   requireWritable(schema.fields);
@@ -40,5 +40,5 @@ export async function targetOf(table: TableName, context: CommandContext): Promi
   if (unknown !== undefined) {
     throw new SkeinError('NOT_SUPPORTED', `the transform of the partition field ${unknown.name} is not known`);
   }
-  return { name, shape: 'keep', base, schema, spec, allowedRoots, credential };
+  return { name, shape: 'keep', base, schema, spec, allowedRoots, credential, policies };
 }

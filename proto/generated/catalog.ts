@@ -79,6 +79,9 @@ import type { NamespaceListInput as _skein_catalog_v1_NamespaceListInput, Namesp
 import type { OpenStageRequestInput as _skein_catalog_v1_OpenStageRequestInput, OpenStageRequest as _skein_catalog_v1_OpenStageRequest } from './skein/catalog/v1/OpenStageRequest.ts';
 import type { ParkedJobInput as _skein_catalog_v1_ParkedJobInput, ParkedJob as _skein_catalog_v1_ParkedJob } from './skein/catalog/v1/ParkedJob.ts';
 import type { PolicyInput as _skein_catalog_v1_PolicyInput, Policy as _skein_catalog_v1_Policy } from './skein/catalog/v1/Policy.ts';
+import type { PolicyArgumentInput as _skein_catalog_v1_PolicyArgumentInput, PolicyArgument as _skein_catalog_v1_PolicyArgument } from './skein/catalog/v1/PolicyArgument.ts';
+import type { PolicyStatementReplyInput as _skein_catalog_v1_PolicyStatementReplyInput, PolicyStatementReply as _skein_catalog_v1_PolicyStatementReply } from './skein/catalog/v1/PolicyStatementReply.ts';
+import type { PolicyStatementRequestInput as _skein_catalog_v1_PolicyStatementRequestInput, PolicyStatementRequest as _skein_catalog_v1_PolicyStatementRequest } from './skein/catalog/v1/PolicyStatementRequest.ts';
 import type { PrincipalInput as _skein_catalog_v1_PrincipalInput, Principal as _skein_catalog_v1_Principal } from './skein/catalog/v1/Principal.ts';
 import type { PrincipalStatementReplyInput as _skein_catalog_v1_PrincipalStatementReplyInput, PrincipalStatementReply as _skein_catalog_v1_PrincipalStatementReply } from './skein/catalog/v1/PrincipalStatementReply.ts';
 import type { PrincipalStatementRequestInput as _skein_catalog_v1_PrincipalStatementRequestInput, PrincipalStatementRequest as _skein_catalog_v1_PrincipalStatementRequest } from './skein/catalog/v1/PrincipalStatementRequest.ts';
@@ -195,6 +198,9 @@ export interface ProtoGrpcType {
         OpenStageRequest: MessageTypeDefinition<_skein_catalog_v1_OpenStageRequestInput, _skein_catalog_v1_OpenStageRequest>
         ParkedJob: MessageTypeDefinition<_skein_catalog_v1_ParkedJobInput, _skein_catalog_v1_ParkedJob>
         Policy: MessageTypeDefinition<_skein_catalog_v1_PolicyInput, _skein_catalog_v1_Policy>
+        PolicyArgument: MessageTypeDefinition<_skein_catalog_v1_PolicyArgumentInput, _skein_catalog_v1_PolicyArgument>
+        PolicyStatementReply: MessageTypeDefinition<_skein_catalog_v1_PolicyStatementReplyInput, _skein_catalog_v1_PolicyStatementReply>
+        PolicyStatementRequest: MessageTypeDefinition<_skein_catalog_v1_PolicyStatementRequestInput, _skein_catalog_v1_PolicyStatementRequest>
         Principal: MessageTypeDefinition<_skein_catalog_v1_PrincipalInput, _skein_catalog_v1_Principal>
         PrincipalStatementReply: MessageTypeDefinition<_skein_catalog_v1_PrincipalStatementReplyInput, _skein_catalog_v1_PrincipalStatementReply>
         PrincipalStatementRequest: MessageTypeDefinition<_skein_catalog_v1_PrincipalStatementRequestInput, _skein_catalog_v1_PrincipalStatementRequest>

@@ -46,7 +46,10 @@ export const EXPIRY_TOLERANCE_MS = 1_000;
 export const hasExpired = ({ exp }: Pick<TokenClaims, 'exp'>, nowMs: number): boolean =>
   exp * 1_000 + EXPIRY_TOLERANCE_MS <= nowMs;
 
-/** Service specification, Authentication 4: each scope and what it grants. */
+/**
+ * Each scope and what it grants: those of the service specification, Authentication 4, then ours. "About others" are statements about other
+ * principals, roles, webhooks and the audit log; they need the role or the privilege as well.
+ */
 export const SCOPES = {
   'catalog:read': 'list and load catalog-level metadata',
   'catalog:write': 'create and drop catalogs',
@@ -55,8 +58,13 @@ export const SCOPES = {
   'table:read': 'list and load tables and views',
   'table:write': 'create, commit, rename, register, drop tables and views',
   'table:data': 'receive vended storage credentials',
+  'principal:read': 'read about others',
+  'principal:write': 'create, change and drop others, grant and revoke',
 } as const;
 export type Scope = keyof typeof SCOPES;
+
+/** Scopes of statements about others: the role `tenant_admin` and each privilege give them, and an OAuth client has them by those alone. */
+export const PRINCIPAL_SCOPES: readonly string[] = ['principal:read', 'principal:write'] satisfies readonly Scope[];
 
 export const scopesOf = (claims: Pick<TokenClaims, 'scope'>): ReadonlySet<string> =>
   new Set(claims.scope.split(' ').filter((s) => s !== ''));

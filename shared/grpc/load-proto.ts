@@ -5,7 +5,7 @@ import type { ProtoGrpcType as CatalogProto } from '#proto/generated/catalog.ts'
 import type { ProtoGrpcType as FlightProto } from '#proto/generated/flight.ts';
 import type { ProtoGrpcType as MemberProto } from '#proto/generated/member.ts';
 import type { ProtoGrpcType as WorkerProto } from '#proto/generated/worker.ts';
-import { LOADER_OPTIONS } from './loader-options.ts';
+import { LOADER_OPTIONS } from '#proto/loader-options.ts';
 
 /** The generated types of the services, by their full names. */
 type Services = {

@@ -1,4 +1,4 @@
-import type { ScanFile } from '#proto/task.ts';
+import type { ScanFile } from './scan-file.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { ADDRESS_IDS } from './address-columns.ts';
 import type { DataFile, ManifestEntry } from './manifest.ts';

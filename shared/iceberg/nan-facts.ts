@@ -1,4 +1,4 @@
-import type { ScanFile } from '#proto/task.ts';
+import type { ScanFile } from './scan-file.ts';
 import type { Steps } from './decode-limits.ts';
 import type { DataFile } from './manifest.ts';
 import { walkFields, type Field } from './type.ts';

@@ -17,7 +17,7 @@ export type OwnPlaces = {
 };
 
 /** The way to the bytes of a location. */
-export type OwnStorages = { open(location: string): Promise<Storage> };
+export type OwnStorages = { open(location: string, roots: readonly string[]): Promise<Storage> };
 
 type Removal = OwnPlaces &
   Parameters<typeof removeFiles>[2] & {
@@ -54,7 +54,7 @@ export async function removeOwnFiles(
   if (dryRun) return { deleted: own.length, stayed, elsewhere: files.length - own.length };
   // The files below one root are in one storage.
   for (const [root, ofOne] of Map.groupBy(own, (file) => roots.find((one) => isWithin(file, one)))) {
-    const storage = await storages.open(must(root, 'the file lies in a root'));
+    const storage = await storages.open(must(root, 'the file lies in a root'), roots);
     stayed += await removeFiles(storage, ofOne, removal);
   }
   return { deleted: own.length - stayed, stayed, elsewhere: files.length - own.length };
@@ -76,7 +76,7 @@ export async function isPlain(storages: OwnStorages, folder: string, roots: read
     roots.map(normalizeLocation).find((one) => isWithin(folder, one)),
     'the folder lies in a root',
   );
-  const storage = await storages.open(root);
+  const storage = await storages.open(root, roots);
   if (!storage.isLocal) return true;
   const [real, realRoot] = [await storage.resolve(folder), await storage.resolve(root)];
   return (

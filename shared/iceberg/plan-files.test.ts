@@ -1,11 +1,11 @@
 import { expect, test, describe } from 'vitest';
-import type { ScanDelete, ScanFile } from '#proto/task.ts';
+import type { ScanDelete, ScanFile } from './scan-file.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { FileNotFound, type FileReader } from '#shared/storage/storage.ts';
 import { writeAvroFile } from './avro/write-container.ts';
 import { LruManifestCache, type ManifestCache } from './manifest-cache.ts';
-import { manifestListSchema, manifestSchema } from './write/manifest-schema.ts';
+import { manifestListSchema, manifestSchema } from './manifest-schema.ts';
 import { limitsApart } from './decode-limits.ts';
 import { countFiles, planFiles } from './plan-files.ts';
 import type { PlanFilesOptions, ScanNumbers } from './planning.ts';

@@ -1,4 +1,4 @@
-import type { ScanFile } from '#proto/task.ts';
+import type { ScanFile } from './scan-file.ts';
 import type { FileReader } from '#shared/storage/storage.ts';
 import type { DataFile, ManifestEntry } from './manifest.ts';
 import { Planning, type PlanFilesOptions, type PlanReport, type PlanTable, type ScanNumbers } from './planning.ts';

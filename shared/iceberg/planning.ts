@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { ScanDelete, ScanFile } from '#proto/task.ts';
+import type { ScanDelete, ScanFile } from './scan-file.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';

@@ -1,5 +1,5 @@
 import { workerData } from 'piscina';
-import type { ScanDelete, ScanFile } from '#proto/task.ts';
+import type { ScanDelete, ScanFile } from './scan-file.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { FrameWriter, type Frames } from '#shared/thread/frames.ts';
 import { inThread, type WorkSettings } from '#shared/thread/work.ts';
@@ -23,7 +23,7 @@ import {
   type RewriteRequest,
   type Rewritten,
   type SearchRequest,
-} from './rewrite-manifests.ts';
+} from './write/rewrite-manifests.ts';
 import { snapshotManifests } from './snapshot-manifests.ts';
 import { parseTableMetadata } from './table-metadata.ts';
 import { unreachableFiles, type UnreachableRequest } from './unreachable-files.ts';

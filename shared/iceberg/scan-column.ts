@@ -1,4 +1,4 @@
-import type { ScanColumn } from '#proto/task.ts';
+import type { ScanColumn } from './scan-file.ts';
 import { printType, type Field } from './type.ts';
 
 /** Returns a field of a table's schema in the form that tasks carry, for the columns of a scan and of an equality delete. */

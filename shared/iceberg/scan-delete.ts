@@ -1,4 +1,4 @@
-import type { ScanDelete } from '#proto/task.ts';
+import type { ScanDelete } from './scan-file.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import type { DataFile } from './manifest.ts';

@@ -1,4 +1,4 @@
-import type { ScanFile } from '#proto/task.ts';
+import type { ScanFile } from './scan-file.ts';
 import type { TenantId } from '#shared/id.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
 import type { FileReader } from '#shared/storage/storage.ts';

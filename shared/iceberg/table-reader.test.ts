@@ -6,7 +6,7 @@ import { ByteBudget } from '#shared/byte-budget.ts';
 import { tenantId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import { silentLogger } from '#shared/log/logger.ts';
-import { fileStorage } from '#shared/storage/file-storage.ts';
+import { fileStorage } from '#test/support/file-storage.ts';
 import { WorkPool } from '#shared/thread/work-pool.ts';
 import { avroContainer, bomb, exponentialSchema, recordOf } from '#test/support/hostile-avro.ts';
 import { longestTurnMs } from '#test/support/thread-cpu.ts';

@@ -1,4 +1,4 @@
-import type { ScanDelete, ScanFile } from '#proto/task.ts';
+import type { ScanDelete, ScanFile } from './scan-file.ts';
 import type { TenantId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import type { OpenStorage } from '#shared/storage/open-storage.ts';
@@ -35,7 +35,7 @@ import {
   rewriteManifests,
   type Removal,
   type Rewritten,
-} from './rewrite-manifests.ts';
+} from './write/rewrite-manifests.ts';
 import { snapshotManifests } from './snapshot-manifests.ts';
 import { scanColumns, scanFiles, scanNumbers, type ReadingPlace, type ScanRequest } from './scan-request.ts';
 

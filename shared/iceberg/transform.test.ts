@@ -7,7 +7,7 @@ import { projectPredicate } from './project-predicate.ts';
 import { decodeBound, encodeBound, uuidBytes } from './single-value.ts';
 import { applyTransform, bucketHash, parseTransform, printTransform, resultType } from './transform.ts';
 import type { IcebergType } from './type.ts';
-import { decimalBytes } from './write/manifest-schema.ts';
+import { decimalBytes } from './manifest-schema.ts';
 
 const micros = (text: string): bigint => BigInt(Date.parse(text)) * 1000n;
 const days = (text: string): bigint => BigInt(Date.parse(text)) / 86_400_000n;

@@ -1,6 +1,6 @@
 import { floorDivide } from './single-value.ts';
 import type { IcebergType } from './type.ts';
-import { decimalBytes } from './write/manifest-schema.ts';
+import { decimalBytes } from './manifest-schema.ts';
 
 /**
  * Partition values that do not fit their type, and are written as what is left of them in its bytes, by Skein and by Iceberg's libraries: the

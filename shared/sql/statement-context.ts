@@ -1,5 +1,20 @@
-import type { StatementContext } from '#proto/task.ts';
 import { quoteLiteral } from './quote.ts';
+
+/** Fixed once per statement by the coordinator, so that it means the same in every process. */
+export type StatementContext = {
+  /** now(), as microseconds since 1970 UTC, in decimal. */
+  readonly nowMicros: string;
+  readonly timeZone: string;
+  readonly currentUser: string;
+  /** Absent: `public`. */
+  readonly currentRole?: string;
+  /** The roles that are in the session; absent: `public` alone. */
+  readonly roles?: readonly string[];
+  /** The user's tenant. */
+  readonly currentTenant?: string;
+  readonly currentCatalog: string;
+  readonly currentSchema: string;
+};
 
 /**
  * The coordinator fixes "now" and "me" once per statement, so that they are the same in the planner and in every task: macros that read
@@ -23,6 +38,8 @@ const MACROS: Readonly<Record<string, string>> = {
   'session_user()': `getvariable('skein_user')`,
   'user()': `getvariable('skein_user')`,
   'current_role()': `getvariable('skein_role')`,
+  'current_tenant()': `getvariable('skein_tenant')`,
+  'is_role_in_session(r)': `list_contains(getvariable('skein_roles'), r)`,
   'current_catalog()': `getvariable('skein_catalog')`,
   'current_database()': `getvariable('skein_catalog')`,
   'current_schema()': `getvariable('skein_schema')`,
@@ -60,6 +77,8 @@ export function contextVariablesSql(context: StatementContext): string[] {
     `SET VARIABLE skein_now = ${BigInt(context.nowMicros)}`,
     `SET VARIABLE skein_user = ${quoteLiteral(context.currentUser)}`,
     `SET VARIABLE skein_role = ${quoteLiteral(context.currentRole ?? 'public')}`,
+    `SET VARIABLE skein_roles = CAST([${(context.roles ?? ['public']).map(quoteLiteral).join(', ')}] AS VARCHAR[])`,
+    `SET VARIABLE skein_tenant = ${quoteLiteral(context.currentTenant ?? '')}`,
     `SET VARIABLE skein_catalog = ${quoteLiteral(context.currentCatalog)}`,
     `SET VARIABLE skein_schema = ${quoteLiteral(context.currentSchema)}`,
   ];

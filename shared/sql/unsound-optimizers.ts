@@ -72,11 +72,22 @@ export const unsoundOptimizers = (text: PlannedText): readonly string[] => [
   ...new Set(UNSOUND_OPTIMIZERS.filter(({ mayHarm }) => mayHarm(text)).map(({ name }) => name)),
 ];
 
+/** Calls that are wrong over windows that leave rows out: `mad`, and those of its family over DISTINCT values. */
+const MAD = /\bmad\b/i;
+const QUANTILES = /\b(?:median|(?:quantile|percentile)(?:_cont|_disc)?)\b/i;
+
 /**
- * Whether aggregates over windows that leave rows out may be wrong: of `mad` with NULLs or a FILTER (#24442), and of those with DISTINCT that have
- * a way of their own for windows, as `median` has. Windows whose states are combined are right.
+ * Whether a statement has an aggregate whose own way of computing windows is wrong where the window leaves rows out (EXCLUDE): `mad` with NULLs
+ * or a FILTER (#24442), `median` and quantiles of DISTINCT values. Every aggregate of such a statement is then computed for each row from the
+ * rows of its frame; those that are healed take no longer so, but for all others it would be a loss.
  */
-export const hasUnsoundWindows = (sql: string): boolean => /\bexclude\b/i.test(sql) && /\b(?:over|window)\b/i.test(sql);
+export const hasUnsoundWindows = (sql: string): boolean =>
+  /\bexclude\b/i.test(sql) &&
+  /\b(?:over|window)\b/i.test(sql) &&
+  (MAD.test(sql) || (QUANTILES.test(sql) && /\bdistinct\b/i.test(sql)));
+
+/** The value of `debug_window_mode` for a statement. Not `combine`, in which `count(*)` is 0 over every window. */
+export const windowMode = (unsound: boolean): 'window' | 'separate' => (unsound ? 'separate' : 'window');
 
 /**
  * Whether DuckDB must choose the order of joins itself: without `join_order`, planning `count(*)` over an as-of join with a further condition

@@ -12,14 +12,14 @@ const key: S3Credential = {
   pathStyle: false,
 };
 
-test('local files need no credential, and nothing else goes without one', () => {
-  expect(fileCredential('/w')).toEqual({ kind: 'none' });
-  expect(fileCredential('file:/w')).toEqual({ kind: 'none' });
+test('local files have the roots of their catalog, and nothing else goes without a key', () => {
+  expect(fileCredential('/w')).toEqual({ kind: 'file', roots: ['file:///w'] });
+  expect(fileCredential('file:/w', '/v/')).toEqual({ kind: 'file', roots: ['file:///w', 'file:///v'] });
   expect(() => fileCredential('s3://bucket/w')).toThrow('not a local location: s3://bucket/w');
 });
 
 test('the id of a credential is another one when any part is, and tells none', () => {
-  const ids = new Set([fileCredential('/w'), key].map(credentialId));
+  const ids = new Set([fileCredential('/w'), fileCredential('/v'), key].map(credentialId));
   expect(credentialId({ ...key })).toBe(credentialId(key));
   const others: readonly Partial<S3Credential>[] = [
     { accessKeyId: 'b' },
@@ -31,6 +31,6 @@ test('the id of a credential is another one when any part is, and tells none', (
     { pathStyle: true },
   ];
   for (const other of others) ids.add(credentialId({ ...key, ...other }));
-  expect(ids.size).toBe(9);
+  expect(ids.size).toBe(10);
   expect(credentialId({ ...key, secretAccessKey: 'very-secret' })).not.toContain('very-secret');
 });

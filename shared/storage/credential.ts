@@ -6,9 +6,10 @@ import { normalizeLocation } from './location.ts';
  * The right by which a process accesses a storage. It travels in scans, sinks and tickets as JSON. The owner of a table's catalog gives
  * it (`LoadTables`); no reader or writer makes one up.
  */
-export type StorageCredential =
-  /** For `file:` locations only: the file system decides by the account of the process. */
-  { readonly kind: 'none' } | S3Credential;
+export type StorageCredential = FileCredential | S3Credential;
+
+/** For `file:` locations below some roots: the file system decides by the account of the process, and no symbolic link is followed. */
+type FileCredential = { readonly kind: 'file'; readonly roots: readonly string[] };
 
 /** A key for a bucket, or for some folders of it, and how the bucket is reached. */
 export type S3Credential = {
@@ -31,12 +32,12 @@ export type S3Credential = {
 /** The folders below which a key reads, or also writes. */
 type KeyReach = { readonly folders: readonly string[]; readonly writes: boolean };
 
-const NO_CREDENTIAL: StorageCredential = { kind: 'none' };
-
-/** The credential of a `file:` location, which needs none. @throws NOT_SUPPORTED for any other location */
-export function fileCredential(location: string): StorageCredential {
-  if (normalizeLocation(location).startsWith('file:')) return NO_CREDENTIAL;
-  throw new SkeinError('NOT_SUPPORTED', `not a local location: ${location}`);
+/** The credential of `file:` locations below some roots. @throws NOT_SUPPORTED when one of the roots is no `file:` location */
+export function fileCredential(...roots: readonly string[]): StorageCredential {
+  const normal = roots.map(normalizeLocation);
+  const other = normal.find((root) => !root.startsWith('file:'));
+  if (other !== undefined) throw new SkeinError('NOT_SUPPORTED', `not a local location: ${other}`);
+  return { kind: 'file', roots: normal };
 }
 
 /** A location below which its bearer may read, and which credential it uses there: a ticket tells no secret. */
@@ -44,8 +45,8 @@ export type StorageGrant = { readonly location: string; readonly credentialId: s
 
 /** Says which credential it is. */
 export const credentialId = (credential: StorageCredential): string =>
-  credential.kind === 'none'
-    ? credential.kind
+  credential.kind === 'file'
+    ? hash('sha256', JSON.stringify(['file', ...credential.roots]), 'base64url')
     : hash('sha256', JSON.stringify(S3_FIELDS.map((field) => credential[field])), 'base64url');
 
 const S3_FIELDS = Object.keys({

@@ -71,11 +71,44 @@ export function isWithin(location: string, root: string): boolean {
   return inner === outer || inner.startsWith(outer.endsWith('/') ? outer : `${outer}/`);
 }
 
+/** A normalised location and all folders above it, from the inside out. */
+export function withAncestors(location: string): string[] {
+  const found = [location];
+  for (let end = location.lastIndexOf('/'); end > 0; end = location.lastIndexOf('/', end - 1)) {
+    found.push(location.slice(0, end));
+  }
+  return found;
+}
+
 /** Returns the local path of a `file:` location. Percent escapes are not decoded, because Iceberg clients write raw characters. */
 export function localPath(location: string): string {
   const normal = normalizeLocation(location);
   if (!normal.startsWith('file:///')) throw new SkeinError('NOT_SUPPORTED', `not a local location: ${location}`);
   return normal.slice('file://'.length);
+}
+
+/** Escapes of a dot, a slash or a backslash. */
+const ESCAPED = /%(?:2e|2f|5c)/i;
+/** A location whose escapes are escaped more often is refused. */
+const ESCAPES_OF_ESCAPES_MAX = 8;
+
+/**
+ * Skein reads no escape in a location, and clients do, some twice: one that holds `%2e%2e` or `%2f` is another place to them, which nobody has
+ * compared with the roots and with the folders of other tables. @throws INVALID_REQUEST
+ */
+export function requireNoEscape(location: string): void {
+  let text = location;
+  for (let round = 0; round <= ESCAPES_OF_ESCAPES_MAX && !ESCAPED.test(text); round++) {
+    const next = text.replaceAll(/%([0-7][0-9a-fA-F])/g, (_all, code: string) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    );
+    if (next === text) return;
+    text = next;
+  }
+  throw new SkeinError(
+    'INVALID_REQUEST',
+    `Location ${location} holds an escaped dot, slash or backslash, which clients read in different ways`,
+  );
 }
 
 /** Removes trailing slashes, because writers append `/data` and `/metadata`. */

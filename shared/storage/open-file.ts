@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
+import { requireReal, type FilePlace } from './file-place.ts';
 import { NotAFile } from './storage.ts';
 
 /** A file that is open for reading, and its size when it was opened. */
@@ -15,11 +16,13 @@ export class OpenFile implements AsyncDisposable {
   /**
    * Opens a local file. A user who may write into a folder may also put a pipe there: opening it would wait for a writer, in one of the few
    * threads that all file access of the process shares.
-   * @throws NotAFile, and the errors of `open`
+   * @throws NotAFile, FORBIDDEN behind a symbolic link, and the errors of `open`
    */
-  static async open(path: string): Promise<OpenFile> {
+  static async open(place: FilePlace): Promise<OpenFile> {
+    const { path } = place;
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
+      await requireReal(file, place);
       const stats = await file.stat();
       if (stats.isFile()) return new OpenFile(file, stats.size);
       throw new NotAFile(path);

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { crc32 } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { fileStorage } from '#shared/storage/file-storage.ts';
+import { fileStorage } from '#test/support/file-storage.ts';
 import type { StartedCluster } from '#test/support/cluster.ts';
 import { createTableOfFiles, type ListedFile } from '#test/support/hostile-files.ts';
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { fileStorage } from '#shared/storage/file-storage.ts';
+import { fileStorage } from '#test/support/file-storage.ts';
 import { errorOf, NS } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
 import { avroContainer, exponentialSchema } from '#test/support/hostile-avro.ts';

@@ -362,7 +362,7 @@ test('what has expired or was changed is refused: a signature, an address, a key
   expect(await by(key, new Date(Date.now() - 16 * 60_000))).toBe(403);
   expect(await by({ ...key, sessionToken: `${key.sessionToken}x` })).toBe(403);
   expect(await by({ ...key, sessionToken: minio.key.sessionToken })).toBe(403);
-  const settings = { endpoint: minio.endpoint, region: 'us-east-1' };
+  const settings = { endpoint: minio.endpoint, region: 'us-east-1', pathStyle: true };
   const uri = `${minio.endpoint}${sent.target}`;
   const request = {
     method: 'GET',
@@ -370,7 +370,7 @@ test('what has expired or was changed is refused: a signature, an address, a key
     headers: new Map<string, string>(),
     body: undefined,
   };
-  const address = await presignRequest(request, key, { uri, lifeSeconds: 1 });
+  const address = await presignRequest(request, key, 1);
   const target = address.uri.slice(minio.endpoint.length);
   expect((await sendRaw(minio.endpoint, { method: 'GET', target })).status).toBe(200);
   await expect
@@ -387,6 +387,35 @@ test('a table that is dropped and made anew by another is closed to the old key'
   await expect(openStorage(location, key).read(`${location}/data/one`, 10)).rejects.toMatchObject({
     code: 'STORAGE_ERROR',
   });
+});
+
+test('the folder of a dropped table is nobody’s until the last key for it has ended', async () => {
+  const place = 's3://warehouse/lake/fixed/former';
+  const made = await createAt('former', place);
+  const document = made.body['metadata-location'] as string;
+  const key = await keyOf('former');
+  for (const [path, query] of [
+    ['former', ''],
+    ['again', ''],
+  ] as const) {
+    expect((await catalog.rest('DELETE', `/v1/cloud/namespaces/s/tables/${path}${query}`)).status).toBe(204);
+    const refused = await createAt('next', `${place}/below`);
+    expect([refused.status, JSON.stringify(refused.body)]).toEqual([
+      400,
+      expect.stringContaining('keys to its files end'),
+    ]);
+    expect((await createAt('next', place, { 'stage-create': true })).status).toBe(400);
+    // It is the same table.
+    const body = { name: 'again', 'metadata-location': document };
+    expect((await post('/v1/cloud/namespaces/s/register', body)).status).toBe(200);
+  }
+  await catalog.rest('DELETE', '/v1/cloud/namespaces/s/tables/again');
+  // The clock of the store's keys is not ours to turn.
+  await catalog.sql(
+    `UPDATE catalog.folder_claim SET keys_until = now() - interval '1 second' WHERE location = '${place}'`,
+  );
+  expect(key.expiresAtMs ?? Infinity).toBeGreaterThan(Date.now());
+  expect((await createAt('next', place)).status).toBe(200);
 });
 
 describe('no commit moves a table to a foreign, enclosing or enclosed place', () => {

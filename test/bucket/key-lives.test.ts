@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { fromKeyMessage } from '#proto/bucket-key.ts';
+import { fromKeyMessage } from '#shared/task/bucket-key.ts';
 import type { Stage } from '#proto/generated/skein/catalog/v1/Stage.ts';
 import type { StageUpload } from '#proto/generated/skein/catalog/v1/StageUpload.ts';
 import { must } from '#shared/must.ts';

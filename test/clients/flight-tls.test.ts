@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { issueServerCertificate, makeAuthority, type IssuedCertificate } from '#cli/cluster/make-certificate.ts';
+import { issueServerCertificate, makeAuthority, type IssuedCertificate } from '#cli/certificate/make-certificate.ts';
 import { must } from '#shared/must.ts';
 import { ADMIN_PASSWORD, settingsEnv, type StartedCluster } from '#test/support/cluster.ts';
 import { featuresOf, TLS } from '#test/support/feature-matrix.ts';

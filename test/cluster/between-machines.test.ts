@@ -8,7 +8,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Etcd3 } from 'etcd3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readSecret, secretPath } from '#cli/up/secrets.ts';
+import { readSecret, secretPath } from '#cli/secrets.ts';
 import { defaultConfig } from '#shared/config/config-schema.ts';
 import { openChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { TlsFiles } from '#shared/grpc/tls-files.ts';

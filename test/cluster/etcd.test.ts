@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { readSecret } from '#cli/up/secrets.ts';
+import { readSecret } from '#cli/secrets.ts';
 import { must } from '#shared/must.ts';
 import { startEtcd } from '#test/support/etcd.ts';
 import { startOwnCluster } from '#test/support/resources.ts';

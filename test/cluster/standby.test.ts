@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readSecret } from '#cli/up/secrets.ts';
+import { readSecret } from '#cli/secrets.ts';
 import { must } from '#shared/must.ts';
 import { skein, type StartedCluster } from '#test/support/cluster.ts';
 import { startCoordinatorProcess, type CoordinatorProcess } from '#test/support/coordinator-process.ts';

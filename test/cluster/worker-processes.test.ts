@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { InputSource, TaskSpec } from '#proto/task.ts';
+import type { InputSource, TaskSpec } from '#shared/task/task.ts';
 import { queryId } from '#shared/id.ts';
 import { skein } from '#test/support/cluster.ts';
 import {

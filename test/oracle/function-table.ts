@@ -38,7 +38,7 @@ export function functionTableSql(name: string): string {
 /** The calls in the forms that DuckDB answers; a scalar one that fails on a row stands within TRY. */
 export async function filledCalls(calls: readonly ServedCall[], ask: Ask): Promise<readonly FilledCall[]> {
   const wanted = calls.flatMap((call) => {
-    const text = textOverTable(call);
+    const text = columnsOfCall(call);
     if (text === undefined) return [];
     return (call.kind === 'scalar' ? scalarForms(text) : aggregateForms(text)).map((forms) => ({ call, forms }));
   });
@@ -59,13 +59,13 @@ export async function filledCalls(calls: readonly ServedCall[], ask: Ask): Promi
   });
 }
 
-/** The call with columns of the table as its arguments; undefined when one has a type that is not known. */
-function textOverTable(call: ServedCall): string | undefined {
+/** The call with columns of a table's rows as its arguments; undefined when one has a type that is not known. */
+export function columnsOfCall(call: ServedCall, table?: string): string | undefined {
   const seen = new Map<StoredType, number>();
   return fillCall(call.text, (type) => {
     const at = seen.get(type) ?? 0;
     seen.set(type, at + 1);
-    return columnOf(type, at);
+    return table === undefined ? columnOf(type, at) : `${table}.${columnOf(type, at)}`;
   });
 }
 

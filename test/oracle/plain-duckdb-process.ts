@@ -1,6 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { DuckdbEngine } from '#test/slt/duckdb-engine.ts';
-import { hasUnsoundWindows, unsoundOptimizers } from '#shared/sql/unsound-optimizers.ts';
+import { hasUnsoundWindows, unsoundOptimizers, windowMode } from '#shared/sql/unsound-optimizers.ts';
 import type { EngineAnswer } from '#test/slt/engine.ts';
 
 /** A process that answers one request at a time with plain DuckDB, and ends with its parent. */
@@ -27,7 +27,7 @@ async function answer(request: PlainRequest): Promise<PlainAnswer> {
   try {
     await connection.run(`USE ${request.schema}`);
     await connection.run(`SET disabled_optimizers = '${soundly(request.sql)}'`);
-    await connection.run(`SET debug_window_mode = '${hasUnsoundWindows(request.sql) ? 'combine' : 'window'}'`);
+    await connection.run(`SET debug_window_mode = '${windowMode(hasUnsoundWindows(request.sql))}'`);
     return await ask(request.sql, request.rowsMax);
   } finally {
     clearTimeout(timer);

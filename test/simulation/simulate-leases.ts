@@ -2,7 +2,7 @@ import { expect, vi } from 'vitest';
 import { CacheLeases, type LeaseMessage, type LeaseStore } from '#catalog/lease/cache-leases.ts';
 import { AnswerLease, type AskedAt, type LeaseWire } from '#coordinator/catalog-client/answer-lease.ts';
 import { CACHE_LEASE_MS_MAX } from '#shared/config/check-config.ts';
-import type { Lease } from '#proto/lease.ts';
+import type { Lease } from '#shared/task/lease.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { must } from '#shared/must.ts';
 import { Random } from '#test/fuzz/random.ts';

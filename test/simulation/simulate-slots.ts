@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { must } from '#shared/must.ts';
-import { FairQueue } from '#worker/slot/fair-queue.ts';
+import { FairQueue } from '#worker/run/fair-queue.ts';
 
 /** Levels so far apart that no task of a simulation leaves its own. */
 const LEVELS_MS = [1e8, 2e8, 3e8, 4e8];

@@ -18,7 +18,7 @@ export type Report = {
 const TOP_N = '`top_n_window_elimination` is off';
 const SELF_JOIN = '`window_self_join` is off';
 const TRUNCATION = '`date_trunc` is hidden from the optimizer when its value is compared so';
-const WINDOWS = 'states of windows are combined, in `debug_window_mode`';
+const WINDOWS = 'such windows are computed row by row, in `debug_window_mode`';
 const REFUSED =
   'refused, with the spelling that is right: `arg_min_null(v, [k])`, `arg_max_null(v, list_distinct([k]))`';
 const values = (columns: string, rows: string): string => `SELECT * FROM (VALUES ${rows}) v(${columns})`;
@@ -343,5 +343,14 @@ export const REPORTS: readonly Report[] = [
       'SELECT id, arg_max_null(id, list_distinct([k])) OVER (ORDER BY id ROWS BETWEEN 20 PRECEDING AND UNBOUNDED FOLLOWING) FROM a',
     remedy: REFUSED,
     refused: true,
+  },
+  {
+    number: 'own_4',
+    tables: { a: 'SELECT i AS id, i // 3 AS t, CASE WHEN i < 6 THEN (i * 77) % 211 END AS k FROM range(10) r(i)' },
+    statement:
+      'SELECT id, count(*) OVER (ORDER BY t RANGE UNBOUNDED PRECEDING EXCLUDE TIES), mad(k) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE CURRENT ROW) FROM a',
+    truth:
+      'SELECT id, (SELECT count(*) FROM a y WHERE y.t < x.t) + 1, (SELECT mad(k) FROM a y WHERE y.id <> x.id) FROM a x',
+    remedy: WINDOWS,
   },
 ];

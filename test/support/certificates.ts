@@ -1,8 +1,8 @@
 import { rm, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CertificateFolder } from '#cli/cluster/certificate-folder.ts';
-import type { IssuedCertificate } from '#cli/cluster/make-certificate.ts';
+import { CertificateFolder } from '#cli/certificate/certificate-folder.ts';
+import type { IssuedCertificate } from '#cli/certificate/make-certificate.ts';
 import type { ClusterRole } from '#shared/grpc/cluster-role.ts';
 
 /** `cluster.tls_*` of one process. */

@@ -1,7 +1,7 @@
 import { writeAvroFile } from '#shared/iceberg/avro/write-container.ts';
-import { manifestSchema } from '#shared/iceberg/write/manifest-schema.ts';
+import { manifestSchema } from '#shared/iceberg/manifest-schema.ts';
 import { newManifestFile, writeManifestList } from '#test/support/manifest-files.ts';
-import { fileStorage } from '#shared/storage/file-storage.ts';
+import { fileStorage } from '#test/support/file-storage.ts';
 import { SCHEMA, setMain, snapshot } from './catalog-requests.ts';
 import type { CatalogPost } from './hostile-table.ts';
 

@@ -1,6 +1,6 @@
 import { newManifestFile, writeManifestList } from '#test/support/manifest-files.ts';
 import { printJson, type Json, type JsonObject } from '#shared/json.ts';
-import { fileStorage } from '#shared/storage/file-storage.ts';
+import { fileStorage } from '#test/support/file-storage.ts';
 import { SCHEMA, setMain, snapshot } from './catalog-requests.ts';
 import type { Cluster } from './cluster.ts';
 

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { secretPath } from '#cli/up/secrets.ts';
+import { secretPath } from '#cli/secrets.ts';
 import { must } from '#shared/must.ts';
 import type { TlsSettings } from './certificates.ts';
 import { projectRoot, settingsEnv } from './cluster.ts';

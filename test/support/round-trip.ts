@@ -114,7 +114,7 @@ export async function planOf(
     planner,
     schema,
   }: { readonly connection: DuckDBConnection; readonly planner: Planner; readonly schema: string },
-): Promise<{ readonly plan: Plan | null; readonly tables: readonly string[] }> {
+): Promise<{ readonly plan: Plan | null; readonly tables: readonly string[]; readonly names: readonly string[] }> {
   const context = { ...CONTEXT, currentSchema: schema };
   const references = await planner.parse(
     { sql, defaults: { catalog: 'memory', schema }, context },
@@ -140,7 +140,7 @@ export async function planOf(
     SCRIPTED_ASKER,
     signal(),
   );
-  return { plan: reply.plan, tables };
+  return { plan: reply.plan, tables, names: reply.columns.map(({ name }) => name) };
 }
 
 const signal = (): AbortSignal => AbortSignal.timeout(60_000);

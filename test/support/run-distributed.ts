@@ -24,7 +24,7 @@ import { sessionPlanner } from '#test/support/session-planner.ts';
 import { printSqlType } from '#coordinator/plan/sql-type.ts';
 import { fieldType } from '#coordinator/plan/iceberg-sql-type.ts';
 import type { ScanBinding } from '#coordinator/binding/scan-binding.ts';
-import type { SqlText } from '#proto/sql-text.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
 import { schemaById } from '#shared/iceberg/table-metadata.ts';
 import { printJson, type Json } from '#shared/json.ts';
 import { silentLogger } from '#shared/log/logger.ts';

@@ -5,7 +5,7 @@ import type { PartitionSpec } from '#shared/iceberg/partition-spec.ts';
 import type { Schema } from '#shared/iceberg/schema.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
 import { newManifestFile, writeManifest, writeManifestList } from '#test/support/manifest-files.ts';
-import { fileStorage } from '#shared/storage/file-storage.ts';
+import { fileStorage } from '#test/support/file-storage.ts';
 import { snapshot } from './catalog-requests.ts';
 
 const COLUMNS: Schema = {

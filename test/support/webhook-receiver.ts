@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { issueServerCertificate, makeAuthority } from '#cli/cluster/make-certificate.ts';
+import { issueServerCertificate, makeAuthority } from '#cli/certificate/make-certificate.ts';
 
 export type Received = { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string };
 

@@ -5,9 +5,9 @@ import type { FlightServiceClient } from '#proto/generated/arrow/flight/protocol
 import type { QueryLevelInput } from '#proto/generated/skein/worker/v1/QueryLevel.ts';
 import type { WorkerClient } from '#proto/generated/skein/worker/v1/Worker.ts';
 import type { WorkerBeat } from '#proto/generated/skein/worker/v1/WorkerBeat.ts';
-import { decodeReport } from '#proto/report-codec.ts';
-import { encodeTaskSpec } from '#proto/task-codec.ts';
-import type { InputSource, StreamEnd, TaskReport, TaskSpec } from '#proto/task.ts';
+import { decodeReport } from '#shared/task/report-codec.ts';
+import { encodeTaskSpec } from '#shared/task/task-codec.ts';
+import type { InputSource, StreamEnd, TaskReport, TaskSpec } from '#shared/task/task.ts';
 import { callUnary, type ReplyOf, type RequestOf, type UnaryMethod } from '#shared/grpc/call-unary.ts';
 import { plainSecurity, type ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { decodeError, fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';

@@ -6,10 +6,10 @@ import { Client } from 'pg';
 import { NODE_FLAGS } from '#cli/node-flags.js';
 import { isStartMessage } from '#cli/up/child-message.ts';
 import { POSTGRES_DATABASE, POSTGRES_USER } from '#cli/up/postgres-process.ts';
-import { ensureSecret, secretPath } from '#cli/up/secrets.ts';
+import { ensureSecret, secretPath } from '#cli/secrets.ts';
 import { freePort } from '#test/support/postgres.ts';
 
-const POSTGRES_PROCESS = fileURLToPath(new URL('../../cli/up/postgres-process.ts', import.meta.url));
+const POSTGRES_PROCESS = fileURLToPath(import.meta.resolve('#cli/up/postgres-process.ts'));
 
 /** The URL of the Postgres of a data directory, as `skein up` has it, on the given port. */
 export function embeddedUrl(dataDir: string, port: number): string {

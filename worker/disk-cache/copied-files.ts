@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
-import type { TaskSpec } from '#proto/task.ts';
+import type { TaskSpec } from '#shared/task/task.ts';
 import type { ErrorCode, SkeinError } from '#shared/error.ts';
 import type { KeptObject } from './kept-objects.ts';
 import { CopyTable, copyKey, copyName, tenantFolder, type HeldCopy } from './copy-table.ts';

@@ -1,9 +1,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFoldersSync } from '#shared/storage/make-folders.ts';
-import type { StatementContext } from '#proto/task.ts';
+import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import { boundSql, unboundSql, type BoundedFamily } from '#shared/sql/bounded-functions.ts';
+import { windowMode } from '#shared/sql/unsound-optimizers.ts';
 import { contextSetupSql, contextVariablesSql } from '#shared/sql/statement-context.ts';
 import { PROFILING, type Profiling } from './profile.ts';
 import { InputCallbacks, InputFunctions } from './input-functions.ts';
@@ -108,7 +109,7 @@ export class TaskInstance implements Disposable {
       `SET threads = ${threads}`,
       PROFILING[profile],
       `SET disabled_optimizers = '${disabled.join(',')}'`,
-      `SET debug_window_mode = '${unsound.windows ? 'combine' : 'window'}'`,
+      `SET debug_window_mode = '${windowMode(unsound.windows)}'`,
       ...contextVariablesSql(context),
     ];
     const changed = [...this.#changeBounds(bounds), ...wanted.filter((sql, i) => sql !== this.#applied[i])];

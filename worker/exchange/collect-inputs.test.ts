@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { InputSource, SentTask } from '#proto/task.ts';
+import type { InputSource, SentTask } from '#shared/task/task.ts';
 import { queryId, taskId } from '#shared/id.ts';
 import type { BatchRange, SpooledOutput } from '../spool/spooled-output.ts';
 import { collectInputs, type InputPlaces } from './collect-inputs.ts';

@@ -1,7 +1,7 @@
-import type { InputSource, InputSpec, SentTask } from '#proto/task.ts';
+import type { InputSource, InputSpec, SentTask } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { TaskId } from '#shared/id.ts';
-import type { JobInput } from '../slot/slot-messages.ts';
+import type { JobInput } from '../turns/slot-messages.ts';
 import { storeMessages } from './peer-clients.ts';
 import { miscounted, type BatchRange, type SpooledOutput, type StoredBatch } from '../spool/spooled-output.ts';
 

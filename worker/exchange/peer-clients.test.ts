@@ -10,7 +10,7 @@ import {
   type ServerWritableStream,
 } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { InputSource } from '#proto/task.ts';
+import type { InputSource } from '#shared/task/task.ts';
 import { answerCalls } from '#shared/grpc/answer-calls.ts';
 import { plainSecurity } from '#shared/grpc/channel-security.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';

@@ -3,7 +3,7 @@ import { connectivityState } from '@grpc/grpc-js';
 import { LRUCache } from 'lru-cache';
 import type { ReadPartitionReply } from '#proto/generated/skein/worker/v1/ReadPartitionReply.ts';
 import type { WorkerClient } from '#proto/generated/skein/worker/v1/Worker.ts';
-import type { InputSource, TaskReport } from '#proto/task.ts';
+import type { InputSource, TaskReport } from '#shared/task/task.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { CallStream } from '#shared/grpc/call-stream.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';

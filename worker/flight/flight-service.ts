@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import type { handleServerStreamingCall, ServiceDefinition } from '@grpc/grpc-js';
 import type { Ticket } from '#proto/generated/arrow/flight/protocol/Ticket.ts';
-import type { StreamEnd } from '#proto/task.ts';
+import type { StreamEnd } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { toServiceError } from '#shared/grpc/internal-auth.ts';

@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import type { TaskReport } from '#proto/task.ts';
+import type { TaskReport } from '#shared/task/task.ts';
 import { must } from '#shared/must.ts';
 import type { BatchRange } from '../spool/spooled-output.ts';
 import { compressMessage } from '../batch/compress-message.ts';

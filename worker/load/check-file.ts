@@ -1,5 +1,5 @@
-import { FAULTS, type RecordFault } from '#proto/load-rules.ts';
-import { type StagedSource } from '#proto/task.ts';
+import { FAULTS, type RecordFault } from '#shared/task/load-rules.ts';
+import { type StagedSource } from '#shared/task/task.ts';
 import type { ErrorCode } from '#shared/error.ts';
 import { textOf } from '../staged/file-text.ts';
 import type { OpenScanned } from '../scan/readable-path.ts';

@@ -1,5 +1,5 @@
-import { GUARDED_COLUMNS } from '#proto/load-rules.ts';
-import type { StagedSource } from '#proto/task.ts';
+import { GUARDED_COLUMNS } from '#shared/task/load-rules.ts';
+import type { StagedSource } from '#shared/task/task.ts';
 import type { CsvFormat } from '#shared/stage/file-format.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';

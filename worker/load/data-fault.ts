@@ -1,4 +1,4 @@
-import type { RecordFault } from '#proto/load-rules.ts';
+import type { RecordFault } from '#shared/task/load-rules.ts';
 import { isRaised } from '#shared/duckdb-error.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { placeOfJson } from '../staged/json-place.ts';

@@ -1,6 +1,7 @@
-import type { FileLoad, LoadRules, OnError, RecordFault } from '#proto/load-rules.ts';
-import type { ScanFile, ScanSpec, StagedSource } from '#proto/task.ts';
-import { faultError } from '#proto/record-fault.ts';
+import type { FileLoad, LoadRules, OnError, RecordFault } from '#shared/task/load-rules.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
+import type { ScanSpec, StagedSource } from '#shared/task/task.ts';
+import { faultError } from '#shared/task/record-fault.ts';
 import { SkeinError } from '#shared/error.ts';
 import { isObject } from '#shared/iceberg/type.ts';
 import type { Json } from '#shared/json.ts';

@@ -1,6 +1,7 @@
-import { JSON_DOCUMENT } from '#proto/json-document.ts';
-import { GUARDED_COLUMNS } from '#proto/load-rules.ts';
-import { type ScanFile, type StagedSource } from '#proto/task.ts';
+import { JSON_DOCUMENT } from '#shared/task/json-document.ts';
+import { GUARDED_COLUMNS } from '#shared/task/load-rules.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
+import { type StagedSource } from '#shared/task/task.ts';
 import type { FileFormat, JsonFormat } from '#shared/stage/file-format.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';

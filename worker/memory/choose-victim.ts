@@ -1,4 +1,4 @@
-import type { KillRank } from '#proto/task.ts';
+import type { KillRank } from '#shared/task/task.ts';
 
 /** A query on the worker: all tasks of it together. */
 export type MemoryHolder = {

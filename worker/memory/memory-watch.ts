@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { KillRank } from '#proto/task.ts';
+import type { KillRank } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { chooseVictim } from './choose-victim.ts';

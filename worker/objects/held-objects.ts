@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ScanSpec } from '#proto/task.ts';
+import type { ScanSpec } from '#shared/task/task.ts';
 import type { QueryId, TenantId } from '#shared/id.ts';
 import { fileCredential } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
@@ -79,7 +79,7 @@ export class HeldObjects implements AsyncDisposable {
 
   /** Brings objects here, as far as their storage is not of this machine. @throws FileNotFound, STORAGE_ERROR, SPILL_LIMIT */
   async fetch(signal: AbortSignal, objects: readonly WantedObject[], owner: Owner): Promise<void> {
-    if (owner.credential.kind === 'none') return;
+    if (owner.credential.kind === 'file') return;
     let next = 0;
     const work = async (): Promise<void> => {
       for (let object = objects[next++]; object !== undefined; object = objects[next++]) {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import type { ByteRange } from '#proto/task.ts';
+import type { ByteRange } from '#shared/iceberg/scan-file.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import { fetchSegments, type WantedSegments } from './fetch-segments.ts';
 import { decodeFacts, decodePieces, encodePieces, type ObjectFacts, type Piece } from './object-journal.ts';

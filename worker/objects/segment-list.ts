@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { ByteRange } from '#proto/task.ts';
+import type { ByteRange } from '#shared/iceberg/scan-file.ts';
 
 /** Checksums of segments that a store keeps with a file: its room for what a writer tells has an end. */
 const SUMS_MAX = 320;

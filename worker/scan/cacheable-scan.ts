@@ -1,4 +1,4 @@
-import type { ScanSpec } from '#proto/task.ts';
+import type { ScanSpec } from '#shared/task/task.ts';
 import type { TenantId } from '#shared/id.ts';
 import { mayMatch, type ColumnStats } from '#shared/iceberg/may-match.ts';
 import type { PlannedFile } from './plan-file.ts';

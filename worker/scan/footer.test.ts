@@ -19,7 +19,7 @@ import {
 } from '#test/support/hostile-parquet.ts';
 import { FooterCache } from './footer-cache.ts';
 import type { Footer, ReadFooter } from './footer.ts';
-import { fileStorage } from '#shared/storage/file-storage.ts';
+import { fileStorage } from '#test/support/file-storage.ts';
 
 const MIB = 2 ** 20;
 /** Limit of thread CPU time. Each of these footers once took more than a minute, or did not end. */

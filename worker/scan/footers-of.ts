@@ -1,4 +1,4 @@
-import type { ScanSpec } from '#proto/task.ts';
+import type { ScanSpec } from '#shared/task/task.ts';
 import type { TenantId } from '#shared/id.ts';
 import type { FooterCache } from './footer-cache.ts';
 import type { ReadFooter } from './footer.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fileStorage } from '#shared/storage/file-storage.ts';
+import { fileStorage } from '#test/support/file-storage.ts';
 import { segmentsWith } from '../objects/segment-list.ts';
 import { readFooter } from './footer-cache.ts';
 import type { Footer } from './footer.ts';

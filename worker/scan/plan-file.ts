@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import type { ScanColumn, ScanDelete, ScanFile, ScanReport, ScanSpec } from '#proto/task.ts';
+import type { ScanColumn, ScanDelete, ScanFile } from '#shared/iceberg/scan-file.ts';
+import type { ScanReport, ScanSpec } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { withinRoots } from '#shared/iceberg/allowed-roots.ts';
 import { mayMatch, type ColumnStats } from '#shared/iceberg/may-match.ts';

@@ -1,4 +1,4 @@
-import type { ScanColumn, ScanFile } from '#proto/task.ts';
+import type { ScanColumn, ScanFile } from '#shared/iceberg/scan-file.ts';
 import { ADDRESS_IDS } from '#shared/iceberg/address-columns.ts';
 import { duckDbType } from '#shared/iceberg/duckdb-type.ts';
 import { parseType } from '#shared/iceberg/type.ts';

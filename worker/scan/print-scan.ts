@@ -1,4 +1,5 @@
-import type { ScanDelete, ScanFile, ScanReport, ScanSpec } from '#proto/task.ts';
+import type { ScanDelete, ScanFile } from '#shared/iceberg/scan-file.ts';
+import type { ScanReport, ScanSpec } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { TenantId } from '#shared/id.ts';
 import { duckDbType } from '#shared/iceberg/duckdb-type.ts';

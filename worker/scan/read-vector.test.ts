@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DeletedPositions } from './deleted-positions.ts';
 import { readDeletionVector } from './read-vector.ts';
 import { decodeDeletionVector } from '#shared/iceberg/deletion-vector.ts';
-import { fileStorage } from '#shared/storage/file-storage.ts';
+import { fileStorage } from '#test/support/file-storage.ts';
 
 let dir: string;
 beforeAll(() => {

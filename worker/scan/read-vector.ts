@@ -1,4 +1,4 @@
-import type { ScanDelete } from '#proto/task.ts';
+import type { ScanDelete } from '#shared/iceberg/scan-file.ts';
 import { SkeinError } from '#shared/error.ts';
 import { tooComplex } from '#shared/iceberg/decode-limits.ts';
 import { decodeDeletionVector } from '#shared/iceberg/deletion-vector.ts';

@@ -1,4 +1,4 @@
-import type { ScanSpec } from '#proto/task.ts';
+import type { ScanSpec } from '#shared/task/task.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import type { WantedObject } from '../objects/held-objects.ts';

@@ -1,4 +1,4 @@
-import type { ByteRange } from '#proto/task.ts';
+import type { ByteRange } from '#shared/iceberg/scan-file.ts';
 import { TRAILER_BYTES, type FileField, type Footer, type RowGroup } from './footer.ts';
 
 /**

@@ -1,4 +1,5 @@
-import type { ScanFile, ScanSpec } from '#proto/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
+import type { ScanSpec } from '#shared/task/task.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { FileField, ReadFooter } from './footer.ts';

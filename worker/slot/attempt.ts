@@ -1,6 +1,6 @@
-import { InterruptControl } from './interrupt-control.ts';
-import type { SlotChannel } from './slot-channel.ts';
-import type { FromJob, FromSlot, QueryTime, SlotInput, SlotJob, SlotStart } from './slot-messages.ts';
+import { InterruptControl } from '../turns/interrupt-control.ts';
+import type { SlotChannel } from '../turns/slot-channel.ts';
+import type { FromJob, FromSlot, QueryTime, SlotInput, SlotJob, SlotStart } from '../turns/slot-messages.ts';
 
 /** Interval between repeated interrupts: the first may fall between two pieces, or into planning, which reacts slowly. */
 const INTERRUPT_INTERVAL_MS = 50;

@@ -3,9 +3,9 @@ import { principalId, tenantId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import { DEFAULT_MLFQ } from '#shared/mlfq-spec.ts';
 import { ExpressLane, type LaneSlot, type LaneTask } from './express-lane.ts';
-import { FairQueue } from './fair-queue.ts';
-import { LevelSpec } from './level-spec.ts';
-import type { QueryTime } from './slot-messages.ts';
+import { FairQueue } from '../run/fair-queue.ts';
+import { LevelSpec } from '../turns/level-spec.ts';
+import type { QueryTime } from '../turns/slot-messages.ts';
 
 /** A step of a task on a slot, which nothing interrupts. */
 const STEP_MS = 30;

@@ -1,9 +1,9 @@
-import type { SentTask } from '#proto/task.ts';
+import type { SentTask } from '#shared/task/task.ts';
 import { DEFAULT_MLFQ, type MlfqSpec } from '#shared/mlfq-spec.ts';
-import type { LevelSpec } from './level-spec.ts';
-import { levelOf } from './mlfq.ts';
+import type { LevelSpec } from '../turns/level-spec.ts';
+import { levelOf } from '../turns/mlfq.ts';
 import { ShareClock } from './share-clock.ts';
-import type { QueryTime } from './slot-messages.ts';
+import type { QueryTime } from '../turns/slot-messages.ts';
 import type { SlotLife } from './slot.ts';
 
 /** CPU time that a tenant, a principal or its top level may have on the express slot beyond its share: that of ten short queries. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { decodeTaskHead, encodeTaskSpec } from '#proto/task-codec.ts';
+import { decodeTaskHead, encodeTaskSpec } from '#shared/task/task-codec.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';

@@ -1,4 +1,4 @@
-import type { SentTask } from '#proto/task.ts';
+import type { SentTask } from '#shared/task/task.ts';
 import type { Slot } from './slot.ts';
 
 /** A quantum that does not react to interrupts. */

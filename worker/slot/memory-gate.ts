@@ -1,4 +1,4 @@
-import { TASK_MEMORY_BYTES_MIN } from '#proto/task.ts';
+import { TASK_MEMORY_BYTES_MIN } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Asker } from '#shared/fair/asker.ts';
 import { Holdings, inTurn, oneTooMany } from '#shared/fair/holdings.ts';

@@ -1,4 +1,4 @@
-import type { Stamp } from './quantum-stamp.ts';
+import type { Stamp } from '../turns/quantum-stamp.ts';
 
 /**
  * The state of a slot, which the main thread derives by polling the stamp.

@@ -1,7 +1,7 @@
 import type { Logger } from '#shared/log/logger.ts';
 import type { ReadsMessage } from '../disk-cache/copied-files.ts';
 import type { HungQuantum } from './hung-quantum.ts';
-import type { SlotSettings } from './slot-messages.ts';
+import type { SlotSettings } from '../turns/slot-messages.ts';
 
 export type SlotPoolOptions = {
   readonly slots: number;

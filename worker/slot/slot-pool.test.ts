@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { decodeTaskHead, encodeTaskSpec } from '#proto/task-codec.ts';
+import { decodeTaskHead, encodeTaskSpec } from '#shared/task/task-codec.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import { makeTask } from '#test/support/worker-client.ts';
 import { makeSlotPool } from '#test/support/slot-pool.ts';
 import type { SlotPool } from './slot-pool.ts';
-import type { SlotStart } from './slot-messages.ts';
+import type { SlotStart } from '../turns/slot-messages.ts';
 import type { SlotRun } from './slot-run.ts';
 
 const PLACES = 3;

@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import type { SentTask } from '#proto/task.ts';
+import type { SentTask } from '#shared/task/task.ts';
 import type { QueryId } from '#shared/id.ts';
 import type { MlfqSpec } from '#shared/mlfq-spec.ts';
 import { Holdings, inTurn } from '#shared/fair/holdings.ts';
@@ -8,12 +8,19 @@ import type { Attempt } from './attempt.ts';
 import { ExpressLane } from './express-lane.ts';
 import { Slot } from './slot.ts';
 import { hungQuantum } from './hung-quantum.ts';
-import { LevelSpec } from './level-spec.ts';
-import { addLevels, type Levels } from './level-stats.ts';
-import { ACTIVITY, type QueryTime, type SlotOutput, type SlotSettings, type SlotStart } from './slot-messages.ts';
+import { LevelSpec } from '../turns/level-spec.ts';
+import { addLevels, type Levels } from '../turns/level-stats.ts';
+import {
+  ACTIVITY,
+  type QueryTime,
+  type SlotOutput,
+  type SlotSettings,
+  type SlotStart,
+} from '../turns/slot-messages.ts';
 import type { SlotPoolOptions } from './slot-pool-options.ts';
 import { bestSlot } from './slot-part.ts';
 import { ownerOf, SlotRun } from './slot-run.ts';
+import { TurnWaiters } from './turn-waiters.ts';
 
 /** Interval at which the slots are polled. */
 const LOOK_INTERVAL_MS = 100;
@@ -43,7 +50,7 @@ export class SlotPool {
   readonly #runs = new Set<SlotRun>();
   /** Tasks that were reported as ended while a thread was still inside DuckDB for them. */
   readonly #leaving = new Set<SlotRun>();
-  readonly #turns = new Set<() => void>();
+  readonly #turns = new TurnWaiters();
   readonly #timer: NodeJS.Timeout;
   #lookedMs = performance.now();
   /** Time at which a reserve thread was last wanted. */
@@ -134,20 +141,8 @@ export class SlotPool {
   }
 
   /** Resolves when the task's principal is below its limit of long quanta. @throws the reason of `signal` */
-  async turn(signal: AbortSignal, spec: SentTask): Promise<void> {
-    while (this.#isLimited(ownerOf(spec))) {
-      await new Promise<void>((resolve) => {
-        const done = (): void => {
-          this.#turns.delete(done);
-          signal.removeEventListener('abort', done);
-          resolve();
-        };
-        this.#turns.add(done);
-        signal.addEventListener('abort', done, { once: true });
-        if (signal.aborted) done();
-      });
-      signal.throwIfAborted();
-    }
+  turn(signal: AbortSignal, spec: SentTask): Promise<void> {
+    return this.#turns.wait(signal, () => this.#isLimited(ownerOf(spec)));
   }
 
   /** Starts a task, or queues it; `onOutput` receives its messages and, last, its end. */
@@ -274,7 +269,7 @@ export class SlotPool {
   /** Wakes tasks and callers of `turn` that may wait for a long quantum to end. */
   #wakeWaiting(): void {
     this.#placeWaiting();
-    for (const done of this.#turns) done();
+    this.#turns.wake();
   }
 
   /** Whether a principal is at its limit of long quanta. */

@@ -1,10 +1,10 @@
-import type { KillRank } from '#proto/task.ts';
+import type { KillRank } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Asker } from '#shared/fair/asker.ts';
 import { freeMessage } from '../batch/arrow-message.ts';
 import type { Attempt } from './attempt.ts';
 import type { Slot } from './slot.ts';
-import type { FromSlot, QueryTime, RenewedKey, SlotOutput, SlotStart } from './slot-messages.ts';
+import type { FromSlot, QueryTime, RenewedKey, SlotOutput, SlotStart } from '../turns/slot-messages.ts';
 
 /**
  * A task in the pool.

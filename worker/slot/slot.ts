@@ -5,12 +5,12 @@ import type { Asker } from '#shared/fair/asker.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { Attempt } from './attempt.ts';
 import type { ReadsMessage } from '../disk-cache/copied-files.ts';
-import { LevelStats, type Levels } from './level-stats.ts';
-import { QuantumStamp } from './quantum-stamp.ts';
+import { LevelStats, type Levels } from '../turns/level-stats.ts';
+import { QuantumStamp } from '../turns/quantum-stamp.ts';
 import { BETWEEN, observe, type Watched } from './quantum-watch.ts';
-import { SlotChannel } from './slot-channel.ts';
-import type { SlotJob, FromSlot, SlotSettings, SlotStart } from './slot-messages.ts';
-import { coreTimes, lowerPriority, pagesTouched, restorePriority } from './thread-priority.ts';
+import { SlotChannel } from '../turns/slot-channel.ts';
+import type { SlotJob, FromSlot, SlotSettings, SlotStart } from '../turns/slot-messages.ts';
+import { coreTimes, lowerPriority, pagesTouched, restorePriority } from '../turns/thread-priority.ts';
 
 /** The memory that a slot's thread was the first to touch. */
 type SlotPages = {
@@ -84,7 +84,7 @@ export class Slot {
       isExpress: life === 'express',
     };
     this.#pool = new Piscina({
-      filename: fileURLToPath(new URL('slot-thread.ts', import.meta.url)),
+      filename: fileURLToPath(new URL('../run/slot-entry.ts', import.meta.url)),
       name: 'runTask',
       workerData: settings,
       minThreads: 1,

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { decodeTaskHead, encodeTaskSpec } from '#proto/task-codec.ts';
+import { decodeTaskHead, encodeTaskSpec } from '#shared/task/task-codec.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { makeTask } from '#test/support/worker-client.ts';
 import { makeSlotPool } from '#test/support/slot-pool.ts';
 import type { SlotPool } from './slot-pool.ts';
 import type { SlotRun } from './slot-run.ts';
-import { coreTimes } from './thread-priority.ts';
+import { coreTimes } from '../turns/thread-priority.ts';
 
 const TRIALS = 100;
 /** CPU time of a thread that shows that the task is wide again. */

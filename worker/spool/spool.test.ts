@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { taskId } from '#shared/id.ts';
-import type { TaskReport } from '#proto/task.ts';
+import type { TaskReport } from '#shared/task/task.ts';
 import { Spool } from './spool.ts';
 
 const report: TaskReport = {

@@ -1,5 +1,5 @@
 import type { ErrorData } from '#shared/error.ts';
-import type { TaskReport } from '#proto/task.ts';
+import type { TaskReport } from '#shared/task/task.ts';
 
 /** The end of a task's output. */
 export type SpoolEnd =

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { makeFolders } from '#shared/storage/make-folders.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { QueryId } from '#shared/id.ts';
-import type { PartitionReport } from '#proto/task.ts';
+import type { PartitionReport } from '#shared/task/task.ts';
 import type { Address } from '../duckdb/library.ts';
 import { readBytes } from '../duckdb/memory.ts';
 import { freeMessage, LentMessage, messageBytes, type NativeMessage } from '../batch/arrow-message.ts';

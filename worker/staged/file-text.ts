@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { PassThrough, Readable } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
-import type { ByteRange } from '#proto/task.ts';
+import type { ByteRange } from '#shared/iceberg/scan-file.ts';
 import type { Compression } from '#shared/stage/file-format.ts';
 import type { OpenScanned } from '../scan/readable-path.ts';
 

@@ -1,4 +1,4 @@
-import { JSON_DOCUMENT, type JsonRead } from '#proto/json-document.ts';
+import { JSON_DOCUMENT, type JsonRead } from '#shared/task/json-document.ts';
 import type { JsonFormat } from '#shared/stage/file-format.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { quotePath } from '#shared/sql/read-parquet.ts';

@@ -1,4 +1,4 @@
-import { JSON_DOCUMENT, NUMBER_MARK } from '#proto/json-document.ts';
+import { JSON_DOCUMENT, NUMBER_MARK } from '#shared/task/json-document.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import { textOf, type FileText } from './file-text.ts';
 import type { OpenScanned } from '../scan/readable-path.ts';

@@ -1,6 +1,7 @@
-import { OF_DOCUMENT } from '#proto/json-document.ts';
-import { scannedBytes } from '#proto/scanned-bytes.ts';
-import type { ScanFile, ScanSpec, StagedSource } from '#proto/task.ts';
+import { OF_DOCUMENT } from '#shared/task/json-document.ts';
+import { scannedBytes } from '#shared/task/scanned-bytes.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
+import type { ScanSpec, StagedSource } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { UPLOADS_FOLDER } from '#shared/stage/stage-folders.ts';
 import type { CsvFormat, JsonFormat } from '#shared/stage/file-format.ts';

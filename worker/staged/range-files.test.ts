@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ScanFile } from '#proto/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import { tenantId } from '#shared/id.ts';
 import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 import { linesBefore, RangeFiles } from './range-files.ts';

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { open as openLocal, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ByteRange, ScanFile, TaskSpec } from '#proto/task.ts';
+import type { ByteRange, ScanFile } from '#shared/iceberg/scan-file.ts';
+import type { TaskSpec } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { makeFolders } from '#shared/storage/make-folders.ts';
 import { PRIVATE_MODE } from '#shared/storage/private-folder.ts';

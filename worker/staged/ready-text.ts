@@ -1,4 +1,5 @@
-import type { ScanFile, StagedSource } from '#proto/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
+import type { StagedSource } from '#shared/task/task.ts';
 import type { CsvFormat, JsonFormat } from '#shared/stage/file-format.ts';
 import { SkeinError } from '#shared/error.ts';
 import { readablePath, type OpenScanned } from '../scan/readable-path.ts';

@@ -1,4 +1,5 @@
-import type { ScanFile, ScanSpec, StagedSource } from '#proto/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
+import type { ScanSpec, StagedSource } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { CsvWalk } from './csv-walk.ts';

@@ -1,4 +1,4 @@
-import type { StagedSource } from '#proto/task.ts';
+import type { StagedSource } from '#shared/task/task.ts';
 import type { CsvFormat } from '#shared/stage/file-format.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 

@@ -1,4 +1,4 @@
-import type { TaskSpec } from '#proto/task.ts';
+import type { TaskSpec } from '#shared/task/task.ts';
 import { isRaised } from '#shared/duckdb-error.ts';
 import { SkeinError } from '#shared/error.ts';
 import { baseName } from '../scan/plan-file.ts';

@@ -1,4 +1,4 @@
-import type { ScanFile } from '#proto/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import type { FileFormat } from '#shared/stage/file-format.ts';
 
 /** The files that DuckDB opens themselves: it reads a part of a text file from a copy of the part. */

@@ -1,4 +1,5 @@
-import type { InputSource, ScanAccess, SentTask } from '#proto/task.ts';
+import type { InputSource, SentTask } from '#shared/task/task.ts';
+import type { ScanAccess } from '#shared/ticket.ts';
 import { SkeinError } from '#shared/error.ts';
 import { credentialId } from '#shared/storage/credential.ts';
 import { isWithin } from '#shared/storage/location.ts';

@@ -1,8 +1,8 @@
-import type { TaskReport, SentTask } from '#proto/task.ts';
+import type { TaskReport, SentTask } from '#shared/task/task.ts';
 import { SkeinError, type ErrorData } from '#shared/error.ts';
 import { collectInputs, type InputPlaces, type Lost } from '../exchange/collect-inputs.ts';
 import type { MemoryGate } from '../slot/memory-gate.ts';
-import type { SlotOutput } from '../slot/slot-messages.ts';
+import type { SlotOutput } from '../turns/slot-messages.ts';
 import type { SlotPool } from '../slot/slot-pool.ts';
 import type { SlotRun } from '../slot/slot-run.ts';
 

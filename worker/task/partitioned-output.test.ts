@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { TaskReport } from '#proto/task.ts';
+import type { TaskReport } from '#shared/task/task.ts';
 import { queryId } from '#shared/id.ts';
 import { arrowBuffer } from '../duckdb/arrow-buffer.ts';
 import { encodeNative } from '../batch/arrow-message.ts';

@@ -1,7 +1,7 @@
 import { unreachable } from '#shared/must.ts';
-import type { TaskReport } from '#proto/task.ts';
+import type { TaskReport } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { SlotOutput } from '../slot/slot-messages.ts';
+import type { SlotOutput } from '../turns/slot-messages.ts';
 import { miscounted, type SpooledOutput } from '../spool/spooled-output.ts';
 import type { TaskEnd } from './execute-task.ts';
 import type { HeldOutput } from './held-output.ts';

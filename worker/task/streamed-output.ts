@@ -1,5 +1,5 @@
 import type { SkeinError } from '#shared/error.ts';
-import type { SlotOutput } from '../slot/slot-messages.ts';
+import type { SlotOutput } from '../turns/slot-messages.ts';
 import type { Spool, TaskSpool } from '../spool/spool.ts';
 import type { HeldOutput, TaskFailure } from './held-output.ts';
 

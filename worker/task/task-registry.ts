@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { WantedKey } from '#proto/generated/skein/worker/v1/WantedKey.ts';
 import type { TaskTime } from '#proto/generated/skein/worker/v1/TaskTime.ts';
-import { PARTITIONS_MAX, type InputSource, type SentTask, type TaskReport } from '#proto/task.ts';
+import { PARTITIONS_MAX, type InputSource, type SentTask, type TaskReport } from '#shared/task/task.ts';
 import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { QueryId, TaskId } from '#shared/id.ts';
@@ -13,7 +13,7 @@ import { verifyTicket, type Ticket } from '#shared/ticket.ts';
 import type { InputPlaces } from '../exchange/collect-inputs.ts';
 import type { PeerClients } from '../exchange/peer-clients.ts';
 import type { MemoryGate } from '../slot/memory-gate.ts';
-import type { RenewedKey } from '../slot/slot-messages.ts';
+import type { RenewedKey } from '../turns/slot-messages.ts';
 import type { SlotPool } from '../slot/slot-pool.ts';
 import type { Spool, TaskSpool, WholeOutput } from '../spool/spool.ts';
 import type { SpooledOutput, SpoolStore } from '../spool/spooled-output.ts';

@@ -1,4 +1,4 @@
-import type { SentTask } from '#proto/task.ts';
+import type { SentTask } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { InputPlaces } from '../exchange/collect-inputs.ts';
 import type { MemoryGate } from '../slot/memory-gate.ts';

@@ -1,5 +1,5 @@
 import { unreachable } from '#shared/must.ts';
-import type { StageSink } from '#proto/task.ts';
+import type { StageSink } from '#shared/task/task.ts';
 import type { UnloadFormat } from '#shared/stage/file-format.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 

@@ -1,5 +1,5 @@
-import type { TableSink, WrittenFile } from '#proto/task.ts';
-import { encodeWrittenFile } from '#proto/written-file.ts';
+import type { TableSink, WrittenFile } from '#shared/task/task.ts';
+import { encodeWrittenFile } from '#shared/task/written-file.ts';
 import { SkeinError } from '#shared/error.ts';
 import { withinRoots } from '#shared/iceberg/allowed-roots.ts';
 import { parsePartitionSpec } from '#shared/iceberg/partition-spec.ts';

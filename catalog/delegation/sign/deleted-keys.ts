@@ -33,7 +33,11 @@ export function deletedKeys(body: string): readonly string[] {
   if (root === undefined || others.length > 0 || root.name !== 'Delete') throw invalid('its element is Delete');
   const keys: string[] = [];
   for (const { name, children } of elementsOf(root.children)) {
-    if (name === 'Quiet') continue;
+    if (name === 'Quiet') {
+      // A store that looks for keys at any depth would find them here.
+      if (!/^\s*(?:true|false)\s*$/.test(textOf(children))) throw invalid('Quiet is true or false');
+      continue;
+    }
     if (name !== 'Object') throw invalid(`it has an element ${name.slice(0, 100)}`);
     const [key, ...more] = elementsOf(children);
     if (key?.name !== 'Key' || more.length > 0) throw invalid('an Object has a Key and nothing else');
@@ -66,7 +70,8 @@ const textOf = (nodes: readonly Node[]): string =>
       const cdata = node[CDATA];
       const [inner] = Array.isArray(cdata) ? (cdata as readonly Node[]) : [];
       const raw = inner?.['#text'];
-      if (cdata === undefined || (inner !== undefined && typeof raw !== 'string')) throw invalid('a Key is a text');
+      if (cdata === undefined || (inner !== undefined && typeof raw !== 'string'))
+        throw invalid('a Key and Quiet are texts');
       return typeof raw === 'string' ? raw : '';
     })
     .join('');

@@ -6,7 +6,7 @@ import { hasSts } from '../../metadata/storage-settings.ts';
 import type { Permission } from '../../storage/session-policy.ts';
 import type { FilePlace } from '../../store/postgres/file-place-store.ts';
 import type { Asked } from '../delegation-log.ts';
-import { filesOf, requireFolders, tableKey, type DelegationParts } from '../table-files.ts';
+import { filesOf, keepTime, requireFolders, tableKey, type DelegationParts } from '../table-files.ts';
 import { checkRequest, type StoreRequest } from './check-request.ts';
 import { presignRequest, signRequest } from './sign-request.ts';
 import { readStoreUri } from './store-uri.ts';
@@ -21,6 +21,11 @@ export type NamedRequest = {
 
 /** Longest life of a presigned address. */
 const PRESIGNED_SECONDS_MAX = 900;
+
+/** A store takes a signature for so long, and a presigned address no longer. */
+const SIGNATURE_MS = PRESIGNED_SECONDS_MAX * 1_000;
+/** The end of signatures is kept in steps, so that it is written once for many. */
+const KEPT_STEP_MS = 600_000;
 
 type Table = { readonly principal: Principal; readonly place: FilePlace };
 
@@ -47,7 +52,7 @@ export const presignForTable = (parts: DelegationParts, table: Table, named: Nam
     const now = Date.now();
     const leftSeconds = Math.floor(((key.expiresAtMs ?? Infinity) - now) / 1_000);
     const lifeSeconds = Math.max(1, Math.min(PRESIGNED_SECONDS_MAX, leftSeconds));
-    const signed = await presignRequest(request, key, { uri: named.uri, lifeSeconds });
+    const signed = await presignRequest(request, key, lifeSeconds);
     return { ...signed, expiresAtMs: now + lifeSeconds * 1_000 };
   });
 
@@ -70,7 +75,9 @@ async function told<T>(
     const request = { method: named.method, uri, headers: named.headers, body: named.body };
     const needs = checkRequest(request, folders);
     if (needs === 'write' && may === 'read') throw new SkeinError('FORBIDDEN', 'the token lacks the scope table:write');
-    const signed = await sign(request, needs, await keyFor(parts, place, needs));
+    const key = await keyFor(parts, place, needs);
+    await keepTime(parts.store.db, place.tableId, Math.ceil((Date.now() + SIGNATURE_MS) / KEPT_STEP_MS) * KEPT_STEP_MS);
+    const signed = await sign(request, needs, key);
     parts.delegationLog.granted(asked);
     return signed;
   } catch (error) {

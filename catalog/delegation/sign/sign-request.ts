@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { S3Credential } from '#shared/storage/credential.ts';
 import { escapeUri, signer } from '#shared/storage/s3/signed-request.ts';
 import type { StoreRequest } from './check-request.ts';
+import { printStoreUri } from './store-uri.ts';
 
 /** Signatures of version 4 over requests that clients send themselves. */
 
@@ -34,7 +35,7 @@ export async function signRequest(request: StoreRequest, key: S3Credential): Pro
 export async function presignRequest(
   request: StoreRequest,
   key: S3Credential,
-  { uri, lifeSeconds }: { readonly uri: string; readonly lifeSeconds: number },
+  lifeSeconds: number,
 ): Promise<{ readonly uri: string; readonly headers: Readonly<Record<string, string>> }> {
   const headers = signable(request);
   const { query = {} } = await signer(key, 's3').presign(
@@ -51,6 +52,7 @@ export async function presignRequest(
   );
   const added = Object.entries(query).filter(([name]) => !request.uri.query.has(name));
   const text = added.map(([name, value]) => `${escapeUri(name)}=${escapeUri(String(value))}`).join('&');
+  const uri = printStoreUri(request.uri);
   return {
     uri: `${uri}${uri.includes('?') ? '&' : '?'}${text}`,
     headers: Object.fromEntries([...request.headers].filter(([name]) => !NEVER.test(name))),

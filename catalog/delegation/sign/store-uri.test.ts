@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { readStoreUri } from './store-uri.ts';
+import { printStoreUri, readStoreUri } from './store-uri.ts';
 
-const OWN = { endpoint: 'http://store.example:9000', region: 'us-east-1' };
-const AWS = { endpoint: null, region: 'eu-central-1' };
+const OWN = { endpoint: 'http://store.example:9000', region: 'us-east-1', pathStyle: false };
+const BY_PATH = { ...OWN, pathStyle: true };
+const AWS = { endpoint: null, region: 'eu-central-1', pathStyle: false };
 
 test.each([
   ['http://store.example:9000/bucket/a/b', OWN, 'bucket', 'a/b'],
@@ -17,7 +18,7 @@ test.each([
 });
 
 test('the style is told by the endpoint, never by dots', () => {
-  const account = { endpoint: 'https://account.r2.example.com', region: 'auto' };
+  const account = { endpoint: 'https://account.r2.example.com', region: 'auto', pathStyle: false };
   expect(readStoreUri('https://account.r2.example.com/bucket/a', account)).toMatchObject({
     bucket: 'bucket',
     key: 'a',
@@ -26,6 +27,21 @@ test('the style is told by the endpoint, never by dots', () => {
     bucket: 'bucket',
     key: 'a',
   });
+});
+
+test.each(['http://bucket.store.example:9000/other/a', 'http://my.bucket.store.example:9000/other/a'])(
+  '%s would be another bucket to a store that reads paths',
+  (uri) => {
+    expect(() => readStoreUri(uri, BY_PATH)).toThrow(expect.objectContaining({ code: 'FORBIDDEN' }));
+    expect(readStoreUri('http://store.example:9000/bucket/a', BY_PATH)).toMatchObject({ bucket: 'bucket', key: 'a' });
+  },
+);
+
+test('the address that is signed is written anew, whatever the client wrote', () => {
+  const uri = 'http://STORE.example:9000/%62ucket/d=1/a%2fb?prefix=a+b%2B&delimiter';
+  const read = readStoreUri(uri, BY_PATH);
+  expect(printStoreUri(read)).toBe('http://store.example:9000/bucket/d%3D1/a%2Fb?prefix=a%20b%2B&delimiter=');
+  expect(readStoreUri(printStoreUri(read), BY_PATH)).toEqual(read);
 });
 
 test('the path that is signed escapes what the client did not', () => {
@@ -66,6 +82,8 @@ describe('is refused as no address', () => {
     'http://store.example:9000/bucket?prefix=a&prefix=b',
     'http://store.example:9000/bucket?prefix=a&pref%69x=b',
     'http://store.example:9000/bucket?a;b',
+    'http://store.example:9000/a:b/c',
+    'http://store.example:9000//a',
     '',
     '/bucket/a',
   ])('%j', (uri) => {

@@ -18,7 +18,10 @@ export type StoreUri = {
   readonly query: ReadonlyMap<string, string>;
 };
 
-type Store = Pick<StorageSettings, 'endpoint' | 'region'>;
+type Store = Pick<StorageSettings, 'endpoint' | 'region' | 'pathStyle'>;
+
+/** A bucket's name; old ones have capitals and underscores. */
+const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/;
 
 /** Bytes of a URI: of a key, escaped, and a token to go on with a list. */
 const URI_LENGTH_MAX = 16_384;
@@ -39,14 +42,15 @@ export function readStoreUri(uri: string, store: Store): StoreUri {
   if (authority.includes('@')) throw invalid('it names a user');
   const host = withoutDefaultPort(protocol, authority.toLowerCase());
   const place = placeOf({ protocol, host, segments: path.slice(1).split('/').map(decoded) }, store);
+  if (!BUCKET.test(place.bucket)) throw invalid('it names no bucket');
   requirePlainSegments(place.key);
-  return {
-    protocol,
-    host,
-    ...place,
-    canonicalPath: path.split('/').map(decoded).map(escapeUri).join('/'),
-    query: readQuery(query),
-  };
+  return { protocol, ...place, query: readQuery(query) };
+}
+
+/** The address that is signed. It is written of what was read, so that the store reads the same bucket and key. */
+export function printStoreUri({ protocol, host, canonicalPath, query }: StoreUri): string {
+  const parameters = [...query].map(([name, value]) => `${escapeUri(name)}=${escapeUri(value)}`);
+  return `${protocol}://${host}${canonicalPath}${parameters.length === 0 ? '' : '?'}${parameters.join('&')}`;
 }
 
 /** Whether an address names the host of a store. */
@@ -62,19 +66,24 @@ export function isOfStore(uri: string, store: Store): boolean {
 
 type Written = { readonly protocol: string; readonly host: string; readonly segments: readonly string[] };
 
-/** The bucket is the first part of the path at the store's own host; else it is what stands before the store's host. */
+/**
+ * The bucket is the first part of the path at the store's own host. A catalog that does not say path-style has a store that reads what stands
+ * before its host as the bucket, too; one that does reads the path whatever the host is, so that another host would name two buckets.
+ */
 function placeOf(
   { protocol, host, segments }: Written,
   store: Store,
-): { readonly bucket: string; readonly key: string } {
+): Pick<StoreUri, 'host' | 'bucket' | 'key' | 'canonicalPath'> {
+  const escaped = (parts: readonly string[]): string => parts.map((part) => `/${escapeUri(part)}`).join('');
   for (const own of hostsOf(store)) {
     if (protocol !== own.protocol) continue;
     if (host === own.host) {
       const [bucket = '', ...key] = segments;
-      return { bucket, key: key.join('/') };
+      return { host: own.host, bucket, key: key.join('/'), canonicalPath: escaped(segments) };
     }
-    if (host.endsWith(`.${own.host}`)) {
-      return { bucket: host.slice(0, -own.host.length - 1), key: segments.join('/') };
+    if (!store.pathStyle && host.endsWith(`.${own.host}`)) {
+      const bucket = host.slice(0, -own.host.length - 1);
+      return { host: `${bucket}.${own.host}`, bucket, key: segments.join('/'), canonicalPath: escaped(segments) };
     }
   }
   throw new SkeinError('FORBIDDEN', 'the request is for another host than the store of the table');

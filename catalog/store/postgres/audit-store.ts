@@ -37,6 +37,7 @@ export const AUDIT_EVENTS = [
   'revoke_role',
   'grant_privilege',
   'revoke_privilege',
+  'end_credentials',
   'create_webhook',
   'drop_webhook',
   'retry_webhook',
@@ -52,6 +53,11 @@ export const AUDIT_EVENTS = [
   'create_catalog',
   'alter_catalog',
   'drop_catalog',
+  'create_policy',
+  'alter_policy',
+  'drop_policy',
+  'bind_policy',
+  'unbind_policy',
 ] as const;
 type AuditEventType = (typeof AUDIT_EVENTS)[number];
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
 import { isOfStages } from '#shared/stage/stage-folders.ts';
-import { isWithin } from '#shared/storage/location.ts';
+import { isWithin, requireNoEscape } from '#shared/storage/location.ts';
 import type { Database, Tx } from './tables.ts';
 
 /**
@@ -36,6 +36,7 @@ export async function takeRoots(tx: Tx, { tenantId, catalog, roots, chosenBy }: 
     .execute();
   const foreign = others.flatMap((other) => [other.location, ...other.allowed_roots]);
   for (const root of roots) {
+    requireNoEscape(root);
     // The order matters: the second query finds a catalog that is dropped between the two.
     const isTaken =
       isOfStages(root) ||

@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { principalId, type PrincipalId } from '#shared/id.ts';
-import { raiseSessionEpoch, type TokenPrincipal } from './principal-store.ts';
+import { clientScopes, raiseSessionEpoch, type TokenPrincipal } from './principal-store.ts';
 import { privilegesOf } from './role-store.ts';
 import type { Database, Tx } from './tables.ts';
 
@@ -158,12 +158,12 @@ const clientOf = (row: Row): ClientRow => ({
     roles: row.roles,
     sessionEpoch: row.session_epoch,
     tenant: row.tenant,
-    scopes: row.scopes,
+    scopes: clientScopes(row.scopes, row),
     // A service account has no password.
     mustChangePassword: false,
     privileges: row.privileges,
   },
-  scopes: row.scopes,
+  scopes: clientScopes(row.scopes, row),
   secretSha256: row.secret_sha256,
   madeAccount: row.made_account,
   previous:

@@ -10,13 +10,18 @@ export type AccessTokenRow = {
   readonly principal: PrincipalId;
   readonly name: string;
   readonly scopes: readonly string[];
+  /** The name of its maker; null: he is gone. */
+  readonly maker: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
 };
 
+/** The makers of a credential: the caller, and another who has given him what he has signed in with. */
+export type Makers = { readonly createdBy: PrincipalId; readonly givenBy: PrincipalId | null };
+
 export async function insertAccessToken(
   tx: Tx,
-  token: Omit<AccessTokenRow, 'id'> & { readonly sha256: Buffer; readonly createdBy: PrincipalId },
+  token: Omit<AccessTokenRow, 'id' | 'maker'> & Makers & { readonly sha256: Buffer },
 ): Promise<void> {
   await tx
     .insertInto('access_token')
@@ -26,6 +31,7 @@ export async function insertAccessToken(
       sha256: token.sha256,
       scopes: [...token.scopes],
       created_by: token.createdBy,
+      given_by: token.givenBy,
       created_at: token.createdAt,
       expires_at: token.expiresAt,
     })
@@ -34,20 +40,22 @@ export async function insertAccessToken(
 
 const tokens = (db: Database) =>
   db
-    .selectFrom('access_token')
+    .selectFrom('access_token as a')
+    .leftJoin('principal as m', 'm.id', 'a.created_by')
     .select([
-      'id',
-      'principal_id as principal',
-      'name',
-      'scopes',
-      'created_at as createdAt',
-      'expires_at as expiresAt',
+      'a.id',
+      'a.principal_id as principal',
+      'a.name',
+      'a.scopes',
+      'm.username as maker',
+      'a.created_at as createdAt',
+      'a.expires_at as expiresAt',
     ]);
 type TokenRow = Awaited<ReturnType<ReturnType<typeof tokens>['executeTakeFirstOrThrow']>>;
 const tokenOf = (row: TokenRow): AccessTokenRow => ({ ...row, principal: principalId(row.principal) });
 
 export const listAccessTokens = async (db: Database, principal: PrincipalId): Promise<readonly AccessTokenRow[]> =>
-  (await tokens(db).where('principal_id', '=', principal).orderBy('name').execute()).map(tokenOf);
+  (await tokens(db).where('a.principal_id', '=', principal).orderBy('a.name').execute()).map(tokenOf);
 
 export async function findAccessToken(
   db: Database,
@@ -55,8 +63,8 @@ export async function findAccessToken(
   name: string,
 ): Promise<AccessTokenRow | undefined> {
   const row = await tokens(db)
-    .where('principal_id', '=', principal)
-    .where('name_folded', '=', foldIdentifier(name))
+    .where('a.principal_id', '=', principal)
+    .where('a.name_folded', '=', foldIdentifier(name))
     .executeTakeFirst();
   return row === undefined ? undefined : tokenOf(row);
 }
@@ -72,9 +80,16 @@ export type KeypairRow = {
   readonly keyId: string;
   readonly publicKey: string;
   readonly algorithm: KeyAlgorithm;
+  /** The name of its maker; null: the operator of an older release, or he is gone. */
+  readonly maker: string | null;
+};
+type NewKeypair = Omit<KeypairRow, 'maker'> & {
+  readonly createdBy: PrincipalId;
+  /** Tokens that are made by the key have no others. */
+  readonly scopes: readonly string[];
 };
 
-export async function insertKeypair(tx: Tx, principal: PrincipalId, key: KeypairRow, now: Date): Promise<void> {
+export async function insertKeypair(tx: Tx, principal: PrincipalId, key: NewKeypair, now: Date): Promise<void> {
   await tx
     .insertInto('keypair')
     .values({
@@ -82,6 +97,8 @@ export async function insertKeypair(tx: Tx, principal: PrincipalId, key: Keypair
       key_id: key.keyId,
       public_key: key.publicKey,
       algorithm: key.algorithm,
+      created_by: key.createdBy,
+      scopes: [...key.scopes],
       created_at: now,
       revoked_at: null,
     })
@@ -95,11 +112,12 @@ export async function activeKeypairs(
 ): Promise<ReadonlyMap<PrincipalId, readonly KeypairRow[]>> {
   if (principals.length === 0) return new Map();
   const rows = await db
-    .selectFrom('keypair')
-    .select(['principal_id', 'key_id as keyId', 'public_key as publicKey', 'algorithm'])
-    .where('principal_id', 'in', principals)
-    .where('revoked_at', 'is', null)
-    .orderBy('key_id')
+    .selectFrom('keypair as k')
+    .leftJoin('principal as m', 'm.id', 'k.created_by')
+    .select(['k.principal_id', 'k.key_id as keyId', 'k.public_key as publicKey', 'k.algorithm', 'm.username as maker'])
+    .where('k.principal_id', 'in', principals)
+    .where('k.revoked_at', 'is', null)
+    .orderBy('k.key_id')
     .execute();
   return Map.groupBy(rows, (row) => principalId(row.principal_id));
 }
@@ -119,13 +137,19 @@ export async function revokeKeypair(tx: Tx, principal: PrincipalId, keyId: strin
 export async function insertInvitation(
   tx: Tx,
   principal: PrincipalId,
-  invitation: { readonly sha256: Buffer; readonly now: Date; readonly expiresAt: Date },
+  invitation: {
+    readonly sha256: Buffer;
+    readonly createdBy: PrincipalId;
+    readonly now: Date;
+    readonly expiresAt: Date;
+  },
 ): Promise<void> {
   await tx
     .insertInto('invitation')
     .values({
       principal_id: principal,
       sha256: invitation.sha256,
+      created_by: invitation.createdBy,
       created_at: invitation.now,
       expires_at: invitation.expiresAt,
       redeemed_at: null,
@@ -152,16 +176,22 @@ export async function findInvited(
   return row === undefined ? undefined : principalId(row.id);
 }
 
-/** Marks an invitation as used, in one statement. @returns false when it is used already, or gone */
-export async function takeInvitation(tx: Tx, sha256: Buffer, now: Date): Promise<boolean> {
-  const { numUpdatedRows } = await tx
+/** Marks an invitation as used, in one statement. @returns who has made it; undefined when it is used already, or gone */
+export async function takeInvitation(
+  tx: Tx,
+  sha256: Buffer,
+  now: Date,
+): Promise<{ readonly createdBy: PrincipalId | null } | undefined> {
+  const taken = await tx
     .updateTable('invitation')
     .set({ redeemed_at: now })
     .where('sha256', '=', sha256)
     .where('redeemed_at', 'is', null)
     .where('expires_at', '>', now)
+    .returning('created_by')
     .executeTakeFirst();
-  return numUpdatedRows > 0n;
+  if (taken === undefined) return undefined;
+  return { createdBy: taken.created_by === null ? null : principalId(taken.created_by) };
 }
 
 export async function deleteInvitations(tx: Tx, principal: PrincipalId): Promise<void> {

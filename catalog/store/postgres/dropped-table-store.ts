@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
@@ -276,6 +277,10 @@ export async function unpark(tx: Tx, id: string | undefined, now: Date): Promise
 
 /** Deletes a dropped table's row and releases its folders, inside of a transaction. */
 export async function forgetDropped(tx: Tx, id: string): Promise<void> {
-  await tx.deleteFrom('dropped_table').where('id', '=', id).execute();
-  await releaseClaims(tx, id);
+  const row = await tx
+    .deleteFrom('dropped_table')
+    .where('id', '=', id)
+    .returning(sql<string>`left(metadata, 1000)`.as('beginning'))
+    .executeTakeFirst();
+  await releaseClaims(tx, id, row?.beginning ?? '');
 }

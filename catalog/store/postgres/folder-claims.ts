@@ -1,12 +1,14 @@
 import { CompiledQuery, sql } from 'kysely';
 import type { TenantId } from '#shared/id.ts';
 import { SkeinError } from '#shared/error.ts';
+import { withAncestors } from '#shared/storage/location.ts';
 import { splitPath, type TableIdent } from '../../metadata/object-name.ts';
 import type { Database, Tx } from './tables.ts';
 
 /**
  * Records which folders belong to which table. A table claims every folder that it has or had, until the table and its files are gone. So
- * no two tables ever share a path, and a purge deletes no other table's files. Locations here are normalised.
+ * no two tables ever share a path, and a purge deletes no other table's files. Then the folder is free when the last key has ended that a
+ * client was given for it. Locations here are normalised.
  */
 
 /** Maximum number of folders of one table, former ones included. */
@@ -25,9 +27,13 @@ export async function lockLocations(tx: Tx, catalogId: string, mode: 'exclusive'
 
 type Owner = { readonly id: string; readonly catalogId: string };
 
-/** Claims folders; the caller holds the lock. @throws INVALID_REQUEST when one of them overlaps another table's */
+/**
+ * Claims folders for a table that has its row; the caller holds the lock.
+ * @throws INVALID_REQUEST when one of them overlaps another table's, or a former one's to which a client has a key
+ */
 export async function claimFolders(tx: Tx, owner: Owner, folders: readonly string[]): Promise<void> {
   await requireFree(tx, folders, owner.id);
+  await requireUnopened(tx, folders, owner.id);
   await tx
     .insertInto('folder_claim')
     .values(folders.map((location) => ({ location, owner_id: owner.id, catalog_id: owner.catalogId })))
@@ -55,11 +61,50 @@ export async function requireFree(
   }
 }
 
+/**
+ * Checks that no client has a key to the folders of a table that is gone. The same table may have them again: it is registered anew.
+ * @throws INVALID_REQUEST
+ */
+export async function requireUnopened(
+  db: Database,
+  folders: readonly string[],
+  ownerId: string | undefined,
+): Promise<void> {
+  for (const folder of folders) {
+    let query = claimsAround(db, folder)
+      .select('keys_until')
+      .where('former_uuid', 'is not', null)
+      .where('keys_until', '>', sql<Date>`now()`)
+      .orderBy('keys_until', 'desc');
+    if (ownerId !== undefined) query = query.where('former_uuid', '!=', uuidOf(ownerId));
+    const found = await query.executeTakeFirst();
+    if (found === undefined) continue;
+    const until = found.keys_until?.toISOString() ?? '';
+    throw new SkeinError(
+      'INVALID_REQUEST',
+      `Location ${folder} belonged to a table that is gone, and keys to its files end at ${until} only: choose another, or wait`,
+    );
+  }
+}
+
+/** The `table-uuid` of a table; it stands near the beginning of each document. */
+const uuidOf = (ownerId: string) =>
+  sql<string>`coalesce((select substring(left(t.metadata, ${UUID_WITHIN}) from ${UUID_PATTERN.source}) from catalog.iceberg_table t where t.id = ${ownerId}), '')`;
+
+const UUID_WITHIN = 1_000;
+const UUID_PATTERN = /"table-uuid":"([0-9a-f-]{36})"/;
+
 /** Whether no table other than `ownerId` has a folder at, above or below this one. */
 export async function isFree(db: Database, folder: string, ownerId: string | undefined): Promise<boolean> {
-  let query = db
+  let query = claimsAround(db, folder).select('owner_id').where('former_uuid', 'is', null);
+  if (ownerId !== undefined) query = query.where('owner_id', '!=', ownerId);
+  return (await query.executeTakeFirst()) === undefined;
+}
+
+/** A claim of a folder at, above or below this one. */
+const claimsAround = (db: Database, folder: string) =>
+  db
     .selectFrom('folder_claim')
-    .select('owner_id')
     .where((where) =>
       where.or([
         where('location', 'in', withAncestors(folder)),
@@ -68,17 +113,6 @@ export async function isFree(db: Database, folder: string, ownerId: string | und
       ]),
     )
     .limit(1);
-  if (ownerId !== undefined) query = query.where('owner_id', '!=', ownerId);
-  return (await query.executeTakeFirst()) === undefined;
-}
-
-function withAncestors(location: string): string[] {
-  const found = [location];
-  for (let end = location.lastIndexOf('/'); end > 0; end = location.lastIndexOf('/', end - 1)) {
-    found.push(location.slice(0, end));
-  }
-  return found;
-}
 
 export async function listClaims(db: Database, ownerId: string): Promise<string[]> {
   const rows = await db.selectFrom('folder_claim').select('location').where('owner_id', '=', ownerId).execute();
@@ -98,8 +132,40 @@ export async function listClaimsOf(db: Database, tenant: TenantId, ownerId: stri
   return rows.map(({ location }) => location);
 }
 
-export async function releaseClaims(tx: Tx, ownerId: string): Promise<void> {
-  await tx.deleteFrom('folder_claim').where('owner_id', '=', ownerId).execute();
+/**
+ * Keeps the time until which a key opens the folders of a table. It is called before the key is given, so that a drop meanwhile knows it.
+ * @returns whether the table has its folders still
+ */
+export async function keepKeys(db: Database, ownerId: string, untilMs: number): Promise<boolean> {
+  const until = new Date(untilMs);
+  await db
+    .updateTable('folder_claim')
+    .set({ keys_until: until })
+    .where('owner_id', '=', ownerId)
+    .where('former_uuid', 'is', null)
+    .where((is) => is.or([is('keys_until', 'is', null), is('keys_until', '<', until)]))
+    .execute();
+  const left = db.selectFrom('folder_claim').select('owner_id').where('owner_id', '=', ownerId);
+  return (await left.where('former_uuid', 'is', null).limit(1).executeTakeFirst()) !== undefined;
+}
+
+/** Releases the folders of a table that is gone: each is free when no key opens it. @param metadata the table's last document, or its beginning */
+export async function releaseClaims(tx: Tx, ownerId: string, metadata: string): Promise<void> {
+  const uuid = UUID_PATTERN.exec(metadata.slice(0, UUID_WITHIN))?.[1] ?? ownerId;
+  await tx.updateTable('folder_claim').set({ former_uuid: uuid }).where('owner_id', '=', ownerId).execute();
+  await deleteFree(tx, ownerId);
+}
+
+/** Forgets folders of tables that are gone whose last keys have ended. */
+export const forgetFolders = (tx: Tx): Promise<void> => deleteFree(tx);
+
+async function deleteFree(tx: Tx, ownerId?: string): Promise<void> {
+  let query = tx
+    .deleteFrom('folder_claim')
+    .where('former_uuid', 'is not', null)
+    .where((is) => is.or([is('keys_until', 'is', null), is('keys_until', '<=', sql<Date>`now()`)]));
+  if (ownerId !== undefined) query = query.where('owner_id', '=', ownerId);
+  await query.execute();
 }
 
 const OWNER_AT = `
@@ -126,7 +192,11 @@ export async function findTableAt(
 
 /** All folders of the tables that claim one of these. */
 export async function claimsBeside(db: Database, folders: readonly string[]): Promise<string[]> {
-  const owners = db.selectFrom('folder_claim').select('owner_id').where('location', 'in', folders);
+  const owners = db
+    .selectFrom('folder_claim')
+    .select('owner_id')
+    .where('location', 'in', folders)
+    .where('former_uuid', 'is', null);
   const rows = await db.selectFrom('folder_claim').select('location').where('owner_id', 'in', owners).execute();
   return rows.map(({ location }) => location);
 }

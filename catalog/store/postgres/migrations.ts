@@ -1,27 +1,32 @@
 import { sql, type Kysely } from 'kysely';
 import type { OwnSchema } from '#shared/database/own-schema.ts';
-import { ASSERTIONS_MIGRATION } from './assertions-migration.ts';
-import { ATTACHED_CLIENTS_MIGRATION } from './attached-clients-migration.ts';
-import { EXPIRY_MIGRATION } from './expiry-migration.ts';
-import { IDENTITY_MIGRATION } from './identity-migration.ts';
-import { JOBS_MIGRATION } from './jobs-migration.ts';
-import { LEASE_MIGRATION } from './lease-migration.ts';
-import { LIFECYCLE_MIGRATION } from './lifecycle-migration.ts';
-import { LIST_CHANGES_MIGRATION } from './list-changes-migration.ts';
-import { LOADED_FILES_MIGRATION } from './loaded-files-migration.ts';
-import { NAMES_MIGRATION } from './names-migration.ts';
-import { PRINCIPALS_MIGRATION } from './principals-migration.ts';
-import { RELATION_FACTS_MIGRATION } from './relation-facts-migration.ts';
-import { STOPPED_PRINCIPALS_MIGRATION } from './stopped-principals-migration.ts';
-import { PROFILES_MIGRATION } from './profiles-migration.ts';
-import { ROOTS_MIGRATION } from './roots-migration.ts';
-import { STAGES_MIGRATION } from './stages-migration.ts';
-import { STORAGE_TABLES_MIGRATION } from './storage-tables-migration.ts';
-import { TABLE_VERSIONS_MIGRATION } from './table-versions-migration.ts';
-import { CLIENT_UPLOADS_MIGRATION } from './client-uploads-migration.ts';
-import { UNKNOWN_SIGN_IN_MIGRATION } from './unknown-sign-in-migration.ts';
-import { VIEWS_MIGRATION } from './views-migration.ts';
-import { WEBHOOKS_MIGRATION } from './webhooks-migration.ts';
+import { CATALOG_MIGRATION } from './migrations/001-catalog.ts';
+import { VIEWS_MIGRATION } from './migrations/002-views.ts';
+import { LIFECYCLE_MIGRATION } from './migrations/003-lifecycle.ts';
+import { IDENTITY_MIGRATION } from './migrations/004-identity.ts';
+import { ROOTS_MIGRATION } from './migrations/005-former-roots.ts';
+import { JOBS_MIGRATION } from './migrations/006-jobs.ts';
+import { NAMES_MIGRATION } from './migrations/007-names.ts';
+import { STORAGE_TABLES_MIGRATION } from './migrations/008-storage-tables.ts';
+import { TABLE_VERSIONS_MIGRATION } from './migrations/009-table-versions.ts';
+import { EXPIRY_MIGRATION } from './migrations/010-expiry.ts';
+import { STAGES_MIGRATION } from './migrations/011-stages.ts';
+import { LOADED_FILES_MIGRATION } from './migrations/012-loaded-files.ts';
+import { LEASE_MIGRATION } from './migrations/013-leases.ts';
+import { RELATION_FACTS_MIGRATION } from './migrations/014-relation-facts.ts';
+import { PRINCIPALS_MIGRATION } from './migrations/015-principals.ts';
+import { ASSERTIONS_MIGRATION } from './migrations/016-assertions.ts';
+import { STOPPED_PRINCIPALS_MIGRATION } from './migrations/017-stopped-principals.ts';
+import { PROFILES_MIGRATION } from './migrations/018-storage-profiles.ts';
+import { WEBHOOKS_MIGRATION } from './migrations/019-webhooks.ts';
+import { ATTACHED_CLIENTS_MIGRATION } from './migrations/020-attached-clients.ts';
+import { UNKNOWN_SIGN_IN_MIGRATION } from './migrations/021-unknown-sign-in.ts';
+import { CLIENT_UPLOADS_MIGRATION } from './migrations/022-client-uploads.ts';
+import { LIST_CHANGES_MIGRATION } from './migrations/023-list-changes.ts';
+import { PRINCIPAL_SCOPES_MIGRATION } from './migrations/024-principal-scopes.ts';
+import { POLICIES_MIGRATION } from './migrations/025-policies.ts';
+import { MAKERS_MIGRATION } from './migrations/026-makers.ts';
+import { FOLDER_KEYS_MIGRATION } from './migrations/027-folder-keys.ts';
 
 /**
  * The migrations of the Postgres schema `catalog`, applied in the order of their names and never changed after a release.
@@ -31,7 +36,7 @@ import { WEBHOOKS_MIGRATION } from './webhooks-migration.ts';
 export const CATALOG_SCHEMA: OwnSchema = {
   name: 'catalog',
   migrations: {
-    '0001_catalog': { up: (db) => run(db, CATALOG) },
+    '0001_catalog': { up: (db) => run(db, CATALOG_MIGRATION) },
     '0002_views': { up: (db) => run(db, VIEWS_MIGRATION) },
     '0003_lifecycle': { up: (db) => run(db, LIFECYCLE_MIGRATION) },
     '0004_identity': { up: (db) => run(db, IDENTITY_MIGRATION) },
@@ -54,80 +59,13 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0021_unknown_sign_in': { up: (db) => run(db, UNKNOWN_SIGN_IN_MIGRATION) },
     '0022_client_uploads': { up: (db) => run(db, CLIENT_UPLOADS_MIGRATION) },
     '0023_list_changes': { up: (db) => run(db, LIST_CHANGES_MIGRATION) },
+    '0024_principal_scopes': { up: (db) => run(db, PRINCIPAL_SCOPES_MIGRATION) },
+    '0025_policies': { up: (db) => run(db, POLICIES_MIGRATION) },
+    '0026_makers': { up: (db) => run(db, MAKERS_MIGRATION) },
+    '0027_folder_keys': { up: (db) => run(db, FOLDER_KEYS_MIGRATION) },
   },
 };
 
 async function run(db: Kysely<unknown>, statements: readonly string[]): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db);
 }
-
-const CATALOG = [
-  `create table catalog.tenant (
-    id uuid primary key default gen_random_uuid(),
-    name text collate "C" not null unique,
-    created_at timestamptz not null default now()
-  )`,
-  `create table catalog.principal (
-    id uuid primary key default gen_random_uuid(),
-    tenant_id uuid not null references catalog.tenant (id),
-    username text collate "C" not null,
-    status text not null default 'ACTIVE'
-      check (status in ('ACTIVE', 'INVITED', 'SUSPENDED', 'DEACTIVATED', 'PROVISIONED')),
-    password_hash text,
-    roles text[] not null,
-    session_epoch integer not null default 0,
-    is_bootstrap_principal boolean not null,
-    created_at timestamptz not null default now(),
-    unique (tenant_id, username)
-  )`,
-  `create table catalog.signing_key (
-    kid text primary key,
-    private_jwk jsonb not null,
-    created_at timestamptz not null
-  )`,
-  `create table catalog.catalog (
-    id uuid primary key default gen_random_uuid(),
-    tenant_id uuid not null references catalog.tenant (id),
-    name text collate "C" not null unique,
-    name_folded text collate "C" not null,
-    location text collate "C" not null,
-    created_at timestamptz not null default now()
-  )`,
-  `create index on catalog.catalog (tenant_id, name_folded)`,
-  `create table catalog.namespace (
-    id uuid primary key default gen_random_uuid(),
-    catalog_id uuid not null references catalog.catalog (id),
-    parent_id uuid references catalog.namespace (id),
-    path text collate "C" not null,
-    path_folded text collate "C" not null,
-    properties jsonb not null,
-    created_at timestamptz not null default now(),
-    unique (catalog_id, path)
-  )`,
-  `create index on catalog.namespace (catalog_id, path_folded)`,
-  `create index on catalog.namespace (parent_id, path)`,
-  `create table catalog.iceberg_table (
-    id uuid primary key default gen_random_uuid(),
-    catalog_id uuid not null references catalog.catalog (id),
-    namespace_id uuid not null references catalog.namespace (id),
-    name text collate "C" not null,
-    name_folded text collate "C" not null,
-    location text collate "C" not null,
-    metadata_location text not null,
-    metadata text not null,
-    version integer not null,
-    created_at timestamptz not null default now(),
-    unique (namespace_id, name)
-  )`,
-  `create index on catalog.iceberg_table (namespace_id, name_folded)`,
-  `create index on catalog.iceberg_table (catalog_id, location)`,
-  // Every catalog process listens, so that a token of an older epoch is refused everywhere at once.
-  `create function catalog.notify_session_epoch() returns trigger language plpgsql as $$
-  begin
-    perform pg_notify('skein_session_epoch', json_build_object('principal', new.id, 'epoch', new.session_epoch)::text);
-    return null;
-  end $$`,
-  `create trigger session_epoch_changed after update of session_epoch on catalog.principal
-    for each row when (old.session_epoch is distinct from new.session_epoch)
-    execute function catalog.notify_session_epoch()`,
-];

@@ -25,8 +25,14 @@ export type PrincipalRecord = {
   readonly identitySource: string;
   readonly sessionEpoch: number;
   readonly legalHold: boolean;
+  /** A tenant_admin has set it. */
+  readonly legalHoldByAdmin: boolean;
   readonly isBootstrap: boolean;
   readonly passwordHash: string | null;
+  /** The giver of the password; null: the operator, or the principal itself. */
+  readonly passwordSetBy: PrincipalId | null;
+  /** His name; of an invited user that of who has invited him. */
+  readonly passwordMaker: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly deactivatedAt: Date | null;
@@ -55,8 +61,10 @@ const records = (db: Database) =>
       'p.identity_source',
       'p.session_epoch',
       'p.legal_hold',
+      'p.legal_hold_by_admin',
       'p.is_bootstrap_principal',
       'p.password_hash',
+      'p.password_set_by',
       'p.created_at',
       'p.updated_at',
       'p.deactivated_at',
@@ -66,6 +74,10 @@ const records = (db: Database) =>
       sql<
         readonly Privilege[]
       >`array(select g.privilege from catalog.privilege_grant g where g.principal_id = p.id)`.as('privileges'),
+      sql<string | null>`(select m.username from catalog.principal m where m.id = coalesce(p.password_set_by,
+        (select i.created_by from catalog.invitation i where i.principal_id = p.id and i.redeemed_at is null limit 1)))`.as(
+        'password_maker',
+      ),
     ])
     .where('p.archived_at', 'is', null);
 type Row = Awaited<ReturnType<ReturnType<typeof records>['executeTakeFirstOrThrow']>>;
@@ -157,8 +169,11 @@ const recordOf = (row: Row): PrincipalRecord => ({
   identitySource: row.identity_source,
   sessionEpoch: row.session_epoch,
   legalHold: row.legal_hold,
+  legalHoldByAdmin: row.legal_hold && row.legal_hold_by_admin,
   isBootstrap: row.is_bootstrap_principal,
   passwordHash: row.password_hash,
+  passwordMaker: row.password_maker,
+  passwordSetBy: row.password_set_by === null ? null : principalId(row.password_set_by),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   deactivatedAt: row.deactivated_at,

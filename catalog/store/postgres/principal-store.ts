@@ -1,3 +1,4 @@
+import { PRINCIPAL_SCOPES } from '#shared/authorization/token-claims.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, type PrincipalId } from '#shared/id.ts';
 import type { Privilege } from '#shared/principal/privilege.ts';
@@ -16,6 +17,15 @@ export type PrincipalRow = {
 
 /** Role that allows everything in its tenant. */
 export const TENANT_ADMIN = 'tenant_admin';
+
+/** The scopes of an OAuth client that its tokens may have now: those about others only while its account has tenant_admin or a privilege. */
+export const clientScopes = (
+  scopes: readonly string[],
+  { roles, privileges }: Pick<TokenPrincipal, 'roles' | 'privileges'>,
+): readonly string[] =>
+  roles.includes(TENANT_ADMIN) || privileges.length > 0
+    ? scopes
+    : scopes.filter((scope) => !PRINCIPAL_SCOPES.includes(scope));
 
 const USERNAME_LENGTH_MAX = 255;
 

@@ -40,6 +40,8 @@ export type PrincipalTables = {
     sha256: Buffer;
     scopes: readonly string[];
     created_by: string;
+    /** Another who has given its maker what he had signed in with. */
+    given_by: Generated<string | null>;
     created_at: Date;
     expires_at: Date;
   };
@@ -51,6 +53,9 @@ export type PrincipalTables = {
     /** PEM. */
     public_key: string;
     algorithm: KeyAlgorithm;
+    created_by: Generated<string | null>;
+    /** Null: those of the account's roles. */
+    scopes: Generated<readonly string[] | null>;
     created_at: Date;
     revoked_at: Date | null;
   };
@@ -58,6 +63,7 @@ export type PrincipalTables = {
     id: Generated<string>;
     principal_id: string;
     sha256: Buffer;
+    created_by: Generated<string | null>;
     created_at: Date;
     expires_at: Date;
     redeemed_at: Date | null;

@@ -81,6 +81,15 @@ export const findProfileAt = (db: Database, location: string): Promise<ProfileRo
     .limit(1)
     .executeTakeFirst();
 
+/** The roots of all catalogs whose files lie on this machine. */
+export async function listFileRoots(db: Database): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('catalog')
+    .select(sql<readonly string[]>`array_prepend(location, allowed_roots)`.as('roots'))
+    .execute();
+  return rows.flatMap(({ roots }) => roots).filter((root) => !root.startsWith('s3:'));
+}
+
 export const findProfile = (db: Database, catalog: string): Promise<ProfileRow | undefined> =>
   profiles(db).where('c.name', '=', catalog).executeTakeFirst();
 

@@ -111,19 +111,17 @@ export async function revokeRole(tx: Tx, principal: PrincipalId, roleId?: string
 export const privilegesOf = (): RawBuilder<readonly Privilege[]> => sql<readonly Privilege[]>`array(
   select g.privilege from catalog.privilege_grant g where g.principal_id = p.id order by g.privilege)`;
 
-/** @returns false when it was granted already */
-export async function grantPrivilege(tx: Tx, principal: PrincipalId, privilege: Privilege): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await tx
+export async function grantPrivilege(tx: Tx, principal: PrincipalId, privilege: Privilege): Promise<void> {
+  await tx
     .insertInto('privilege_grant')
     .values({ principal_id: principal, privilege })
     .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst();
-  return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+    .execute();
 }
 
-/** @param privilege undefined = all @returns how many grants there were */
-export async function revokePrivilege(tx: Tx, principal: PrincipalId, privilege?: Privilege): Promise<number> {
+/** @param privilege undefined = all */
+export async function revokePrivilege(tx: Tx, principal: PrincipalId, privilege?: Privilege): Promise<void> {
   let query = tx.deleteFrom('privilege_grant').where('principal_id', '=', principal);
   if (privilege !== undefined) query = query.where('privilege', '=', privilege);
-  return Number((await query.executeTakeFirst()).numDeletedRows);
+  await query.execute();
 }

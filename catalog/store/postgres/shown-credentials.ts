@@ -1,19 +1,22 @@
 import { sql, type RawBuilder } from 'kysely';
-import { SCOPES } from '#shared/authorization/token-claims.ts';
+import { PRINCIPAL_SCOPES, SCOPES } from '#shared/authorization/token-claims.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { isUuid, principalId, type PrincipalId } from '#shared/id.ts';
 import type { KeyAlgorithm } from '#shared/principal/key-algorithm.ts';
-import type { TokenPrincipal } from './principal-store.ts';
+import { clientScopes, type TokenPrincipal } from './principal-store.ts';
 import { privilegesOf } from './role-store.ts';
 import type { Database, Tx } from './tables.ts';
 
 /** Credentials that somebody shows to sign in: passwords, personal access tokens, signed assertions. */
 
-/** The scopes of the roles of a principal `p`, those of `public` too. */
+/** The scopes of the roles of a principal `p`, those of `public` too, and those that any privilege gives. */
 const roleScopes = (): RawBuilder<readonly string[]> => sql<readonly string[]>`(
-  select coalesce(array_agg(distinct s.scope), '{}') from catalog.role r, unnest(r.scopes) as s (scope)
-  where r.tenant_id = p.tenant_id and (r.name = 'public' or exists (
-    select from catalog.role_grant g where g.role_id = r.id and g.principal_id = p.id)))`;
+  select coalesce(array_agg(distinct s.scope), '{}') from (
+    select unnest(r.scopes) from catalog.role r
+    where r.tenant_id = p.tenant_id and (r.name = 'public' or exists (
+      select from catalog.role_grant g where g.role_id = r.id and g.principal_id = p.id))
+    union select unnest(${PRINCIPAL_SCOPES}::text[])
+    where exists (select from catalog.privilege_grant g where g.principal_id = p.id)) as s (scope))`;
 
 const principals = (db: Database) =>
   db
@@ -34,8 +37,11 @@ const principals = (db: Database) =>
     .select([roleScopes().as('role_scopes'), privilegesOf().as('privileges')]);
 type Row = Awaited<ReturnType<ReturnType<typeof principals>['executeTakeFirstOrThrow']>>;
 
-/** The tokens of an OAuth client may have its own scopes, whatever the roles of its account. */
-const principalOf = (row: Row): TokenPrincipal => ({ ...byRoles(row), scopes: row.scopes ?? inOrder(row.role_scopes) });
+/** The tokens of an OAuth client may have its own scopes, whatever the roles of its account, but for those about others. */
+const principalOf = (row: Row): TokenPrincipal => ({
+  ...byRoles(row),
+  scopes: row.scopes === null ? inOrder(row.role_scopes) : clientScopes(row.scopes, row),
+});
 
 /** Tokens that an account gets by a key or by a personal access token may have the scopes of its roles, whatever its OAuth client has. */
 const byRoles = (row: Row): TokenPrincipal => ({
@@ -112,7 +118,7 @@ export async function findTokenHolder(db: Database, sha256: Buffer, now: Date): 
 
 /** A service account with one of its keys that are not revoked. */
 export type KeyHolder = {
-  /** Its tokens may have the scopes of its roles. */
+  /** Its tokens may have the scopes of its roles that the maker of the key had. */
   readonly principal: TokenPrincipal;
   /** PEM. */
   readonly publicKey: string;
@@ -126,7 +132,7 @@ export async function findKeyHolder(db: Database, issuer: string, keyId: string)
   const [tenant, name] = [issuer.slice(0, slash), issuer.slice(slash + 1)];
   const row = await principals(db)
     .innerJoin('keypair as k', 'k.principal_id', 'p.id')
-    .select(['k.public_key', 'k.algorithm'])
+    .select(['k.public_key', 'k.algorithm', 'k.scopes as key_scopes'])
     .where('p.kind', '=', 'SERVICE')
     .where('k.key_id', '=', keyId)
     .where('k.revoked_at', 'is', null)
@@ -143,7 +149,9 @@ export async function findKeyHolder(db: Database, issuer: string, keyId: string)
     .limit(1)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  return { principal: byRoles(row), publicKey: row.public_key, algorithm: row.algorithm };
+  const principal = byRoles(row);
+  const scopes = principal.scopes.filter((scope) => row.key_scopes?.includes(scope) ?? true);
+  return { principal: { ...principal, scopes }, publicKey: row.public_key, algorithm: row.algorithm };
 }
 
 /** Takes the only use of an assertion. @returns false when it was used before */

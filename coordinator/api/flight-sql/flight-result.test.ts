@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import { queryId } from '#shared/id.ts';
 import type { ResultBatch } from '../../sink/result-sink.ts';
@@ -11,15 +8,9 @@ import { FlightResults } from './flight-results.ts';
 const MIB = 2 ** 20;
 const batch = (bytes: number): ResultBatch => ({ rows: 1, header: Buffer.alloc(8), body: Buffer.alloc(bytes) });
 
-let spoolFolder: string;
-beforeAll(async () => {
-  spoolFolder = await mkdtemp(join(tmpdir(), 'skein-flight-'));
-});
-afterAll(() => rm(spoolFolder, { recursive: true }));
-
-function open(bytesMax = 100 * MIB): FlightResult {
+function open(): FlightResult {
   const id = queryId('00000000-0000-0000-0000-000000000001');
-  const result = new FlightResult({ queryId: id, sql: 'SELECT 1', heldBytesMax: MIB, bytesMax, spoolFolder });
+  const result = new FlightResult({ queryId: id, sql: 'SELECT 1' });
   result.planned({ kind: 'rows', columns: [], timeZone: 'UTC', tag: 'SELECT' });
   result.start();
   return result;
@@ -131,30 +122,4 @@ test('a result expires after the end of its statement, or after the last byte th
   } finally {
     vi.useRealTimers();
   }
-});
-
-test('rows that wait for the commit lie on disk beyond the first, keep their order, and are given once', async () => {
-  const result = open();
-  const all = [1_000, MIB, 10, 2 * MIB, 20];
-  result.hold();
-  for (const bytes of all) await result.batch(batch(bytes));
-  const both = Promise.allSettled([sizes(result), sizes(result)]);
-  await result.release();
-  result.changed(5);
-  finish(result);
-  const [first, second] = await both;
-  expect(first).toEqual({ status: 'fulfilled', value: all });
-  expect(second).toMatchObject({ status: 'rejected', reason: { code: 'INVALID_REQUEST' } });
-  expect(result.keptBytes).toBeUndefined();
-  result.cancel(new SkeinError('QUERY_CANCELLED', 'read'));
-});
-
-test('a result that begins again forgets them; more than a result may have is refused', async () => {
-  const result = open(2 * MIB);
-  result.hold();
-  await result.batch(batch(1.5 * MIB));
-  result.start();
-  await result.batch(batch(1.5 * MIB));
-  expect(() => result.batch(batch(MIB))).toThrow(expect.objectContaining({ code: 'RESULT_TOO_LARGE' }) as Error);
-  result.cancel(new SkeinError('QUERY_CANCELLED', 'refused'));
 });

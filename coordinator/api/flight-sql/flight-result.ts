@@ -4,8 +4,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { QueryId } from '#shared/id.ts';
 import { unreachable } from '#shared/must.ts';
 import { arrowSchema } from '../../sink/arrow-schema.ts';
-import { BatchSpool } from '../../sink/batch-spool.ts';
-import type { ResultBatch, ResultShape, ResultSink, ResultSummary } from '../../sink/result-sink.ts';
+import type { ResultBatch, ResultShape, DoorSink, ResultSummary } from '../../sink/result-sink.ts';
 
 /** Bytes of rows that wait for the reader in memory; a statement that has more waits. */
 const WINDOW_BYTES = 8 * 2 ** 20;
@@ -22,11 +21,6 @@ const READ_BY_ANOTHER = new SkeinError(
 type Options = {
   readonly queryId: QueryId;
   readonly sql: string;
-  /** Bytes in memory of rows that wait until their statement is committed; the rest waits on disk. */
-  readonly heldBytesMax: number;
-  /** Bytes of all of these rows. */
-  readonly bytesMax: number;
-  readonly spoolFolder: string;
 };
 
 type End =
@@ -34,14 +28,10 @@ type End =
   | { readonly kind: 'failed'; readonly error: SkeinError };
 
 /** The result of a statement between its execution, which has begun, and its reader, who comes with a ticket. */
-export class FlightResult implements ResultSink {
+export class FlightResult implements DoorSink {
   readonly encoding = 'arrow';
   readonly queryId: QueryId;
   readonly sql: string;
-  readonly #options: Options;
-  /** The rows behind those in memory, of a statement that is committed before they are sent. They are given once. */
-  readonly #spool: BatchSpool;
-  #spooledBytes = 0;
   readonly #gone = new AbortController();
   readonly #planned = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<void>();
@@ -57,7 +47,6 @@ export class FlightResult implements ResultSink {
   #end: End | undefined;
   /** Rows that the statement has changed. */
   #changed: number | undefined;
-  #isHeld = false;
   #committed = false;
   #takenBytes = 0;
   #takenAtMs = -Infinity;
@@ -67,8 +56,6 @@ export class FlightResult implements ResultSink {
   constructor(options: Options) {
     this.queryId = options.queryId;
     this.sql = options.sql;
-    this.#options = options;
-    this.#spool = new BatchSpool(options.spoolFolder);
   }
 
   /** Aborts when nobody will read the result. */
@@ -123,7 +110,7 @@ export class FlightResult implements ResultSink {
     switch (shape.kind) {
       case 'rows':
         this.#schema = arrowSchema({ columns: shape.columns, timeZone: ZONE });
-        if (!this.#isHeld) this.#planned.resolve();
+        this.#planned.resolve();
         break;
       case 'count':
       case 'nothing':
@@ -140,34 +127,12 @@ export class FlightResult implements ResultSink {
   }
 
   batch(batch: ResultBatch): Promise<void> | undefined {
-    const { heldBytesMax, bytesMax } = this.#options;
     const bytes = batch.body.length;
-    // Rows keep their order: what comes behind those on disk goes there, too.
-    if (!this.#spool.isEmpty || (this.#isHeld && this.#bytes + bytes > heldBytesMax)) {
-      this.#spooledBytes += bytes;
-      if (this.#spooledBytes + this.#bytes <= bytesMax) return this.#spool.push(batch);
-      throw new SkeinError(
-        'RESULT_TOO_LARGE',
-        `the result has more than ${bytesMax} bytes (coordinator.result_bytes_max)`,
-      );
-    }
     this.#batches.push(batch);
     this.#bytes += bytes;
     this.#allBytes += bytes;
-    if (this.#isHeld) return undefined;
     this.#tell();
     return this.#room();
-  }
-
-  hold(): void {
-    this.#isHeld = true;
-  }
-
-  async release(): Promise<void> {
-    this.#isHeld = false;
-    if (this.#schema !== undefined) this.#planned.resolve();
-    this.#tell();
-    await this.#room();
   }
 
   changed(count: number): void {
@@ -187,7 +152,6 @@ export class FlightResult implements ResultSink {
   cancel(reason: SkeinError): void {
     this.#gone.abort(reason);
     this.#drop();
-    this.#spool.close();
     this.#onRoom?.();
     this.fail(reason);
   }
@@ -222,20 +186,11 @@ export class FlightResult implements ResultSink {
       for (let at = 0; ;) {
         const news = this.#news.promise;
         if (at < this.#dropped) throw this.#end?.kind === 'failed' ? this.#end.error : READ_BY_ANOTHER;
-        const batch = this.#isHeld ? undefined : this.#batches[at - this.#dropped];
+        const batch = this.#batches[at - this.#dropped];
         if (batch !== undefined) {
           at += 1;
           this.#take(batch, at);
           yield batch;
-        } else if (!this.#isHeld && !this.#spool.isEmpty) {
-          // Before it is read, so that no other reader takes it, too.
-          at += 1;
-          this.#dropped = at;
-          const spooled = await this.#spool.shift();
-          if (spooled === undefined) continue;
-          this.#took(spooled.body.length);
-          this.#committed = true;
-          yield spooled;
         } else if (this.#end === undefined) {
           await news;
         } else if (this.#end.kind === 'failed') {
@@ -250,7 +205,7 @@ export class FlightResult implements ResultSink {
   }
 
   get #keeps(): boolean {
-    return this.#spooledBytes === 0 && this.#allBytes <= KEPT_BYTES_MAX;
+    return this.#allBytes <= KEPT_BYTES_MAX;
   }
 
   /** A reader has got its batch number `count`. */
@@ -272,8 +227,6 @@ export class FlightResult implements ResultSink {
     this.#batches = [];
     this.#bytes = 0;
     this.#allBytes = 0;
-    this.#spool.clear();
-    this.#spooledBytes = 0;
   }
 
   #tell(): void {

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { ArrivedRows } from '../../arrival/arrived-rows.ts';
-import type { ResultBatch, ResultShape, ResultSink } from '../../sink/result-sink.ts';
+import type { ResultBatch, ResultShape, DoorSink } from '../../sink/result-sink.ts';
 import { inTransaction } from './end-transaction.ts';
 import { executionsOf, fewerInserts, insertOfAll } from './bound-executions.ts';
 import type { FlightDoor } from './flight-door.ts';
@@ -61,7 +61,7 @@ export function queryBound(door: FlightDoor, visit: Visit, prepared: PreparedHan
     const [only] = all;
     return runStatement(door, visit, { ...must(only, 'there is one'), transaction });
   }
-  const result = newResult(door, sql);
+  const result = newResult(sql);
   const run = async (inside: SessionKey | undefined): Promise<number> => {
     let rows = 0;
     let first: ResultPart | undefined;
@@ -83,7 +83,7 @@ export function queryBound(door: FlightDoor, visit: Visit, prepared: PreparedHan
 }
 
 /** The rows of one of several executions, which all go to one result. */
-class ResultPart implements ResultSink {
+class ResultPart implements DoorSink {
   readonly encoding = 'arrow';
   readonly #result: FlightResult;
   readonly #first: ResultPart | undefined;
@@ -124,14 +124,6 @@ class ResultPart implements ResultSink {
   batch(batch: ResultBatch): Promise<void> | undefined {
     this.rows += batch.rows;
     return this.#result.batch(batch);
-  }
-
-  hold(): void {
-    this.#result.hold();
-  }
-
-  release(): Promise<void> {
-    return this.#result.release();
   }
 
   changed(): void {}

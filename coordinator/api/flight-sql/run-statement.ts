@@ -3,7 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import { queryId as toQueryId, type QueryId } from '#shared/id.ts';
 import type { TableRows } from '../../binding/table-rows.ts';
 import type { SessionKey } from '../../session/session-store.ts';
-import type { ResultSink } from '../../sink/result-sink.ts';
+import type { DoorSink } from '../../sink/result-sink.ts';
 import type { Parameters } from '../../statement/parameters.ts';
 import type { FlightDoor } from './flight-door.ts';
 import { StatementFailure } from './flight-error.ts';
@@ -23,18 +23,11 @@ export type FlightStatement = {
 export const newQueryId = (): QueryId => toQueryId(randomUUID());
 
 /** A result that waits for its statement. */
-export const newResult = ({ config, arrivals }: FlightDoor, sql: string): FlightResult =>
-  new FlightResult({
-    queryId: newQueryId(),
-    sql,
-    heldBytesMax: config['coordinator.result_holdback'],
-    bytesMax: config['coordinator.result_bytes_max'],
-    spoolFolder: arrivals.folder,
-  });
+export const newResult = (sql: string): FlightResult => new FlightResult({ queryId: newQueryId(), sql });
 
 /** Begins a statement, whose rows go to a result that a ticket will read. */
 export function runStatement(door: FlightDoor, visit: Visit, statement: FlightStatement): FlightResult {
-  const result = newResult(door, statement.sql);
+  const result = newResult(statement.sql);
   const { queryId, gone } = result;
   void executeInto(door, visit, statement, { sink: result, gone, queryId }).catch((error: unknown) =>
     result.fail(error instanceof StatementFailure ? error.error : error),
@@ -56,7 +49,7 @@ export async function runToEnd(
 const NEVER = new AbortController().signal;
 
 type Into = {
-  readonly sink: ResultSink;
+  readonly sink: DoorSink;
   /** Aborts when the client is gone. */
   readonly gone: AbortSignal;
   readonly queryId?: QueryId;

@@ -1,7 +1,7 @@
-import type { ResultSink } from '../../sink/result-sink.ts';
+import type { DoorSink } from '../../sink/result-sink.ts';
 
 /** Takes the result of a statement of which only the number of changed rows is wanted; rows are dropped. */
-export class UpdateCount implements ResultSink {
+export class UpdateCount implements DoorSink {
   readonly encoding = 'arrow';
   readonly committed = false;
   readonly progress = 0;

@@ -10,8 +10,6 @@ function bodyOf(encoding: Encoding): { readonly body: RowsBody; readonly parts: 
     progress: 0,
     start: ({ columns }) => void parts.push(columns.map(({ name, typeName }) => `${name} ${typeName}`)),
     batch: ({ body: bytes, header }) => void parts.push(encoding === 'json' ? bytes.toString() : header !== null),
-    hold: () => undefined,
-    release: () => Promise.resolve(),
     finish: ({ rowCount }) => void parts.push(rowCount),
   };
   return { body, parts };

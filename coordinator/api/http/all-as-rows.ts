@@ -1,9 +1,9 @@
 import { must, unreachable } from '#shared/must.ts';
-import type { ResultBatch, ResultShape, ResultSink, ResultSummary, RowShape } from '../../sink/result-sink.ts';
+import type { ResultBatch, ResultShape, DoorSink, ResultSummary, RowShape } from '../../sink/result-sink.ts';
 import { COUNT_COLUMNS, encodeMade, STATUS_COLUMNS } from '../../sink/made-rows.ts';
 
 /** The body of an answer, which has rows, whatever the statement. */
-export type RowsBody = Omit<ResultSink, 'planned' | 'changed' | 'start'> & { start(shape: RowShape): void };
+export type RowsBody = Omit<DoorSink, 'planned' | 'changed' | 'start'> & { start(shape: RowShape): void };
 
 /** Counts and statuses have no timestamps. */
 const NO_ZONE = 'UTC';
@@ -12,7 +12,7 @@ const NO_ZONE = 'UTC';
  * The result of a statement as HTTP answers it: a number of changed rows is one row with the column `count`, and a statement without any
  * result one with the column `status`.
  */
-export class AllAsRows implements ResultSink {
+export class AllAsRows implements DoorSink {
   readonly #body: RowsBody;
   #shape: ResultShape | undefined;
   #count = 0;
@@ -44,14 +44,6 @@ export class AllAsRows implements ResultSink {
 
   batch(batch: ResultBatch): Promise<void> | undefined {
     return this.#body.batch(batch);
-  }
-
-  hold(): void {
-    this.#body.hold();
-  }
-
-  release(): Promise<void> {
-    return this.#body.release();
   }
 
   changed(count: number): void {

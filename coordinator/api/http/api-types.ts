@@ -287,7 +287,9 @@ const TableMetadata = record({
   }),
   partition_spec: Type.Array(text('Column, or transform of one, such as month(ts)')),
   snapshot_count: integer('Snapshots'),
-  record_count: integer('Rows of the current snapshot'),
+  record_count: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+    description: 'Rows of the current snapshot; null where policies apply to the table',
+  }),
 });
 
 export type QuarantineEntry = Static<typeof QuarantineEntry>;

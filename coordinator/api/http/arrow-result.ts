@@ -42,14 +42,6 @@ export class ArrowResult implements RowsBody {
     return this.#response.push([framed(must(header, 'a record batch has a header')), body]);
   }
 
-  hold(): void {
-    this.#response.hold();
-  }
-
-  release(): Promise<void> {
-    return this.#response.release();
-  }
-
   finish(): void {
     const end = Buffer.alloc(PREFIX_BYTES);
     end.writeUInt32LE(CONTINUATION);

@@ -1,12 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { SkeinError } from '#shared/error.ts';
-import { SpoolFile } from '../../sink/spool-file.ts';
 
 export type ResponseLimits = {
   readonly holdbackBytes: number;
   readonly resultBytesMax: number;
-  /** Folder for what waits and is longer than the holdback. */
-  readonly spoolFolder: string;
 };
 
 /** Bytes that are written at once, so that it shows when a slow client takes some of them. */
@@ -29,9 +26,6 @@ export class HeldResponse {
   #totalBytes = 0;
   #committed = false;
   #takenBytes = 0;
-  #isHeld = false;
-  /** Rows that wait behind `#held`. */
-  #spool: SpoolFile | null = null;
 
   constructor(response: ServerResponse, options: Options) {
     this.#response = response;
@@ -53,22 +47,6 @@ export class HeldResponse {
     this.#held = [head];
     this.#heldBytes = head.length;
     this.#totalBytes = head.length;
-    this.#spool?.clear();
-  }
-
-  /** Holds everything back until `release`: what is longer than the holdback, on disk. */
-  hold(): void {
-    this.#isHeld = true;
-  }
-
-  /** Sends what was held back as far as it is longer than the holdback. @throws QUERY_CANCELLED when the client is gone */
-  async release(): Promise<void> {
-    this.#isHeld = false;
-    const spool = this.#spool;
-    if (spool === null || spool.lengthBytes === 0) return;
-    await this.#commit();
-    for await (const piece of spool.read()) await this.#write([piece]);
-    spool.clear();
   }
 
   /** Sends or holds back a part; resolves when more may come. @throws RESULT_TOO_LARGE, QUERY_CANCELLED when the client is gone */
@@ -80,9 +58,6 @@ export class HeldResponse {
       throw new SkeinError('RESULT_TOO_LARGE', `the result is larger than ${resultBytesMax} bytes`);
     }
     if (this.#committed) return this.#write(pieces);
-    if (this.#isHeld && (this.#heldBytes + bytes > holdbackBytes || (this.#spool?.lengthBytes ?? 0) > 0)) {
-      return this.#spooled().append(pieces);
-    }
     this.#held.push(...pieces);
     this.#heldBytes += bytes;
     return this.#heldBytes <= holdbackBytes ? undefined : this.#commit();
@@ -107,14 +82,6 @@ export class HeldResponse {
     const head = Buffer.concat(this.#held);
     this.#held = [];
     return this.#write([head]);
-  }
-
-  #spooled(): SpoolFile {
-    if (this.#spool !== null) return this.#spool;
-    const spool = new SpoolFile(this.#options.spoolFolder);
-    this.#spool = spool;
-    this.#response.once('close', () => spool.close());
-    return spool;
   }
 
   #head(): Readonly<Record<string, string>> {

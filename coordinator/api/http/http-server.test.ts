@@ -1,5 +1,3 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
@@ -18,7 +16,7 @@ import type { QueryService, StatementRequest } from '../../query/query-service.t
 import { ApiDocument } from '#test/support/api-document.ts';
 import { eventHub, historyEntry, liveQuery, T0, view } from '#test/support/api-fixtures.ts';
 import { allowing } from '#test/support/decisions.ts';
-import type { ResultBatch, ResultShape, ResultSink } from '../../sink/result-sink.ts';
+import type { ResultBatch, ResultShape, DoorSink } from '../../sink/result-sink.ts';
 import { httpApp, startHttp, type HttpOptions } from './http-server.ts';
 import type { TableApi } from './table-api.ts';
 
@@ -115,7 +113,6 @@ function options(): HttpOptions {
     bodiesBytesMax: 4 * BODY_BYTES_MAX,
     requestTimeoutMs: 1_000,
     holdbackBytes: 1_000,
-    spoolFolder: join(tmpdir(), 'skein-spool'),
     resultBytesMax: RESULT_BYTES_MAX,
     timeoutMsMax: 1_000,
     authenticate: (header) => {
@@ -192,7 +189,7 @@ beforeEach(() => {
   threadsAreTaken = false;
 });
 
-const startRows = (sink: ResultSink, shape: ResultShape): void => (sink.planned(shape), sink.start());
+const startRows = (sink: DoorSink, shape: ResultShape): void => (sink.planned(shape), sink.start());
 const COLUMN = { name: 'a', typeName: 'BIGINT', type: { kind: 'scalar', name: 'BIGINT' } } as const;
 const SHAPE = { kind: 'rows', tag: 'SELECT', columns: [COLUMN], timeZone: 'UTC' } as const;
 const jsonBatch = (body: Buffer): ResultBatch => ({ rows: 1, header: null, body });
@@ -586,6 +583,8 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     ['GET', '/api/cluster'],
     ['GET', '/api/cluster?offset=-1'],
     ['GET', '/api/cluster', { headers: {} }],
+    ['GET', '/api/whoami'],
+    ['GET', '/api/whoami', { headers: {} }],
     ['GET', '/api/tables'],
     ['GET', '/api/tables', { headers: { ...headers, 'x-skein-session': 'x' } }],
     ['GET', '/api/tables', { headers: { authorization: 'Bearer poor' } }],
@@ -624,6 +623,7 @@ test('every operation of the OpenAPI document answers as it says, when it succee
   note('metrics', await fromElsewhere('/metrics'));
   expect(seen).toEqual({
     runQuery: [200, 400, 401],
+    whoami: [200, 401],
     listQueries: [200, 400, 401],
     getQuery: [200, 404, 401],
     cancelQuery: [204, 404, 401],

@@ -52,8 +52,6 @@ export type HttpOptions = {
   /** Time in which a client has to send its request. */
   readonly requestTimeoutMs: number;
   readonly holdbackBytes: number;
-  /** Folder for rows that wait for a commit. */
-  readonly spoolFolder: string;
   readonly resultBytesMax: number;
   readonly timeoutMsMax: number;
   readonly authenticate: Authenticate;
@@ -271,9 +269,9 @@ async function postQuery(request: FastifyRequest, reply: FastifyReply, options: 
     if (!response.writableFinished) gone.abort(new SkeinError('QUERY_CANCELLED', 'the client has disconnected'));
   };
   response.once('close', onClose);
-  const { holdbackBytes, resultBytesMax, spoolFolder } = options;
+  const { holdbackBytes, resultBytesMax } = options;
   const Result = takesArrow(request) ? ArrowResult : JsonResult;
-  const limits = { holdbackBytes, resultBytesMax, spoolFolder };
+  const limits = { holdbackBytes, resultBytesMax };
   const sink = new AllAsRows(new Result(response, { [QUERY_ID_HEADER]: queryId }, limits));
   try {
     const { sql, parameters, timeoutMs } = await readBody(request, caller, {

@@ -37,14 +37,6 @@ export class JsonResult implements RowsBody {
     return this.#response.push([rows]);
   }
 
-  hold(): void {
-    this.#response.hold();
-  }
-
-  release(): Promise<void> {
-    return this.#response.release();
-  }
-
   finish({ rowCount, elapsedMs }: ResultSummary): void {
     this.#response.end(Buffer.from(`],"row_count":${rowCount},"elapsed_ms":${Math.round(elapsedMs)}}`));
   }

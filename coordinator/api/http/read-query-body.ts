@@ -101,6 +101,6 @@ export function glimpseTimeout(bytes: Buffer): number | undefined {
   return undefined;
 }
 
-const MODULE = new URL('../../texts-in-thread.ts', import.meta.url);
+const MODULE = new URL('./query-body-in-thread.ts', import.meta.url);
 
 export const READ_QUERY_BODY = sizedWork(readQueryBody, MODULE, 'readLargeBody');

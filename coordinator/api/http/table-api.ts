@@ -42,7 +42,11 @@ export function tableApi({ catalog, currentCatalog }: Options): TableApi {
     describe: async (caller, path) => {
       const name = { catalog: path.catalog, namespace: namespaceLevels(path.namespace), table: path.table };
       const source = callersTables(catalog, caller);
-      const { metadata, name: stored } = await loadOneTable(source, name, AbortSignal.timeout(CALL_TIMEOUT_MS));
+      const {
+        metadata,
+        name: stored,
+        policies,
+      } = await loadOneTable(source, name, AbortSignal.timeout(CALL_TIMEOUT_MS));
       return {
         name: stored.table,
         schema: {
@@ -54,7 +58,7 @@ export function tableApi({ catalog, currentCatalog }: Options): TableApi {
         },
         partition_spec: partitionExpressions(metadata),
         snapshot_count: metadata.snapshots.size,
-        record_count: recordCount(metadata),
+        record_count: policies.length === 0 ? recordCount(metadata) : null,
       };
     },
   };

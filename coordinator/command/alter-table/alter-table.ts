@@ -9,8 +9,10 @@ import type { Command } from '../command.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
 import { qualify } from '../../operation/qualify.ts';
 import { METRIC_COLUMNS, runProcedure, takeProcedure, type ProcedureClause } from '../maintenance/procedures.ts';
+import { requireUnpoliced } from '../../operation/policed-table.ts';
 import { changeTable } from '../../operation/change-table.ts';
 import { applyEdit, takeEdit, type EditClause } from './edits.ts';
+import { changePolicies, takePolicyEdit, type PolicyEdit } from '../policy/table-policies.ts';
 import { renameTable } from './rename-table.ts';
 import { takeSetNotNull, withNotNull } from './set-not-null.ts';
 import { changeOf, draftOf } from './table-draft.ts';
@@ -19,11 +21,12 @@ type Action =
   | { readonly kind: 'edits'; readonly edits: readonly EditClause[] }
   | { readonly kind: 'set not null'; readonly column: ObjectName }
   | { readonly kind: 'execute'; readonly call: ProcedureClause }
+  | { readonly kind: 'policy'; readonly edit: PolicyEdit }
   | { readonly kind: 'rename'; readonly newName: ObjectName };
 
 type AlterTable = { readonly ifExists: boolean; readonly name: ObjectName; readonly action: Action };
 
-/** `ALTER TABLE [IF EXISTS] name edit, ... | ALTER [COLUMN] column SET NOT NULL | RENAME TO name | EXECUTE call` */
+/** `ALTER TABLE [IF EXISTS] name edit, ... | policy edit | ALTER [COLUMN] column SET NOT NULL | RENAME TO name | EXECUTE call` */
 export const alterTable: Command<AlterTable> = {
   words: ['ALTER TABLE'],
   queryType: 'ddl',
@@ -37,6 +40,11 @@ export const alterTable: Command<AlterTable> = {
     if (column !== null) {
       reader.end();
       return { ifExists, name, action: { kind: 'set not null', column } };
+    }
+    const policy = takePolicyEdit(reader);
+    if (policy !== null) {
+      reader.end();
+      return { ifExists, name, action: { kind: 'policy', edit: policy } };
     }
     if (reader.takeWord('EXECUTE')) {
       const call = takeProcedure(reader);
@@ -57,7 +65,7 @@ export const alterTable: Command<AlterTable> = {
     return { ifExists, name, action: { kind: 'edits', edits } };
   },
   inTransaction: ({ action }) => action.kind === 'edits' || action.kind === 'set not null',
-  action: ({ action }) => (action.kind === 'rename' ? 'table.rename' : 'table.commit'),
+  action: ({ action }) => ACTIONS[action.kind],
   answers: ({ action }) =>
     action.kind === 'execute' ? { kind: 'rows', columns: METRIC_COLUMNS } : { kind: 'nothing' },
   async run({ ifExists, name, action }, context) {
@@ -75,6 +83,15 @@ export const alterTable: Command<AlterTable> = {
   },
 };
 
+/** The catalog decides who may change policies, in the transaction of the change. */
+const ACTIONS = {
+  edits: 'table.commit',
+  'set not null': 'table.commit',
+  policy: null,
+  execute: 'table.commit',
+  rename: 'table.rename',
+} as const satisfies Readonly<Record<Action['kind'], string | null>>;
+
 /** Changes of one statement. */
 const EDITS_MAX = 1_000;
 
@@ -84,19 +101,25 @@ async function alter(
   context: CommandContext,
 ): Promise<void> {
   const table = await qualify(name, context);
+  if (action.kind === 'policy') return changePolicies(table, action.edit, context);
   if (action.kind === 'rename') return renameTable(table, action.newName, context);
   if (action.kind === 'edits') {
-    return changeTable(context, table, async (base) => {
+    return changeTable(context, table, async (base, loaded) => {
       let draft = draftOf(base);
       for (const edit of action.edits) {
         draft = applyEdit(draft, edit);
         // Each edit looks through all fields of the table: others have their turn.
         await setImmediate();
       }
+      const isBranchMoved = [...base.refs].some(
+        ([ref, { type }]) => type === 'branch' && draft.refs.get(ref) !== base.refs.get(ref),
+      );
+      if (isBranchMoved) requireUnpoliced(loaded, 'this change of a branch', name.position);
       return changeOf(draft);
     });
   }
-  const { metadata } = await loadForWrite(context.tables, table, context.signal);
-  const change = await withNotNull(metadata, { table, column: action.column }, context);
+  const loaded = await loadForWrite(context.tables, table, context.signal);
+  requireUnpoliced(loaded, 'SET NOT NULL', name.position);
+  const change = await withNotNull(loaded.metadata, { table, column: action.column }, context);
   return changeTable(context, table, () => change);
 }

@@ -5,7 +5,7 @@ import { requireTableAction, type TableName } from '../../binding/table-source.t
 import type { ObjectName } from '../../statement/statement.ts';
 import { withNamePosition } from '../../operation/with-name-position.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
-import { nameTaken, underName } from '../name-taken.ts';
+import { nameTaken, underName } from '../table/name-taken.ts';
 import { printTableName, tablePlace } from '../table/table-place.ts';
 
 /** Renames a table, also into another schema of its catalog; a new name of one part stays in the table's schema. */

@@ -3,7 +3,7 @@ import { tableTypeOfSql, UNWRITABLE } from '#shared/iceberg/type-names.ts';
 import { DECIMAL_DIGITS_MAX, type Field, type IcebergType } from '#shared/iceberg/type.ts';
 import { foldIdentifier, foldKeyword } from '#shared/sql/fold-identifier.ts';
 import type { StatementReader } from '../../statement/statement-reader.ts';
-import { defaultValue } from '../table/default-value.ts';
+import { defaultValue } from './default-value.ts';
 import { columnExists } from '../../operation/find-column.ts';
 import { takeComment } from './comment.ts';
 import { takeLiteral } from './literal.ts';

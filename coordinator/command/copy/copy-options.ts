@@ -1,4 +1,4 @@
-import type { OnError } from '#proto/load-rules.ts';
+import type { OnError } from '#shared/task/load-rules.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { FileFormat } from '#shared/stage/file-format.ts';
 import { stageFileNames } from '#shared/stage/stage-path.ts';

@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { loadForWrite } from '../../catalog-client/write-catalog.ts';
+import { requireUnpoliced } from '../../operation/policed-table.ts';
 import { changeTable } from '../../operation/change-table.ts';
 import type { Procedure } from './procedure.ts';
 import { integerValue } from './values.ts';
@@ -9,7 +10,9 @@ export const rollbackToSnapshot: Procedure = {
   parameters: ['snapshot_id'],
   async run(table, values, { context, dryRun, position }) {
     const { value: snapshotId, position: at } = integerValue(values, 'snapshot_id', position);
-    const { metadata } = await loadForWrite(context.tables, table, context.signal);
+    const loaded = await loadForWrite(context.tables, table, context.signal);
+    requireUnpoliced(loaded, 'a rollback', position);
+    const { metadata } = loaded;
     const { snapshots, currentSnapshotId } = metadata;
     const seen = new Set<bigint>();
     let id = currentSnapshotId;

@@ -12,7 +12,7 @@ import { takeWithData } from '../clause/with-data.ts';
 import type { Command } from '../command.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
 import type { WriteOutcome } from '../../operation/writes.ts';
-import { isTaken, nameTaken, otherKind, underName } from '../name-taken.ts';
+import { isTaken, nameTaken, otherKind, underName } from '../table/name-taken.ts';
 import {
   createViewOperation,
   newVersion,

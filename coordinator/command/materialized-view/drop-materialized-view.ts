@@ -4,7 +4,7 @@ import { statusResult } from '../../operation/answer.ts';
 import { takeIfExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
 import { isAbsent, viewParams } from '../view/view-place.ts';
-import { loadMaterializedView } from './load-materialized-view.ts';
+import { loadMaterializedView } from '../view/load-materialized-view.ts';
 
 type DropMaterializedView = { readonly ifExists: boolean; readonly name: ObjectName };
 

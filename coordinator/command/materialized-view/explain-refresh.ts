@@ -3,7 +3,7 @@ import type { ObjectName } from '../../statement/statement.ts';
 import { paged, textResult } from '../../operation/answer.ts';
 import { rowsCommand } from '../rows-command.ts';
 import { printTableName } from '../table/table-place.ts';
-import { loadMaterializedView } from './load-materialized-view.ts';
+import { loadMaterializedView } from '../view/load-materialized-view.ts';
 import { planRefresh } from './refresh.ts';
 
 /** `EXPLAIN REFRESH MATERIALIZED VIEW name`: how a refresh would bring it up to date, and why */

@@ -1,6 +1,6 @@
 import type { ObjectName } from '../../statement/statement.ts';
 import type { Command } from '../command.ts';
-import { loadMaterializedView } from './load-materialized-view.ts';
+import { loadMaterializedView } from '../view/load-materialized-view.ts';
 import { planRefresh, refresh } from './refresh.ts';
 
 /** `REFRESH MATERIALIZED VIEW name`: the rows that its query has now, in one commit */

@@ -3,7 +3,7 @@ import type { ObjectName } from '../../statement/statement.ts';
 import { paged, textResult } from '../../operation/answer.ts';
 import { rowsCommand } from '../rows-command.ts';
 import { printCreateView } from '../view/print-create-view.ts';
-import { loadMaterializedView } from './load-materialized-view.ts';
+import { loadMaterializedView } from '../view/load-materialized-view.ts';
 
 /** `SHOW CREATE MATERIALIZED VIEW name`: the statement that makes the view, when its schema is the current one */
 export const showCreateMaterializedView = rowsCommand<{ readonly name: ObjectName }>({

@@ -13,7 +13,7 @@ import { takeTableClauses, type TableClauses } from '../clause/table-clauses.ts'
 import type { Command } from '../command.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
 import type { Outcome } from '../../operation/outcome.ts';
-import { nameTaken, otherKind, underName } from '../name-taken.ts';
+import { nameTaken, otherKind, underName } from './name-taken.ts';
 import { qualify } from '../../operation/qualify.ts';
 import { startsQuery } from '../query-words.ts';
 import { changeTable } from '../../operation/change-table.ts';

@@ -7,6 +7,7 @@ import { statusResult } from '../../operation/answer.ts';
 import { withNamePosition } from '../../operation/with-name-position.ts';
 import { takeIfExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
+import { requireUnpoliced } from '../../operation/policed-table.ts';
 import { qualify } from '../../operation/qualify.ts';
 import { tableParams } from './table-place.ts';
 
@@ -30,6 +31,7 @@ export const dropTable: Command<DropTable> = {
     const drop = async (): Promise<void> => {
       const table = await loadOneTable(context.tables, await qualify(name, context), context.signal);
       requireTableAction(table, 'table.drop');
+      if (purge && table.kind === 'found') requireUnpoliced(table, 'PURGE');
       const query = { purgeRequested: String(purge) };
       const operation = { id: 'dropTable', params: tableParams(table.name), query };
       await changeCatalog(context, operation);

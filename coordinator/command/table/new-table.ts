@@ -11,7 +11,7 @@ import { sqlTypeName } from '../../session/sql-type-name.ts';
 import type { ColumnsClause } from '../clause/columns.ts';
 import type { TableClauses } from '../clause/table-clauses.ts';
 import { bindPartitions, bindSortOrder, type NewPartitionField } from './bind-transforms.ts';
-import { defaultValue } from './default-value.ts';
+import { defaultValue } from '../clause/default-value.ts';
 import { columnExists, findColumn, requireOwnName } from '../../operation/find-column.ts';
 
 /** A table as a statement describes it. Field ids count from 1. */

@@ -26,7 +26,7 @@ export async function createdTarget(
   const base = readTableMetadata(metadata);
   const [schema, spec] = [currentSchema(base), specById(base, base.defaultSpecId)];
   const right = { allowedRoots: [base.location], credential: await writeKey(context, base) };
-  return { name, shape: 'create', base, schema, spec, properties: {}, ...right };
+  return { name, shape: 'create', base, schema, spec, properties: {}, ...right, policies: [] };
 }
 
 /** The table that a CREATE OR REPLACE TABLE AS writes in place of another. @throws as `replaceTable`, NOT_SUPPORTED for another format version */
@@ -47,5 +47,15 @@ export async function replacedTarget(
   const wanted = { schemaId: 0, fields, identifierFieldIds: [] };
   const partitions = table.partitions.map((field) => ({ ...field, sourceId: newId(field.sourceId) }));
   const { schema, spec } = replacedShape(base, wanted, partitions);
-  return { name: found.name, shape: 'replace', base, schema, spec, properties, allowedRoots, credential };
+  return {
+    name: found.name,
+    shape: 'replace',
+    base,
+    schema,
+    spec,
+    properties,
+    allowedRoots,
+    credential,
+    policies: found.policies,
+  };
 }

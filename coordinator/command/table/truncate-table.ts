@@ -13,6 +13,7 @@ import { statusResult } from '../../operation/answer.ts';
 import { withNamePosition } from '../../operation/with-name-position.ts';
 import type { Command } from '../command.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
+import { requireUnpoliced } from '../../operation/policed-table.ts';
 import { qualify } from '../../operation/qualify.ts';
 
 /** `TRUNCATE [TABLE] name`: a snapshot without files; those before it keep theirs */
@@ -38,6 +39,7 @@ async function truncate(name: ObjectName, context: CommandContext): Promise<void
   const { catalog: client, caller, config, signal } = context;
   const tables = callersTables(client, caller);
   const table = await loadWithFiles(context, tables, { name: await qualify(name, context), signal });
+  requireUnpoliced(table, 'TRUNCATE');
   const { metadata: base } = table;
   if (base.currentSnapshotId === null) return;
   const storage = openStorage(base.location, table.credential, statementUse(client, caller.claims.tenant));

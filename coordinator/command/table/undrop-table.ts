@@ -3,7 +3,7 @@ import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../../operation/answer.ts';
 import { withNamePosition } from '../../operation/with-name-position.ts';
 import type { Command } from '../command.ts';
-import { nameTaken, underName } from '../name-taken.ts';
+import { nameTaken, underName } from './name-taken.ts';
 import { tableParams, tablePlace } from './table-place.ts';
 import { SkeinError } from '#shared/error.ts';
 

@@ -5,7 +5,7 @@ import { statusResult } from '../../operation/answer.ts';
 import { withNamePosition } from '../../operation/with-name-position.ts';
 import { takeIfNotExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
-import { isTaken, nameTaken, otherKind, underName } from '../name-taken.ts';
+import { isTaken, nameTaken, otherKind, underName } from '../table/name-taken.ts';
 import { createViewOperation, newVersion, replaceViewBody, takeViewQuery, type ViewQuery } from './new-version.ts';
 import { loadPlainView, viewParams, viewPlace } from './view-place.ts';
 

@@ -1,4 +1,4 @@
-import { PARTITIONS_MAX } from '#proto/task.ts';
+import { PARTITIONS_MAX } from '#shared/task/task.ts';
 import { outputFields } from '../../plan/plan-schema.ts';
 import { mapChildren, walkPlan } from '../../plan/plan-tree.ts';
 import type { Partitioning, Plan, PlanColumn } from '../../plan/plan.ts';

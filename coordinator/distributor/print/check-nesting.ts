@@ -1,4 +1,4 @@
-import type { SqlText } from '#proto/sql-text.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
 import { NotPrintable } from './not-printable.ts';
 
 /**

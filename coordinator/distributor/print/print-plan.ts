@@ -1,4 +1,4 @@
-import type { SqlText } from '#proto/sql-text.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
 import { must, unreachable } from '#shared/must.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { Expression } from '../../plan/expression.ts';

@@ -1,4 +1,4 @@
-import type { SqlText } from '#proto/sql-text.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
 import { must } from '#shared/must.ts';
 import type { Expression } from '../../plan/expression.ts';
 import type { Plan } from '../../plan/plan.ts';

@@ -1,4 +1,4 @@
-import type { SqlText } from '#proto/sql-text.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
 import { must, unreachable } from '#shared/must.ts';
 import { printSqlExpression } from './print-sql-expression.ts';
 import { NotPrintable } from './not-printable.ts';

@@ -1,4 +1,4 @@
-import type { SqlText } from '#proto/sql-text.ts';
+import type { SqlText } from '#shared/task/sql-text.ts';
 import { must } from '#shared/must.ts';
 import { joinSql, sql } from './print-sql-parts.ts';
 

@@ -1,6 +1,6 @@
 import type { Storage } from '#shared/storage/storage.ts';
 import type { ManifestFile } from '../manifest.ts';
-import type { FoundFiles, ManifestReader, Removal, RewriteRequest, SearchRequest } from '../rewrite-manifests.ts';
+import type { FoundFiles, ManifestReader, Removal, RewriteRequest, SearchRequest } from './rewrite-manifests.ts';
 import { specById } from '../table-metadata.ts';
 import type { NewDataFile, NewDeleteFile } from './data-file.ts';
 import { encodeDeletes, encodeManifests, type EncodedManifest, type ManifestTarget } from './write-manifest.ts';

@@ -10,9 +10,9 @@ import type { Storage } from '#shared/storage/storage.ts';
 import { limitsHere } from '../decode-limits.ts';
 import { columnStats, type ManifestEntry, type ManifestFile } from '../manifest.ts';
 import { readManifest, readManifestList } from '../read-manifest.ts';
-import { ownManifestReader, type ManifestReader } from '../rewrite-manifests.ts';
+import { ownManifestReader, type ManifestReader } from './rewrite-manifests.ts';
 import type { Field } from '../type.ts';
-import type { WrittenVersion } from './manifest-schema.ts';
+import type { WrittenVersion } from '../manifest-schema.ts';
 import { ManifestWriter } from './manifest-writer.ts';
 import { ManifestMerging } from './merge-manifests.ts';
 

@@ -1,7 +1,7 @@
 import { toBuffer, writeAvroFile } from '../avro/write-container.ts';
 import type { ManifestFile, PartitionSummary } from '../manifest.ts';
 import { invalid } from '../type.ts';
-import { manifestListSchema, type WrittenVersion } from './manifest-schema.ts';
+import { manifestListSchema, type WrittenVersion } from '../manifest-schema.ts';
 import { UNASSIGNED } from './write-manifest.ts';
 
 export type SnapshotIds = {

@@ -15,7 +15,7 @@ import { encodeBound } from '../single-value.ts';
 import { resultType } from '../transform.ts';
 import { invalid, walkFields, type Field, type IcebergType } from '../type.ts';
 import type { NewDataFile, NewDeleteFile } from './data-file.ts';
-import { decimalBytes, manifestSchema, type WrittenVersion } from './manifest-schema.ts';
+import { decimalBytes, manifestSchema, type WrittenVersion } from '../manifest-schema.ts';
 
 /** The table and snapshot that manifests are written for. */
 export type ManifestTarget = {

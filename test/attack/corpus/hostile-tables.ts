@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { fileStorage } from '#shared/storage/file-storage.ts';
+import { fileStorage } from '#test/support/file-storage.ts';
 import { drawInput, type Decoder } from '#test/fuzz/decoder.ts';
 import { MANIFEST } from '#test/fuzz/decoders/avro.ts';
 import { DELETION_VECTOR } from '#test/fuzz/decoders/deletion-vector.ts';

@@ -1,6 +1,6 @@
 import { Schema, type Field } from 'apache-arrow';
 import { Message } from 'apache-arrow/ipc/metadata/message';
-import { decodeTask, decodeTaskHead } from '#proto/task-codec.ts';
+import { decodeTask, decodeTaskHead } from '#shared/task/task-codec.ts';
 import { principalId, taskId, tenantId } from '#shared/id.ts';
 import { SkeinError } from '#shared/error.ts';
 import { TextColumnReader } from '#coordinator/sink/text-column.ts';

@@ -1,4 +1,4 @@
-import type { ScanColumn } from '#proto/task.ts';
+import type { ScanColumn } from '#shared/iceberg/scan-file.ts';
 import { SkeinError } from '#shared/error.ts';
 import { mayMatch } from '#shared/iceberg/may-match.ts';
 import type { Literal } from '#shared/iceberg/predicate.ts';

@@ -1,6 +1,7 @@
 import type { S3Credential } from '#shared/storage/credential.ts';
 import { afterEach, expect, vi } from 'vitest';
-import type { ScanFile, TaskSpec } from '#proto/task.ts';
+import type { ScanFile } from '#shared/iceberg/scan-file.ts';
+import type { TaskSpec } from '#shared/task/task.ts';
 import { plainSecurity } from '#shared/grpc/channel-security.ts';
 import { DEFAULT_MLFQ } from '#shared/mlfq-spec.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
@@ -188,6 +189,7 @@ export function query(changes: Partial<StagedQuery> = {}, fragments = FRAGMENTS)
     ...queryRun(),
     distributed,
     scans: [scan as unknown as PlannedScan],
+    barriers: [],
     scanFacts: [],
     settings: { distribution: 'force', joinDistribution: 'auto', partitions: 2, stageWidth: 1 },
     distributor: { distribute: () => distributed, advance: () => distributed.source },

@@ -12,7 +12,13 @@ import { NO_POLICIES } from '#coordinator/binding/table-policies.ts';
 import { metadataRows } from '#coordinator/binding/metadata-rows.ts';
 import { encodeRows } from '#coordinator/binding/encode-rows.ts';
 import { textColumns } from '#coordinator/binding/made-columns.ts';
-import type { LoadedTable, QueryTables, TableName, TableSource } from '#coordinator/binding/table-source.ts';
+import type {
+  LoadedTable,
+  QueryTables,
+  TableLoader,
+  TableName,
+  TableSource,
+} from '#coordinator/binding/table-source.ts';
 import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 
 /**
@@ -42,6 +48,7 @@ const NOTHING_MADE: QueryTables['kept'] = { keep: () => undefined, take: () => u
 /** Tables where no statement is read like a table. */
 export const tablesAlone = (tables: TableSource): QueryTables => ({
   ...tables,
+  committed: tables,
   kept: NOTHING_MADE,
   rows: ({ text }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${text} is not served in FROM`)),
   metadataRows: ({ what }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${what} is not scripted`)),
@@ -87,9 +94,7 @@ export function scriptedTables(script: TableScript): QueryTables & { readonly as
     Object.entries(script).map(([name, table]) => [foldIdentifier(name), scriptedTable(name, table)]),
   );
   const asked: TableName[][] = [];
-  return {
-    asked,
-    kept: NOTHING_MADE,
+  const loader: TableLoader = {
     loadTables: (names) => {
       asked.push([...names]);
       return Promise.resolve(
@@ -99,6 +104,12 @@ export function scriptedTables(script: TableScript): QueryTables & { readonly as
         }),
       );
     },
+  };
+  return {
+    asked,
+    kept: NOTHING_MADE,
+    ...loader,
+    committed: loader,
     rows: async ({ text }) => {
       const rows = await encodeRows(
         { title: text, columns: textColumns(['name', 'about']) },

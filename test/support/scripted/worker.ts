@@ -7,14 +7,14 @@ import {
   type ServerUnaryCall,
   type ServerWritableStream,
 } from '@grpc/grpc-js';
-import { encodeReport } from '#proto/report-codec.ts';
-import { decodeTask, decodeTaskHead } from '#proto/task-codec.ts';
+import { encodeReport } from '#shared/task/report-codec.ts';
+import { decodeTask, decodeTaskHead } from '#shared/task/task-codec.ts';
 import type { AnswerInput } from '#proto/generated/skein/calls/v1/Answer.ts';
 import type { Call } from '#proto/generated/skein/calls/v1/Call.ts';
 import type { CoordinatorBeat } from '#proto/generated/skein/worker/v1/CoordinatorBeat.ts';
 import type { HungTaskInput } from '#proto/generated/skein/worker/v1/HungTask.ts';
 import type { TaskTimeInput } from '#proto/generated/skein/worker/v1/TaskTime.ts';
-import type { TaskReport, TaskSpec } from '#proto/task.ts';
+import type { TaskReport, TaskSpec } from '#shared/task/task.ts';
 import { answerCalls } from '#shared/grpc/answer-calls.ts';
 import { requireSecret, toServiceError } from '#shared/grpc/internal-auth.ts';
 import { fixedKeyring } from '#shared/keyring.ts';

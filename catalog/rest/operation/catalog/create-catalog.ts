@@ -10,7 +10,7 @@ import { sealedProfile } from '../../../storage/sealed-profile.ts';
 import { requireBelowRoot } from '../../../storage/table-location.ts';
 import { insertCatalog, requireCatalog, requireTenant } from '../../../store/postgres/catalog-store.ts';
 import { insertProfile } from '../../../store/postgres/profile-store.ts';
-import { ok, type Answer, type RestRequest } from '../../operation.ts';
+import { ok, type Answer, type RestRequest } from '../../rest-operation.ts';
 import { catalogJson } from './catalog-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 

@@ -1,6 +1,6 @@
 import type { CatalogContext } from '../../../context.ts';
 import { deleteCatalog, requireCatalog } from '../../../store/postgres/catalog-store.ts';
-import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
+import { NO_CONTENT, type Answer, type RestRequest } from '../../rest-operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `DELETE /v1/catalogs/{catalog}`: 409 while it holds namespaces, or dropped tables that can be restored or are being purged. */

@@ -1,6 +1,6 @@
 import type { CatalogContext } from '../../../context.ts';
 import { listCatalogRows } from '../../../store/postgres/catalog-store.ts';
-import { ok, type Answer, type RestRequest } from '../../operation.ts';
+import { ok, type Answer, type RestRequest } from '../../rest-operation.ts';
 import { nextPageToken, pageOf } from '../../paging.ts';
 import { catalogJson } from './catalog-answer.ts';
 

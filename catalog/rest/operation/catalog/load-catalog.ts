@@ -1,6 +1,6 @@
 import type { CatalogContext } from '../../../context.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
-import { ok, type Answer, type RestRequest } from '../../operation.ts';
+import { ok, type Answer, type RestRequest } from '../../rest-operation.ts';
 import { catalogJson } from './catalog-answer.ts';
 
 /** `GET /v1/catalogs/{catalog}` */

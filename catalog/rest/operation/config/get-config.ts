@@ -4,7 +4,7 @@ import type { CatalogContext } from '../../../context.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { isoDuration } from '../../idempotency-key.ts';
 import { capabilitiesOf } from '../../capabilities.ts';
-import { ok, type Answer, type OpenRequest } from '../../operation.ts';
+import { ok, type Answer, type OpenRequest } from '../../rest-operation.ts';
 
 /**
  * `GET /v1/config?warehouse=<name>`: the prefix of a catalog's paths, every endpoint that is served, and what the deployment

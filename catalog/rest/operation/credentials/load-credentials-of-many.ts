@@ -9,7 +9,7 @@ import type { TableIdent } from '../../../metadata/object-name.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { toCatalogError } from '../../../store/postgres/errors.ts';
 import { icebergError } from '../../iceberg-error.ts';
-import { ok, type Answer, type RestRequest } from '../../operation.ts';
+import { ok, type Answer, type RestRequest } from '../../rest-operation.ts';
 import { credentialOf } from '../../table-access.ts';
 
 const IDENTIFIERS_MAX = 1_000;

@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { delegate } from '../../../delegation/delegate.ts';
 import { findPlace } from '../../../delegation/find-place.ts';
-import { ok, type Answer, type RestRequest } from '../../operation.ts';
+import { ok, type Answer, type RestRequest } from '../../rest-operation.ts';
 import { tableTarget } from '../../request-names.ts';
 import { credentialOf } from '../../table-access.ts';
 

@@ -19,7 +19,7 @@ import {
 import { findTableAt } from '../../../store/postgres/folder-claims.ts';
 import { requireFilePlace, type FilePlace } from '../../../store/postgres/file-place-store.ts';
 import { listProfiles } from '../../../store/postgres/profile-store.ts';
-import { ok, type Answer, type RestRequest } from '../../operation.ts';
+import { ok, type Answer, type RestRequest } from '../../rest-operation.ts';
 import { tableTarget } from '../../request-names.ts';
 
 /** Requests of one call that are presigned. */

@@ -7,7 +7,7 @@ import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { insertFunction, requireFunction } from '../../../store/postgres/function-store.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import { checkName, namespaceOf } from '../../../metadata/check-name.ts';
-import type { Answer, RestRequest } from '../../operation.ts';
+import type { Answer, RestRequest } from '../../rest-operation.ts';
 import { loadFunctionAnswer } from './function-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 

@@ -3,7 +3,7 @@ import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { deleteFunction, functionNotFound } from '../../../store/postgres/function-store.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import { functionIdent } from '../../request-names.ts';
-import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
+import { NO_CONTENT, type Answer, type RestRequest } from '../../rest-operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `DELETE /v1/{prefix}/namespaces/{namespace}/functions/{function}`, an extension; the metadata file stays. */

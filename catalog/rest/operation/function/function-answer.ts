@@ -1,5 +1,5 @@
 import type { FunctionRow } from '../../../store/postgres/function-store.ts';
-import type { Answer } from '../../operation.ts';
+import type { Answer } from '../../rest-operation.ts';
 
 /** `LoadFunctionResult` */
 export const loadFunctionAnswer = ({ metadataLocation, metadata }: FunctionRow): Answer => ({

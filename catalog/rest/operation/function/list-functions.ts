@@ -3,7 +3,7 @@ import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { listFunctions as list } from '../../../store/postgres/function-store.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import { namespaceOf } from '../../../metadata/check-name.ts';
-import { ok, type Answer, type RestRequest } from '../../operation.ts';
+import { ok, type Answer, type RestRequest } from '../../rest-operation.ts';
 import { nextPageToken, pageOf } from '../../paging.ts';
 
 /** `GET /v1/{prefix}/namespaces/{namespace}/functions`: an identifier is the levels of the namespace, then the name. */

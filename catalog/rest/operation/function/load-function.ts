@@ -3,7 +3,7 @@ import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { requireFunction } from '../../../store/postgres/function-store.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import { functionIdent } from '../../request-names.ts';
-import type { Answer, RestRequest } from '../../operation.ts';
+import type { Answer, RestRequest } from '../../rest-operation.ts';
 import { loadFunctionAnswer } from './function-answer.ts';
 
 /** `GET /v1/{prefix}/namespaces/{namespace}/functions/{function}`: all definitions of the name. */

@@ -1,5 +1,5 @@
-import type { Answer } from '../../operation.ts';
-import { ok } from '../../operation.ts';
+import type { Answer } from '../../rest-operation.ts';
+import { ok } from '../../rest-operation.ts';
 
 /** `GET /health`: the process answers. */
 export const getHealth = (): Promise<Answer> => Promise.resolve(ok({ status: 'ok' }));

@@ -1,6 +1,6 @@
 import { metricsAccess } from '#shared/metrics-access.ts';
 import type { CatalogContext } from '../../../context.ts';
-import type { Answer, OpenRequest } from '../../operation.ts';
+import type { Answer, OpenRequest } from '../../rest-operation.ts';
 
 /** `GET /metrics`: Prometheus text, for callers on this machine and for any valid token. */
 export async function getMetrics({ config, verifier, metrics }: CatalogContext, request: OpenRequest): Promise<Answer> {

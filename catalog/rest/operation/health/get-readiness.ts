@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { CatalogContext } from '../../../context.ts';
-import { ok, type Answer } from '../../operation.ts';
+import { ok, type Answer } from '../../rest-operation.ts';
 
 /** `GET /health/ready`: 200 when Postgres answers, else 503. */
 export async function getReadiness(context: CatalogContext): Promise<Answer> {

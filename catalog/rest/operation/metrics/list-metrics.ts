@@ -3,7 +3,7 @@ import type { CatalogContext } from '../../../context.ts';
 import { listReports } from '../../../store/postgres/metrics-report-store.ts';
 import { requireTableHead } from '../../../store/postgres/table-store.ts';
 import { tableTarget } from '../../request-names.ts';
-import type { Answer, RestRequest } from '../../operation.ts';
+import type { Answer, RestRequest } from '../../rest-operation.ts';
 import { nextPageToken, pageOf } from '../../paging.ts';
 
 /** Maximum number of reports of one page. A list without `pageToken` is one page as well, because reports are large. */

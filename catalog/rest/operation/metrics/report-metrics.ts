@@ -3,7 +3,7 @@ import { insertReport } from '../../../store/postgres/metrics-report-store.ts';
 import { requireTableHead, tableNotFound } from '../../../store/postgres/table-store.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { tableTarget } from '../../request-names.ts';
-import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
+import { NO_CONTENT, type Answer, type RestRequest } from '../../rest-operation.ts';
 import { printReport } from './metrics-report.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 

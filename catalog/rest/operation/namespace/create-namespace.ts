@@ -3,7 +3,7 @@ import { asObject, get, stringMap } from '../../../metadata/json-reader.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { insertNamespace } from '../../../store/postgres/namespace-store.ts';
 import { checkProperties, namespaceOfJson } from '../../../metadata/check-name.ts';
-import { ok, type Answer, type RestRequest } from '../../operation.ts';
+import { ok, type Answer, type RestRequest } from '../../rest-operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `POST /v1/{prefix}/namespaces`: 409 when it exists, 404 when its parent does not. */

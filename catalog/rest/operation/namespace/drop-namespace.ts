@@ -3,7 +3,7 @@ import { requireUnprotectedNamespace } from '../../../commit/protection.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { deleteNamespace } from '../../../store/postgres/namespace-store.ts';
 import { namespaceOf } from '../../../metadata/check-name.ts';
-import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
+import { NO_CONTENT, type Answer, type RestRequest } from '../../rest-operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `DELETE /v1/{prefix}/namespaces/{namespace}`: 409 while it holds tables or namespaces, 403 when it is protected. */

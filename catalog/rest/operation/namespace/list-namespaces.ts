@@ -3,7 +3,7 @@ import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { listNamespaces as list } from '../../../store/postgres/namespace-store.ts';
 import { splitPath } from '../../../metadata/object-name.ts';
 import { namespaceOf } from '../../../metadata/check-name.ts';
-import { ok, type Answer, type RestRequest } from '../../operation.ts';
+import { ok, type Answer, type RestRequest } from '../../rest-operation.ts';
 import { nextPageToken, pageOf } from '../../paging.ts';
 
 /** `GET /v1/{prefix}/namespaces`: the namespaces directly below `parent`, or of the top level. */

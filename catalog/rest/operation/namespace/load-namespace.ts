@@ -3,7 +3,7 @@ import { namespaceLocation } from '../../../storage/table-location.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import { namespaceOf } from '../../../metadata/check-name.ts';
-import { ok, type Answer, type RestRequest } from '../../operation.ts';
+import { ok, type Answer, type RestRequest } from '../../rest-operation.ts';
 
 /**
  * `GET /v1/{prefix}/namespaces/{namespace}`. The `location` of a namespace that sets none is the folder of its tables: Trino puts new

@@ -4,7 +4,7 @@ import { asObject, get, optionalArray, stringList, stringMap } from '../../../me
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { updateNamespaceProperties } from '../../../store/postgres/namespace-store.ts';
 import { checkProperties, namespaceOf } from '../../../metadata/check-name.ts';
-import { ok, type Answer, type RestRequest } from '../../operation.ts';
+import { ok, type Answer, type RestRequest } from '../../rest-operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `POST /v1/{prefix}/namespaces/{namespace}/properties`: 422 when a key is both to be set and to be removed. */

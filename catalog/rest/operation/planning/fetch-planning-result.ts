@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { findPlan } from '../../../store/postgres/scan-plan-store.ts';
-import { ok, type Answer, type RestRequest } from '../../operation.ts';
+import { ok, type Answer, type RestRequest } from '../../rest-operation.ts';
 import { completedAnswer, isPlanId, withOpenTable } from './plan-answer.ts';
 
 /** `GET /v1/{prefix}/namespaces/{namespace}/tables/{table}/plan/{plan-id}`: waits for the plan as long as its submission did. */

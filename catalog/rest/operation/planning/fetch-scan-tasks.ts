@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { asObject, requiredString } from '../../../metadata/json-reader.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { findPlan } from '../../../store/postgres/scan-plan-store.ts';
-import type { Answer, RestRequest } from '../../operation.ts';
+import type { Answer, RestRequest } from '../../rest-operation.ts';
 import { withOpenTable, parsePlanTask, portionText } from './plan-answer.ts';
 
 /** `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/tasks`: the files of a plan task. */

@@ -5,7 +5,7 @@ import type { CatalogContext } from '../../../context.ts';
 import type { Portions } from '../../../planning/plan-portions.ts';
 import type { ScannedTable } from '../../../planning/scan-planner.ts';
 import { tableTarget } from '../../request-names.ts';
-import type { Answer, RestRequest } from '../../operation.ts';
+import type { Answer, RestRequest } from '../../rest-operation.ts';
 
 /**
  * A plan's files are sent in portions of `catalog.plan_files_per_task`: the first with the answer, the others by plan tasks. A plan task is

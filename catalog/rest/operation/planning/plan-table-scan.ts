@@ -4,7 +4,7 @@ import { isForeignKeyViolation } from '../../../store/postgres/errors.ts';
 import { insertPlan } from '../../../store/postgres/scan-plan-store.ts';
 import { tableNotFound } from '../../../store/postgres/table-store.ts';
 import { tableTarget } from '../../request-names.ts';
-import { ok, type Answer, type RestRequest } from '../../operation.ts';
+import { ok, type Answer, type RestRequest } from '../../rest-operation.ts';
 import { completedAnswer, withOpenTable, wholePlanId, type OpenTable } from './plan-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 

@@ -6,7 +6,7 @@ import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import { insertStage, requireStage } from '../../../store/postgres/stage-store.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 import { checkName, checkProperties, namespaceOf } from '../../../metadata/check-name.ts';
-import type { Answer, RestRequest } from '../../operation.ts';
+import type { Answer, RestRequest } from '../../rest-operation.ts';
 import { stageAnswer } from './stage-answer.ts';
 
 /**

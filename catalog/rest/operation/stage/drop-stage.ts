@@ -5,7 +5,7 @@ import { dropStage as drop, stageNotFound } from '../../../store/postgres/stage-
 import { displayIdent } from '../../../metadata/object-name.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 import { checkName, namespaceOf } from '../../../metadata/check-name.ts';
-import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
+import { NO_CONTENT, type Answer, type RestRequest } from '../../rest-operation.ts';
 
 /** `DELETE /v1/{prefix}/namespaces/{namespace}/stages/{stage}`, an extension; the background work deletes its files. */
 export async function dropStage(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {

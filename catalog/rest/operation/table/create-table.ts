@@ -8,11 +8,11 @@ import { newCreation, type CommittedTable, type TableTarget } from '../../../com
 import { parseCreateTable, type CreateTableRequest } from '../../../metadata/new-table.ts';
 import { inTheWay } from '../../../storage/table-location.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
-import { requireFree } from '../../../store/postgres/folder-claims.ts';
+import { requireFree, requireUnopened } from '../../../store/postgres/folder-claims.ts';
 import { findTableHead, tableExists } from '../../../store/postgres/table-store.ts';
 import { requireNoView } from '../../../store/postgres/view-store.ts';
 import { checkName, namespaceOf } from '../../../metadata/check-name.ts';
-import { largeBody, type Answer, type RestRequest } from '../../operation.ts';
+import { largeBody, type Answer, type RestRequest } from '../../rest-operation.ts';
 import { loadNamedTable } from './load-table.ts';
 import { loadTableAnswer } from './table-answer.ts';
 import { accessToPlace, accessToTable, NO_ACCESS, waysOfRequest, type TableAccess } from '../../table-access.ts';
@@ -76,6 +76,7 @@ async function create(
   if (!head.stageCreate) return insertNewTable(context, unit, { catalog, target }, made);
   await requireNoView(db, tenant, target.catalog, target.ident);
   await requireFree(db, made.folders, undefined);
+  await requireUnopened(db, made.folders, undefined);
   // Some clients write their first metadata or manifest without making its folder.
   const folder = `${creation.location}/metadata`;
   const storage = await context.storages.open(folder);

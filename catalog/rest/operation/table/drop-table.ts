@@ -3,7 +3,7 @@ import type { CatalogContext } from '../../../context.ts';
 import { dropTableIn } from '../../../commit/drop-table.ts';
 import { requireTableHead } from '../../../store/postgres/table-store.ts';
 import { tableTarget } from '../../request-names.ts';
-import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
+import { NO_CONTENT, type Answer, type RestRequest } from '../../rest-operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /**

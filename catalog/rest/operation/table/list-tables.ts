@@ -1,7 +1,7 @@
 import type { CatalogContext } from '../../../context.ts';
 import { listTablesOf } from '../../../store/postgres/table-store.ts';
 import { namespaceOf } from '../../../metadata/check-name.ts';
-import type { Answer, RestRequest } from '../../operation.ts';
+import type { Answer, RestRequest } from '../../rest-operation.ts';
 import { nextPageToken, pageOf } from '../../paging.ts';
 
 /** `GET /v1/{prefix}/namespaces/{namespace}/tables` */

@@ -6,7 +6,7 @@ import { REFERENCED_ONLY } from '../../../commit/swap-metadata.ts';
 import { displayIdent } from '../../../metadata/object-name.ts';
 import { tableTarget } from '../../request-names.ts';
 import { accessToTable, findFiles } from '../../table-access.ts';
-import type { Answer, RestRequest } from '../../operation.ts';
+import type { Answer, RestRequest } from '../../rest-operation.ts';
 import { etagOf, loadTableAnswer, type SnapshotMode } from './table-answer.ts';
 
 /**

@@ -16,7 +16,7 @@ import {
 } from '../../../store/postgres/table-store.ts';
 import type { Tx } from '../../../store/postgres/tables.ts';
 import { checkName, namespaceOf } from '../../../metadata/check-name.ts';
-import type { Answer, RestRequest } from '../../operation.ts';
+import type { Answer, RestRequest } from '../../rest-operation.ts';
 import { loadNamedTable } from './load-table.ts';
 import { loadTableAnswer } from './table-answer.ts';
 import { accessToTable } from '../../table-access.ts';

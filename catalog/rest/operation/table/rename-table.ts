@@ -6,7 +6,7 @@ import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import { displayIdent, type TableIdent } from '../../../metadata/object-name.ts';
 import { moveTable, requireTableHead, tableNotFound } from '../../../store/postgres/table-store.ts';
 import { identOfJson } from '../../../metadata/check-name.ts';
-import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
+import { NO_CONTENT, type Answer, type RestRequest } from '../../rest-operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `POST /v1/{prefix}/tables/rename`: renames a table, also into another namespace of the catalog. Its location stays. */

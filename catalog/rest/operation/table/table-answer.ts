@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CommittedTable } from '../../../commit/creation.ts';
 import { printJson } from '#shared/json.ts';
-import type { Answer } from '../../operation.ts';
+import type { Answer } from '../../rest-operation.ts';
 import { NO_ACCESS, type TableAccess } from '../../table-access.ts';
 
 /** The snapshots that a load returns: all, or those that a branch or tag points to. */

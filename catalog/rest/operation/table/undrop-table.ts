@@ -8,7 +8,7 @@ import { undropTable as undrop } from '../../../store/postgres/dropped-table-sto
 import { LEVEL_SEPARATOR } from '../../../metadata/object-name.ts';
 import { identOfJson } from '../../../metadata/check-name.ts';
 import { tableTarget } from '../../request-names.ts';
-import type { Answer, RestRequest } from '../../operation.ts';
+import type { Answer, RestRequest } from '../../rest-operation.ts';
 import { loadNamedTable, loadTableAgain } from './load-table.ts';
 import { loadTableAnswer } from './table-answer.ts';
 import { NO_ACCESS } from '../../table-access.ts';

@@ -4,7 +4,7 @@ import { requireUnprotected } from '../../../commit/protection.ts';
 import { releaseClaims } from '../../../store/postgres/folder-claims.ts';
 import { deleteTable, requireTableHead, tableNotFound } from '../../../store/postgres/table-store.ts';
 import { tableTarget } from '../../request-names.ts';
-import type { Answer, RestRequest } from '../../operation.ts';
+import type { Answer, RestRequest } from '../../rest-operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /**
@@ -29,7 +29,7 @@ const unregister = (context: CatalogContext, target: TableTarget, unit: UnitOfWo
       const row = await requireTableHead(tx, target.claims.tenant, target.catalog, target.ident);
       const deleted = (await deleteTable(tx, row, target.ident)) ?? tableNotFound(target.ident);
       await requireUnprotected(context, { ...target, ...target.claims, metadata: deleted.metadata });
-      await releaseClaims(tx, row.id);
+      await releaseClaims(tx, row.id, deleted.metadata);
       return `{"metadata-location":${JSON.stringify(deleted.metadataLocation)},"metadata":${deleted.metadata}}`;
     },
     // The answer is kept with its key: after the change nothing is left to render it from.

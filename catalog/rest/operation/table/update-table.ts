@@ -5,7 +5,7 @@ import { parseCommit } from '../../../metadata/commit-metadata.ts';
 import { COMMIT_CREATES, sourceOfCommit, type CommitSource } from '../../../metadata/commit-source.ts';
 import { runDocumentTask } from '../../../metadata/document-task.ts';
 import { tableTarget } from '../../request-names.ts';
-import { largeBody, type Answer, type RestRequest } from '../../operation.ts';
+import { largeBody, type Answer, type RestRequest } from '../../rest-operation.ts';
 import { loadTableAnswer } from './table-answer.ts';
 import { NO_ACCESS } from '../../table-access.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';

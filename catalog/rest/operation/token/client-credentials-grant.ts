@@ -2,7 +2,7 @@ import type { CatalogContext } from '../../../context.ts';
 import { insertFamily } from '../../../store/postgres/refresh-token-store.ts';
 import { grantScopes } from '../../../token/grant-scopes.ts';
 import { newRefreshToken } from '../../../token/refresh-token.ts';
-import type { Answer } from '../../operation.ts';
+import type { Answer } from '../../rest-operation.ts';
 import { issue } from './issue.ts';
 import type { Shown } from './read-credentials.ts';
 import { requireClient } from './require-client.ts';

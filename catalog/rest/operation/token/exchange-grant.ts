@@ -4,7 +4,7 @@ import type { CatalogContext } from '../../../context.ts';
 import { findTokenPrincipal } from '../../../store/postgres/shown-credentials.ts';
 import { grantScopes } from '../../../token/grant-scopes.ts';
 import type { TokenSubject } from '../../../token/token-issuer.ts';
-import type { Answer } from '../../operation.ts';
+import type { Answer } from '../../rest-operation.ts';
 import { ACCESS_TOKEN_TYPE, countRequest, issue, lifetimeMs } from './issue.ts';
 import { invalidClient, OAuthError } from './oauth-error.ts';
 import type { Credentials, Shown } from './read-credentials.ts';

@@ -1,6 +1,6 @@
 import type { CatalogContext } from '../../../context.ts';
 import { addressKey } from '../../../token/rate-limit.ts';
-import type { Answer, PublicRequest } from '../../operation.ts';
+import type { Answer, PublicRequest } from '../../rest-operation.ts';
 import { clientCredentialsGrant } from './client-credentials-grant.ts';
 import { exchangeGrant } from './exchange-grant.ts';
 import { refuseFor } from './issue.ts';

@@ -4,7 +4,7 @@ import { subjectOf, type TokenPrincipal } from '../../../store/postgres/principa
 import type { TokenSubject } from '../../../token/token-issuer.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
-import { ok, type Answer } from '../../operation.ts';
+import { ok, type Answer } from '../../rest-operation.ts';
 import { NO_STORE, OAuthError } from './oauth-error.ts';
 
 export const ACCESS_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token';

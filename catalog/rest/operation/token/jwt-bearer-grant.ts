@@ -2,7 +2,7 @@ import type { CatalogContext } from '../../../context.ts';
 import type { NamedPrincipal } from '../../../principal/sign-in-log.ts';
 import { namesOf, signInByAssertion } from '../../../principal/sign-in-by-assertion.ts';
 import { grantScopes } from '../../../token/grant-scopes.ts';
-import type { Answer } from '../../operation.ts';
+import type { Answer } from '../../rest-operation.ts';
 import { asRefusal, countRequest, issue } from './issue.ts';
 import { takeScopes } from './take-scopes.ts';
 import { requiredField, type TokenForm } from './token-form.ts';

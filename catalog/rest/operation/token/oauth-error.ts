@@ -1,5 +1,5 @@
 import type { SkeinError } from '#shared/error.ts';
-import type { Answer } from '../../operation.ts';
+import type { Answer } from '../../rest-operation.ts';
 
 /** RFC 6749, 5.2 (and 4.1.2.1 for the last two): the errors of the token endpoint, in its own shape. */
 export type OAuthCode =

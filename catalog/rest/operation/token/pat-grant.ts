@@ -2,7 +2,7 @@ import type { CatalogContext } from '../../../context.ts';
 import { signInByToken } from '../../../principal/sign-in-by-token.ts';
 import { sha256 } from '../../../token/secret.ts';
 import { grantScopes } from '../../../token/grant-scopes.ts';
-import type { Answer } from '../../operation.ts';
+import type { Answer } from '../../rest-operation.ts';
 import { asRefusal, countRequest, issue } from './issue.ts';
 import { OAuthError } from './oauth-error.ts';
 import { takeScopes } from './take-scopes.ts';

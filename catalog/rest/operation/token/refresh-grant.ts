@@ -2,7 +2,7 @@ import type { CatalogContext } from '../../../context.ts';
 import { deleteFamily, replaceToken } from '../../../store/postgres/refresh-token-store.ts';
 import { grantScopes } from '../../../token/grant-scopes.ts';
 import { newRefreshToken, parseRefreshToken } from '../../../token/refresh-token.ts';
-import type { Answer } from '../../operation.ts';
+import type { Answer } from '../../rest-operation.ts';
 import { issue, lifetimeMs } from './issue.ts';
 import { OAuthError } from './oauth-error.ts';
 import type { Shown } from './read-credentials.ts';

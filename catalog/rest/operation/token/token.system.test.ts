@@ -14,7 +14,10 @@ const HOUR_MS = 3_600_000;
 const TOKENS = '/v1/oauth/tokens';
 const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
-const ALL = Object.keys(SCOPES).join(' ');
+/** The scopes of a client whose account has neither tenant_admin nor a privilege. */
+const ALL = Object.keys(SCOPES)
+  .filter((scope) => !scope.startsWith('principal:'))
+  .join(' ');
 
 type Client = { readonly client_id: string; readonly client_secret: string };
 type Form = Record<string, string>;

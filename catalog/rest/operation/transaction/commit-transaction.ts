@@ -1,7 +1,7 @@
 import type { CatalogContext } from '../../../context.ts';
 import { commitTables } from '../../../commit/commit-tables.ts';
 import { inTheirCatalogs } from '../../../commit/in-their-catalogs.ts';
-import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
+import { NO_CONTENT, type Answer, type RestRequest } from '../../rest-operation.ts';
 import {
   readMultiTableCommit,
   readMultiTableCommitApart,

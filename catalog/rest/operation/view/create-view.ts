@@ -4,7 +4,7 @@ import { parseCreateView } from '../../../metadata/view/view-request.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { requireView } from '../../../store/postgres/view-store.ts';
 import { checkName, namespaceOf } from '../../../metadata/check-name.ts';
-import type { Answer, RestRequest } from '../../operation.ts';
+import type { Answer, RestRequest } from '../../rest-operation.ts';
 import { loadViewAnswer } from './view-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 

@@ -3,7 +3,7 @@ import type { CatalogContext } from '../../../context.ts';
 import { findTableHead, hasTable } from '../../../store/postgres/table-store.ts';
 import { deleteView, requireView, viewNotFound } from '../../../store/postgres/view-store.ts';
 import { viewTarget } from '../../request-names.ts';
-import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
+import { NO_CONTENT, type Answer, type RestRequest } from '../../rest-operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /**

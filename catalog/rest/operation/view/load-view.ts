@@ -1,7 +1,7 @@
 import type { CatalogContext } from '../../../context.ts';
 import { requireView } from '../../../store/postgres/view-store.ts';
 import { viewTarget } from '../../request-names.ts';
-import type { Answer, RestRequest } from '../../operation.ts';
+import type { Answer, RestRequest } from '../../rest-operation.ts';
 import { loadViewAnswer } from './view-answer.ts';
 
 /** `GET /v1/{prefix}/namespaces/{namespace}/views/{view}`: from Postgres; clients do not read a view's metadata file. */

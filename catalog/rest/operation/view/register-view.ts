@@ -11,7 +11,7 @@ import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import type { TableIdent } from '../../../metadata/object-name.ts';
 import { findView, insertView, requireView, viewExistsError } from '../../../store/postgres/view-store.ts';
 import { checkName, namespaceOf } from '../../../metadata/check-name.ts';
-import type { Answer, RestRequest } from '../../operation.ts';
+import type { Answer, RestRequest } from '../../rest-operation.ts';
 import { loadViewAnswer } from './view-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 

@@ -4,7 +4,7 @@ import type { CatalogContext } from '../../../context.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import { moveView, requireView, viewNotFound } from '../../../store/postgres/view-store.ts';
 import { identOfJson } from '../../../metadata/check-name.ts';
-import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
+import { NO_CONTENT, type Answer, type RestRequest } from '../../rest-operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `POST /v1/{prefix}/views/rename`: renames a view, also into another namespace of the catalog. Its location stays. */

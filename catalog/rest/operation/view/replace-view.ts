@@ -2,7 +2,7 @@ import { replaceView as replace } from '../../../commit/view/commit-view.ts';
 import { parseViewCommit } from '../../../metadata/view/view-request.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { viewTarget } from '../../request-names.ts';
-import type { Answer, RestRequest } from '../../operation.ts';
+import type { Answer, RestRequest } from '../../rest-operation.ts';
 import { loadViewAnswer } from './view-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 

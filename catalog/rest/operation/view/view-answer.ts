@@ -1,5 +1,5 @@
 import type { CommittedView } from '../../../commit/view/commit-view.ts';
-import type { Answer } from '../../operation.ts';
+import type { Answer } from '../../rest-operation.ts';
 
 /** Renders a `LoadViewResult`. The metadata is inserted as text, without parsing it. */
 export const loadViewAnswer = ({ metadataLocation, metadata }: CommittedView): Answer => ({

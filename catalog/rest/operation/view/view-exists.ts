@@ -1,7 +1,7 @@
 import type { CatalogContext } from '../../../context.ts';
 import { requireView } from '../../../store/postgres/view-store.ts';
 import { viewTarget } from '../../request-names.ts';
-import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
+import { NO_CONTENT, type Answer, type RestRequest } from '../../rest-operation.ts';
 
 /** `HEAD /v1/{prefix}/namespaces/{namespace}/views/{view}`: 204, or 404 without a body. */
 export async function viewExists(context: CatalogContext, request: RestRequest): Promise<Answer> {

@@ -7,7 +7,7 @@ import type { StatementReader } from '../../../statement/statement-reader.ts';
 import { takeDeclaration, type ColumnClause } from '../../clause/columns.ts';
 import { takeIfNotExists } from '../../clause/exists.ts';
 import { COLUMN_PARTS_MAX } from '../../clause/transform.ts';
-import { defaultValue } from '../../table/default-value.ts';
+import { defaultValue } from '../../clause/default-value.ts';
 import { fieldNamed, findColumn, requireFreeName, requireOwnName } from '../../../operation/find-column.ts';
 import { requireDefaults, requireFormat } from '../../table/new-table.ts';
 import { changeField } from '../change-fields.ts';

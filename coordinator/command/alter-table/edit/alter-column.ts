@@ -11,7 +11,7 @@ import { takeColumnType } from '../../clause/column-type.ts';
 import { takeComment } from '../../clause/comment.ts';
 import { takeLiteral, type LiteralClause } from '../../clause/literal.ts';
 import { COLUMN_PARTS_MAX } from '../../clause/transform.ts';
-import { defaultValue } from '../../table/default-value.ts';
+import { defaultValue } from '../../clause/default-value.ts';
 import { findColumn, type FoundColumn } from '../../../operation/find-column.ts';
 import { requireDefaults, requireFormat } from '../../table/new-table.ts';
 import { changeField, changeSiblings } from '../change-fields.ts';

@@ -68,6 +68,8 @@ import type { MintTokenRequestInput as _skein_catalog_v1_MintTokenRequestInput, 
 import type { NameListInput as _skein_catalog_v1_NameListInput, NameList as _skein_catalog_v1_NameList } from '../../../skein/catalog/v1/NameList.ts';
 import type { NamespaceListInput as _skein_catalog_v1_NamespaceListInput, NamespaceList as _skein_catalog_v1_NamespaceList } from '../../../skein/catalog/v1/NamespaceList.ts';
 import type { OpenStageRequestInput as _skein_catalog_v1_OpenStageRequestInput, OpenStageRequest as _skein_catalog_v1_OpenStageRequest } from '../../../skein/catalog/v1/OpenStageRequest.ts';
+import type { PolicyStatementReplyInput as _skein_catalog_v1_PolicyStatementReplyInput, PolicyStatementReply as _skein_catalog_v1_PolicyStatementReply } from '../../../skein/catalog/v1/PolicyStatementReply.ts';
+import type { PolicyStatementRequestInput as _skein_catalog_v1_PolicyStatementRequestInput, PolicyStatementRequest as _skein_catalog_v1_PolicyStatementRequest } from '../../../skein/catalog/v1/PolicyStatementRequest.ts';
 import type { PrincipalStatementReplyInput as _skein_catalog_v1_PrincipalStatementReplyInput, PrincipalStatementReply as _skein_catalog_v1_PrincipalStatementReply } from '../../../skein/catalog/v1/PrincipalStatementReply.ts';
 import type { PrincipalStatementRequestInput as _skein_catalog_v1_PrincipalStatementRequestInput, PrincipalStatementRequest as _skein_catalog_v1_PrincipalStatementRequest } from '../../../skein/catalog/v1/PrincipalStatementRequest.ts';
 import type { RelationListInput as _skein_catalog_v1_RelationListInput, RelationList as _skein_catalog_v1_RelationList } from '../../../skein/catalog/v1/RelationList.ts';
@@ -443,6 +445,15 @@ export interface CatalogInternalClient extends grpc.Client {
   runOperation(argument: _skein_catalog_v1_RunOperationRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RunOperationReply>): grpc.ClientUnaryCall;
   runOperation(argument: _skein_catalog_v1_RunOperationRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_RunOperationReply>): grpc.ClientUnaryCall;
   
+  RunPolicyStatement(argument: _skein_catalog_v1_PolicyStatementRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PolicyStatementReply>): grpc.ClientUnaryCall;
+  RunPolicyStatement(argument: _skein_catalog_v1_PolicyStatementRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_PolicyStatementReply>): grpc.ClientUnaryCall;
+  RunPolicyStatement(argument: _skein_catalog_v1_PolicyStatementRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PolicyStatementReply>): grpc.ClientUnaryCall;
+  RunPolicyStatement(argument: _skein_catalog_v1_PolicyStatementRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_PolicyStatementReply>): grpc.ClientUnaryCall;
+  runPolicyStatement(argument: _skein_catalog_v1_PolicyStatementRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PolicyStatementReply>): grpc.ClientUnaryCall;
+  runPolicyStatement(argument: _skein_catalog_v1_PolicyStatementRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_PolicyStatementReply>): grpc.ClientUnaryCall;
+  runPolicyStatement(argument: _skein_catalog_v1_PolicyStatementRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PolicyStatementReply>): grpc.ClientUnaryCall;
+  runPolicyStatement(argument: _skein_catalog_v1_PolicyStatementRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_PolicyStatementReply>): grpc.ClientUnaryCall;
+  
   RunPrincipalStatement(argument: _skein_catalog_v1_PrincipalStatementRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PrincipalStatementReply>): grpc.ClientUnaryCall;
   RunPrincipalStatement(argument: _skein_catalog_v1_PrincipalStatementRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_PrincipalStatementReply>): grpc.ClientUnaryCall;
   RunPrincipalStatement(argument: _skein_catalog_v1_PrincipalStatementRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_PrincipalStatementReply>): grpc.ClientUnaryCall;
@@ -567,6 +578,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   RunOperation: grpc.handleUnaryCall<_skein_catalog_v1_RunOperationRequest, _skein_catalog_v1_RunOperationReplyInput>;
   
+  RunPolicyStatement: grpc.handleUnaryCall<_skein_catalog_v1_PolicyStatementRequest, _skein_catalog_v1_PolicyStatementReplyInput>;
+  
   RunPrincipalStatement: grpc.handleUnaryCall<_skein_catalog_v1_PrincipalStatementRequest, _skein_catalog_v1_PrincipalStatementReplyInput>;
   
   SignIn: grpc.handleUnaryCall<_skein_catalog_v1_SignInRequest, _skein_catalog_v1_SignInReplyInput>;
@@ -620,6 +633,7 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   RetryJobs: MethodDefinition<_skein_catalog_v1_RetryJobsRequestInput, _skein_catalog_v1_RetryJobsReplyInput, _skein_catalog_v1_RetryJobsRequest, _skein_catalog_v1_RetryJobsReply>
   RotateClient: MethodDefinition<_skein_catalog_v1_RotateClientRequestInput, _skein_catalog_v1_ClientSecretInput, _skein_catalog_v1_RotateClientRequest, _skein_catalog_v1_ClientSecret>
   RunOperation: MethodDefinition<_skein_catalog_v1_RunOperationRequestInput, _skein_catalog_v1_RunOperationReplyInput, _skein_catalog_v1_RunOperationRequest, _skein_catalog_v1_RunOperationReply>
+  RunPolicyStatement: MethodDefinition<_skein_catalog_v1_PolicyStatementRequestInput, _skein_catalog_v1_PolicyStatementReplyInput, _skein_catalog_v1_PolicyStatementRequest, _skein_catalog_v1_PolicyStatementReply>
   RunPrincipalStatement: MethodDefinition<_skein_catalog_v1_PrincipalStatementRequestInput, _skein_catalog_v1_PrincipalStatementReplyInput, _skein_catalog_v1_PrincipalStatementRequest, _skein_catalog_v1_PrincipalStatementReply>
   SignIn: MethodDefinition<_skein_catalog_v1_SignInRequestInput, _skein_catalog_v1_SignInReplyInput, _skein_catalog_v1_SignInRequest, _skein_catalog_v1_SignInReply>
   StageTable: MethodDefinition<_skein_catalog_v1_StageTableRequestInput, _skein_catalog_v1_LoadedTableInput, _skein_catalog_v1_StageTableRequest, _skein_catalog_v1_LoadedTable>

@@ -4,8 +4,10 @@ import type { BucketKeyInput as _skein_catalog_v1_BucketKeyInput, BucketKey as _
 
 export interface VendKeyReplyInput {
   readonly key?: (_skein_catalog_v1_BucketKeyInput | null);
+  readonly file_roots?: readonly (string)[];
 }
 
 export interface VendKeyReply {
   readonly key: (_skein_catalog_v1_BucketKey | null);
+  readonly file_roots: readonly (string)[];
 }

@@ -9,7 +9,9 @@ export const FUNCTIONS: readonly string[] =
   log lower lpad ltrim make_date make_timestamp map_keys map_values max max_by md5 median min min_by mod mode monthname nth_value ntile now nullif
   percent_rank pi position power product quantile_cont quantile_disc random range rank regexp_extract regexp_matches regexp_replace repeat replace
   reverse right round row_number rpad rtrim sha256 sign sin skewness split_part sqrt starts_with stddev stddev_pop stddev_samp strftime string_agg
-  string_split strlen strptime struct_pack substring sum tan to_timestamp trim trunc typeof unnest upper uuid var_pop var_samp variance`.split(/\s+/);
+  string_split strlen strptime struct_pack substring sum tan to_timestamp trim trunc typeof unnest upper uuid var_pop var_samp variance`.split(
+    /\s+/,
+  );
 
 /** Words of statements. */
 export const KEYWORDS: readonly string[] =

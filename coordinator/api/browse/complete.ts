@@ -34,7 +34,13 @@ type Asked = {
 export async function complete(objects: Objects, caller: Caller, asked: Asked): Promise<Completion> {
   const place = cursorPlace(asked.sql, asked.position);
   if (place === null || asked.current.catalog === '') return { from: asked.position, proposals: [] };
-  const finder = { objects, caller, catalog: asked.current.catalog, schema: asked.current.schema.join('.'), signal: asked.signal };
+  const finder = {
+    objects,
+    caller,
+    catalog: asked.current.catalog,
+    schema: asked.current.schema.join('.'),
+    signal: asked.signal,
+  };
   const found =
     place.qualifier.length > 0
       ? await qualified(finder, place)
@@ -64,7 +70,8 @@ async function qualified(finder: Finder, { qualifier, sources }: CursorPlace): P
   const { objects, caller, catalog, signal } = finder;
   const [first = ''] = qualifier;
   const source = qualifier.length === 1 ? sources.find(({ alias }) => same(alias, first)) : undefined;
-  if (source !== undefined) return columns(finder, [source]);
+  const ofSource = source === undefined ? [] : await columns(finder, [source]);
+  if (ofSource.length > 0) return ofSource;
   const all = await objects.relations(caller, { catalog, signal });
   const inSchema = all.filter(({ schema }) => same(schema, qualifier.join('.')));
   if (inSchema.length > 0) return inSchema.map(relationProposal);
@@ -105,7 +112,10 @@ async function columns(finder: Finder, sources: readonly Source[]): Promise<read
   return found;
 }
 
-async function find({ objects, caller, catalog, schema, signal }: Finder, path: readonly string[]): Promise<Relation | undefined> {
+async function find(
+  { objects, caller, catalog, schema, signal }: Finder,
+  path: readonly string[],
+): Promise<Relation | undefined> {
   const name = path.at(-1) ?? '';
   const inCatalog = async (where: string, below: string): Promise<Relation | undefined> =>
     (await objects.relations(caller, { catalog: where, signal })).find(

@@ -59,7 +59,10 @@ export class Objects {
   }
 
   /** @throws TABLE_NOT_FOUND */
-  async relation(caller: Caller, path: Place & { readonly schema: string; readonly relation: string }): Promise<Relation> {
+  async relation(
+    caller: Caller,
+    path: Place & { readonly schema: string; readonly relation: string },
+  ): Promise<Relation> {
     const all = await this.relations(caller, path);
     const of = all.filter(({ schema }) => schema === path.schema);
     const folded = foldIdentifier(path.relation);

@@ -22,7 +22,9 @@ const BEFORE_RELATION = new Set(['from', 'join', 'into', 'update', 'table', 'des
 /** Words that begin another clause, and are no alias. */
 const NO_ALIAS = new Set(
   `where group order having limit on using join left right full inner outer cross natural lateral union except intersect set values
-  select window qualify offset sample tablesample pivot unpivot returning when as asof positional anti semi`.split(/\s+/),
+  select window qualify offset sample tablesample pivot unpivot returning when as asof positional anti semi`.split(
+    /\s+/,
+  ),
 );
 
 type Word = Token & { readonly text: string };
@@ -80,7 +82,8 @@ function qualifierOf(words: readonly Word[]): { readonly parts: readonly string[
 
 const isName = (word: Word | undefined): boolean => word?.kind === 'word' || word?.kind === 'quoted';
 
-const keyword = (word: Word | undefined): string => (word?.kind === 'word' ? word.text.toLowerCase() : (word?.text ?? ''));
+const keyword = (word: Word | undefined): string =>
+  word?.kind === 'word' ? word.text.toLowerCase() : (word?.text ?? '');
 
 /** Behind FROM and its like, and behind a comma of the FROM clause. */
 function wantsRelation(words: readonly Word[]): boolean {

@@ -50,11 +50,9 @@ async function verifyOld(call: Call, user: PrincipalRecord, oldPassword: string)
   const { context, principal } = call;
   const { store, clock, config, passwords } = context;
   const asker = { tenant: principal.tenant, principal: principal.sub };
-  const isRight = user.passwordHash !== null && (await passwords.isHashOf(asker, oldPassword, user.passwordHash));
-  // Looked at behind the hash: of many that are shown at once, those that waited meet the lock of the first.
-  const isOpen = !(await isLocked(store.db, user.id, new Date(clock.nowMs())));
-  if (isRight && isOpen) return;
-  if (isOpen) {
+  const isOpen = async (): Promise<boolean> => !(await isLocked(store.db, user.id, new Date(clock.nowMs())));
+  const whenWrong = async (): Promise<void> => {
+    if (!(await isOpen())) return;
     const now = new Date(clock.nowMs());
     const rule = { after: config['principal.lock_after'], forMs: config['principal.lock_time'] };
     await transact(store.db, async (tx) => {
@@ -62,8 +60,11 @@ async function verifyOld(call: Call, user: PrincipalRecord, oldPassword: string)
       const { tenant } = await reading(call, tx);
       await recordEvent(tx, tenant, now, { type: 'lock_user', actor: partyOf(user), target: partyOf(user) });
     });
-  }
-  throw wrong();
+  };
+  const isRight =
+    user.passwordHash !== null && (await passwords.isHashOf(asker, oldPassword, user.passwordHash, whenWrong));
+  // Looked at behind the hash: of many that are shown at once, those that waited meet the lock of the first.
+  if (!isRight || !(await isOpen())) throw wrong();
 }
 
 /** `REDEEM INVITATION`: anybody with a token of the tenant. @throws InvalidInvitation, PASSWORD_POLICY */

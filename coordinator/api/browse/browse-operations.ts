@@ -4,7 +4,7 @@ import type { ParsedBody } from '../http/operations.ts';
 import { integer, orNull, record, text } from '../../profile/schema-parts.ts';
 
 /** Objects of a page, and proposals of an answer, at most. */
-export const OBJECTS_MAX = 1_000;
+const OBJECTS_MAX = 1_000;
 const OBJECTS_DEFAULT = 100;
 const NAME_LENGTH_MAX = 1_000;
 

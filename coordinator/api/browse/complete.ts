@@ -8,7 +8,7 @@ import type { Objects } from './objects.ts';
 import { cursorPlace, type CursorPlace, type Source } from './statement-context.ts';
 
 /** A name that may stand at the cursor. */
-export type Proposal = {
+type Proposal = {
   readonly label: string;
   readonly kind: 'catalog' | 'schema' | 'table' | 'view' | 'column' | 'function' | 'keyword';
   /** Type of a column, place of a relation. */

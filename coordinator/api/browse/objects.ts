@@ -134,7 +134,7 @@ const relationObject = ({ schema, name, kind, comment }: Relation, catalog: stri
 });
 
 /** The columns of a table or view, in their order. */
-export const columnsOf = (relation: Relation, catalog: string): readonly BrowsedObject[] =>
+const columnsOf = (relation: Relation, catalog: string): readonly BrowsedObject[] =>
   relation.columns().fields.map((field) => ({
     kind: 'column',
     name: field.name,

@@ -18,6 +18,7 @@ const relation = (schema: string, name: string, columns: readonly string[]): Rel
   comment: null,
   rows: null,
   bytes: null,
+  policies: [],
   columns: () => ({
     fields: parseFields(columns.map((name, i) => ({ id: i + 1, name, required: false, type: 'int' }))),
     keys: new Set(),

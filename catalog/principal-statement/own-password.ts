@@ -1,12 +1,9 @@
 import { SkeinError } from '#shared/error.ts';
 import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-request.ts';
-import type { PrincipalRecord } from '../store/postgres/principal-record-store.ts';
-import { countFailure, isLocked } from '../store/postgres/sign-in-store.ts';
+import { requireOwnPassword } from '../principal/password-of-user.ts';
 import { mayGrant } from '../store/postgres/lesser-credentials.ts';
-import { transact } from '../store/postgres/transact.ts';
 import { findInvited, takeInvitation } from '../store/postgres/credential-store.ts';
 import { findById } from '../store/postgres/principal-record-store.ts';
-import { recordEvent } from '../store/postgres/audit-store.ts';
 import { sha256 } from '../token/secret.ts';
 import { changing, done, partyOf, reading, type Call } from './change.ts';
 import { moved } from './move-user.ts';
@@ -25,7 +22,8 @@ export async function setOwnPassword(
 ): Promise<PrincipalAnswer> {
   const { tenant, actor } = await reading(call);
   if (actor.kind !== 'USER') throw new SkeinError('FORBIDDEN', 'a service account has no password');
-  await verifyOld(call, actor, oldPassword);
+  const holder = { principal: { ...actor, tenant: tenant.name }, passwordHash: actor.passwordHash };
+  await requireOwnPassword(call.context, holder, oldPassword);
   const hash = await hashNewPassword(call, tenant.id, {
     password,
     username: actor.username,
@@ -45,26 +43,6 @@ export async function setOwnPassword(
 }
 
 const wrong = (): SkeinError => new SkeinError('WRONG_PASSWORD', 'the old password is wrong');
-
-async function verifyOld(call: Call, user: PrincipalRecord, oldPassword: string): Promise<void> {
-  const { context, principal } = call;
-  const { store, clock, config, passwords } = context;
-  const asker = { tenant: principal.tenant, principal: principal.sub };
-  const isRight = user.passwordHash !== null && (await passwords.isHashOf(asker, oldPassword, user.passwordHash));
-  // Looked at behind the hash: of many that are shown at once, those that waited meet the lock of the first.
-  const isOpen = !(await isLocked(store.db, user.id, new Date(clock.nowMs())));
-  if (isRight && isOpen) return;
-  if (isOpen) {
-    const now = new Date(clock.nowMs());
-    const rule = { after: config['principal.lock_after'], forMs: config['principal.lock_time'] };
-    await transact(store.db, async (tx) => {
-      if (!(await countFailure(tx, user.id, now, rule))) return;
-      const { tenant } = await reading(call, tx);
-      await recordEvent(tx, tenant, now, { type: 'lock_user', actor: partyOf(user), target: partyOf(user) });
-    });
-  }
-  throw wrong();
-}
 
 /** `REDEEM INVITATION`: anybody with a token of the tenant. @throws InvalidInvitation, PASSWORD_POLICY */
 export async function redeemInvitation(

@@ -3,9 +3,9 @@ import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-req
 import { requireOwnPassword } from '../principal/password-of-user.ts';
 import { mayGrant } from '../store/postgres/lesser-credentials.ts';
 import { findInvited, takeInvitation } from '../store/postgres/credential-store.ts';
-import { findById } from '../store/postgres/principal-record-store.ts';
+import { findById, sessionEpochOf, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
 import { sha256 } from '../token/secret.ts';
-import { changing, done, partyOf, reading, type Call } from './change.ts';
+import { changing, done, partyOf, reading, type Call, type Changing } from './change.ts';
 import { moved } from './move-user.ts';
 import { hashNewPassword, storePassword } from './user-password.ts';
 
@@ -19,11 +19,26 @@ const TOKEN_LENGTH_MAX = 200;
 export async function setOwnPassword(
   call: Call,
   { password, oldPassword }: RequestOf<'set_own_password'>,
+  also: WithPassword = () => Promise.resolve(),
 ): Promise<PrincipalAnswer> {
   const { tenant, actor } = await reading(call);
   if (actor.kind !== 'USER') throw new SkeinError('FORBIDDEN', 'a service account has no password');
   const holder = { principal: { ...actor, tenant: tenant.name }, passwordHash: actor.passwordHash };
   await requireOwnPassword(call.context, holder, oldPassword);
+  return replaceOwnPassword(call, actor, password, also);
+}
+
+/** A step of the transaction in which a new password is stored, with the session epoch that it has raised. */
+export type WithPassword = (change: Changing, epoch: number) => Promise<void>;
+
+/** A new password of a user who has just proven himself. @param actor the user at the proof @throws WRONG_PASSWORD, PASSWORD_POLICY */
+export async function replaceOwnPassword(
+  call: Call,
+  actor: PrincipalRecord,
+  password: string,
+  also: WithPassword,
+): Promise<PrincipalAnswer> {
+  const { tenant } = await reading(call);
   const hash = await hashNewPassword(call, tenant.id, {
     password,
     username: actor.username,
@@ -38,6 +53,7 @@ export async function setOwnPassword(
     const setBy = by === null || (await mayGrant(change.tx, by, id)) ? null : by;
     await storePassword(change, change.actor, { hash, mustChange: false, setBy });
     await change.record({ type: 'set_password', target: partyOf(change.actor) });
+    await also(change, await sessionEpochOf(change.tx, id));
     return done('ALTER USER');
   });
 }

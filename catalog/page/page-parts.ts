@@ -1,0 +1,69 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { SkeinError } from '#shared/error.ts';
+import type { CatalogContext } from '../context.ts';
+import { findSignIn, type Browser, type Found, type Reached } from '../sign-in/browser-sign-ins.ts';
+import type { Html } from './html.ts';
+
+export type PageParts = {
+  readonly context: CatalogContext;
+  /** The attributes of our cookies. */
+  readonly cookies: {
+    readonly path: '/';
+    readonly httpOnly: true;
+    readonly sameSite: 'lax';
+    readonly secure: boolean;
+  };
+  /** The names of the cookies: of the sign-in, and of the forms. */
+  readonly session: string;
+  readonly csrf: string;
+};
+
+/** The text of a form's field; '' when it is not there, or there twice. */
+export function formText({ body }: FastifyRequest, name: string): string {
+  if (typeof body !== 'object' || body === null || Buffer.isBuffer(body)) return '';
+  const value = (body as Readonly<Record<string, unknown>>)[name];
+  return typeof value === 'string' ? value : '';
+}
+
+export function queryText({ query }: FastifyRequest, name: string): string {
+  const value = (query as Readonly<Record<string, unknown>>)[name];
+  return typeof value === 'string' ? value : '';
+}
+
+export const browserOf = (request: FastifyRequest, { session }: PageParts): Browser => ({
+  address: request.ip,
+  agent: request.headers['user-agent'] ?? '',
+  secret: request.cookies[session],
+});
+
+export const signInOf = (request: FastifyRequest, { context, session }: PageParts): Promise<Found | undefined> =>
+  findSignIn(context, request.cookies[session]);
+
+/** Gives the browser the secret of the step that it has reached. The forms before it are no longer good. */
+export function keep(reply: FastifyReply, { cookies, session, csrf, context }: PageParts, reached: Reached): void {
+  const maxAge = Math.max(0, Math.floor((reached.endsAtMs - context.clock.nowMs()) / 1_000));
+  void reply.setCookie(session, reached.secret, { ...cookies, maxAge }).clearCookie(csrf, cookies);
+}
+
+export const forget = (reply: FastifyReply, { cookies, session, csrf }: PageParts): FastifyReply =>
+  reply.clearCookie(session, cookies).clearCookie(csrf, cookies);
+
+export const send = (reply: FastifyReply, content: Html, status = 200): FastifyReply =>
+  reply.code(status).type('text/html; charset=utf-8').send(content.text);
+
+/** The refusal of a form, which the form shows again. @throws any other error */
+export function refusalOf(error: unknown): { readonly error: string; readonly status: number } {
+  if (!(error instanceof SkeinError)) throw error;
+  switch (error.code) {
+    case 'WRONG_PASSWORD':
+      return { error: sentence(error.message), status: 403 };
+    case 'PASSWORD_POLICY':
+    case 'InvalidInvitation':
+    case 'TOO_MANY_SIGN_INS':
+      return { error: sentence(error.message), status: error.entry.http };
+    default:
+      throw error;
+  }
+}
+
+const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;

@@ -48,26 +48,31 @@ export function accountPages(app: FastifyInstance, parts: PageParts): void {
 async function accountPage({ context }: PageParts, found: Found, reply: FastifyReply, error?: string): Promise<Html> {
   const csrf = reply.generateCsrf();
   const signIns = await listSignIns(context, found);
-  const hidden = (value: string): Html => html`<input type="hidden" name="sign_in" value="${value}">`;
+  const hidden = (value: string): Html => html`<input type="hidden" name="sign_in" value="${value}" />`;
   return page(
     'Your account',
     html`<p>You are signed in as <strong>${found.user.username}</strong> of <strong>${found.user.tenant}</strong>.</p>
-${form('/sign-out', csrf, 'Sign out', html``)}
-<h2>Password</h2>
-${form(
-  '/account/password',
-  csrf,
-  'Change the password',
-  html`${field({ name: 'password', label: 'Current password', type: 'password', autocomplete: 'current-password' })}
-${field({ name: 'new_password', label: 'New password', type: 'password', autocomplete: 'new-password' })}`,
-)}
-<h2>Where you are signed in</h2>
-<ul>${signIns.map(
-      ({ id, authenticatedAt, address, agent }) => html`
-<li>${authenticatedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC, from ${address}${id === found.signIn.id ? ' (this browser)' : ''}
-<br><small>${agent}</small>${form('/account/end', csrf, 'End', hidden(id))}</li>`,
-    )}</ul>
-${form('/account/end', csrf, 'End all', hidden('all'))}`,
+      ${form('/sign-out', csrf, 'Sign out', html``)}
+      <h2>Password</h2>
+      ${form(
+        '/account/password',
+        csrf,
+        'Change the password',
+        html`${field({ name: 'password', label: 'Current password', type: 'password', autocomplete: 'current-password' })}
+        ${field({ name: 'new_password', label: 'New password', type: 'password', autocomplete: 'new-password' })}`,
+      )}
+      <h2>Where you are signed in</h2>
+      <ul>
+        ${signIns.map(
+          ({ id, authenticatedAt, address, agent }) =>
+            html` <li>
+              ${authenticatedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC, from
+              ${address}${id === found.signIn.id ? ' (this browser)' : ''} <br /><small>${agent}</small
+              >${form('/account/end', csrf, 'End', hidden(id))}
+            </li>`,
+        )}
+      </ul>
+      ${form('/account/end', csrf, 'End all', hidden('all'))}`,
     error === undefined ? {} : { error },
   );
 }

@@ -10,7 +10,9 @@ export type OwnAddress = {
 
 export function ownAddress(publicUrl: string): OwnAddress {
   const url = publicUrl === '' ? undefined : new URL(publicUrl);
-  return url?.protocol === 'https:' ? { isSecure: true, publicHost: url.host } : { isSecure: false, publicHost: undefined };
+  return url?.protocol === 'https:'
+    ? { isSecure: true, publicHost: url.host }
+    : { isSecure: false, publicHost: undefined };
 }
 
 /** How a request has come. */

@@ -84,7 +84,9 @@ describe('signing in', () => {
     await signIn(visitor, 'new');
     expect(await account(visitor)).toBe('/sign-in');
     const first = new Map(visitor.cookies);
-    expect((await visitor.submit('/sign-in', { new_password: 'short' }, { action: '/sign-in/password' })).status).toBe(400);
+    expect((await visitor.submit('/sign-in', { new_password: 'short' }, { action: '/sign-in/password' })).status).toBe(
+      400,
+    );
     await visitor.submit('/sign-in', { new_password: NEXT }, { action: '/sign-in/password' });
     expect(await account(visitor)).toBe('new');
     // The step is done once: the cookie before it is worth nothing.
@@ -211,7 +213,9 @@ describe('attacks', () => {
     const { port } = new URL(catalog.running.url);
     const status = await new Promise((resolve, reject) => {
       const sent = { port, path: '/sign-in', headers: { host: `rebound.example:${port}` } };
-      request(sent, (answer) => resolve(answer.statusCode)).on('error', reject).end();
+      request(sent, (answer) => resolve(answer.statusCode))
+        .on('error', reject)
+        .end();
     });
     expect(status).toBe(403);
   });

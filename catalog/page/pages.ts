@@ -16,7 +16,8 @@ import { signInPages } from './sign-in-pages.ts';
 const ROOTS = ['/sign-in', '/sign-out', '/account'];
 
 /** Whether an address is one of the pages': no other origin may read them. */
-export const isPage = (url: string): boolean => ROOTS.some((root) => url === root || (url.startsWith(root) && /^[/?]/.test(url.slice(root.length))));
+export const isPage = (url: string): boolean =>
+  ROOTS.some((root) => url === root || (url.startsWith(root) && /^[/?]/.test(url.slice(root.length))));
 
 /** The pages by which people sign in; REST beside them keeps its bodies, its errors and its origins. */
 export async function pages(app: FastifyInstance, context: CatalogContext): Promise<void> {
@@ -90,5 +91,8 @@ function sendError(context: CatalogContext, reply: FastifyReply, thrown: unknown
   const why = error === undefined ? 'The form is no longer good: load the page again.' : error.message;
   const text = status >= 500 ? 'Something went wrong: try again.' : why;
   const content = html`<p><a href="/sign-in">Sign in</a></p>`;
-  return reply.code(status).type('text/html; charset=utf-8').send(page('Not possible', content, { error: text }).text);
+  return reply
+    .code(status)
+    .type('text/html; charset=utf-8')
+    .send(page('Not possible', content, { error: text }).text);
 }

@@ -2,7 +2,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import { acceptInvitation, beginSignIn, endSignIn, setNewPassword } from '../sign-in/browser-sign-ins.ts';
 import { field, form, html, page, type Html } from './html.ts';
-import { browserOf, forget, formText, keep, queryText, refusalOf, send, signInOf, type PageParts } from './page-parts.ts';
+import {
+  browserOf,
+  forget,
+  formText,
+  keep,
+  queryText,
+  refusalOf,
+  send,
+  signInOf,
+  type PageParts,
+} from './page-parts.ts';
 
 /** `/sign-in`, `/sign-in/invitation` and `/sign-out`. */
 export function signInPages(app: FastifyInstance, parts: PageParts): void {
@@ -76,19 +86,24 @@ async function passwordPage({ context }: PageParts, reply: FastifyReply, shown: 
     reply.generateCsrf(),
     'Sign in',
     html`${isAsked ? field(tenant) : undefined}
-${field({ name: 'username', label: 'User name or email', autocomplete: 'username', value: shown.user ?? '' })}
-${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}`,
+    ${field({ name: 'username', label: 'User name or email', autocomplete: 'username', value: shown.user ?? '' })}
+    ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}`,
   );
   return page('Sign in', content, shown.error === undefined ? {} : { error: shown.error });
 }
 
-const NEW_PASSWORD = { name: 'new_password', label: 'New password', type: 'password', autocomplete: 'new-password' } as const;
+const NEW_PASSWORD = {
+  name: 'new_password',
+  label: 'New password',
+  type: 'password',
+  autocomplete: 'new-password',
+} as const;
 
 const newPasswordPage = (reply: FastifyReply, error?: string): Html =>
   page(
     'Choose a new password',
     html`<p>Your password must be changed before you go on.</p>
-${form('/sign-in/password', reply.generateCsrf(), 'Set the password', field(NEW_PASSWORD))}`,
+      ${form('/sign-in/password', reply.generateCsrf(), 'Set the password', field(NEW_PASSWORD))}`,
     error === undefined ? {} : { error },
   );
 
@@ -100,7 +115,7 @@ const invitationPage = (reply: FastifyReply, shown: { readonly token?: string; r
       reply.generateCsrf(),
       'Set the password',
       html`${field({ name: 'invitation_token', label: 'Invitation (the text behind # in its address)', autocomplete: 'off', value: shown.token ?? '' })}
-${field(NEW_PASSWORD)}`,
+      ${field(NEW_PASSWORD)}`,
     ),
     { script: '/sign-in/invitation.js', ...(shown.error === undefined ? {} : { error: shown.error }) },
   );

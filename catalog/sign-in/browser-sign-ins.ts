@@ -54,12 +54,17 @@ const stepOf = ({ step, sessionEpoch, endsAt }: BrowserSignIn): SignInStep => ({
 });
 
 /** The sign-in of a browser, in the step that counts now; undefined: it has none, and begins with the password. */
-export async function findSignIn({ store, clock }: CatalogContext, secret: string | undefined): Promise<Found | undefined> {
+export async function findSignIn(
+  { store, clock }: CatalogContext,
+  secret: string | undefined,
+): Promise<Found | undefined> {
   if (secret?.startsWith(SECRET_PREFIX) !== true || secret.length > SECRET_LENGTH_MAX) return undefined;
   const signIn = await findBrowserSignIn(store.db, sha256(secret));
   const user = signIn === undefined ? undefined : await findTokenPrincipal(store.db, signIn.principal);
   if (signIn === undefined || user === undefined) return undefined;
-  return stepNow(stepOf(signIn), userOf(user), clock.nowMs()).step === 'password' ? undefined : { signIn, user, secret };
+  return stepNow(stepOf(signIn), userOf(user), clock.nowMs()).step === 'password'
+    ? undefined
+    : { signIn, user, secret };
 }
 
 /**
@@ -116,7 +121,11 @@ export async function beginSignIn(
 export async function setNewPassword(
   context: CatalogContext,
   found: Found,
-  { password, oldPassword, address }: { readonly password: string; readonly oldPassword: string; readonly address: string },
+  {
+    password,
+    oldPassword,
+    address,
+  }: { readonly password: string; readonly oldPassword: string; readonly address: string },
 ): Promise<Reached> {
   const { signIn, user } = found;
   const secret = newSecret(SECRET_PREFIX);

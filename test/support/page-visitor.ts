@@ -19,7 +19,10 @@ export class PageVisitor {
   async submit(
     from: string,
     fields: Readonly<Record<string, string>>,
-    { action = from, headers = {} }: { readonly action?: string; readonly headers?: Readonly<Record<string, string>> } = {},
+    {
+      action = from,
+      headers = {},
+    }: { readonly action?: string; readonly headers?: Readonly<Record<string, string>> } = {},
   ): Promise<Visit> {
     const { text } = await this.get(from);
     const token = /name="_csrf" value="([^"]+)"/.exec(text)?.[1] ?? '';
@@ -33,10 +36,17 @@ export class PageVisitor {
   ): Promise<Visit> {
     const body = new URLSearchParams(fields).toString();
     const type = 'application/x-www-form-urlencoded';
-    return this.#send(path, { method: 'POST', body, headers: { 'content-type': type, origin: this.origin, ...headers } });
+    return this.#send(path, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': type, origin: this.origin, ...headers },
+    });
   }
 
-  async #send(path: string, init: RequestInit & { readonly headers: Readonly<Record<string, string>> }): Promise<Visit> {
+  async #send(
+    path: string,
+    init: RequestInit & { readonly headers: Readonly<Record<string, string>> },
+  ): Promise<Visit> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const headers = { ...(cookie === '' ? {} : { cookie }), ...init.headers };
     const answer = await fetch(this.#base + path, { ...init, headers, redirect: 'manual' });

@@ -70,14 +70,16 @@ export async function findBrowserSignIn(db: Database, secretSha256: Buffer): Pro
 }
 
 /** Those of a user that have not ended, the newest first. */
-export async function browserSignInsOf(db: Database, principal: PrincipalId, now: Date): Promise<readonly BrowserSignIn[]> {
+export async function browserSignInsOf(
+  db: Database,
+  principal: PrincipalId,
+  now: Date,
+): Promise<readonly BrowserSignIn[]> {
   const rows = await signIns(db)
     .where('principal_id', '=', principal)
     .where('step', '=', 'done')
     .where('ends_at', '>', now)
-    .where('session_epoch', '=', (eb) =>
-      eb.selectFrom('principal').select('session_epoch').where('id', '=', principal),
-    )
+    .where('session_epoch', '=', (eb) => eb.selectFrom('principal').select('session_epoch').where('id', '=', principal))
     .orderBy('authenticated_at', 'desc')
     .execute();
   return rows.map((row) => ({ ...row, principal: principalId(row.principal) }));

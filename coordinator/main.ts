@@ -275,7 +275,6 @@ function startSessions(config: Config, catalog: CatalogClient): SessionServices 
     catalog,
     defaultCatalog: config['bootstrap.catalog'],
     defaultSchema: config['bootstrap.namespace'],
-    clock: systemClock,
   });
   return { store, names, catalog, encoded: new EncodedBlocks() };
 }

@@ -400,6 +400,15 @@ export class SkeinError extends Error {
     };
   }
 
+  /**
+   * The same error at another place of the statement's text, perhaps in other words: its cause, and what is known of its query, stay.
+   * @param position offset in UTF-16 units; undefined = it has no place any more
+   */
+  at(position: number | undefined, message = this.message): SkeinError {
+    const { code, lostTask, bytesScanned, cause } = this;
+    return new SkeinError(code, message, { position, lostTask, bytesScanned, cause });
+  }
+
   static fromData(data: ErrorData): SkeinError {
     const { code, message, position, lostTask, bytesScanned } = data;
     return new SkeinError(code, message, { position, lostTask, bytesScanned });

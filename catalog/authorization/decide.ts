@@ -1,3 +1,4 @@
+import { OWN_PASSWORD_FIRST } from '#shared/authorization/own-password-first.ts';
 import { ALL_ACTIONS, type Action, type Decision } from '#shared/authorization/action.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -69,9 +70,6 @@ const RULES = {
 type Permission = 'read' | 'write';
 
 const ALLOWED: Decision = { allowed: true };
-/** The only thing that somebody may do whose password an administrator has given. */
-export const CHANGE_PASSWORD =
-  "set a new password first: ALTER USER SELF SET PASSWORD 'new' OLD PASSWORD 'old', and sign in with it";
 
 /**
  * Decides whether the principal may do the action to the object. Everything that is allowed or refused anywhere is decided here, for each
@@ -79,7 +77,7 @@ export const CHANGE_PASSWORD =
  */
 export function decide(principal: Principal, action: Action, _object: Securable): Decision {
   const rule = RULES[action];
-  if (principal.must_change_password === true) return { allowed: false, reason: CHANGE_PASSWORD };
+  if (principal.must_change_password === true) return { allowed: false, reason: OWN_PASSWORD_FIRST };
   if (rule === 'tenant') return ALLOWED;
   const isAdministrator = principal.roles.includes(TENANT_ADMIN);
   if (rule === 'administrator') {

@@ -1,7 +1,6 @@
 import type { PolicyStatementRequest } from '#proto/generated/skein/catalog/v1/PolicyStatementRequest.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
-import { SkeinError } from '#shared/error.ts';
-import { CHANGE_PASSWORD } from '../authorization/decide.ts';
+import { requireOwnPasswordFirst } from '#shared/authorization/own-password-first.ts';
 import type { CatalogContext } from '../context.ts';
 import { runPolicyStatement } from '../policy/run-policy-statement.ts';
 
@@ -11,6 +10,6 @@ export async function answerPolicyStatement(
   { statement, term }: PolicyStatementRequest,
   principal: Principal,
 ): Promise<{ readonly answer: Buffer }> {
-  if (principal.must_change_password === true) throw new SkeinError('FORBIDDEN', CHANGE_PASSWORD);
+  requireOwnPasswordFirst(principal.must_change_password, false);
   return { answer: Buffer.from(JSON.stringify(await runPolicyStatement({ context, principal, term }, statement))) };
 }

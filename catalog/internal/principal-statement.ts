@@ -3,7 +3,7 @@ import type { PrincipalStatementRequest } from '#proto/generated/skein/catalog/v
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import { PrincipalRequest } from '#shared/principal/principal-request.ts';
-import { CHANGE_PASSWORD } from '../authorization/decide.ts';
+import { requireOwnPasswordFirst } from '#shared/authorization/own-password-first.ts';
 import type { CatalogContext } from '../context.ts';
 import { runStatement } from '../principal-statement/run-statement.ts';
 
@@ -18,9 +18,7 @@ export async function runPrincipalStatement(
   principal: Principal,
 ): Promise<{ readonly answer: Buffer }> {
   const request = readRequest(statement);
-  if (principal.must_change_password === true && request.kind !== 'set_own_password') {
-    throw new SkeinError('FORBIDDEN', CHANGE_PASSWORD);
-  }
+  requireOwnPasswordFirst(principal.must_change_password, request.kind === 'set_own_password');
   const answer = await runStatement({ context, principal, term }, request);
   return { answer: Buffer.from(JSON.stringify(answer)) };
 }

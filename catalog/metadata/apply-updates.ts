@@ -1,4 +1,5 @@
 import { unreachable } from '#shared/must.ts';
+import { hasAll } from './has-all.ts';
 import { checkCreationTimes } from './check-creation-times.ts';
 import { currentSchema, refuseStale, type Draft } from './draft.ts';
 import { refuse } from './json-reader.ts';
@@ -67,7 +68,8 @@ export function applyUpdate(draft: Draft, update: Update): void {
       if (metadata.location !== update.location) change(draft, { location: update.location });
       return;
     case 'set-properties':
-      if (Object.keys(update.properties).length === 0) return;
+      // Some clients send what is there already with every run.
+      if (hasAll(metadata.properties, update.properties)) return;
       checkCreationTimes(update.properties, metadata.properties);
       return change(draft, { properties: { ...metadata.properties, ...update.properties } });
     case 'remove-properties':
@@ -300,7 +302,7 @@ function removeSnapshots(draft: Draft, ids: readonly Long[]): void {
 }
 
 function removeProperties(draft: Draft, names: readonly string[]): void {
-  if (names.length === 0) return;
+  if (!names.some((name) => Object.hasOwn(draft.metadata.properties, name))) return;
   const removed = new Set(names);
   const kept = Object.entries(draft.metadata.properties).filter(([name]) => !removed.has(name));
   change(draft, { properties: Object.fromEntries(kept) });

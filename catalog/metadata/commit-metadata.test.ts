@@ -323,6 +323,9 @@ test('properties, location, keys and files come and go; a commit that changes no
   );
   expect(commit(table, [{ action: 'set-location', location: table.location }])).toBe(table);
   expect(commit(table, [])).toBe(table);
+  expect(commit(table, [{ action: 'set-properties', updates: { b: '2' } }])).toBe(table);
+  expect(commit(table, [{ action: 'remove-properties', removals: ['none'] }])).toBe(table);
+  expect(commit(table, [{ action: 'set-properties', updates: { b: '2', toString: '1' } }])).not.toBe(table);
 });
 
 test('old schemas and specs can be removed, current ones not', () => {

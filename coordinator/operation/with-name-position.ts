@@ -7,6 +7,6 @@ export async function withNamePosition<T>({ position }: { readonly position: num
   } catch (thrown) {
     const error = SkeinError.of(thrown);
     if (error.entry.kind !== 'user' || error.position !== undefined) throw error;
-    throw new SkeinError(error.code, error.message, { position, cause: error.cause });
+    throw error.at(position);
   }
 }

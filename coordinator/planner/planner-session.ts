@@ -181,10 +181,10 @@ export class PlannerSession {
       (thrown: unknown) => SkeinError.of(thrown),
     );
     const { found, isResolved } = await this.#parameterTypes(parameters.sql).catch((thrown: unknown) => {
-      const { code, message, cause } = SkeinError.of(thrown);
+      const error = SkeinError.of(thrown);
       // Where DuckDB takes no parameter, the error says so.
-      if (refusal !== null && code !== 'INVALID_REQUEST') throw refusal;
-      throw new SkeinError(code, message, { cause });
+      if (refusal !== null && error.code !== 'INVALID_REQUEST') throw refusal;
+      throw error.at(undefined);
     });
     if (refusal !== null && !isResolved) throw refusal;
     const declared = parameters.values.filter(({ text }) => text !== 'NULL');
@@ -293,7 +293,7 @@ export class PlannerSession {
       if (!VALUE_ERRORS.has(error.code)) return null;
       const value = call.valueAt(error.position) ?? (await this.#badValue(values));
       if (value === undefined) return null;
-      throw new SkeinError(error.code, error.message, { position: value.location, cause: error.cause });
+      throw error.at(value.location);
     } finally {
       await this.#binder.run(`DEALLOCATE ${PARAMETER_STATEMENT}`);
     }
@@ -349,8 +349,7 @@ export class PlannerSession {
       if (/^-?\d+$/.test(text)) return { kind: 'snapshot', snapshotId: text, ...place };
       throw new SkeinError('INVALID_REQUEST', 'VERSION wants a snapshot id, or the name of a branch or tag');
     } catch (thrown) {
-      const error = SkeinError.of(thrown);
-      throw new SkeinError(error.code, error.message, { position: location, cause: error });
+      throw SkeinError.of(thrown).at(location);
     }
   }
 

@@ -24,5 +24,5 @@ function withServedHint(error: SkeinError): SkeinError {
   const hint = error.code === 'FUNCTION_NOT_FOUND' ? HINT.exec(error.message) : null;
   if (hint === null || isFunctionAllowed(hint[1] ?? '')) return error;
   const message = error.message.slice(0, hint.index);
-  return new SkeinError(error.code, message, { position: error.position, cause: error.cause });
+  return error.at(error.position, message);
 }

@@ -350,6 +350,6 @@ const movedErrors =
       if (error.position === undefined) throw error;
       const view = viewAt(error.position);
       if (view !== undefined) throw viewError(error, view, toStatement(error.position));
-      throw new SkeinError(error.code, error.message, { position: toStatement(error.position), cause: error.cause });
+      throw error.at(toStatement(error.position));
     }
   };

@@ -4,8 +4,7 @@ import { applyEdits, type Edit } from '../statement/bind-parameters.ts';
 /** Maps an error's position in the statement with inserted values to the statement as it was sent. */
 export function inSource(error: SkeinError, sql: string, edits: readonly Edit[]): SkeinError {
   if (error.position === undefined || edits.length === 0) return error;
-  const position = applyEdits(sql, edits).toSource(error.position);
-  return new SkeinError(error.code, error.message, { position, cause: error.cause });
+  return error.at(applyEdits(sql, edits).toSource(error.position));
 }
 
 const LINE_FEED = 0x0a;
@@ -14,10 +13,7 @@ const LINE_FEED = 0x0a;
 export function withPlace(error: SkeinError, statement: string): SkeinError {
   const { position } = error;
   if (position === undefined || position < 0 || position > statement.length) return error;
-  return new SkeinError(error.code, `${error.message} (${placeIn(statement, position)})`, {
-    position,
-    cause: error.cause,
-  });
+  return error.at(position, `${error.message} (${placeIn(statement, position)})`);
 }
 
 /** A place in a text in words: `line 2, column 8`, both from 1. */

@@ -29,7 +29,6 @@ export async function prepareDerivedText<T>(
   } catch (thrown) {
     const error = SkeinError.of(thrown);
     if (error.position === undefined) throw error;
-    const position = query.offset + derived.toSource(error.position);
-    throw new SkeinError(error.code, error.message, { position, cause: error.cause });
+    throw error.at(query.offset + derived.toSource(error.position));
   }
 }

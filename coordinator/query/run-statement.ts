@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { parseDuration } from '#shared/config/parse-setting.ts';
 import { ByteBudget } from '#shared/byte-budget.ts';
+import { requireOwnPasswordFirst } from '#shared/authorization/own-password-first.ts';
 import { SkeinError } from '#shared/error.ts';
 import { queryId } from '#shared/id.ts';
 import { requireAction } from '../auth/authenticate.ts';
@@ -278,12 +279,7 @@ function run({ command: name, input }: Statement, running: RunningStatement): Pr
   if (command.timeout === 'coordinator' && request.timeoutMs === undefined) {
     active.limit(services.config['coordinator.query_timeout']);
   }
-  if (request.caller.standing?.mustChangePassword === true && name !== 'alterSelf') {
-    throw new SkeinError(
-      'FORBIDDEN',
-      "set a new password first: ALTER USER SELF SET PASSWORD 'new' OLD PASSWORD 'old', and sign in with it",
-    );
-  }
+  requireOwnPasswordFirst(request.caller.standing?.mustChangePassword, name === 'alterSelf');
   const prepared = sessionStatements(running);
   const action = command.action(input);
   if (action !== null) requireAction(request.caller, action);

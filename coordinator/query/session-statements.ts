@@ -191,8 +191,7 @@ class SessionStatements implements PreparedStatements {
     } catch (thrown) {
       const error = SkeinError.of(thrown);
       if (error.position === undefined) throw error;
-      const position = offset + applyEdits(text, edits).toSource(error.position);
-      throw new SkeinError(error.code, error.message, { position, cause: error.cause });
+      throw error.at(offset + applyEdits(text, edits).toSource(error.position));
     }
   }
 
@@ -328,8 +327,5 @@ function placed(error: SkeinError, { prepared, edits, given, position }: Place):
   const value = edits.find(({ start }) => start === source)?.name;
   const argument = given.find(({ name }, i) => (name ?? String(i + 1)) === value);
   const message = `${error.message} (${placeIn(prepared.sql, source)} of the prepared statement ${quoted(prepared.name)})`;
-  return new SkeinError(error.code, message, {
-    position: argument?.expression.offset ?? position,
-    cause: error.cause,
-  });
+  return error.at(argument?.expression.offset ?? position, message);
 }

@@ -55,7 +55,7 @@ async function run(statement: TextSpan, context: CommandContext, take: TakeBytes
   } catch (thrown) {
     const error = SkeinError.of(thrown);
     if (error.entry.kind !== 'user' || error.position !== undefined) throw error;
-    throw new SkeinError(error.code, error.message, { position: statement.offset, cause: error.cause });
+    throw error.at(statement.offset);
   }
 }
 

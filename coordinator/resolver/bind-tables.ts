@@ -313,5 +313,5 @@ const notFound = (code: 'TABLE_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'CATALOG_NOT_FO
 /** Adds the position of the name to an error. */
 function at(thrown: unknown, position: number): SkeinError {
   const error = SkeinError.of(thrown);
-  return new SkeinError(error.code, error.message, { position: error.position ?? position, cause: error.cause });
+  return error.at(error.position ?? position);
 }

@@ -1,9 +1,6 @@
-import { LRUCache } from 'lru-cache';
-import type { Clock } from '#shared/clock.ts';
 import { defaultCatalog } from '#shared/default-catalog.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { TenantId } from '#shared/id.ts';
 import { didYouMean, nearestName } from '#shared/nearest-name.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { mayDo, type Caller } from '../auth/authenticate.ts';
@@ -19,19 +16,11 @@ type Options = {
   /** Preferred defaults, if the tenant has a catalog or namespace of the name. */
   readonly defaultCatalog: string;
   readonly defaultSchema: string;
-  readonly clock: Clock;
 };
-
-/** A tenant's default catalog is asked for again after this time. All principals share it: each may find every catalog of its tenant. */
-const DEFAULT_TTL_MS = 10_000;
-const TENANTS_MAX = 10_000;
 
 /** Finds catalogs and schemas by name: exactly first, then without case. */
 export class NameFinder {
   readonly #options: Options;
-  readonly #defaults = new LRUCache<TenantId, { readonly catalog: string; readonly untilMs: number }>({
-    max: TENANTS_MAX,
-  });
 
   constructor(options: Options) {
     this.#options = options;
@@ -76,14 +65,9 @@ export class NameFinder {
     return this.#options.catalog.findCatalogs(principal);
   }
 
+  /** By the leased list of catalogs, so a default that was made, dropped or renamed counts for the next statement. */
   async #defaultCatalog(principal: Principal): Promise<string> {
-    const { tenant } = principal;
-    const nowMs = this.#options.clock.monotonicMs();
-    const known = this.#defaults.get(tenant);
-    if (known !== undefined && known.untilMs > nowMs) return known.catalog;
-    const catalog = defaultCatalog(await this.#catalogs(principal), this.#options.defaultCatalog) ?? '';
-    this.#defaults.set(tenant, { catalog, untilMs: nowMs + DEFAULT_TTL_MS });
-    return catalog;
+    return defaultCatalog(await this.#catalogs(principal), this.#options.defaultCatalog) ?? '';
   }
 }
 

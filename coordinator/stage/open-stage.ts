@@ -32,7 +32,7 @@ export async function openStage(
       throw new SkeinError('STAGE_NOT_FOUND', `stage ${printStage(reference)} does not exist`, { position });
     }
     if (!NAMED.has(error.code)) throw error;
-    throw new SkeinError(error.code, error.message, { position, cause: error });
+    throw error.at(position);
   }
 }
 

@@ -28,8 +28,7 @@ export function unloadNames({ stage, isFolder, format, fileBytes }: Unload): Unl
   try {
     stageFileNames(path(NUMBER_MAX, NUMBER_MAX));
   } catch (error) {
-    const { code, message } = SkeinError.of(error);
-    throw new SkeinError(code, message, { position: stage.position, cause: error });
+    throw SkeinError.of(error).at(stage.position);
   }
   return {
     folder: given.slice(0, Math.max(0, given.lastIndexOf('/'))),

@@ -111,5 +111,5 @@ const OF_PLACE: ReadonlySet<ErrorCode> = new Set([
 function atStage(thrown: unknown, position: number): unknown {
   const error = SkeinError.of(thrown);
   if (!OF_PLACE.has(error.code) || error.position !== undefined) return thrown;
-  return new SkeinError(error.code, error.message, { position, cause: error });
+  return error.at(position);
 }

@@ -217,6 +217,20 @@ describe('a result', () => {
     });
   });
 
+  test('that is still planned is cancelled by its info, which has no endpoint yet', async () => {
+    const query = 'SELECT count(*) FROM range(100000000000) AS waits_for_its_end';
+    const { info } = await client.poll(packMessage('CommandStatementQuery', { query }));
+    expect(info?.endpoint).toEqual([]);
+    const cancel = (): Promise<readonly Buffer[]> =>
+      client.action('CancelFlightInfo', encodeMessage('CancelFlightInfoRequest', { info: must(info, 'an info') }));
+    const [answer] = await cancel();
+    expect(decodeMessage('CancelFlightInfoResult', must(answer, 'a result')).status).toBe('CANCEL_STATUS_CANCELLED');
+    const running = async (): Promise<number> =>
+      (await cluster.sql('SHOW QUERIES')).filter((row) => row.includes(query)).length;
+    await expect.poll(running, { timeout: 5_000 }).toBe(0);
+    expect(await failureOf(cancel())).toMatchObject({ code: status.NOT_FOUND });
+  });
+
   test('whose reader leaves ends its statement', async () => {
     const query = 'SELECT count(*) FROM range(100000000000)';
     const running = async (): Promise<number> =>

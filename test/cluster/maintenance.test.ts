@@ -21,7 +21,7 @@ beforeAll(async () => {
   await cluster.sql(`CREATE SCHEMA ${SCHEMA}`);
 });
 afterAll(async () => {
-  for (const table of ['orphans', 'small', 'theirs', 'taker'])
+  for (const table of ['orphans', 'small', 'theirs', 'taker', 'said'])
     await cluster.sql(`DROP TABLE IF EXISTS ${SCHEMA}.${table} PURGE`);
   await cluster.sql(`DROP SCHEMA ${SCHEMA}`);
 });
@@ -145,3 +145,29 @@ test('files of another table stay when snapshots expire, and the answer counts t
 });
 
 type Document = { readonly location: string; readonly snapshots: readonly JsonObject[] };
+
+test('a comment or a property that is there already commits nothing: some clients send it with every run', async () => {
+  await cluster.sql(`CREATE TABLE ${SCHEMA}.said (a INT)`);
+  await cluster.sql(`CREATE VIEW ${SCHEMA}.shown AS SELECT a FROM ${SCHEMA}.said`);
+  const documents = async (): Promise<readonly unknown[]> => {
+    const paths = ['tables/said', 'views/shown'].map((name) => `/v1/lake/namespaces/maintained/${name}`);
+    const answers = await Promise.all(paths.map((path) => cluster.catalog('GET', path)));
+    return answers.map(({ body }) => (body as JsonObject)['metadata-location']);
+  };
+  const say = async (): Promise<void> => {
+    await cluster.sql(`COMMENT ON TABLE ${SCHEMA}.said IS 'a table'`);
+    await cluster.sql(`COMMENT ON COLUMN ${SCHEMA}.said.a IS 'a column'`);
+    await cluster.sql(`ALTER TABLE ${SCHEMA}.said SET PROPERTIES ('k' = 'v')`);
+    await cluster.sql(`ALTER TABLE ${SCHEMA}.said UNSET PROPERTIES ('none')`);
+    await cluster.sql(`COMMENT ON VIEW ${SCHEMA}.shown IS 'a view'`);
+    await cluster.sql(`COMMENT ON COLUMN ${SCHEMA}.shown.a IS 'its column'`);
+  };
+  const before = await documents();
+  await say();
+  const said = await documents();
+  expect(said[0]).not.toBe(before[0]);
+  expect(said[1]).not.toBe(before[1]);
+  await say();
+  expect(await documents()).toEqual(said);
+  await cluster.sql(`DROP VIEW ${SCHEMA}.shown`);
+});

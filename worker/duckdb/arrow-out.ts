@@ -6,7 +6,6 @@ import {
   Message,
   RecordBatch,
 } from 'apache-arrow/ipc/metadata/message';
-import { LRUCache } from 'lru-cache';
 import type { ArrowBuffer } from './arrow-buffer.ts';
 import { arrowSchema, type ArrowField } from './arrow-schema.ts';
 import { ARRAY_WORDS, ColumnBuilder, type BatchParts } from './column-builder.ts';
@@ -71,21 +70,9 @@ export class ArrowForm implements Disposable {
 const isView = ({ format, children, dictionary }: ArrowField): boolean =>
   format === 'vu' || format === 'vz' || children.some(isView) || (dictionary !== null && isView(dictionary));
 
-/** Characters of the schemas whose messages a thread keeps: to make one takes some 20 us of a query of 3 ms. */
-const SCHEMAS_TEXT_MAX = 2 ** 20;
-const schemaHeaders = new LRUCache<string, Uint8Array>({
-  maxSize: SCHEMAS_TEXT_MAX,
-  sizeCalculation: (header, text) => text.length + header.length,
-});
-
 /** The schema message of an IPC stream. */
 export function schemaMessage(fields: readonly ArrowField[]): ArrowMessage {
-  const text = JSON.stringify(fields);
-  let header = schemaHeaders.get(text);
-  if (header === undefined) {
-    header = Message.encode(Message.from(arrowSchema(fields)));
-    schemaHeaders.set(text, header);
-  }
+  const header = Message.encode(Message.from(arrowSchema(fields)));
   return { kind: 'schema', rows: 0, header, buffers: [], bodyBytes: 0 };
 }
 

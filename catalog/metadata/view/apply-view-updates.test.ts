@@ -92,6 +92,9 @@ describe('a commit', () => {
       { action: 'set-current-view-version', 'view-version-id': -1 },
     );
     expect(same).toBe(base);
+    const commented = commit(base, { action: 'set-properties', updates: { comment: 'x' } });
+    expect(commit(commented, { action: 'set-properties', updates: { comment: 'x' } })).toBe(commented);
+    expect(commit(commented, { action: 'remove-properties', removals: ['none'] })).toBe(commented);
     const other = commit(
       base,
       { action: 'add-schema', schema: schema('a', 'b') },

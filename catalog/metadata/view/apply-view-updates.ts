@@ -1,5 +1,6 @@
 import { unreachable } from '#shared/must.ts';
 import { printJson } from '#shared/json.ts';
+import { hasAll } from '../has-all.ts';
 import { schemaText } from '../document-schema.ts';
 import type { Properties, DocumentSchema } from '../table-document.ts';
 import {
@@ -101,7 +102,7 @@ function apply(draft: Draft, update: ViewUpdate): void {
       if (metadata.location !== update.location) change(draft, { location: update.location });
       return;
     case 'set-properties':
-      if (Object.keys(update.properties).length === 0) return;
+      if (hasAll(metadata.properties, update.properties)) return;
       return change(draft, { properties: { ...metadata.properties, ...update.properties } });
     case 'remove-properties':
       return removeProperties(draft, new Set(update.names));
@@ -120,8 +121,9 @@ function change(draft: Draft, members: Partial<ViewMetadata>): void {
 }
 
 function removeProperties(draft: Draft, names: ReadonlySet<string>): void {
-  const kept = Object.entries(draft.metadata.properties).filter(([name]) => !names.has(name));
-  if (names.size > 0) change(draft, { properties: Object.fromEntries(kept) });
+  const before = Object.entries(draft.metadata.properties);
+  const kept = before.filter(([name]) => !names.has(name));
+  if (kept.length < before.length) change(draft, { properties: Object.fromEntries(kept) });
 }
 
 /** Adds a schema, or reuses an identical one. */

@@ -24,12 +24,20 @@ type CancelStatus = SqlMessages['CancelFlightInfoResult'][1]['status'];
 
 /** Cancels the statements of a FlightInfo, which the client no longer wants. @throws NOT_FOUND, INVALID_REQUEST */
 export function cancelInfo({ results }: FlightDoor, { caller }: Visit, info: FlightInfo | null): CancelStatus {
-  const endpoints = info?.endpoint ?? [];
-  if (endpoints.length === 0) throw new SkeinError('INVALID_REQUEST', 'the FlightInfo has no endpoint');
-  const handles = endpoints.flatMap((endpoint) => handleOf(endpoint) ?? []);
+  const handles = handlesOf(info);
   for (const handle of handles) results.find(caller.claims, handle);
   for (const handle of handles) results.remove(handle, CANCELLED);
   return handles.length === 0 ? 'CANCEL_STATUS_NOT_CANCELLABLE' : 'CANCEL_STATUS_CANCELLED';
+}
+
+/** The results of an info. One whose query is still planned has no endpoint yet, and a descriptor that holds the ticket. */
+function handlesOf(info: FlightInfo | null): readonly string[] {
+  const endpoints = info?.endpoint ?? [];
+  if (endpoints.length > 0) return endpoints.flatMap((endpoint) => handleOf(endpoint) ?? []);
+  const cmd = info?.flight_descriptor?.cmd ?? Buffer.alloc(0);
+  const handle = cmd.length === 0 ? undefined : handleOf({ ticket: { ticket: cmd } });
+  if (handle === undefined) throw new SkeinError('INVALID_REQUEST', 'the FlightInfo has no endpoint');
+  return [handle];
 }
 
 const CANCELLED = new SkeinError('QUERY_CANCELLED', 'the query was cancelled');

@@ -56,11 +56,11 @@ export async function pollInfo(door: FlightDoor, visit: Visit, asked: Asked): Pr
   return { info: await answered(door, { result, handle, descriptor: asked.descriptor }), progress: 1 };
 }
 
-const waiting = (handle: string): PollInfoInput => ({
-  info: UNKNOWN_SIZE,
-  flight_descriptor: { type: 'CMD', cmd: ticketOf(handle) },
-  progress: 0,
-});
+/** Its info has the descriptor, too, by which the query is cancelled. */
+function waiting(handle: string): PollInfoInput {
+  const descriptor = { type: 'CMD', cmd: ticketOf(handle) } as const;
+  return { info: { ...UNKNOWN_SIZE, flight_descriptor: descriptor }, flight_descriptor: descriptor, progress: 0 };
+}
 
 const UNKNOWN = '-1';
 const UNKNOWN_SIZE = { total_records: UNKNOWN, total_bytes: UNKNOWN } as const;

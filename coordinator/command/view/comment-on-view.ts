@@ -32,6 +32,7 @@ export async function commentOnViewColumn(
   if (field === undefined) {
     throw new SkeinError('COLUMN_NOT_FOUND', `view ${printTableName(loaded.name)} has no column ${name}`);
   }
+  if ((field.doc ?? null) === text) return;
   const commented = fields.map((one) => {
     if (one !== field) return one;
     const { doc: _doc, ...rest } = one;

@@ -233,7 +233,7 @@ export function viewError(thrown: unknown, view: string, position?: number): Ske
   const error = SkeinError.of(thrown);
   if (error.entry.kind !== 'user' && error.code !== 'STATEMENT_TOO_COMPLEX') return error;
   const message = error.message.startsWith('view ') ? error.message : `view ${view}: ${error.message}`;
-  return new SkeinError(error.code, message, { position, cause: error.cause });
+  return error.at(position, message);
 }
 
 async function atReference<T>({ location }: TableReference, work: Promise<T>): Promise<T> {
@@ -241,6 +241,6 @@ async function atReference<T>({ location }: TableReference, work: Promise<T>): P
     return await work;
   } catch (thrown) {
     const error = SkeinError.of(thrown);
-    throw new SkeinError(error.code, error.message, { position: error.position ?? location, cause: error.cause });
+    throw error.at(error.position ?? location);
   }
 }

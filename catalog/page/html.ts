@@ -39,6 +39,7 @@ export const page = (
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title} - Skein</title>
+        <link rel="icon" href="data:," />
         <link rel="stylesheet" href="/sign-in/style.css" />
         ${more.script === undefined ? undefined : html`<script src="${more.script}" defer></script>`}
       </head>

@@ -195,8 +195,8 @@ describe('attacks', () => {
     const planted = new Map(victim.cookies);
     const { text } = await victim.get('/account');
     const token = /name="_csrf" value="([^"]+)"/.exec(text)?.[1] ?? '';
-    await victim.post('/sign-in', { _csrf: token, username: 'ben', password: NEXT });
-    expect(await account(victim)).toBe('ben');
+    await victim.post('/sign-in', { _csrf: token, username: 'eve', password: PASSWORD });
+    expect(await account(victim)).toBe('eve');
     for (const [key, value] of planted) visitor.cookies.set(key, value);
     expect(await account(visitor)).toBe('/sign-in');
   });

@@ -319,6 +319,22 @@ describe('imports', () => {
     },
   );
 
+  test.each(['shared', 'catalog', 'coordinator', 'worker', 'cli'] as const)(
+    'a file that the paragraph of a room names lies in that room, in the README of %s',
+    (top) => {
+      const paragraphs = read(`${top}/README.md`).split(/\n(?=- \*|\*\*[a-z/-]+\*\* |\n)/);
+      const wrong = paragraphs.flatMap((paragraph) => {
+        const room = /^(?:- \*|\*\*)([a-z-]+)/.exec(paragraph)?.[1] ?? '';
+        if (!existsSync(join(ROOT, top, room)) || room === '') return [];
+        return [...paragraph.matchAll(/`([a-z0-9-]+\.ts)`/g)]
+          .map(([, file = '']) => file)
+          .filter((file) => !SOURCES.some((path) => path.startsWith(`${top}/${room}/`) && basename(path) === file))
+          .map((file) => `${room}: ${file}`);
+      });
+      expect(wrong).toEqual([]);
+    },
+  );
+
   test('a relative import never leaves its top-level folder', () => {
     const wrong = SOURCES.flatMap((path) =>
       importsOf(read(path))

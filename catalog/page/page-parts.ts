@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { SkeinError } from '#shared/error.ts';
+import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
 import { findSignIn, type Browser, type Found, type Reached } from '../sign-in/browser-sign-ins.ts';
 import type { Html } from './html.ts';
@@ -54,16 +54,12 @@ export const send = (reply: FastifyReply, content: Html, status = 200): FastifyR
 /** The refusal of a form, which the form shows again. @throws any other error */
 export function refusalOf(error: unknown): { readonly error: string; readonly status: number } {
   if (!(error instanceof SkeinError)) throw error;
-  switch (error.code) {
-    case 'WRONG_PASSWORD':
-      return { error: sentence(error.message), status: 403 };
-    case 'PASSWORD_POLICY':
-    case 'InvalidInvitation':
-    case 'TOO_MANY_SIGN_INS':
-      return { error: sentence(error.message), status: error.entry.http };
-    default:
-      throw error;
-  }
+  if (!SHOWN.includes(error.code)) throw error;
+  // A browser that gets 401 looks for a challenge, which a form has not.
+  return { error: sentence(error.message), status: error.code === 'WRONG_PASSWORD' ? 403 : error.entry.http };
 }
+
+/** Refusals that the form shows. */
+const SHOWN: readonly ErrorCode[] = ['WRONG_PASSWORD', 'PASSWORD_POLICY', 'InvalidInvitation', 'TOO_MANY_SIGN_INS'];
 
 const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;

@@ -62,3 +62,8 @@ export class PageVisitor {
 }
 
 type Visit = { readonly status: number; readonly headers: Headers; readonly text: string };
+type Sent = {
+  readonly method?: string;
+  readonly body?: string;
+  readonly headers: Readonly<Record<string, string>>;
+};

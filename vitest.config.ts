@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { COMPILE_CACHE } from '#cli/node-flags.js';
+import { patience } from '#test/support/run/slowness.ts';
 import { SlowFirst } from '#test/support/run/slow-first.ts';
 import {
   BUCKET_SUITES,
@@ -25,7 +26,13 @@ const node = {
 const WORKERS = 4;
 /** Files that share a worker's modules: to load them takes longer than most of these tests. */
 const together = { ...node, isolate: false, maxWorkers: WORKERS };
-const system = { ...node, testTimeout: 120_000, hookTimeout: 180_000, expect: { poll: { timeout: 5_000 } } };
+/** On a slow machine every test has more time: that it ends late is no fault of the product. `timed` has bounds of its own. */
+const system = {
+  ...node,
+  testTimeout: patience(120_000),
+  hookTimeout: patience(180_000),
+  expect: { poll: { timeout: patience(5_000) } },
+};
 const SUITES = 'test/{slt,tpch,tpcds,oracle,conformance,protocol,simulation,chaos,cluster,upgrade,attack,fuzz}/**';
 const TIMED = '**/*.timed.test.ts';
 const FULL = '**/*.full.test.ts';
@@ -50,7 +57,7 @@ export default defineConfig({
           name: 'unit',
           include: ['{shared,proto,catalog,coordinator,worker,cli,bench}/**/*.test.ts', 'test/tidy.test.ts'],
           exclude: ['**/*.system.test.ts', TIMED, MODULES],
-          testTimeout: 20_000,
+          testTimeout: patience(20_000),
         },
       },
       {
@@ -59,7 +66,7 @@ export default defineConfig({
           name: 'plan',
           include: ['test/plan/**/*.test.ts'],
           exclude: ['**/*.system.test.ts'],
-          testTimeout: 30_000,
+          testTimeout: patience(30_000),
         },
       },
       {
@@ -107,8 +114,8 @@ export default defineConfig({
           globalSetup: ['test/support/run/over-bucket.ts'],
           include: [...OVER_BUCKET_SUITES],
           exclude: [MODULES, ...WITHOUT_PEER],
-          testTimeout: 300_000,
-          hookTimeout: 900_000,
+          testTimeout: patience(300_000),
+          hookTimeout: patience(900_000),
           fileParallelism: false,
           sequence: { groupOrder: 3 },
         },
@@ -119,8 +126,8 @@ export default defineConfig({
           name: 'full',
           include: [FULL],
           exclude: [MODULES],
-          testTimeout: 600_000,
-          hookTimeout: 600_000,
+          testTimeout: patience(600_000),
+          hookTimeout: patience(600_000),
           fileParallelism: false,
           sequence: { groupOrder: 2 },
         },

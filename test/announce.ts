@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { PARTS } from './parts.ts';
 import { CI_SUITES } from './support/ci-suites.ts';
+import { machineSlowness, REFERENCE_MINUTES } from './support/run/machine-speed.ts';
 import { missingPeers, type MissingPeer } from './support/peers.ts';
 
 /**
@@ -20,6 +21,10 @@ function main(args: readonly string[]): number {
 }
 
 function announce(missing: readonly MissingPeer[], say: (line: string) => void): void {
+  const slowness = machineSlowness();
+  say(
+    `npm test will take about ${Math.ceil(REFERENCE_MINUTES * slowness)} minutes here, by what this machine does now.`,
+  );
   say(
     'npm test runs the checks (format, lint, types, unused code), unit and plan tests, system tests on real servers (several files at',
   );

@@ -63,5 +63,10 @@ export const PARTS: readonly Part[] = [
     what: 'every public report of a wrong result of DuckDB that `docs/duckdb.md` lists, here and in DuckDB alone; every aggregate and window function under each remedy',
     scripts: ['test:ci -- test/slt/duckdb-reports.test.ts', 'test:full -- test/slt/duckdb-re'],
   },
+  {
+    name: 'one-core',
+    what: 'the suites of npm test that have no bound of time, on one core: races, and time-outs that a slow machine would meet',
+    scripts: ['test:one-core'],
+  },
   { name: 'bench', what: 'every benchmark, against its targets', scripts: ['bench -- all'] },
 ];

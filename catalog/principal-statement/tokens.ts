@@ -132,6 +132,10 @@ export async function showTokens(call: Call, { owner: name }: RequestOf<'show_to
     name: ['VARCHAR', (token) => token.name],
     owner: ['VARCHAR', () => owner.username],
     scope: ['VARCHAR', (token) => token.scopes.join(' ')],
+    ttl: [
+      'INTEGER',
+      ({ createdAt, expiresAt }) => String(Math.round((expiresAt.getTime() - createdAt.getTime()) / DAY_MS)),
+    ],
     created_by: ['VARCHAR', (token) => token.maker],
     created_at: ['TIMESTAMP WITH TIME ZONE', (token) => timeText(token.createdAt)],
     expires_at: ['TIMESTAMP WITH TIME ZONE', (token) => timeText(token.expiresAt)],

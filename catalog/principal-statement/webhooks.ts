@@ -12,9 +12,19 @@ import {
   listWebhooks,
   retryDeliveries,
   webhookSecretOwner,
+  type DeliveryRow,
   type WebhookRow,
 } from '../store/postgres/webhook-store.ts';
-import { changing, changingBeside, done, reading, timeText, type Call } from './change.ts';
+import {
+  changing,
+  changingBeside,
+  done,
+  listAnswer,
+  reading,
+  timeText,
+  type Call,
+  type ListColumns,
+} from './change.ts';
 import { checkName } from './check-names.ts';
 
 const WEBHOOKS_MAX = 100;
@@ -38,6 +48,12 @@ export async function createWebhook(call: Call, input: RequestOf<'create_webhook
   const url = checkedUrl(input.url);
   if (secret.length < SECRET_LENGTH_MIN || secret.length > SECRET_LENGTH_MAX) {
     throw new SkeinError('INVALID_REQUEST', `SECRET has ${SECRET_LENGTH_MIN} to ${SECRET_LENGTH_MAX} characters`);
+  }
+  if (input.events === undefined) {
+    throw new SkeinError(
+      'INVALID_REQUEST',
+      "CREATE WEBHOOK needs EVENTS, such as EVENTS ('create_user', 'drop_'): it has no default, and '' is every event",
+    );
   }
   const events = [...new Set(input.events)];
   if (events.length === 0 || !events.every((entry) => EVENTS_ENTRY.test(entry))) {
@@ -100,7 +116,7 @@ export async function retryWebhook(call: Call, { name, event }: RequestOf<'retry
     }
     const details = { deliveries, ...(event === null ? {} : { event_id: event }) };
     await record({ type: 'retry_webhook', target: { id: webhook.id, name: webhook.name }, details });
-    return { columns: ['deliveries'], rows: [[String(deliveries)]], next: null };
+    return listAnswer({ deliveries: ['INTEGER', String] }, [deliveries]);
   });
 }
 
@@ -108,17 +124,27 @@ export async function retryWebhook(call: Call, { name, event }: RequestOf<'retry
 export async function showWebhooks(call: Call): Promise<PrincipalAnswer> {
   const { db, tenant, actor } = await reading(call);
   requirePrincipalAction(actor, 'webhook.show');
-  return {
-    columns: ['name', 'url', 'events', 'created_at'],
-    rows: (await listWebhooks(db, tenant.id)).map(({ name, url, events, createdAt }) => [
-      name,
-      url,
-      JSON.stringify(events),
-      timeText(createdAt),
-    ]),
-    next: null,
+  const columns: ListColumns<WebhookRow> = {
+    name: ['VARCHAR', ({ name }) => name],
+    url: ['VARCHAR', ({ url }) => url],
+    events: ['VARCHAR', ({ events }) => JSON.stringify(events)],
+    created_at: ['TIMESTAMP WITH TIME ZONE', ({ createdAt }) => timeText(createdAt)],
   };
+  return listAnswer(columns, await listWebhooks(db, tenant.id));
 }
+
+const DELIVERIES: ListColumns<DeliveryRow> = {
+  webhook: ['VARCHAR', (row) => row.webhook],
+  event_id: ['VARCHAR', (row) => row.event_id],
+  event_type: ['VARCHAR', (row) => row.event_type],
+  status: ['VARCHAR', (row) => row.status],
+  attempts: ['INTEGER', (row) => String(row.attempts)],
+  last_status: ['INTEGER', (row) => row.last_status?.toString() ?? null],
+  last_error: ['VARCHAR', (row) => row.last_error],
+  created_at: ['TIMESTAMP WITH TIME ZONE', (row) => timeText(row.created_at)],
+  next_attempt_at: ['TIMESTAMP WITH TIME ZONE', (row) => timeText(row.due_at)],
+  delivered_at: ['TIMESTAMP WITH TIME ZONE', (row) => timeText(row.delivered_at)],
+};
 
 /** `SHOW WEBHOOK DELIVERIES`: the newest first. @throws WEBHOOK_NOT_FOUND, FORBIDDEN */
 export async function showDeliveries(
@@ -130,31 +156,5 @@ export async function showDeliveries(
   if (after !== null && !/^\d{1,18}$/.test(after)) throw new SkeinError('INVALID_REQUEST', 'not a place in the list');
   const webhookId = name === null ? null : (await requireWebhook(db, tenant.id, name)).id;
   const rows = await listDeliveries(db, tenant.id, { webhookId, after, limit });
-  return {
-    columns: [
-      'webhook',
-      'event_id',
-      'event_type',
-      'status',
-      'attempts',
-      'last_status',
-      'last_error',
-      'created_at',
-      'next_attempt_at',
-      'delivered_at',
-    ],
-    rows: rows.map((row) => [
-      row.webhook,
-      row.event_id,
-      row.event_type,
-      row.status,
-      String(row.attempts),
-      row.last_status?.toString() ?? null,
-      row.last_error,
-      timeText(row.created_at),
-      timeText(row.due_at),
-      timeText(row.delivered_at),
-    ]),
-    next: rows.length < limit ? null : (rows.at(-1)?.id ?? null),
-  };
+  return listAnswer(DELIVERIES, rows, rows.length < limit ? null : (rows.at(-1)?.id ?? null));
 }

@@ -34,7 +34,7 @@ export async function userByPassword(
   passwords.requireAllowed(attempt);
   const isName = !user.includes('\0') && !tenant.includes('\0');
   const holder = isName ? await findPasswordHolder(store.db, tenant || undefined, user, names) : undefined;
-  const compare = (hash: string | undefined): Promise<boolean> => passwords.matches(attempt, password, hash);
+  const compare: Compare = (hash) => passwords.matches(attempt, password, hash);
   if ((await isPassword(parts, holder, compare)) && holder !== undefined) return holder.principal;
   throw new SkeinError('WRONG_PASSWORD', 'the user or the password is wrong');
 }
@@ -43,12 +43,15 @@ export async function userByPassword(
 export async function requireOwnPassword(parts: Parts, holder: Holder, password: string): Promise<void> {
   const { principal } = holder;
   const asker = { tenant: principal.tenant, principal: principal.id };
-  const compare = async (hash: string | undefined): Promise<boolean> =>
-    hash !== undefined && (await parts.passwords.isHashOf(asker, password, hash));
+  const compare: Compare = async (hash, whenWrong) =>
+    hash !== undefined && (await parts.passwords.isHashOf(asker, password, hash, whenWrong));
   const self = { id: principal.id, name: principal.username };
   if (await isPassword(parts, holder, compare, self)) return;
   throw new SkeinError('WRONG_PASSWORD', 'the old password is wrong');
 }
+
+/** Compares with a hash, or with nobody's. It may call `whenWrong` before the next password gets its turn. */
+type Compare = (hash: string | undefined, whenWrong: () => Promise<void>) => Promise<boolean>;
 
 /**
  * The one place that decides whether a password is a user's: it compares, looks at the lock, and counts.
@@ -57,26 +60,34 @@ export async function requireOwnPassword(parts: Parts, holder: Holder, password:
 async function isPassword(
   { store, clock, config }: Parts,
   holder: Holder | undefined,
-  compare: (hash: string | undefined) => Promise<boolean>,
+  compare: Compare,
   by: Party | null = null,
 ): Promise<boolean> {
-  const isRight = await compare(holder?.passwordHash ?? undefined);
   const principal = holder?.principal;
-  const now = new Date(clock.nowMs());
   // Looked at behind the hash: its time tells nothing, and of many that are shown at once those that waited meet the lock of the first.
-  const isOpen = !(await isLocked(store.db, principal?.id ?? NOBODY, now));
-  if (principal !== undefined && isOpen && isRight && principal.status === 'ACTIVE') {
+  const isOpen = async (): Promise<boolean> =>
+    !(await isLocked(store.db, principal?.id ?? NOBODY, new Date(clock.nowMs())));
+  let isCounted = false;
+  const count = async (isRight: boolean, wasOpen: boolean): Promise<void> => {
+    isCounted = true;
+    const now = new Date(clock.nowMs());
+    const rule = { after: config['principal.lock_after'], forMs: config['principal.lock_time'] };
+    await transact(store.db, async (tx) => {
+      // Every refusal writes a count: its time must not tell who is there.
+      if (principal === undefined || !wasOpen || isRight) return countUnknown(tx);
+      if (!(await countFailure(tx, principal.id, now, rule))) return;
+      const tenant = { id: await requireTenant(tx, principal.tenant), name: principal.tenant };
+      const target = { id: principal.id, name: principal.username };
+      await recordEvent(tx, tenant, now, { type: 'lock_user', actor: by, target });
+    });
+  };
+  const isRight = await compare(holder?.passwordHash ?? undefined, async () => count(false, await isOpen()));
+  if (isCounted) return false;
+  const wasOpen = await isOpen();
+  if (principal !== undefined && wasOpen && isRight && principal.status === 'ACTIVE') {
     await transact(store.db, (tx) => unlock(tx, principal.id));
     return true;
   }
-  const rule = { after: config['principal.lock_after'], forMs: config['principal.lock_time'] };
-  await transact(store.db, async (tx) => {
-    // Every refusal writes a count: its time must not tell who is there.
-    if (principal === undefined || !isOpen || isRight) return countUnknown(tx);
-    if (!(await countFailure(tx, principal.id, now, rule))) return;
-    const tenant = { id: await requireTenant(tx, principal.tenant), name: principal.tenant };
-    const target = { id: principal.id, name: principal.username };
-    await recordEvent(tx, tenant, now, { type: 'lock_user', actor: by, target });
-  });
+  await count(isRight, wasOpen);
   return false;
 }

@@ -13,8 +13,8 @@ export type PasswordPolicy = {
 
 /** Most characters of a password, whatever the policy. */
 const PASSWORD_LENGTH_MAX = 256;
-/** A shorter name is in many words, so only a password that equals it is refused. */
-const NAME_LENGTH_MIN = 3;
+/** A shorter part of an email is in many words, so only a password that equals it is refused. */
+const EMAIL_LENGTH_MIN = 3;
 const CLASSES: readonly RegExp[] = [/\p{Ll}/u, /\p{Lu}/u, /\p{Nd}/u, /[^\p{Ll}\p{Lu}\p{Nd}]/u];
 
 /** Checks all of the policy but the history. @throws PASSWORD_POLICY, whose message has nothing of the password */
@@ -35,9 +35,8 @@ export function checkPassword(
   }
   const folded = foldIdentifier(password);
   const [localPart = ''] = (user.email ?? '').split('@');
-  for (const name of [user.username, user.email ?? '', localPart].map(foldIdentifier)) {
-    if (folded === name || (name.length >= NAME_LENGTH_MIN && folded.includes(name))) {
-      refuse('holds the name or the email of the user');
-    }
-  }
+  const holdsEmail = [user.email ?? '', localPart]
+    .map(foldIdentifier)
+    .some((part) => folded === part || (part.length >= EMAIL_LENGTH_MIN && folded.includes(part)));
+  if (holdsEmail || folded.includes(foldIdentifier(user.username))) refuse('holds the name or the email of the user');
 }

@@ -71,13 +71,18 @@ export class PasswordVerifier implements AsyncDisposable {
     return isRight;
   }
 
-  /** Whether the hash is that of the password. Nothing is counted: the caller is signed in. @throws TOO_MANY_SIGN_INS */
-  isHashOf(asker: Asker, password: string, hash: string): Promise<boolean> {
-    return this.#inTurn(asker, () =>
-      Buffer.byteLength(password) > PASSWORD_BYTES_MAX
-        ? Promise.resolve(false)
-        : this.#threads.isHashOf(password, hash),
-    );
+  /**
+   * Whether the hash is that of the password. The caller is signed in, and counts a wrong one by `whenWrong`, which is done before the turn
+   * ends: of many that are shown at once, those behind meet what the first have counted.
+   * @throws TOO_MANY_SIGN_INS
+   */
+  isHashOf(asker: Asker, password: string, hash: string, whenWrong?: () => Promise<void>): Promise<boolean> {
+    return this.#inTurn(asker, async () => {
+      const isShort = Buffer.byteLength(password) <= PASSWORD_BYTES_MAX;
+      const isRight = isShort && (await this.#threads.isHashOf(password, hash));
+      if (!isRight) await whenWrong?.();
+      return isRight;
+    });
   }
 
   /** The PHC string to store of a new password, which waits for its turn, too. @throws TOO_MANY_SIGN_INS */

@@ -8,19 +8,17 @@ const MONTHS_AHEAD = 24;
 const LOCK_TIMEOUT = '2s';
 const MONTH = /^user_audit_log_(\d{4})_(\d{2})$/;
 
-/**
- * Keeps a partition of the audit log for each month, made before it begins, and drops those whose rows are all older than `audit.retention`.
- * The catch-all `user_audit_log_other` is never dropped.
- */
-export async function keepAuditPartitions({
-  store,
-  clock,
-  config,
-}: Pick<CatalogContext, 'store' | 'clock' | 'config'>): Promise<void> {
+type Parts = Pick<CatalogContext, 'store' | 'clock' | 'config'>;
+
+/** Makes a partition of the audit log for each month before it begins. */
+export async function makeAuditPartitions({ store, clock }: Omit<Parts, 'config'>): Promise<void> {
   const now = new Date(clock.nowMs());
   for (let later = 0; later <= MONTHS_AHEAD; later += 1) await makeMonth(store.db, monthOf(now, later));
-  await dropBefore(store.db, new Date(now.getTime() - config['audit.retention']));
 }
+
+/** Drops the partitions whose rows are all older than `audit.retention`; never the catch-all `user_audit_log_other`. */
+export const dropAuditPartitions = ({ store, clock, config }: Parts): Promise<void> =>
+  dropBefore(store.db, new Date(clock.nowMs() - config['audit.retention']));
 
 const monthOf = (time: Date, later = 0): Date => new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + later));
 

@@ -1,20 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CatalogContext } from '../context.ts';
 import { archiveUsers } from './archive-users.ts';
-import { keepAuditPartitions } from './audit-partitions.ts';
+import { dropAuditPartitions, makeAuditPartitions } from './audit-partitions.ts';
 
 type Parts = Pick<CatalogContext, 'store' | 'clock' | 'config' | 'log'>;
 
 const INTERVAL_MIN_MS = 50;
-/** Time between two looks at the partitions of the audit log. */
-const PARTITIONS_MS = 3_600_000;
+/** Times between two looks at the partitions of the audit log: whether one is missing, and whether one is to go. */
+const MAKE_MS = 3_600_000;
+const DROP_MS = 24 * MAKE_MS;
 
 /** The background work on principals: users who were dropped long ago are archived, and the audit log has its partitions. */
 export class Upkeep {
   readonly #parts: Parts;
   readonly #closed = new AbortController();
   #loop: Promise<void> | undefined;
-  #partitionsAtMs = Number.NEGATIVE_INFINITY;
+  #madeAtMs = Number.NEGATIVE_INFINITY;
+  #droppedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -50,8 +52,12 @@ export class Upkeep {
 
   async #keepPartitions(): Promise<void> {
     const nowMs = this.#parts.clock.monotonicMs();
-    if (nowMs - this.#partitionsAtMs < PARTITIONS_MS) return;
-    await keepAuditPartitions(this.#parts);
-    this.#partitionsAtMs = nowMs;
+    if (nowMs - this.#madeAtMs >= MAKE_MS) {
+      await makeAuditPartitions(this.#parts);
+      this.#madeAtMs = nowMs;
+    }
+    if (nowMs - this.#droppedAtMs < DROP_MS) return;
+    await dropAuditPartitions(this.#parts);
+    this.#droppedAtMs = nowMs;
   }
 }

@@ -137,6 +137,14 @@ describe('a receiver', () => {
       await expect.poll(() => statusOf(name), { timeout: 10_000 }).toEqual([['retrying', '2']]);
       passedMs += 120_000;
       await expect.poll(() => statusOf(name), { timeout: 10_000 }).toEqual([['failed', '3']]);
+      const request = { kind: 'show_webhook_deliveries', webhook: name, after: null, limit: 100 } as const;
+      const { columns, types } = await user.run('admin', request);
+      expect(Object.fromEntries(columns.map((column, i) => [column, types?.[i]]))).toMatchObject({
+        webhook: 'VARCHAR',
+        attempts: 'INTEGER',
+        last_status: 'INTEGER',
+        delivered_at: 'TIMESTAMP WITH TIME ZONE',
+      });
       const [row] = await deliveriesOf(name);
       expect(row).toMatchObject({
         last_status: String(status),
@@ -200,6 +208,7 @@ describe('the statements', () => {
     ['a part behind #', { url: 'https://example.org/#x' }],
     ['a short secret', { secret: '123456789012345' }],
     ['no events', { events: [] }],
+    ['EVENTS left out', { events: undefined }],
     ['a pattern', { events: ['create%'] }],
     ['no name', { name: '' }],
   ])('%s: refused', async (_what, more) => {
@@ -212,6 +221,8 @@ describe('the statements', () => {
     expect(await user.refusal('admin', create('mine'))).toBe('ALREADY_EXISTS');
     expect(await user.refusal('admin', create('mine', { ifNotExists: true }))).toBe('done');
     const shown = await user.table('admin', { kind: 'show_webhooks' });
+    const { types } = await user.run('admin', { kind: 'show_webhooks' });
+    expect(types).toEqual(['VARCHAR', 'VARCHAR', 'VARCHAR', 'TIMESTAMP WITH TIME ZONE']);
     expect(shown).toEqual([
       {
         name: 'Mine',

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { GUARDED_COLUMNS } from '#shared/task/load-rules.ts';
 import { type StagedSource } from '#shared/task/task.ts';
+import { requireSomeColumn } from '#shared/task/require-some-column.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
@@ -80,6 +81,16 @@ export async function copySource(
   const staged = { title: printStage(copy.stage), stage, files, format };
   const needsColumns = select !== null || format.kind !== 'csv';
   const given = needsColumns ? await columnsOf(staged, { queries }, queries.kept).catch(leftToTasks(copy)) : [];
+  if (select === null && format.kind === 'json' && given.every(({ isDocument }) => !isDocument)) {
+    const wanted = filledFields(copy, target.schema.fields).map(({ name }) => name);
+    const key = match === 'exact name' ? (name: string): string => name : foldIdentifier;
+    requireSomeColumn(
+      files[0]?.path ?? '',
+      given.map(({ name }) => name),
+      wanted,
+      key,
+    );
+  }
   const columns: readonly FileColumn[] = select === null ? filledColumns(copy, target, given) : given;
   const source: StagedSource = {
     format,

@@ -164,9 +164,23 @@ export async function columnsOf(
   const document = found.find(([given]) => given === OF_DOCUMENT)?.[1];
   const isDocument = document !== undefined && !isStruct(document);
   if (document !== undefined && !isDocument) requireOwnNames(named, document);
-  const list = named.map(([given = '', type = '']) => `CAST(NULL AS ${type}) AS ${quoteIdentifier(given)}`);
+  const types = named.map(([given = '', type = '']) => readableType(format, given, type));
+  const list = named.map(([given = ''], i) => `CAST(NULL AS ${types[i]}) AS ${quoteIdentifier(given)}`);
   const typed = await queries.columns({ text: `SELECT ${list.join(', ')}`, offset: 0 });
-  return typed.map(({ name: given, type }, i) => ({ name: given, type, read: named[i]?.[1] ?? '', isDocument }));
+  return typed.map(({ name: given, type }, i) => ({ name: given, type, read: types[i] ?? '', isDocument }));
+}
+
+/** Characters of the type of a column of JSON: an object with more members is read as JSON. */
+const TYPE_TEXT_MAX = 64 * 1024;
+/** Structs with a member that has no name, which DuckDB prints without the names of all, and so as no type. */
+const UNNAMED = /STRUCT\((?:[A-Z ]+(?:\[\d*\])*[,)]|(?:STRUCT|MAP|DECIMAL)\()/;
+
+/** The type as which a column is read. @throws NOT_SUPPORTED for one of Parquet that no type can be written for */
+function readableType(format: FileFormat, name: string, type: string): string {
+  const isUnnamed = UNNAMED.test(type.replaceAll(/"(?:[^"]|"")*"/g, 'quoted'));
+  if (!isUnnamed && (format.kind !== 'json' || type.length <= TYPE_TEXT_MAX)) return type;
+  if (format.kind === 'json') return 'JSON';
+  throw new SkeinError('NOT_SUPPORTED', `the column ${name} has a struct with a member without a name`);
 }
 
 const isStruct = (type: string): boolean => type.startsWith('STRUCT(') && type.endsWith(')');

@@ -27,12 +27,14 @@ type BarrierParts = {
 /**
  * The stage that applies the policies of one table: its tasks divide the files of the table, and each reads the tables that policies look up
  * whole. Its text has nothing of the statement, and its rows are all that the statement's other stages read of the table, so no rewriting of
- * theirs, and no order in which DuckDB evaluates conditions, brings an expression of the statement to a hidden row or to a raw value.
+ * theirs, and no order in which DuckDB evaluates conditions, brings an expression of the statement to a hidden row or to a raw value. Rows that
+ * the statement does not want stay behind by comparisons of columns without a mask with literals (`predicateSql`), which cannot raise.
  * ```
  * files ─▶ row policies, masks ─▶ spool of a worker ─▶ the statement's stages
  * ```
  */
 export function barrierFragment({ stage, scan, policed, columns, width }: BarrierParts): Fragment {
+  const { wanted } = policed;
   const { sql, source, seesPolicies } = policed.reading;
   const list = columns.map(({ name }, i) => `${name === NO_COLUMN.name ? NOTHING : quoteIdentifier(name)} AS c${i}`);
   return {
@@ -40,7 +42,7 @@ export function barrierFragment({ stage, scan, policed, columns, width }: Barrie
     plan: { kind: 'scan', scan, read: 'split', columns: columns.map((column, index) => ({ ...column, index })) },
     policed: { seesPolicies },
     partitions: 1,
-    sql: [`SELECT ${list.join(', ')} FROM (`, ...sql, ')'],
+    sql: [`SELECT ${list.join(', ')} FROM (`, ...sql, `)${wanted === null ? '' : ` WHERE ${wanted}`}`],
     scans: policed.scans.map((_, i) => ({ scan: i, read: i === source ? 'split' : 'all' })),
     inputs: [],
     tasks: { kind: 'splits' },

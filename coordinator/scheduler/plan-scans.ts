@@ -14,6 +14,8 @@ import { policyError } from '../binding/policy-error.ts';
 import { fieldType } from '../plan/iceberg-sql-type.ts';
 import type { SqlField } from '../plan/sql-type.ts';
 import type { PolicyReading } from '../binding/policed-binding.ts';
+import { schemaById } from '#shared/iceberg/table-metadata.ts';
+import { predicateSql } from './predicate-sql.ts';
 import { policedRows } from './policed-rows.ts';
 import type { ScanBinding } from '../binding/scan-binding.ts';
 import type { StagedBinding } from '../binding/statement-binding.ts';
@@ -29,7 +31,12 @@ export type TaskTable =
   | { readonly kind: 'rows'; readonly rows: TableRows; readonly sources?: readonly InputSource[] };
 
 /** A table below policies as it is read: the query of its policies, and the tables of that query. */
-export type PolicedScan = { readonly reading: PolicyReading; readonly scans: readonly PlannedScan[] };
+export type PolicedScan = {
+  readonly reading: PolicyReading;
+  readonly scans: readonly PlannedScan[];
+  /** Excludes visible rows that the statement does not want; null = none. */
+  readonly wanted: string | null;
+};
 
 /** A table of a query as it is read, and a report of what was read and pruned. */
 export type PlannedScan = TaskTable & {
@@ -92,10 +99,11 @@ async function planPoliced({ table, reading }: PolicedBinding, context: ScanCont
   try {
     const scans = namedScans(await planScans(pruned, context), pruned);
     const { report } = must(scans[source], 'the table is among the scans');
+    const wanted = predicateSql(table.predicate, schemaById(table.metadata, table.schemaId).fields);
     return {
       kind: 'rows',
       rows: policedRows(table.tableName, readColumns(table)),
-      policed: { reading, scans },
+      policed: { reading, scans, wanted },
       report,
     };
   } catch (error) {

@@ -78,7 +78,8 @@ export const PrincipalRequest = Type.Union([
     ifNotExists: flag,
     url: text,
     secret: text,
-    events: Type.Array(text, { maxItems: WEBHOOK_EVENTS_MAX }),
+    /** Absent = none was named, and there is no default. */
+    events: optional(Type.Array(text, { maxItems: WEBHOOK_EVENTS_MAX })),
   }),
   one('drop_webhook', { name: text, ifExists: flag }),
   /** `event` null = all deliveries that have failed. */

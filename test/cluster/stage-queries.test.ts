@@ -69,6 +69,20 @@ describe('FROM @stage', () => {
     expect(await cluster.sql(`SELECT sum(a) ${of('array.json', 'STRIP_OUTER_ARRAY = TRUE')}`)).toEqual([['3']]);
   });
 
+  test('JSON: an object of many members is a struct, and one with a member without a name is JSON', async () => {
+    const members = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`k${i}`, i === 3 ? 1.5 : i]));
+    const many = JSON.stringify({ o: members }).replace('"k5":5', '"k5":9007199254740993');
+    await put('json/many.json', `${many}\n`);
+    await put('json/unnamed.json', '{"a": {"": 9007199254740993, "b": 2}, "c": 3}\n');
+    const of = (file: string): string => `FROM @lake.files.inbox/json/${file} (FILE_FORMAT => (TYPE = JSON))`;
+    expect(await cluster.sql(`SELECT o.k5::VARCHAR, o.k3, typeof(o.k299) ${of('many.json')}`)).toEqual([
+      ['9007199254740993', 1.5, 'BIGINT'],
+    ]);
+    expect(await cluster.sql(`SELECT a::VARCHAR, c ${of('unnamed.json')}`)).toEqual([
+      ['{"":9007199254740993,"b":2}', 3],
+    ]);
+  });
+
   test('Parquet: columns by name over files that differ; joined, aggregated and written', async () => {
     await put('parquet/1.parquet', await parquet('SELECT i AS id, i * 2 AS v FROM range(1000) r(i)'));
     await put('parquet/2.parquet', await parquet("SELECT 'x' AS other, i + 1000 AS ID FROM range(1000) r(i)"));

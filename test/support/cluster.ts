@@ -15,6 +15,7 @@ import { defaultConfig, type Config, type ConfigKey } from '#shared/config/confi
 import { parseJson, printJson, type Json } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { TlsSettings } from './certificates.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 export type QueryRequest = {
   readonly token?: string;
@@ -43,10 +44,10 @@ export type CliResult = { readonly code: number; readonly stdout: string; readon
 
 const ROOT = join(import.meta.dirname, '../..');
 export const ADMIN_PASSWORD = 'Correct-Horse-9';
-const START_TIMEOUT_MS = 60_000;
-const STOP_TIMEOUT_MS = 15_000;
-const EVENT_TIMEOUT_MS = 30_000;
-const PID_WAIT_MS = 30_000;
+const START_TIMEOUT_MS = patience(60_000);
+const STOP_TIMEOUT_MS = patience(15_000);
+const EVENT_TIMEOUT_MS = patience(30_000);
+const PID_WAIT_MS = patience(30_000);
 const PID_POLL_MS = 20;
 
 /** The resource groups of every cluster under test: those that the example ships, which keep tenants apart. */

@@ -9,6 +9,7 @@ import { etcdClient } from '#shared/membership/etcd-membership.ts';
 import type { TlsSettings } from './certificates.ts';
 import type { NetworkMember } from './network-namespaces.ts';
 import { freePort } from './postgres.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 export type Etcd = AsyncDisposable & {
   readonly endpoint: string;
@@ -19,7 +20,7 @@ export type Etcd = AsyncDisposable & {
   freeze(isFrozen: boolean): void;
 };
 
-const START_TIMEOUT_MS = 20_000;
+const START_TIMEOUT_MS = patience(20_000);
 const MEMORY_FOLDER = '/dev/shm';
 /** etcd allocates 128 MB ahead for its log alone; a container often has 64 MB there. */
 const MEMORY_FREE_BYTES_MIN = 512 * 2 ** 20;

@@ -5,6 +5,7 @@ import type { StartedCluster } from './cluster.ts';
 import { killService, RESTARTS_SOON, type Killed } from './kill-service.ts';
 import { createTestDatabase, startOwnCluster } from './resources.ts';
 import { waitingLocks } from './waiting-locks.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** Locks that hold every write at a point until they are released. */
 const LOCKS = {
@@ -27,7 +28,7 @@ export const WRITE_POINTS: readonly WritePoint[] = [...(Object.keys(LOCKS) as (k
 
 /** Key of the advisory lock that a COMMIT waits for. */
 const LOCK = 15;
-const HELD_WITHIN = { timeout: 20_000, interval: 10 };
+const HELD_WITHIN = { timeout: patience(20_000), interval: 10 };
 /** Time in which the other processes notice a death, and those who start again find the write held. */
 const NOTICED_MS = 200;
 

@@ -8,12 +8,13 @@ import { promisify } from 'node:util';
 import { S3Client } from '#shared/storage/s3/s3-client.ts';
 import type { S3Credential } from '#shared/storage/credential.ts';
 import { freePort } from './postgres.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** MinIO's Go module; its licence is the AGPL: it is a process of its own beside the tests, and is never bundled. */
 const MODULE = 'github.com/minio/minio@v0.0.0-20260212201848-7aac2a2c5b7c';
 const FOLDER = join(import.meta.dirname, '../../.cache/minio', MODULE.replace(/^.*-/, ''));
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = patience(60_000);
 /** Time that a suite allows for building the server. */
 export const MINIO_BUILD_MS = 900_000;
 const ROOT_KEY = { accessKeyId: 'skein-root-key', secretAccessKey: 'skein-root-secret-8c1e' };

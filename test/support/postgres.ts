@@ -9,6 +9,7 @@ import { Client } from 'pg';
 import { must } from '#shared/must.ts';
 import type { NetworkMember } from './network-namespaces.ts';
 import { childrenOf, isRunning } from './child-processes.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** A real Postgres of a test, in a folder of its own. */
 export type TestPostgres = {
@@ -26,7 +27,7 @@ export type TestPostgres = {
 type Binaries = { readonly initdb: string; readonly postgres: string };
 
 const PASSWORD = 'test';
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = patience(30_000);
 /** Attempts to start: where the processes of a killed server cannot be found, they hold its shared memory a moment longer. */
 const START_ATTEMPTS_MAX = 10;
 const START_RETRY_MS = 300;

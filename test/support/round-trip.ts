@@ -15,6 +15,7 @@ import { contextSetupSql, contextVariablesSql } from '#shared/sql/statement-cont
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { apiValue } from '#test/slt/duckdb-engine.ts';
 import { differences } from './compare-rows.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /**
  * Tests the SQL printer: Skein plans a query and prints the plan as SQL, and one plain DuckDB runs both texts over the same tables. The
@@ -143,7 +144,7 @@ export async function planOf(
   return { plan: reply.plan, tables, names: reply.columns.map(({ name }) => name) };
 }
 
-const signal = (): AbortSignal => AbortSignal.timeout(60_000);
+const signal = (): AbortSignal => AbortSignal.timeout(patience(60_000));
 
 type Answer = {
   readonly rows: readonly (readonly Json[])[];

@@ -33,6 +33,7 @@ import { contextSetupSql, contextVariablesSql } from '#shared/sql/statement-cont
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { apiValue } from '#test/slt/duckdb-engine.ts';
 import { duckdbTables } from './duckdb-tables.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** How a query is distributed in a test. */
 export type RunOptions = {
@@ -72,7 +73,7 @@ const CONTEXT = {
   currentCatalog: 'lake',
 } as const;
 const WAVES_MAX = 100;
-const CHECK_TIMEOUT_MS = 60_000;
+const CHECK_TIMEOUT_MS = patience(60_000);
 
 /** `connection` has the tables, and is used by nobody else while a query runs; names without a schema mean `schema`. */
 export async function distributedRunner(connection: DuckDBConnection, schema: string): Promise<DistributedRunner> {
@@ -84,7 +85,15 @@ export async function distributedRunner(connection: DuckDBConnection, schema: st
   const facts = scanFactsOf(connection);
   const checker = new FragmentChecker(planner, silentLogger, () => undefined);
   const prepared = (sql: string): Promise<PreparedQuery> =>
-    prepare({ sql, offset: 0, context, asker: SCRIPTED_ASKER, tables, planner, signal: AbortSignal.timeout(120_000) });
+    prepare({
+      sql,
+      offset: 0,
+      context,
+      asker: SCRIPTED_ASKER,
+      tables,
+      planner,
+      signal: AbortSignal.timeout(patience(120_000)),
+    });
   return {
     steps: async (sql, options) => {
       const separate = separateScans(withPlan(await prepared(sql)));

@@ -8,8 +8,9 @@ import type { S3Credential } from '#shared/storage/credential.ts';
 import { S3Client } from '#shared/storage/s3/s3-client.ts';
 import { freePort } from './postgres.ts';
 import { pythonBin } from './python.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = patience(60_000);
 const ROOT_KEY = { accessKeyId: 'skein-root-key', secretAccessKey: 'skein-root-secret-8c1e' };
 const ROLE_NAME = 'skein';
 

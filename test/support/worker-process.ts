@@ -7,6 +7,7 @@ import type { ConfigKey } from '#shared/config/config-schema.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { TestCoordinator } from './worker-client.ts';
 import { projectRoot, settingsEnv } from './cluster.ts';
+import { patience } from '#test/support/run/slowness.ts';
 
 /** One `skein worker` of its own, with a coordinator as small as it can be. */
 export type WorkerProcess = AsyncDisposable & {
@@ -18,7 +19,7 @@ export type WorkerProcess = AsyncDisposable & {
   kill(signal: NodeJS.Signals): void;
 };
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = patience(60_000);
 /** Ticks of a second in /proc. */
 const TICKS = 100;
 

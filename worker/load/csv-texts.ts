@@ -1,6 +1,7 @@
 import { GUARDED_COLUMNS } from '#shared/task/load-rules.ts';
 import type { StagedSource } from '#shared/task/task.ts';
 import type { CsvFormat } from '#shared/stage/file-format.ts';
+import { requireSomeColumn } from '#shared/task/require-some-column.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { newLineOption } from '../staged/even-lines.ts';
@@ -19,14 +20,18 @@ const FAULT = quoteIdentifier(GUARDED_COLUMNS.fault);
 /** A column and the expression of its value over the file's fields; `isTried`: it may fail. */
 type Value = { readonly column: Column; readonly value: string; readonly isTried: boolean };
 
-/** @param header the first record of the file, where it has the names of the columns */
+/**
+ * @param header the first record of the file, where it has the names of the columns; `file` is what the file is called
+ * @throws INVALID_ARGUMENT when it has no column that is asked for
+ */
 export function csvTexts(
   source: StagedSource & { readonly format: CsvFormat },
   { path, newLine, fields }: ReadyText,
-  header: string,
+  { header, file }: { readonly header: string; readonly file: string },
 ): RecordTexts {
   const { format } = source;
-  const { values, read } = source.byHeader === true ? byNames(source, namesOf(header, format)) : byPlaces(source);
+  const { values, read } =
+    source.byHeader === true ? byNames(source, { file, names: namesOf(header, format) }) : byPlaces(source);
   const line = newLine === null ? [] : [newLineOption(newLine)];
   const from = (more: readonly string[] = []): string =>
     readCsv(format, [path], withExtraFields(read, fields), [...line, ...more]);
@@ -66,9 +71,11 @@ function byPlaces({ columns, format }: StagedSource & { readonly format: CsvForm
 /** The columns of a file whose first line has these names; what is not asked for is read as text. */
 function byNames(
   { columns, matchesCase, format }: StagedSource & { readonly format: CsvFormat },
-  header: readonly string[],
+  { file, names: header }: { readonly file: string; readonly names: readonly string[] },
 ): Read {
   const key = matchesCase === true ? (name: string): string => name : foldIdentifier;
+  const asked = columns.map(({ name }) => name);
+  requireSomeColumn(file, header, asked, key);
   const places = new Map(header.map((name, i) => [key(name), i] as const).toReversed());
   const wanted = new Map(columns.map((column) => [places.get(key(column.name)), column]));
   return {

@@ -1,3 +1,5 @@
+import { requireSomeColumn } from '#shared/task/require-some-column.ts';
+import { baseName } from '../scan/plan-file.ts';
 import { JSON_DOCUMENT } from '#shared/task/json-document.ts';
 import { GUARDED_COLUMNS } from '#shared/task/load-rules.ts';
 import type { ScanFile } from '#shared/iceberg/scan-file.ts';
@@ -57,7 +59,7 @@ export async function stagedFile(
     const groups = partGroups(file, footer);
     if (groups === null) return null;
     const rows = file.bytes === undefined ? null : groups.reduce((sum, group) => sum + group.rows, 0);
-    const texts = parquetTexts(source, path, { footer, bounds: rowBounds(groups, footer) });
+    const texts = parquetTexts(source, path, { file: baseName(file.path), footer, bounds: rowBounds(groups, footer) });
     return { file, format, text: null, linesBefore: () => Promise.resolve(0), rows, ...texts };
   }
   const ready = await readyText(signal, file, { ...source, format }, { open, ranges });
@@ -74,7 +76,11 @@ export async function stagedFile(
   const whole = { location: file.path, compression: format.compression };
   const header = source.byHeader === true ? await readFirstRecord(textOf(signal, open, whole), packed) : '';
   const own = { ...packed, header: isBeginOf(ready) ? packed.header : NO_HEADER };
-  return { ...rest, format: own, ...csvTexts({ ...source, format: own }, ready, header) };
+  return {
+    ...rest,
+    format: own,
+    ...csvTexts({ ...source, format: own }, ready, { header, file: baseName(file.path) }),
+  };
 }
 
 const keyOf = (matchesCase: boolean | undefined): ((name: string) => string) =>
@@ -101,9 +107,12 @@ function jsonTexts(
 function parquetTexts(
   { columns, matchesCase }: StagedSource,
   path: string,
-  { footer, bounds }: { readonly footer: Footer; readonly bounds: readonly string[] },
+  { file, footer, bounds }: { readonly file: string; readonly footer: Footer; readonly bounds: readonly string[] },
 ): RecordTexts {
   const key = keyOf(matchesCase);
+  const names = footer.fields.map(({ name }) => name);
+  const asked = columns.map(({ name }) => name);
+  requireSomeColumn(file, names, asked, key);
   const found = parquetColumns(footer, key);
   const value = ({ name, type }: Column): string => `CAST(${found(key(name)) ?? 'NULL'} AS ${type})`;
   const list = columns.map((column) => `${value(column)} AS ${quoteIdentifier(column.name)}`).join(', ');

@@ -25,6 +25,8 @@ const listOf = (paths: readonly string[]): string => `[${paths.map(quotePath).jo
 export function readFoundJson(format: JsonFormat, paths: readonly string[], records: 'auto' | 'false'): string {
   const options = [
     `records = '${records}'`,
+    // A large object is a struct as a small one is: in a map all values would have one type, and integers be rounded to DOUBLE.
+    'map_inference_threshold = -1',
     ...fileOptions(format),
     ...timeOptions(format),
     ...(format.layout === 'lines' ? ['ignore_errors = true'] : []),

@@ -2,7 +2,7 @@ import { takeIfNotExists } from '../clause/exists.ts';
 import { takeAnyName, takeClauses } from './clauses.ts';
 import { principalCommand } from './principal-command.ts';
 
-/** `CREATE WEBHOOK [IF NOT EXISTS] name URL = 'https-url' SECRET = 'hmac-key' EVENTS ('name-or-prefix', ...)` */
+/** `CREATE WEBHOOK [IF NOT EXISTS] name URL = 'https-url' SECRET = 'hmac-key' [EVENTS ('name-or-prefix', ...)]`: the catalog refuses one without EVENTS */
 export const createWebhook = principalCommand({
   words: ['CREATE WEBHOOK'],
   parse(reader) {
@@ -20,8 +20,7 @@ export const createWebhook = principalCommand({
     });
     if (url === undefined) throw reader.expected('URL');
     if (secret === undefined) throw reader.expected('SECRET');
-    if (events === undefined) throw reader.expected("EVENTS ('create_user', ...), where '' is every event,");
     reader.end();
-    return { kind: 'create_webhook', name, ifNotExists, url, secret, events: [...events] };
+    return { kind: 'create_webhook', name, ifNotExists, url, secret, ...(events && { events: [...events] }) };
   },
 });

@@ -92,6 +92,10 @@ test.each([
     `CREATE WEBHOOK IF NOT EXISTS "W" EVENTS = ('') SECRET 's' URL 'u'`,
     { kind: 'create_webhook', name: 'W', ifNotExists: true, url: 'u', secret: 's', events: [''] },
   ],
+  [
+    `CREATE WEBHOOK w URL 'u' SECRET 's'`,
+    { kind: 'create_webhook', name: 'w', ifNotExists: false, url: 'u', secret: 's' },
+  ],
   ['DROP WEBHOOK IF EXISTS w', { kind: 'drop_webhook', name: 'w', ifExists: true }],
   ['DROP WEBHOOK w', { kind: 'drop_webhook', name: 'w', ifExists: false }],
   ['ALTER WEBHOOK w RETRY', { kind: 'retry_webhook', name: 'w', event: null }],
@@ -119,7 +123,6 @@ test.each([
   ['GRANT SELECT ON t TO USER u', 'NOT_SUPPORTED'],
   ['ALTER USER SELF ENROLL MFA TOTP', 'NOT_SUPPORTED'],
   ['SHOW AUDIT LOG LIMIT 0', 'SYNTAX_ERROR'],
-  [`CREATE WEBHOOK w URL 'u' SECRET 's'`, 'SYNTAX_ERROR'],
   [`CREATE WEBHOOK w URL 'u' EVENTS ('')`, 'SYNTAX_ERROR'],
   [`CREATE WEBHOOK w SECRET 's' EVENTS ('')`, 'SYNTAX_ERROR'],
   [`CREATE WEBHOOK w URL 'u' SECRET 's' EVENTS ()`, 'SYNTAX_ERROR'],

@@ -96,7 +96,7 @@ export function decide(principal: Principal, action: Action, _object: Securable)
 export type FileDecision = Permission | { readonly refused: string };
 
 /** Why nobody gets files of a table with policies that concern him. */
-const THROUGH_SQL = 'policies apply to the table: query it through SQL';
+export const THROUGH_SQL = 'policies apply to the table: query it through SQL';
 
 /**
  * Decides what a principal may do with the files of a table itself. Whoever has the files has all of their rows, so that nobody gets those of

@@ -34,6 +34,8 @@ export type TableChange = {
   readonly source: CommitSource;
   /** The files of a stage whose rows it adds or takes away. */
   readonly loads?: LoadsChange;
+  /** It holds only while the table's policies have this version. */
+  readonly policyVersion?: string;
 };
 
 /** Limit of the metadata of all tables of one transaction, which is in memory at once, as a multiple of `catalog.metadata_bytes_max`. */
@@ -159,7 +161,7 @@ async function planStep(context: CatalogContext, change: TableChange): Promise<S
 /** Plans the change of a table that is there. @throws COMMIT_CONFLICT, INVALID_REQUEST */
 export async function planSwap(
   context: CatalogContext,
-  { target, source, loads }: TableChange,
+  { target, source, loads, policyVersion }: TableChange,
   row: TableRow,
 ): Promise<Extract<Step, { kind: 'keep' | 'swap' }>> {
   const { metadata, metadataLocation, version, roots } = row;
@@ -179,7 +181,9 @@ export async function planSwap(
     input,
     aboutSource(source, aboutTable(target, metadata)),
   );
-  return swapped === null ? { kind: 'keep', done: row } : { kind: 'swap', row, loads, ...swapped };
+  return swapped === null
+    ? { kind: 'keep', done: row }
+    : { kind: 'swap', row, loads, claims: target.claims, policyVersion, ...swapped };
 }
 
 /** Describes a table's metadata document for `runDocumentTask`. */

@@ -18,8 +18,11 @@ export type CommittedTable = {
 /** A table, and the caller who names it. */
 export type TableTarget = { readonly claims: Caller; readonly catalog: string; readonly ident: TableIdent };
 
-/** The caller's claims that a commit needs: the tenant whose tables it finds, and the owner of those that it creates. */
-type Caller = Pick<TokenClaims, 'tenant' | 'preferred_username'>;
+/**
+ * The caller's claims that a commit needs: the tenant whose tables it finds, and the owner of those that it creates; and what
+ * policies let it do. The catalog's own work has no roles.
+ */
+type Caller = Pick<TokenClaims, 'tenant' | 'preferred_username'> & Partial<Pick<TokenClaims, 'roles' | 'privileges'>>;
 
 /**
  * Returns owner, time, uuid and location of a new table; `chosen` is the location that the client asks for.

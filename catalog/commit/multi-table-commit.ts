@@ -3,6 +3,7 @@ import { printJson, type Json } from '#shared/json.ts';
 import { parseCommit } from '../metadata/commit-metadata.ts';
 import { sourceOfCommit, type CommitSource } from '../metadata/commit-source.ts';
 import { readLoads, type LoadsChange } from '#shared/iceberg/stage-loads.ts';
+import { POLICY_VERSION } from '#shared/policy/policy-version.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { TableChange } from './commit-tables.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
@@ -28,6 +29,8 @@ export type MultiTableCommit = {
     readonly uuid: string | undefined;
     readonly source: CommitSource;
     readonly loads: LoadsChange | undefined;
+    /** The version of the table's policies that the change holds for. */
+    readonly policyVersion: string | undefined;
   }[];
   /** Only the coordinator's commits have one. */
   readonly view: ViewChange | undefined;
@@ -57,7 +60,8 @@ function readChange(json: Json): MultiTableCommit['changes'][number] {
   try {
     const request = parseCommit(json);
     const uuid = request.requirements.find((one) => one.kind === 'assert-table-uuid')?.uuid;
-    return { ident, catalog, uuid, source: sourceOfCommit(request), loads: readLoads(json) };
+    const policyVersion = optionalString(asObject(json, 'table change'), POLICY_VERSION);
+    return { ident, catalog, uuid, source: sourceOfCommit(request), loads: readLoads(json), policyVersion };
   } catch (error) {
     if (!(error instanceof SkeinError)) throw error;
     throw new SkeinError(error.code, `${displayIdent(ident)}: ${error.message}`, { cause: error });
@@ -120,13 +124,18 @@ export function tableChanges(
     readonly mayLoad?: boolean;
   },
 ): readonly TableChange[] {
-  const changes = transaction.changes.map(({ ident, catalog: own, source, loads }): TableChange => {
+  const changes = transaction.changes.map(({ ident, catalog: own, source, loads, policyVersion }): TableChange => {
     const catalog = prefix ?? own ?? fallback;
     if (catalog === undefined) {
       throw new SkeinError('INVALID_REQUEST', `${displayIdent(ident)}: which catalog? Name it by "catalog"`);
     }
     requireAction(claims, 'table.commit', { kind: 'table', catalog, ...ident });
-    return { target: { claims, catalog, ident }, source, ...(mayLoad && loads !== undefined ? { loads } : {}) };
+    return {
+      target: { claims, catalog, ident },
+      source,
+      ...(mayLoad && loads !== undefined ? { loads } : {}),
+      ...(mayLoad && policyVersion !== undefined ? { policyVersion } : {}),
+    };
   });
   const names = new Set(changes.map(({ target }) => JSON.stringify([target.catalog, target.ident])));
   if (names.size < changes.length) {

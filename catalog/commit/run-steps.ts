@@ -3,6 +3,8 @@ import type { LoadsChange } from '#shared/iceberg/stage-loads.ts';
 import { FileNotFound } from '#shared/storage/storage.ts';
 import type { CatalogContext } from '../context.ts';
 import type { RelationFacts } from '../metadata/relation-facts.ts';
+import type { FieldChanges } from '../metadata/field-changes.ts';
+import { requireKeptPolicies, requirePolicyVersion } from '../policy/protect-tables.ts';
 import { inTheWay } from '../storage/table-location.ts';
 import { claimFolders, lockLocations } from '../store/postgres/folder-claims.ts';
 import type { CatalogRow } from '../store/postgres/catalog-store.ts';
@@ -19,6 +21,9 @@ export type Step =
   | ({
       readonly kind: 'swap';
       readonly row: TableRow;
+      readonly claims: TableTarget['claims'];
+      readonly policyVersion: string | undefined;
+      readonly changes: FieldChanges;
       /** Earlier metadata files that leave the metadata log, to be deleted after the commit. */
       readonly dropped: readonly string[];
       readonly loads: LoadsChange | undefined;
@@ -87,6 +92,9 @@ async function runSwap(tx: Tx, step: Extract<Step, { kind: 'swap' }>, now: Date)
   const { row, location, file, text, facts, folders, expiresAt, loads } = step;
   const next = { location, metadataLocation: file, metadata: text, facts, expiresAt, now };
   if (!(await swapMetadata(tx, row, next))) throw new LostRace();
+  await requireKeptPolicies(tx, { id: row.id, claims: step.claims }, step.changes);
+  if (step.policyVersion !== undefined)
+    await requirePolicyVersion(tx, { id: row.id, claims: step.claims }, step.policyVersion);
   if (folders.length > 0) await claimFolders(tx, row, folders);
   if (loads !== undefined) await changeLoads(tx, row.id, loads, now);
 }

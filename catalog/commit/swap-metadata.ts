@@ -8,6 +8,7 @@ import { checkLocations, metadataLocation, ownFolders } from '../storage/table-l
 import { checkFields, checkMembers } from '../metadata/check-counts.ts';
 import { commitMetadata } from '../metadata/commit-metadata.ts';
 import { commitOf, type CommitSource } from '../metadata/commit-source.ts';
+import { fieldChanges, type FieldChanges } from '../metadata/field-changes.ts';
 import { documentTask } from '../metadata/document-task.ts';
 import { COMMIT_THREAD } from './commit-thread.ts';
 import { metadataText } from '../metadata/print-metadata.ts';
@@ -34,7 +35,7 @@ export type SwapInput = {
 };
 
 /** The new document; `dropped` lists the earlier metadata files that leave the metadata log. */
-export type Swapped = Written & { readonly dropped: readonly string[] };
+export type Swapped = Written & { readonly dropped: readonly string[]; readonly changes: FieldChanges };
 
 /** Applies a commit to a document; null when it changes nothing. @throws COMMIT_CONFLICT, INVALID_REQUEST */
 function swapMetadata(input: SwapInput): Swapped | null {
@@ -54,6 +55,7 @@ function swapMetadata(input: SwapInput): Swapped | null {
     folders,
     chosen: folders.length > 0,
     dropped: droppedFiles(base, metadata, input.roots),
+    changes: fieldChanges(base, metadata),
   };
 }
 

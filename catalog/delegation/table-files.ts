@@ -3,7 +3,7 @@ import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { S3Credential } from '#shared/storage/credential.ts';
 import { decideFiles, type FileDecision } from '../authorization/decide.ts';
-import { NO_POLICIES } from '../authorization/policies.ts';
+import { isExempt } from '../authorization/policies.ts';
 import type { Permission } from '../storage/session-policy.ts';
 import type { Storages } from '../storage/storages.ts';
 import { requireBelowRoot } from '../storage/table-location.ts';
@@ -25,8 +25,10 @@ export type Place = Omit<FilePlace, 'tableId'> & { readonly tableId: string | un
 const WAIT_MS_MAX = 8_000;
 
 /** Whether the principal may have the files of a table, to read or also to write. */
-export const filesOf = (principal: Principal, { catalog, ident }: Pick<Place, 'catalog' | 'ident'>): FileDecision =>
-  decideFiles(principal, { kind: 'table', catalog, ...ident }, NO_POLICIES.policies.length > 0);
+export const filesOf = (
+  principal: Principal,
+  { catalog, ident, hasPolicies }: Pick<Place, 'catalog' | 'ident' | 'hasPolicies'>,
+): FileDecision => decideFiles(principal, { kind: 'table', catalog, ...ident }, hasPolicies && !isExempt(principal));
 
 /** A key that STS has limited to a table's folders. @throws NOT_SUPPORTED, INVALID_REQUEST, STORAGE_ERROR */
 export async function tableKey(

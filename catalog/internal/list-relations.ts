@@ -4,7 +4,10 @@ import type { RelationInput } from '#proto/generated/skein/catalog/v1/Relation.t
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import { isUuid } from '#shared/id.ts';
+import { parseJson, printJson, type JsonObject } from '#shared/json.ts';
 import { decide } from '../authorization/decide.ts';
+import { isExempt } from '../authorization/policies.ts';
+import { displayPath, splitPath } from '../metadata/object-name.ts';
 import { freshFacts } from '../commit/fill-facts.ts';
 import type { CatalogContext } from '../context.ts';
 import { requireCatalog } from '../store/postgres/catalog-store.ts';
@@ -43,7 +46,7 @@ export async function listRelations(
   const described: RelationInput[] = [];
   for (const relation of relations) {
     if (!mayList(principal, catalog, relation)) continue;
-    const one = await describe(context, relation, withColumns);
+    const one = await describe(context, relation, { principal, withColumns });
     if (one !== undefined) described.push(one);
   }
   return { relations: described, more, last: relations.at(-1)?.id ?? '' };
@@ -60,9 +63,9 @@ function mayList(principal: Principal, catalog: string, { kind, namespace }: Rel
 async function describe(
   context: CatalogContext,
   relation: Relation,
-  withColumns: boolean,
+  { principal, withColumns }: { readonly principal: Principal; readonly withColumns: boolean },
 ): Promise<RelationInput | undefined> {
-  const { id, version, namespace, name, kind, storage } = relation;
+  const { id, version, namespace, name, kind, storage, policies } = relation;
   const table = kind === 'TABLE' ? 'iceberg_table' : 'iceberg_view';
   const facts = isStale(relation) ? await freshFacts(context, { table, ...relation }) : factsOf(relation);
   if (facts === undefined) return undefined;
@@ -74,10 +77,21 @@ async function describe(
     namespace: [...namespace],
     name,
     kind,
-    summary: facts.summary,
+    summary: policies === null || isExempt(principal) ? facts.summary : withoutFigures(facts.summary),
     storage_summary: ofStorage?.summary ?? '',
     columns: withColumns ? facts.columns : '',
+    policies: (policies ?? []).map(({ path, field, ...one }) => ({
+      ...one,
+      schema: displayPath(splitPath(path)),
+      field_id: field ?? 0,
+    })),
   };
+}
+
+/** The size of a table tells of rows that policies hide. */
+function withoutFigures(summary: string): string {
+  const { rows: _rows, bytes: _bytes, ...rest } = parseJson(summary) as JsonObject;
+  return printJson(rest);
 }
 
 const isStale = ({ version, factsVersion }: FactsVersion): boolean => version !== factsVersion;

@@ -1,5 +1,6 @@
 import type { PrincipalAnswer } from '#shared/principal/principal-request.ts';
 import type { FoundPolicy, PolicyRequestOf } from '#shared/policy/policy-request.ts';
+import { shownBody } from '#shared/policy/argument-name.ts';
 import { requireAction } from '../authorization/decide.ts';
 import { requirePrincipalAction } from '../authorization/decide-principal.ts';
 import { THE_TENANT } from '../authorization/securable.ts';
@@ -34,7 +35,20 @@ export async function describePolicy(call: Call, input: PolicyRequestOf<'describ
   const { db, tenant, actor } = await reading(call);
   requirePrincipalAction(actor, 'policy.show');
   const policy = await requirePolicy(db, tenant, input.policy, input.policyKind);
-  return listAnswer({ ...COLUMNS, body: ['VARCHAR', ({ body }) => body] }, [policy]);
+  return listAnswer(
+    {
+      ...COLUMNS,
+      body: [
+        'VARCHAR',
+        ({ body, arguments: args }) =>
+          shownBody(
+            body,
+            args.map(({ shown }) => shown),
+          ),
+      ],
+    },
+    [policy],
+  );
 }
 
 /** The facts of a policy that a binding and a new body need, as the one value of an answer. @throws as `describePolicy` */

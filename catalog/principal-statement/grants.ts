@@ -10,6 +10,7 @@ import {
   done,
   partyOf,
   reading,
+  requireAccount,
   requirePrincipalOf,
   requireUser,
   type Call,
@@ -57,12 +58,15 @@ export const grantOrRevokeRole = (
 /** `GRANT | REVOKE MANAGE ...`; each ends the tokens of the user, also when it changes nothing. @throws PRINCIPAL_NOT_FOUND, INVALID_STATE */
 export const grantOrRevokePrivilege = (
   call: Call,
-  { privilege, user: name, isRevoke }: RequestOf<'grant_privilege'>,
+  { privilege, user: name, isAccount = false, isRevoke }: RequestOf<'grant_privilege'>,
 ): Promise<PrincipalAnswer> =>
   changing(call, async (change) => {
     const { tx, tenant, actor, record } = change;
     requirePrincipalAction(actor, 'privilege.grant');
-    const user = await requireUser(tx, tenant.id, name);
+    if (isAccount && privilege !== 'BYPASS POLICIES') {
+      throw new SkeinError('INVALID_REQUEST', 'a service account has no privilege but BYPASS POLICIES');
+    }
+    const user = await (isAccount ? requireAccount : requireUser)(tx, tenant.id, name);
     if (!isRevoke && user.status === 'DEACTIVATED') throw new SkeinError('INVALID_STATE', 'the user is dropped');
     await (isRevoke ? revokePrivilege(tx, user.id, privilege) : grantPrivilege(tx, user.id, privilege));
     await raiseSessionEpoch(tx, user.id);

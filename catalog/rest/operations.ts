@@ -1,3 +1,5 @@
+// long file: the table of all operations
+import { ofDroppedTable, ofNamedTable, ofRegistration, ofTransaction } from './files-gate.ts';
 import { noContent, type Operation } from './rest-operation.ts';
 import { createCatalog, createCatalogAgain } from './operation/catalog/create-catalog.ts';
 import { dropCatalog } from './operation/catalog/drop-catalog.ts';
@@ -129,7 +131,14 @@ export const OPERATIONS: readonly Operation[] = [
     handle: createTable,
     replay: createTableAgain,
   },
-  { ...iceberg, id: 'loadTable', endpoint: `GET ${TABLE}`, action: 'table.describe', handle: loadTable },
+  {
+    ...iceberg,
+    id: 'loadTable',
+    endpoint: `GET ${TABLE}`,
+    action: 'table.describe',
+    handle: loadTable,
+    filesGate: ofNamedTable,
+  },
   { ...iceberg, id: 'tableExists', endpoint: `HEAD ${TABLE}`, action: 'table.describe', handle: tableExists },
   {
     ...iceberg,
@@ -138,6 +147,7 @@ export const OPERATIONS: readonly Operation[] = [
     action: 'table.commit',
     takesLarge: true,
     handle: updateTable,
+    filesGate: ofNamedTable,
     replay: loadTableAgain,
   },
   {
@@ -155,6 +165,7 @@ export const OPERATIONS: readonly Operation[] = [
     endpoint: `POST ${NAMESPACE}/register`,
     action: 'table.create',
     handle: registerTable,
+    filesGate: ofRegistration,
     replay: registerTableAgain,
   },
   {
@@ -173,6 +184,7 @@ export const OPERATIONS: readonly Operation[] = [
     action: 'table.read_files',
     delegates: 'vend',
     handle: loadCredentials,
+    filesGate: ofNamedTable,
   },
   {
     ...iceberg,
@@ -181,6 +193,7 @@ export const OPERATIONS: readonly Operation[] = [
     action: 'table.read_files',
     delegates: 'vend',
     handle: loadCredentials,
+    filesGate: ofNamedTable,
   },
   {
     ...iceberg,
@@ -197,6 +210,7 @@ export const OPERATIONS: readonly Operation[] = [
     action: 'table.read_files',
     delegates: 'sign',
     handle: signRequest,
+    filesGate: ofNamedTable,
   },
   {
     ...iceberg,
@@ -213,6 +227,7 @@ export const OPERATIONS: readonly Operation[] = [
     endpoint: `POST ${TABLE}/unregister`,
     action: 'table.drop',
     handle: unregisterTable,
+    filesGate: ofNamedTable,
     replay: unregisterTable,
   },
   {
@@ -221,6 +236,7 @@ export const OPERATIONS: readonly Operation[] = [
     endpoint: `POST ${TABLE}/undrop`,
     action: 'table.create',
     handle: undropTable,
+    filesGate: ofDroppedTable,
     replay: undropTableAgain,
   },
   {
@@ -305,8 +321,22 @@ export const OPERATIONS: readonly Operation[] = [
     replay: noContent,
   },
 
-  { ...iceberg, id: 'reportMetrics', endpoint: `POST ${TABLE}/metrics`, action: 'table.select', handle: reportMetrics },
-  { ...iceberg, id: 'listMetrics', endpoint: `GET ${TABLE}/metrics`, action: 'table.describe', handle: listMetrics },
+  {
+    ...iceberg,
+    id: 'reportMetrics',
+    endpoint: `POST ${TABLE}/metrics`,
+    action: 'table.select',
+    handle: reportMetrics,
+    filesGate: ofNamedTable,
+  },
+  {
+    ...iceberg,
+    id: 'listMetrics',
+    endpoint: `GET ${TABLE}/metrics`,
+    action: 'table.describe',
+    handle: listMetrics,
+    filesGate: ofNamedTable,
+  },
 
   {
     ...iceberg,
@@ -314,6 +344,7 @@ export const OPERATIONS: readonly Operation[] = [
     endpoint: `POST ${TABLE}/plan`,
     action: 'table.select',
     handle: planTableScan,
+    filesGate: ofNamedTable,
     replay: planTableScan,
   },
   {
@@ -322,6 +353,7 @@ export const OPERATIONS: readonly Operation[] = [
     endpoint: `GET ${TABLE}/plan/{plan-id}`,
     action: 'table.select',
     handle: fetchPlanningResult,
+    filesGate: ofNamedTable,
   },
   {
     ...iceberg,
@@ -337,6 +369,7 @@ export const OPERATIONS: readonly Operation[] = [
     endpoint: `POST ${TABLE}/tasks`,
     action: 'table.select',
     handle: fetchScanTasks,
+    filesGate: ofNamedTable,
     replay: fetchScanTasks,
   },
 
@@ -347,6 +380,7 @@ export const OPERATIONS: readonly Operation[] = [
     action: 'table.commit',
     takesLarge: true,
     handle: commitTransaction,
+    filesGate: ofTransaction,
     replay: noContent,
   },
   {
@@ -356,6 +390,7 @@ export const OPERATIONS: readonly Operation[] = [
     action: 'table.commit',
     takesLarge: true,
     handle: commitAcrossCatalogs,
+    filesGate: ofTransaction,
     replay: noContent,
   },
 

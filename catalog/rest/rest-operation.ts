@@ -69,6 +69,8 @@ export type Operation = {
       /** The action that the operation is. */
       readonly action: Action;
       readonly handle: Handler;
+      /** Set for operations by which files, metadata or figures of a table come out; it is asked before the operation begins. */
+      readonly filesGate?: (context: CatalogContext, request: RestRequest) => Promise<void>;
       /**
        * Set for operations that take an `Idempotency-Key`: renders the answer of an earlier successful call anew, when the first answer was
        * too large to keep or was lost in a crash.

@@ -19,7 +19,7 @@ import { allowOrigin } from './cors.ts';
 import { idempotencyKeyOf, requestHash } from './idempotency-key.ts';
 import { runOnce } from './run-once.ts';
 import { icebergError } from './iceberg-error.ts';
-import type { Answer, OpenRequest, Operation } from './rest-operation.ts';
+import type { Answer, OpenRequest, Operation, RestRequest } from './rest-operation.ts';
 import { OPERATIONS } from './operations.ts';
 import { plainUnit } from '../store/postgres/transact.ts';
 
@@ -161,8 +161,9 @@ async function answer(
   const caller = must(claims, 'authorised');
   const held = request.bodyHeld ?? { tenant: caller.tenant, bytes: 0, isReleased: true };
   const bytes = await bodies.unpack(held, payload, request.headers['content-encoding']);
-  const { id, handle, replay, takesLarge } = operation;
+  const { id, handle, replay, takesLarge, filesGate } = operation;
   const checked = { ...open, claims: caller, ...(await bodies.read(held, bytes, takesLarge === true)) };
+  if (filesGate !== undefined) await asRefusal(context, operation, checked, () => filesGate(context, checked));
   const key = replay === undefined ? undefined : idempotencyKeyOf(open);
   if (replay === undefined || key === undefined) return handle(context, checked, plainUnit(context.store.db));
   const { config, clock, store } = context;
@@ -174,6 +175,26 @@ async function answer(
     replay: () => replay(context, checked, plainUnit(store.db)),
     printError: icebergError,
   });
+}
+
+/** Tells the log of a refusal where keys or signatures were asked for. */
+async function asRefusal(
+  context: CatalogContext,
+  { delegates }: Operation,
+  request: RestRequest,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (delegates !== undefined) {
+      const object = securableOfPath(request.params);
+      const table = object.kind === 'table' ? { catalog: object.catalog, ident: object } : null;
+      const asked = { event: delegates, principal: request.claims, table, method: 'POST', key: '' };
+      context.delegationLog.refused(asked, SkeinError.of(error).message);
+    }
+    throw error;
+  }
 }
 
 /**

@@ -45,6 +45,8 @@ export interface Planner {
 }
 
 export type ParseRequest = {
+  /** It is a SELECT of a policy's body: what a body may not have is NOT_SUPPORTED. */
+  readonly isBody?: boolean;
   readonly sql: string;
   readonly defaults: NameDefaults;
   /** Context in which the values of time travel are evaluated. */

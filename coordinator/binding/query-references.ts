@@ -3,6 +3,13 @@ import type { JsonObject } from '#shared/json.ts';
 import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import type { WantedConstants } from './schema-views.ts';
 
+/** The names in a policy's body. */
+export type BodyNames = {
+  readonly columns: readonly { readonly location: number; readonly parts: readonly string[] }[];
+  /** Folded names that it gives to tables, columns and queries within it, and those of its tables. */
+  readonly given: readonly string[];
+};
+
 /** The external references of a parsed query. Locations are byte offsets in its text. */
 export type QueryReferences = {
   /** In the order of the text. */
@@ -14,6 +21,8 @@ export type QueryReferences = {
   readonly named: readonly string[] | null;
   /** Whether the result depends on the user or the time (`now()`, `current_user`). */
   readonly contextual: boolean;
+  /** For `ParseRequest.isBody`. */
+  readonly body?: BodyNames;
   /** Families of the costly functions that it calls; workers limit their work. */
   readonly bounds: readonly BoundedFamily[];
   /** The names of columns without an alias whose texts are not what DuckDB gets; a location is the end of the column's expression. */

@@ -62,7 +62,7 @@ class FakeCatalog {
     const relations = [...this.#tables].flatMap(([id, path]) => {
       const [schema = '', name = ''] = path.split('.');
       if (!isWanted(ids, id) || !isWanted(schemas, schema) || !isWanted(names, name)) return [];
-      const facts = { kind: 'TABLE', summary: '{}', storage_summary: '', columns: '' };
+      const facts = { kind: 'TABLE', summary: '{}', storage_summary: '', columns: '', policies: [] };
       return [{ id, version: '1', namespace: [schema], name, ...facts }];
     });
     return Promise.resolve({ relations, more: false, last: '' });

@@ -19,10 +19,21 @@ export type Relation = {
   /** Rows and bytes by its current snapshot, of a materialized view by that of its rows; decimal texts, null = unknown. */
   readonly rows: string | null;
   readonly bytes: string | null;
+  /** Row-access and masking policies that are bound to it. */
+  readonly policies: readonly RelationPolicy[];
   /** Reads its columns. A list of thousands of relations keeps texts, which take a third of the memory of what they say. */
   readonly columns: () => RelationColumns;
   /** Memory that the columns take. */
   readonly columnBytes: number;
+};
+
+export type RelationPolicy = {
+  readonly kind: 'row_access' | 'masking';
+  readonly catalog: string;
+  readonly schema: string;
+  readonly name: string;
+  /** The column that is masked; null for a row-access policy. */
+  readonly fieldId: number | null;
 };
 
 type RelationKind = 'TABLE' | 'VIEW' | 'MATERIALIZED VIEW';
@@ -50,6 +61,11 @@ export function readRelation(message: RelationMessage): Relation {
     comment: textOf(summary['comment']),
     rows: textOf(stored['rows']),
     bytes: textOf(stored['bytes']),
+    policies: message.policies.map(({ kind, catalog, schema, name: policy, field_id: fieldId }) =>
+      kind === 'masking'
+        ? { kind, catalog, schema, name: policy, fieldId }
+        : { kind: 'row_access', catalog, schema, name: policy, fieldId: null },
+    ),
     columns: () => readColumns(columns),
     columnBytes: columns.length,
   };
@@ -99,6 +115,8 @@ export function relationOfTable({ name, metadata }: Extract<LoadedTable, { kind:
     comment,
     rows: records === null || deleted === null ? null : String(records > deleted ? records - deleted : 0n),
     bytes: countOf(summary['total-files-size'])?.toString() ?? null,
+    // Only a table that a transaction has made is listed by its document.
+    policies: [],
     columns: () => ({ fields, keys: new Set(identifierFieldIds), intervals: new Set() }),
     columnBytes: 0,
   };

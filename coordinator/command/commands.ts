@@ -70,6 +70,8 @@ import { showWebhooks } from './principal/show-webhooks.ts';
 import { undropUser } from './principal/undrop-user.ts';
 import { createPolicy } from './policy/create-policy.ts';
 import { dropPolicy } from './policy/drop-policy.ts';
+import { setPolicyBody } from './policy/set-policy-body.ts';
+import { describePolicy, showPolicies } from './policy/show-policies.ts';
 import { createStage } from './stage/create-stage.ts';
 import { dropStage } from './stage/drop-stage.ts';
 import { listStage } from './stage/list-stage.ts';
@@ -147,6 +149,9 @@ export const COMMANDS = {
   alterWebhook,
   createPolicy,
   dropPolicy,
+  setPolicyBody,
+  showPolicies,
+  describePolicy,
   createRole,
   createServiceAccount,
   createToken,

@@ -8,6 +8,7 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { contextSetupSql } from '#shared/sql/statement-context.ts';
 import { differentColumn, differentMeaning } from '../dialect/check-meaning.ts';
 import { dialectOf } from '../dialect/dialect.ts';
+import { bodyNames } from '../resolver/body-names.ts';
 import { findReferences } from '../resolver/find-references.ts';
 import type { PendingTravel, QueryReferences, TimeTravel } from '../binding/query-references.ts';
 import { boundOperators } from './bound-operators.ts';
@@ -121,7 +122,7 @@ export class PlannerSession {
     }
     const parse = (sql: string): Promise<Json> => this.#serialize(this.#parse, sql);
     const names = await columnNames(request, tree, { binder: this.#binder, parse });
-    return { ...found, tables, names };
+    return { ...found, tables, names, ...(request.isBody === true ? { body: bodyNames(tree) } : {}) };
   }
 
   async plan(request: PlanRequest): Promise<PlanReply> {

@@ -1,14 +1,18 @@
 import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
+import { argumentName } from '#shared/policy/argument-name.ts';
 import { BODY_BYTES_MAX, MAPPING_TABLES_MAX, type MappingRequest } from '#shared/policy/policy-request.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
+import type { QualifiedColumn, QueryReferences, TableReference } from '../binding/query-references.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
 import { tableKey, type TableName } from '../binding/table-source.ts';
 import { printSqlType } from '../plan/sql-type.ts';
 import type { PolicyBody, PolicySignature } from '../operation/policy-body.ts';
 import type { PrepareRequest } from '../prepare/prepare-request.ts';
 import { bindTables, type BoundScan } from '../resolver/bind-tables.ts';
+import { ZONED_TYPES } from '../resolver/body-names.ts';
 import { plannerSql, renamedSql, spliceTables } from '../resolver/splice-tables.ts';
 import type { Proven } from '../statement/proven.ts';
 import { SplicedText } from '../statement/spliced-text.ts';
@@ -20,7 +24,8 @@ type Checked = { readonly signature: PolicySignature; readonly context: Statemen
 /**
  * Binds a body over its arguments and its mapping tables. @throws SkeinError of the catalogue, with its place in the statement
  *
- *     SELECT (region IN (SELECT r FROM m)) FROM (SELECT CAST(NULL AS VARCHAR) AS "region") AS "arguments"
+ *     region IN (SELECT r FROM m)
+ *     SELECT ("policy argument 1" IN (SELECT r FROM <scan 0> AS "m")) AS "value" FROM (SELECT CAST(NULL AS VARCHAR) AS "policy argument 1") AS "arguments"
  */
 export async function checkPolicyBody(
   parts: StatementParts,
@@ -31,56 +36,84 @@ export async function checkPolicyBody(
   if (Buffer.byteLength(body.text) > BODY_BYTES_MAX) {
     throw new SkeinError('STATEMENT_TOO_COMPLEX', `a policy's body has at most ${BODY_BYTES_MAX} bytes`, { position });
   }
-  const text = new SplicedText(body).insert(HEAD).splice(body).insert(tailOf(signature));
+  const text = new SplicedText(body).insert(HEAD).splice(body).insert(')');
   const work = (request: PrepareRequest): Promise<PolicyBody> => bindBody(request, signature);
   return prepareDerivedText(parts, body, text, { context, values: [], work });
 }
 
 const HEAD = 'SELECT (';
+/** Between the body and the bracket behind it. */
+const TAIL = '\n)';
 
-const tailOf = ({ arguments: args }: PolicySignature): string => {
-  const columns = args.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`);
-  return `) AS "value" FROM (SELECT ${columns.join(', ')}) AS "arguments"`;
+/** The arguments by the names that the completed body has for them. */
+const argumentsSql = ({ arguments: args }: PolicySignature): string => {
+  const columns = args.map(({ type }, i) => `CAST(NULL AS ${type}) AS ${quoteIdentifier(argumentName(i))}`);
+  return ` AS "value" FROM (SELECT ${columns.join(', ')}) AS "arguments"`;
 };
 
 async function bindBody(request: PrepareRequest, signature: PolicySignature): Promise<PolicyBody> {
   const { sql, context, asker, planner, tables: source, signal } = request;
   const defaults = { catalog: context.currentCatalog, schema: context.currentSchema };
-  const references = await planner.parse({ sql, defaults, context }, asker, signal);
-  const bound = await bindTables({
-    references: references.tables,
-    defaults,
-    source,
-    named: references.named,
-    rows: new Map(),
+  const references = await planner.parse({ sql, defaults, context, isBody: true }, asker, signal);
+  const { tables, named } = references;
+  const bound = await bindTables({ references: tables, defaults, source, named, rows: new Map(), signal });
+  const scans = bound.map((table, i) => plainTable(table, must(tables[i], 'a reference for each table')));
+  const columns = argumentColumns(references, signature, scans);
+  const spliced = spliceTables(sql, { ...references, columns: [...references.columns, ...columns], names: [] });
+  const texts = { sql: plannerSql(spliced) + argumentsSql(signature), scans: scans.map(plannerScan) };
+  const { columns: found } = await planner.describe(
+    { ...texts, context, contextual: references.contextual },
+    asker,
     signal,
-  });
-  const scans = bound.map((table, i) => {
-    const { at, location, parts } = must(references.tables[i], 'a reference for each table');
-    const isPlain = table.kind === 'iceberg' && at === null && parts.at(-1) === table.name.table;
-    if (isPlain) return table;
-    throw new SkeinError('NOT_SUPPORTED', 'the body of a policy reads tables as they are, and nothing else', {
-      position: location,
-    });
-  });
-  const spliced = spliceTables(sql, references);
-  const asked = { sql: plannerSql(spliced), scans: scans.map(plannerScan), context, contextual: references.contextual };
-  const { columns } = await planner.describe(asked, asker, signal);
-  const found = columns?.[0];
-  if (found === undefined || printSqlType(found.type) !== signature.returns) {
-    const type = found === undefined ? 'no type' : printSqlType(found.type);
-    throw new SkeinError('TYPE_MISMATCH', `the body gives ${type}, and the policy returns ${signature.returns}`, {
-      position: 0,
-    });
+  );
+  const type = found?.[0] === undefined ? 'no type' : printSqlType(found[0].type);
+  if (type !== signature.returns) {
+    const message = `the body gives ${type}, and the policy returns ${signature.returns}`;
+    throw new SkeinError('TYPE_MISMATCH', message, { position: HEAD.length });
   }
   const names = scans.map(({ name }) =>
     [name.catalog, schemaName(name.namespace), name.table].map(quoteIdentifier).join('.'),
   );
   const whole = renamedSql(spliced, names);
-  return {
-    body: whole.slice(HEAD.length, whole.length - tailOf(signature).length).trim(),
-    mappings: mappingsOf(scans),
+  return { body: whole.slice(HEAD.length, whole.length - TAIL.length), mappings: mappingsOf(scans) };
+}
+
+/** @throws NOT_SUPPORTED for anything but a table as it is, and for one with times that follow the time zone of the reader */
+function plainTable(
+  table: Awaited<ReturnType<typeof bindTables>>[number],
+  { at, location, parts }: TableReference,
+): BoundScan {
+  const refuse = (message: string): never => {
+    throw new SkeinError('NOT_SUPPORTED', message, { position: location });
   };
+  const isPlain =
+    table.kind === 'iceberg' && at === null && foldIdentifier(parts.at(-1) ?? '') === foldIdentifier(table.name.table);
+  if (!isPlain) return refuse('the body of a policy reads tables as they are, and nothing else');
+  const zoned = table.sqlFields.find(({ type }) => ZONED_TYPES.has(printSqlType(type)));
+  if (zoned === undefined) return table;
+  return refuse(`a policy cannot read the table, whose column ${zoned.name} follows the time zone of the reader`);
+}
+
+/**
+ * The places in which the body names its arguments. @throws AMBIGUOUS_COLUMN for a name that could be something else there as well
+ */
+function argumentColumns(
+  { body }: QueryReferences,
+  { arguments: args }: PolicySignature,
+  scans: readonly BoundScan[],
+): readonly QualifiedColumn[] {
+  const { columns, given } = must(body, 'a body was parsed');
+  const others = new Set([...given, ...scans.flatMap(({ fields }) => fields.map(({ name }) => foldIdentifier(name)))]);
+  const indexes = new Map(args.map(({ name }, i) => [foldIdentifier(name), i]));
+  return columns.flatMap(({ location, parts }) => {
+    const [first = ''] = parts;
+    const name = foldIdentifier(first);
+    const index = indexes.get(name);
+    if (index === undefined) return [];
+    if (!others.has(name)) return [{ location, parts: [first], alias: argumentName(index) }];
+    const message = `${first} could be the argument or something else in the body: give the argument another name`;
+    throw new SkeinError('AMBIGUOUS_COLUMN', message, { position: location });
+  });
 }
 
 const plannerScan = ({ sqlFields, fields, rowCount }: BoundScan) => ({ columns: sqlFields, fields, rowCount });

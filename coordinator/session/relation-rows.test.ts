@@ -11,6 +11,7 @@ const relation = (created: string) =>
     kind: 'TABLE',
     summary: JSON.stringify({ created }),
     storage_summary: '',
+    policies: [],
     columns: '',
   });
 

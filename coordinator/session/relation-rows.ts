@@ -4,11 +4,11 @@ import type { Field } from '#shared/iceberg/type.ts';
 import type { MadeValue } from '#shared/made-type.ts';
 import type { MadeRow } from '../binding/made-columns.ts';
 import type { SchemaViewName } from '../binding/schema-views.ts';
-import type { Relation, RelationColumns } from '../catalog-client/relation.ts';
+import type { Relation, RelationColumns, RelationPolicy } from '../catalog-client/relation.ts';
 import { columnDefault, sqlTypeName } from './sql-type-name.ts';
 
 /** The views that have rows of relations. */
-export type RelationView = Extract<SchemaViewName, 'tables' | 'columns' | 'views'>;
+export type RelationView = Extract<SchemaViewName, 'tables' | 'columns' | 'views' | 'policy_references'>;
 
 /** The rows of a view, value by value: a query that names few columns of 300,000 rows pays for no others. */
 export function relationRows(
@@ -43,6 +43,10 @@ export function relationRows(
         });
       };
     }
+    case 'policy_references': {
+      const values = valuesOf(names, { ...REFERENCE_VALUES, ref_database_name: () => catalog });
+      return (relation) => relation.policies.map((policy) => values.map((value) => value({ relation, policy })));
+    }
     default:
       return unreachable(view);
   }
@@ -60,8 +64,7 @@ const TABLE_VALUES: Values<Relation> = {
   bytes: ({ bytes }) => wholeNumber(bytes),
   created: ({ created }) => inUtc(created),
   comment: ({ comment }) => comment,
-  // Nothing binds a policy to a table yet.
-  rls_enabled: () => false,
+  rls_enabled: ({ policies }) => policies.some(({ kind }) => kind === 'row_access'),
 };
 
 /** A time in UTC, also one that was given with an offset; a text that is no time as it is. */
@@ -74,6 +77,22 @@ function inUtc(created: string | null): string | null {
 const wholeNumber = (text: string | null): bigint | null => (text === null ? null : BigInt(text));
 
 const VIEW_VALUES: Values<Relation> = { view_definition: () => null, is_updatable: () => 'NO' };
+
+type Reference = { readonly relation: Relation; readonly policy: RelationPolicy };
+
+/** As the service specification has them: masking policies without catalog and schema, and no names of arguments. */
+const REFERENCE_VALUES: Values<Reference> = {
+  policy_db: ({ policy }) => (policy.kind === 'masking' ? null : policy.catalog),
+  policy_schema: ({ policy }) => (policy.kind === 'masking' ? null : policy.schema),
+  policy_name: ({ policy }) => policy.name,
+  policy_kind: ({ policy }) => (policy.kind === 'masking' ? 'MASKING_POLICY' : 'ROW_ACCESS_POLICY'),
+  ref_schema_name: ({ relation }) => relation.schema,
+  ref_entity_name: ({ relation }) => relation.name,
+  ref_entity_domain: () => 'TABLE',
+  ref_column_name: ({ relation, policy }) =>
+    relation.columns().fields.find(({ id }) => id === policy.fieldId)?.name ?? null,
+  ref_arg_column_names: () => null,
+};
 
 type Column = {
   readonly relation: Relation;

@@ -47,7 +47,7 @@ export const schemaViews = (parts: Parts): SchemaViews => ({
       if (list !== null) listed.push({ catalog, list });
     }
     const rows =
-      view === 'schemata' || view === 'policy_references'
+      view === 'schemata'
         ? await encodeRows({ title: request.title, columns: made }, schemaPages(listed, request, made), parts.take)
         : await relations(listed, { ...request, view }, made, parts);
     signal.throwIfAborted();
@@ -80,7 +80,6 @@ async function listOf(
   { view, filters, signal }: SchemaViewRequest,
   { catalog, caller }: Parts,
 ): Promise<CatalogList | null> {
-  if (view === 'policy_references') return null;
   if (view === 'schemata' && !mayDo(caller, 'schema.list')) return null;
   const [, schemas, names] = PLACE_COLUMNS[view].map((column) => filters[column]);
   try {
@@ -181,7 +180,6 @@ async function* schemaPages(
   request: SchemaViewRequest,
   made: readonly MadeColumn[],
 ): Pages<MadeRow> {
-  if (request.view === 'policy_references') return;
   const [catalogs, schemas] = wantedPlaces(request);
   for (const { catalog, list } of listed) {
     request.signal.throwIfAborted();

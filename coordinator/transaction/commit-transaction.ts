@@ -5,6 +5,7 @@ import type { ManifestReader } from '#shared/iceberg/write/rewrite-manifests.ts'
 import { dataFolder, metadataFolder } from '#shared/iceberg/table-folders.ts';
 import { appendFiles } from '#shared/iceberg/write/append-files.ts';
 import { commitChanges, isUnknown, SnapshotAttempts, type TableAttempts } from '#shared/iceberg/write/commit-writes.ts';
+import { POLICY_VERSION } from '#shared/policy/policy-version.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { SETTLE_MS } from '../catalog-client/change-catalog.ts';
@@ -95,6 +96,10 @@ function attemptsOf(table: ChangedTable, { manifests }: CommitServices): TableAt
   return new OneSnapshot(table, new SnapshotAttempts(first.storage, write, manifests(before)));
 }
 
+/** The policies that the statements knew: a commit of what they have read holds for no others. */
+const policiesOf = ({ before, isCreated }: ChangedTable): JsonObject =>
+  isCreated ? {} : { [POLICY_VERSION]: before.policyVersion };
+
 /** The changes of a table as the statements made them. */
 class AsItIs implements TableAttempts {
   readonly #table: ChangedTable;
@@ -106,7 +111,8 @@ class AsItIs implements TableAttempts {
   nextChange(): Promise<JsonObject> {
     const { before, requirements, updates } = this.#table;
     const { catalog, namespace, table: name } = before.name;
-    return Promise.resolve({ identifier: { catalog, namespace, name }, requirements, updates });
+    const change = { identifier: { catalog, namespace, name }, requirements, updates };
+    return Promise.resolve({ ...change, ...policiesOf(this.#table) });
   }
 
   rebase(): Promise<void> {
@@ -131,8 +137,8 @@ class OneSnapshot implements TableAttempts {
     this.#snapshot = snapshot;
   }
 
-  nextChange(): Promise<JsonObject> {
-    return this.#snapshot.nextChange();
+  async nextChange(): Promise<JsonObject> {
+    return { ...(await this.#snapshot.nextChange()), ...policiesOf(this.#table) };
   }
 
   rebase(catalog: Parameters<TableAttempts['rebase']>[0]): Promise<void> {

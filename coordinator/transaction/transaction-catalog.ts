@@ -33,7 +33,13 @@ export const transactionCatalog = (
     const blocks = list.blocks.map((block) => {
       return block.some((one) => changed.has(keyOf(one))) ? block.filter((one) => !changed.has(keyOf(one))) : block;
     });
-    return { ...list, blocks: [...blocks, own] };
+    // Policies are no part of a transaction; they hide how many rows there are, of its own changes, too.
+    const before = new Map(list.blocks.flat().map((one) => [keyOf(one), one]));
+    const shown = own.map((one): Relation => {
+      const { policies = [], rows = null } = before.get(keyOf(one)) ?? {};
+      return policies.length === 0 ? one : { ...one, policies, ...(rows === null ? { rows: null, bytes: null } : {}) };
+    });
+    return { ...list, blocks: [...blocks, shown] };
   },
   async commitTables(principal, _key, transaction) {
     if (!mayWrite) throw readOnly();

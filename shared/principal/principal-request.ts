@@ -70,7 +70,8 @@ export const PrincipalRequest = Type.Union([
   one('alter_role', { name: text, scope: optional(text), comment: optional(orNull(text)) }),
   one('drop_role', { name: text, ifExists: flag }),
   one('grant_role', { role: text, holder, isRevoke: flag }),
-  one('grant_privilege', { privilege, user: text, isRevoke: flag }),
+  /** `isAccount`: the name is that of a service account, which has no privilege but BYPASS POLICIES. */
+  one('grant_privilege', { privilege, user: text, isAccount: optional(flag), isRevoke: flag }),
   one('show_roles', {}),
   one('show_grants', { holder }),
   one('create_webhook', {

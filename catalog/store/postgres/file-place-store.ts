@@ -18,6 +18,8 @@ export type FilePlace = {
   readonly location: string;
   /** All folders that the table has or had. */
   readonly folders: readonly string[];
+  /** Policies are bound to it. */
+  readonly hasPolicies: boolean;
   /** Undefined for local files, and for a bucket that no catalog has a key for. */
   readonly profile: ProfileRow | undefined;
 };
@@ -31,6 +33,7 @@ type Row = {
   readonly tableId: string | null;
   readonly location: string;
   readonly folders: readonly string[];
+  readonly hasPolicies: boolean;
   readonly profileCatalogId: string | null;
   readonly profileCatalog: string;
   readonly profileTenant: string;
@@ -44,7 +47,8 @@ type Row = {
 /** Every signature runs this statement, so it is one, and handwritten. The profile is that of the deepest root above the table. */
 const select = (tables: string): string => `
   select c.name as catalog, n.path, t.name, array_prepend(c.location, c.allowed_roots) as roots, t.id as "tableId", t.location,
-    array(select f.location from catalog.folder_claim f where f.owner_id = t.id order by f.location) as folders, p.*
+    array(select f.location from catalog.folder_claim f where f.owner_id = t.id order by f.location) as folders,
+    exists (select from catalog.policy_binding b where b.table_id = t.id) as "hasPolicies", p.*
   ${tables}
   left join lateral (
     select q.catalog_id as "profileCatalogId", k.name as "profileCatalog", x.name as "profileTenant",
@@ -80,7 +84,7 @@ export async function requireFilePlace(
 }
 
 function toPlace(row: Row & { readonly tableId: string }, ident: TableIdent): FilePlace {
-  const { tableId, catalog, roots, location, folders, profileCatalogId } = row;
+  const { tableId, catalog, roots, location, folders, hasPolicies, profileCatalogId } = row;
   const profile =
     profileCatalogId === null
       ? undefined
@@ -94,5 +98,5 @@ function toPlace(row: Row & { readonly tableId: string }, ident: TableIdent): Fi
           sealedKey: row.sealedKey,
           sealedEngineKey: row.sealedEngineKey,
         };
-  return { tableId, catalog, ident, roots, location, folders, profile };
+  return { tableId, catalog, ident, roots, location, folders, hasPolicies, profile };
 }

@@ -44,6 +44,99 @@ export async function lockTable(
   return rows[0];
 }
 
+/** The part that a table has in policies. */
+export type PolicyRoles = {
+  /** Fields that arguments of policies are bound to. */
+  readonly boundFields: readonly number[];
+  /** Fields that bodies of bound policies read; null = all. Empty = none does. */
+  readonly lentFields: readonly number[] | null;
+};
+
+/** Finds the part that a table has in policies; undefined = none, as nearly every table. */
+export async function findPolicyRoles(db: Database, tableId: string): Promise<PolicyRoles | undefined> {
+  const { rows } = await sql<{
+    readonly bound: readonly number[] | null;
+    readonly lent: readonly (readonly number[] | null)[] | null;
+  }>`
+    select
+      (select array_agg(f) from catalog.policy_binding b, unnest(b.field_ids) f where b.table_id = ${tableId}) as bound,
+      (
+        select json_agg(m.field_ids) from catalog.policy_mapping m
+        where m.table_id = ${tableId} and exists (select from catalog.policy_binding b where b.policy_id = m.policy_id)
+      ) as lent`.execute(db);
+  const { bound, lent } = rows[0] ?? { bound: null, lent: null };
+  if (bound === null && lent === null) return undefined;
+  const isWhole = lent?.includes(null) === true;
+  return { boundFields: bound ?? [], lentFields: isWhole ? null : (lent ?? []).flatMap((ids) => ids ?? []) };
+}
+
+/** Whether policies are bound to the table of these exact names. */
+export async function hasPolicies(
+  db: Database,
+  tenant: string,
+  { catalog, namespace, name }: { readonly catalog: string; readonly namespace: NamespacePath; readonly name: string },
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from catalog.iceberg_table t
+    join catalog.namespace n on n.id = t.namespace_id
+    join catalog.catalog c on c.id = n.catalog_id
+    join catalog.tenant o on o.id = c.tenant_id
+    where o.name = ${tenant} and c.name = ${catalog} and n.path = ${joinPath(namespace)} and t.name = ${name}
+      and exists (select from catalog.policy_binding b where b.table_id = t.id)`.execute(db);
+  return rows.length > 0;
+}
+
+/** The same for a table that is named without its catalog: by the UUID of its document, or in any catalog. */
+export async function hasPoliciesById(
+  db: Database,
+  tenant: string,
+  {
+    uuid,
+    ident,
+  }: { readonly uuid: string | null; readonly ident: { readonly namespace: NamespacePath; readonly name: string } },
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from catalog.policy_binding b
+    join catalog.iceberg_table t on t.id = b.table_id
+    join catalog.namespace n on n.id = t.namespace_id
+    join catalog.catalog c on c.id = n.catalog_id
+    join catalog.tenant o on o.id = c.tenant_id
+    where o.name = ${tenant} and ((n.path = ${joinPath(ident.namespace)} and t.name = ${ident.name})
+      or (${uuid}::text is not null and t.metadata like '%' || ${uuid} || '%')) limit 1`.execute(db);
+  return rows.length > 0;
+}
+
+/** Whether a policy is bound to a table of this name that was dropped and can be had back. */
+export async function hasDroppedPolicies(
+  db: Database,
+  tenant: string,
+  { catalog, namespace, name }: { readonly catalog: string; readonly namespace: NamespacePath; readonly name: string },
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from catalog.dropped_table d
+    join catalog.policy_binding b on b.table_id = d.id
+    join catalog.catalog c on c.id = d.catalog_id
+    join catalog.tenant o on o.id = c.tenant_id
+    where o.name = ${tenant} and c.name = ${catalog} and d.path = ${joinPath(namespace)} and d.name = ${name} limit 1`.execute(
+    db,
+  );
+  return rows.length > 0;
+}
+
+/**
+ * The folders of tables with policies, dropped ones included, that a file of a tenant may lie in. A table's files are read by nobody else than
+ * who reads that table.
+ */
+export async function isInPolicyFolder(db: Database, tenant: string, locations: readonly string[]): Promise<boolean> {
+  const { rows } = await sql`
+    select from catalog.folder_claim f
+    join catalog.policy_binding b on b.table_id = f.owner_id
+    join catalog.catalog c on c.id = f.catalog_id
+    join catalog.tenant o on o.id = c.tenant_id
+    where o.name = ${tenant} and f.location = any (${sql.val([...locations])}::text[]) limit 1`.execute(db);
+  return rows.length > 0;
+}
+
 type NewBinding = {
   readonly tableId: string;
   readonly policyId: string;

@@ -1,5 +1,7 @@
 import type { Policy } from '#proto/generated/skein/catalog/v1/Policy.ts';
+import { CompiledQuery } from 'kysely';
 import { splitPath } from '../../metadata/object-name.ts';
+import type { Database } from './tables.ts';
 
 /** A row of `POLICIES_OF`. */
 export type PolicyFact = {
@@ -29,6 +31,14 @@ export const policiesOf = (tableId: string): string => `(
   join catalog.catalog k on k.id = s.catalog_id
   where b.table_id = ${tableId}
 )`;
+
+/** Reads what is bound to the table of an id. */
+export async function findPolicyFacts(db: Database, tableId: string): Promise<readonly PolicyFact[]> {
+  const { rows } = await db.executeQuery<{ readonly policies: readonly PolicyFact[] | null }>(
+    CompiledQuery.raw(`select ${policiesOf('$1::uuid')} as policies`, [tableId]),
+  );
+  return rows[0]?.policies ?? [];
+}
 
 export const toPolicyMessage = ({ mappings, arguments: args, fields, ...fact }: PolicyFact): Policy => ({
   kind: fact.kind,

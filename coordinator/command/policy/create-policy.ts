@@ -1,3 +1,4 @@
+import { argumentName } from '#shared/policy/argument-name.ts';
 import type { PolicyKind } from '#shared/policy/policy-request.ts';
 import { checkIdentifier } from '#shared/sql/check-identifier.ts';
 import { statusResult } from '../../operation/answer.ts';
@@ -49,7 +50,7 @@ export const createPolicy: Command<CreatePolicy> = {
       policyKind,
       orReplace,
       ifNotExists,
-      arguments: input.arguments.map((one) => ({ ...one, shown: one.name })),
+      arguments: input.arguments.map(({ name: shown, type }, i) => ({ name: argumentName(i), shown, type })),
       returns,
       body,
       mappings: [...mappings],

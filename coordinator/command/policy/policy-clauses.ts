@@ -33,7 +33,16 @@ export function takeSignature(
     if (names.has(foldIdentifier(name)))
       throw new SkeinError('SYNTAX_ERROR', `two arguments are called ${name}`, { position });
     names.add(foldIdentifier(name));
-    args.push({ name, type: columnTypeName(takeColumnType(reader, name)) });
+    const { position: at } = reader;
+    const type = columnTypeName(takeColumnType(reader, name));
+    if (/ WITH TIME ZONE/.test(type)) {
+      throw new SkeinError(
+        'NOT_SUPPORTED',
+        `an argument of a policy cannot be ${type}: it follows the time zone of the reader`,
+        { position: at },
+      );
+    }
+    args.push({ name, type });
   } while (reader.takeSymbol(','));
   if (!reader.takeSymbol(')')) throw reader.expected("',' or ')'");
   if (!reader.takeWord('RETURNS')) throw reader.expected('RETURNS');

@@ -3,9 +3,12 @@ import { takeAnyName } from './clauses.ts';
 import { principalCommand } from './principal-command.ts';
 import { takeHolder } from './take-holder.ts';
 
-/** `GRANT | REVOKE ROLE r TO | FROM USER | SERVICE ACCOUNT n`, `GRANT | REVOKE MANAGE USERS | PATS | SERVICE ACCOUNTS TO | FROM USER n` */
+/**
+ * `GRANT | REVOKE ROLE r TO | FROM USER | SERVICE ACCOUNT n`, `GRANT | REVOKE MANAGE USERS | PATS | SERVICE ACCOUNTS | POLICIES TO | FROM USER n`,
+ * `GRANT | REVOKE BYPASS POLICIES TO | FROM USER | SERVICE ACCOUNT n`
+ */
 export const grant = principalCommand({
-  words: ['GRANT ROLE', 'GRANT MANAGE', 'REVOKE ROLE', 'REVOKE MANAGE'],
+  words: ['GRANT ROLE', 'GRANT MANAGE', 'GRANT BYPASS', 'REVOKE ROLE', 'REVOKE MANAGE', 'REVOKE BYPASS'],
   parse(reader) {
     const isRevoke = reader.word() === 'REVOKE';
     const preposition = isRevoke ? 'FROM' : 'TO';
@@ -22,6 +25,18 @@ export const grant = principalCommand({
     const privilege = PRIVILEGES.find((one) => reader.takeWords(...one.split(' ')));
     if (privilege === undefined) throw reader.expected(`one of ${PRIVILEGES.join(', ')}`);
     takePreposition();
+    // Programs read whole tables, too; all other privileges are for people.
+    if (privilege === 'BYPASS POLICIES') {
+      const { kind, name } = takeHolder(reader);
+      reader.end();
+      return {
+        kind: 'grant_privilege',
+        privilege,
+        user: name,
+        ...(kind === 'SERVICE' ? { isAccount: true } : {}),
+        isRevoke,
+      };
+    }
     if (!reader.takeWord('USER')) throw reader.expected('USER');
     const user = takeAnyName(reader, 'a user');
     reader.end();

@@ -29,6 +29,7 @@ import {
 } from './new-table.ts';
 import { createdTarget, replacedTarget } from './new-target.ts';
 import { queryColumns } from './query-columns.ts';
+import { NO_POLICY_VERSION } from '#shared/policy/policy-version.ts';
 import { replaceTable } from './replace-table.ts';
 import { tableParams, tablePlace, type TablePlace } from './table-place.ts';
 
@@ -88,6 +89,7 @@ export const createTable: Command<CreateTable> = {
       });
       if (isMade) return context.answer(status);
     }
+    requireNoPolicies(place.existing, name);
     await changeTable(context, place.name, (base) => replaceTable(base, define(base)));
     return context.answer(status);
   },
@@ -104,6 +106,13 @@ function takeQuery(reader: StatementReader): { readonly query: TextSpan } {
   return { query: reader.takeRest() };
 }
 
+/** A table that takes another's place has columns of its own, and policies are bound to those of the other. @throws POLICY_IN_USE */
+function requireNoPolicies(existing: TablePlace['existing'], { parts, position }: ObjectName): void {
+  if (existing === undefined || existing.policyVersion === NO_POLICY_VERSION) return;
+  const message = `policies are bound to the table ${parts.join('.')}, which is not replaced therefore`;
+  throw new SkeinError('POLICY_IN_USE', message, { position });
+}
+
 type CreateAs = Omit<CreateTable, 'shape'> & { readonly query: TextSpan };
 
 async function createAs(
@@ -116,6 +125,7 @@ async function createAs(
     if (!ifNotExists) throw nameTaken(existing, name);
     return context.answerCount(0);
   }
+  requireNoPolicies(existing, name);
   if (clauses.sortedBy !== undefined) {
     throw new SkeinError(
       'NOT_SUPPORTED',

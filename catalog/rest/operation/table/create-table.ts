@@ -45,7 +45,7 @@ async function accessToStaged(
   if (waysOfRequest(request).length === 0) return NO_ACCESS;
   const profile = await findProfileAt(context.store.db, staged.location);
   const catalog = request.params['prefix'] ?? '';
-  return accessToPlace(context, request, { ...staged, catalog, tableId: undefined, profile });
+  return accessToPlace(context, request, { ...staged, catalog, tableId: undefined, hasPolicies: false, profile });
 }
 
 type ReadCreate = { readonly head: CreateHead; readonly source: Source<CreateTableRequest> };

@@ -6,6 +6,7 @@ import { requireUnprotected } from '../../../commit/protection.ts';
 import { readRegistered } from '../../../commit/register-metadata.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
+import { requireDroppable } from '../../../policy/protect-tables.ts';
 import { claimFolders, lockLocations } from '../../../store/postgres/folder-claims.ts';
 import {
   findTable,
@@ -53,6 +54,7 @@ export async function registerTable(context: CatalogContext, request: RestReques
     } else {
       if (!overwrite) throw tableExists(ident);
       await requireUnprotected(context, { metadata: existing.metadata, ident, tenant });
+      await requireDroppable(tx, { id: existing.id, claims: request.claims }, { isForGood: true });
       if (!(await swapMetadata(tx, existing, { ...row, now: new Date(context.clock.nowMs()) }))) {
         throw new SkeinError('COMMIT_CONFLICT', 'Commit failed: another commit came first');
       }

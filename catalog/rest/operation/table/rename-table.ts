@@ -2,6 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { asObject, get } from '../../../metadata/json-reader.ts';
 import { requireAction } from '../../../authorization/decide.ts';
+import { requireNotLent } from '../../../policy/protect-tables.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import { displayIdent, type TableIdent } from '../../../metadata/object-name.ts';
 import { moveTable, requireTableHead, tableNotFound } from '../../../store/postgres/table-store.ts';
@@ -19,6 +20,7 @@ export async function renameTable(_context: CatalogContext, request: RestRequest
   requireAction(claims, 'table.rename', { kind: 'table', catalog, ...source });
   await unit.transact(async (tx) => {
     const row = await requireTableHead(tx, claims.tenant, catalog, source);
+    await requireNotLent(tx, row.id);
     const namespace = await requireNamespace(tx, row.catalogId, destination.namespace);
     const names = { from: source, to: destination };
     const moved = await moveTable(tx, row, namespace.id, names).catch((error: unknown) => {

@@ -1,6 +1,7 @@
 import type { CatalogContext } from '../../../context.ts';
 import type { TableTarget } from '../../../commit/creation.ts';
 import { requireUnprotected } from '../../../commit/protection.ts';
+import { requireDroppable } from '../../../policy/protect-tables.ts';
 import { releaseClaims } from '../../../store/postgres/folder-claims.ts';
 import { deleteTable, requireTableHead, tableNotFound } from '../../../store/postgres/table-store.ts';
 import { tableTarget } from '../../request-names.ts';
@@ -29,6 +30,7 @@ const unregister = (context: CatalogContext, target: TableTarget, unit: UnitOfWo
       const row = await requireTableHead(tx, target.claims.tenant, target.catalog, target.ident);
       const deleted = (await deleteTable(tx, row, target.ident)) ?? tableNotFound(target.ident);
       await requireUnprotected(context, { ...target, ...target.claims, metadata: deleted.metadata });
+      await requireDroppable(tx, { id: row.id, claims: target.claims }, { isForGood: true });
       await releaseClaims(tx, row.id, deleted.metadata);
       return `{"metadata-location":${JSON.stringify(deleted.metadataLocation)},"metadata":${deleted.metadata}}`;
     },

@@ -1,5 +1,6 @@
 // Original file: catalog.proto
 
+import type { RelationPolicyInput as _skein_catalog_v1_RelationPolicyInput, RelationPolicy as _skein_catalog_v1_RelationPolicy } from '../../../skein/catalog/v1/RelationPolicy.ts';
 
 export interface RelationInput {
   readonly id?: (string);
@@ -10,6 +11,7 @@ export interface RelationInput {
   readonly summary?: (string);
   readonly storage_summary?: (string);
   readonly columns?: (string);
+  readonly policies?: readonly (_skein_catalog_v1_RelationPolicyInput)[];
 }
 
 export interface Relation {
@@ -21,4 +23,5 @@ export interface Relation {
   readonly summary: (string);
   readonly storage_summary: (string);
   readonly columns: (string);
+  readonly policies: readonly (_skein_catalog_v1_RelationPolicy)[];
 }

@@ -43,10 +43,7 @@ export class PageVisitor {
     });
   }
 
-  async #send(
-    path: string,
-    init: RequestInit & { readonly headers: Readonly<Record<string, string>> },
-  ): Promise<Visit> {
+  async #send(path: string, init: Sent): Promise<Visit> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const headers = { ...(cookie === '' ? {} : { cookie }), ...init.headers };
     const answer = await fetch(this.#base + path, { ...init, headers, redirect: 'manual' });

@@ -1,15 +1,22 @@
+import type { Clock } from '#shared/clock.ts';
+import type { Config } from '#shared/config/config-schema.ts';
 import type { PrincipalId } from '#shared/id.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { CatalogContext } from '../context.ts';
 import { recordEvent, type Party } from '../store/postgres/audit-store.ts';
 import { requireTenant } from '../store/postgres/catalog-store.ts';
+import type { Store } from '../store/postgres/connect.ts';
 import { findPasswordHolder } from '../store/postgres/shown-credentials.ts';
 import type { TokenPrincipal } from '../store/postgres/principal-store.ts';
 import { countFailure, countUnknown, isLocked, unlock } from '../store/postgres/sign-in-store.ts';
 import { transact } from '../store/postgres/transact.ts';
-import type { Attempt } from './verify-password.ts';
+import type { Attempt, PasswordVerifier } from './verify-password.ts';
 
-type Parts = Pick<CatalogContext, 'passwords' | 'store' | 'clock' | 'config'>;
+type Parts = {
+  readonly passwords: PasswordVerifier;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly config: Config;
+};
 
 /** The user whose password is shown, and its PHC string; null = it has none. */
 type Holder = {

@@ -4,7 +4,7 @@ import { nextStep, STEP_MS, stepNow, type SignInStep, type SignInUser } from './
 
 const SESSION_MS = 43_200_000;
 
-/** What happens to a user and to the browser that signs in, in any order. */
+/** Events of a user, and of the browser that signs in, in any order. */
 const EVENT = fc.oneof(
   fc.record({ kind: fc.constant('pass time' as const), ms: fc.integer({ min: 0, max: SESSION_MS + 1 }) }),
   fc.record({ kind: fc.constantFrom('password', 'new password', 'suspend', 'unsuspend', 'revoke', 'demand' as const) }),

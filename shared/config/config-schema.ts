@@ -101,6 +101,10 @@ export const CONFIG = {
     7 * 86_400_000,
     'Time after a sign-in at which all that stems from it ends: refresh tokens, and tokens that were exchanged for others',
   ),
+  'catalog.browser_session': duration(
+    12 * 3_600_000,
+    'Time for which a person stays signed in to the pages of the catalog',
+  ),
   'catalog.token_rate_address': integer(1_200, 1, 1_000_000_000, 'Token requests a minute from one address'),
   'catalog.token_rate_principal': integer(600, 1, 1_000_000_000, 'Token requests a minute of one client or user'),
   'catalog.public_url': string(

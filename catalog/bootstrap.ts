@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { fileLocation, normalizeLocation } from '#shared/storage/location.ts';
+import { firstEmail } from './principal-statement/check-names.ts';
 import { generatePassword, hashPassword } from './principal/password.ts';
 import { insertCatalog, insertTenant } from './store/postgres/catalog-store.ts';
 import { insertNamespace } from './store/postgres/namespace-store.ts';
@@ -50,6 +51,7 @@ export async function bootstrap(db: Database, config: Config, user: FirstUser): 
     await insertPrincipal(tx, {
       tenantId,
       username: config['admin.user'],
+      email: firstEmail(config['admin.user'], config['admin.email']),
       passwordHash,
       roles: [TENANT_ADMIN],
       isBootstrap: true,

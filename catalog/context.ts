@@ -17,6 +17,7 @@ import type { NamedProfiles } from './storage/named-profiles.ts';
 import type { Storages } from './storage/storages.ts';
 import type { Store } from './store/postgres/connect.ts';
 import type { KnownPrincipals } from './principal/known-principals.ts';
+import type { Bearers } from './principal/bearers.ts';
 import type { PasswordVerifier } from './principal/verify-password.ts';
 import type { SignInLog } from './principal/sign-in-log.ts';
 import type { SessionEpochs } from './principal/session-epochs.ts';
@@ -50,6 +51,8 @@ export type CatalogContext = {
   readonly keys: SigningKeys;
   readonly issuer: TokenIssuer;
   readonly verifier: TokenVerifier;
+  /** Verifies what clients of the REST door show: access tokens, and personal ones. */
+  readonly bearers: Bearers;
   readonly epochs: SessionEpochs;
   /** Leases of coordinators on the answers of LoadTables: every change waits until they know of it. */
   readonly leases: CacheLeases;

@@ -21,6 +21,7 @@ import { startInternalServer } from './internal/server.ts';
 import { CacheLeases } from './lease/cache-leases.ts';
 import { forgetExpired } from './purge/forget-expired.ts';
 import { KnownPrincipals } from './principal/known-principals.ts';
+import { Bearers } from './principal/bearers.ts';
 import { PasswordVerifier } from './principal/verify-password.ts';
 import { SignInLog } from './principal/sign-in-log.ts';
 import { SessionEpochs } from './principal/session-epochs.ts';
@@ -187,6 +188,13 @@ function startBackground(context: Awaited<ReturnType<typeof buildContext>>): rea
   return [...workers.map((worker) => () => worker.close()), endFilling];
 }
 
+const verifierOf = (keys: SigningKeys, epochs: SessionEpochs, clock: Clock): TokenVerifier =>
+  new TokenVerifier({
+    keys: ({ kid }) => keys.publicKey(kid),
+    epochOf: (principal) => epochs.of(principal),
+    nowMs: () => clock.nowMs(),
+  });
+
 async function buildContext(
   store: Store,
   parts: Pick<CatalogContext, 'config' | 'log' | 'clock' | 'at' | 'security' | 'sealing' | 'profiles'>,
@@ -220,6 +228,10 @@ async function buildContext(
     readers,
     metrics,
   };
+  const verifier = verifierOf(keys, epochs, clock);
+  const issuer = new TokenIssuer(keys, clock);
+  const passwords = new PasswordVerifier(clock);
+  const signIns = new SignInLog({ store, clock, log });
   return {
     ...worked,
     sweeper: new Sweeper(worked, [purgeDropped(worked), forgetKeys(worked), sweepStages(worked)]),
@@ -227,18 +239,18 @@ async function buildContext(
     documents: new LargeDocuments(),
     planner: new ScanPlanner(worked),
     keys,
-    issuer: new TokenIssuer(keys, clock),
-    verifier: new TokenVerifier({
-      keys: ({ kid }) => keys.publicKey(kid),
-      epochOf: (principal) => epochs.of(principal),
-      nowMs: () => clock.nowMs(),
-    }),
+    issuer,
+    verifier,
+    bearers: new Bearers(
+      { store, clock, verifier, issuer, passwords, signIns },
+      { lifeMs: config['catalog.token_ttl'], count: (outcome) => metrics.signIns.inc({ method: 'pat', outcome }) },
+    ),
     notifications,
     epochs,
     leases,
     principals: new KnownPrincipals(store.db, epochs),
-    passwords: new PasswordVerifier(clock),
-    signIns: new SignInLog({ store, clock, log }),
+    passwords,
+    signIns,
     tokenLimits: {
       address: new RateLimit(clock, config['catalog.token_rate_address']),
       principal: new RateLimit(clock, config['catalog.token_rate_principal']),

@@ -12,9 +12,15 @@ import { EXIT, UsageError, type ExitCode } from './exit-code.ts';
 
 export async function createTenant(loaded: LoadedConfig, flags: Flags, name: string): Promise<ExitCode> {
   const user = flags.text('user') ?? 'admin';
+  const email = flags.text('email') ?? '';
   const file = flags.text('password-file');
   const password = file === undefined ? randomBytes(18).toString('base64url') : passwordOf(file);
-  await callCatalog(findTarget(loaded), 'CreateTenant', { name, admin_user: user, admin_password: password });
+  await callCatalog(findTarget(loaded), 'CreateTenant', {
+    name,
+    admin_user: user,
+    admin_password: password,
+    admin_email: email,
+  });
   const generated = file === undefined ? { password } : {};
   process.stdout.write(`${JSON.stringify({ tenant: name, user, ...generated })}\n`);
   return EXIT.ok;

@@ -10,6 +10,12 @@ const UP_FLAGS: readonly Flag[] = [
   { name: 'workers', value: 'N', doc: 'Workers, at least 1 (default 2)', key: 'up.workers' },
   { name: 'worker-cores', value: 'K', doc: 'Cores of each worker (default: all of the machine)', key: 'worker.cores' },
   { name: 'worker-memory', value: 'SIZE', doc: 'Memory of each worker, such as 4GiB', key: 'worker.memory_limit' },
+  {
+    name: 'email',
+    value: 'E',
+    doc: 'Email of the first user, at the first start (default NAME@localhost)',
+    key: 'admin.email',
+  },
   { name: 'host', value: 'H', doc: 'Address of the public ports (default 127.0.0.1)', key: 'host' },
   {
     name: 'tls',
@@ -178,6 +184,7 @@ export const COMMANDS: readonly Command[] = [
     positionals: 'NAME',
     flags: [
       { name: 'user', value: 'U', doc: 'Name of its first user (default admin)' },
+      { name: 'email', value: 'E', doc: 'Email of that user (default U@localhost)' },
       {
         name: 'password-file',
         value: 'FILE',

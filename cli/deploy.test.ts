@@ -69,6 +69,12 @@ test('etcd serves clients and its own members with certificates alone', () => {
   expect(valuesOf(read('skein-etcd.service')).get('EnvironmentFile')).toEqual(['/etc/skein/etcd.env']);
 });
 
+test('etcd has an account of its own, which no service that runs statements has', () => {
+  const accountOf = (unit: string): unknown => valuesOf(read(`skein-${unit}.service`)).get('User');
+  expect(accountOf('etcd')).toEqual(['skein-etcd']);
+  for (const unit of ['catalog', 'coordinator', 'worker']) expect(accountOf(unit)).toEqual(['skein']);
+});
+
 test('a shell reads the variables as systemd does', () => {
   for (const file of ['cluster.env', 'catalog.env', 'coordinator.env', 'worker.env', 'operator.env']) {
     const path = fileURLToPath(new URL(`../deploy/systemd/${file}`, import.meta.url));

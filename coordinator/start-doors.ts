@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
+import { Objects } from './api/browse/objects.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { openDoorTls, type DoorTls } from '#shared/grpc/door-tls.ts';
 import { TokenVerifier } from '#shared/token-verifier.ts';
@@ -151,6 +152,10 @@ async function startApi(
       catalog,
       currentCatalog: async (caller, key) => (await names.current(caller, store.get(key))).catalog,
     }),
+    browse: {
+      objects: new Objects(catalog),
+      currentNames: (caller, key) => names.current(caller, store.get(key)),
+    },
     stages: api.stages,
     console: api.console && { ...api.console, signIn },
     metrics: api.metrics,

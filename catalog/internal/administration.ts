@@ -13,6 +13,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { catalogLocation } from '../bootstrap.ts';
 import type { CatalogContext } from '../context.ts';
+import { checkName, firstEmail } from '../principal-statement/check-names.ts';
 import { hashPassword } from '../principal/password.ts';
 import { addBucket, bucketsOf, changeBucket } from './bucket-settings.ts';
 import { makeRoots } from '../storage/make-roots.ts';
@@ -39,6 +40,7 @@ import { transact } from '../store/postgres/transact.ts';
 /** Creates a tenant with its administrator. @throws INVALID_REQUEST, ALREADY_EXISTS */
 export async function createTenant(context: CatalogContext, request: CreateTenantRequest): Promise<CreateTenantReply> {
   if (request.admin_password === '') throw new SkeinError('INVALID_REQUEST', 'the administrator needs a password');
+  checkName('a user', request.admin_user);
   const passwordHash = await hashPassword(request.admin_password);
   const now = new Date(context.clock.nowMs());
   const id = await transact(context.store.db, async (tx) => {
@@ -46,6 +48,7 @@ export async function createTenant(context: CatalogContext, request: CreateTenan
     const admin = await insertPrincipal(tx, {
       tenantId,
       username: request.admin_user,
+      email: firstEmail(request.admin_user, request.admin_email),
       passwordHash,
       roles: [TENANT_ADMIN],
       isBootstrap: true,

@@ -2,19 +2,13 @@ import type { SignInReply } from '#proto/generated/skein/catalog/v1/SignInReply.
 import type { SignInRequest } from '#proto/generated/skein/catalog/v1/SignInRequest.ts';
 import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { PrincipalId } from '#shared/id.ts';
 import { unreachable } from '#shared/must.ts';
 import type { CatalogContext } from '../context.ts';
 import type { NamedPrincipal } from '../principal/sign-in-log.ts';
+import { userByPassword } from '../principal/password-of-user.ts';
 import { authenticateClient } from '../principal/authenticate-client.ts';
 import { signInByToken } from '../principal/sign-in-by-token.ts';
 import { subjectOf, type TokenPrincipal } from '../store/postgres/principal-store.ts';
-import { recordEvent } from '../store/postgres/audit-store.ts';
-import { requireTenant } from '../store/postgres/catalog-store.ts';
-import type { Tx } from '../store/postgres/tables.ts';
-import { findPasswordHolder } from '../store/postgres/shown-credentials.ts';
-import { countFailure, countUnknown, isLocked, unlock } from '../store/postgres/sign-in-store.ts';
-import { transact } from '../store/postgres/transact.ts';
 import { ACCESS_TOKEN_PREFIX, CLIENT_SECRET_PREFIX, sha256 } from '../token/secret.ts';
 
 type Method = Extract<TokenClaims['auth_method'], 'password' | 'client' | 'pat'>;
@@ -27,7 +21,8 @@ type SignedIn = {
 };
 
 const WAYS: Readonly<Record<Method, (context: CatalogContext, request: SignInRequest) => Promise<SignedIn>>> = {
-  password: async (context, request) => signedIn(await userOf(context, request)),
+  password: async (context, { tenant, user, address, password }) =>
+    signedIn(await userByPassword(context, { tenant, user, address }, password)),
   client: async (context, request) => signedIn(await clientOf(context, request)),
   pat: async (context, { user, password, tenant, address }) => {
     const place = { address, user: user || undefined, tenant: tenant || undefined };
@@ -89,38 +84,6 @@ function namedBy(method: Method, { user, tenant, password }: SignInRequest): Nam
     default:
       return unreachable(method);
   }
-}
-
-const NOBODY = '00000000-0000-0000-0000-000000000000' as PrincipalId;
-
-/** Wrong passwords lock a user for a while; the lock refuses the right one, too, and the answer is the same. */
-async function userOf(
-  { passwords, store, clock, config }: CatalogContext,
-  { user, password, tenant, address }: SignInRequest,
-): Promise<TokenPrincipal> {
-  const attempt = { tenant, user, address };
-  passwords.requireAllowed(attempt);
-  const holder = user.includes('\0') ? undefined : await findPasswordHolder(store.db, tenant || undefined, user);
-  const isRight = await passwords.matches(attempt, password, holder?.passwordHash ?? undefined);
-  const principal = holder?.principal;
-  const now = new Date(clock.nowMs());
-  const isOpen = !(await isLocked(store.db, principal?.id ?? NOBODY, now));
-  if (principal !== undefined && isOpen && isRight && principal.status === 'ACTIVE') {
-    await transact(store.db, (tx) => unlock(tx, principal.id));
-    return principal;
-  }
-  const rule = { after: config['principal.lock_after'], forMs: config['principal.lock_time'] };
-  await transact(store.db, async (tx) => {
-    // Every refusal writes a count: its time must not tell who is there.
-    if (principal === undefined || !isOpen || isRight) return countUnknown(tx);
-    if (await countFailure(tx, principal.id, now, rule)) await recordLock(tx, principal, now);
-  });
-  throw wrong();
-}
-
-async function recordLock(tx: Tx, { id, username, tenant: name }: TokenPrincipal, now: Date): Promise<void> {
-  const tenant = { id: await requireTenant(tx, name), name };
-  await recordEvent(tx, tenant, now, { type: 'lock_user', actor: null, target: { id, name: username } });
 }
 
 /** The tenant is that of the client, whichever the request names. */

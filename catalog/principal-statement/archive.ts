@@ -1,13 +1,15 @@
 import type { PrincipalId } from '#shared/id.ts';
+import { deleteBrowserSignIns } from '../store/postgres/browser-sign-in-store.ts';
 import { deleteAccessTokens, deleteFormerPasswords, deleteInvitations } from '../store/postgres/credential-store.ts';
 import { revokePrivilege, revokeRole } from '../store/postgres/role-store.ts';
 import type { Tx } from '../store/postgres/tables.ts';
 import { archivedName } from './archived-name.ts';
 
-/** Ends the tokens and invitations of a user for good. */
+/** Ends the tokens, sign-ins and invitations of a user for good. */
 export async function endCredentials(tx: Tx, id: PrincipalId): Promise<void> {
   await deleteAccessTokens(tx, id);
   await deleteInvitations(tx, id);
+  await deleteBrowserSignIns(tx, id);
 }
 
 /** Keeps the row of a user who was dropped, and nothing that is personal: name and email are free again. */

@@ -5,24 +5,50 @@ import { isArchivedName } from './archived-name.ts';
 
 const NAME_LENGTH_MAX = 255;
 const EMAIL_LENGTH_MAX = 254;
+/** Characters before the `@` (RFC 5321). */
+const LOCAL_LENGTH_MAX = 64;
 const TEXT_LENGTH_MAX = 2_000;
-const EMAIL = /^[^\s@"(),:;<>[\\\]]+@[^\s@"(),:;<>[\\\]]+$/u;
-const UNPRINTABLE = /\p{C}/u;
+/** Words between dots; words of letters, digits and hyphens between dots. */
+const EMAIL =
+  /^[^\s@"(),:;<>[\\\].]+(?:\.[^\s@"(),:;<>[\\\].]+)*@[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?(?:\.[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?)*$/u;
+/** Characters that nobody sees, which would make two names look alike: U+FE0F, U+034F, U+3164 and such, and the empty braille cell. */
+const UNSEEN = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /** A new name of a user, an account, a role, a token or a webhook. @throws INVALID_REQUEST */
 export function checkName(what: string, name: string): void {
-  const isName = name !== '' && name.length <= NAME_LENGTH_MAX && name.trim() === name && !UNPRINTABLE.test(name);
+  const isName = name !== '' && name.length <= NAME_LENGTH_MAX && name.trim() === name && !UNSEEN.test(name);
   if (!isName) throw new SkeinError('INVALID_REQUEST', `not a name of ${what}`);
+  // Two names that are one after NFKC look alike, so the second cannot be made.
+  if (name.normalize('NFKC') !== name) {
+    throw new SkeinError(
+      'INVALID_REQUEST',
+      `not a name of ${what}: its characters have a plainer form (NFKC), to be used instead`,
+    );
+  }
   if (isArchivedName(name)) throw new SkeinError('INVALID_REQUEST', 'names of this form are for archived users');
   if (foldIdentifier(name) === 'self') throw new SkeinError('INVALID_REQUEST', 'SELF is the caller, and no name');
 }
 
 /** @throws INVALID_REQUEST */
 export function checkEmail(email: string): void {
-  if (email.length > EMAIL_LENGTH_MAX || !EMAIL.test(email) || UNPRINTABLE.test(email)) {
-    throw new SkeinError('INVALID_REQUEST', 'EMAIL is no email address');
+  const local = email.slice(0, email.lastIndexOf('@'));
+  const isShort = email.length <= EMAIL_LENGTH_MAX && local.length <= LOCAL_LENGTH_MAX;
+  if (!isShort || !EMAIL.test(email) || UNSEEN.test(email) || email.normalize('NFKC') !== email) {
+    throw new SkeinError(
+      'INVALID_REQUEST',
+      `EMAIL is an address, name@host, of at most ${EMAIL_LENGTH_MAX} characters`,
+    );
   }
 }
+
+/** The email of a tenant's first administrator, whose name may be none of an address. @throws INVALID_REQUEST when one is given that is none */
+export function firstEmail(name: string, given: string): string {
+  if (given === '') return `${addressable(name) ? name : 'admin'}@localhost`;
+  checkEmail(given);
+  return given;
+}
+
+const addressable = (name: string): boolean => EMAIL.test(`${name}@localhost`) && name.length <= LOCAL_LENGTH_MAX;
 
 /** A text for people. @throws INVALID_REQUEST */
 export function checkText(what: string, text: string | null | undefined): void {

@@ -123,6 +123,7 @@ export async function invite(
     now,
     expiresAt: new Date(now.getTime() + INVITATION_DAYS * DAY_MS),
   });
-  const url = `${context.config['catalog.url']}/sign-in/invitation#${token}`;
+  const { 'catalog.public_url': publicUrl, 'catalog.url': ownUrl } = context.config;
+  const url = `${(publicUrl || ownUrl).replace(/\/$/, '')}/sign-in/invitation#${token}`;
   return { columns: ['username', 'invitation_token', 'invitation_url'], rows: [[name, token, url]], next: null };
 }

@@ -1,14 +1,11 @@
 import { SkeinError } from '#shared/error.ts';
 import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-request.ts';
-import type { PrincipalRecord } from '../store/postgres/principal-record-store.ts';
-import { countFailure, isLocked } from '../store/postgres/sign-in-store.ts';
+import { requireOwnPassword } from '../principal/password-of-user.ts';
 import { mayGrant } from '../store/postgres/lesser-credentials.ts';
-import { transact } from '../store/postgres/transact.ts';
 import { findInvited, takeInvitation } from '../store/postgres/credential-store.ts';
-import { findById } from '../store/postgres/principal-record-store.ts';
-import { recordEvent } from '../store/postgres/audit-store.ts';
+import { findById, sessionEpochOf, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
 import { sha256 } from '../token/secret.ts';
-import { changing, done, partyOf, reading, type Call } from './change.ts';
+import { changing, done, partyOf, reading, type Call, type Changing } from './change.ts';
 import { moved } from './move-user.ts';
 import { hashNewPassword, storePassword } from './user-password.ts';
 
@@ -22,10 +19,26 @@ const TOKEN_LENGTH_MAX = 200;
 export async function setOwnPassword(
   call: Call,
   { password, oldPassword }: RequestOf<'set_own_password'>,
+  also: WithPassword = () => Promise.resolve(),
 ): Promise<PrincipalAnswer> {
   const { tenant, actor } = await reading(call);
   if (actor.kind !== 'USER') throw new SkeinError('FORBIDDEN', 'a service account has no password');
-  await verifyOld(call, actor, oldPassword);
+  const holder = { principal: { ...actor, tenant: tenant.name }, passwordHash: actor.passwordHash };
+  await requireOwnPassword(call.context, holder, oldPassword);
+  return replaceOwnPassword(call, actor, password, also);
+}
+
+/** A step of the transaction in which a new password is stored, with the session epoch that it has raised. */
+export type WithPassword = (change: Changing, epoch: number) => Promise<void>;
+
+/** A new password of a user who has just proven himself. @param actor the user at the proof @throws WRONG_PASSWORD, PASSWORD_POLICY */
+export async function replaceOwnPassword(
+  call: Call,
+  actor: PrincipalRecord,
+  password: string,
+  also: WithPassword,
+): Promise<PrincipalAnswer> {
+  const { tenant } = await reading(call);
   const hash = await hashNewPassword(call, tenant.id, {
     password,
     username: actor.username,
@@ -40,32 +53,12 @@ export async function setOwnPassword(
     const setBy = by === null || (await mayGrant(change.tx, by, id)) ? null : by;
     await storePassword(change, change.actor, { hash, mustChange: false, setBy });
     await change.record({ type: 'set_password', target: partyOf(change.actor) });
+    await also(change, await sessionEpochOf(change.tx, id));
     return done('ALTER USER');
   });
 }
 
 const wrong = (): SkeinError => new SkeinError('WRONG_PASSWORD', 'the old password is wrong');
-
-async function verifyOld(call: Call, user: PrincipalRecord, oldPassword: string): Promise<void> {
-  const { context, principal } = call;
-  const { store, clock, config, passwords } = context;
-  const asker = { tenant: principal.tenant, principal: principal.sub };
-  const isOpen = async (): Promise<boolean> => !(await isLocked(store.db, user.id, new Date(clock.nowMs())));
-  const whenWrong = async (): Promise<void> => {
-    if (!(await isOpen())) return;
-    const now = new Date(clock.nowMs());
-    const rule = { after: config['principal.lock_after'], forMs: config['principal.lock_time'] };
-    await transact(store.db, async (tx) => {
-      if (!(await countFailure(tx, user.id, now, rule))) return;
-      const { tenant } = await reading(call, tx);
-      await recordEvent(tx, tenant, now, { type: 'lock_user', actor: partyOf(user), target: partyOf(user) });
-    });
-  };
-  const isRight =
-    user.passwordHash !== null && (await passwords.isHashOf(asker, oldPassword, user.passwordHash, whenWrong));
-  // Looked at behind the hash: of many that are shown at once, those that waited meet the lock of the first.
-  if (!isRight || !(await isOpen())) throw wrong();
-}
 
 /** `REDEEM INVITATION`: anybody with a token of the tenant. @throws InvalidInvitation, PASSWORD_POLICY */
 export async function redeemInvitation(

@@ -6,6 +6,20 @@ import { startTestCatalog } from '#test/support/catalog.ts';
 const KIND = 'argon2id';
 const PARAMETERS = ['m=65536', 'p=1', 't=3'];
 
+test('first administrators have an email: the one that is given, or NAME@localhost', async () => {
+  await using catalog = await startTestCatalog({ 'admin.email': 'root@example.org' });
+  const tenant = { admin_user: 'ann', admin_password: 'the password of another user' };
+  await catalog.call('CreateTenant', { ...tenant, name: 'one' });
+  await catalog.call('CreateTenant', { ...tenant, name: 'two', admin_email: 'ann@example.org' });
+  await expect(
+    catalog.call('CreateTenant', { ...tenant, name: 'three', admin_email: 'no address' }),
+  ).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+  const rows = (await catalog.sql('select email from catalog.principal order by email')) as readonly {
+    email: string;
+  }[];
+  expect(rows.map(({ email }) => email)).toEqual(['ann@example.org', 'ann@localhost', 'root@example.org']);
+});
+
 test('a password is stored as its Argon2id hash alone, of the first user and of a tenant’s', async () => {
   const passwords = { admin: 'the password of the first user', ann: 'the password of another user' };
   await using catalog = await startTestCatalog({ 'admin.password': passwords.admin });

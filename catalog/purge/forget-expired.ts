@@ -1,5 +1,6 @@
 import { EXPIRY_TOLERANCE_MS } from '#shared/authorization/token-claims.ts';
 import type { CatalogContext } from '../context.ts';
+import { forgetBrowserSignIns } from '../store/postgres/browser-sign-in-store.ts';
 import { deleteExpiredFamilies } from '../store/postgres/refresh-token-store.ts';
 import { forgetChanges } from '../store/postgres/list-change-store.ts';
 import { forgetDropped } from '../store/postgres/principal-store.ts';
@@ -11,7 +12,7 @@ import { transact } from '../store/postgres/transact.ts';
 const LIST_CHANGES_MS = 900_000;
 
 /**
- * Deletes expired refresh tokens, the records of deleted principals that no living token can name, and those of documents that no
+ * Deletes expired refresh tokens and sign-ins, the records of deleted principals that no living token can name, and those of documents that no
  * transaction may read any more, and old changes of what lists show.
  */
 export async function forgetExpired(context: Pick<CatalogContext, 'config' | 'clock' | 'store'>): Promise<void> {
@@ -20,6 +21,7 @@ export async function forgetExpired(context: Pick<CatalogContext, 'config' | 'cl
   const tokenAgeMaxMs = Math.max(config['catalog.token_ttl_max'], config['catalog.token_ttl']) + EXPIRY_TOLERANCE_MS;
   await transact(store.db, async (tx) => {
     await deleteExpiredFamilies(tx, new Date(nowMs));
+    await forgetBrowserSignIns(tx, new Date(nowMs));
     await forgetAssertions(tx, new Date(nowMs));
     await forgetDropped(tx, new Date(nowMs - tokenAgeMaxMs));
     await forgetChanges(tx, new Date(nowMs - LIST_CHANGES_MS));

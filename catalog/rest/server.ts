@@ -12,6 +12,7 @@ import { decide } from '../authorization/decide.ts';
 import { securableOfPath } from '../authorization/securable.ts';
 import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
+import { isPage, pages } from '../page/pages.ts';
 import { AnswerBudget } from './answer-budget.ts';
 import { BodyReader } from './body-reader.ts';
 import { allowOrigin } from './cors.ts';
@@ -74,7 +75,7 @@ export function createServer(context: CatalogContext): FastifyInstance {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   const origins = new Set(context.config['catalog.cors_origins']);
   app.addHook('onRequest', (request, reply, done) => {
-    if (allowOrigin(origins, request, reply)) return;
+    if (!isPage(request.url) && allowOrigin(origins, request, reply)) return;
     // An unknown route is answered without waiting for a body.
     if (request.is404) return void sendError(context, reply, noRoute(request));
     done();
@@ -85,6 +86,7 @@ export function createServer(context: CatalogContext): FastifyInstance {
   const bytesInAllMax = context.config['catalog.bodies_bytes_max'];
   const bodies = new BodyReader({ bytesMax, bytesInAllMax, readers: context.readers });
   for (const operation of OPERATIONS) addRoute(app, context, operation, { budget, bodies });
+  void app.register(pages, context);
   return app;
 }
 
@@ -206,7 +208,7 @@ async function authorise(
   action: Action,
   request: FastifyRequest,
 ): Promise<TokenClaims> {
-  const claims = await context.verifier.verify(request.headers.authorization);
+  const claims = await context.bearers.verify(request.headers.authorization, request.ip);
   const object = securableOfPath(pathParams(request));
   const decision = decide(claims, action, object);
   if (decision.allowed) return claims;

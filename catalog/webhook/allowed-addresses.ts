@@ -1,8 +1,11 @@
 import { BlockList, isIP } from 'node:net';
 import { SkeinError } from '#shared/error.ts';
 
-/** IPv4 networks that are not the public Internet (IANA's registry of special-purpose addresses), multicast and reserved ones. */
-const SPECIAL_V4 = `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24
+/**
+ * IPv4 networks that are not the public Internet (IANA's registry of special-purpose addresses), multicast and reserved ones, and
+ * the address at which Azure's hosts answer their machines, which IANA has as a public one.
+ */
+const SPECIAL_V4 = `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24
   192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4`;
 /** All public IPv6 addresses lie here, and none in the networks below, which lead to IPv4 addresses or are for protocols and examples. */
 const GLOBAL_V6 = '2000::/3';

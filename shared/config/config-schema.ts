@@ -101,6 +101,10 @@ export const CONFIG = {
     7 * 86_400_000,
     'Time after a sign-in at which all that stems from it ends: refresh tokens, and tokens that were exchanged for others',
   ),
+  'catalog.browser_session': duration(
+    12 * 3_600_000,
+    'Time for which a person stays signed in to the pages of the catalog',
+  ),
   'catalog.token_rate_address': integer(1_200, 1, 1_000_000_000, 'Token requests a minute from one address'),
   'catalog.token_rate_principal': integer(600, 1, 1_000_000_000, 'Token requests a minute of one client or user'),
   'catalog.public_url': string(
@@ -205,6 +209,7 @@ export const CONFIG = {
   'bootstrap.namespace': string('default', 'Namespace made at first start'),
   'bootstrap.warehouse': string('', 'Location of the first catalog; empty = <data_dir>/warehouse'),
   'admin.user': string('admin', 'User made at first start'),
+  'admin.email': string('', 'Its email; empty = NAME@localhost'),
   'admin.password': secret('Password of the first user; empty = generated and printed once'),
 
   'coordinator.tls_cert': string('', 'PEM file of the certificate that every door for clients shows; empty = no TLS'),

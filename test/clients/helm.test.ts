@@ -34,11 +34,13 @@ type Manifest = {
     readonly replicas?: number;
     readonly selector?: unknown;
     readonly ports?: readonly { readonly targetPort: string }[];
+    readonly ingress?: readonly { readonly ports?: readonly { readonly port: number }[]; readonly from?: unknown }[];
     readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[];
     readonly template?: {
       readonly metadata: { readonly labels: Readonly<Record<string, string>> };
       readonly spec: {
         readonly terminationGracePeriodSeconds?: number;
+        readonly automountServiceAccountToken?: boolean;
         readonly affinity: {
           readonly podAntiAffinity: {
             readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly unknown[];
@@ -77,6 +79,7 @@ test('the chart is valid, and has two catalogs, two coordinators, three workers 
   expect(
     all.map(({ kind, metadata, spec }) => `${kind} ${metadata.name} ${spec.replicas ?? ''}`.trim()).toSorted(),
   ).toEqual([
+    'NetworkPolicy skein-internal',
     'PodDisruptionBudget skein-catalog',
     'PodDisruptionBudget skein-coordinator',
     'PodDisruptionBudget skein-worker',
@@ -126,6 +129,15 @@ test('every pod knows each catalog by its own name, and catalogs alone have the 
       expect(volumeMounts.some((mount) => mount.name === 'secrets-key')).toBe(name === 'catalog');
     }
   }
+});
+
+test('no pod has an account of Kubernetes, and internal ports are for pods of the release alone', async () => {
+  const all = await manifests();
+  expect(podsOf(all).map(({ spec }) => spec.automountServiceAccountToken)).toEqual([false, false, false]);
+  const ingress = must(all.find(({ kind }) => kind === 'NetworkPolicy')?.spec.ingress, 'a policy');
+  const open = ingress.filter(({ from }) => from === undefined).flatMap(({ ports = [] }) => ports);
+  // REST, HTTP, Flight SQL and the metrics of workers; not the internal ports of catalogs, coordinators and workers.
+  expect(open.map(({ port }) => port)).toEqual([8181, 8080, 8082, 8091]);
 });
 
 test('pods of a kind keep apart, and a certificate for clients comes into coordinators, whose probes then use it', async () => {

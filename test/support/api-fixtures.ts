@@ -7,6 +7,10 @@ import type { LiveQuery } from '#coordinator/operation/live-query.ts';
 import { QueryRegistry, type LiveStatement } from '#coordinator/query/query-registry.ts';
 import { GroupTree } from '#coordinator/workload/group-tree.ts';
 import { DEFAULT_WORKLOAD } from '#coordinator/workload/workload.ts';
+import type { Kill } from '#coordinator/quarantine/quarantine.ts';
+import type { BrowseApi } from '#coordinator/api/browse/browse-routes.ts';
+import { Objects } from '#coordinator/api/browse/objects.ts';
+import type { CatalogClient } from '#coordinator/catalog-client/catalog-client.ts';
 import { systemClock } from '#shared/clock.ts';
 import { principalId, queryId, tenantId } from '#shared/id.ts';
 
@@ -31,6 +35,26 @@ export const liveQuery = (principal: LiveQuery['principal'], priority: number): 
   rowsProduced: 3,
   progress: { tasks: 5, tasksDone: 2, tasksRunning: 1, bytesScanned: 7, coreMs: 0, retries: 0, workers: ['worker-1'] },
 });
+/** A statement that is refused because it cost a worker its process. */
+export const KILL: Kill = {
+  id: '00000000-0000-0000-0000-000000000009',
+  tenant: tenantId('t'),
+  principal: principalId('p'),
+  username: 'u',
+  fingerprint: '00ff',
+  sql: 'SELECT 1',
+  reason: 'it did not stop',
+  killedAtMs: 0,
+  untilMs: 3_600_000,
+};
+/** Two catalogs, and nothing in them. */
+export const BROWSE: BrowseApi = {
+  objects: new Objects({
+    findCatalogs: () => Promise.resolve(['lake', 'other']),
+    listCatalog: () => Promise.resolve({ blocks: [], schemas: [] }),
+  } as unknown as CatalogClient),
+  currentNames: () => Promise.resolve({ catalog: 'lake', schema: ['default'] }),
+};
 export const T0 = '1970-01-01T00:00:00.000Z';
 export const historyEntry: HistoryEntry = {
   queryId: '00000000-0000-0000-0000-000000000001',

@@ -29,6 +29,12 @@ export const PEERS: readonly Peer[] = [
     module: 'test/support/curl.ts',
   },
   {
+    name: 'chromium',
+    commands: ['chromium'],
+    packages: ['chromium'],
+    module: 'test/support/chromium.ts',
+  },
+  {
     name: 'Go, which builds MinIO',
     commands: ['go'],
     packages: ['golang'],

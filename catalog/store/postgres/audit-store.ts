@@ -43,6 +43,7 @@ export const AUDIT_EVENTS = [
   'retry_webhook',
   'sign_in',
   'sign_in_refused',
+  'end_sign_in',
   'mint_token',
   'create_tenant',
   'alter_tenant',

@@ -176,6 +176,24 @@ export async function findInvited(
   return row === undefined ? undefined : principalId(row.id);
 }
 
+/** The user of an invitation of whichever tenant; undefined when it is unknown, used or over. */
+export async function findInvitedAnywhere(
+  db: Database,
+  sha256: Buffer,
+  now: Date,
+): Promise<{ readonly id: PrincipalId; readonly tenant: string } | undefined> {
+  const row = await db
+    .selectFrom('invitation as i')
+    .innerJoin('principal as p', 'p.id', 'i.principal_id')
+    .innerJoin('tenant as t', 't.id', 'p.tenant_id')
+    .select(['p.id', 't.name as tenant'])
+    .where('i.sha256', '=', sha256)
+    .where('i.redeemed_at', 'is', null)
+    .where('i.expires_at', '>', now)
+    .executeTakeFirst();
+  return row === undefined ? undefined : { id: principalId(row.id), tenant: row.tenant };
+}
+
 /** Marks an invitation as used, in one statement. @returns who has made it; undefined when it is used already, or gone */
 export async function takeInvitation(
   tx: Tx,

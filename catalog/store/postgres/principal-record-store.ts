@@ -181,3 +181,9 @@ const recordOf = (row: Row): PrincipalRecord => ({
   lockedUntil: row.locked_until,
   lastLoginAt: row.last_login_at,
 });
+
+/** The session epoch of a principal that is there. */
+export async function sessionEpochOf(db: Database, id: PrincipalId): Promise<number> {
+  const query = db.selectFrom('principal').select('session_epoch').where('id', '=', id);
+  return (await query.executeTakeFirstOrThrow()).session_epoch;
+}

@@ -34,13 +34,15 @@ export async function insertPrincipal(
   principal: {
     readonly tenantId: string;
     readonly username: string;
+    /** Absent for a service account. */
+    readonly email?: string;
     /** Null for a service account. */
     readonly passwordHash: string | null;
     readonly roles: readonly string[];
     readonly isBootstrap: boolean;
   },
 ): Promise<PrincipalId> {
-  const { tenantId, username, passwordHash, roles, isBootstrap } = principal;
+  const { tenantId, username, email = null, passwordHash, roles, isBootstrap } = principal;
   if (username === '' || username.length > USERNAME_LENGTH_MAX || username.includes('\0')) {
     throw new SkeinError('INVALID_REQUEST', `not a user name: ${JSON.stringify(username)}`);
   }
@@ -50,6 +52,7 @@ export async function insertPrincipal(
       .values({
         tenant_id: tenantId,
         username,
+        email,
         password_hash: passwordHash,
         roles: [...roles],
         is_bootstrap_principal: isBootstrap,

@@ -13,6 +13,18 @@ export type PrincipalTables = {
     locked_until: Date | null;
     last_login_at: Date | null;
   };
+  /** Sign-ins of people by browser, from the right password on. */
+  browser_sign_in: {
+    id: string;
+    secret_sha256: Buffer;
+    principal_id: string;
+    step: 'new password' | 'done';
+    session_epoch: number;
+    address: string;
+    agent: string;
+    authenticated_at: Date;
+    ends_at: Date;
+  };
   /** Former passwords, as PHC strings of Argon2id. */
   password_history: { principal_id: string; password_hash: string; set_at: Date };
   role: {

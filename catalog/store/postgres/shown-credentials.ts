@@ -74,24 +74,31 @@ export async function findTokenPrincipal(
 type PasswordHolder = { readonly principal: TokenPrincipal; readonly passwordHash: string | null };
 
 /**
- * Finds a principal of the tenant by name, in one query whether it is there or not: exactly, else without case.
+ * Finds a principal of the tenant by name, in one query whether it is there or not: exactly, else without case, else by email if that is
+ * asked for.
  * @param tenant undefined = the first one that was made
  */
 export async function findPasswordHolder(
   db: Database,
   tenant: string | undefined,
   username: string,
+  names: 'name' | 'name or email' = 'name',
 ): Promise<PasswordHolder | undefined> {
+  const folded = foldIdentifier(username);
   const row = await principals(db)
     .select('p.password_hash')
-    .where('p.username_folded', '=', foldIdentifier(username))
-    .where((eb) => eb.or([eb('p.username', '=', username), eb('p.has_double', '=', false)]))
+    .where((eb) => {
+      const isName = eb.or([eb('p.username', '=', username), eb('p.has_double', '=', false)]);
+      const byName = eb.and([eb('p.username_folded', '=', folded), isName]);
+      return names === 'name' ? byName : eb.or([byName, eb('p.email_folded', '=', folded)]);
+    })
     .where((eb) =>
       tenant === undefined
         ? eb('t.id', '=', eb.selectFrom('tenant').select('id').orderBy('created_at').orderBy('id').limit(1))
         : eb('t.name', '=', tenant),
     )
     .orderBy(sql`p.username = ${username}`, 'desc')
+    .orderBy(sql`p.username_folded = ${folded}`, 'desc')
     .limit(1)
     .executeTakeFirst();
   return row === undefined ? undefined : { principal: principalOf(row), passwordHash: row.password_hash };

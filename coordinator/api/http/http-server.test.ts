@@ -14,7 +14,7 @@ import { queryMetrics } from '../../query/query-metrics.ts';
 import type { Caller } from '../../auth/authenticate.ts';
 import type { QueryService, StatementRequest } from '../../query/query-service.ts';
 import { ApiDocument } from '#test/support/api-document.ts';
-import { eventHub, historyEntry, liveQuery, T0, view } from '#test/support/api-fixtures.ts';
+import { BROWSE, eventHub, historyEntry, KILL, liveQuery, T0, view } from '#test/support/api-fixtures.ts';
 import { allowing } from '#test/support/decisions.ts';
 import type { ResultBatch, ResultShape, DoorSink } from '../../sink/result-sink.ts';
 import { httpApp, startHttp, type HttpOptions } from './http-server.ts';
@@ -55,23 +55,11 @@ const queries: QueryService = {
     const queries = [liveQuery(caller.claims.sub, limit)];
     return { queries: owner === null && state !== 'queued' ? queries : [], total: 1 };
   },
-  quarantined: () => [
-    {
-      id: QUARANTINED,
-      tenant: tenantId('t'),
-      principal: principalId('p'),
-      username: 'u',
-      fingerprint: '00ff',
-      sql: 'SELECT 1',
-      reason: 'it did not stop',
-      killedAtMs: 0,
-      untilMs: 3_600_000,
-    },
-  ],
+  quarantined: () => [KILL],
   lift: (_caller, id) => Promise.resolve(id === QUARANTINED),
 };
 const historyRequests: HistoryRequest[] = [];
-const QUARANTINED = '00000000-0000-0000-0000-000000000009';
+const QUARANTINED = KILL.id;
 /** Resolves when the second page of the list of tables may come. */
 let moreTables: Promise<void> = Promise.resolve();
 /** Whether a body waits for a thread to read it. */
@@ -113,6 +101,7 @@ function options(): HttpOptions {
     bodiesBytesMax: 4 * BODY_BYTES_MAX,
     requestTimeoutMs: 1_000,
     holdbackBytes: 1_000,
+    browse: BROWSE,
     resultBytesMax: RESULT_BYTES_MAX,
     timeoutMsMax: 1_000,
     authenticate: (header) => {
@@ -583,6 +572,12 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     ['GET', '/api/cluster'],
     ['GET', '/api/cluster?offset=-1'],
     ['GET', '/api/cluster', { headers: {} }],
+    ['GET', '/api/objects?limit=1'],
+    ['GET', '/api/objects?limit=0'],
+    ['GET', '/api/objects', { headers: {} }],
+    ['POST', '/api/complete', { body: '{"sql":"SELECT ","position":7}' }],
+    ['POST', '/api/complete', { body: '{"sql":"SELECT ","position":8}' }],
+    ['POST', '/api/complete', { headers: {} }],
     ['GET', '/api/whoami'],
     ['GET', '/api/whoami', { headers: {} }],
     ['GET', '/api/tables'],
@@ -624,6 +619,8 @@ test('every operation of the OpenAPI document answers as it says, when it succee
   expect(seen).toEqual({
     runQuery: [200, 400, 401],
     whoami: [200, 401],
+    listObjects: [200, 400, 401],
+    complete: [200, 400, 401],
     listQueries: [200, 400, 401],
     getQuery: [200, 404, 401],
     cancelQuery: [204, 404, 401],

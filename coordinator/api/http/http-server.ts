@@ -19,6 +19,7 @@ import type { Events } from '../../observe/event-hub.ts';
 import type { QueryMetrics } from '../../query/query-metrics.ts';
 import type { QueryService } from '../../query/query-service.ts';
 import type { SessionKey } from '../../session/session-store.ts';
+import { browseRoutes, type BrowseApi } from '../browse/browse-routes.ts';
 import { consoleRoutes, type ConsoleOptions } from '../console/console-routes.ts';
 import { AllAsRows } from './all-as-rows.ts';
 import { ArrowResult } from './arrow-result.ts';
@@ -61,6 +62,7 @@ export type HttpOptions = {
   readonly events: Events;
   readonly history: Pick<HistoryReader, 'list' | 'find' | 'profile'>;
   readonly tables: TableApi;
+  readonly browse: BrowseApi;
   readonly stages: StageApi;
   /** Absent: `coordinator.console` is off. */
   readonly console?: ConsoleOptions | undefined;
@@ -152,6 +154,7 @@ export function httpApp(options: HttpOptions): DocumentedApp {
     whoamiRoutes(routes, { onRequest: authenticator(options), callerOf });
     queryRoutes(routes, options);
     tableRoutes(routes, { tables: options.tables, onRequest: authenticator(options), callerOf });
+    browseRoutes(routes, { browse: options.browse, onRequest: authenticator(options), callerOf });
     quarantineRoutes(routes, { queries: options.queries, allows: (action) => allowing(options, action), callerOf });
     stageRoutes(routes, { stages: options.stages, log: options.log, onRequest: authenticator(options), callerOf });
     done();

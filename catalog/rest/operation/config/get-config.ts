@@ -31,7 +31,7 @@ export async function getConfig(context: CatalogContext, request: OpenRequest): 
 /** Returns the claims of a valid token. An invalid token counts as none, because the operation needs none. */
 async function optionalClaims(context: CatalogContext, request: OpenRequest): Promise<TokenClaims | undefined> {
   try {
-    return await context.verifier.verify(request.headers.authorization);
+    return await context.bearers.verify(request.headers.authorization, request.remoteAddress);
   } catch (error) {
     if (error instanceof SkeinError && error.code === 'UNAUTHENTICATED') return undefined;
     throw error;

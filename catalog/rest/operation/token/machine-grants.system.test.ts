@@ -41,6 +41,25 @@ describe('pat', () => {
   const exchange = (pat: string, more: Record<string, string> = {}): Promise<RestAnswer> =>
     send({ grant_type: 'pat', pat, client_id: 'service-sql', ...more });
 
+  test('is a bearer of the REST door, with its scopes, until it is dropped or over', async () => {
+    const token = await newToken('bearer', ['table:read'], 1);
+    const tables = (): Promise<RestAnswer> => catalog.rest('GET', '/v1/lake/namespaces/default/tables', { token });
+    const answers = await Promise.all([tables(), tables(), tables()]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    // One sign-in stands for all.
+    const signIns = `select from catalog.user_audit_log where event_type = 'sign_in' and details ->> 'method' = 'pat'`;
+    const before = (await catalog.sql(signIns)).length;
+    expect((await tables()).status).toBe(200);
+    expect((await catalog.sql(signIns)).length).toBe(before);
+    const body = { namespace: ['by_a_reader'] };
+    expect((await catalog.rest('POST', '/v1/lake/namespaces', { token, body })).status).toBe(403);
+    expect((await catalog.rest('GET', '/v1/config?warehouse=nowhere', { token })).status).toBe(404);
+    await catalog.sql(`delete from catalog.access_token where name = 'bearer'`);
+    await catalog.sql(`update catalog.principal set session_epoch = session_epoch + 1 where username = 'admin'`);
+    await expect.poll(async () => (await tables()).status, { timeout: 20_000 }).toBe(401);
+    expect((await catalog.rest('GET', '/v1/lake/namespaces', { token: 'skein_pat_unknown' })).status).toBe(401);
+  });
+
   test('is exchanged for a token of its owner, with its scopes or fewer, which ends with it and renews by it alone', async () => {
     const answer = await exchange(await newToken('short', undefined, 1 / 48));
     expect(answer.body).toMatchObject({ token_type: 'Bearer', scope: 'catalog:write table:read' });

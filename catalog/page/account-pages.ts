@@ -1,0 +1,78 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isUuid } from '#shared/id.ts';
+import { endSignIns, listSignIns, setNewPassword, type Found } from '../sign-in/browser-sign-ins.ts';
+import { field, form, html, page, type Html } from './html.ts';
+import { forget, formText, keep, refusalOf, send, signInOf, type PageParts } from './page-parts.ts';
+
+type Handler = (found: Found, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+/** `/account`: what a person sees and changes of himself. */
+export function accountPages(app: FastifyInstance, parts: PageParts): void {
+  /** Nobody who is in another step than the last gets here. */
+  const signedIn =
+    (handle: Handler) =>
+    async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+      const found = await signInOf(request, parts);
+      return found?.signIn.step === 'done' ? handle(found, request, reply) : reply.redirect('/sign-in', 303);
+    };
+  app.get(
+    '/account',
+    signedIn(async (found, _request, reply) => send(reply, await accountPage(parts, found, reply))),
+  );
+  app.post(
+    '/account/password',
+    signedIn(async (found, request, reply) => {
+      const password = formText(request, 'new_password');
+      const shown = { password, oldPassword: formText(request, 'password'), address: request.ip };
+      try {
+        keep(reply, parts, await setNewPassword(parts.context, found, shown));
+        return await reply.redirect('/account', 303);
+      } catch (thrown) {
+        const { error, status } = refusalOf(thrown);
+        return send(reply, await accountPage(parts, found, reply, error), status);
+      }
+    }),
+  );
+  app.post(
+    '/account/end',
+    signedIn(async (found, request, reply) => {
+      const id = formText(request, 'sign_in');
+      if (id !== 'all' && !isUuid(id)) return reply.redirect('/account', 303);
+      await endSignIns(parts.context, found, id === 'all' ? undefined : id);
+      if (id === 'all' || id === found.signIn.id) return forget(reply, parts).redirect('/sign-in', 303);
+      return reply.redirect('/account', 303);
+    }),
+  );
+}
+
+async function accountPage({ context }: PageParts, found: Found, reply: FastifyReply, error?: string): Promise<Html> {
+  const csrf = reply.generateCsrf();
+  const signIns = await listSignIns(context, found);
+  const hidden = (value: string): Html => html`<input type="hidden" name="sign_in" value="${value}" />`;
+  return page(
+    'Your account',
+    html`<p>You are signed in as <strong>${found.user.username}</strong> of <strong>${found.user.tenant}</strong>.</p>
+      ${form('/sign-out', csrf, 'Sign out', html``)}
+      <h2>Password</h2>
+      ${form(
+        '/account/password',
+        csrf,
+        'Change the password',
+        html`${field({ name: 'password', label: 'Current password', type: 'password', autocomplete: 'current-password' })}
+        ${field({ name: 'new_password', label: 'New password', type: 'password', autocomplete: 'new-password' })}`,
+      )}
+      <h2>Where you are signed in</h2>
+      <ul>
+        ${signIns.map(
+          ({ id, authenticatedAt, address, agent }) =>
+            html` <li>
+              ${authenticatedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC, from
+              ${address}${id === found.signIn.id ? ' (this browser)' : ''} <br /><small>${agent}</small
+              >${form('/account/end', csrf, 'End', hidden(id))}
+            </li>`,
+        )}
+      </ul>
+      ${form('/account/end', csrf, 'End all', hidden('all'))}`,
+    error === undefined ? {} : { error },
+  );
+}

@@ -1,0 +1,98 @@
+import cookie from '@fastify/cookie';
+import csrfProtection from '@fastify/csrf-protection';
+import formbody from '@fastify/formbody';
+import helmet from '@fastify/helmet';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { SkeinError } from '#shared/error.ts';
+import type { CatalogContext } from '../context.ts';
+import { toCatalogError } from '../store/postgres/errors.ts';
+import { INVITATION_SCRIPT, STYLE } from './assets.ts';
+import { accountPages } from './account-pages.ts';
+import { html, page } from './html.ts';
+import { isOwnAddress, isOwnOrigin, ownAddress, type OwnAddress } from './own-address.ts';
+import type { PageParts } from './page-parts.ts';
+import { signInPages } from './sign-in-pages.ts';
+
+const ROOTS = ['/sign-in', '/sign-out', '/account'];
+
+/** Whether an address is one of the pages': no other origin may read them. */
+export const isPage = (url: string): boolean =>
+  ROOTS.some((root) => url === root || (url.startsWith(root) && /^[/?]/.test(url.slice(root.length))));
+
+/** The pages by which people sign in; REST beside them keeps its bodies, its errors and its origins. */
+export async function pages(app: FastifyInstance, context: CatalogContext): Promise<void> {
+  const own = ownAddress(context.config['catalog.public_url']);
+  // Cookies know no ports: two catalogs on one machine keep apart by name.
+  const named = (name: string): string => `${own.isSecure ? '__Host-' : ''}${name}-${context.config['catalog.port']}`;
+  const cookies = { path: '/', httpOnly: true, sameSite: 'lax', secure: own.isSecure } as const;
+  const parts: PageParts = { context, cookies, session: named('skein-session'), csrf: named('skein-form') };
+  // A long body of another kind is not read.
+  app.removeAllContentTypeParsers();
+  await app.register(cookie);
+  await app.register(formbody, { bodyLimit: FORM_BYTES_MAX });
+  await app.register(csrfProtection, { cookieKey: parts.csrf, cookieOpts: cookies });
+  await app.register(helmet, {
+    contentSecurityPolicy: { useDefaults: false, directives: POLICY },
+    referrerPolicy: { policy: 'same-origin' },
+    xFrameOptions: { action: 'deny' },
+    strictTransportSecurity: own.isSecure,
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.header('cache-control', 'no-store');
+    requireOwn(own, request);
+  });
+  app.addHook('preHandler', (request, reply, done) => {
+    if (request.method === 'POST') app.csrfProtection(request, reply, done);
+    else done();
+  });
+  app.setErrorHandler((error, _request, reply) => sendError(context, reply, error));
+  app.get('/sign-in/style.css', (_request, reply) => reply.type('text/css; charset=utf-8').send(STYLE));
+  app.get('/sign-in/invitation.js', (_request, reply) =>
+    reply.type('text/javascript; charset=utf-8').send(INVITATION_SCRIPT),
+  );
+  signInPages(app, parts);
+  accountPages(app, parts);
+}
+
+/** Two passwords, or a token, and some words. */
+const FORM_BYTES_MAX = 16 * 1024;
+
+const POLICY = {
+  defaultSrc: ["'none'"],
+  scriptSrc: ["'self'"],
+  styleSrc: ["'self'"],
+  imgSrc: ["'self'", 'data:'],
+  formAction: ["'self'"],
+  frameAncestors: ["'none'"],
+  baseUri: ["'none'"],
+};
+
+/** @throws FORBIDDEN */
+function requireOwn(own: OwnAddress, { headers, socket, method }: FastifyRequest): void {
+  if (!isOwnAddress(own, { host: headers.host, localAddress: socket.localAddress })) {
+    throw new SkeinError(
+      'FORBIDDEN',
+      own.publicHost === undefined
+        ? 'Beyond this machine the pages are served at the https address of catalog.public_url only, which is not set.'
+        : `The pages are at https://${own.publicHost}/sign-in`,
+    );
+  }
+  if (method === 'POST' && !isOwnOrigin(own, headers.origin, headers.host)) {
+    throw new SkeinError('FORBIDDEN', 'The form was sent from another page.');
+  }
+}
+
+function sendError(context: CatalogContext, reply: FastifyReply, thrown: unknown): FastifyReply {
+  const { code = '', statusCode = 500 } = thrown as { readonly code?: unknown; readonly statusCode?: number };
+  const isOfFramework = typeof code === 'string' && code.startsWith('FST_') && statusCode < 500;
+  const error = isOfFramework ? undefined : toCatalogError(thrown);
+  const status = error === undefined ? statusCode : error.entry.http;
+  if (status >= 500) context.log.error({ err: thrown, url: reply.request.url.split('?')[0] }, 'a page failed');
+  const why = error === undefined ? 'The form is no longer good: load the page again.' : error.message;
+  const text = status >= 500 ? 'Something went wrong: try again.' : why;
+  const content = html`<p><a href="/sign-in">Sign in</a></p>`;
+  return reply
+    .code(status)
+    .type('text/html; charset=utf-8')
+    .send(page('Not possible', content, { error: text }).text);
+}

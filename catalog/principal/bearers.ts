@@ -1,0 +1,95 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { TokenClaims } from '#shared/authorization/token-claims.ts';
+import type { Clock } from '#shared/clock.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { TokenVerifier } from '#shared/token-verifier.ts';
+import type { Store } from '../store/postgres/connect.ts';
+import { subjectOf } from '../store/postgres/principal-store.ts';
+import { sha256 } from '../token/secret.ts';
+import type { TokenIssuer } from '../token/token-issuer.ts';
+import { signInByToken } from './sign-in-by-token.ts';
+import type { SignInLog } from './sign-in-log.ts';
+import type { PasswordVerifier } from './verify-password.ts';
+
+/** Time for which the access token is used again that a personal one was exchanged for: clients send theirs with every request. */
+const REMEMBERED_MS = 300_000;
+/** Most personal access tokens that are remembered. */
+const REMEMBERED_MAX = 10_000;
+const BEARER = /^Bearer +(skein_pat_\S+)\s*$/i;
+
+type Parts = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly verifier: TokenVerifier;
+  readonly issuer: TokenIssuer;
+  readonly passwords: PasswordVerifier;
+  readonly signIns: SignInLog;
+};
+
+type Options = {
+  /** Longest life of an access token. */
+  readonly lifeMs: number;
+  readonly count: (outcome: 'granted' | 'refused') => void;
+};
+
+/**
+ * Verifies the bearers of the REST door: access tokens, and personal access tokens, each of which is a sign-in and stands for the access
+ * token that it is exchanged for. A remembered one is verified at every request, so it ends with its owner's session epoch.
+ */
+export class Bearers {
+  readonly #parts: Parts & Options;
+  readonly #key = randomBytes(32);
+  readonly #remembered = new LRUCache<string, { readonly token: string; readonly untilMs: number }>({
+    max: REMEMBERED_MAX,
+  });
+  /** Sign-ins that are under way: who sends many requests at once has one. */
+  readonly #running = new Map<string, Promise<TokenClaims>>();
+
+  constructor(parts: Parts, options: Options) {
+    this.#parts = { ...parts, ...options };
+  }
+
+  /** @param address the client's, by which refusals are counted @throws UNAUTHENTICATED, TOO_MANY_SIGN_INS, CATALOG_UNAVAILABLE */
+  async verify(authorization: string | undefined, address: string): Promise<TokenClaims> {
+    const { verifier, clock } = this.#parts;
+    const shown = BEARER.exec(authorization ?? '')?.[1];
+    if (shown === undefined) return verifier.verify(authorization);
+    const digest = createHmac('sha256', this.#key).update(shown).digest('base64');
+    const known = this.#remembered.get(digest);
+    if (known !== undefined && known.untilMs > clock.monotonicMs()) {
+      const claims = await verifier.verifyToken(known.token).catch(refusedAsNone);
+      if (claims !== undefined) return claims;
+    }
+    this.#remembered.delete(digest);
+    const attempt = `${address} ${digest}`;
+    const running =
+      this.#running.get(attempt) ?? this.#signIn(shown, digest, address).finally(() => this.#running.delete(attempt));
+    this.#running.set(attempt, running);
+    return running;
+  }
+
+  async #signIn(shown: string, digest: string, address: string): Promise<TokenClaims> {
+    const { clock, verifier, issuer, signIns, lifeMs, count } = this.#parts;
+    const holder = await signInByToken(this.#parts, shown, { address }).catch((error: unknown) => {
+      if (!(error instanceof SkeinError) || error.code !== 'WRONG_PASSWORD') throw error;
+      signIns.refused({ by: 'token', sha256: sha256(shown).toString('hex') }, 'pat', address);
+      count('refused');
+      throw new SkeinError('UNAUTHENTICATED', error.message);
+    });
+    const { principal, scopes, expiresAt } = holder;
+    const nowMs = clock.nowMs();
+    const subject = { ...subjectOf(principal), scopes, authMethod: 'pat' as const };
+    const { token } = await issuer.issue(subject, Math.min(lifeMs, expiresAt.getTime() - nowMs), nowMs);
+    await signIns.granted(principal, 'pat', address);
+    count('granted');
+    const claims = await verifier.verifyToken(token);
+    this.#remembered.set(digest, { token, untilMs: clock.monotonicMs() + REMEMBERED_MS });
+    return claims;
+  }
+}
+
+/** @returns undefined when a token was refused; other errors go on */
+function refusedAsNone(error: unknown): undefined {
+  if (SkeinError.of(error).code !== 'UNAUTHENTICATED') throw error;
+}

@@ -1,0 +1,81 @@
+import { Type, type Static } from 'typebox';
+import { errors, json } from '../http/operation-parts.ts';
+import type { ParsedBody } from '../http/operations.ts';
+import { integer, orNull, record, text } from '../../profile/schema-parts.ts';
+
+/** Objects of a page, and proposals of an answer, at most. */
+const OBJECTS_MAX = 1_000;
+const OBJECTS_DEFAULT = 100;
+const NAME_LENGTH_MAX = 1_000;
+
+const name = (description: string) => Type.Optional(Type.String({ maxLength: NAME_LENGTH_MAX, description }));
+
+const BrowsedObject = record({
+  kind: Type.String({ description: 'catalog, schema, table, view, materialized view, stage or column' }),
+  name: text('Its name'),
+  catalog: orNull(Type.String(), 'The catalog that it lies in'),
+  schema: orNull(Type.String(), 'The schema, levels joined by dots'),
+  relation: orNull(Type.String(), 'The table or view of a column'),
+  type: orNull(Type.String(), 'SQL type of a column'),
+  comment: orNull(Type.String(), 'Its comment'),
+});
+
+export const LIST_OBJECTS = {
+  operationId: 'listObjects',
+  summary: 'The children of a place, or a search in a catalog',
+  description:
+    'Without `catalog` the catalogs, with it its schemas, with `schema` its tables, views and stages, with `relation` its columns. Nothing of it ' +
+    'is in the history.',
+  querystring: Type.Object({
+    catalog: name('Catalog'),
+    schema: name('Schema of the catalog'),
+    relation: name('Table or view of the schema'),
+    search: name('Only those of the catalog whose name contains this, in any case'),
+    after: Type.Optional(Type.String({ maxLength: 4 * NAME_LENGTH_MAX, description: '`next` of the page before' })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: OBJECTS_MAX, default: OBJECTS_DEFAULT, description: 'How many at most' }),
+    ),
+  }),
+  response: {
+    200: json(
+      record({
+        objects: Type.Array(BrowsedObject),
+        next: orNull(Type.String(), 'Asks for the next page; null: this is the last one'),
+      }),
+      'A page, by name',
+    ),
+    ...errors(['INVALID_REQUEST'], { missing: ['CATALOG_NOT_FOUND', 'SCHEMA_NOT_FOUND', 'TABLE_NOT_FOUND'] }),
+  },
+};
+
+/** Longest text that proposals are made for. */
+export const COMPLETE_BYTES_MAX = 256 * 1024;
+
+export type CompleteRequest = Static<typeof CompleteRequest>;
+const CompleteRequest = record({
+  sql: text('The text as it is, which need not be SQL yet'),
+  position: integer('Offset of the cursor in UTF-16 units'),
+});
+export const COMPLETE_BODY: ParsedBody = { parsedBody: CompleteRequest };
+
+export const COMPLETE = {
+  operationId: 'complete',
+  summary: 'Names that may stand at a place of a text',
+  description: 'Proposals come from the lists of the caller; nothing runs.',
+  response: {
+    200: json(
+      record({
+        from: integer('Where the name begins that the proposals replace'),
+        proposals: Type.Array(
+          record({
+            label: text('The name'),
+            kind: text('catalog, schema, table, view, column, function or keyword'),
+            detail: orNull(Type.String(), 'Type of a column, place of a relation'),
+          }),
+        ),
+      }),
+      'Proposals, the best first',
+    ),
+    ...errors(['INVALID_REQUEST', 'PAYLOAD_TOO_LARGE'], { missing: ['CATALOG_NOT_FOUND'] }),
+  },
+};

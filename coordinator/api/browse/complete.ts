@@ -1,0 +1,150 @@
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import type { Caller } from '../../auth/authenticate.ts';
+import type { Relation } from '../../catalog-client/relation.ts';
+import type { CurrentNames } from '../../session/current-names.ts';
+import { sqlTypeName } from '../../session/sql-type-name.ts';
+import { FUNCTIONS, KEYWORDS } from './common-words.ts';
+import type { Objects } from './objects.ts';
+import { cursorPlace, type CursorPlace, type Source } from './statement-context.ts';
+
+/** A name that may stand at the cursor. */
+type Proposal = {
+  readonly label: string;
+  readonly kind: 'catalog' | 'schema' | 'table' | 'view' | 'column' | 'function' | 'keyword';
+  /** Type of a column, place of a relation. */
+  readonly detail: string | null;
+};
+
+/** Proposals for the text from `from` to the cursor. */
+export type Completion = { readonly from: number; readonly proposals: readonly Proposal[] };
+
+const PROPOSALS_MAX = 100;
+
+type Asked = {
+  readonly sql: string;
+  readonly position: number;
+  readonly current: CurrentNames;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Proposes what may stand at a place of a text, from the caller's own lists; nothing runs. Columns come first, of the tables that the statement
+ * names, then functions and words.
+ */
+export async function complete(objects: Objects, caller: Caller, asked: Asked): Promise<Completion> {
+  const place = cursorPlace(asked.sql, asked.position);
+  if (place === null || asked.current.catalog === '') return { from: asked.position, proposals: [] };
+  const finder = {
+    objects,
+    caller,
+    catalog: asked.current.catalog,
+    schema: asked.current.schema.join('.'),
+    signal: asked.signal,
+  };
+  const found =
+    place.qualifier.length > 0
+      ? await qualified(finder, place)
+      : place.wantsRelation
+        ? await relations(finder)
+        : [...(await columns(finder, place.sources)), ...WORDS];
+  return { from: place.from, proposals: bestOf(found, place.prefix) };
+}
+
+type Finder = {
+  readonly objects: Objects;
+  readonly caller: Caller;
+  readonly catalog: string;
+  readonly schema: string;
+  readonly signal: AbortSignal;
+};
+
+const WORDS: readonly Proposal[] = [
+  ...FUNCTIONS.map((label) => ({ label, kind: 'function' as const, detail: null })),
+  ...KEYWORDS.map((label) => ({ label, kind: 'keyword' as const, detail: null })),
+];
+
+const same = (a: string, b: string): boolean => foldIdentifier(a) === foldIdentifier(b);
+
+/** Behind `x.`: the columns of a table or alias x, else the tables of a schema x, else the schemas of a catalog x. */
+async function qualified(finder: Finder, { qualifier, sources }: CursorPlace): Promise<readonly Proposal[]> {
+  const { objects, caller, catalog, signal } = finder;
+  const [first = ''] = qualifier;
+  const source = qualifier.length === 1 ? sources.find(({ alias }) => same(alias, first)) : undefined;
+  const ofSource = source === undefined ? [] : await columns(finder, [source]);
+  if (ofSource.length > 0) return ofSource;
+  const all = await objects.relations(caller, { catalog, signal });
+  const inSchema = all.filter(({ schema }) => same(schema, qualifier.join('.')));
+  if (inSchema.length > 0) return inSchema.map(relationProposal);
+  const names = await objects.list(caller, { limit: 1_000 }, signal);
+  const other = names.objects.find(({ name }) => same(name, first))?.name;
+  if (other === undefined) return [];
+  const place = { catalog: other, signal };
+  const below = qualifier.slice(1).join('.');
+  if (below === '') {
+    const schemas = await objects.schemas(caller, place);
+    return schemas.map((label) => ({ label, kind: 'schema', detail: other }));
+  }
+  return (await objects.relations(caller, place)).filter(({ schema }) => same(schema, below)).map(relationProposal);
+}
+
+/** Relations of the session's schema, the schemas, and the catalogs. */
+async function relations({ objects, caller, catalog, schema, signal }: Finder): Promise<readonly Proposal[]> {
+  const place = { catalog, signal };
+  const own = (await objects.relations(caller, place)).filter((one) => same(one.schema, schema)).map(relationProposal);
+  const schemas = await objects.schemas(caller, place);
+  const catalogs = await objects.list(caller, { limit: 1_000 }, signal);
+  return [
+    ...own,
+    ...schemas.map((label) => ({ label, kind: 'schema' as const, detail: catalog })),
+    ...catalogs.objects.map(({ name }) => ({ label: name, kind: 'catalog' as const, detail: null })),
+  ];
+}
+
+async function columns(finder: Finder, sources: readonly Source[]): Promise<readonly Proposal[]> {
+  if (sources.length === 0) return [];
+  const found: Proposal[] = [];
+  for (const source of sources) {
+    const relation = await find(finder, source.path);
+    for (const field of relation?.columns().fields ?? []) {
+      found.push({ label: field.name, kind: 'column', detail: `${source.alias} · ${sqlTypeName(field.type)}` });
+    }
+  }
+  return found;
+}
+
+async function find(
+  { objects, caller, catalog, schema, signal }: Finder,
+  path: readonly string[],
+): Promise<Relation | undefined> {
+  const name = path.at(-1) ?? '';
+  const inCatalog = async (where: string, below: string): Promise<Relation | undefined> =>
+    (await objects.relations(caller, { catalog: where, signal })).find(
+      (one) => same(one.name, name) && same(one.schema, below),
+    );
+  const places = path.slice(0, -1);
+  const here = await inCatalog(catalog, places.length === 0 ? schema : places.join('.'));
+  if (here !== undefined || places.length < 2) return here;
+  const catalogs = await objects.list(caller, { limit: 1_000 }, signal);
+  const other = catalogs.objects.find((one) => same(one.name, places[0] ?? ''))?.name;
+  return other === undefined ? undefined : inCatalog(other, places.slice(1).join('.'));
+}
+
+const relationProposal = ({ name, kind, schema }: Relation): Proposal => ({
+  label: name,
+  kind: kind === 'TABLE' ? 'table' : 'view',
+  detail: schema,
+});
+
+/** Those that begin with the prefix, then those that contain it. */
+function bestOf(proposals: readonly Proposal[], prefix: string): readonly Proposal[] {
+  const folded = foldIdentifier(prefix);
+  if (folded === '') return proposals.slice(0, PROPOSALS_MAX);
+  const begins: Proposal[] = [];
+  const contains: Proposal[] = [];
+  for (const proposal of proposals) {
+    const at = foldIdentifier(proposal.label).indexOf(folded);
+    if (at === 0) begins.push(proposal);
+    else if (at > 0) contains.push(proposal);
+  }
+  return [...begins, ...contains].slice(0, PROPOSALS_MAX);
+}

@@ -1,0 +1,161 @@
+import { SkeinError } from '#shared/error.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { mayDo, type Caller } from '../../auth/authenticate.ts';
+import { schemaName } from '../../catalog-client/catalog-browser.ts';
+import type { CatalogClient } from '../../catalog-client/catalog-client.ts';
+import type { Relation } from '../../catalog-client/relation.ts';
+import { sqlTypeName } from '../../session/sql-type-name.ts';
+
+/** A thing that the tree of the console shows. */
+export type BrowsedObject = {
+  readonly kind: 'catalog' | 'schema' | 'table' | 'view' | 'materialized view' | 'stage' | 'column';
+  readonly name: string;
+  readonly catalog: string | null;
+  readonly schema: string | null;
+  /** The table or view of a column. */
+  readonly relation: string | null;
+  /** SQL type of a column. */
+  readonly type: string | null;
+  readonly comment: string | null;
+};
+
+/** Which objects are asked for: those below a place, or those whose name contains a text. */
+export type ObjectRequest = {
+  readonly catalog?: string;
+  readonly schema?: string;
+  readonly relation?: string;
+  readonly search?: string;
+  /** The page begins behind this name. */
+  readonly after?: string;
+  readonly limit: number;
+};
+
+export type ObjectPage = { readonly objects: readonly BrowsedObject[]; readonly more: boolean };
+
+/**
+ * Lists objects for a person who looks, without a record in the history. The lists are those of INFORMATION_SCHEMA, which are kept while nothing
+ * changes, so a page of 10,000 tables asks nobody.
+ */
+export class Objects {
+  readonly #catalog: Pick<CatalogClient, 'findCatalogs' | 'listCatalog' | 'stages'>;
+
+  constructor(catalog: Pick<CatalogClient, 'findCatalogs' | 'listCatalog' | 'stages'>) {
+    this.#catalog = catalog;
+  }
+
+  /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, TABLE_NOT_FOUND */
+  async list(caller: Caller, request: ObjectRequest, signal: AbortSignal): Promise<ObjectPage> {
+    const { catalog, schema, relation, search, after, limit } = request;
+    if (catalog === undefined) {
+      const names = await this.#catalog.findCatalogs(caller.claims);
+      return page(names.filter(containing(search)).map(catalogObject), after, limit);
+    }
+    const place = { catalog, signal };
+    if (search !== undefined) return page(await this.#search(caller, search, place), after, limit);
+    if (schema === undefined) return page(await this.#schemas(caller, place), after, limit);
+    if (relation === undefined) return page(await this.#relations(caller, schema, place), after, limit);
+    const found = await this.relation(caller, { ...place, schema, relation });
+    return { objects: columnsOf(found, catalog), more: false };
+  }
+
+  /** @throws TABLE_NOT_FOUND */
+  async relation(
+    caller: Caller,
+    path: Place & { readonly schema: string; readonly relation: string },
+  ): Promise<Relation> {
+    const all = await this.relations(caller, path);
+    const of = all.filter(({ schema }) => schema === path.schema);
+    const folded = foldIdentifier(path.relation);
+    const found =
+      of.find(({ name }) => name === path.relation) ?? of.find(({ name }) => foldIdentifier(name) === folded);
+    if (found !== undefined) return found;
+    throw new SkeinError('TABLE_NOT_FOUND', `table ${path.schema}.${path.relation} does not exist`);
+  }
+
+  /** The tables and views of a catalog that the caller may list; none for who may list none. */
+  async relations(caller: Caller, { catalog, signal }: Place): Promise<readonly Relation[]> {
+    if (!mayDo(caller, 'table.list')) return [];
+    const { blocks } = await this.#catalog.listCatalog(caller.claims, catalog, signal);
+    return blocks.flat();
+  }
+
+  async schemas(caller: Caller, { catalog, signal }: Place): Promise<readonly string[]> {
+    if (!mayDo(caller, 'schema.list')) return [];
+    const { schemas } = await this.#catalog.listCatalog(caller.claims, catalog, signal, { schemasAlone: true });
+    return schemas.map(({ levels }) => schemaName(levels));
+  }
+
+  async #schemas(caller: Caller, place: Place): Promise<readonly BrowsedObject[]> {
+    const names = await this.schemas(caller, place);
+    return names.map((name) => ({ ...NOTHING, kind: 'schema', name, catalog: place.catalog }));
+  }
+
+  async #relations(caller: Caller, schema: string, place: Place): Promise<readonly BrowsedObject[]> {
+    const relations = (await this.relations(caller, place)).filter((one) => one.schema === schema);
+    const objects = relations.map((one) => relationObject(one, place.catalog));
+    return [...objects, ...(await this.#stages(caller, schema, place.catalog))];
+  }
+
+  async #stages(caller: Caller, schema: string, catalog: string): Promise<readonly BrowsedObject[]> {
+    if (!mayDo(caller, 'stage.list')) return [];
+    const found: BrowsedObject[] = [];
+    for await (const stages of this.#catalog.stages.list(caller.claims, catalog, schema.split('.'))) {
+      found.push(...stages.map(({ name }) => ({ ...NOTHING, kind: 'stage' as const, name, catalog, schema })));
+    }
+    return found;
+  }
+
+  async #search(caller: Caller, search: string, place: Place): Promise<readonly BrowsedObject[]> {
+    const matches = containing(search);
+    const relations = (await this.relations(caller, place)).filter(({ name }) => matches(name));
+    const schemas = (await this.schemas(caller, place)).filter(matches);
+    return [
+      ...schemas.map((name) => ({ ...NOTHING, kind: 'schema' as const, name, catalog: place.catalog })),
+      ...relations.map((one) => relationObject(one, place.catalog)),
+    ];
+  }
+}
+
+type Place = { readonly catalog: string; readonly signal: AbortSignal };
+
+const NOTHING = { catalog: null, schema: null, relation: null, type: null, comment: null } as const;
+
+const catalogObject = (name: string): BrowsedObject => ({ ...NOTHING, kind: 'catalog', name });
+
+const KINDS = { TABLE: 'table', VIEW: 'view', 'MATERIALIZED VIEW': 'materialized view' } as const;
+
+const relationObject = ({ schema, name, kind, comment }: Relation, catalog: string): BrowsedObject => ({
+  ...NOTHING,
+  kind: KINDS[kind],
+  name,
+  catalog,
+  schema,
+  comment,
+});
+
+/** The columns of a table or view, in their order. */
+const columnsOf = (relation: Relation, catalog: string): readonly BrowsedObject[] =>
+  relation.columns().fields.map((field) => ({
+    kind: 'column',
+    name: field.name,
+    catalog,
+    schema: relation.schema,
+    relation: relation.name,
+    type: sqlTypeName(field.type),
+    comment: field.doc ?? null,
+  }));
+
+function containing(search: string | undefined): (name: string) => boolean {
+  const folded = foldIdentifier(search ?? '');
+  return (name) => foldIdentifier(name).includes(folded);
+}
+
+/** Names in the order of their characters, and of objects with one name in that of their kinds. */
+function page(objects: readonly BrowsedObject[], after: string | undefined, limit: number): ObjectPage {
+  const keyed = objects.map((object) => ({ object, key: keyOf(object) })).toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  const rest = after === undefined ? keyed : keyed.filter(({ key }) => key > after);
+  return { objects: rest.slice(0, limit).map(({ object }) => object), more: rest.length > limit };
+}
+
+/** The place of an object in its list, and what the next page is asked behind. */
+export const keyOf = ({ schema, name, kind }: BrowsedObject): string => JSON.stringify([name, schema, kind]);

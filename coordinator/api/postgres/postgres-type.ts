@@ -36,7 +36,7 @@ export type ValueKind =
 type Known = { readonly oid: number; readonly array: number; readonly size: number };
 
 /** Numbers and sizes of Postgres' own types (`pg_type.dat`). */
-export const TYPES: Readonly<Record<Exclude<ValueKind, 'array'>, Known>> = {
+const TYPES: Readonly<Record<Exclude<ValueKind, 'array'>, Known>> = {
   bool: { oid: 16, array: 1000, size: 1 },
   bytea: { oid: 17, array: 1001, size: -1 },
   int8: { oid: 20, array: 1016, size: 8 },
@@ -85,7 +85,7 @@ const SCALARS: Readonly<Record<string, ValueKind>> = {
 /** Postgres adds 4 to the typmod of a numeric, and puts its width above its scale. */
 const numericTypmod = (width: number, scale: number): number => ((width << 16) | scale) + 4;
 
-export function kindOf(type: SqlType): ValueKind {
+function kindOf(type: SqlType): ValueKind {
   switch (type.kind) {
     case 'scalar':
       return SCALARS[type.name] ?? 'text';

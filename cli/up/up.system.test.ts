@@ -192,7 +192,7 @@ describe.sequential('one data directory through its life', () => {
     const started = up(cluster(dataDir), 'npm');
     const line = await ready(started);
     expect(Object.keys(line).join(' ')).toBe(
-      'event catalog_url query_url flight_sql_url postgres_url tls_ca tenant catalog user workers data_dir pid',
+      'event catalog_url query_url console_url flight_sql_url postgres_url tls_ca tenant catalog user workers data_dir pid',
     );
     expect(line).toMatchObject({ tenant: 'default', catalog: 'lake', user: 'admin', workers: 2, data_dir: dataDir });
     expect(JSON.parse(readFileSync(join(dataDir, 'ready.json'), 'utf8'))).toEqual(line);

@@ -147,10 +147,10 @@ function parseJson(text: string, fail: () => never): unknown {
 
 function pageRoutes(app: DocumentedApp, parts: Parts): void {
   const files = new ConsoleFiles();
-  const config = { isPage: true } as const;
-  app.get('/', { config }, (_request, reply) => reply.redirect('/console/'));
-  app.get('/console', { config }, (_request, reply) => reply.redirect('/console/'));
-  app.get('/console/*', { config }, async (request, reply) => {
+  const page = { config: { isPage: true }, schema: { hide: true } } as const;
+  app.get('/', page, (_request, reply) => reply.redirect('/console/'));
+  app.get('/console', page, (_request, reply) => reply.redirect('/console/'));
+  app.get('/console/*', page, async (request, reply) => {
     if (!isOwnHost(request.headers.host, parts.publicUrl)) return refuseHost(reply, parts);
     const path = (request.params as { readonly '*': string })['*'];
     const file = await files.find(path, request.headers['accept-encoding'] ?? '');

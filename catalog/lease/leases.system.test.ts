@@ -103,6 +103,8 @@ const VERSION = {
 const named = (name: string): object => ({ namespace: ['leased'], name });
 const IN = `${NS}/leased`;
 const SET = { action: 'set-properties', updates: { p: '1' } };
+/** A property that is there already commits nothing. */
+const SET_AGAIN = { action: 'set-properties', updates: { p: '2' } };
 
 /** Every kind of change, in an order in which each can be made. */
 const CHANGES: readonly (readonly [what: string, change: () => Promise<number>])[] = [
@@ -114,7 +116,7 @@ const CHANGES: readonly (readonly [what: string, change: () => Promise<number>])
   [
     'a transaction',
     rest('POST', '/v1/lake/transactions/commit', {
-      'table-changes': [{ identifier: named('t'), requirements: [], updates: [SET] }],
+      'table-changes': [{ identifier: named('t'), requirements: [], updates: [SET_AGAIN] }],
     }),
   ],
   ['a rename', rest('POST', '/v1/lake/tables/rename', { source: named('t'), destination: named('u') })],

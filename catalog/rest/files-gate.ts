@@ -3,6 +3,7 @@ import { normalizeLocation } from '#shared/storage/location.ts';
 import { THROUGH_SQL } from '../authorization/decide.ts';
 import { isExempt } from '../authorization/policies.ts';
 import type { CatalogContext } from '../context.ts';
+import { commitFailure } from '../commit/commit-tables.ts';
 import { readMultiTableCommit, readMultiTableCommitApart } from '../commit/multi-table-commit.ts';
 import { namespaceOf } from '../metadata/check-name.ts';
 import { asObject, optionalString } from '../metadata/json-reader.ts';
@@ -32,6 +33,12 @@ export const ofNamedTable: FilesGate = async (context, request) => {
   await requireOpen(context, request, [{ namespace: namespaceOf(request.params['namespace'] ?? ''), name }]);
 };
 
+/** The table of a commit: while Postgres is away it is a conflict, as the commit itself is, because nothing was changed. */
+export const ofCommittedTable: FilesGate = (context, request) =>
+  ofNamedTable(context, request).catch((thrown: unknown) => {
+    throw commitFailure(thrown);
+  });
+
 /** The same, and tables that were dropped under this name. */
 export const ofDroppedTable: FilesGate = async (context, request) => {
   const { claims, params } = request;
@@ -51,8 +58,13 @@ export const ofRegistration: FilesGate = async (context, request) => {
   await requireOutside(context, request, optionalString(body, 'metadata-location') ?? '');
 };
 
-/** The tables of a transaction. */
-export const ofTransaction: FilesGate = async (context, request) => {
+/** The tables of a transaction, as of a commit. */
+export const ofTransaction: FilesGate = (context, request) =>
+  ofTransactedTables(context, request).catch((thrown: unknown) => {
+    throw commitFailure(thrown);
+  });
+
+const ofTransactedTables: FilesGate = async (context, request) => {
   const { claims, body, large, params } = request;
   if (isExempt(claims)) return;
   const { catalog, changes } =

@@ -1,5 +1,5 @@
 // long file: the table of all operations
-import { ofDroppedTable, ofNamedTable, ofRegistration, ofTransaction } from './files-gate.ts';
+import { ofCommittedTable, ofDroppedTable, ofNamedTable, ofRegistration, ofTransaction } from './files-gate.ts';
 import { noContent, type Operation } from './rest-operation.ts';
 import { createCatalog, createCatalogAgain } from './operation/catalog/create-catalog.ts';
 import { dropCatalog } from './operation/catalog/drop-catalog.ts';
@@ -147,7 +147,7 @@ export const OPERATIONS: readonly Operation[] = [
     action: 'table.commit',
     takesLarge: true,
     handle: updateTable,
-    filesGate: ofNamedTable,
+    filesGate: ofCommittedTable,
     replay: loadTableAgain,
   },
   {

@@ -72,7 +72,7 @@ const STATEMENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     deactivated_at: TIME,
   },
   'SHOW SERVICE ACCOUNTS': { created_at: TIME },
-  'SHOW PERSONAL ACCESS TOKENS': { created_at: TIME, expires_at: TIME },
+  'SHOW PERSONAL ACCESS TOKENS': { created_at: TIME, expires_at: TIME, ttl: 'INTEGER' },
   'SHOW ROLES': { is_built_in: 'BOOLEAN', created_at: TIME },
   'SHOW AUDIT LOG LIMIT 2': { created_at: TIME },
 };

@@ -12,7 +12,7 @@ const refuse = (): never => {
 const context = {
   config: defaultConfig(),
   endpoints: ['GET /v1/config'],
-  verifier: { verify: () => Promise.reject(new SkeinError('UNAUTHENTICATED', 'a bearer token is needed')) },
+  bearers: { verify: () => Promise.reject(new SkeinError('UNAUTHENTICATED', 'a bearer token is needed')) },
   store: new Proxy({}, { get: refuse }),
 } as unknown as CatalogContext;
 

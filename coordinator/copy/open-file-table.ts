@@ -172,8 +172,11 @@ export async function columnsOf(
 
 /** Characters of the type of a column of JSON: an object with more members is read as JSON. */
 const TYPE_TEXT_MAX = 64 * 1024;
-/** Structs with a member that has no name, which DuckDB prints without the names of all, and so as no type. */
-const UNNAMED = /STRUCT\((?:[A-Z ]+(?:\[\d*\])*[,)]|(?:STRUCT|MAP|DECIMAL)\()/;
+/**
+ * Structs with a member that has no name, which DuckDB prints without the names of all, and so as no type: behind the bracket stands a type
+ * alone, where a named member has a space and its type behind its name.
+ */
+const UNNAMED = /STRUCT\((?:(?:[A-Z_0-9]+|TIME(?:STAMP)? WITH TIME ZONE)(?:\[\d*\])*[,)]|(?:STRUCT|MAP|DECIMAL)\()/;
 
 /** The type as which a column is read. @throws NOT_SUPPORTED for one of Parquet that no type can be written for */
 function readableType(format: FileFormat, name: string, type: string): string {

@@ -85,16 +85,14 @@ describe('numbers of JSON keep their digits', () => {
   });
 
   test('in a query, within objects that are read as text', async () => {
-    const objects = Array.from({ length: 300 }, (_, i) => `{"k${i}": ${i % 2 === 1 ? LONG : '{}'}}`);
+    // The type of an object with these members would take more than 65,536 characters.
+    const key = (i: number): string => `k${i}${'x'.repeat(250)}`;
+    const objects = Array.from({ length: 300 }, (_, i) => `{"${key(i)}": ${i % 2 === 1 ? LONG : '{}'}}`);
     const member = objects.map((object, i) => `{"id": ${i}, "o": ${object}}\n`).join('');
     await putStageFile(cluster, STAGE, 'digits/keys.json', member);
-    await putStageFile(cluster, STAGE, 'digits/whole.json', objects.join('\n'));
     const of = (name: string): string => `@${STAGE}/digits/${name}.json (FILE_FORMAT => (TYPE = JSON))`;
-    const list = (column: string): string =>
-      `max(${column}['k3']::VARCHAR), max(${column}['k2']::VARCHAR), count(*)::INT`;
-    const wanted = [[LONG, '{}', 300]];
-    expect(await cluster.sql(`SELECT ${list('o')} FROM ${of('keys')}`)).toEqual(wanted);
-    expect(await cluster.sql(`SELECT ${list('json')} FROM ${of('whole')}`)).toEqual(wanted);
+    const counts = [LONG, '{}'].map((value) => `count(*) FILTER (o::VARCHAR LIKE '{"k%":${value}}')::INT`);
+    expect(await cluster.sql(`SELECT ${counts.join(', ')} FROM ${of('keys')}`)).toEqual([[150, 150]]);
     const mixed = `{"id": 1, "o": ${LONG}}\n{"id": 2, "o": {"x": ${LONG}}}\n`;
     await putStageFile(cluster, STAGE, 'digits/mixed.json', mixed);
     expect(await cluster.sql(`SELECT o::VARCHAR FROM ${of('mixed')} ORDER BY id`)).toEqual([[LONG], [`{"x":${LONG}}`]]);

@@ -34,10 +34,10 @@ test('the package has no tests and no sources but those by which a release is to
   const files = await readdir(join(folder, 'node_modules/skein-sql'), { recursive: true });
   expect(files.filter((file) => file.endsWith('.test.js') || file.includes('golden'))).toEqual([]);
   expect(files.filter((file) => file.endsWith('.ts')).toSorted()).toEqual([
-    'dist/shared/task/task-codec.ts',
-    'dist/shared/task/task.ts',
     'dist/shared/iceberg/predicate-codec.ts',
     'dist/shared/storage/credential.ts',
+    'dist/shared/task/task-codec.ts',
+    'dist/shared/task/task.ts',
     'dist/shared/ticket.ts',
   ]);
 });

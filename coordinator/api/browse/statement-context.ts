@@ -39,12 +39,14 @@ export function cursorPlace(sql: string, position: number): CursorPlace | null {
   const prefix = isInName ? last.text : '';
   const head = isInName ? before.slice(0, -1) : before;
   const { parts, rest } = qualifierOf(head);
+  const relations = beforeRelations(words);
+  const end = rest.at(-1);
   return {
     prefix,
     from: isInName ? last.start : position,
     qualifier: parts,
-    wantsRelation: wantsRelation(rest),
-    sources: sourcesOf(words),
+    wantsRelation: end !== undefined && relations.has(end),
+    sources: sourcesOf(words, relations),
   };
 }
 
@@ -85,29 +87,33 @@ const isName = (word: Word | undefined): boolean => word?.kind === 'word' || wor
 const keyword = (word: Word | undefined): string =>
   word?.kind === 'word' ? word.text.toLowerCase() : (word?.text ?? '');
 
-/** Behind FROM and its like, and behind a comma of the FROM clause. */
-function wantsRelation(words: readonly Word[]): boolean {
-  if (BEFORE_RELATION.has(keyword(words.at(-1)))) return true;
-  if (words.at(-1)?.text !== ',') return false;
-  for (let at = words.length - 2, depth = 0; at >= 0; at -= 1) {
-    const text = words[at]?.text;
-    if (text === ')') depth += 1;
-    else if (text === '(') depth -= 1;
-    if (depth < 0) return false;
-    if (depth > 0) continue;
-    const word = keyword(words[at]);
-    if (word === 'from') return true;
-    if (['select', 'where', 'by', 'set', 'having', 'values', 'on'].includes(word)) return false;
+/** Relations of a statement whose columns are proposed: each is looked for in the list of its catalog. */
+const SOURCES_MAX = 100;
+
+/** Words that end a list of relations. */
+const ENDS_RELATIONS = new Set(['select', 'where', 'by', 'set', 'having', 'values', 'on']);
+
+/** The words behind which a relation stands: FROM and its like, and commas of a FROM clause. One pass, because a text may have 100,000 commas. */
+function beforeRelations(words: readonly Word[]): ReadonlySet<Word> {
+  const found = new Set<Word>();
+  /** Whether the words of each open bracket are those of a FROM clause. */
+  const inFrom = [false];
+  for (const word of words) {
+    const text = keyword(word);
+    if (text === '(') inFrom.push(false);
+    else if (text === ')' && inFrom.length > 1) inFrom.pop();
+    else if (text === 'from') inFrom[inFrom.length - 1] = true;
+    else if (ENDS_RELATIONS.has(text)) inFrom[inFrom.length - 1] = false;
+    if (BEFORE_RELATION.has(text) || (text === ',' && inFrom.at(-1) === true)) found.add(word);
   }
-  return false;
+  return found;
 }
 
-function sourcesOf(words: readonly Word[]): readonly Source[] {
+function sourcesOf(words: readonly Word[], relations: ReadonlySet<Word>): readonly Source[] {
   const sources: Source[] = [];
-  for (let at = 0; at < words.length; at += 1) {
-    const begins = BEFORE_RELATION.has(keyword(words[at])) || words[at]?.text === ',';
-    if (!begins || !isName(words[at + 1])) continue;
-    if (words[at]?.text === ',' && !wantsRelation(words.slice(0, at + 1))) continue;
+  for (let at = 0; at < words.length && sources.length < SOURCES_MAX; at += 1) {
+    const word = words[at];
+    if (word === undefined || !relations.has(word) || !isName(words[at + 1])) continue;
     const path: string[] = [];
     let next = at + 1;
     for (; isName(words[next]); next += 2) {

@@ -31,7 +31,7 @@ export const filesOf = (
   { catalog, ident, hasPolicies }: Pick<Place, 'catalog' | 'ident' | 'hasPolicies'>,
 ): FileDecision => decideFiles(principal, { kind: 'table', catalog, ...ident }, hasPolicies && !isExempt(principal));
 
-/** Who gets a key, and for what. */
+/** The principal who gets a key, and for what. */
 export type KeyWish = { readonly holder: PrincipalId; readonly permission: Permission };
 
 /** A key that STS has limited to a table's folders. @throws NOT_SUPPORTED, INVALID_REQUEST, STORAGE_ERROR */

@@ -28,7 +28,7 @@ let minio: Minio;
 let sts: StsRelay;
 let catalog: TestCatalog;
 const tokens: Record<Permission, string> = { read: '', write: '' };
-/** Of another user, who may write. */
+/** A token of another user, who may write. */
 let others = '';
 let uploadId = '';
 

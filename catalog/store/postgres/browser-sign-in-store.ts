@@ -10,7 +10,7 @@ export type BrowserSignIn = {
   readonly principal: PrincipalId;
   readonly step: 'new password' | 'done';
   readonly sessionEpoch: number;
-  /** What was shown since the sign-in began, by the names of RFC 8176. */
+  /** How the person has proven himself since it began, by the names of RFC 8176. */
   readonly amr: readonly string[];
   /** The address and the program that began it, as they were seen. */
   readonly address: string;

@@ -20,6 +20,7 @@ import type { CatalogContext } from './context.ts';
 import { startInternalServer } from './internal/server.ts';
 import { CacheLeases } from './lease/cache-leases.ts';
 import { forgetExpired } from './purge/forget-expired.ts';
+import { EndedSignIns } from './principal/ended-sign-ins.ts';
 import { KnownPrincipals } from './principal/known-principals.ts';
 import { Bearers } from './principal/bearers.ts';
 import { PasswordVerifier } from './principal/verify-password.ts';
@@ -188,10 +189,15 @@ function startBackground(context: Awaited<ReturnType<typeof buildContext>>): rea
   return [...workers.map((worker) => () => worker.close()), endFilling];
 }
 
-const verifierOf = (keys: SigningKeys, epochs: SessionEpochs, clock: Clock): TokenVerifier =>
+const verifierOf = (
+  keys: SigningKeys,
+  { epochs, endedSignIns }: Pick<CatalogContext, 'epochs' | 'endedSignIns'>,
+  clock: Clock,
+): TokenVerifier =>
   new TokenVerifier({
     keys: ({ kid }) => keys.publicKey(kid),
     epochOf: (principal) => epochs.of(principal),
+    hasEnded: (signIn) => endedSignIns.has(signIn),
     nowMs: () => clock.nowMs(),
   });
 
@@ -211,6 +217,7 @@ async function buildContext(
   });
   const notifications = new Notifications(config, log);
   const epochs = new SessionEpochs(store.db, notifications);
+  const endedSignIns = new EndedSignIns(store.db, notifications, clock);
   const metrics = createMetrics(() => countParked(store.db));
   const leases = openLeases(store, notifications, { config, log, metrics });
   await Promise.all([keys.rotate(), notifications.start()]);
@@ -228,7 +235,7 @@ async function buildContext(
     readers,
     metrics,
   };
-  const verifier = verifierOf(keys, epochs, clock);
+  const verifier = verifierOf(keys, { epochs, endedSignIns }, clock);
   const issuer = new TokenIssuer(keys, clock);
   const passwords = new PasswordVerifier(clock);
   const signIns = new SignInLog({ store, clock, log });
@@ -247,8 +254,9 @@ async function buildContext(
     ),
     notifications,
     epochs,
+    endedSignIns,
     leases,
-    principals: new KnownPrincipals(store.db, epochs),
+    principals: new KnownPrincipals(store.db, epochs, endedSignIns),
     passwords,
     signIns,
     tokenLimits: {

@@ -96,6 +96,7 @@ export async function startDoors(parts: Parts, api: ApiParts, standby: () => str
   const verifier = new TokenVerifier({
     keys: catalogKeys(catalog),
     epochOf: (principal) => api.epochs.current(principal),
+    hasEnded: (signIn) => api.epochs.hasEnded(signIn),
     nowMs: () => systemClock.nowMs(),
   });
   const byToken = authenticator(verifier, catalog);

@@ -10,6 +10,8 @@ label { display: block; font-weight: 600; }
 input { box-sizing: border-box; width: 100%; padding: .5rem; font: inherit; border: 1px solid #767676; border-radius: .25rem; }
 button { padding: .5rem 1rem; font: inherit; color: #fff; background: #1a4f8b; border: 1px solid #1a4f8b; border-radius: .25rem; cursor: pointer; }
 :focus-visible { outline: 3px solid #c25e00; outline-offset: 2px; }
+button.second { color: inherit; background: transparent; margin-left: .5rem; }
+.code { display: block; padding: .75rem; border: 1px solid #767676; border-radius: .25rem; font-family: ui-monospace, monospace; user-select: all; }
 .error { padding: .75rem; border-left: .3rem solid #b00020; }
 ul { padding: 0; list-style: none; }
 li { padding: .5rem 0; border-top: 1px solid #767676; }

@@ -7,13 +7,14 @@ import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
 import { INVITATION_SCRIPT, STYLE } from './assets.ts';
+import { authorizePage } from './authorize-page.ts';
 import { accountPages } from './account-pages.ts';
 import { html, page } from './html.ts';
 import { isOwnAddress, isOwnOrigin, ownAddress, type OwnAddress } from './own-address.ts';
 import type { PageParts } from './page-parts.ts';
 import { signInPages } from './sign-in-pages.ts';
 
-const ROOTS = ['/sign-in', '/sign-out', '/account'];
+const ROOTS = ['/sign-in', '/sign-out', '/account', '/oauth/authorize'];
 
 /** Whether an address is one of the pages': no other origin may read them. */
 export const isPage = (url: string): boolean =>
@@ -25,7 +26,13 @@ export async function pages(app: FastifyInstance, context: CatalogContext): Prom
   // Cookies know no ports: two catalogs on one machine keep apart by name.
   const named = (name: string): string => `${own.isSecure ? '__Host-' : ''}${name}-${context.config['catalog.port']}`;
   const cookies = { path: '/', httpOnly: true, sameSite: 'lax', secure: own.isSecure } as const;
-  const parts: PageParts = { context, cookies, session: named('skein-session'), csrf: named('skein-form') };
+  const parts: PageParts = {
+    context,
+    cookies,
+    session: named('skein-session'),
+    csrf: named('skein-form'),
+    next: named('skein-next'),
+  };
   // A long body of another kind is not read.
   app.removeAllContentTypeParsers();
   await app.register(cookie);
@@ -52,6 +59,7 @@ export async function pages(app: FastifyInstance, context: CatalogContext): Prom
   );
   signInPages(app, parts);
   accountPages(app, parts);
+  authorizePage(app, parts);
 }
 
 /** Two passwords, or a token, and some words. */

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { acceptInvitation, beginSignIn, endSignIn, setNewPassword } from '../sign-in/browser-sign-ins.ts';
 import { field, form, html, page, type Html } from './html.ts';
 import {
+  afterLastStep,
   browserOf,
   forget,
   formText,
@@ -11,6 +12,7 @@ import {
   refusalOf,
   send,
   signInOf,
+  wayOn,
   type PageParts,
 } from './page-parts.ts';
 
@@ -18,8 +20,9 @@ import {
 export function signInPages(app: FastifyInstance, parts: PageParts): void {
   app.get('/sign-in', async (request, reply) => {
     const found = await signInOf(request, parts);
-    if (found?.signIn.step === 'done') return reply.redirect('/account', 303);
-    if (found !== undefined) return send(reply, newPasswordPage(reply));
+    const next = found?.signIn.step === 'done' ? wayOn(request, parts, found.signIn) : undefined;
+    if (next !== undefined) return reply.redirect(next, 303);
+    if (found?.signIn.step === 'new password') return send(reply, newPasswordPage(reply));
     return send(reply, await passwordPage(parts, reply, { tenant: queryText(request, 'tenant') }));
   });
   app.post('/sign-in', (request, reply) => passwordStep(request, reply, parts));
@@ -41,7 +44,7 @@ async function passwordStep(request: FastifyRequest, reply: FastifyReply, parts:
     const password = formText(request, 'password');
     const reached = await beginSignIn(parts.context, browserOf(request, parts), { ...shown, password });
     keep(reply, parts, reached);
-    return await reply.redirect(reached.step === 'done' ? '/account' : '/sign-in', 303);
+    return await reply.redirect(reached.step === 'done' ? afterLastStep(request, parts) : '/sign-in', 303);
   } catch (thrown) {
     const { error, status } = refusalOf(thrown);
     return send(reply, await passwordPage(parts, reply, { ...shown, error }), status);
@@ -55,7 +58,7 @@ async function newPasswordStep(request: FastifyRequest, reply: FastifyReply, par
     const password = formText(request, 'new_password');
     const shown = { password, oldPassword: '', address: request.ip };
     keep(reply, parts, await setNewPassword(parts.context, found, shown));
-    return await reply.redirect('/account', 303);
+    return await reply.redirect(afterLastStep(request, parts), 303);
   } catch (thrown) {
     const { error, status } = refusalOf(thrown);
     return send(reply, newPasswordPage(reply, error), status);

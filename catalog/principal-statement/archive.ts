@@ -1,4 +1,5 @@
 import type { PrincipalId } from '#shared/id.ts';
+import { deleteAppSignIns, deleteCodes } from '../store/postgres/app-sign-in-store.ts';
 import { deleteBrowserSignIns } from '../store/postgres/browser-sign-in-store.ts';
 import { deleteAccessTokens, deleteFormerPasswords, deleteInvitations } from '../store/postgres/credential-store.ts';
 import { revokePrivilege, revokeRole } from '../store/postgres/role-store.ts';
@@ -10,6 +11,8 @@ export async function endCredentials(tx: Tx, id: PrincipalId): Promise<void> {
   await deleteAccessTokens(tx, id);
   await deleteInvitations(tx, id);
   await deleteBrowserSignIns(tx, id);
+  await deleteAppSignIns(tx, id);
+  await deleteCodes(tx, id);
 }
 
 /** Keeps the row of a user who was dropped, and nothing that is personal: name and email are free again. */

@@ -6,12 +6,14 @@ import type { CatalogContext } from '../context.ts';
 import { userByPassword } from '../principal/password-of-user.ts';
 import { changing, partyOf, reading, type Call, type Changing } from '../principal-statement/change.ts';
 import { redeemInvitation, replaceOwnPassword, setOwnPassword } from '../principal-statement/own-password.ts';
+import { deleteAppSignIns, deleteCodes } from '../store/postgres/app-sign-in-store.ts';
 import {
   browserSignInsOf,
   deleteBrowserSignIns,
   findBrowserSignIn,
   finishBrowserSignIn,
   insertBrowserSignIn,
+  replaceBrowserSignIn,
   type BrowserSignIn,
 } from '../store/postgres/browser-sign-in-store.ts';
 import { findInvitedAnywhere } from '../store/postgres/credential-store.ts';
@@ -68,7 +70,7 @@ export async function findSignIn(
 }
 
 /**
- * The password step. What the browser had before ends, whoever it was: a sign-in never grows out of one that another may have put there.
+ * The password step. The sign-in that the browser had before ends, whoever it was: a sign-in never grows out of one that another may have put there.
  * @throws WRONG_PASSWORD, TOO_MANY_SIGN_INS
  */
 export async function beginSignIn(
@@ -80,15 +82,17 @@ export async function beginSignIn(
   const { address } = browser;
   try {
     const principal = await userByPassword(context, { tenant, user, address }, password, 'name or email');
-    await endSignIn(context, browser.secret);
+    const before = await findSignIn(context, browser.secret);
+    if (before !== undefined && before.user.id !== principal.id) await endSignIns(context, before, before.signIn.id);
     const atMs = clock.nowMs();
     const event = { kind: 'password', user: userOf(principal), atMs } as const;
     const next = nextStep({ step: 'password' }, event, config['catalog.browser_session']);
     if (next.step === 'password') throw new SkeinError('WRONG_PASSWORD', 'the user or the password is wrong');
     const secret = newSecret(SECRET_PREFIX);
-    await transact(store.db, (tx) =>
-      insertBrowserSignIn(tx, {
-        id: newUuidV7(atMs),
+    const id = newUuidV7(atMs);
+    await transact(store.db, async (tx) => {
+      await insertBrowserSignIn(tx, {
+        id,
         secretSha256: sha256(secret),
         principal: principal.id,
         step: next.step,
@@ -98,8 +102,10 @@ export async function beginSignIn(
         agent: browser.agent.slice(0, AGENT_LENGTH_MAX),
         authenticatedAt: new Date(atMs),
         endsAt: new Date(next.endsAtMs),
-      }),
-    );
+      });
+      // The programs that the person has allowed from this browser go on, and end when he signs out of it.
+      if (before !== undefined) await replaceBrowserSignIn(tx, before.signIn, id);
+    });
     if (next.step === 'done') await signIns.granted(principal, 'password', address);
     metrics.signIns.inc({ method: 'password', outcome: 'granted' });
     return { step: next.step, secret, endsAtMs: next.endsAtMs };
@@ -206,10 +212,19 @@ export async function endSignIn(context: CatalogContext, secret: string | undefi
   if (found !== undefined) await endSignIns(context, found, found.signIn.id);
 }
 
-/** Ends one sign-in of the user, or all of them. @param which undefined = all */
+/**
+ * Ends one sign-in of the user, by browser or by a program, or all of them. With a browser's end those of the programs that were allowed
+ * there. @param which undefined = all
+ */
 export async function endSignIns(context: CatalogContext, { user }: Found, which?: string): Promise<void> {
   await changing(callOf(context, user), async (change) => {
-    const count = await deleteBrowserSignIns(change.tx, user.id, which);
+    const ofApps =
+      which === undefined
+        ? await deleteAppSignIns(change.tx, user.id)
+        : (await deleteAppSignIns(change.tx, user.id, { id: which })) +
+          (await deleteAppSignIns(change.tx, user.id, { browserSignIn: which }));
+    await deleteCodes(change.tx, user.id, which);
+    const count = ofApps + (await deleteBrowserSignIns(change.tx, user.id, which));
     if (count === 0) return;
     await change.record({ type: 'end_sign_in', target: partyOf(change.actor), details: { sign_ins: count } });
   });

@@ -4,6 +4,7 @@ import { machineMemory, WORKER_MEMORY_MIN } from './machine-memory.ts';
 import type { LoadedConfig } from './loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
 import { isLoopback } from '#shared/config/loopback.ts';
+import { parseRedirect } from './sign-in-redirect.ts';
 
 /** The longest time that a timer of Node takes; it fires at once when it is given more. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
@@ -101,6 +102,9 @@ function checkWayIn(
   const url = config['catalog.public_url'];
   const isAddress = url === '' || isPlainUrl(url);
   require(isAddress, `${says('catalog.public_url')}: expected an address such as https://catalog.example.com`);
+  const redirect = config['catalog.sign_in_redirects'].find((text) => parseRedirect(text) === undefined);
+  require(redirect ===
+    undefined, `${says('catalog.sign_in_redirects')}: expected <client id>=<address of http or https>, got ${redirect}`);
   const proxy = config['catalog.trusted_proxies'].find((text) => !isProxy(text));
   require(proxy ===
     undefined, `${says('catalog.trusted_proxies')}: expected addresses, networks such as 10.0.0.0/8, or loopback, got ${proxy}`);

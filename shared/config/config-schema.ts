@@ -105,6 +105,9 @@ export const CONFIG = {
     12 * 3_600_000,
     'Time for which a person stays signed in to the pages of the catalog',
   ),
+  'catalog.sign_in_redirects': list(
+    'Clients that people sign in to by the pages of the catalog, and the address of each to which a code goes, as <client id>=<address>; the terminal is one without an entry',
+  ),
   'catalog.token_rate_address': integer(1_200, 1, 1_000_000_000, 'Token requests a minute from one address'),
   'catalog.token_rate_principal': integer(600, 1, 1_000_000_000, 'Token requests a minute of one client or user'),
   'catalog.public_url': string(

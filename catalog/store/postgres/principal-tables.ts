@@ -26,6 +26,37 @@ export type PrincipalTables = {
     authenticated_at: Date;
     ends_at: Date;
   };
+  /** Sign-ins of people by programs; the id is the `sid` of their tokens. */
+  app_sign_in: {
+    id: string;
+    principal_id: string;
+    browser_sign_in: string;
+    client_id: string;
+    refresh_sha256: Buffer;
+    scopes: string[];
+    session_epoch: number;
+    amr: string[];
+    address: string;
+    agent: string;
+    authenticated_at: Date;
+    started_at: Date;
+    ends_at: Date;
+  };
+  /** Codes with which such sign-ins begin. */
+  sign_in_code: {
+    sha256: Buffer;
+    principal_id: string;
+    browser_sign_in: string;
+    client_id: string;
+    redirect_uri: string;
+    challenge: string;
+    scopes: string[];
+    expires_at: Date;
+    /** The sign-in that it was taken for. */
+    app_sign_in: string | null;
+  };
+  /** Those that have ended before their time; the trigger of `app_sign_in` writes them. */
+  ended_sign_in: { id: string; until: Date };
   /** Former passwords, as PHC strings of Argon2id. */
   password_history: { principal_id: string; password_hash: string; set_at: Date };
   role: {

@@ -97,6 +97,7 @@ export async function beginSignIn(
         principal: principal.id,
         step: next.step,
         sessionEpoch: next.epoch,
+        amr: ['pwd'],
         address,
         agent: browser.agent.slice(0, AGENT_LENGTH_MAX),
         authenticatedAt: new Date(atMs),

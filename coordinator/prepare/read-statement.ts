@@ -5,10 +5,10 @@ import { COMMANDS, type Statement } from '../command/commands.ts';
 import { applyEdits, bindParameters, type ParameterEdit } from '../statement/bind-parameters.ts';
 import type { Parameters } from '../statement/parameters.ts';
 import { parseStatement } from './parse-statement.ts';
-import { beginsPrivately, isPrivateKind } from '../statement/private-statement.ts';
+import { beginsPrivately, isPrivateKind } from '#shared/sql/private-statement.ts';
 import { redactStatement, type Privacy, type RedactedStatement } from '../statement/redact-statement.ts';
 import type { StatementLimits } from '../statement/statement.ts';
-import { Tokenizer } from '../statement/tokenizer.ts';
+import { Tokenizer } from '#shared/sql/tokenizer.ts';
 
 /** A statement after one reading of its text: the parsed command or the reason of its refusal, and the text that history may keep. */
 export type StatementText = {

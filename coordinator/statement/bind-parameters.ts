@@ -5,7 +5,7 @@ import { EditedText } from './edited-text.ts';
 import { findStages } from './stage-references.ts';
 import type { ValuePlace } from './value-place.ts';
 import { printParameter, type Parameters } from './parameters.ts';
-import { identifierText, Tokenizer, type Token } from './tokenizer.ts';
+import { identifierText, Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 
 /** Places of parameters that a statement may have; each is kept for as long as the statement runs. */
 export const PARAMETER_PLACES_MAX = 50_000;

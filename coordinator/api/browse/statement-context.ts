@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import { identifierText, Tokenizer, type Token } from '../../statement/tokenizer.ts';
+import { identifierText, Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 
 /** The place of the cursor in a statement, as far as its words tell: nothing is parsed, because a text that is being written is not SQL yet. */
 export type CursorPlace = {

@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { PARAMETERS_MAX, sizeOf, type Parameter, type Parameters } from '../../statement/parameters.ts';
-import { Tokenizer } from '../../statement/tokenizer.ts';
+import { Tokenizer } from '#shared/sql/tokenizer.ts';
 import { ARRIVED_ROWS } from '../../binding/table-rows.ts';
 import { parametersOf, type BoundRows } from './bound-rows.ts';
 import type { PreparedHandle } from './prepared-handles.ts';

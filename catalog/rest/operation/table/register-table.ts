@@ -59,7 +59,8 @@ export async function registerTable(context: CatalogContext, request: RestReques
         throw new SkeinError('COMMIT_CONFLICT', 'Commit failed: another commit came first');
       }
     }
-    await claimFolders(tx, { id: must(id, 'found or inserted'), catalogId: catalog.id }, folders);
+    const owner = { id: must(id, 'found or inserted'), catalogId: catalog.id, maker: request.claims.sub };
+    await claimFolders(tx, owner, folders);
   };
   const bytes = Math.max(text.length, head?.metadataBytes ?? 0);
   await context.documents.run(tenant, bytes, () => unit.transact(register));

@@ -30,7 +30,7 @@ import { stepNow } from './sign-in-step.ts';
 const CODE_PREFIX = 'skein_code_';
 const REFRESH_PREFIX = 'skein_prt_';
 /** Time in which a code is exchanged for tokens. */
-export const CODE_MS = 60_000;
+const CODE_MS = 60_000;
 const SECRET_LENGTH_MAX = 200;
 const AGENT_LENGTH_MAX = 200;
 /** A verifier of PKCE (RFC 7636, 4.1). */
@@ -70,7 +70,7 @@ export async function allowApp(
   return code;
 }
 
-export type ShownCode = {
+type ShownCode = {
   readonly code: string;
   readonly clientId: string;
   readonly redirectUri: string;

@@ -3,7 +3,7 @@ export const TERMINAL_CLIENT = 'skein-cli';
 /** In place of a redirect: the page shows the code, and the person takes it to a terminal that no browser can reach. */
 export const SHOWN_CODE = 'urn:ietf:wg:oauth:2.0:oob';
 
-export type SignInRedirect = { readonly clientId: string; readonly address: string };
+type SignInRedirect = { readonly clientId: string; readonly address: string };
 
 /** An entry of `catalog.sign_in_redirects`, `<client id>=<address>`; undefined for any other text. */
 export function parseRedirect(text: string): SignInRedirect | undefined {

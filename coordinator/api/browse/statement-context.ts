@@ -12,10 +12,10 @@ export type CursorPlace = {
   /** A relation is expected, as behind FROM. */
   readonly wantsRelation: boolean;
   /** Relations that the statement names, by the alias or name under which its columns are reached. */
-  readonly sources: readonly Source[];
+  readonly sources: readonly NamedRelation[];
 };
 
-export type Source = { readonly path: readonly string[]; readonly alias: string };
+export type NamedRelation = { readonly path: readonly string[]; readonly alias: string };
 
 /** Words behind which a relation stands. */
 const BEFORE_RELATION = new Set(['from', 'join', 'into', 'update', 'table', 'describe', 'desc', 'using', 'truncate']);
@@ -109,8 +109,8 @@ function beforeRelations(words: readonly Word[]): ReadonlySet<Word> {
   return found;
 }
 
-function sourcesOf(words: readonly Word[], relations: ReadonlySet<Word>): readonly Source[] {
-  const sources: Source[] = [];
+function sourcesOf(words: readonly Word[], relations: ReadonlySet<Word>): readonly NamedRelation[] {
+  const sources: NamedRelation[] = [];
   for (let at = 0; at < words.length && sources.length < SOURCES_MAX; at += 1) {
     const word = words[at];
     if (word === undefined || !relations.has(word) || !isName(words[at + 1])) continue;

@@ -315,7 +315,7 @@ describe('a terminal’s sign-in', () => {
 
   test('ends with the sign-out of its browser, at the account page, and with all; a new sign-in there keeps it', async () => {
     const first = await login(visitor, 'ann');
-    // Who signs in again in this browser keeps his terminals; who signs out of it ends them.
+    // A new sign-in in this browser keeps the terminals; a sign-out of it ends them.
     await signInAgain(visitor, 'ann');
     expect(await open(first['access_token'])).toBe(200);
     const second = (await redeem(await code(visitor))).body;

@@ -54,7 +54,7 @@ const ASKED_AGAIN = /^(List|Get|Find|Vend)/;
 /** Names of one page of a list. */
 const PAGE_NAMES = 1_000;
 
-/** What has changed about tokens that were issued before. */
+/** Changes about tokens that were issued before. */
 export type EpochUpdate = {
   readonly epochs: readonly {
     readonly principal: string;

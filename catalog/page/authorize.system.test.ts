@@ -57,9 +57,10 @@ async function signInAgain(who: PageVisitor, username: string): Promise<void> {
   expect((await signIn(who, username)).status).toBe(303);
   await who.get(path());
 }
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 const placeOf = ({ headers }: { readonly headers: Headers }): string => headers.get('location') ?? '';
 const answerOf = (from: { readonly headers: Headers }): Fields =>
-  Object.fromEntries(new URL(placeOf(from)).searchParams) as Fields;
+  Object.fromEntries(new URL(placeOf(from)).searchParams);
 /** The answer of the page after a click on its first button. */
 const click = (who: PageVisitor, more: Fields = {}, answer = 'allow') =>
   who.submit(path(more), { ...asked(more), answer }, { action: '/oauth/authorize' });
@@ -84,13 +85,13 @@ const renew = (token: unknown, more: Fields = {}): Promise<RestAnswer> =>
   post('/v1/oauth/tokens', {
     grant_type: 'refresh_token',
     client_id: 'skein-cli',
-    refresh_token: String(token),
+    refresh_token: textOf(token),
     ...more,
   });
 const refused = ({ status, body }: RestAnswer): [number, unknown] => [status, body['error']];
 const INVALID = [400, 'invalid_grant'];
 const open = async (token: unknown): Promise<number> =>
-  (await catalog.rest('GET', '/v1/catalogs', { token: String(token) })).status;
+  (await catalog.rest('GET', '/v1/catalogs', { token: textOf(token) })).status;
 /** The tokens of a terminal to which a browser has signed in. */
 async function login(who: PageVisitor, name: string): Promise<RestAnswer['body']> {
   await signIn(who, name);
@@ -116,7 +117,7 @@ describe('from the client to its token', () => {
     expect(more).toEqual({ state: 'a state & more', iss: catalog.running.url });
     const { status, body, headers } = await redeem(got);
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
-    const claims = decodeJwt(String(body['access_token']));
+    const claims = decodeJwt(textOf(body['access_token']));
     expect(claims).toMatchObject({ preferred_username: 'ann', auth_method: 'password', amr: ['pwd'] });
     expect(claims['auth_time']).toBeLessThanOrEqual(Number(claims.iat));
     expect(await open(body['access_token'])).toBe(200);
@@ -177,7 +178,7 @@ describe('a request that is refused', () => {
     [{ client_id: 'notebook', redirect_uri: `${NOTEBOOK}&more=1` }],
     [{ state: 'x'.repeat(2_001) }],
   ] as const)('to nowhere: %j', async (more) => {
-    const { status, headers, text } = await visitor.get(path(more as Fields));
+    const { status, headers, text } = await visitor.get(path(more));
     expect([status, headers.get('location')]).toEqual([400, null]);
     expect(text).toContain('role="alert"');
   });
@@ -219,7 +220,7 @@ describe('a code', () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => redeem(shown)));
     const granted = answers.filter(({ status }) => status === 200);
     expect(granted.length).toBe(1);
-    expect(answers.filter((one) => one.status !== 200).map(refused)).toEqual(Array(7).fill(INVALID));
+    expect(answers.filter((one) => one.status !== 200).map(refused)).toEqual(Array.from({ length: 7 }, () => INVALID));
     await untilRefused(granted[0]?.body['access_token']);
     expect(refused(await renew(granted[0]?.body['refresh_token']))).toEqual(INVALID);
   });
@@ -262,7 +263,7 @@ describe('a terminal’s sign-in', () => {
     const first = await login(visitor, 'ann');
     passedMs += 1_800_000;
     const second = await renew(first['refresh_token']);
-    const [before, after] = [first, second.body].map((body) => decodeJwt(String(body['access_token'])));
+    const [before, after] = [first, second.body].map((body) => decodeJwt(textOf(body['access_token'])));
     for (const claim of ['sid', 'auth_time', 'amr']) expect(after?.[claim]).toEqual(before?.[claim]);
     expect(second.body['refresh_token']).not.toBe(first['refresh_token']);
     expect(refused(await renew(second.body['refresh_token'], { client_id: 'notebook' }))).toEqual(INVALID);
@@ -300,7 +301,7 @@ describe('a terminal’s sign-in', () => {
     async (which) => {
       const tokens = await login(visitor, 'ann');
       const other = await login(visitor, 'ann');
-      const { status } = await post('/oauth/revoke', { token: String(tokens[which]), client_id: 'skein-cli' });
+      const { status } = await post('/oauth/revoke', { token: textOf(tokens[which]), client_id: 'skein-cli' });
       expect(status).toBe(200);
       await untilRefused(tokens['access_token']);
       expect(refused(await renew(tokens['refresh_token']))).toEqual(INVALID);
@@ -319,9 +320,9 @@ describe('a terminal’s sign-in', () => {
     await signInAgain(visitor, 'ann');
     expect(await open(first['access_token'])).toBe(200);
     const second = (await redeem(await code(visitor))).body;
-    const { sid } = decodeJwt(String(second['access_token']));
+    const { sid } = decodeJwt(textOf(second['access_token']));
     expect((await visitor.get('/account')).text).toContain('the program');
-    await visitor.submit('/account', { sign_in: String(sid) }, { action: '/account/end' });
+    await visitor.submit('/account', { sign_in: textOf(sid) }, { action: '/account/end' });
     await untilRefused(second['access_token']);
     expect(await open(first['access_token'])).toBe(200);
     await visitor.submit('/sign-out', {});
@@ -335,7 +336,7 @@ describe('a terminal’s sign-in', () => {
     const { access_token: token } = await login(visitor, 'ann');
     const other = new PageVisitor(catalog.running.url);
     await signIn(other, 'ben');
-    await other.submit('/account', { sign_in: String(decodeJwt(String(token))['sid']) }, { action: '/account/end' });
+    await other.submit('/account', { sign_in: textOf(decodeJwt(textOf(token))['sid']) }, { action: '/account/end' });
     await other.submit('/account', { sign_in: 'all' }, { action: '/account/end' });
     expect(await open(token)).toBe(200);
   });

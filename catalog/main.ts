@@ -5,6 +5,7 @@ import type { Config } from '#shared/config/config-schema.ts';
 import { migrateSchema } from '#shared/database/own-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { openChannelSecurity } from '#shared/grpc/channel-security.ts';
+import { openCatalogTls } from '#shared/grpc/door-tls.ts';
 import { closeGently } from '#shared/http/close-gently.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
@@ -118,13 +119,15 @@ export async function startCatalog(
 
     const { server, address } = await startInternalServer(context, member);
     closers.push(() => Promise.resolve(server.forceShutdown()));
-    const app = createServer(context);
+    const tls = openCatalogTls(config, log);
+    if (tls !== undefined) closers.push(() => Promise.resolve(tls[Symbol.dispose]()));
+    const app = createServer(context, tls);
     closers.push(() => closeGently(app));
     // Coordinators have to answer: it ends while the internal port is open.
     closers.push(() => context.leases.close());
     await listen(() => app.listen({ host: config.host, port: config['catalog.port'] }), config);
     const { port } = app.server.address() as AddressInfo;
-    const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+    const url = `${tls === undefined ? 'http' : 'https'}://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
     log.info({ url, internalAddress: address }, 'catalog ready');
     return {
       url,

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import { systemClock } from '#shared/clock.ts';
+import { atLocalhost } from '#shared/config/loopback.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { Objects } from './api/browse/objects.ts';
@@ -161,6 +162,11 @@ async function startApi(
     console: api.console && { ...api.console, signIn },
     metrics: api.metrics,
     metricsToken: config['metrics.token'],
+    trustedProxies: config['coordinator.trusted_proxies'],
+    addresses: {
+      query: config['coordinator.url'].replace(/\/$/, ''),
+      catalog: (config['catalog.public_url'] || atLocalhost(config['catalog.url'])).replace(/\/$/, ''),
+    },
     notReady: api.notReady,
     log,
   });

@@ -32,13 +32,16 @@ async function authorize(turn: Turn): Promise<FastifyReply> {
     // Whoever is signed in already is asked again when the client says so: his sign-in is then no older than this moment.
     const afterMs = found?.signIn.step === 'done' ? nowMs : 0;
     postpone(reply, parts, { query: asked.query, afterMs });
-    return reply.redirect('/sign-in', 303);
+    return reply.redirect(signInPage(asked), 303);
   }
   proceed(reply, parts);
   if (!asked.client.asks) return allow(turn, asked, found);
   if (asked.prompt === 'none') return goBack(turn, asked, { error: 'interaction_required' });
   return send(nameReturn(reply, asked), questionPage(found, asked, reply));
 }
+
+const signInPage = ({ tenant }: AuthorizeRequest): string =>
+  tenant === undefined ? '/sign-in' : `/sign-in?tenant=${encodeURIComponent(tenant)}`;
 
 const isRecent = ({ maxAgeMs }: AuthorizeRequest, { signIn }: Found, nowMs: number): boolean =>
   maxAgeMs === undefined || nowMs - signIn.authenticatedAt.getTime() <= maxAgeMs;
@@ -52,7 +55,7 @@ async function decide(turn: Turn): Promise<FastifyReply> {
   const found = await signInOf(request, parts);
   if (found?.signIn.step !== 'done' || !isRecent(asked, found, parts.context.clock.nowMs())) {
     postpone(reply, parts, { query: asked.query, afterMs: 0 });
-    return reply.redirect('/sign-in', 303);
+    return reply.redirect(signInPage(asked), 303);
   }
   if (answer !== 'allow') return goBack(turn, asked, { error: 'access_denied' });
   return allow(turn, asked, found);

@@ -11,6 +11,8 @@ export type AuthorizeRequest = {
   readonly scope: string | undefined;
   readonly prompt: 'login' | 'none' | undefined;
   readonly maxAgeMs: number | undefined;
+  /** The tenant that the client names, for the form. */
+  readonly tenant: string | undefined;
   /** The request again, without `prompt` and `max_age`, which hold once. */
   readonly query: string;
 };
@@ -39,6 +41,7 @@ const NAMES = [
   'state',
   'prompt',
   'max_age',
+  'tenant',
 ] as const;
 
 /** Reads the parameters of `/oauth/authorize`, of which each may come once (RFC 6749, 3.1). */
@@ -82,6 +85,7 @@ export function readAuthorizeRequest(
     scope: text('scope'),
     prompt: prompts.has('login') || maxAge === '0' ? 'login' : prompts.has('none') ? 'none' : undefined,
     maxAgeMs: maxAge === undefined ? undefined : Number(maxAge) * 1_000,
+    tenant: text('tenant'),
     query,
   };
 }

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Clock } from '#shared/clock.ts';
+import { atLocalhost } from '#shared/config/loopback.ts';
 import type { PrincipalRequest } from '#shared/principal/principal-request.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
 import { KNOWN_WITHIN_MS } from '#test/support/known-within.ts';
@@ -114,7 +115,7 @@ describe('from the client to its token', () => {
     const went = await click(visitor);
     expect(went.status).toBe(303);
     const { code: got = '', ...more } = answerOf(went);
-    expect(more).toEqual({ state: 'a state & more', iss: catalog.running.url });
+    expect(more).toEqual({ state: 'a state & more', iss: atLocalhost(catalog.running.url) });
     const { status, body, headers } = await redeem(got);
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
     const claims = decodeJwt(textOf(body['access_token']));
@@ -157,7 +158,7 @@ describe('from the client to its token', () => {
     expect(answerOf(await nobody.get(path({ prompt: 'none' })))).toEqual({
       error: 'login_required',
       state: 'a state & more',
-      iss: catalog.running.url,
+      iss: atLocalhost(catalog.running.url),
     });
     passedMs += 43_200_001;
     expect(placeOf(await visitor.get(path()))).toBe('/sign-in');
@@ -357,7 +358,7 @@ test('another who signs in by a browser ends what was allowed there', async () =
 
 test('the catalog describes itself to clients', async () => {
   const { status, body } = await catalog.rest('GET', '/.well-known/oauth-authorization-server', { token: null });
-  const at = catalog.running.url;
+  const at = atLocalhost(catalog.running.url);
   expect(status).toBe(200);
   expect(body).toMatchObject({
     issuer: at,

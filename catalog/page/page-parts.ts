@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { atLocalhost } from '#shared/config/loopback.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
 import { findSignIn, type Browser, type Found, type ReachedStep } from '../sign-in/browser-sign-ins.ts';
@@ -84,7 +85,7 @@ export const afterLastStep = (request: FastifyRequest, { next }: PageParts): str
 /** The address of the catalog, as it names itself to clients. */
 export function issuerOf(request: FastifyRequest, { context }: PageParts): string {
   const known = context.config['catalog.public_url'];
-  return known === '' ? `${request.protocol}://${request.host}` : known.replace(/\/$/, '');
+  return known === '' ? atLocalhost(`${request.protocol}://${request.host}`) : known.replace(/\/$/, '');
 }
 
 export const send = (reply: FastifyReply, content: Html, status = 200): FastifyReply =>

@@ -3,6 +3,7 @@ import csrfProtection from '@fastify/csrf-protection';
 import formbody from '@fastify/formbody';
 import helmet from '@fastify/helmet';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { DoorTls } from '#shared/grpc/door-tls.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
@@ -21,8 +22,8 @@ export const isPage = (url: string): boolean =>
   ROOTS.some((root) => url === root || (url.startsWith(root) && /^[/?]/.test(url.slice(root.length))));
 
 /** The pages by which people sign in; REST beside them keeps its bodies, its errors and its origins. */
-export async function pages(app: FastifyInstance, context: CatalogContext): Promise<void> {
-  const own = ownAddress(context.config['catalog.public_url']);
+export async function pages(app: FastifyInstance, context: CatalogContext, tls?: DoorTls): Promise<void> {
+  const own = ownAddress(context.config['catalog.public_url'], tls && (() => tls.material.cert));
   // Cookies know no ports: two catalogs on one machine keep apart by name.
   const named = (name: string): string => `${own.isSecure ? '__Host-' : ''}${name}-${context.config['catalog.port']}`;
   const cookies = { path: '/', httpOnly: true, sameSite: 'lax', secure: own.isSecure } as const;
@@ -81,7 +82,7 @@ function requireOwn(own: OwnAddress, { headers, socket, method }: FastifyRequest
     throw new SkeinError(
       'FORBIDDEN',
       own.publicHost === undefined
-        ? 'Beyond this machine the pages are served at the https address of catalog.public_url only, which is not set.'
+        ? 'Beyond this machine the pages are served over https only: at catalog.public_url, or by the names of catalog.tls_cert.'
         : `The pages are at https://${own.publicHost}/sign-in`,
     );
   }

@@ -3,6 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import { tenantId } from '#shared/id.ts';
 import { newUuidV7 } from '#shared/uuid-v7.ts';
 import type { CatalogContext } from '../context.ts';
+import { reasonOf } from '../principal/refused-sign-in.ts';
 import { userByPassword } from '../principal/password-of-user.ts';
 import { changing, partyOf, reading, type Call, type Changing } from '../principal-statement/change.ts';
 import { redeemInvitation, replaceOwnPassword, setOwnPassword } from '../principal-statement/own-password.ts';
@@ -110,13 +111,15 @@ export async function beginSignIn(
       // The programs that the person has allowed from this browser go on, and end when he signs out of it.
       if (before !== undefined) await replaceBrowserSignIn(tx, before.signIn, id);
     });
-    if (next.step === 'done') await signIns.granted(principal, 'password', address);
+    if (next.step === 'done')
+      await signIns.granted(principal, 'password', { address, agent: browser.agent, factors: ['pwd'] });
     metrics.signIns.inc({ method: 'password', outcome: 'granted' });
     return { step: next.step, secret, endsAtMs: next.endsAtMs };
   } catch (error) {
     const code = error instanceof SkeinError ? error.code : undefined;
     if (code === 'WRONG_PASSWORD' || code === 'TOO_MANY_SIGN_INS') {
-      signIns.refused({ by: 'name', tenant, name: user }, 'password', address);
+      const seen = { address, agent: browser.agent, reason: reasonOf(error) };
+      signIns.refused({ by: 'name', tenant, name: user }, 'password', seen);
     }
     const outcome = code === 'WRONG_PASSWORD' ? 'refused' : code === 'TOO_MANY_SIGN_INS' ? 'throttled' : 'failed';
     metrics.signIns.inc({ method: 'password', outcome });
@@ -164,7 +167,7 @@ export async function setNewPassword(
     await setOwnPassword(call, { kind: 'set_own_password', password, oldPassword }, goOn);
   } else {
     await replaceOwnPassword(call, (await reading(call)).actor, password, goOn);
-    await context.signIns.granted(user, 'password', address);
+    await context.signIns.granted(user, 'password', { address, agent: signIn.agent, factors: signIn.amr });
   }
   return { step: 'done', secret, endsAtMs };
 }
@@ -180,7 +183,7 @@ export async function acceptInvitation(
   { token, password, address }: { readonly token: string; readonly password: string; readonly address: string },
 ): Promise<string> {
   const { store, clock, passwords } = context;
-  const attempt = { tenant: '', user: '', address };
+  const attempt = { tenant: '', user: '', address, isNameless: true };
   passwords.requireAllowed(attempt);
   const digest = token.length > SECRET_LENGTH_MAX ? undefined : sha256(token);
   const invited =

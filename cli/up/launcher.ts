@@ -8,6 +8,7 @@ import { childEnvironment, settingText } from '#shared/config/load-config.ts';
 import type { BucketSettingsInput } from '#proto/generated/skein/catalog/v1/BucketSettings.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { redactUrls } from '#shared/config/redact.ts';
+import { atLocalhost } from '#shared/config/loopback.ts';
 import { SkeinError } from '#shared/error.ts';
 import { hasSecret } from '#shared/keyring.ts';
 import { must } from '#shared/must.ts';
@@ -23,7 +24,7 @@ import {
 import { temporaryFolders } from '#worker/temporary-folders.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { NODE_FLAGS, serviceEnvironment, serviceFlags } from '../node-flags.js';
-import { consoleHost, linkOr } from '../console.ts';
+import { linkOr } from '../console.ts';
 import { processIdentity } from '../process-identity.ts';
 import { refuseNewerDataDir, writeDataDirFormat } from './data-dir-format.ts';
 import { lockDataDir } from './data-dir-lock.ts';
@@ -32,7 +33,7 @@ import { endLeftovers } from './leftovers.ts';
 import { hasDatabase, POSTGRES_DATABASE, POSTGRES_USER } from './postgres-process.ts';
 import { doorTrust } from '../door-fetch.ts';
 import { doorCertificates, DoorRenewal, linesToPaste, ownAuthority, withDoorCertificate } from './own-doors.ts';
-import { choosePorts, flightSqlUrl, postgresUrl, queryUrl, reachableUrl, type ClusterPorts } from './ports.ts';
+import { catalogUrl, choosePorts, flightSqlUrl, postgresUrl, queryUrl, type ClusterPorts } from './ports.ts';
 import { health, untilReady, workersAttached } from './probes.ts';
 import { ensureSecret, secretPath } from '../secrets.ts';
 import { ServiceLog } from './service-log.ts';
@@ -165,7 +166,7 @@ class Cluster {
     if (this.#bucket !== null) await makeFirstCatalog(config, this.#bucket);
     const trust = doorTrust(config, doorCertificates(config));
     await Promise.all([
-      untilReady(config['up.ready_timeout'], () => health(this.#catalogUrl(), {})),
+      untilReady(config['up.ready_timeout'], () => health(this.#catalogUrl(), trust)),
       untilReady(config['up.ready_timeout'], () =>
         workersAttached(this.#queryUrl(), this.#ports.workers.length, { token: config['metrics.token'], trust }),
       ),
@@ -181,6 +182,8 @@ class Cluster {
       `skein is up: query ${ready.query_url}, Flight SQL ${ready.flight_sql_url}, Postgres ${ready.postgres_url}, catalog ${ready.catalog_url}, data ${config.data_dir}`,
     );
     for (const line of linesToPaste(ready)) this.#voice.tell(line);
+    const { 'catalog.public_url': publicUrl } = config;
+    this.#voice.tell(`sign in at ${(publicUrl || atLocalhost(ready.catalog_url)).replace(/\/$/, '')}/sign-in`);
     if (ready.console_url !== null) this.#voice.tell(`Console: ${await linkOr(ready.console_url, this.#loaded)}`);
   }
 
@@ -261,7 +264,7 @@ class Cluster {
       event: 'ready',
       catalog_url: this.#catalogUrl(),
       query_url: this.#queryUrl(),
-      console_url: config['coordinator.console'] === 'off' ? null : `${consoleHost(this.#queryUrl())}/console/`,
+      console_url: config['coordinator.console'] === 'off' ? null : `${atLocalhost(this.#queryUrl())}/console/`,
       flight_sql_url: flightSqlUrl(config, this.#ports.flight),
       postgres_url: postgresUrl(config, this.#ports.postgresWire),
       tls_ca: ownAuthority(config),
@@ -275,7 +278,7 @@ class Cluster {
   }
 
   #catalogUrl(): string {
-    return reachableUrl(this.#loaded.config, this.#ports.catalog);
+    return catalogUrl(this.#loaded.config, this.#ports.catalog);
   }
 
   #queryUrl(): string {
@@ -300,7 +303,7 @@ function clusterConfig({ config, sources }: LoadedConfig, ports: ClusterPorts): 
       'catalog.port': ports.catalog,
       'catalog.internal_port': ports.catalogInternal,
       'catalog.internal_url': [`${config.internal_host}:${ports.catalogInternal}`],
-      'catalog.url': reachableUrl(config, ports.catalog),
+      'catalog.url': catalogUrl(config, ports.catalog),
       'coordinator.http_port': ports.http,
       'coordinator.flight_port': ports.flight,
       'coordinator.postgres_port': ports.postgresWire,
@@ -370,7 +373,7 @@ function serviceSpecs({ config, sources }: LoadedConfig, ports: ClusterPorts): r
     };
   });
   return [
-    spec('catalog', {}, reachableUrl(config, ports.catalog)),
+    spec('catalog', {}, catalogUrl(config, ports.catalog)),
     spec('coordinator', withoutPassword, queryUrl(config, ports.http)),
     ...workers,
   ];

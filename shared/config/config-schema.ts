@@ -114,6 +114,11 @@ export const CONFIG = {
     '',
     'Address by which clients reach the REST catalog through a proxy, such as https://catalog.example.com; empty = the one that they use',
   ),
+  'catalog.tls_cert': string(
+    '',
+    'PEM file of the certificate that the REST catalog and its pages show; empty = no TLS, which a proxy may add',
+  ),
+  'catalog.tls_key': string('', 'PEM file of its private key'),
   'catalog.trusted_proxies': list(
     'Addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For names the client; empty = none is trusted',
   ),
@@ -215,6 +220,9 @@ export const CONFIG = {
   'admin.email': string('', 'Its email; empty = NAME@localhost'),
   'admin.password': secret('Password of the first user; empty = generated and printed once'),
 
+  'coordinator.trusted_proxies': list(
+    'Addresses or networks (10.0.0.0/8) of proxies before the query API whose X-Forwarded-For names the client; empty = none is trusted',
+  ),
   'coordinator.tls_cert': string('', 'PEM file of the certificate that every door for clients shows; empty = no TLS'),
   'coordinator.tls_key': string('', 'PEM file of its private key'),
   'coordinator.tls_client_ca': string('', 'PEM file of authorities: clients need a certificate of theirs, too'),
@@ -550,6 +558,7 @@ export const CONFIG = {
   'up.port_base': integer(-1, -1, 65_000, 'First of the ports of skein up; 0 = any free ports, -1 = the services’ own'),
 
   'client.query_url': string('', 'Query API that skein sql talks to; empty = the cluster of data_dir'),
+  'client.login_file': string('', 'File of the sign-ins of skein login; empty = ~/.config/skein/login.json'),
   'client.tls_ca': string(
     '',
     'PEM file of the authority of the query API’s certificate; empty = the cluster’s, or the system’s',

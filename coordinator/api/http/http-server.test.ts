@@ -148,6 +148,8 @@ function options(): HttpOptions {
     },
     stages: noStages(),
     metrics,
+    trustedProxies: [],
+    addresses: { query: '', catalog: 'https://catalog.example.com' },
     metricsToken: '',
     notReady: () => notReady,
     log: silentLogger,
@@ -598,6 +600,7 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     ['GET', '/health/ready'],
     ['GET', '/metrics'],
     ['GET', '/openapi.json'],
+    ['GET', '/.well-known/oauth-protected-resource'],
   ];
   const schema = { fields: [{ name: 'a', type: 'INT', nullable: false }] };
   const described = { name: 't', schema, partition_spec: ['month(ts)'], snapshot_count: 1, record_count: 2 };
@@ -638,6 +641,7 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     listQuarantine: [200, 403, 401],
     liftQuarantine: [204, 404, 403, 401],
     health: [200],
+    protectedResource: [200],
     ready: [200, 503],
     metrics: [200, 401],
     openapi: [200],

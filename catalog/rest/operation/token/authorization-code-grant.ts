@@ -28,7 +28,8 @@ export async function authorizationCodeGrant(
   }
   const { signIn, principal } = redeemed;
   countRequest(context, principal.id);
-  await context.signIns.granted(principal, 'password', address);
+  const seen = { address, agent, factors: signIn.amr, client: signIn.clientId };
+  await context.signIns.granted(principal, 'password', seen);
   return issueToPerson(context, redeemed, 'all', signIn.startedAt.getTime());
 }
 

@@ -1,11 +1,13 @@
 import { SCOPES } from '#shared/authorization/token-claims.ts';
+import { atLocalhost } from '#shared/config/loopback.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { ok, type Answer, type PublicRequest } from '../../rest-operation.ts';
 import { GRANT_TYPES } from './get-token.ts';
 
 /** `GET /.well-known/oauth-authorization-server` (RFC 8414). @throws NOT_FOUND where the catalog does not know its own address */
-export function getAuthorizationServer(_context: CatalogContext, { origin }: PublicRequest): Promise<Answer> {
+export function getAuthorizationServer(_context: CatalogContext, { origin: known }: PublicRequest): Promise<Answer> {
+  const origin = known === undefined ? undefined : atLocalhost(known);
   if (origin === undefined) throw new SkeinError('NOT_FOUND', 'behind a proxy catalog.public_url must be set');
   const clients = ['none', 'client_secret_basic', 'client_secret_post'];
   return Promise.resolve(

@@ -22,11 +22,8 @@ const GRANTS: ReadonlyMap<string, Grant> = new Map([
   ['client_credentials', clientCredentialsGrant],
   ['refresh_token', refreshGrant],
   ['urn:ietf:params:oauth:grant-type:token-exchange', exchangeGrant],
-  ['pat', (context, form, { address }) => patGrant(context, form, address)],
-  [
-    'urn:ietf:params:oauth:grant-type:jwt-bearer',
-    (context, form, { address }) => jwtBearerGrant(context, form, address),
-  ],
+  ['pat', patGrant],
+  ['urn:ietf:params:oauth:grant-type:jwt-bearer', jwtBearerGrant],
 ]);
 
 export const GRANT_TYPES: readonly string[] = [...GRANTS.keys()];

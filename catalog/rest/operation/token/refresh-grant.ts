@@ -21,12 +21,12 @@ import { takeScopes } from './take-scopes.ts';
 export async function refreshGrant(
   context: CatalogContext,
   form: TokenForm,
-  { credentials, address }: Shown,
+  { credentials, address, agent }: Shown,
 ): Promise<Answer> {
   const { store, clock, log } = context;
   const text = requiredField(form, 'refresh_token');
   if (isAppToken(text)) return refreshOfPerson(context, form, text);
-  const client = await requireClient(context, credentials(), address);
+  const client = await requireClient(context, credentials(), { address, agent });
   // Before the token is used up: a client that misspells a scope keeps it.
   const scopes = takeScopes(form);
   const shown = parseRefreshToken(text);

@@ -29,7 +29,7 @@ export async function revokeToken(context: CatalogContext, request: PublicReques
     if (isAppToken(token)) return await revokeOfPerson(context, token, form['client_id']);
     const family = parseRefreshToken(token);
     if (family !== undefined) {
-      const client = await requireClient(context, readCredentials(headers.authorization, form), address);
+      const client = await requireClient(context, readCredentials(headers.authorization, form), { address });
       await transact(context.store.db, (tx) => deleteFamily(tx, family.family, client.clientId));
       return DONE;
     }

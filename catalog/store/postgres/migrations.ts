@@ -28,6 +28,7 @@ import { POLICIES_MIGRATION } from './migrations/025-policies.ts';
 import { MAKERS_MIGRATION } from './migrations/026-makers.ts';
 import { FOLDER_KEYS_MIGRATION } from './migrations/027-folder-keys.ts';
 import { BROWSER_SIGN_INS_MIGRATION } from './migrations/028-browser-sign-ins.ts';
+import { POLICED_FOLDERS_MIGRATION } from './migrations/040-policed-folders.ts';
 
 /**
  * The migrations of the Postgres schema `catalog`, applied in the order of their names and never changed after a release.
@@ -65,6 +66,7 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0026_makers': { up: (db) => run(db, MAKERS_MIGRATION) },
     '0027_folder_keys': { up: (db) => run(db, FOLDER_KEYS_MIGRATION) },
     '0028_browser_sign_ins': { up: (db) => run(db, BROWSER_SIGN_INS_MIGRATION) },
+    '0040_policed_folders': { up: (db) => run(db, POLICED_FOLDERS_MIGRATION) },
   },
 };
 

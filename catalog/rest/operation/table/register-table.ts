@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
+import { isExempt } from '../../../authorization/policies.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { asObject, optionalBoolean, requiredString } from '../../../metadata/json-reader.ts';
 import { requireUnprotected } from '../../../commit/protection.ts';
@@ -59,7 +60,8 @@ export async function registerTable(context: CatalogContext, request: RestReques
         throw new SkeinError('COMMIT_CONFLICT', 'Commit failed: another commit came first');
       }
     }
-    await claimFolders(tx, { id: must(id, 'found or inserted'), catalogId: catalog.id }, folders);
+    const owner = { id: must(id, 'found or inserted'), catalogId: catalog.id };
+    await claimFolders(tx, owner, folders, isExempt(request.claims));
   };
   const bytes = Math.max(text.length, head?.metadataBytes ?? 0);
   await context.documents.run(tenant, bytes, () => unit.transact(register));

@@ -11,7 +11,10 @@ import type { Database } from '../store/postgres/tables.ts';
 export const CLOSED_MAX = 500;
 
 type Reader = Partial<Pick<Principal, 'privileges'>>;
-type Roots = { readonly roots: readonly string[]; /** As `listClosed` gives them. */ readonly closed: readonly string[] };
+type Roots = {
+  readonly roots: readonly string[];
+  /** As `listClosed` gives them. */ readonly closed: readonly string[];
+};
 
 /**
  * The roots below which a reader reads files of a table: its manifests may name files of a table with policies, whom nobody reads so, but the

@@ -32,12 +32,7 @@ type Owner = { readonly id: string; readonly catalogId: string };
  * @param isExempt the caller opens folders that are closed since a table with policies is gone
  * @throws INVALID_REQUEST when one of them overlaps another table's, or a former one's to which a client has a key or that is closed
  */
-export async function claimFolders(
-  tx: Tx,
-  owner: Owner,
-  folders: readonly string[],
-  isExempt: boolean,
-): Promise<void> {
+export async function claimFolders(tx: Tx, owner: Owner, folders: readonly string[], isExempt: boolean): Promise<void> {
   if (isExempt) await openFolders(tx, folders);
   await requireFree(tx, folders, owner.id);
   await requireUnopened(tx, folders, owner.id);

@@ -132,7 +132,9 @@ export async function isInPolicyFolder(db: Database, tenant: string, locations: 
     select from catalog.folder_claim f
     join catalog.catalog c on c.id = f.catalog_id
     join catalog.tenant o on o.id = c.tenant_id
-    where o.name = ${tenant} and f.is_policed and f.location = any (${sql.val([...locations])}::text[]) limit 1`.execute(db);
+    where o.name = ${tenant} and f.is_policed and f.location = any (${sql.val([...locations])}::text[]) limit 1`.execute(
+    db,
+  );
   return rows.length > 0;
 }
 

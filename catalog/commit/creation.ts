@@ -22,7 +22,8 @@ export type TableTarget = { readonly claims: Caller; readonly catalog: string; r
  * The caller's claims that a commit needs: the tenant whose tables it finds, and the owner of those that it creates; and what
  * policies let it do. The catalog's own work has no roles.
  */
-type Caller = Pick<TokenClaims, 'tenant' | 'preferred_username'> & Partial<Pick<TokenClaims, 'roles' | 'privileges'>>;
+type Caller = Pick<TokenClaims, 'sub' | 'tenant' | 'preferred_username'> &
+  Partial<Pick<TokenClaims, 'roles' | 'privileges'>>;
 
 /**
  * Returns owner, time, uuid and location of a new table; `chosen` is the location that the client asks for.

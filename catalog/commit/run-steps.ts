@@ -96,9 +96,16 @@ async function runSwap(tx: Tx, step: Extract<Step, { kind: 'swap' }>, now: Date)
   await requireKeptPolicies(tx, { id: row.id, claims: step.claims }, step.changes);
   if (step.policyVersion !== undefined)
     await requirePolicyVersion(tx, { id: row.id, claims: step.claims }, step.policyVersion);
-  if (folders.length > 0) await claimFolders(tx, row, folders, isExempt(step.claims));
+  if (folders.length > 0) await claimFolders(tx, ownerOf(row.id, row.catalogId, step.claims), folders);
   if (loads !== undefined) await changeLoads(tx, row.id, loads, now);
 }
+
+const ownerOf = (id: string, catalogId: string, claims: TableTarget['claims']) => ({
+  id,
+  catalogId,
+  maker: claims.sub,
+  isExempt: isExempt(claims),
+});
 
 async function runInsert(tx: Tx, step: Extract<Step, { kind: 'insert' }>, purpose: 'commit' | 'create'): Promise<void> {
   const { catalog, target, location, facts, folders, expiresAt } = step;
@@ -106,7 +113,7 @@ async function runInsert(tx: Tx, step: Extract<Step, { kind: 'insert' }>, purpos
   const row = { catalogId: catalog.id, namespaceId: namespace.id, ident: target.ident, location, facts, expiresAt };
   try {
     const id = await insertTable(tx, { ...row, metadataLocation: step.file, metadata: step.text });
-    await claimFolders(tx, { id, catalogId: catalog.id }, folders, isExempt(target.claims));
+    await claimFolders(tx, ownerOf(id, catalog.id, target.claims), folders);
   } catch (error) {
     // Another client created the table after the look-up: for a commit this is a requirement that does not hold.
     const exists = error instanceof SkeinError && error.code === 'TABLE_EXISTS';

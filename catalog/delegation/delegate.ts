@@ -71,7 +71,7 @@ export async function delegate(
     return refuse('unavailable', `the store of catalog ${place.catalog} gives no temporary keys`);
   }
   try {
-    const key = await tableKey(parts, place, permission);
+    const key = await tableKey(parts, place, { holder: principal.sub, permission });
     parts.delegationLog.granted(asked);
     return { kind: 'key', permission, prefix: folderAbove(place.folders), key, settings };
   } catch (error) {

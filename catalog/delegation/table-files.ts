@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
+import type { PrincipalId } from '#shared/id.ts';
 import type { S3Credential } from '#shared/storage/credential.ts';
 import { decideFiles, type FileDecision } from '../authorization/decide.ts';
 import { isExempt } from '../authorization/policies.ts';
@@ -30,11 +31,14 @@ export const filesOf = (
   { catalog, ident, hasPolicies }: Pick<Place, 'catalog' | 'ident' | 'hasPolicies'>,
 ): FileDecision => decideFiles(principal, { kind: 'table', catalog, ...ident }, hasPolicies && !isExempt(principal));
 
+/** The principal who gets a key, and for what. */
+export type KeyWish = { readonly holder: PrincipalId; readonly permission: Permission };
+
 /** A key that STS has limited to a table's folders. @throws NOT_SUPPORTED, INVALID_REQUEST, STORAGE_ERROR */
 export async function tableKey(
   { store, storages }: Pick<DelegationParts, 'store' | 'storages'>,
   place: Place,
-  permission: Permission,
+  { holder, permission }: KeyWish,
 ): Promise<S3Credential> {
   const { folders, profile, tableId, catalog } = place;
   if (profile === undefined || folders.length === 0) {
@@ -43,17 +47,21 @@ export async function tableKey(
   requireFolders(place);
   const check = (): Promise<void> => requireFree(store.db, folders, tableId);
   const key = await inTime(storages.temporaryKey(profile, { folders, permission, tenant: profile.tenant, check }));
-  await keepTime(store.db, tableId, key.expiresAtMs ?? 0);
+  await keepTime(store.db, tableId, { holder, untilMs: key.expiresAtMs ?? 0 });
   return key;
 }
 
 /**
- * Keeps until when a client may open the files of a table: its folders are given to no other table before. One that is being created has no
+ * Keeps until when a client may open the files of a table: its folders are given to no other principal's table before. One that is being created has no
  * row for that yet; its folder has a name that no other gets, unless a client chooses it.
  * @throws INVALID_REQUEST when the table is gone
  */
-export async function keepTime(db: Database, tableId: string | undefined, untilMs: number): Promise<void> {
-  if (tableId === undefined || (await keepKeys(db, tableId, untilMs))) return;
+export async function keepTime(
+  db: Database,
+  tableId: string | undefined,
+  key: { readonly holder: PrincipalId; readonly untilMs: number },
+): Promise<void> {
+  if (tableId === undefined || (await keepKeys(db, tableId, key))) return;
   throw new SkeinError('INVALID_REQUEST', 'the table is gone');
 }
 

@@ -1,3 +1,4 @@
+import { principalId } from '#shared/id.ts';
 import {
   expiredFiles,
   expiredSnapshots,
@@ -22,6 +23,9 @@ import { displayIdent } from '../metadata/object-name.ts';
 import { readDocument } from '../store/postgres/table-store.ts';
 import { plainUnit } from '../store/postgres/transact.ts';
 
+/** Expiry commits for nobody. */
+const NOBODY = principalId('');
+
 export type ExpiryParts = CatalogContext & { readonly tables: Pick<TableReader, 'unreachable'> };
 
 /**
@@ -45,7 +49,7 @@ export async function expireTable(parts: ExpiryParts, table: ExpiringTable, sign
     return 0;
   }
   const { tenant, catalog, ident } = table;
-  const target = { claims: { tenant, preferred_username: '' }, catalog, ident };
+  const target = { claims: { sub: NOBODY, tenant, preferred_username: '' }, catalog, ident };
   const { requirements, updates } = expiryChange(before, expired);
   const sameTable = { type: 'assert-table-uuid', uuid: before.tableUuid };
   // As a client's request has it: numbers are compared as they are in the document.

@@ -10,6 +10,7 @@ import { addBucketCatalog, startBucketCatalog, type BucketCatalog } from '#test/
 import type { RestAnswer, TestCatalog } from '#test/support/catalog.ts';
 import { locationOf, SCHEMA } from '#test/support/catalog-requests.ts';
 import { MINIO_BUILD_MS, type Minio } from '#test/support/minio.ts';
+import { statementRunner } from '#test/support/run-statements.ts';
 import type { StsRelay } from '#test/support/sts-relay.ts';
 import { sendRaw, signWith, storeWays, type Outcome, type Sent, type StoreWay } from './store-ways.ts';
 
@@ -27,16 +28,18 @@ let minio: Minio;
 let sts: StsRelay;
 let catalog: TestCatalog;
 const tokens: Record<Permission, string> = { read: '', write: '' };
+/** A token of another user, who may write. */
+let others = '';
 let uploadId = '';
 
-const post = (path: string, body: object): Promise<RestAnswer> => catalog.rest('POST', path, { body });
-const createAt = (name: string, location?: string, more: object = {}): Promise<RestAnswer> =>
-  post('/v1/cloud/namespaces/s/tables', {
-    name,
-    schema: SCHEMA,
-    ...(location === undefined ? {} : { location }),
-    ...more,
-  });
+const post = (path: string, body: object, token = catalog.token): Promise<RestAnswer> =>
+  catalog.rest('POST', path, { body, token });
+const createAt = (name: string, location?: string, more: object = {}, token = catalog.token): Promise<RestAnswer> =>
+  post(
+    '/v1/cloud/namespaces/s/tables',
+    { name, schema: SCHEMA, ...(location === undefined ? {} : { location }), ...more },
+    token,
+  );
 const put = (location: string, text: string): Promise<unknown> =>
   openStorage(location, minio.key).write(location, Buffer.from(text));
 const rootly = async (sent: Sent): Promise<Outcome> =>
@@ -66,6 +69,8 @@ beforeAll(async () => {
   await put('s3://warehouse/rival/s/t/data/one', 'rival');
   tokens.read = await catalog.mint({ scope: ['table:read', 'table:data'] });
   tokens.write = await catalog.mint({ scope: ['table:read', 'table:data', 'table:write'] });
+  await statementRunner(catalog).createUser('other');
+  others = await catalog.mint({ user: 'other', scope: ['table:read', 'table:data', 'table:write'] });
   const { body } = await rootly({ method: 'POST', target: `${OWN}/data/parts?uploads` });
   uploadId = /<UploadId>([^<]+)/.exec(body)?.[1] ?? '';
 }, MINIO_BUILD_MS);
@@ -340,9 +345,9 @@ test('on a policy that is too wide the same attacks succeed by keys: the list se
   }
 });
 
-const keyOf = async (table: string): Promise<S3Credential> => {
+const keyOf = async (table: string, token = tokens.write): Promise<S3Credential> => {
   const answer = await catalog.rest('GET', `/v1/cloud/namespaces/s/tables/${table}/credentials`, {
-    token: tokens.write,
+    token,
   });
   const [credential] = answer.body['storage-credentials'] as unknown as { config: Record<string, string> }[];
   return {
@@ -399,12 +404,12 @@ test('the folder of a dropped table is nobody’s until the last key for it has 
     ['again', ''],
   ] as const) {
     expect((await catalog.rest('DELETE', `/v1/cloud/namespaces/s/tables/${path}${query}`)).status).toBe(204);
-    const refused = await createAt('next', `${place}/below`);
+    const refused = await createAt('next', `${place}/below`, {}, others);
     expect([refused.status, JSON.stringify(refused.body)]).toEqual([
       400,
       expect.stringContaining('keys to its files end'),
     ]);
-    expect((await createAt('next', place, { 'stage-create': true })).status).toBe(400);
+    expect((await createAt('next', place, { 'stage-create': true }, others)).status).toBe(400);
     // It is the same table.
     const body = { name: 'again', 'metadata-location': document };
     expect((await post('/v1/cloud/namespaces/s/register', body)).status).toBe(200);
@@ -415,7 +420,25 @@ test('the folder of a dropped table is nobody’s until the last key for it has 
     `UPDATE catalog.folder_claim SET keys_until = now() - interval '1 second' WHERE location = '${place}'`,
   );
   expect(key.expiresAtMs ?? Infinity).toBeGreaterThan(Date.now());
-  expect((await createAt('next', place)).status).toBe(200);
+  expect((await createAt('next', place, {}, others)).status).toBe(200);
+});
+
+test('who alone has the keys of a dropped table may make one at its place', async () => {
+  const location = 's3://warehouse/lake/fixed/alone';
+  const make = (token: string) => createAt('alone', location, {}, token);
+  const drop = () => catalog.rest('DELETE', '/v1/cloud/namespaces/s/tables/alone');
+  expect((await make(tokens.write)).status).toBe(200);
+  await keyOf('alone');
+  await drop();
+  const refused = await make(others);
+  expect([refused.status, JSON.stringify(refused.body)]).toEqual([
+    400,
+    expect.stringContaining('keys to its files end'),
+  ]);
+  expect((await make(tokens.write)).status).toBe(200);
+  for (const token of [others, tokens.write]) await keyOf('alone', token);
+  await drop();
+  for (const token of [others, tokens.write]) expect((await make(token)).status).toBe(400);
 });
 
 describe('no commit moves a table to a foreign, enclosing or enclosed place', () => {

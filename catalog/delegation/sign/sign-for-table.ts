@@ -6,7 +6,7 @@ import { hasSts } from '../../metadata/storage-settings.ts';
 import type { Permission } from '../../storage/session-policy.ts';
 import type { FilePlace } from '../../store/postgres/file-place-store.ts';
 import type { Asked } from '../delegation-log.ts';
-import { filesOf, keepTime, requireFolders, tableKey, type DelegationParts } from '../table-files.ts';
+import { filesOf, keepTime, requireFolders, tableKey, type DelegationParts, type KeyWish } from '../table-files.ts';
 import { checkRequest, type StoreRequest } from './check-request.ts';
 import { presignRequest, signRequest } from './sign-request.ts';
 import { readStoreUri } from './store-uri.ts';
@@ -75,8 +75,10 @@ async function told<T>(
     const request = { method: named.method, uri, headers: named.headers, body: named.body };
     const needs = checkRequest(request, folders);
     if (needs === 'write' && may === 'read') throw new SkeinError('FORBIDDEN', 'the token lacks the scope table:write');
-    const key = await keyFor(parts, place, needs);
-    await keepTime(parts.store.db, place.tableId, Math.ceil((Date.now() + SIGNATURE_MS) / KEPT_STEP_MS) * KEPT_STEP_MS);
+    const holder = principal.sub;
+    const key = await keyFor(parts, place, { holder, permission: needs });
+    const untilMs = Math.ceil((Date.now() + SIGNATURE_MS) / KEPT_STEP_MS) * KEPT_STEP_MS;
+    await keepTime(parts.store.db, place.tableId, { holder, untilMs });
     const signed = await sign(request, needs, key);
     parts.delegationLog.granted(asked);
     return signed;
@@ -87,10 +89,10 @@ async function told<T>(
 }
 
 /** Some stores obey a source of a copy that was added unsigned: a key that opens the table alone reads no other one even then. */
-async function keyFor(parts: DelegationParts, place: FilePlace, permission: Permission): Promise<S3Credential> {
+async function keyFor(parts: DelegationParts, place: FilePlace, wish: KeyWish): Promise<S3Credential> {
   const { profile } = place;
-  if (profile === undefined || hasSts(profile.settings)) return tableKey(parts, place, permission);
-  if (permission === 'write' && profile.settings.refusesUnsignedCopies !== true) {
+  if (profile === undefined || hasSts(profile.settings)) return tableKey(parts, place, wish);
+  if (wish.permission === 'write' && profile.settings.refusesUnsignedCopies !== true) {
     throw new SkeinError(
       'FORBIDDEN',
       `requests that write are not signed: the store of catalog ${place.catalog} gives no temporary keys, and "skein admin catalog check" has not found that it refuses a copy whose source was not signed`,

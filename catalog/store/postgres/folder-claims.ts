@@ -1,5 +1,5 @@
 import { CompiledQuery, sql } from 'kysely';
-import type { TenantId } from '#shared/id.ts';
+import type { PrincipalId, TenantId } from '#shared/id.ts';
 import { SkeinError } from '#shared/error.ts';
 import { withAncestors } from '#shared/storage/location.ts';
 import { splitPath, type TableIdent } from '../../metadata/object-name.ts';
@@ -8,7 +8,7 @@ import type { Database, Tx } from './tables.ts';
 /**
  * Records which folders belong to which table. A table claims every folder that it has or had, until the table and its files are gone. So
  * no two tables ever share a path, and a purge deletes no other table's files. Then the folder is free when the last key has ended that a
- * client was given for it. Locations here are normalised.
+ * client was given for it, and at once to the one principal who has all of them. Locations here are normalised.
  */
 
 /** Maximum number of folders of one table, former ones included. */
@@ -27,15 +27,22 @@ export async function lockLocations(tx: Tx, catalogId: string, mode: 'exclusive'
 
 type Owner = { readonly id: string; readonly catalogId: string };
 
+/** Stands for two principals or more in `keys_holder`. */
+const SEVERAL = '';
+
 /**
  * Claims folders for a table that has its row; the caller holds the lock.
- * @param isExempt the caller opens folders that are closed since a table with policies is gone
- * @throws INVALID_REQUEST when one of them overlaps another table's, or a former one's to which a client has a key or that is closed
+ * @throws INVALID_REQUEST when one of them overlaps another table's, or a former one's to which another principal than the maker has a key or
+ * that is closed, which an exempt maker opens
  */
-export async function claimFolders(tx: Tx, owner: Owner, folders: readonly string[], isExempt: boolean): Promise<void> {
-  if (isExempt) await openFolders(tx, folders);
+export async function claimFolders(
+  tx: Tx,
+  owner: Owner & { readonly maker: PrincipalId; readonly isExempt: boolean },
+  folders: readonly string[],
+): Promise<void> {
+  if (owner.isExempt) await openFolders(tx, folders);
   await requireFree(tx, folders, owner.id);
-  await requireUnopened(tx, folders, owner.id);
+  await requireUnopened(tx, folders, { maker: owner.maker, ownerId: owner.id });
   await requireNotClosed(tx, folders);
   await tx
     .insertInto('folder_claim')
@@ -65,19 +72,21 @@ export async function requireFree(
 }
 
 /**
- * Checks that no client has a key to the folders of a table that is gone. The same table may have them again: it is registered anew.
+ * Checks that nobody but the maker of a table has a key to folders of a table that is gone. The same table may have them again: it is
+ * registered anew. @param ownerId undefined = the table has no row yet
  * @throws INVALID_REQUEST
  */
 export async function requireUnopened(
   db: Database,
   folders: readonly string[],
-  ownerId: string | undefined,
+  { maker, ownerId }: { readonly maker: PrincipalId; readonly ownerId?: string },
 ): Promise<void> {
   for (const folder of folders) {
     let query = claimsAround(db, folder)
       .select('keys_until')
       .where('former_uuid', 'is not', null)
       .where('keys_until', '>', sql<Date>`now()`)
+      .where((is) => is.or([is('keys_holder', 'is', null), is('keys_holder', '!=', maker)]))
       .orderBy('keys_until', 'desc');
     if (ownerId !== undefined) query = query.where('former_uuid', '!=', uuidOf(ownerId));
     const found = await query.executeTakeFirst();
@@ -99,14 +108,14 @@ export async function requireNotClosed(db: Database, folders: readonly string[])
   }
 }
 
-/** Opens closed folders at or below these, to which nobody has a key. */
+/** Opens closed folders at or below these: they are as those of any table that is gone. */
 async function openFolders(tx: Tx, folders: readonly string[]): Promise<void> {
   for (const folder of folders) {
     await tx
-      .deleteFrom('folder_claim')
+      .updateTable('folder_claim')
+      .set({ is_policed: false })
       .where('former_uuid', 'is not', null)
       .where('is_policed', '=', true)
-      .where((is) => is.or([is('keys_until', 'is', null), is('keys_until', '<=', sql<Date>`now()`)]))
       .where((is) =>
         is.or([
           is('location', '=', folder),
@@ -196,17 +205,31 @@ export async function listClaimsOf(db: Database, tenant: TenantId, ownerId: stri
 }
 
 /**
- * Keeps the time until which a key opens the folders of a table. It is called before the key is given, so that a drop meanwhile knows it.
+ * Keeps until when a key opens the folders of a table, and who has it. It is called before the key is given, so that a drop meanwhile knows it.
  * @returns whether the table has its folders still
  */
-export async function keepKeys(db: Database, ownerId: string, untilMs: number): Promise<boolean> {
+export async function keepKeys(
+  db: Database,
+  ownerId: string,
+  { holder, untilMs }: { readonly holder: PrincipalId; readonly untilMs: number },
+): Promise<boolean> {
   const until = new Date(untilMs);
   await db
     .updateTable('folder_claim')
-    .set({ keys_until: until })
+    .set({
+      keys_until: sql`greatest(keys_until, ${until})`,
+      keys_holder: sql`case when coalesce(keys_until, now()) <= now() or keys_holder = ${holder} then ${holder} else ${SEVERAL} end`,
+    })
     .where('owner_id', '=', ownerId)
     .where('former_uuid', 'is', null)
-    .where((is) => is.or([is('keys_until', 'is', null), is('keys_until', '<', until)]))
+    .where((is) =>
+      is.or([
+        is('keys_until', 'is', null),
+        is('keys_until', '<', until),
+        is('keys_holder', 'is', null),
+        is('keys_holder', 'not in', [holder, SEVERAL]),
+      ]),
+    )
     .execute();
   const left = db.selectFrom('folder_claim').select('owner_id').where('owner_id', '=', ownerId);
   return (await left.where('former_uuid', 'is', null).limit(1).executeTakeFirst()) !== undefined;

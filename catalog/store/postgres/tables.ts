@@ -211,6 +211,8 @@ export type Tables = PrincipalTables &
       catalog_id: string;
       /** A client has a key until then. */
       keys_until: Generated<Date | null>;
+      /** The one principal who has such keys; empty = several, null = it was not kept. */
+      keys_holder: Generated<string | null>;
       /** The `table-uuid` of a table that is gone; null = the owner has the folder. */
       former_uuid: Generated<string | null>;
       /** The table has policies, or had them when it went. Triggers keep it (migration `0040_policed_folders`). */

@@ -77,7 +77,7 @@ async function create(
   if (!head.stageCreate) return insertNewTable(context, unit, { catalog, target }, made);
   await requireNoView(db, tenant, target.catalog, target.ident);
   await requireFree(db, made.folders, undefined);
-  await requireUnopened(db, made.folders, undefined);
+  await requireUnopened(db, made.folders, { maker: target.claims.sub });
   if (!isExempt(target.claims)) await requireNotClosed(db, made.folders);
   // Some clients write their first metadata or manifest without making its folder.
   const folder = `${creation.location}/metadata`;

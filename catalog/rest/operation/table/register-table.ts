@@ -60,8 +60,9 @@ export async function registerTable(context: CatalogContext, request: RestReques
         throw new SkeinError('COMMIT_CONFLICT', 'Commit failed: another commit came first');
       }
     }
-    const owner = { id: must(id, 'found or inserted'), catalogId: catalog.id };
-    await claimFolders(tx, owner, folders, isExempt(request.claims));
+    const { claims } = request;
+    const owner = { id: must(id, 'found or inserted'), catalogId: catalog.id, maker: claims.sub };
+    await claimFolders(tx, { ...owner, isExempt: isExempt(claims) }, folders);
   };
   const bytes = Math.max(text.length, head?.metadataBytes ?? 0);
   await context.documents.run(tenant, bytes, () => unit.transact(register));

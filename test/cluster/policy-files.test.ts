@@ -84,9 +84,9 @@ test.runIf(hasLocalFiles())('no manifest of another table reaches files of a tab
   const [manifest, length] = await first(`SELECT path, length FROM ${S}."secret$manifests"`);
   const [, loaded] = await rest('GET', '/namespaces/default/tables/secret', 'root');
   const document = loaded['metadata'] as { snapshots: readonly JsonObject[] };
-  const list = String(document.snapshots[0]?.['manifest-list']);
+  const list = document.snapshots[0]?.['manifest-list'] as string;
   const file = {
-    path: String(path),
+    path: path as string,
     recordCount: 2,
     sizeBytes: Number(size),
     partition: [],
@@ -100,7 +100,7 @@ test.runIf(hasLocalFiles())('no manifest of another table reaches files of a tab
   };
   await createHostileTable(post, 'names_data', [writeManifest(COLUMN, SPEC, 1n, [file])]);
   const entry = newManifestFile(COLUMN, SPEC, 1n, {
-    path: String(manifest),
+    path: manifest as string,
     lengthBytes: Number(length),
     files: [file],
   });
@@ -118,7 +118,7 @@ test.runIf(hasLocalFiles())('no manifest of another table reaches files of a tab
     `DELETE FROM ${S}.${table} WHERE a = 8`,
   ];
   const plan = (table: string, user: string) => rest('POST', `/namespaces/default/tables/${table}/plan`, user, {});
-  // What they would tell.
+  // Nothing is bound yet: they tell.
   for (const table of tables) {
     const [sql = ''] = reads(table);
     expect([table, await run(sql)]).toEqual([table, [[7], [8]]]);
@@ -141,10 +141,10 @@ test.runIf(hasLocalFiles())('no manifest of another table reaches files of a tab
   expect(await run(`DROP TABLE ${S}.secret`, 'all_rows')).toEqual([['DROP TABLE']]);
   expect((await run(`SELECT count(*) FROM ${T}.information_schema.policy_references`))[0]).toEqual([0]);
   await check();
-  const registration = { name: 'again', 'metadata-location': String(loaded['metadata-location']) };
+  const registration = { name: 'again', 'metadata-location': loaded['metadata-location'] as string };
   const register = '/namespaces/default/register';
   expect((await rest('POST', register, 'root', registration))[0]).toBe(403);
-  const location = String((loaded['metadata'] as JsonObject)['location']);
+  const location = (loaded['metadata'] as { location: string }).location;
   const [status, refused] = await rest('POST', '/namespaces/default/tables', 'root', {
     name: 'below',
     schema: SCHEMA,
@@ -154,7 +154,7 @@ test.runIf(hasLocalFiles())('no manifest of another table reaches files of a tab
     400,
     expect.stringContaining('belonged to a table with policies'),
   ]);
-  // Who is exempt opens the folder to all.
+  // The exempt open the folder to all.
   expect((await rest('POST', register, 'all_rows', registration))[0]).toBe(200);
   expect(await run(`SELECT a FROM ${S}.again ORDER BY a`)).toEqual([[7], [8]]);
 });

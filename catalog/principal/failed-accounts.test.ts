@@ -14,7 +14,7 @@ test('an address that failed for 20 accounts within ten minutes is refused for t
   expect(accounts.isRefused('a')).toBe(true);
   atMs += 1;
   expect(accounts.isRefused('a')).toBe(false);
-  // What failed longer ago than ten minutes does not count.
+  // Failures of more than ten minutes ago do not count.
   for (let i = 0; i < 19; i += 1) accounts.failed('a', `user ${i}`);
   atMs += 600_000;
   accounts.failed('a', 'another');

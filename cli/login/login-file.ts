@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
+import { makeFoldersSync } from '#shared/storage/make-folders.ts';
 
 /** A sign-in of `skein login`, as its file keeps it. */
 export type Login = {
@@ -47,7 +48,7 @@ export function readLogins(path: string): readonly Login[] {
 
 /** Writes the sign-ins: a reader sees the old ones or the new, and nobody else any. */
 export function writeLogins(path: string, logins: readonly Login[]): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFoldersSync(dirname(path), { mode: 0o700 });
   const temporary = `${path}.${process.pid}.tmp`;
   writeFileSync(temporary, `${JSON.stringify({ logins }, null, 2)}\n`, { mode: 0o600, flush: true });
   renameSync(temporary, path);

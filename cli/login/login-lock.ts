@@ -1,8 +1,9 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
 import { fileLocker } from '#shared/storage/lock-file.ts';
+import { makeFoldersSync } from '#shared/storage/make-folders.ts';
 
 const POLL_MS = 50;
 const WAIT_MS_MAX = 60_000;
@@ -12,7 +13,7 @@ const WAIT_MS_MAX = 60_000;
  * kernel drops the lock of a process that dies. @throws UNAUTHENTICATED when another one holds it too long
  */
 export async function whileLocked<T>(path: string, work: () => Promise<T>): Promise<T> {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFoldersSync(dirname(path), { mode: 0o700 });
   const lock = fileLocker();
   const fd = openSync(`${path}.lock`, 'a+', 0o600);
   try {

@@ -28,8 +28,7 @@ let notReady: string | undefined;
 /** The OpenAPI document as the server serves it; every answer in this file is checked against it. */
 let document: ApiDocument;
 const requests: StatementRequest[] = [];
-const cancelled: string[] = [];
-const endedSessions: string[] = [];
+const [cancelled, endedSessions]: [string[], string[]] = [[], []];
 const queries: QueryService = {
   execute: (request) => {
     requests.push(request);

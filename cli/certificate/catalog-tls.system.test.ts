@@ -2,9 +2,9 @@ import { request } from 'node:https';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
+import { doorFiles, ensureDoorCertificate } from './door-certificate.ts';
 
 /** The catalog with a certificate of its own. */
 let catalog: TestCatalog;
@@ -12,12 +12,8 @@ let folder: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'skein-pages-'));
-  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-  const names = 'subjectAltName=DNS:localhost,DNS:catalog.example.com,IP:127.0.0.1';
-  const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  execFileSync('openssl', ['req', ...kind, '-subj', '/CN=catalog', '-addext', names, '-keyout', key, '-out', cert], {
-    stdio: 'ignore',
-  });
+  await ensureDoorCertificate(folder, ['localhost', 'catalog.example.com', '127.0.0.1']);
+  const { cert, key } = doorFiles(folder);
   catalog = await startTestCatalog({ 'catalog.tls_cert': cert, 'catalog.tls_key': key });
 });
 afterAll(async () => {

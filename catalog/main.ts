@@ -25,6 +25,7 @@ import { Bearers } from './principal/bearers.ts';
 import { PasswordVerifier } from './principal/verify-password.ts';
 import { SignInLog } from './principal/sign-in-log.ts';
 import { SessionEpochs } from './principal/session-epochs.ts';
+import { Newcomers, newcomerLimits } from '#shared/newcomers/newcomers.ts';
 import { readerPool } from '#shared/thread/reader-pool.ts';
 import { openSealingKeys } from '#shared/sealing-keys.ts';
 import { TokenVerifier } from '#shared/token-verifier.ts';
@@ -115,8 +116,8 @@ export async function startCatalog(
     }, rotationCheckMs(config)).unref();
     closers.push(() => Promise.resolve(clearInterval(rotation)));
 
-    const { server, address } = await startInternalServer(context, member);
-    closers.push(() => Promise.resolve(server.forceShutdown()));
+    const { address, close: closeInternal } = await startInternalServer(context, member);
+    closers.push(closeInternal);
     const app = createServer(context);
     closers.push(() => closeGently(app));
     // Coordinators have to answer: it ends while the internal port is open.
@@ -239,6 +240,7 @@ async function buildContext(
     documents: new LargeDocuments(),
     planner: new ScanPlanner(worked),
     keys,
+    newcomers: new Newcomers(newcomerLimits(config)),
     issuer,
     verifier,
     bearers: new Bearers(

@@ -1,7 +1,7 @@
 import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import { FairGate } from '#shared/fair/fair-gate.ts';
-import { addressKey } from '../token/rate-limit.ts';
+import { addressKey } from '#shared/newcomers/address-key.ts';
 import { FailedAttempts } from './failed-attempts.ts';
 import { HashThreads } from './hash-threads.ts';
 

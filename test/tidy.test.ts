@@ -113,6 +113,10 @@ const DELETES_ITS_OWN: Readonly<Record<string, string>> = {
   'write-stage.ts': 'files of a task that was tried before',
   'load-table.ts': 'files of this load',
 };
+/** Within each of these a name stands for one thing: whoever reads it need not look from where it comes. */
+const NAMED_ONCE = ['shared', 'catalog', 'coordinator', 'worker', 'cli', 'bench'] as const;
+/** A room's module for threads exports the room's functions under their own names. */
+const IN_THREAD = /-in-thread\.ts$/;
 const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)*$/;
 
 const importsOf = (source: string): readonly string[] =>
@@ -124,6 +128,13 @@ const importsOf = (source: string): readonly string[] =>
     ...source
       .matchAll(/\bnew URL\(\s*['"]([^'"]+\.[jt]s)['"],\s*import\.meta\.url/g)
       .map((match) => [match[0], (match[1] ?? '').replace(/^(?![.#])/, './')] as const),
+  ].map((match) => match[1] ?? '');
+/** The names that a file exports. */
+const exportsOf = (source: string): readonly string[] =>
+  [
+    ...source.matchAll(
+      /^export (?:declare )?(?:abstract )?(?:async )?(?:type|const|let|function\*?|class|interface|enum) (\w+)/gm,
+    ),
   ].map((match) => match[1] ?? '');
 const topOf = (path: string): string => path.split('/')[0] ?? '';
 /** Tests, and what only tests import, may look up. */
@@ -182,6 +193,15 @@ describe('files', () => {
 
   test('no file re-exports another: there are no barrels', () => {
     expect(SOURCES.filter((path) => /^export (type )?(\*|\{[^}]*\}) from\b/m.test(read(path)))).toEqual([]);
+  });
+
+  test.each(NAMED_ONCE)('a name is exported once in %s', (top) => {
+    const places = SOURCES.filter((path) => topOf(path) === top && !isTestOnly(path) && !IN_THREAD.test(path)).flatMap(
+      (path) => [...new Set(exportsOf(read(path)))].map((name) => ({ name, path })),
+    );
+    const twice = [...Map.groupBy(places, ({ name }) => name).values()].filter((of) => of.length > 1);
+    expect(places.length).toBeGreaterThan(100);
+    expect(twice.map((of) => `${of[0]?.name}: ${of.map(({ path }) => path).join(', ')}`)).toEqual([]);
   });
 
   test('process.env is read in load-config.ts alone, except by tests', () => {

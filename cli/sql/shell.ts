@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { QueryClient } from './query-client.ts';
 import type { Format } from './result-format.ts';
 import { shellCommand } from './shell-command.ts';
-import { isStatement, splitStatements } from './split-statements.ts';
+import { isStatement, splitStatements } from '#shared/sql/split-statements.ts';
 import { runStatement, type Output } from './statement-runner.ts';
 
 const PROMPT = 'skein> ';

@@ -6,7 +6,7 @@ import { clientOptions } from './client-options.ts';
 import { QueryClient } from './query-client.ts';
 import { FORMATS, type Format } from './result-format.ts';
 import { shell } from './shell.ts';
-import { isStatement, splitStatements } from './split-statements.ts';
+import { isStatement, splitStatements } from '#shared/sql/split-statements.ts';
 import { OutputClosed, runStatement, type Output } from './statement-runner.ts';
 
 /** Longest text without a semicolon. */

@@ -5,7 +5,7 @@ import { LIST_SOURCE, type PartRefusal, type PartText } from './part-text.ts';
 import { ByteOffsets } from '../resolver/byte-offsets.ts';
 import { nameStatements } from '../resolver/name-statements.ts';
 import { openParts, type Part, type PartKind } from '../statement/proven.ts';
-import { Tokenizer } from '../statement/tokenizer.ts';
+import { Tokenizer } from '#shared/sql/tokenizer.ts';
 
 /** Asks DuckDB's parser. */
 type AskParser = (text: PartText) => Promise<PartRefusal | null>;

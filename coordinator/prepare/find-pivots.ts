@@ -1,6 +1,6 @@
 import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { must } from '#shared/must.ts';
-import { Tokenizer, type Token } from '../statement/tokenizer.ts';
+import { Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 
 export type Range = { readonly start: number; readonly end: number };
 

@@ -1,7 +1,7 @@
 import type { CompareOp } from '#shared/iceberg/predicate.ts';
 import { foldIdentifier, foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { must } from '#shared/must.ts';
-import { identifierText, stringText, Tokenizer, type Token } from '../statement/tokenizer.ts';
+import { identifierText, stringText, Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 
 /**
  * A query's text without the literals that columns are compared with. Texts with the same template have the same syntax tree but for the

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { Tokenizer } from '../statement/tokenizer.ts';
+import { Tokenizer } from '#shared/sql/tokenizer.ts';
 
 /** Only this many characters count: statements that differ only after them have the same shape. */
 const TEXT_MAX = 32 * 1024;

@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { foldKeyword } from '#shared/sql/fold-identifier.ts';
-import { identifierText, Tokenizer } from '../statement/tokenizer.ts';
+import { identifierText, Tokenizer } from '#shared/sql/tokenizer.ts';
 
 /** A column of a query that is an average, by its place, and the names of the columns that are added for it. */
 export type SummedColumn = {

@@ -6,7 +6,7 @@ import { wholeText, type DerivedText } from '../statement/derived-text.ts';
 import { EditedText } from '../statement/edited-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { findStages, type TextRange as Range } from '../statement/stage-references.ts';
-import { Tokenizer, type Token } from '../statement/tokenizer.ts';
+import { Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 import { travelClauses, type TravelClause } from './travel-clauses.ts';
 
 /** A query as DuckDB parses it. Names stand in it for statements, which are read like tables. */

@@ -4,7 +4,7 @@ import { must } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import type { ParameterQuery, ParameterValue } from '../binding/planner.ts';
-import { identifierText, Tokenizer, type Token } from '../statement/tokenizer.ts';
+import { identifierText, Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 import { parameterSql, type ValuePlace } from '../statement/value-place.ts';
 import { ByteOffsets } from './byte-offsets.ts';
 import type { QueryReferences, TableReference } from '../binding/query-references.ts';

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { isInformationSchema } from '../binding/schema-views.ts';
-import { identifierText, Tokenizer, type Token } from '../statement/tokenizer.ts';
+import { identifierText, Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 
 /**
  * Refuses `TABLE(INFORMATION_SCHEMA.POLICY_REFERENCES(...))`, which the parser does not know, with what to write instead.

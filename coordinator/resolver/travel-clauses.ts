@@ -1,5 +1,5 @@
 import { foldKeyword } from '#shared/sql/fold-identifier.ts';
-import { Tokenizer, type Token } from '../statement/tokenizer.ts';
+import { Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 
 type Range = { readonly start: number; readonly end: number };
 

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#shared/json.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { must } from '#shared/must.ts';
-import { Tokenizer, type Token } from '../statement/tokenizer.ts';
+import { Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 import { ByteOffsets } from './byte-offsets.ts';
 
 /** An expression of a SELECT list, in characters of the text. */

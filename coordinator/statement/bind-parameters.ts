@@ -5,13 +5,13 @@ import { EditedText } from './edited-text.ts';
 import { findStages } from './stage-references.ts';
 import type { ValuePlace } from './value-place.ts';
 import { printParameter, type Parameters } from './parameters.ts';
-import { identifierText, Tokenizer, type Token } from './tokenizer.ts';
+import { identifierText, Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 
 /** Places of parameters that a statement may have; each is kept for as long as the statement runs. */
 export const PARAMETER_PLACES_MAX = 50_000;
 
 /** A part of a statement's text, and the value of a parameter that replaces it. */
-export type Edit = {
+export type ParameterEdit = {
   readonly start: number;
   readonly end: number;
   readonly text: string;
@@ -31,10 +31,10 @@ export type Edit = {
  * @throws UNDEFINED_PARAMETER for one without a value, with its position; WRONG_PARAMETER_COUNT for a value without a parameter;
  * INVALID_REQUEST for a value that is none; PAYLOAD_TOO_LARGE; STATEMENT_TOO_COMPLEX for too many places
  */
-export function bindParameters(sql: string, parameters: Parameters, bytesMax: number): readonly Edit[] {
+export function bindParameters(sql: string, parameters: Parameters, bytesMax: number): readonly ParameterEdit[] {
   const values = valueOf(parameters);
   const used = new Set<string>();
-  const edits: Edit[] = [];
+  const edits: ParameterEdit[] = [];
   let last = 0;
   let bytes = Buffer.byteLength(sql);
   for (const { start, end, name } of findParameters(sql)) {
@@ -72,7 +72,7 @@ export function bindParameters(sql: string, parameters: Parameters, bytesMax: nu
 }
 
 /** Puts the edits into the text; they stand in its order. */
-export function applyEdits(sql: string, edits: readonly Edit[]): DerivedText {
+export function applyEdits(sql: string, edits: readonly ParameterEdit[]): DerivedText {
   const derived = new EditedText(sql);
   let at = 0;
   for (const { start, end, text } of edits) {
@@ -83,7 +83,7 @@ export function applyEdits(sql: string, edits: readonly Edit[]): DerivedText {
 }
 
 /** The places of the values in the text that `applyEdits` makes. */
-export function valuePlaces(edits: readonly Edit[]): readonly ValuePlace[] {
+export function valuePlaces(edits: readonly ParameterEdit[]): readonly ValuePlace[] {
   let shift = 0;
   return edits.map(({ start, end, text, name, spelled }) => {
     // Without the spaces around it, which may have been cut off at the end of the statement.

@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { checkIdentifier } from '#shared/sql/check-identifier.ts';
 import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import type { StatementLimits, TextSpan } from './statement.ts';
-import { identifierText, Tokenizer, withPlainSpaces, type Token } from './tokenizer.ts';
+import { identifierText, Tokenizer, withPlainSpaces, type Token } from '#shared/sql/tokenizer.ts';
 
 const OPEN = new Set(['(', '[', '{']);
 const CLOSE = new Set([')', ']', '}']);

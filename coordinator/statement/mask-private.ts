@@ -1,6 +1,6 @@
 import { foldKeyword } from '#shared/sql/fold-identifier.ts';
-import { PRIVATE_KINDS } from './private-statement.ts';
-import { identifierText, stringText, Tokenizer, type Token } from './tokenizer.ts';
+import { PRIVATE_KINDS } from '#shared/sql/private-statement.ts';
+import { identifierText, stringText, Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 
 /** The words of the statements about users, accounts, tokens, invitations and webhooks (service specification, SQL statements). */
 const KEYWORDS: ReadonlySet<string> = new Set(

@@ -1,6 +1,6 @@
 import { isAddressName } from '#shared/iceberg/address-columns.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import { identifierText, Tokenizer } from './tokenizer.ts';
+import { identifierText, Tokenizer } from '#shared/sql/tokenizer.ts';
 
 /** Whether a text may name an address column, in whatever way names are written. */
 export function namesAddress(sql: string): boolean {

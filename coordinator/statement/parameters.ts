@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
-import { Tokenizer } from './tokenizer.ts';
+import { Tokenizer } from '#shared/sql/tokenizer.ts';
 
 /** A constant as a client gives it; the digits of a number are kept as they were written. `literal` is SQL that the planner has printed. */
 export type Constant =

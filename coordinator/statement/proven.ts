@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import type { TextSpan } from './statement.ts';
-import { Tokenizer } from './tokenizer.ts';
+import { Tokenizer } from '#shared/sql/tokenizer.ts';
 
 /**
  * The parts of a statement of a client that are put into another text:

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import type { Parameters } from './parameters.ts';
-import { beginsPrivately, isPrivateKind } from './private-statement.ts';
+import { beginsPrivately, isPrivateKind } from '#shared/sql/private-statement.ts';
 import { readStatement } from '../prepare/read-statement.ts';
 import { redactError, redactMessage, redactStatement, type RedactedStatement } from './redact-statement.ts';
 

@@ -1,7 +1,7 @@
 import { ERROR_MESSAGE_BYTES_MAX, SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { dividePrivate, openValue } from './mask-private.ts';
-import { stringText, Tokenizer } from './tokenizer.ts';
+import { stringText, Tokenizer } from '#shared/sql/tokenizer.ts';
 
 const HIDDEN = '***';
 const MASK = `'${HIDDEN}'`;

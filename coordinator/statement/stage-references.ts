@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { StatementReader } from './statement-reader.ts';
-import { Tokenizer, type Token } from './tokenizer.ts';
+import { Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 
 /** A part of a text, in its characters. */
 export type TextRange = { readonly start: number; readonly end: number };

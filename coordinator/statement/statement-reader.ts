@@ -2,7 +2,7 @@ import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import type { ObjectName, TextSpan } from './statement.ts';
-import { identifierText, stringText, Tokenizer, type Token } from './tokenizer.ts';
+import { identifierText, stringText, Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 
 /**
  * First words of SQL statements: one that no command takes is NOT_SUPPORTED. A text with another first word, or without the word of

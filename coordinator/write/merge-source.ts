@@ -4,7 +4,7 @@ import type { WriteTarget } from '../operation/writes.ts';
 import type { Merge } from '../operation/row-write.ts';
 import type { AsProven } from '../statement/proven.ts';
 import type { SplicedText } from '../statement/spliced-text.ts';
-import { identifierText, Tokenizer } from '../statement/tokenizer.ts';
+import { identifierText, Tokenizer } from '#shared/sql/tokenizer.ts';
 
 /** Names that nobody writes: the sign of a row of the source, and the table of one row that gives it. */
 const IS_SOURCE = '"skein source"';

@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import { identifierText, Tokenizer, type Token } from '../../statement/tokenizer.ts';
+import { identifierText, Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 
 /** The place of the cursor in a statement, as far as its words tell: nothing is parsed, because a text that is being written is not SQL yet. */
 export type CursorPlace = {
@@ -12,10 +12,10 @@ export type CursorPlace = {
   /** A relation is expected, as behind FROM. */
   readonly wantsRelation: boolean;
   /** Relations that the statement names, by the alias or name under which its columns are reached. */
-  readonly sources: readonly Source[];
+  readonly sources: readonly NamedRelation[];
 };
 
-export type Source = { readonly path: readonly string[]; readonly alias: string };
+export type NamedRelation = { readonly path: readonly string[]; readonly alias: string };
 
 /** Words behind which a relation stands. */
 const BEFORE_RELATION = new Set(['from', 'join', 'into', 'update', 'table', 'describe', 'desc', 'using', 'truncate']);
@@ -109,8 +109,8 @@ function beforeRelations(words: readonly Word[]): ReadonlySet<Word> {
   return found;
 }
 
-function sourcesOf(words: readonly Word[], relations: ReadonlySet<Word>): readonly Source[] {
-  const sources: Source[] = [];
+function sourcesOf(words: readonly Word[], relations: ReadonlySet<Word>): readonly NamedRelation[] {
+  const sources: NamedRelation[] = [];
   for (let at = 0; at < words.length && sources.length < SOURCES_MAX; at += 1) {
     const word = words[at];
     if (word === undefined || !relations.has(word) || !isName(words[at + 1])) continue;

@@ -1,6 +1,6 @@
 import { Int32, Schema, Field } from 'apache-arrow';
 import { expect, test } from 'vitest';
-import { fewerInserts, insertOfAll, type Execution } from './bound-executions.ts';
+import { fewerInserts, insertOfAll, type BoundExecution } from './bound-executions.ts';
 import type { PreparedHandle } from './prepared-handles.ts';
 
 /** A statement with many bound rows, of as many columns as its text has parameters. */
@@ -47,7 +47,7 @@ test('few rows stay in the text', () => {
 });
 
 /** Executions of an INSERT of one number; `onMade` is told of each that is made. */
-function* numbers(count: number, onMade: (i: number) => void): Generator<Execution, void> {
+function* numbers(count: number, onMade: (i: number) => void): Generator<BoundExecution, void> {
   for (let i = 0; i < count; i += 1) {
     onMade(i);
     yield {
@@ -57,7 +57,7 @@ function* numbers(count: number, onMade: (i: number) => void): Generator<Executi
   }
 }
 
-const valuesOf = (execution: Execution | void): number =>
+const valuesOf = (execution: BoundExecution | void): number =>
   execution?.parameters?.kind === 'positional' ? execution.parameters.values.length : 0;
 
 test('many rows become few texts, and no more of them are there than a text takes', () => {

@@ -1,15 +1,15 @@
 import { SkeinError } from '#shared/error.ts';
 import { PARAMETERS_MAX, sizeOf, type Parameter, type Parameters } from '../../statement/parameters.ts';
-import { Tokenizer } from '../../statement/tokenizer.ts';
+import { Tokenizer } from '#shared/sql/tokenizer.ts';
 import { ARRIVED_ROWS } from '../../binding/table-rows.ts';
 import { parametersOf, type BoundRows } from './bound-rows.ts';
 import type { PreparedHandle } from './prepared-handles.ts';
 
 /** A text with the values of its parameters. */
-export type Execution = { readonly sql: string; readonly parameters: Parameters | null };
+export type BoundExecution = { readonly sql: string; readonly parameters: Parameters | null };
 
 /** Executions, each of which is made when it is its turn. */
-export type Executions = { readonly count: number; readonly all: Iterable<Execution> };
+export type Executions = { readonly count: number; readonly all: Iterable<BoundExecution> };
 
 /**
  * The executions of a prepared statement: one for each row that is bound to its parameters, or one alone when it has none.
@@ -23,7 +23,7 @@ export function executionsOf({ sql, description: { parameters }, bound }: Prepar
   }
   requireCount(parameters.length, bound);
   const isNamed = parameters.some(({ name }) => !/^\d/.test(name));
-  const execution = (values: readonly Parameter[]): Execution => ({
+  const execution = (values: readonly Parameter[]): BoundExecution => ({
     sql,
     parameters: isNamed ? named(parameters, values) : { kind: 'positional', values },
   });
@@ -125,7 +125,7 @@ const INSERT_BYTES_MAX = 4 * 2 ** 20;
  * INSERT INTO t VALUES (?, 1)  twice  ->  INSERT INTO t VALUES (?, 1), (?, 1)
  * ```
  */
-export function* fewerInserts({ count, all }: Executions, sql: string): Generator<Execution, void> {
+export function* fewerInserts({ count, all }: Executions, sql: string): Generator<BoundExecution, void> {
   const values = count > 1 ? findValues(sql) : undefined;
   if (values === undefined) {
     yield* all;
@@ -133,7 +133,7 @@ export function* fewerInserts({ count, all }: Executions, sql: string): Generato
   }
   let rows: (readonly Parameter[])[] = [];
   let bytes = 0;
-  const made = (): Execution => ({
+  const made = (): BoundExecution => ({
     sql: values.before + rows.map(() => values.row).join(', '),
     parameters: { kind: 'positional', values: rows.flat() },
   });

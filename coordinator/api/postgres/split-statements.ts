@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import { Tokenizer } from '../../statement/tokenizer.ts';
+import { Tokenizer } from '#shared/sql/tokenizer.ts';
 
 /** A statement of a text that has several, and where it begins. */
 export type PartOfText = { readonly sql: string; readonly offset: number };

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import type { TextSpan } from '../../statement/statement.ts';
-import { Tokenizer, type Token } from '../../statement/tokenizer.ts';
+import { Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 
 /** Tokens of `WITH NO DATA ;`. */
 const LAST_MAX = 4;

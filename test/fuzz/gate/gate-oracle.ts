@@ -11,7 +11,7 @@ import { sessionPlanner } from '#test/support/session-planner.ts';
 import { icebergScans, SCRIPTED_ASKER, scriptedTables, tablesAlone } from '../../support/scripted/tables.ts';
 import type { TableSource } from '#coordinator/binding/table-source.ts';
 import { parseStatement } from '#coordinator/prepare/parse-statement.ts';
-import { identifierText, stringText, Tokenizer } from '#coordinator/statement/tokenizer.ts';
+import { identifierText, stringText, Tokenizer } from '#shared/sql/tokenizer.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';

@@ -1,4 +1,4 @@
-import { Tokenizer } from '#coordinator/statement/tokenizer.ts';
+import { Tokenizer } from '#shared/sql/tokenizer.ts';
 import type { Random } from '../random.ts';
 
 export type Mutated = {

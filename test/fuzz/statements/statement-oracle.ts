@@ -8,7 +8,7 @@ import { parseStatement } from '#coordinator/prepare/parse-statement.ts';
 import { readStatement } from '#coordinator/prepare/read-statement.ts';
 import { prove, type TakePart } from '#coordinator/statement/proven.ts';
 import type { TextSpan } from '#coordinator/statement/statement.ts';
-import { Tokenizer } from '#coordinator/statement/tokenizer.ts';
+import { Tokenizer } from '#shared/sql/tokenizer.ts';
 import { proveWrite } from '#coordinator/write/prove-write.ts';
 import { SkeinError } from '#shared/error.ts';
 import { RESERVED_WORDS } from '#shared/sql/reserved-words.ts';

@@ -1,4 +1,4 @@
-import { foldKeyword } from '#shared/sql/fold-identifier.ts';
+import { foldKeyword } from './fold-identifier.ts';
 import { identifierText, Tokenizer, type Token } from './tokenizer.ts';
 
 /**

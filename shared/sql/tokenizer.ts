@@ -254,6 +254,8 @@ export function stringText(text: string, token: Token): string {
 /** The escapes in E'': consecutive bytes, a code point, any other character after a backslash, a doubled quote. */
 const ESCAPE = /(?:\\x[0-9A-Fa-f]{1,2}|\\[0-7]{1,3})+|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}|\\[^]|''/g;
 const BYTE = /\\x([0-9A-Fa-f]{1,2})|\\([0-7]{1,3})/g;
+/** Browsers run this, too: the console has no Buffer. */
+const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
 const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
 function unescape(escape: string): string {
@@ -261,7 +263,7 @@ function unescape(escape: string): string {
   const bytes = [...escape.matchAll(BYTE)].map(([, hex, octal = '']) =>
     hex === undefined ? Number.parseInt(octal, 8) : Number.parseInt(hex, 16),
   );
-  if (bytes.length > 0) return Buffer.from(bytes).toString('utf8');
+  if (bytes.length > 0) return UTF8.decode(Uint8Array.from(bytes));
   const char = escape.charAt(1);
   if (escape.length === 2) return ESCAPES[char] ?? char;
   const code = Number.parseInt(escape.slice(2), 16);

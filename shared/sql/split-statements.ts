@@ -5,30 +5,58 @@ export type Split = { readonly statements: readonly string[]; readonly rest: str
 const DOLLAR_TAG = /\$(?:[a-zA-Z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y;
 const WORD = /[\w$\u0080-\uffff]/;
 
+/** A statement of a text, without its semicolon, and where it stands: `text.slice(start, end)`. */
+export type PlacedStatement = { readonly sql: string; readonly start: number; readonly end: number };
+
 /**
  * Splits SQL at semicolons outside of strings ('', "", E'', $tag$), line comments and (nested) block comments. Blanks and comments
  * before a statement's first word are dropped.
  */
 export function splitStatements(text: string): Split {
-  const statements: string[] = [];
+  const { placed, restStart } = scan(text);
+  return { statements: placed.map(({ sql }) => sql), rest: restStart === undefined ? '' : text.slice(restStart) };
+}
+
+/** All statements of a text with their places; the last one needs no semicolon. */
+export function placeStatements(text: string): readonly PlacedStatement[] {
+  const { placed, restStart } = scan(text);
+  if (restStart === undefined || !isStatement(text.slice(restStart))) return placed;
+  return [...placed, place(text, restStart, text.length)];
+}
+
+/** The statement that a cursor stands in: the last one that begins before it, else the first. */
+export function statementAt(text: string, position: number): PlacedStatement | undefined {
+  const all = placeStatements(text);
+  return all.findLast(({ start }) => start <= position) ?? all[0];
+}
+
+type Scan = { readonly placed: readonly PlacedStatement[]; readonly restStart: number | undefined };
+
+function scan(text: string): Scan {
+  const placed: PlacedStatement[] = [];
   let start = 0;
   let at = 0;
   let empty = true;
   while (at < text.length) {
     const char = text[at];
     if (char === ';') {
-      if (!empty) statements.push(text.slice(start, at).trim());
+      if (!empty) placed.push(place(text, start, at));
       at += 1;
       empty = true;
       continue;
     }
     const end = tokenEnd(text, at);
     if (empty) start = at;
-    if (end === undefined) return { statements, rest: text.slice(start) };
+    if (end === undefined) return { placed, restStart: start };
     if (!isBlank(text, at)) empty = false;
     at = end;
   }
-  return { statements, rest: empty ? '' : text.slice(start) };
+  return { placed, restStart: empty ? undefined : start };
+}
+
+function place(text: string, start: number, end: number): PlacedStatement {
+  const sql = text.slice(start, end).trimEnd();
+  return { sql, start, end: start + sql.length };
 }
 
 /** Whether what follows a text of `splitStatements` is a statement, not only blanks and comments. */

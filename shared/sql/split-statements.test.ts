@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isStatement, splitStatements } from './split-statements.ts';
+import { isStatement, placeStatements, splitStatements, statementAt } from './split-statements.ts';
 
 const cases: readonly (readonly [string, readonly string[], string])[] = [
   ['SELECT 1; SELECT 2', ['SELECT 1'], 'SELECT 2'],
@@ -49,4 +49,26 @@ test('comments alone are no statement', () => {
   expect(isStatement(' -- hello')).toBe(false);
   expect(isStatement('/* a */ ')).toBe(false);
   expect(isStatement(' x')).toBe(true);
+});
+
+test('statements know their places', () => {
+  const text = '-- first\n  SELECT 1;\nSELECT 2 -- two\n;; SELECT 3';
+  expect(placeStatements(text).map(({ sql, start, end }) => [sql, text.slice(start, end) === sql])).toEqual([
+    ['SELECT 1', true],
+    ['SELECT 2 -- two', true],
+    ['SELECT 3', true],
+  ]);
+  expect(placeStatements('SELECT 1; -- no more')).toHaveLength(1);
+});
+
+test('the statement of a cursor is the one that begins before it', () => {
+  const text = ' SELECT 1; SELECT 2; ';
+  expect([0, 9, 10, 11, text.length].map((at) => statementAt(text, at)?.sql)).toEqual([
+    'SELECT 1',
+    'SELECT 1',
+    'SELECT 1',
+    'SELECT 2',
+    'SELECT 2',
+  ]);
+  expect(statementAt(' -- ', 1)).toBeUndefined();
 });

@@ -116,8 +116,8 @@ export async function startCatalog(
     }, rotationCheckMs(config)).unref();
     closers.push(() => Promise.resolve(clearInterval(rotation)));
 
-    const { address, close: closeInternal } = await startInternalServer(context, member);
-    closers.push(closeInternal);
+    const internal = await startInternalServer(context, member);
+    closers.push(() => internal.close());
     const app = createServer(context);
     closers.push(() => closeGently(app));
     // Coordinators have to answer: it ends while the internal port is open.
@@ -125,10 +125,10 @@ export async function startCatalog(
     await listen(() => app.listen({ host: config.host, port: config['catalog.port'] }), config);
     const { port } = app.server.address() as AddressInfo;
     const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
-    log.info({ url, internalAddress: address }, 'catalog ready');
+    log.info({ url, internalAddress: internal.address }, 'catalog ready');
     return {
       url,
-      internalAddress: address,
+      internalAddress: internal.address,
       ...(generatedAdminPassword === undefined ? {} : { generatedAdminPassword }),
       close,
     };

@@ -127,8 +127,8 @@ export async function startInternalServer(
   if (member !== undefined)
     addMemberService(server, { ...context, member, notReady: () => undefined, drainMs: CLOSE_MS });
   const host = config['internal_host'];
-  const { port, close } = await context.security.listen(server, host, config['catalog.internal_port']);
-  return { address: `${host}:${port}`, close: () => close() };
+  const bound = await context.security.listen(server, host, config['catalog.internal_port']);
+  return { address: `${host}:${bound.port}`, close: () => bound.close() };
 }
 
 /** The calls of `skein admin` and `skein token`. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hasSecret, maskSecrets } from './mask-secrets.ts';
+import { looksSecret, maskSecrets } from './mask-secrets.ts';
 
 const BODY = 'Ab-_9'.repeat(9);
 const JWT = `eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhIn0.${BODY}`;
@@ -19,7 +19,7 @@ test.each([
   [`'${PEM.slice(0, 40)}`, "'***"],
 ])('%j', (text, masked) => {
   expect(maskSecrets(text)).toBe(masked);
-  expect(hasSecret(text)).toBe(true);
+  expect(looksSecret(text)).toBe(true);
   expect(maskSecrets(masked)).toBe(masked);
 });
 
@@ -33,7 +33,7 @@ test.each([
   'a PRIVATE KEY----- alone',
 ])('%j has none', (text) => {
   expect(maskSecrets(text)).toBe(text);
-  expect(hasSecret(text)).toBe(false);
+  expect(looksSecret(text)).toBe(false);
 });
 
 test.each(['eyJ', 'skein_pat_', '.eyJa', '-----BEGIN PRIVATE KEY-----', '-----BEGIN ', 'a_', '\\neyJaaaaaa'])(

@@ -32,4 +32,4 @@ export function maskSecrets(text: string): string {
 }
 
 /** Whether a text has anything of the form of a secret of ours. */
-export const hasSecret = (text: string): boolean => maskSecrets(text) !== text;
+export const looksSecret = (text: string): boolean => maskSecrets(text) !== text;

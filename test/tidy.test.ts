@@ -42,7 +42,7 @@ const MAY_IMPORT: Readonly<Record<(typeof TOP_FOLDERS)[number], readonly string[
 const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker' | 'cli', string>> = {
   shared: `
     must cut-text nearest-name at-most byte-budget uuid-v7 id clock json error check-json or-aborted default-catalog rfc3339 print-count process-usage
-    release mlfq-spec native fair made-type principal sql policy duckdb-error log watched-files config newcomers thread http authorization keyring signed-text sealed-text grpc token-verifier storage secret-file sealing-keys
+    release mlfq-spec native fair made-type principal sql policy duckdb-error mask-secrets log watched-files config newcomers thread http authorization keyring signed-text sealed-text grpc token-verifier storage secret-file sealing-keys
     ticket console stage iceberg task database flight membership metrics-access turn-metrics`,
   catalog: `
     metadata lease store authorization storage token principal planning idempotency delegation observe context principal-statement sign-in policy upkeep webhook commit purge stage bootstrap page rest
@@ -290,7 +290,7 @@ describe('files', () => {
 
   test('whoever keeps, lists or logs a text of a client masks what has the form of a secret', () => {
     const calls = SOURCES.filter((path) => !path.endsWith('.test.ts') && path !== MASKS_SECRETS)
-      .filter((path) => /\b(maskSecrets|hasSecret)\(/.test(read(path)))
+      .filter((path) => /\b(maskSecrets|looksSecret)\(/.test(read(path)))
       .toSorted();
     expect(calls).toEqual(Object.keys(MASKED).toSorted());
   });

@@ -1,5 +1,5 @@
 import { ERROR_MESSAGE_BYTES_MAX, SkeinError } from '#shared/error.ts';
-import { hasSecret, maskSecrets } from '#shared/mask-secrets.ts';
+import { looksSecret, maskSecrets } from '#shared/mask-secrets.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { dividePrivate, openValue } from './mask-private.ts';
 import { stringText, Tokenizer } from '#shared/sql/tokenizer.ts';
@@ -78,7 +78,7 @@ function withoutValue(message: string, value: string): string {
 
 /** An error as logs keep it. One of a statement that hides values loses its cause, and its stack tells places only. */
 export function redactError(error: SkeinError, redacted: RedactedStatement): SkeinError {
-  if (redacted.secrets?.length === 0 && !hasSecret(error.message)) return error;
+  if (redacted.secrets?.length === 0 && !looksSecret(error.message)) return error;
   const masked = new SkeinError(error.code, redactMessage(error.message, redacted), { position: error.position });
   const places = error.stack?.slice(error.stack.search(/\n {4}at /)) ?? '';
   masked.stack = `${masked.name}: ${masked.message}${places.startsWith('\n') ? places : ''}`;

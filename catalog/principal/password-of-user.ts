@@ -41,7 +41,7 @@ export async function userByPassword(
   passwords.requireAllowed(attempt);
   const isName = !user.includes('\0') && !tenant.includes('\0');
   const holder = isName ? await findPasswordHolder(store.db, tenant || undefined, user, names) : undefined;
-  const compare: Compare = (hash) => passwords.matches(attempt, password, hash);
+  const compare: Compare = (hash, whenWrong) => passwords.matches(attempt, password, hash, whenWrong);
   const outcome = await checkPassword(parts, holder, compare);
   if (outcome === 'right' && holder !== undefined) return holder.principal;
   throw new RefusedSignIn(outcome === 'right' ? 'unknown' : outcome, 'the user or the password is wrong');
@@ -75,9 +75,9 @@ async function checkPassword(
   // Looked at behind the hash: its time tells nothing, and of many that are shown at once those that waited meet the lock of the first.
   const isOpen = async (): Promise<boolean> =>
     !(await isLocked(store.db, principal?.id ?? NOBODY, new Date(clock.nowMs())));
-  let isCounted = false;
+  let counted: 'open' | 'locked' | undefined;
   const count = async (isRight: boolean, wasOpen: boolean): Promise<void> => {
-    isCounted = true;
+    counted = wasOpen ? 'open' : 'locked';
     const now = new Date(clock.nowMs());
     const rule = { after: config['principal.lock_after'], forMs: config['principal.lock_time'] };
     await transact(store.db, async (tx) => {
@@ -90,7 +90,9 @@ async function checkPassword(
     });
   };
   const isRight = await compare(holder?.passwordHash ?? undefined, async () => count(false, await isOpen()));
-  if (isCounted) return 'wrong';
+  const refused = (wasOpen: boolean): RefusalReason =>
+    principal === undefined ? 'unknown' : wasOpen ? 'wrong' : 'locked';
+  if (counted !== undefined) return refused(counted === 'open');
   const wasOpen = await isOpen();
   if (principal !== undefined && wasOpen && isRight && principal.status === 'ACTIVE') {
     // A count of wrong ones stays until the whole sign-in: a factor that is guessed would begin anew with each right password.
@@ -98,7 +100,5 @@ async function checkPassword(
     return 'right';
   }
   await count(isRight, wasOpen);
-  if (principal === undefined) return 'unknown';
-  if (!wasOpen) return 'locked';
-  return isRight ? 'not active' : 'wrong';
+  return principal !== undefined && isRight && wasOpen ? 'not active' : refused(wasOpen);
 }

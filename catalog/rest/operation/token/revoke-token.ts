@@ -1,10 +1,10 @@
 import type { CatalogContext } from '../../../context.ts';
 import { SkeinError } from '#shared/error.ts';
+import { addressKey } from '#shared/newcomers/address-key.ts';
 import { endAppSignIn, isAppToken, parseAppToken } from '../../../sign-in/app-sign-ins.ts';
 import { findAppSignIn } from '../../../store/postgres/app-sign-in-store.ts';
 import { deleteFamily } from '../../../store/postgres/refresh-token-store.ts';
 import { transact } from '../../../store/postgres/transact.ts';
-import { addressKey } from '../../../token/rate-limit.ts';
 import { parseRefreshToken } from '../../../token/refresh-token.ts';
 import { sameDigest } from '../../../token/secret.ts';
 import type { Answer, PublicRequest } from '../../rest-operation.ts';

@@ -44,9 +44,12 @@ test('the catalog and its pages come over TLS, by the names of the certificate a
   expect(cluster.catalogUrl).toBe(`https://127.0.0.1:${port}`);
   const page = (host: string): Promise<{ status: unknown; cookie: string }> =>
     new Promise((resolve, reject) => {
-      request({ host: '127.0.0.1', port, path: '/sign-in', ca, headers: { host } }, (answer) => {
-        resolve({ status: answer.resume().statusCode, cookie: String(answer.headers['set-cookie']) });
-      })
+      request(
+        { host: '127.0.0.1', servername: 'localhost', port, path: '/sign-in', ca, headers: { host } },
+        (answer) => {
+          resolve({ status: answer.resume().statusCode, cookie: String(answer.headers['set-cookie']) });
+        },
+      )
         .once('error', reject)
         .end();
     });

@@ -238,6 +238,14 @@ describe('files', () => {
     expect([...FOLDS_OTHER_TEXTS].filter((path) => !SOURCES.includes(path))).toEqual([]);
   });
 
+  test('SQL of the catalog stands in its store', () => {
+    const asks = /\bfrom '(?:kysely|pg)'|\bsql(?:<[^`]*>)?`|\.(?:selectFrom|insertInto|updateTable|deleteFrom|mergeInto)\(/;
+    const wrong = SOURCES.filter((path) => topOf(path) === 'catalog' && !isTestOnly(path))
+      .filter((path) => !path.startsWith('catalog/store/postgres/'))
+      .filter((path) => asks.test(read(path)));
+    expect(wrong).toEqual([]);
+  });
+
   test('folders are made by makeFolders alone, except by tests', () => {
     const services = ['shared', 'catalog', 'coordinator', 'worker', 'cli'];
     const wrong = SOURCES.filter((path) => services.includes(topOf(path)) && !path.endsWith('.test.ts'))

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Kysely } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import { Client, Pool, type ClientConfig } from 'pg';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -41,6 +41,11 @@ export const clientConfig = (config: Config): ClientConfig => ({
   options: '-c jit=off -c plan_cache_mode=force_generic_plan',
   keepAlive: true,
 });
+
+/** @throws when Postgres does not answer */
+export async function askPostgres(db: Database): Promise<void> {
+  await sql`select 1`.execute(db);
+}
 
 /** Connects to Postgres and returns the pool once it has answered. @throws START_FAILED when it does not answer within `STARTUP_WAIT_MS` */
 export async function connectStore(config: Config, log: Logger): Promise<Store> {

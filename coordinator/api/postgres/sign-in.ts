@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
 import type { Caller } from '../../auth/authenticate.ts';
 import type { SessionKey } from '../../session/session-store.ts';
-import { catalogChange } from '../flight-sql/session-place.ts';
+import { catalogChange } from '../../session/session-place.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import { askForPassword, authenticated } from './server-messages.ts';
 import { settingsOf, type Startup } from './startup.ts';

@@ -1,15 +1,19 @@
 import { expect, test } from 'vitest';
 import { retried, spreadPause, untilFirst } from './retry.ts';
 
-const failing = (times: number) => (attempt: number): Promise<number> =>
-  attempt > times ? Promise.resolve(attempt) : Promise.reject(new Error(`attempt ${attempt}`));
+const failing =
+  (times: number) =>
+  (attempt: number): Promise<number> =>
+    attempt > times ? Promise.resolve(attempt) : Promise.reject(new Error(`attempt ${attempt}`));
 
 test('work is done again for as long as its errors may pass', async () => {
   const pauses: number[] = [];
   const pauseMs = (attempt: number): number => (pauses.push(attempt), 0);
   expect(await retried(failing(2), { again: () => true, pauseMs })).toBe(3);
   expect(pauses).toEqual([1, 2]);
-  await expect(retried(failing(9), { again: (_error, attempt) => attempt < 3, pauseMs: 0 })).rejects.toThrow('attempt 3');
+  await expect(retried(failing(9), { again: (_error, attempt) => attempt < 3, pauseMs: 0 })).rejects.toThrow(
+    'attempt 3',
+  );
   const only = (error: unknown): boolean => (error as Error).message === 'attempt 1';
   await expect(retried(failing(9), { again: only, pauseMs: 0 })).rejects.toThrow('attempt 2');
 });

@@ -239,7 +239,8 @@ describe('files', () => {
   });
 
   test('SQL of the catalog stands in its store', () => {
-    const asks = /\bfrom '(?:kysely|pg)'|\bsql(?:<[^`]*>)?`|\.(?:selectFrom|insertInto|updateTable|deleteFrom|mergeInto)\(/;
+    const asks =
+      /\bfrom '(?:kysely|pg)'|\bsql(?:<[^`]*>)?`|\.(?:selectFrom|insertInto|updateTable|deleteFrom|mergeInto)\(/;
     const wrong = SOURCES.filter((path) => topOf(path) === 'catalog' && !isTestOnly(path))
       .filter((path) => !path.startsWith('catalog/store/postgres/'))
       .filter((path) => asks.test(read(path)));

@@ -127,7 +127,15 @@ function afterBeat(
   };
 }
 
-const rememberedOf = ({ info, sinceMs, thereMs, expectedUntilMs, blamed, isKnown, refusedFor }: LinkState): Remembered => ({
+const rememberedOf = ({
+  info,
+  sinceMs,
+  thereMs,
+  expectedUntilMs,
+  blamed,
+  isKnown,
+  refusedFor,
+}: LinkState): Remembered => ({
   info,
   sinceMs,
   thereMs,

@@ -252,7 +252,11 @@ export class WorkerLink {
   }
 
   /** Logs a change of the state, and tells whoever wants to know of a run that a worker ends because of. */
-  #tell(before: LinkState, after: LinkState, { begins, why }: { readonly begins: boolean; readonly why: string }): void {
+  #tell(
+    before: LinkState,
+    after: LinkState,
+    { begins, why }: { readonly begins: boolean; readonly why: string },
+  ): void {
     const { log, onHung } = this.#options;
     const { address: worker } = this;
     const { info } = after;

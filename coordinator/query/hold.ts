@@ -14,7 +14,11 @@ export type Hold = {
   readonly limitMs: number;
   /** It was answered with an error, and its record follows once it is known how it ended. */
   readonly endsLater: boolean;
-} & ({ readonly kind: 'open' } | { readonly kind: 'stopped'; readonly reason: unknown } | { readonly kind: 'committing' });
+} & (
+  | { readonly kind: 'open' }
+  | { readonly kind: 'stopped'; readonly reason: unknown }
+  | { readonly kind: 'committing' }
+);
 
 export type HoldEvent =
   /** An earlier limit is void. */

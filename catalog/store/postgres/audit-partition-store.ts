@@ -8,7 +8,8 @@ const LOCK_TIMEOUT = '2s';
 const MONTH = /^user_audit_log_(\d{4})_(\d{2})$/;
 
 /** The begin of the month of a time, or of a later one. */
-export const monthOf = (time: Date, later = 0): Date => new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + later));
+export const monthOf = (time: Date, later = 0): Date =>
+  new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + later));
 
 const nameOf = (begin: Date): string => `user_audit_log_${begin.toISOString().slice(0, 7).replace('-', '_')}`;
 

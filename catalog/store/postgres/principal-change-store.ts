@@ -58,7 +58,8 @@ export async function deleteRecord(tx: Tx, id: PrincipalId): Promise<void> {
 export const setDefaultRole = (tx: Tx, id: PrincipalId, role: string | null): Promise<void> =>
   update(tx, id, { default_role: role });
 
-export const setStatus = (tx: Tx, id: PrincipalId, status: PrincipalStatus): Promise<void> => update(tx, id, { status });
+export const setStatus = (tx: Tx, id: PrincipalId, status: PrincipalStatus): Promise<void> =>
+  update(tx, id, { status });
 
 /** The state that an event has led to. */
 export type StoredState = {
@@ -124,7 +125,11 @@ export const storeLegalHold = (
 export const storePasswordHash = (
   tx: Tx,
   id: PrincipalId,
-  { hash, mustChange, setBy }: { readonly hash: string; readonly mustChange: boolean; readonly setBy: PrincipalId | null },
+  {
+    hash,
+    mustChange,
+    setBy,
+  }: { readonly hash: string; readonly mustChange: boolean; readonly setBy: PrincipalId | null },
   now: Date,
 ): Promise<void> =>
   update(

@@ -18,7 +18,9 @@ export async function lockPrincipalsOf(
   tenant: { readonly name: string } | { readonly id: string },
 ): Promise<void> {
   const tenants = tx.selectFrom('tenant').select('id').forNoKeyUpdate();
-  await ('id' in tenant ? tenants.where('id', '=', tenant.id) : tenants.where('name', '=', tenant.name)).executeTakeFirst();
+  await (
+    'id' in tenant ? tenants.where('id', '=', tenant.id) : tenants.where('name', '=', tenant.name)
+  ).executeTakeFirst();
 }
 
 export async function findPasswordPolicy(

@@ -1,3 +1,4 @@
+// long file: one class, all slots and who has which
 import { memoryUses } from '#shared/memory-uses.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { SentTask } from '#shared/task/task.ts';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { toQueryId } from '#shared/id.ts';
+import { queryId } from '#shared/id.ts';
 import { EXPECTED_MS, firstLink, isSameLife, nextLink, type LinkEvent, type LinkState } from './link-state.ts';
 import type { WorkerInfo } from './worker-info.ts';
 
 const OURS = { skein: '1.0.0', duckdb: 'v1' } as unknown as WorkerInfo['release'];
-const RUN = { queryId: toQueryId('11111111-1111-4111-8111-111111111111') } as unknown as NonNullable<
+const RUN = { queryId: queryId('11111111-1111-4111-8111-111111111111') } as unknown as NonNullable<
   WorkerInfo['hung']
 >;
 

@@ -8,7 +8,10 @@ const failing =
 
 test('work is done again for as long as its errors may pass', async () => {
   const pauses: number[] = [];
-  const pauseMs = (attempt: number): number => (pauses.push(attempt), 0);
+  const pauseMs = (attempt: number): number => {
+    pauses.push(attempt);
+    return 0;
+  };
   expect(await retried(failing(2), { again: () => true, pauseMs })).toBe(3);
   expect(pauses).toEqual([1, 2]);
   await expect(retried(failing(9), { again: (_error, attempt) => attempt < 3, pauseMs: 0 })).rejects.toThrow(
@@ -27,7 +30,10 @@ test('a signal ends a pause', async () => {
 
 test('who comes second tries so often', async () => {
   let tries = 0;
-  const first = (at: number) => () => Promise.resolve((tries += 1) === at ? tries : undefined);
+  const first = (at: number) => (): Promise<number | undefined> => {
+    tries += 1;
+    return Promise.resolve(tries === at ? tries : undefined);
+  };
   expect(await untilFirst(first(3), { attemptsMax: 3, pauseMs: () => 0 })).toBe(3);
   tries = 0;
   expect(await untilFirst(first(4), { attemptsMax: 3, pauseMs: () => 0 })).toBeUndefined();

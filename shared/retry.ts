@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** How work is done again that has failed. */
-export type RetryRule = {
+type RetryRule = {
   /** Whether the work is done again after this error. @param attempt how often it has been tried */
   readonly again: (error: unknown, attempt: number) => boolean;
   readonly pauseMs: number | ((attempt: number) => number);

@@ -4,9 +4,7 @@ import { EXPECTED_MS, firstLink, isSameLife, nextLink, type LinkEvent, type Link
 import type { WorkerInfo } from './worker-info.ts';
 
 const OURS = { skein: '1.0.0', duckdb: 'v1' } as unknown as WorkerInfo['release'];
-const RUN = { queryId: queryId('11111111-1111-4111-8111-111111111111') } as unknown as NonNullable<
-  WorkerInfo['hung']
->;
+const RUN = { queryId: queryId('11111111-1111-4111-8111-111111111111') } as unknown as NonNullable<WorkerInfo['hung']>;
 
 /** A heartbeat of the worker `id`. */
 const beat = (id: string, said: Partial<WorkerInfo> = {}): LinkEvent => ({

@@ -2,7 +2,7 @@ import type { Work } from '../history/query-state.ts';
 import { NOT_RUN, type RunView } from '../scheduler/run-progress.ts';
 
 /** The runs of a statement's queries: the one that is followed, and what those before it have cost. */
-export type FollowedRuns = {
+type FollowedRuns = {
   readonly count: number;
   readonly view: RunView;
   /** Rows that the run has given to the client. */

@@ -25,7 +25,10 @@ export function takeOptions(reader: StatementReader, depth = 0): readonly Option
       reader.takeSymbol('>');
       return { name, position, value: takeValue(reader, depth) };
     },
-    goesOn: () => reader.takeSymbol(',') || true,
+    goesOn: () => {
+      reader.takeSymbol(',');
+      return true;
+    },
     twice: (name) => `the option ${name} is given twice`,
   });
   return [...options.values()];

@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { StatementReader } from './statement-reader.ts';
 
 /** How the pairs of one clause are written. */
-export type PairRule<Value> = {
+type PairRule<Value> = {
   /** Takes the next key; null when none comes. */
   readonly key: () => string | null;
   /** Takes the sign behind a key, and the value. */

@@ -62,7 +62,7 @@ export const setStatus = (tx: Tx, id: PrincipalId, status: PrincipalStatus): Pro
   update(tx, id, { status });
 
 /** The state that an event has led to. */
-export type StoredState = {
+type StoredState = {
   readonly status: PrincipalStatus;
   readonly deactivatedAt: Date | null;
   readonly endsTokens: boolean;
@@ -76,7 +76,7 @@ export const storeState = (
 ): Promise<void> => update(tx, id, { status, deactivated_at: deactivatedAt, updated_at: now }, endsTokens);
 
 /** Absent = it stays. */
-export type ProfileChange = {
+type ProfileChange = {
   readonly email?: string | undefined;
   readonly displayName?: string | null | undefined;
   readonly defaultRole?: string | null | undefined;

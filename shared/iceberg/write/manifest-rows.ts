@@ -87,7 +87,7 @@ function pathBounds(dataFile: string): object {
 
 export const CONTENTS: readonly DataFile['content'][] = ['data', 'position-deletes', 'equality-deletes'];
 
-const NO_STATISTICS = {
+export const NO_STATISTICS = {
   column_sizes: null,
   value_counts: null,
   null_value_counts: null,

@@ -19,6 +19,7 @@ import {
   toRow,
   deleteRow,
   CONTENTS,
+  NO_STATISTICS,
   statisticsOf,
 } from './manifest-rows.ts';
 

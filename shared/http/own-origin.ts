@@ -1,4 +1,4 @@
-/** What both services ask of a request to their pages: does it come from these pages, and not from those of another site? */
+/** Both services ask of a request to their pages whether it comes from these pages, and not from those of another site. */
 
 /** The host of a public address that is https; undefined for another address. */
 export function secureHost(publicUrl: string): string | undefined {

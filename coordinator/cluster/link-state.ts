@@ -7,7 +7,7 @@ import type { WorkerInfo } from './worker-info.ts';
 export const EXPECTED_MS = 30_000;
 
 /**
- * What a coordinator knows of one worker.
+ * A coordinator knows this of one worker.
  * ```
  * connecting ──beat──▶ live ──silence, broken stream, or a beat that says so──▶ lost ──attach──▶ connecting
  *      └──beat of another release, or no proof of being a worker──▶ refused ──attach: refused──beat of our release──▶ live
@@ -23,7 +23,7 @@ export type LinkState = Remembered &
     | { readonly kind: 'lost' }
   );
 
-/** What is known in every state. */
+/** Known in every state. */
 type Remembered = {
   /** The worker's last heartbeat, also of one that was refused or lost; null before the first. */
   readonly info: WorkerInfo | null;

@@ -205,7 +205,7 @@ export class FlightResult implements DoorSink {
     if (this.#rows.taken > taken && hasRoom(this.#rows)) this.#onRoom?.();
   }
 
-  /** What is no longer held goes, from the first batch on. */
+  /** Drops the batches that are no longer held, from the first one on. */
   #happened(event: FlightEvent): void {
     this.#rows = nextRows(this.#rows, event);
     this.#batches.splice(0, this.#batches.length - this.#rows.held);

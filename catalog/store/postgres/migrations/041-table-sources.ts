@@ -30,6 +30,9 @@ const TRIGGERS: readonly string[] = [
   begin
     update catalog.folder_claim f set is_policed = catalog.is_policed(f.owner_id)
       where f.owner_id = new.table_id and f.is_policed <> catalog.is_policed(f.owner_id);
+    -- Lists show no figures of a view that is closed.
+    insert into catalog.list_change (catalog_id, object_id, is_namespace, place_namespace_id, place_name)
+      select t.catalog_id, t.id, false, t.namespace_id, t.name from catalog.iceberg_table t where t.id = new.table_id;
     return null;
   end $$`,
   `create trigger policed_source_noted after insert or update on catalog.table_source

@@ -39,7 +39,7 @@ export const policiesOf = (tableId: string): string => `(
   join catalog.catalog k on k.id = s.catalog_id
   where b.table_id = ${tableId}
   union all
-  select '${CLOSED}', null, null, json_build_object('kind', '${CLOSED}', 'id', '', 'version', '', 'name', '', 'body', '',
+  select '${CLOSED}', null, null, json_build_object('kind', '${CLOSED}', 'id', '', 'version', '0', 'name', '', 'body', '',
     'arguments', '[]'::json, 'fields', '[]'::json, 'mappings', null)
   where exists (select from catalog.table_source s where s.table_id = ${tableId} and s.is_policed)
   ) facts

@@ -48,7 +48,7 @@ const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker' | '
     metadata lease store authorization storage token principal planning idempotency delegation observe context principal-statement sign-in policy upkeep webhook commit purge stage bootstrap page rest
     internal expiry main`,
   coordinator: `
-    plan statement binding catalog-client auth cluster dialect resolver sink arrival planner distributor scheduler workload history session stage
+    plan statement binding catalog-client auth cluster dialect resolver sink result arrival planner distributor scheduler workload history session stage
     operation refresh profile write unload command copy prepare quarantine transaction client-texts query observe api
     standing start-doors start-term active-term hand-over open-member-server main`,
   worker: `

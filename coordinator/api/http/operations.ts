@@ -40,7 +40,7 @@ export const HEADER_RULES: Readonly<Record<string, string>> = {
  */
 export type ParsedBody = { readonly parsedBody: TSchema };
 
-const STATEMENT_ERRORS: readonly ErrorCode[] = [
+export const STATEMENT_ERRORS: readonly ErrorCode[] = [
   'SYNTAX_ERROR',
   'NAME_TOO_LONG',
   'INVALID_REQUEST',
@@ -110,7 +110,7 @@ const STATEMENT_ERRORS: readonly ErrorCode[] = [
 ];
 
 /** Names of headers are lower-case, as Node gives them. */
-const SESSION = {
+export const SESSION = {
   'x-skein-session': Type.Optional(
     Type.String({
       ...UUID,
@@ -120,6 +120,24 @@ const SESSION = {
 };
 
 const QUERY_ID = { 'X-Skein-Query-Id': { ...UUID, description: 'Id of the query' } };
+
+const RESULT_HEADERS = {
+  ...QUERY_ID,
+  'X-Skein-Cut': {
+    type: 'string',
+    const: 'true',
+    description:
+      'There are more rows than `row_limit`; absent when there are not, and in an answer of more than 4 MiB that is sent as it comes',
+  },
+};
+
+export const PLACE_HEADER = {
+  'X-Skein-Position': {
+    type: 'string',
+    description: 'Place of the error in the statement, in characters from 1; absent when it has none',
+  },
+};
+const ERROR_HEADERS = { ...QUERY_ID, ...PLACE_HEADER };
 
 export const RUN_QUERY = {
   operationId: 'runQuery',
@@ -142,13 +160,43 @@ export const RUN_QUERY = {
   response: {
     200: {
       description: 'The result, as an Arrow IPC stream for a request that accepts one',
-      headers: QUERY_ID,
+      headers: RESULT_HEADERS,
       content: {
         'application/json': { schema: ref('QueryResult') },
         [ARROW_STREAM]: { schema: Type.String({ format: 'binary' }) },
       },
     },
-    ...errors(STATEMENT_ERRORS, { headers: QUERY_ID }),
+    ...errors(STATEMENT_ERRORS, { headers: ERROR_HEADERS }),
+  },
+};
+
+export const GET_RESULT = {
+  operationId: 'getResult',
+  summary: 'The result of a statement that was sent with keep, from its first row',
+  description:
+    'For the principal that sent it. Waits while the statement runs. An error of the statement is answered as to the one who sent it.',
+  params: byId('query'),
+  response: {
+    200: {
+      description: 'The result, as an Arrow IPC stream for a request that accepts one',
+      headers: RESULT_HEADERS,
+      content: {
+        'application/json': { schema: ref('QueryResult') },
+        [ARROW_STREAM]: { schema: Type.String({ format: 'binary' }) },
+      },
+    },
+    ...errors(STATEMENT_ERRORS, { headers: PLACE_HEADER }),
+  },
+};
+
+export const DROP_RESULT = {
+  operationId: 'dropResult',
+  summary: 'Forget the result of a statement that was sent with keep',
+  description: 'A statement that still runs is cancelled.',
+  params: byId('query'),
+  response: {
+    204: { type: 'null', description: 'It is forgotten' },
+    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'QUERY_NOT_FOUND']),
   },
 };
 

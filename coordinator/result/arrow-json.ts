@@ -51,7 +51,7 @@ function anyPrinter(type: SqlType, data: Data, offsets: Offsets): Print {
     case 'scalar':
       return scalarPrinter(type.name, data, offsets);
     case 'decimal':
-      return decimal(data, type.scale);
+      return decimal(data, type);
     case 'enum':
       return text(data);
     case 'list':
@@ -125,7 +125,7 @@ function scalarPrinter(name: string, data: Data, offsets: Offsets): Print {
     case 'UBIGINT':
       return (row) => (big(row) <= SAFE && big(row) >= -SAFE ? String(big(row)) : quoted(String(big(row))));
     case 'HUGEINT':
-      return decimal(data, 0);
+      return decimal(data, { width: 38, scale: 0 });
     case 'FLOAT':
       return (row) => floatText(number(row), shortestFloat);
     case 'DOUBLE':
@@ -186,7 +186,9 @@ const text = (data: Data): Print => bytes(data, (value) => JSON.stringify(value.
 const WORDS = 4;
 
 /** A decimal is a whole number in two's complement, least significant word first. */
-function decimal(data: Data, scale: number): Print {
+function decimal(data: Data, { width, scale }: { readonly width: number; readonly scale: number }): Print {
+  // DuckDB prints no digit before the point where the type has none.
+  const digitsMin = scale + (width === scale ? 0 : 1);
   const values = data.values as Uint32Array;
   return (row) => {
     let unsigned = 0n;
@@ -194,7 +196,7 @@ function decimal(data: Data, scale: number): Print {
       unsigned = (unsigned << 32n) | BigInt(must(values[row * WORDS + i], 'four words'));
     }
     const unscaled = BigInt.asIntN(128, unsigned);
-    const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, '0');
+    const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(digitsMin, '0');
     const point = digits.length - scale;
     const shown = scale === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`;
     return quoted(`${unscaled < 0n ? '-' : ''}${shown}`);

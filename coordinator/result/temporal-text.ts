@@ -60,11 +60,11 @@ function floorDivide(value: bigint, by: bigint): bigint {
   return value < 0n && quotient * by !== value ? quotient - 1n : quotient;
 }
 
-/** `+09`, `-03:30`, `+00:19:32` */
+/** `+09`, `-03:30`; DuckDB leaves the seconds of old offsets out. */
 function offsetText(seconds: number): string {
   const size = Math.abs(seconds);
-  const [hours, minutes, rest] = [Math.floor(size / 3_600), Math.floor(size / 60) % 60, size % 60];
-  const more = rest > 0 ? `:${two(minutes)}:${two(rest)}` : minutes > 0 ? `:${two(minutes)}` : '';
+  const [hours, minutes] = [Math.floor(size / 3_600), Math.floor(size / 60) % 60];
+  const more = minutes > 0 ? `:${two(minutes)}` : '';
   return `${seconds < 0 ? '-' : '+'}${two(hours)}${more}`;
 }
 

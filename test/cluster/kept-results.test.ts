@@ -221,3 +221,39 @@ test('a session tells its catalog, schema, settings and transaction to its owner
   await cluster.sql('ROLLBACK', { sessionId: session });
   expect(await told({ session })).toMatchObject({ transaction: null });
 });
+
+test('the history is sorted, told with all members, and summed by a property and by time', async () => {
+  const mark = `mark_${randomUUID().replaceAll('-', '')}`;
+  for (const [rows, source] of [
+    [3, 'etl'],
+    [9, 'etl'],
+    [5, 'page'],
+  ] as const) {
+    await cluster.sql(`SELECT i AS ${mark} FROM range(${rows}) AS r(i)`, { source });
+  }
+  await cluster.query(`SELECT nope AS ${mark}`, { source: 'page' });
+  const get = async <T>(path: string, token?: string): Promise<T> =>
+    (await call(`/api/query-history${path}`, 'GET', token === undefined ? {} : { token })).json() as Promise<T>;
+  type Entry = { readonly rowsProduced: number; readonly source?: string; readonly errorCode?: string | null };
+  const sorted = async (sort: string): Promise<readonly number[]> =>
+    (await get<Entry[]>(`?text=${mark}&status=completed&sort=${sort}`)).map(({ rowsProduced }) => rowsProduced);
+  expect([await sorted('rows_produced'), await sorted('-rows_produced'), await sorted('queued_at')]).toEqual([
+    [3, 5, 9],
+    [9, 5, 3],
+    [3, 9, 5],
+  ]);
+  const [last] = await get<Entry[]>(`?text=${mark}&fields=all`);
+  expect(last).toMatchObject({ source: 'page', errorCode: 'COLUMN_NOT_FOUND', username: expect.any(String) as string });
+  expect((await get<Entry[]>(`?text=${mark}`))[0]?.source).toBeUndefined();
+  type Summary = { readonly lines: readonly { value: string; bucket: string; count: number; rowsProduced: number }[] };
+  const bySource = await get<Summary>(`/summary?text=${mark}&by=source`);
+  expect(bySource.lines.map(({ value, count, rowsProduced }) => [value, count, rowsProduced]).toSorted()).toEqual([
+    ['etl', 2, 12],
+    ['page', 2, 5],
+  ]);
+  const byTime = await get<Summary>(`/summary?text=${mark}&bucket_s=3600&from=2020-01-01T00:00:00Z`);
+  expect(byTime.lines.reduce((sum, { count }) => sum + count, 0)).toBe(4);
+  expect(byTime.lines.every(({ bucket }) => bucket.endsWith(':00:00.000Z'))).toBe(true);
+  const reader = await cluster.token({ user: 'kept_reader' });
+  expect((await get<Summary>(`/summary?text=${mark}&by=status`, reader)).lines).toEqual([]);
+});

@@ -157,6 +157,10 @@ function options(): HttpOptions {
         historyRequests.push(request);
         return Promise.resolve([historyEntry]);
       },
+      summary: (_caller, _asked, { by }) => {
+        const numbers = { count: 1, durationMs: 2, rowsProduced: 3, bytesScanned: 4, cuConsumed: 0.5 };
+        return Promise.resolve({ lines: [{ bucket: T0, value: by, ...numbers }], isCut: false });
+      },
       find: (_caller, id) => Promise.resolve(id === historyEntry.queryId ? historyEntry : undefined),
       profile: (_caller, id) =>
         Promise.resolve(
@@ -620,6 +624,9 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     ['GET', '/api/session'],
     ['GET', '/api/session', { headers: { ...headers, 'x-skein-session': 'x' } }],
     ['GET', '/api/session', { headers: {} }],
+    ['GET', '/api/query-history/summary?by=source&bucket_s=60&status=failed'],
+    ['GET', '/api/query-history/summary?by=sql'],
+    ['GET', '/api/query-history/summary', { headers: {} }],
     ['GET', '/api/whoami'],
     ['GET', '/api/whoami', { headers: {} }],
     ['GET', '/api/tables'],
@@ -668,6 +675,7 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     dropResult: [401, 204, 404],
     describe: [200, 400, 400, 401],
     getSession: [200, 400, 401],
+    summarizeHistory: [200, 400, 401],
     whoami: [200, 401],
     listObjects: [200, 400, 401],
     complete: [200, 400, 401],
@@ -722,7 +730,7 @@ describe('the query history', () => {
 
   test('takes every filter', async () => {
     const given =
-      'limit=7&offset=3&status=failed&user_id=u&query_type=select&resource_group=/root&min_duration_ms=5&text=a%25b' +
+      'limit=7&offset=3&sort=duration_ms&fields=all&status=failed&user_id=u&query_type=select&resource_group=/root&min_duration_ms=5&text=a%25b' +
       '&from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00%2B02:00';
     await send('GET', `/api/query-history?${given}`);
     expect(historyRequests.at(-1)).toEqual({
@@ -737,6 +745,8 @@ describe('the query history', () => {
       like: null,
       from: new Date('2026-01-01T00:00:00Z'),
       to: new Date('2026-01-01T22:00:00Z'),
+      sort: 'duration_ms',
+      allFields: true,
     });
   });
 

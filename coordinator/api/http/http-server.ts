@@ -65,7 +65,7 @@ export type HttpOptions = {
   readonly kept: KeptResults;
   readonly view: ClusterView;
   readonly events: Events;
-  readonly history: Pick<HistoryReader, 'list' | 'find' | 'profile'>;
+  readonly history: Pick<HistoryReader, 'list' | 'find' | 'profile' | 'summary'>;
   readonly tables: TableApi;
   readonly browse: BrowseApi;
   readonly stages: StageApi;

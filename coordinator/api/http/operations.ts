@@ -1,10 +1,18 @@
 import { Type, type TSchema } from 'typebox';
 import type { ErrorCode } from '#shared/error.ts';
 import { ARROW_STREAM } from './arrow-result.ts';
-import { RECORDS_DEFAULT, RECORDS_MAX } from '../../history/history-request.ts';
+import {
+  FACETS,
+  HISTORY_SORTS,
+  RECORDS_DEFAULT,
+  RECORDS_MAX,
+  type Facet,
+  type HistorySort,
+} from '../../history/history-request.ts';
 import { QUERY_TYPES } from '../../statement/query-type.ts';
 import {
   HistoryList,
+  HistorySummary,
   LiveQueryList,
   LiveStateSchema,
   NotReady,
@@ -224,6 +232,45 @@ const onlyOr = (values: readonly string[]) =>
     }),
   );
 
+const HISTORY_FILTERS = {
+  status: onlyOr(RECORD_STATUSES),
+  user_id: filter('Only those of the principal with this id or name'),
+  query_type: onlyOr(QUERY_TYPES),
+  resource_group: filter('Only those of this group, as the record names it'),
+  min_duration_ms: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: DAY_MS, description: 'Only those that ran at least so long' }),
+  ),
+  text: filter('Only those whose text contains this, whatever the case'),
+  from: moment('Only those that were received then or later'),
+  to: moment('Only those that were received before then'),
+};
+
+/** Longest time of a line of a summary: 31 days. */
+const BUCKET_SECONDS_MAX = 2_678_400;
+
+export const SUMMARIZE_HISTORY = {
+  operationId: 'summarizeHistory',
+  summary: 'The query history in numbers, by a property of its records and by time',
+  description: 'Of the records that `GET /api/query-history` lists with the same filters.',
+  querystring: Type.Object({
+    by: Type.Optional(
+      Type.Unsafe<Facet>({ type: 'string', enum: FACETS, description: 'A line for each value of this' }),
+    ),
+    bucket_s: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: BUCKET_SECONDS_MAX,
+        description: 'A line for each time of so many seconds, counted from 1970, in which records were received',
+      }),
+    ),
+    ...HISTORY_FILTERS,
+  }),
+  response: {
+    200: json(HistorySummary, 'The lines: the latest time first, in it the value with the most records'),
+    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'QUEUE_FULL', 'QUERY_TIMEOUT']),
+  },
+};
+
 export const LIST_HISTORY = {
   operationId: 'listHistory',
   summary: 'The query history, the newest first',
@@ -235,18 +282,26 @@ export const LIST_HISTORY = {
       Type.Integer({ minimum: 1, maximum: RECORDS_MAX, default: RECORDS_DEFAULT, description: 'How many at most' }),
     ),
     offset: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: OFFSET_MAX, default: 0, description: 'How many of the newest to leave out' }),
+      Type.Integer({ minimum: 0, maximum: OFFSET_MAX, default: 0, description: 'How many of the first to leave out' }),
     ),
-    status: onlyOr(RECORD_STATUSES),
-    user_id: filter('Only those of the principal with this id or name'),
-    query_type: onlyOr(QUERY_TYPES),
-    resource_group: filter('Only those of this group, as the record names it'),
-    min_duration_ms: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: DAY_MS, description: 'Only those that ran at least so long' }),
+    sort: Type.Optional(
+      Type.Unsafe<HistorySort>({
+        type: 'string',
+        enum: HISTORY_SORTS,
+        default: '-queued_at',
+        description:
+          'The order: by this member, with a minus sign from the largest or newest on; what has none comes last',
+      }),
     ),
-    text: filter('Only those whose text contains this, whatever the case'),
-    from: moment('Only those that were received then or later'),
-    to: moment('Only those that were received before then'),
+    fields: Type.Optional(
+      Type.Unsafe<'record' | 'all'>({
+        type: 'string',
+        enum: ['record', 'all'],
+        default: 'record',
+        description: 'all: with `username`, `source` and `errorCode`',
+      }),
+    ),
+    ...HISTORY_FILTERS,
   }),
   response: {
     200: json(HistoryList, 'The records; a full page has the header `Link` with the next one (`rel="next"`)'),

@@ -3,7 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import { orAborted } from '#shared/or-aborted.ts';
 import { must } from '#shared/must.ts';
 import type { DoorSink, ResultBatch, ResultShape, ResultSummary } from '../sink/result-sink.ts';
-import { RowStore, sizeOf, type RowStoreOptions } from './row-store.ts';
+import { RowStore, batchBytes, type RowStoreOptions } from './row-store.ts';
 
 export type KeptOptions = RowStoreOptions & {
   /** The statement's text, in which its error has a place. */
@@ -106,7 +106,7 @@ export class KeptResult implements DoorSink, Disposable {
   batch(batch: ResultBatch): Promise<void> | undefined {
     this.#gone.signal.throwIfAborted();
     const { bytesMax, budget, owner, makeRoom } = this.#options;
-    const bytes = sizeOf(batch);
+    const bytes = batchBytes(batch);
     if (this.#store.bytes + bytes > bytesMax) {
       const limit = `the result has more than ${bytesMax} bytes (coordinator.kept_result_bytes_max)`;
       throw new SkeinError('RESULT_TOO_LARGE', `${limit}: ask for fewer rows, or do not have it kept`);

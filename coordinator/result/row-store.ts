@@ -55,7 +55,7 @@ export class RowStore {
   add(batch: ResultBatch): Promise<void> | undefined {
     const { memory, owner } = this.#options;
     const { rows, header, body } = batch;
-    const bytes = sizeOf(batch);
+    const bytes = batchBytes(batch);
     const entry = { firstRow: this.#rows, rows, bytes, headerBytes: header?.length ?? null };
     this.#rows += rows;
     this.#bytes += bytes;
@@ -105,7 +105,7 @@ export class RowStore {
   }
 }
 
-export const sizeOf = ({ header, body }: ResultBatch): number => (header?.length ?? 0) + body.length;
+export const batchBytes = ({ header, body }: ResultBatch): number => (header?.length ?? 0) + body.length;
 
 const own = (bytes: Buffer): Buffer =>
   bytes.length < bytes.buffer.byteLength * USED_SHARE_MIN ? Buffer.from(bytes) : bytes;

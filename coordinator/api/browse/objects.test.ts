@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { keyOf, page, type BrowsedObject } from './objects.ts';
+import { keyOf, objectPage, type BrowsedObject } from './objects.ts';
 
 const object = (name: string, schema: string | null, kind: BrowsedObject['kind'] = 'table'): BrowsedObject => ({
   kind,
@@ -16,7 +16,7 @@ const object = (name: string, schema: string | null, kind: BrowsedObject['kind']
 function pages(objects: readonly BrowsedObject[], limit: number): readonly BrowsedObject[] {
   const found: BrowsedObject[] = [];
   for (let after: string | undefined; ;) {
-    const { objects: some, more } = page(objects, after, limit);
+    const { objects: some, more } = objectPage(objects, after, limit);
     found.push(...some);
     const last = some.at(-1);
     if (!more || last === undefined) return found;
@@ -41,5 +41,5 @@ test('pages of any size have every object once, in order', () => {
 });
 
 test.each(['x', '{}', '[1,null,"table"]', '["a"]'])('a page behind %s is refused: it is no place', (after) => {
-  expect(() => page([], after, 1)).toThrow('next');
+  expect(() => objectPage([], after, 1)).toThrow('next');
 });

@@ -48,12 +48,12 @@ export class Objects {
     const { catalog, schema, relation, search, after, limit } = request;
     if (catalog === undefined) {
       const names = await this.#catalog.findCatalogs(caller.claims);
-      return page(names.filter(containing(search)).map(catalogObject), after, limit);
+      return objectPage(names.filter(containing(search)).map(catalogObject), after, limit);
     }
     const place = { catalog, signal };
-    if (search !== undefined) return page(await this.#search(caller, search, place), after, limit);
-    if (schema === undefined) return page(await this.#schemas(caller, place), after, limit);
-    if (relation === undefined) return page(await this.#relations(caller, schema, place), after, limit);
+    if (search !== undefined) return objectPage(await this.#search(caller, search, place), after, limit);
+    if (schema === undefined) return objectPage(await this.#schemas(caller, place), after, limit);
+    if (relation === undefined) return objectPage(await this.#relations(caller, schema, place), after, limit);
     const found = await this.relation(caller, { ...place, schema, relation });
     return { objects: columnsOf(found, catalog), more: false };
   }
@@ -154,7 +154,7 @@ function containing(search: string | undefined): (name: string) => boolean {
  * A page of objects in the order of their names, and those with one name in that of their schemas and kinds. A list of many is read through once
  * and never sorted: only the page is kept in order.
  */
-export function page(objects: Iterable<BrowsedObject>, after: string | undefined, limit: number): ObjectPage {
+export function objectPage(objects: Iterable<BrowsedObject>, after: string | undefined, limit: number): ObjectPage {
   const from = after === undefined ? null : placeOf(after);
   const kept: BrowsedObject[] = [];
   let more = false;

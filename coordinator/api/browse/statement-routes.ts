@@ -83,5 +83,5 @@ function readBody({ body }: FastifyRequest): DescribeBody {
   const isTyped =
     Array.isArray(types) && types.length <= PARAMETERS_MAX && types.every((one) => typeof one === 'string');
   if (typeof sql !== 'string' || !/\S/.test(sql) || !isTyped || Object.keys(rest).length > 0) throw wrong;
-  return { sql, types: types as string[] };
+  return { sql, types };
 }

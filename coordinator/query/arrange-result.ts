@@ -1,4 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { must } from '#shared/must.ts';
 import type { MadeValue } from '#shared/made-type.ts';
 import type { SqlText } from '#shared/task/sql-text.ts';
@@ -105,11 +106,16 @@ function compareValues(one: MadeValue, other: MadeValue, sign: number): number {
   return one < other ? -sign : sign;
 }
 
+/** @throws NOT_SUPPORTED when the request asks for an order, for a statement that writes and returns rows */
+export function requireUnordered({ orderBy }: Arrangement): void {
+  if (orderBy !== undefined) throw new SkeinError('NOT_SUPPORTED', 'order_by is for statements that only read');
+}
+
 /** The place of a column of the result, which is named as it is, or in another case when only one is named so. */
 function indexOf(columns: readonly Pick<MadeColumn, 'name'>[], { column }: ResultOrder): number {
   const all = columns.map(({ name }, index) => ({ name, index }));
   const exact = all.filter(({ name }) => name === column);
-  const found = exact.length > 0 ? exact : all.filter(({ name }) => name.toLowerCase() === column.toLowerCase());
+  const found = exact.length > 0 ? exact : all.filter(({ name }) => foldIdentifier(name) === foldIdentifier(column));
   const [first, ...others] = found;
   if (first === undefined) {
     throw new SkeinError('COLUMN_NOT_FOUND', `order_by: the result has no column ${JSON.stringify(column)}`);

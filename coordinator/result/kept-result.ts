@@ -134,7 +134,7 @@ export class KeptResult implements DoorSink, Disposable {
     this.#clear();
   }
 
-  /** What the result is, once it is known. @throws the statement's error, the reason of the signal */
+  /** Says what the result is, once that is known. @throws the statement's error, the reason of the signal */
   async shape(signal: AbortSignal): Promise<ResultShape> {
     await orAborted(this.#planned.promise, signal);
     if (this.#end?.kind === 'failed') throw this.#end.error;

@@ -35,9 +35,10 @@ export function timeText(parts: bigint, perSecond: bigint): string {
   const clock = `${two(seconds / 3_600n)}:${two((seconds / 60n) % 60n)}:${two(seconds % 60n)}`;
   const rest = parts % perSecond;
   if (rest === 0n) return clock;
-  return `${clock}.${String(rest)
-    .padStart(String(perSecond).length - 1, '0')
-    .replace(/0+$/, '')}`;
+  const digits = String(rest).padStart(String(perSecond).length - 1, '0');
+  let end = digits.length;
+  while (digits[end - 1] === '0') end -= 1;
+  return `${clock}.${digits.slice(0, end)}`;
 }
 
 /** A timestamp, in parts of a second since 1970; `offset` is the zone's, in seconds, at an instant. */

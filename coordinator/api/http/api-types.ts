@@ -6,7 +6,6 @@ import { PARAMETERS_MAX } from '../../statement/parameters.ts';
 import { LIVE_STATES, type LiveState as State } from '../../operation/live-query.ts';
 import { WORKER_STATES, type WorkerView } from '../../observe/cluster-view.ts';
 import { SCHEDULING_POLICIES, type SchedulingPolicy } from '../../workload/workload.ts';
-import { SUMMARY_LINES_MAX } from '../../history/history-request.ts';
 import { PROFILE } from '../../profile/profile-types.ts';
 import { integer, orNull, record, text, TIME, UUID } from '../../profile/schema-parts.ts';
 
@@ -387,20 +386,6 @@ export type ResourceGroupPage = { readonly resource_groups: readonly ResourceGro
 export const ResourceGroupList = record({
   resource_groups: Type.Array(ref('ResourceGroup')),
   total: integer('How many there are'),
-});
-export const HistorySummary = record({
-  lines: Type.Array(
-    record({
-      bucket: orNull(TIME, 'Begin of its time; null without bucket_s'),
-      value: orNull(Type.String(), 'Value of `by`; null when the records have none'),
-      count: integer('Records'),
-      durationMs: Type.Number({ description: 'Milliseconds of their execution' }),
-      rowsProduced: Type.Number({ description: 'Rows of their results' }),
-      bytesScanned: Type.Number({ description: 'Bytes that they read' }),
-      cuConsumed: Type.Number({ description: 'Their compute units' }),
-    }),
-  ),
-  isCut: Type.Boolean({ description: `There are more than ${SUMMARY_LINES_MAX} lines` }),
 });
 export const HistoryList = Type.Array(ref('HistoryRecord'));
 export const TableList = record({ tables: Type.Array(ref('TableEntry')) });

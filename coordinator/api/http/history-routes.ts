@@ -4,7 +4,7 @@ import type { Caller } from '../../auth/authenticate.ts';
 import { ALL_RECORDS, RECORDS_DEFAULT, type HistoryRequest } from '../../history/history-request.ts';
 import type { HistoryReader } from '../../history/read-history.ts';
 import type { DocumentedApp } from './documented-app.ts';
-import { GET_PROFILE, GET_RECORD, LIST_HISTORY, NO_FILTER, SUMMARIZE_HISTORY } from './operations.ts';
+import { GET_PROFILE, GET_RECORD, LIST_HISTORY, NO_FILTER, SUMMARIZE_HISTORY } from './history-operations.ts';
 
 type Options = {
   readonly history: Pick<HistoryReader, 'list' | 'find' | 'profile' | 'summary'>;

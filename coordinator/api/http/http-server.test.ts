@@ -1,3 +1,4 @@
+// long file: every operation is called here, over one server, and compared with the document
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';

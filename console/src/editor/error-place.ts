@@ -1,7 +1,5 @@
-import type { ApiError } from '../api/call.ts';
-
 /** Offset in the statement at which an error lies: the server's own (`X-Skein-Position`), else the line and column of its message. */
-export function errorPlace({ position, message }: ApiError, sql: string): number | null {
+export function errorPlace({ position, message }: PlacedError, sql: string): number | null {
   if (position !== undefined) return Math.min(position, sql.length);
   const place = /\(line (\d+), column (\d+)\)\s*$/.exec(message);
   if (place === null) return null;
@@ -10,3 +8,5 @@ export function errorPlace({ position, message }: ApiError, sql: string): number
   for (let i = 1; i < line; i += 1) start = sql.indexOf('\n', start) + 1;
   return Math.min(sql.length, start + column - 1);
 }
+
+type PlacedError = { readonly message: string; readonly position?: number | undefined };

@@ -1,3 +1,4 @@
+import { printBytes } from '../app/print-figures.ts';
 import type { Outcome } from './outcome.ts';
 
 const count = (rows: number): string => `${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`;
@@ -44,12 +45,4 @@ function tellProgress({ progress, rowCount }: Outcome): string {
   const tasks = done.tasks === 0 ? '' : `, ${done.tasks_done} of ${done.tasks} tasks`;
   const bytes = done.bytes_scanned === 0 ? '' : `, ${printBytes(done.bytes_scanned)} read`;
   return `${state === 'cancelling' ? 'Cancelling' : 'Running'} …${tasks}${bytes}${rows}`;
-}
-
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-
-function printBytes(bytes: number): string {
-  const power = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
-  const value = bytes / 2 ** (10 * power);
-  return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[power] ?? ''}`;
 }

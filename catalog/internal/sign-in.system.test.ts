@@ -45,6 +45,20 @@ describe('who is taken', () => {
     expect(decodeJwt(other)).toMatchObject({ preferred_username: 'ann', tenant: 'other' });
   });
 
+  test('a person’s token says which sign-in it stems from, when it was and what was shown', async () => {
+    const [one, two] = [
+      await signIn({ user: 'admin', password: PASSWORD }),
+      await signIn({ user: 'admin', password: PASSWORD }),
+    ];
+    const claims = decodeJwt(one);
+    expect(claims).toMatchObject({ amr: ['pwd'], auth_time: claims.iat });
+    expect(claims['sid']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(decodeJwt(two)['sid']).not.toBe(claims['sid']);
+    const { client_id: user, client_secret: password } = await newClient('machine');
+    const machine = decodeJwt(await signIn({ user, password }));
+    for (const claim of ['sid', 'amr', 'auth_time']) expect(machine).not.toHaveProperty(claim);
+  });
+
   test('a service account by id and secret of its client, with the scopes of it', async () => {
     const { client_id: user, client_secret: password } = await newClient('etl');
     for (const tenant of ['', 'default']) {

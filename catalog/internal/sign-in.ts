@@ -3,6 +3,7 @@ import type { SignInRequest } from '#proto/generated/skein/catalog/v1/SignInRequ
 import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import { SkeinError } from '#shared/error.ts';
 import { unreachable } from '#shared/must.ts';
+import { newUuidV7 } from '#shared/uuid-v7.ts';
 import type { CatalogContext } from '../context.ts';
 import type { NamedPrincipal } from '../principal/sign-in-log.ts';
 import { userByPassword } from '../principal/password-of-user.ts';
@@ -55,7 +56,12 @@ export async function signIn(context: CatalogContext, request: SignInRequest): P
     const { principal, scopes, endsAtMs } = await WAYS[method](context, request);
     const nowMs = context.clock.nowMs();
     const { token, expiresAtMs } = await context.issuer.issue(
-      { ...subjectOf(principal), scopes, authMethod: method },
+      {
+        ...subjectOf(principal),
+        scopes,
+        authMethod: method,
+        ...(method === 'password' ? { sid: newUuidV7(nowMs), amr: ['pwd'], authenticatedAtMs: nowMs } : {}),
+      },
       Math.min(context.config['catalog.token_ttl'], endsAtMs - nowMs),
       nowMs,
     );

@@ -5,14 +5,17 @@ import { printJson, type JsonObject } from '#shared/json.ts';
 import { fileStorage } from '#test/support/file-storage.ts';
 import { errorOf, NS, SCHEMA, snapshot } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
+import { machineSlowness } from '#test/support/run/machine-speed.ts';
+import { patience } from '#test/support/run/slowness.ts';
 import { longestTurnMs } from '#test/support/thread-cpu.ts';
 
 /** Large metadata documents are processed in worker threads, not in the thread that answers all requests. */
 
 const MIB = 2 ** 20;
 const SNAPSHOTS = 80_000;
-/** Longest turn of the thread that answers all requests, in CPU time. */
+/** Longest turn of the thread that answers all requests, in CPU time of the reference machine: most of it copies bytes. */
 const HELD_MS_MAX = 250;
+const heldMsMax = (): number => HELD_MS_MAX * machineSlowness();
 
 let catalog: TestCatalog;
 let location: string;
@@ -103,7 +106,7 @@ describe('a table with eighty thousand snapshots', () => {
       async () => {
         const status = await statusOf('DELETE', `${NS}/default/tables/large?purgeRequested=true`);
         // The files of earlier metadata are the last but one that a purge deletes.
-        await vi.waitUntil(async () => !(await fileStorage.exists(file)), { timeout: 20_000, interval: 100 });
+        await vi.waitUntil(async () => !(await fileStorage.exists(file)), { timeout: patience(60_000), interval: 100 });
         return status - 4;
       },
     ],
@@ -111,7 +114,7 @@ describe('a table with eighty thousand snapshots', () => {
     const heldMs = await longestTurnMs(async () => {
       expect(await work()).toBe(200);
     });
-    expect(heldMs).toBeLessThan(HELD_MS_MAX);
+    expect(heldMs).toBeLessThan(heldMsMax());
   });
 });
 
@@ -146,7 +149,7 @@ describe('documents that are refused', () => {
       const [status, , message] = errorOf(await register(what.replaceAll(' ', '_'), file));
       expect([status, message]).toEqual([400, expect.stringContaining(why)]);
     });
-    expect(heldMs).toBeLessThan(HELD_MS_MAX);
+    expect(heldMs).toBeLessThan(heldMsMax());
   });
 
   test('a pipe in the place of a document is none', async () => {
@@ -183,7 +186,7 @@ describe('a table with fifty megabytes of metadata', () => {
         const clients = Array.from({ length: 8 }, (_, client) => work(client));
         expect(new Set(await Promise.all(clients))).toEqual(new Set([200]));
       });
-      expect(heldMs).toBeLessThan(HELD_MS_MAX);
+      expect(heldMs).toBeLessThan(heldMsMax());
     },
     120_000,
   );

@@ -10,6 +10,8 @@ export type BrowserSignIn = {
   readonly principal: PrincipalId;
   readonly step: 'new password' | 'done';
   readonly sessionEpoch: number;
+  /** How the person has proven himself since it began, by the names of RFC 8176. */
+  readonly amr: readonly string[];
   /** The address and the program that began it, as they were seen. */
   readonly address: string;
   readonly agent: string;
@@ -29,6 +31,7 @@ export async function insertBrowserSignIn(tx: Tx, signIn: BrowserSignIn): Promis
       principal_id: signIn.principal,
       step: signIn.step,
       session_epoch: signIn.sessionEpoch,
+      amr: [...signIn.amr],
       address: signIn.address,
       agent: signIn.agent,
       authenticated_at: signIn.authenticatedAt,
@@ -58,6 +61,7 @@ const signIns = (db: Database) =>
       'principal_id as principal',
       'step',
       'session_epoch as sessionEpoch',
+      'amr',
       'address',
       'agent',
       'authenticated_at as authenticatedAt',

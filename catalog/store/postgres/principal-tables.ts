@@ -20,6 +20,7 @@ export type PrincipalTables = {
     principal_id: string;
     step: 'new password' | 'done';
     session_epoch: number;
+    amr: string[];
     address: string;
     agent: string;
     authenticated_at: Date;

@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import { scopesOf, type TokenClaims } from '#shared/authorization/token-claims.ts';
+import { hasExpired, scopesOf, type TokenClaims } from '#shared/authorization/token-claims.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { findTokenPrincipal } from '../../../store/postgres/shown-credentials.ts';
 import { grantScopes } from '../../../token/grant-scopes.ts';
@@ -23,7 +23,7 @@ type Caller = { readonly sub: string; readonly tenant: string; readonly bySecret
  *
  * With a bearer token alone the sign-in continues: the new token keeps the time at which the principal signed in, and all tokens of the
  * sign-in end `catalog.refresh_token_ttl` after it. A client that shows its secret signs in anew, and may exchange an expired token of its
- * own. A token that an operator minted is never exchanged: whoever finds it cannot keep it alive.
+ * own; a person's token stays that of the sign-in whose password was shown, whoever exchanges it. A token that an operator minted is never exchanged: whoever finds it cannot keep it alive.
  *
  * Java's client renews its token with the old one as `subject_token` and as bearer; once it has expired, with the secret in HTTP Basic. A
  * fault of the subject token is `invalid_request` (2.2.2).
@@ -47,7 +47,9 @@ export async function exchangeGrant(
   const principal = await findTokenPrincipal(context.store.db, claims.sub, source);
   if (principal?.status !== 'ACTIVE' || principal.tenant !== claims.tenant) throw badSubject('the token is not valid');
   if (claims.sess_epoch < principal.sessionEpoch) throw badSubject('the token has been revoked');
-  const signsIn = caller.bySecret && caller.sub === claims.sub;
+  const isPerson = claims.auth_method === 'password';
+  if (isPerson && hasExpired(claims, context.clock.nowMs())) throw badSubject('the token has expired');
+  const signsIn = caller.bySecret && caller.sub === claims.sub && !isPerson;
   const authenticatedAtMs = signsIn ? context.clock.nowMs() : (claims.auth_time ?? claims.iat) * 1000;
   if (lifetimeMs(context, authenticatedAtMs) === 0) throw badSubject('the sign-in that it comes from has ended');
   const requestedScopes = takeScopes(form);

@@ -374,6 +374,28 @@ describe('token exchange', () => {
     }
   });
 
+  test('a person’s token keeps its sign-in, and is never newer than it, whoever exchanges it', async () => {
+    const shown = { tenant: '', user: 'admin', password: catalog.config['admin.password'], address: '10.1.1.1' };
+    const { token: first } = await catalog.call<{ token: string }>('SignIn', shown);
+    const { sid, amr, auth_time } = claimsOf(first);
+    expect([typeof sid, amr, auth_time]).toEqual(['string', ['pwd'], claimsOf(first).iat]);
+    await catalog.sql(`insert into catalog.oauth_client (client_id, principal_id, secret_sha256, scopes)
+      select 'of-admin', id, sha256('secret'), '{table:read}' from catalog.principal where username = 'admin'`);
+    const own = basic({ client_id: 'of-admin', client_secret: 'secret' });
+    try {
+      passedMs = HOUR_MS / 2;
+      for (const headers of [bearer(first), own]) {
+        const { access_token: next } = await granted(exchange(first), headers);
+        expect(claimsOf(next)).toMatchObject({ sid, amr, auth_time, auth_method: 'password' });
+      }
+      passedMs = 2 * HOUR_MS;
+      expect(await refused(exchange(first), own)).toEqual([400, 'invalid_request']);
+    } finally {
+      passedMs = 0;
+      await catalog.sql("delete from catalog.oauth_client where client_id = 'of-admin'");
+    }
+  });
+
   test('a client that shows its secret signs in anew', async () => {
     const client = await newClient('returning');
     const { access_token: old } = await signIn(client, { scope: 'table:read' });

@@ -1,4 +1,5 @@
 import { isNumber, isTime } from './chart-choice.ts';
+import { compare, orderOf, type ReadOrdered } from './order-values.ts';
 import type { ResultSet } from './result-set.ts';
 
 /** Figures of a column of the rows shown. */
@@ -20,11 +21,12 @@ const BARS = 12;
 /** Looks at each value of a column once. */
 export function columnFacts(result: ResultSet, column: number): ColumnFacts {
   const type = result.columns[column]?.type ?? '';
-  const isOrdered = isNumber(type) || isTime(type);
+  const read = orderOf(type);
+  const isOrdered = read !== null && (isNumber(type) || isTime(type));
   const counts = new Map<string, number>();
   let nulls = 0;
   let [low, high]: [number, number] = [-1, -1];
-  let [least, most]: [unknown, unknown] = [null, null];
+  let [least, most]: [ReturnType<ReadOrdered>, ReturnType<ReadOrdered>] = [null, null];
   for (let row = 0; row < result.rowCount; row += 1) {
     const text = result.text(row, column);
     if (text === null) {
@@ -32,10 +34,10 @@ export function columnFacts(result: ResultSet, column: number): ColumnFacts {
       continue;
     }
     if (counts.size < DISTINCT_MAX || counts.has(text)) counts.set(text, (counts.get(text) ?? 0) + 1);
-    const value = (isOrdered ? result.value(row, column) : text) as number;
-    if (Number.isNaN(value)) continue;
-    if (low < 0 || value < (least as number)) [low, least] = [row, value];
-    if (high < 0 || value > (most as number)) [high, most] = [row, value];
+    const value = read?.(result, row, column) ?? null;
+    if (value === null || Number.isNaN(value)) continue;
+    if (least === null || compare(value, least) < 0) [low, least] = [row, value];
+    if (most === null || compare(value, most) > 0) [high, most] = [row, value];
   }
   const span = isOrdered && low >= 0 ? histogram(result, column, { low, high }) : [];
   return {

@@ -7,6 +7,7 @@ import { ColumnPanel } from './column-panel.tsx';
 import { clipboardText } from './copy-text.ts';
 import { FindBar } from './find-bar.tsx';
 import { cellAt, type Selection } from './grid-selection.ts';
+import { orderOf } from './order-values.ts';
 import { ResultGrid, type Sort } from './result-grid.tsx';
 import type { ResultSet } from './result-set.ts';
 import { sortRows } from './sort-rows.ts';
@@ -31,11 +32,15 @@ export function ResultView({ outcome, panel, onPanel, chart, onChart }: Props): 
   const [isFinding, find] = useState(false);
   const [told, tell] = useState('');
   const frame = useRef<HTMLDivElement>(null);
-  const order = useMemo(() => (sort === null ? null : sortRows(result, sort.column, sort.descending)), [result, sort]);
+  const order = useMemo(() => {
+    const read = sort === null ? null : orderOf(result.columns[sort.column]?.type ?? '');
+    return sort === null || read === null ? null : sortRows(result, { ...sort, read });
+  }, [result, sort]);
   const sortBy = (next: Sort): void => {
     if (outcome.state === 'running') return;
     // A sorted part would look like the whole.
     if (isCut) tell('Only the first rows are here: choose more rows to sort all of them');
+    else if (orderOf(result.columns[next.column]?.type ?? '') === null) tell('Only ORDER BY sorts values of this type');
     else setSort(next);
   };
   const turn = (column: number): void => sortBy({ column, descending: sort?.column === column && !sort.descending });

@@ -23,7 +23,7 @@ afterAll(() => browser.close());
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
-/** What axe-core finds wrong by WCAG 2.2 A and AA, as `rule: element`. */
+/** The faults that axe-core finds by WCAG 2.2 A and AA, as `rule: element`. */
 async function faultsOf(page: Page): Promise<readonly string[]> {
   // The page's own policy lets no other script in; the browser's own door does.
   await page.evaluate(axe);

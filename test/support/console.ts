@@ -4,7 +4,7 @@ import { run, type Cluster } from './cluster.ts';
 /** A page of the console as a test visits it. */
 export type ConsolePage = {
   readonly page: Page;
-  /** What the browser complained of: errors of scripts, and everything that the page's policy refused. */
+  /** The browser's complaints: errors of scripts, and everything that the page's policy refused. */
   readonly faults: readonly string[];
 };
 

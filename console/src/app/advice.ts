@@ -1,6 +1,6 @@
 import type { ApiError } from '../api/call.ts';
 
-/** What a person can do about an error. */
+/** Advice to a person about an error, by its code. */
 const ADVICE: Readonly<Record<string, string>> = {
   OFFLINE: 'Is the coordinator up, and the network? The page tries again by itself when you run.',
   SYNTAX_ERROR: 'The place is marked in the text.',

@@ -6,7 +6,7 @@ import { tellOutcome } from '../runs/tell-outcome.ts';
 
 type Props = { readonly run: TabRun; readonly shown: Outcome; readonly onShow: (at: number) => void };
 
-/** What became of the run in words, and of each of its statements. */
+/** The end of the run in words, and that of each of its statements. */
 export function OutcomeLine({ run, shown, onShow }: Props): ReactNode {
   const { error, queryId, state } = shown;
   return (

@@ -127,7 +127,7 @@ function Table<Row>({ title, rows, keyOf, columns, empty }: TableProps<Row>): Re
   );
 }
 
-/** What runs and waits, with a way to end it that asks first. */
+/** The queries that run and wait, with a way to end it that asks first. */
 function Queries({ queries }: { readonly queries: readonly LiveQuery[] }): ReactNode {
   const [ending, end] = useState<LiveQuery | null>(null);
   return (

@@ -59,7 +59,7 @@ export type LiveQuery = {
 
 const POLL_MS = 2_000;
 
-/** What an address answers, asked again while the page is in sight. */
+/** The answer of an address, asked for again while the page is in sight. */
 export const usePolled = <T>(path: string): UseQueryResult<T, ApiError> =>
   useQuery<T, ApiError>({ queryKey: [path], queryFn: () => callJson<T>(path), refetchInterval: POLL_MS });
 

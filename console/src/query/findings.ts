@@ -99,7 +99,7 @@ function estimateOf({ stage, state, estimatedRows, rows }: Stage): readonly stri
     : [];
 }
 
-/** What the profile of a query says about its time. */
+/** Finds in the profile of a query where its time went. */
 export function findings({ queries = [] }: QueryProfile): readonly Finding[] {
   return queries.flatMap((run) =>
     (Object.keys(RULES) as Rule[]).flatMap((rule) => RULES[rule](run).map((text) => ({ rule, text }))),

@@ -11,7 +11,7 @@ type Props = {
   readonly onClose: () => void;
 };
 
-/** What is in a column, of the rows shown. */
+/** The values of a column, of the rows shown. */
 export function ColumnPanel({ result, column, onSort, onClose }: Props): ReactNode {
   const facts = useFacts(result, column);
   const { name, type } = result.columns[column] ?? { name: '', type: '' };

@@ -95,10 +95,15 @@ export function printTime(value: bigint, digits: number): string {
   const unit = 10n ** BigInt(digits);
   const seconds = Number(value / unit);
   const clock = `${two(Math.floor(seconds / 3_600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
-  const fraction = String(value % unit)
-    .padStart(digits, '0')
-    .replace(/0+$/, '');
+  const fraction = withoutZeros(String(value % unit).padStart(digits, '0'));
   return digits === 0 || fraction === '' ? clock : `${clock}.${fraction}`;
+}
+
+/** Digits without the zeros at their end. */
+function withoutZeros(digits: string): string {
+  let end = digits.length;
+  while (end > 0 && digits[end - 1] === '0') end -= 1;
+  return digits.slice(0, end);
 }
 
 /** The largest number of 64 bits stands for infinity. */

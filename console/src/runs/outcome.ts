@@ -2,7 +2,7 @@ import type { ApiError } from '../api/call.ts';
 import type { QueryState } from '../api/query-state.ts';
 import type { ResultSet } from '../result/result-set.ts';
 
-/** What became of a statement that a tab has run. */
+/** The fate of a statement that a tab has run. */
 export type Outcome = {
   readonly queryId: string;
   readonly sql: string;

@@ -11,7 +11,7 @@ const DONE: Readonly<Record<string, string>> = {
   CREATE: 'written',
 };
 
-/** What a statement without rows did, in words; undefined for one whose rows are shown. */
+/** The deed of a statement without rows, in words; undefined for one whose rows are shown. */
 function tellDeed({ result, sql }: Outcome): string | undefined {
   const [first, second] = result.columns;
   if (first === undefined || second !== undefined || result.rowCount !== 1) return undefined;

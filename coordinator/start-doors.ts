@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import type { Kysely } from 'kysely';
 import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { Objects } from './api/browse/objects.ts';
+import { Newcomers, newcomerLimits } from '#shared/newcomers/newcomers.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { openDoorTls, type DoorTls } from '#shared/grpc/door-tls.ts';
 import { TokenVerifier } from '#shared/token-verifier.ts';
@@ -20,6 +22,7 @@ import type { ClusterView } from './observe/cluster-view.ts';
 import type { Events } from './observe/event-hub.ts';
 import type { QueryMetrics } from './query/query-metrics.ts';
 import type { QueryService } from './query/query-service.ts';
+import { KeptResults } from './result/kept-results.ts';
 import type { SessionServices } from './session/session-services.ts';
 import { StageService } from './stage/stage-service.ts';
 import { StageUploads } from './stage/stage-uploads.ts';
@@ -122,6 +125,16 @@ export async function startDoors(parts: Parts, api: ApiParts, standby: () => str
   return { queryUrl: http.url, flightSqlUrl: flight.url, postgresUrl: postgres.url };
 }
 
+const keptResults = (config: Config): KeptResults =>
+  new KeptResults({
+    ttlMs: config['coordinator.kept_result_ttl'],
+    bytesMax: config['coordinator.kept_result_bytes_max'],
+    bytesInAllMax: config['coordinator.kept_results_bytes'],
+    memoryBytesMax: config['coordinator.kept_results_memory'],
+    perPrincipalMax: config['coordinator.kept_results_per_principal_max'],
+    folder: join(config.data_dir, 'spool'),
+  });
+
 async function startApi(
   { config, log, stack }: Parts,
   api: ApiParts,
@@ -143,8 +156,10 @@ async function startApi(
     resultBytesMax: config['coordinator.result_bytes_max'],
     timeoutMsMax: config['coordinator.query_timeout_max'],
     authenticate,
+    newcomers: new Newcomers(newcomerLimits(config)),
     texts: api.texts,
     queries: api.queries,
+    kept: stack.use(keptResults(config)),
     view: api.view,
     events: api.events,
     history: api.records,

@@ -42,13 +42,13 @@ const MAY_IMPORT: Readonly<Record<(typeof TOP_FOLDERS)[number], readonly string[
 const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker' | 'cli', string>> = {
   shared: `
     must cut-text nearest-name at-most byte-budget uuid-v7 id clock json error check-json or-aborted default-catalog rfc3339 print-count process-usage
-    release mlfq-spec native fair made-type principal sql policy duckdb-error log watched-files config thread http authorization keyring signed-text sealed-text grpc token-verifier storage secret-file sealing-keys
+    release mlfq-spec native fair made-type principal sql policy duckdb-error mask-secrets log watched-files config newcomers thread http authorization keyring signed-text sealed-text grpc token-verifier storage secret-file sealing-keys
     ticket console stage iceberg task database flight membership metrics-access turn-metrics`,
   catalog: `
     metadata lease store authorization storage token principal planning idempotency delegation observe context principal-statement sign-in policy upkeep webhook commit purge stage bootstrap page rest
     internal expiry main`,
   coordinator: `
-    plan statement binding catalog-client auth cluster dialect resolver sink arrival planner distributor scheduler workload history session stage
+    plan statement binding catalog-client auth cluster dialect resolver sink result arrival planner distributor scheduler workload history session stage
     operation refresh profile write unload command copy prepare quarantine transaction client-texts query observe api
     standing start-doors start-term active-term hand-over open-member-server main`,
   worker: `
@@ -87,6 +87,7 @@ const FOLDS_OTHER_TEXTS = new Set([
   'coordinator/api/console/own-page.ts',
   'coordinator/api/flight-sql/visit.ts',
   'coordinator/api/http/history-routes.ts',
+  'coordinator/api/http/kept-query.ts',
   'coordinator/api/http/live-query-routes.ts',
   'coordinator/api/http/post-query.ts',
   'coordinator/api/postgres/sign-in.ts',
@@ -104,6 +105,7 @@ const FOLDS_OTHER_TEXTS = new Set([
   'coordinator/observe/statement-spans.ts',
   'coordinator/query/explain-analyze.ts',
   'coordinator/query/query-registry.ts',
+  'coordinator/result/kept-results.ts',
   'coordinator/scheduler/divide-staged.ts',
   'coordinator/stage/store-signer.ts',
   'coordinator/unload/unload-columns.ts',
@@ -128,6 +130,21 @@ const DELETES_ITS_OWN: Readonly<Record<string, string>> = {
   'table-file-writer.ts': 'files of this task',
   'write-stage.ts': 'files of a task that was tried before',
   'load-table.ts': 'files of this load',
+};
+const MASKS_SECRETS = 'shared/mask-secrets.ts';
+/** Everything that keeps, lists or logs a text of a client, and what of it. */
+const MASKED: Readonly<Record<string, string>> = {
+  'catalog/principal-statement/check-names.ts': 'names, which are refused',
+  'catalog/sign-in/browser-sign-ins.ts': 'user agents of browsers',
+  'catalog/store/postgres/audit-store.ts':
+    'the audit log and what webhooks are told: names that somebody typed, details',
+  'coordinator/profile/statement-profile.ts': 'profiles: the plan has literals',
+  'coordinator/query/active-query.ts': 'sources and user agents: in history, journal, lists, events',
+  'coordinator/query/routed-statement.ts': 'the same in names of resource groups',
+  'coordinator/session/session.ts': 'settings',
+  'coordinator/statement/redact-statement.ts':
+    'statements and messages: in history, journal, lists, events, quarantine, logs',
+  'shared/log/logger.ts': 'every line of a log',
 };
 /** Within each of these a name stands for one thing: whoever reads it need not look from where it comes. */
 const NAMED_ONCE = ['shared', 'catalog', 'coordinator', 'worker', 'cli', 'bench'] as const;
@@ -271,6 +288,13 @@ describe('files', () => {
       /\bimport \{[^}]*\bremoveFiles\b[^}]*\} from '[^']*\/files-stayed.ts'/.test(read(path)),
     );
     expect(around).toEqual(['shared/iceberg/own-files.ts']);
+  });
+
+  test('whoever keeps, lists or logs a text of a client masks what has the form of a secret', () => {
+    const calls = SOURCES.filter((path) => !path.endsWith('.test.ts') && path !== MASKS_SECRETS)
+      .filter((path) => /\b(maskSecrets|looksSecret)\(/.test(read(path)))
+      .toSorted();
+    expect(calls).toEqual(Object.keys(MASKED).toSorted());
   });
 
   test('credentials of channels are made in one folder, except by tests', () => {

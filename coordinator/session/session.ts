@@ -1,4 +1,5 @@
 import type { Config } from '#shared/config/config-schema.ts';
+import { maskSecrets } from '#shared/mask-secrets.ts';
 import type { PreparedStatement } from './prepared-statement.ts';
 import { SETTINGS, settingName, settingValue, type SettingName, type SettingValues } from './settings.ts';
 
@@ -36,7 +37,10 @@ export const preparedBytes = ({ prepared }: SessionState): number =>
 /** @throws INVALID_REQUEST for an unknown setting or a value that is not valid. */
 export function withSetting(state: SessionState, name: string, value: string, config: Config): SessionState {
   const known = settingName(name);
-  return { ...state, settings: new Map([...state.settings, [known, SETTINGS[known].parse(value, config)]]) };
+  return {
+    ...state,
+    settings: new Map([...state.settings, [known, SETTINGS[known].parse(maskSecrets(value), config)]]),
+  };
 }
 
 /** `name` null resets every setting. @throws INVALID_REQUEST for an unknown setting. */

@@ -9,6 +9,8 @@ import { answerHalfClosed } from '#shared/http/half-closed.ts';
 import type { QueryId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { metricsAccess } from '#shared/metrics-access.ts';
+import { limitNewcomers } from '#shared/newcomers/http-newcomers.ts';
+import { peerOf, type Newcomers } from '#shared/newcomers/newcomers.ts';
 import type { Authenticate, Caller } from '../../auth/authenticate.ts';
 import { requireAction } from '../../auth/authenticate.ts';
 import type { ClientTexts } from '../../client-texts.ts';
@@ -18,14 +20,16 @@ import type { ClusterView } from '../../observe/cluster-view.ts';
 import type { Events } from '../../observe/event-hub.ts';
 import type { QueryMetrics } from '../../query/query-metrics.ts';
 import type { QueryService } from '../../query/query-service.ts';
+import type { KeptResults } from '../../result/kept-results.ts';
 import type { SessionKey } from '../../session/session-store.ts';
 import { browseRoutes, type BrowseApi } from '../browse/browse-routes.ts';
+import { statementRoutes } from '../browse/statement-routes.ts';
 import { consoleRoutes, type ConsoleOptions } from '../console/console-routes.ts';
 import { AllAsRows } from './all-as-rows.ts';
 import { ArrowResult } from './arrow-result.ts';
 import { clusterRoutes } from './cluster-routes.ts';
 import { documentedApp, type DocumentedApp } from './documented-app.ts';
-import { answerError, sendError, toSkeinError } from './error-reply.ts';
+import { answerStatementError, sendError } from './error-reply.ts';
 import { eventRoutes } from './event-routes.ts';
 import { groupRoutes } from './group-routes.ts';
 import { historyRoutes } from './history-routes.ts';
@@ -38,6 +42,7 @@ import { glimpseTimeout, READ_QUERY_BODY } from './read-query-body.ts';
 import { cutSlowBodies } from './slow-bodies.ts';
 import { stageRoutes, type StageApi } from './stage-routes.ts';
 import type { TableApi } from './table-api.ts';
+import { keptQueryRoutes, mayKeep, runKept, sendKept } from './kept-query.ts';
 import { quarantineRoutes } from './quarantine-routes.ts';
 import { whoamiRoutes } from './whoami-routes.ts';
 import { tableRoutes } from './table-routes.ts';
@@ -56,11 +61,15 @@ export type HttpOptions = {
   readonly resultBytesMax: number;
   readonly timeoutMsMax: number;
   readonly authenticate: Authenticate;
+  /** Connections that have not signed in. */
+  readonly newcomers: Newcomers;
   readonly texts: ClientTexts;
   readonly queries: QueryService;
+  /** The results that are kept beyond their statements. */
+  readonly kept: KeptResults;
   readonly view: ClusterView;
   readonly events: Events;
-  readonly history: Pick<HistoryReader, 'list' | 'find' | 'profile'>;
+  readonly history: Pick<HistoryReader, 'list' | 'find' | 'profile' | 'summary'>;
   readonly tables: TableApi;
   readonly browse: BrowseApi;
   readonly stages: StageApi;
@@ -130,6 +139,7 @@ export function httpApp(options: HttpOptions): DocumentedApp {
     options.tls,
   );
   answerHalfClosed(app.server);
+  limitNewcomers(app.server, options.newcomers);
   app.addHook('onRequest', cutSlowBodies(options.requestTimeoutMs, answerBrokenHttp));
   // Handlers parse their bodies themselves: a long one in a thread.
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
@@ -155,8 +165,15 @@ export function httpApp(options: HttpOptions): DocumentedApp {
     queryRoutes(routes, options);
     tableRoutes(routes, { tables: options.tables, onRequest: authenticator(options), callerOf });
     browseRoutes(routes, { browse: options.browse, onRequest: authenticator(options), callerOf });
+    statementRoutes(routes, {
+      queries: options.queries,
+      currentNames: options.browse.currentNames,
+      onRequest: authenticator(options),
+      callerOf,
+    });
     quarantineRoutes(routes, { queries: options.queries, allows: (action) => allowing(options, action), callerOf });
-    stageRoutes(routes, { stages: options.stages, log: options.log, onRequest: authenticator(options), callerOf });
+    const { stages, log, newcomers } = options;
+    stageRoutes(routes, { stages, newcomers, log, onRequest: authenticator(options), callerOf });
     done();
   });
   return app;
@@ -201,6 +218,7 @@ function openRoutes(app: DocumentedApp, options: HttpOptions): void {
   const access = metricsAccess({ token: options.metricsToken, verify: options.authenticate });
   app.get('/metrics', { schema: METRICS }, async (request, reply) => {
     await access({ peer: request.socket.remoteAddress, headers: request.headers });
+    options.newcomers.signedIn(peerOf(request.socket));
     const text = await options.metrics.registry.metrics();
     return reply.type(options.metrics.registry.contentType).send(text);
   });
@@ -214,6 +232,7 @@ const authenticator =
   (options: HttpOptions): Check =>
   async (request) => {
     request.caller = await options.authenticate(request.headers.authorization, request.socket.remoteAddress);
+    options.newcomers.signedIn(peerOf(request.socket));
   };
 
 /** Checks the token of a request, and that the caller may do these actions. */
@@ -222,6 +241,7 @@ const allowing =
   async (request) => {
     const caller = await options.authenticate(request.headers.authorization, request.socket.remoteAddress);
     request.caller = caller;
+    options.newcomers.signedIn(peerOf(request.socket));
     for (const action of actions) requireAction(caller, action);
   };
 
@@ -249,6 +269,7 @@ function queryRoutes(app: DocumentedApp, options: HttpOptions): void {
   const { queries, view, events, history } = options;
   const allows = (action: Action): Check => allowing(options, action);
   liveQueryRoutes(app, { queries, allows, onRequest: authenticate, callerOf });
+  keptQueryRoutes(app, { ...options, onRequest: allows('query.read'), callerOf });
   groupRoutes(app, { view, onRequest: allows('stats.read'), callerOf });
   clusterRoutes(app, { view, onRequest: allows('stats.read'), callerOf });
   eventRoutes(app, {
@@ -276,18 +297,26 @@ async function postQuery(request: FastifyRequest, reply: FastifyReply, options: 
   const Result = takesArrow(request) ? ArrowResult : JsonResult;
   const limits = { holdbackBytes, resultBytesMax };
   const sink = new AllAsRows(new Result(response, { [QUERY_ID_HEADER]: queryId }, limits));
+  let sql = '';
   try {
-    const { sql, parameters, timeoutMs } = await readBody(request, caller, {
+    const { keep, rowLimit, orderBy, ...body } = await readBody(request, caller, {
       options,
       session,
       clientGone: gone.signal,
     });
+    ({ sql } = body);
+    const rows = { ...(rowLimit === undefined ? {} : { rowLimit }), ...(orderBy === undefined ? {} : { orderBy }) };
     const traceParent = traceParentOf(request);
-    const asked = { caller, session, queryId, sql, parameters, arrivedMs, timeoutMs, source, traceParent };
+    const asked = { caller, session, queryId, ...body, ...rows, arrivedMs, source, traceParent };
+    if (keep && mayKeep(sql)) {
+      const isNamed = request.headers[QUERY_ID_HEADER] !== undefined;
+      const result = await runKept(asked, { ...options, isNamed });
+      return await sendKept(result, { request, reply, queryId, sql, limits });
+    }
     await options.queries.execute({ ...asked, clientGone: gone.signal, sink });
     return reply.hijack();
   } catch (error) {
-    if (!sink.committed) return answerError(reply, toSkeinError(error), false);
+    if (!sink.committed) return answerStatementError(reply, error, sql);
     // The answer sent so far is incomplete: break the connection, so that nobody takes it for a whole one.
     response.destroy();
     return reply.hijack();

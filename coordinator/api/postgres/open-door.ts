@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { flightHost } from '#shared/config/flight-host.ts';
 import { SkeinError } from '#shared/error.ts';
+import { Newcomers, newcomerLimits, peerOf } from '#shared/newcomers/newcomers.ts';
 import { Backends } from './backends.ts';
 import { Connection } from './connection.ts';
 import type { PostgresDoor } from './postgres-door.ts';
@@ -11,8 +11,6 @@ import { welcome } from './startup.ts';
 import { errorFields, WireError } from './wire-error.ts';
 import { WireWriter } from './wire-writer.ts';
 
-/** Time for a client to sign in. */
-const SIGN_IN_MS = 30_000;
 /** Time after which an idle connection is asked whether its client is still there. */
 const KEEPALIVE_MS = 60_000;
 /** Version that drivers see, by which they choose what to ask. */
@@ -27,15 +25,18 @@ export async function openPostgresDoor(
   const door = { ...given, backends };
   const host = flightHost(config);
   const port = config['coordinator.postgres_port'];
+  const signedInMax = config['coordinator.postgres_connections_max'];
+  const newcomers = new Newcomers({ ...newcomerLimits(config), signedInMax });
   const open = new Set<Socket>();
   const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEPALIVE_MS }, (socket) => {
+    newcomers.arrived(socket);
+    if (socket.destroyed) return;
     open.add(socket);
     socket.on('error', () => socket.destroy()).once('close', () => open.delete(socket));
-    serve(door, socket)
+    serve(door, socket, newcomers)
       .catch((error: unknown) => log.debug({ err: error }, 'a Postgres connection ended'))
       .finally(() => socket.destroySoon());
   });
-  server.maxConnections = config['coordinator.postgres_connections_max'];
   await new Promise<void>((listening, reject) => {
     server.once('error', (cause) =>
       reject(new SkeinError('PORT_IN_USE', `cannot listen on ${host}:${port}`, { cause })),
@@ -51,12 +52,8 @@ export async function openPostgresDoor(
   return { url: `postgres://${name}:${(server.address() as AddressInfo).port}`, close };
 }
 
-async function serve(door: PostgresDoor, raw: Socket): Promise<void> {
-  const late = new AbortController();
-  void sleep(SIGN_IN_MS, undefined, { signal: late.signal, ref: false }).then(
-    () => raw.destroy(),
-    () => undefined,
-  );
+async function serve(door: PostgresDoor, raw: Socket, newcomers: Newcomers): Promise<void> {
+  const peer = peerOf(raw);
   const address = raw.remoteAddress ?? '';
   let writer = new WireWriter(raw);
   try {
@@ -71,9 +68,8 @@ async function serve(door: PostgresDoor, raw: Socket): Promise<void> {
     const standby = door.standby();
     if (standby !== undefined) throw new WireError('57P03', standby);
     if (startup.negotiates) writer.push(messages.negotiateVersion(startup.unknownOptions));
-    const entered = await enter(door, { reader, writer, startup, address });
+    const entered = await enter(door, { reader, writer, startup, address, newcomers, peer });
     if (entered === undefined) return;
-    late.abort();
     const { session } = entered;
     const connection = new Connection(door, entered, { reader, writer });
     const principal = JSON.stringify([session.tenant, session.principal]);
@@ -101,8 +97,6 @@ async function serve(door: PostgresDoor, raw: Socket): Promise<void> {
     if (raw.destroyed) return;
     writer.push(messages.errorResponse('FATAL', errorFields(error)));
     await writer.flush();
-  } finally {
-    late.abort();
   }
 }
 

@@ -49,7 +49,7 @@ const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker' | '
     metadata lease store authorization storage token principal planning idempotency delegation observe context principal-statement sign-in policy upkeep webhook commit purge stage bootstrap page rest
     internal expiry main`,
   coordinator: `
-    plan statement binding catalog-client auth cluster dialect resolver sink arrival planner distributor scheduler workload history session stage
+    plan statement binding catalog-client auth cluster dialect resolver sink result arrival planner distributor scheduler workload history session stage
     operation refresh profile write unload command copy prepare quarantine transaction client-texts query observe api
     standing start-doors start-term active-term hand-over open-member-server main`,
   worker: `
@@ -88,6 +88,7 @@ const FOLDS_OTHER_TEXTS = new Set([
   'coordinator/api/console/own-page.ts',
   'coordinator/api/flight-sql/visit.ts',
   'coordinator/api/http/history-routes.ts',
+  'coordinator/api/http/kept-query.ts',
   'coordinator/api/http/live-query-routes.ts',
   'coordinator/api/http/post-query.ts',
   'coordinator/api/postgres/sign-in.ts',
@@ -105,6 +106,7 @@ const FOLDS_OTHER_TEXTS = new Set([
   'coordinator/observe/statement-spans.ts',
   'coordinator/query/explain-analyze.ts',
   'coordinator/query/query-registry.ts',
+  'coordinator/result/kept-results.ts',
   'coordinator/scheduler/divide-staged.ts',
   'coordinator/stage/store-signer.ts',
   'coordinator/unload/unload-columns.ts',

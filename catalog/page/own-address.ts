@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { isLoopback } from '#shared/config/loopback.ts';
+import { isOriginAt, nameOfHost, secureHost } from '#shared/http/own-origin.ts';
 
 /**
  * The address by which the pages are served: the https address of `catalog.public_url`; else, over the catalog's own TLS, the names of its
@@ -16,10 +17,8 @@ export type OwnAddress = {
 };
 
 export function ownAddress(publicUrl: string, certificate?: () => Buffer): OwnAddress {
-  const url = publicUrl === '' ? undefined : new URL(publicUrl);
-  return url?.protocol === 'https:'
-    ? { isSecure: true, publicHost: url.host, certificate }
-    : { isSecure: certificate !== undefined, publicHost: undefined, certificate };
+  const publicHost = secureHost(publicUrl);
+  return { isSecure: publicHost !== undefined || certificate !== undefined, publicHost, certificate };
 }
 
 /** How a request has come. */
@@ -34,17 +33,15 @@ export type Came = {
  * machine, does not.
  */
 export function isOwnAddress({ publicHost, certificate }: OwnAddress, { host, localAddress }: Came): boolean {
-  if (host === undefined || !URL.canParse(`http://${host}`)) return false;
-  if (publicHost !== undefined) return host.toLowerCase() === publicHost;
-  const { hostname, username, password } = new URL(`http://${host}`);
-  if (username !== '' || password !== '') return false;
-  if (certificate !== undefined) return isNameOf(certificate(), hostname);
-  return isLoopback(hostname) && isLoopback(localAddress ?? '');
+  const name = nameOfHost(host);
+  if (publicHost !== undefined) return host?.toLowerCase() === publicHost;
+  if (name !== undefined && certificate !== undefined) return isNameOf(certificate(), name);
+  return name !== undefined && isLoopback(name) && isLoopback(localAddress ?? '');
 }
 
 /** Whether a form was sent by one of our own pages: a browser says so of every POST. */
 export const isOwnOrigin = ({ isSecure }: OwnAddress, origin: string | undefined, host: string | undefined): boolean =>
-  origin !== undefined && origin.toLowerCase() === `${isSecure ? 'https' : 'http'}://${host?.toLowerCase() ?? ''}`;
+  origin !== undefined && isOriginAt(origin, { host, isSecure });
 
 /** Whether a certificate is for a host: a browser asks no other name of it. */
 function isNameOf(pem: Buffer, hostname: string): boolean {

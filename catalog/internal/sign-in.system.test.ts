@@ -9,7 +9,7 @@ let passedMs = 0;
 const clock: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() + passedMs };
 let addresses = 0;
 /** An address from which nobody has failed yet. */
-const newAddress = (): string => `10.0.${Math.floor((addresses += 1) / 250)}.${addresses % 250}`;
+const newAddress = (): string => `127.0.${Math.floor((addresses += 1) / 250)}.${addresses % 250}`;
 
 beforeAll(async () => {
   catalog = await startTestCatalog({ 'admin.password': PASSWORD, 'principal.lock_after': 1_000 }, clock);

@@ -8,6 +8,7 @@ import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
 import { INVITATION_SCRIPT, STYLE } from './assets.ts';
 import { accountPages } from './account-pages.ts';
+import { factorPages } from './factor-pages.ts';
 import { html, page } from './html.ts';
 import { isOwnAddress, isOwnOrigin, ownAddress, type OwnAddress } from './own-address.ts';
 import type { PageParts } from './page-parts.ts';
@@ -51,6 +52,7 @@ export async function pages(app: FastifyInstance, context: CatalogContext): Prom
     reply.type('text/javascript; charset=utf-8').send(INVITATION_SCRIPT),
   );
   signInPages(app, parts);
+  factorPages(app, parts);
   accountPages(app, parts);
 }
 

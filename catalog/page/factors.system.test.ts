@@ -130,19 +130,20 @@ describe('one who has a factor', () => {
     expect((await show(other, { code: codeOf(secret, 30_000) })).status).toBe(303);
   });
 
-  test('of one code shown at once by many one passes, and of wrong ones no more than the lock allows are looked at', async () => {
+  test('of one code that many browsers show at once one passes', async () => {
     const { secret } = await withFactor('bea');
-    const many = await Promise.all(
-      Array.from({ length: 6 }, async () => {
-        const who = new PageVisitor(catalog.running.url);
-        await signIn(who, 'bea');
-        const { text } = await who.get('/sign-in');
-        return { who, _csrf: /name="_csrf" value="([^"]+)"/.exec(text)?.[1] ?? '' };
-      }),
-    );
+    const many: { readonly who: PageVisitor; readonly _csrf: string }[] = [];
+    for (let i = 0; i < 4; i += 1) {
+      const who = new PageVisitor(catalog.running.url);
+      expect((await signIn(who, 'bea')).status).toBe(303);
+      const { text } = await who.get('/sign-in');
+      many.push({ who, _csrf: /name="_csrf" value="([^"]+)"/.exec(text)?.[1] ?? '' });
+    }
     const code = codeOf(secret);
     const answers = await Promise.all(many.map(({ who, _csrf }) => who.post('/sign-in/factor', { _csrf, code })));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 403, 403, 403, 403, 403]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 403, 403, 403]);
+    const pages = await Promise.all(many.map(({ who }) => heading(who, '/account')));
+    expect(pages.toSorted()).toEqual(['/sign-in', '/sign-in', '/sign-in', 'Your account']);
   });
 
   test('guesses are counted across fresh passwords: the sixth right password and the right code open nothing', async () => {

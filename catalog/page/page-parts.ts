@@ -65,10 +65,12 @@ const SHOWN: readonly ErrorCode[] = [
   'PASSWORD_POLICY',
   'InvalidInvitation',
   'TOO_MANY_SIGN_INS',
-  'LIMIT_REACHED',
-  'ALREADY_EXISTS',
-  'INVALID_REQUEST',
+  'FORBIDDEN',
   'INVALID_STATE',
+  'INVALID_REQUEST',
+  'ALREADY_EXISTS',
+  'LIMIT_REACHED',
+  'TOKEN_NOT_FOUND',
 ];
 
 const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;

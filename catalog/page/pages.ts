@@ -7,6 +7,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
 import { INVITATION_SCRIPT, STYLE } from './assets.ts';
+import { accountFactors } from './account-factors.ts';
 import { accountPages } from './account-pages.ts';
 import { factorPages } from './factor-pages.ts';
 import { html, page } from './html.ts';
@@ -54,6 +55,7 @@ export async function pages(app: FastifyInstance, context: CatalogContext): Prom
   signInPages(app, parts);
   factorPages(app, parts);
   accountPages(app, parts);
+  accountFactors(app, parts);
 }
 
 /** Two passwords, or a token, and some words. */

@@ -18,7 +18,9 @@ import {
 /** `/sign-in`, `/sign-in/invitation` and `/sign-out`. */
 export function signInPages(app: FastifyInstance, parts: PageParts): void {
   app.get('/sign-in', async (request, reply) => {
-    const found = await signInOf(request, parts);
+    // Who changes his factors signs in again; the sign-in that he has ends when he has shown his password.
+    const isAgain = queryText(request, 'again') !== '';
+    const found = isAgain ? undefined : await signInOf(request, parts);
     if (found?.signIn.step === 'done') return reply.redirect('/account', 303);
     if (found?.signIn.step === 'factor') return send(reply, await factorPage(parts, found, reply));
     if (found?.signIn.step === 'set up factor') return send(reply, await setUpPage(parts, found, reply));

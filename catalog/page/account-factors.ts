@@ -1,11 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SCOPES } from '#shared/authorization/token-claims.ts';
+import { isUuid } from '#shared/id.ts';
 import type { Found } from '../sign-in/browser-sign-ins.ts';
 import { isFresh, newRecoveryCodesOf } from '../sign-in/factor-steps.ts';
-import { createOwnToken, dropAuthenticator, dropOwnToken, listOwnTokens } from '../sign-in/own-account.ts';
+import { createOwnToken, dropAuthenticator, dropOwnToken, dropPasskey, listOwnTokens } from '../sign-in/own-account.ts';
 import { countRecoveryCodes, datesOfAuthenticator } from '../store/postgres/factor-store.ts';
+import { listPasskeys, type Passkey } from '../store/postgres/passkey-store.ts';
 import { authenticatorPage, codesPage } from './factor-pages.ts';
 import { field, form, html, page, type Html } from './html.ts';
+import { newPasskeyForm, PASSKEY_SCRIPT } from './passkey-pages.ts';
 import { formText, keep, refusalOf, send, signInOf, type PageParts } from './page-parts.ts';
 
 type Handle = (found: Found, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
@@ -41,6 +44,23 @@ export function accountFactors(app: FastifyInstance, parts: PageParts): void {
       return reply.redirect('/account', 303);
     }),
   );
+  app.get(
+    '/account/passkey',
+    signedIn(async (found, _request, reply) => {
+      const made = await newPasskeyForm(parts, found, reply, reply.generateCsrf());
+      const content = html`${made}
+        <p><a href="/account">Back to your account</a></p>`;
+      return send(reply, page('Add a passkey', content, { script: PASSKEY_SCRIPT }));
+    }),
+  );
+  app.post(
+    '/account/passkey/remove',
+    signedIn(async (found, request, reply) => {
+      const id = formText(request, 'passkey');
+      if (isUuid(id)) keep(reply, parts, await dropPasskey(context, found, id));
+      return reply.redirect('/account', 303);
+    }),
+  );
   app.post(
     '/account/recovery-codes',
     signedIn(async (found, _request, reply) => send(reply, codesPage(await newRecoveryCodesOf(context, found)))),
@@ -73,9 +93,10 @@ const dayOf = (date: Date): string => date.toISOString().slice(0, 10);
 /** The second factors of the account page. */
 export async function factorSection({ context }: PageParts, found: Found, csrf: string): Promise<Html> {
   const { user } = found;
-  const [app, codes] = await Promise.all([
+  const [app, codes, passkeys] = await Promise.all([
     datesOfAuthenticator(context.store.db, user.id),
     countRecoveryCodes(context.store.db, user.id),
+    listPasskeys(context.store.db, user.id),
   ]);
   const used = app?.usedAt === undefined || app.usedAt === null ? '' : `, last used on ${dayOf(app.usedAt)}`;
   const has =
@@ -97,6 +118,21 @@ export async function factorSection({ context }: PageParts, found: Found, csrf: 
       >
     </p>
     ${app === undefined ? undefined : form('/account/authenticator/remove', csrf, 'Remove the authenticator app', html``)}
+    <ul>
+      ${passkeys.map(
+        (passkey) =>
+          html` <li>
+            ${passkeyText(passkey)}
+            ${form(
+              '/account/passkey/remove',
+              csrf,
+              `Remove ${passkey.name}`,
+              html`<input type="hidden" name="passkey" value="${passkey.id}" />`,
+            )}
+          </li>`,
+      )}
+    </ul>
+    <p><a href="/account/passkey">Add a passkey</a></p>
     ${
       user.factors.length === 0
         ? undefined
@@ -104,6 +140,9 @@ export async function factorSection({ context }: PageParts, found: Found, csrf: 
             ${form('/account/recovery-codes', csrf, 'Make ten new recovery codes', html``)}`
     }`;
 }
+
+const passkeyText = ({ name, createdAt, usedAt }: Passkey): string =>
+  `Passkey ${name}, made on ${dayOf(createdAt)}${usedAt === null ? '' : `, last used on ${dayOf(usedAt)}`}`;
 
 /** The personal access tokens of the account page. */
 export async function tokenSection({ context }: PageParts, found: Found, csrf: string): Promise<Html> {

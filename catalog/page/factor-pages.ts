@@ -4,6 +4,7 @@ import type { NewAuthenticator } from '../factor/enrolment.ts';
 import type { Found } from '../sign-in/browser-sign-ins.ts';
 import { newAuthenticator, showCode, switchOnAuthenticator } from '../sign-in/factor-steps.ts';
 import { field, form, html, page, type Html } from './html.ts';
+import { newPasskeyForm, PASSKEY_SCRIPT, passkeyForm } from './passkey-pages.ts';
 import { formText, keep, refusalOf, send, signInOf, type PageParts } from './page-parts.ts';
 
 /** The steps of a second factor: showing it, and setting one up. */
@@ -58,24 +59,21 @@ const CODE = {
 } as const;
 
 /** Asks for the second factor of one who has shown his password. */
-export async function factorPage(
-  _parts: PageParts,
-  { user }: Found,
-  reply: FastifyReply,
-  error?: string,
-): Promise<Html> {
+export async function factorPage(parts: PageParts, found: Found, reply: FastifyReply, error?: string): Promise<Html> {
   const csrf = reply.generateCsrf();
+  const { factors } = found.user;
   const recovery = { name: 'recovery_code', label: 'Recovery code', autocomplete: 'off' } as const;
   return page(
     'Show your second factor',
-    html`${user.factors.includes('totp') ? form('/sign-in/factor', csrf, 'Go on', field(CODE)) : undefined}
+    html`${await passkeyForm(parts, found, reply, csrf)}
+      ${factors.includes('totp') ? form('/sign-in/factor', csrf, 'Go on', field(CODE)) : undefined}
       <details>
         <summary>I have lost it</summary>
         <p>Use one of your recovery codes, and set up a new factor. Who has none left asks an administrator.</p>
         ${form('/sign-in/factor', csrf, 'Use the recovery code', field(recovery))}
       </details>
       <p><a href="/sign-out">Sign in as somebody else</a></p>`,
-    error === undefined ? {} : { error },
+    { script: PASSKEY_SCRIPT, ...(error === undefined ? {} : { error }) },
   );
 }
 
@@ -86,8 +84,8 @@ export async function setUpPage(parts: PageParts, found: Found, reply: FastifyRe
   return page(
     'Set up a second factor',
     html`<p>Your account signs in with a second factor beside the password.</p>
-      ${await authenticatorForm(given, csrf)}`,
-    error === undefined ? {} : { error },
+      ${await newPasskeyForm(parts, found, reply, csrf)} ${await authenticatorForm(given, csrf)}`,
+    { script: PASSKEY_SCRIPT, ...(error === undefined ? {} : { error }) },
   );
 }
 

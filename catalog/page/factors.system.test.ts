@@ -141,7 +141,7 @@ describe('one who has a factor', () => {
     }
     const code = codeOf(secret);
     const answers = await Promise.all(many.map(({ who, _csrf }) => who.post('/sign-in/factor', { _csrf, code })));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 403, 403, 403]);
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
     const pages = await Promise.all(many.map(({ who }) => heading(who, '/account')));
     expect(pages.toSorted()).toEqual(['/sign-in', '/sign-in', '/sign-in', 'Your account']);
   });

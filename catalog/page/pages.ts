@@ -12,6 +12,7 @@ import { accountPages } from './account-pages.ts';
 import { factorPages } from './factor-pages.ts';
 import { html, page } from './html.ts';
 import { isOwnAddress, isOwnOrigin, ownAddress, type OwnAddress } from './own-address.ts';
+import { passkeyPages } from './passkey-pages.ts';
 import type { PageParts } from './page-parts.ts';
 import { signInPages } from './sign-in-pages.ts';
 
@@ -54,6 +55,7 @@ export async function pages(app: FastifyInstance, context: CatalogContext): Prom
   );
   signInPages(app, parts);
   factorPages(app, parts);
+  passkeyPages(app, parts);
   accountPages(app, parts);
   accountFactors(app, parts);
 }

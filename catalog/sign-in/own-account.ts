@@ -1,12 +1,14 @@
 import { SkeinError } from '#shared/error.ts';
+import type { JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { PrincipalAnswer } from '#shared/principal/principal-request.ts';
 import type { CatalogContext } from '../context.ts';
 import { mustHaveFactor } from '../factor/required-factor.ts';
-import { changing, partyOf, type Call } from '../principal-statement/change.ts';
+import { changing, partyOf, type Call, type Changing } from '../principal-statement/change.ts';
 import { createToken, dropToken } from '../principal-statement/tokens.ts';
 import { listAccessTokens, type AccessTokenRow } from '../store/postgres/credential-store.ts';
 import { deleteAuthenticator, putRecoveryCodes } from '../store/postgres/factor-store.ts';
+import { deletePasskey } from '../store/postgres/passkey-store.ts';
 import { raiseSessionEpoch } from '../store/postgres/principal-store.ts';
 import { findTokenPrincipal } from '../store/postgres/shown-credentials.ts';
 import { callOf, goOn, over, type Found, type ReachedStep } from './browser-sign-ins.ts';
@@ -14,24 +16,43 @@ import { requireFresh } from './factor-steps.ts';
 
 /** What a person who is signed in by browser changes of his own account, beside his password and new factors. */
 
+/** Removes the authenticator. @throws FORBIDDEN, INVALID_STATE for the last factor of one who must have one */
+export const dropAuthenticator = (context: CatalogContext, found: Found): Promise<ReachedStep> =>
+  droppingFactor(context, found, async ({ tx, actor }) =>
+    (await deleteAuthenticator(tx, actor.id)) ? { factor: 'totp' } : undefined,
+  );
+
+/** Removes a passkey. @throws FORBIDDEN, INVALID_STATE for the last factor of one who must have one */
+export const dropPasskey = (context: CatalogContext, found: Found, id: string): Promise<ReachedStep> =>
+  droppingFactor(context, found, async ({ tx, actor }) => {
+    const name = await deletePasskey(tx, actor.id, id);
+    return name === undefined ? undefined : { factor: 'passkey', name };
+  });
+
 /**
- * Removes the authenticator. All other sign-ins and tokens of the user end; this browser goes on.
- * @throws FORBIDDEN, INVALID_STATE for the last factor of one who must have one
+ * Removes a factor. All other sign-ins and tokens of the user end; this browser goes on.
+ * @param drop the details of what it has removed; undefined: nothing was there
  */
-export async function dropAuthenticator(context: CatalogContext, found: Found): Promise<ReachedStep> {
+async function droppingFactor(
+  context: CatalogContext,
+  found: Found,
+  drop: (change: Changing) => Promise<JsonObject | undefined>,
+): Promise<ReachedStep> {
   if (found.signIn.step !== 'done') throw over();
   requireFresh(context, found);
   return changing(callOf(context, found.user), async (change) => {
     const { tx, actor } = change;
-    const isLast = actor.factors.length <= 1;
+    const details = await drop(change);
+    if (details === undefined) throw new SkeinError('INVALID_STATE', 'there is no such factor');
     const holder = must(await findTokenPrincipal(tx, actor.id), 'it runs the change');
-    if (isLast && mustHaveFactor(context.config, holder)) {
-      throw new SkeinError('INVALID_STATE', 'your account must have a second factor, and this is the last one');
+    if (holder.factors.length === 0) {
+      if (mustHaveFactor(context.config, holder)) {
+        throw new SkeinError('INVALID_STATE', 'your account must have a second factor, and this is the last one');
+      }
+      await putRecoveryCodes(tx, actor.id, []);
     }
-    if (!(await deleteAuthenticator(tx, actor.id))) throw new SkeinError('INVALID_STATE', 'there is no authenticator');
-    if (isLast) await putRecoveryCodes(tx, actor.id, []);
     await raiseSessionEpoch(tx, actor.id);
-    await change.record({ type: 'drop_factor', target: partyOf(actor), details: { factor: 'totp' } });
+    await change.record({ type: 'drop_factor', target: partyOf(actor), details });
     return goOn(context, found, change);
   });
 }

@@ -48,6 +48,7 @@ export const AUDIT_EVENTS = [
   'drop_factor',
   'new_recovery_codes',
   'use_recovery_code',
+  'refuse_passkey',
   'reset_mfa',
   'mint_token',
   'create_tenant',

@@ -10,6 +10,11 @@ label { display: block; font-weight: 600; }
 input { box-sizing: border-box; width: 100%; padding: .5rem; font: inherit; border: 1px solid #767676; border-radius: .25rem; }
 button { padding: .5rem 1rem; font: inherit; color: #fff; background: #1a4f8b; border: 1px solid #1a4f8b; border-radius: .25rem; cursor: pointer; }
 :focus-visible { outline: 3px solid #c25e00; outline-offset: 2px; }
+.codes { columns: 2; }
+code { font-family: ui-monospace, monospace; font-size: 1rem; }
+summary { cursor: pointer; padding: .25rem 0; }
+input[type=checkbox] { width: auto; margin-right: .5rem; }
+img { background: #fff; }
 .error { padding: .75rem; border-left: .3rem solid #b00020; }
 ul { padding: 0; list-style: none; }
 li { padding: .5rem 0; border-top: 1px solid #767676; }

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import { acceptInvitation, beginSignIn, endSignIn, setNewPassword } from '../sign-in/browser-sign-ins.ts';
+import { factorPage, setUpPage } from './factor-pages.ts';
 import { field, form, html, page, type Html } from './html.ts';
 import {
   browserOf,
@@ -17,8 +18,12 @@ import {
 /** `/sign-in`, `/sign-in/invitation` and `/sign-out`. */
 export function signInPages(app: FastifyInstance, parts: PageParts): void {
   app.get('/sign-in', async (request, reply) => {
-    const found = await signInOf(request, parts);
+    // Who changes his factors signs in again; the sign-in that he has ends when he has shown his password.
+    const isAgain = queryText(request, 'again') !== '';
+    const found = isAgain ? undefined : await signInOf(request, parts);
     if (found?.signIn.step === 'done') return reply.redirect('/account', 303);
+    if (found?.signIn.step === 'factor') return send(reply, await factorPage(parts, found, reply));
+    if (found?.signIn.step === 'set up factor') return send(reply, await setUpPage(parts, found, reply));
     if (found !== undefined) return send(reply, newPasswordPage(reply));
     return send(reply, await passwordPage(parts, reply, { tenant: queryText(request, 'tenant') }));
   });
@@ -54,8 +59,9 @@ async function newPasswordStep(request: FastifyRequest, reply: FastifyReply, par
   try {
     const password = formText(request, 'new_password');
     const shown = { password, oldPassword: '', address: request.ip };
-    keep(reply, parts, await setNewPassword(parts.context, found, shown));
-    return await reply.redirect('/account', 303);
+    const reached = await setNewPassword(parts.context, found, shown);
+    keep(reply, parts, reached);
+    return await reply.redirect(reached.step === 'done' ? '/account' : '/sign-in', 303);
   } catch (thrown) {
     const { error, status } = refusalOf(thrown);
     return send(reply, newPasswordPage(reply, error), status);

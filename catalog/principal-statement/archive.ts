@@ -1,6 +1,7 @@
 import type { PrincipalId } from '#shared/id.ts';
 import { deleteBrowserSignIns } from '../store/postgres/browser-sign-in-store.ts';
 import { deleteAccessTokens, deleteFormerPasswords, deleteInvitations } from '../store/postgres/credential-store.ts';
+import { deleteFactors } from '../store/postgres/factor-store.ts';
 import { revokePrivilege, revokeRole } from '../store/postgres/role-store.ts';
 import type { Tx } from '../store/postgres/tables.ts';
 import { archivedName } from './archived-name.ts';
@@ -15,6 +16,7 @@ export async function endCredentials(tx: Tx, id: PrincipalId): Promise<void> {
 /** Keeps the row of a user who was dropped, and nothing that is personal: name and email are free again. */
 export async function archive(tx: Tx, id: PrincipalId, now: Date): Promise<void> {
   await endCredentials(tx, id);
+  await deleteFactors(tx, id);
   await deleteFormerPasswords(tx, id);
   await tx.deleteFrom('principal_sign_in').where('principal_id', '=', id).execute();
   await revokeRole(tx, id);

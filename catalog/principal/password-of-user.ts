@@ -20,7 +20,7 @@ type Parts = {
 
 /** The user whose password is shown, and its PHC string; null = it has none. */
 type Holder = {
-  readonly principal: Pick<TokenPrincipal, 'id' | 'username' | 'tenant' | 'status'>;
+  readonly principal: Pick<TokenPrincipal, 'id' | 'username' | 'tenant' | 'status' | 'factors'>;
   readonly passwordHash: string | null;
 };
 
@@ -92,7 +92,8 @@ async function isPassword(
   if (isCounted) return false;
   const wasOpen = await isOpen();
   if (principal !== undefined && wasOpen && isRight && principal.status === 'ACTIVE') {
-    await transact(store.db, (tx) => unlock(tx, principal.id));
+    // With a second factor only the whole sign-in ends the count: codes would be guessed with a fresh password before each.
+    if (principal.factors.length === 0) await transact(store.db, (tx) => unlock(tx, principal.id));
     return true;
   }
   await count(isRight, wasOpen);

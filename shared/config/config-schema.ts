@@ -121,6 +121,11 @@ export const CONFIG = {
     12 * 3_600_000,
     'Time for which a person stays signed in to the pages of the catalog',
   ),
+  'catalog.mfa_required': choice<'administrators' | 'everyone'>(
+    'administrators',
+    ['everyone'],
+    'Users who must have a second factor; a tenant may ask for more (skein admin tenant alter --mfa everyone)',
+  ),
   'catalog.token_rate_address': integer(1_200, 1, 1_000_000_000, 'Token requests a minute from one address'),
   'catalog.token_rate_principal': integer(600, 1, 1_000_000_000, 'Token requests a minute of one client or user'),
   'catalog.public_url': string(

@@ -23,7 +23,7 @@ import {
 } from './browser-sign-ins.ts';
 
 /** The time after a sign-in, with the factor where there is one, in which factors may be changed. */
-export const FRESH_MS = 300_000;
+const FRESH_MS = 300_000;
 
 /** Whether the person has proven himself so lately, and so well, that he may change his factors. */
 export const isFresh = ({ clock }: CatalogContext, { signIn, user }: Found): boolean =>

@@ -55,7 +55,7 @@ export default defineConfig({
         test: {
           ...together,
           name: 'unit',
-          include: ['{shared,proto,catalog,coordinator,worker,cli,bench}/**/*.test.ts', 'test/tidy.test.ts'],
+          include: ['{shared,proto,catalog,coordinator,worker,cli,bench,console}/**/*.test.ts', 'test/tidy.test.ts'],
           exclude: ['**/*.system.test.ts', TIMED, MODULES],
           testTimeout: patience(20_000),
         },

@@ -66,7 +66,7 @@ function passwordOf(file: string): string {
   return password;
 }
 
-/** What an operator does for a user who cannot sign in. The password comes from standard input, and must be changed. */
+/** Helps, as an operator, a user who cannot sign in. The password comes from standard input, and must be changed. */
 export async function rescueUser(
   loaded: LoadedConfig,
   flags: Flags,

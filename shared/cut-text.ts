@@ -1,5 +1,8 @@
 /** Maximum size of the mark that replaces the cut part. */
 const MARK_BYTES_MAX = 48;
+/** Browsers have it, too: errors of the tokenizer are made in the console. */
+const UTF8 = new TextEncoder();
+const byteLength = (text: string): number => UTF8.encode(text).length;
 
 /**
  * Returns the text, or its two ends when it is longer than `bytesMax` bytes of UTF-8: the first half says what happened, the second often
@@ -8,9 +11,9 @@ const MARK_BYTES_MAX = 48;
 export function cutText(text: string, bytesMax: number): string {
   // A UTF-16 unit takes at most three bytes.
   if (text.length * 3 <= bytesMax) return text;
-  const bytes = Buffer.byteLength(text);
+  const bytes = byteLength(text);
   if (bytes <= bytesMax) return text;
-  return joinEnds(Buffer.from(text.slice(0, bytesMax)), Buffer.from(text.slice(-bytesMax)), bytes, bytesMax);
+  return joinEnds(UTF8.encode(text.slice(0, bytesMax)), UTF8.encode(text.slice(-bytesMax)), bytes, bytesMax);
 }
 
 /**
@@ -22,7 +25,7 @@ export function joinEnds(first: Uint8Array, last: Uint8Array, bytes: number, byt
   // A streaming decoder holds back an incomplete character.
   const head = new TextDecoder().decode(first.subarray(0, half), { stream: true });
   const tail = new TextDecoder().decode(wholeCharacters(last.subarray(last.length - half)));
-  const leftOut = bytes - Buffer.byteLength(head) - Buffer.byteLength(tail);
+  const leftOut = bytes - byteLength(head) - byteLength(tail);
   return `${head} [... ${leftOut} bytes left out ...] ${tail}`;
 }
 

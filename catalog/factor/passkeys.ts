@@ -22,7 +22,7 @@ export function relyingParty(publicUrl: string, port: number): RelyingParty | un
   return { id: hostname, origin };
 }
 
-/** What the browser is asked for: a new passkey, or an assertion by one that there is. Both hold a challenge, which is good once. */
+/** The requests to the browser: a new passkey, or an assertion by one that there is. Both hold a challenge, which is good once. */
 export const registrationOptions = (
   site: RelyingParty,
   user: { readonly id: PrincipalId; readonly username: string },

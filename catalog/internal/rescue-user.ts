@@ -44,7 +44,7 @@ const RESCUES: Readonly<Record<string, (rescue: Rescue) => Promise<void>>> = {
 };
 
 /**
- * What the operator of the cluster does for a user who cannot sign in any more.
+ * Does what the operator of the cluster asks for a user who cannot sign in any more.
  * @throws TENANT_NOT_FOUND, PRINCIPAL_NOT_FOUND, PASSWORD_POLICY, INVALID_REQUEST, INVALID_STATE
  */
 export async function rescueUser(

@@ -18,7 +18,7 @@ import {
 /** `/sign-in`, `/sign-in/invitation` and `/sign-out`. */
 export function signInPages(app: FastifyInstance, parts: PageParts): void {
   app.get('/sign-in', async (request, reply) => {
-    // Who changes his factors signs in again; the sign-in that he has ends when he has shown his password.
+    // One changes factors after signing in again; the sign-in that he has ends when he has shown his password.
     const isAgain = queryText(request, 'again') !== '';
     const found = isAgain ? undefined : await signInOf(request, parts);
     if (found?.signIn.step === 'done') return reply.redirect('/account', 303);

@@ -71,7 +71,7 @@ export async function requireRight(
   throw wrong();
 }
 
-/** What an authenticator app is given by a browser that may set one up. @throws UNAUTHENTICATED, FORBIDDEN */
+/** The secret for an authenticator app, for a browser that may set one up. @throws UNAUTHENTICATED, FORBIDDEN */
 export async function newAuthenticator(context: CatalogContext, found: Found): Promise<NewAuthenticator> {
   requireSetUp(context, found);
   return enrolmentOf(context, found.user, found.signIn.id);

@@ -14,7 +14,7 @@ import { findTokenPrincipal } from '../store/postgres/shown-credentials.ts';
 import { callOf, goOn, over, type Found, type ReachedStep } from './browser-sign-ins.ts';
 import { requireFresh } from './factor-steps.ts';
 
-/** What a person who is signed in by browser changes of his own account, beside his password and new factors. */
+/** Changes of the own account by a person who is signed in by browser, beside his password and new factors. */
 
 /** Removes the authenticator. @throws FORBIDDEN, INVALID_STATE for the last factor of one who must have one */
 export const dropAuthenticator = (context: CatalogContext, found: Found): Promise<ReachedStep> =>

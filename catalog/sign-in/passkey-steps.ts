@@ -21,7 +21,7 @@ import { requireRight, requireSetUp } from './factor-steps.ts';
 const PASSKEYS_MAX = 10;
 const NAME_LENGTH_MAX = 64;
 
-/** What the browser is asked for in the factor step, as JSON; undefined: the user has no passkey. */
+/** The request to the browser in the factor step, as JSON; undefined: the user has no passkey. */
 export async function askForPasskey(
   { store }: CatalogContext,
   { user, signIn }: Found,
@@ -34,7 +34,7 @@ export async function askForPasskey(
   return JSON.stringify(options);
 }
 
-/** What the browser is asked for to make a passkey, as JSON. @throws UNAUTHENTICATED, FORBIDDEN */
+/** The request to the browser to make a passkey, as JSON. @throws UNAUTHENTICATED, FORBIDDEN */
 export async function askForNewPasskey(context: CatalogContext, found: Found, site: RelyingParty): Promise<string> {
   requireSetUp(context, found);
   const { user, signIn } = found;

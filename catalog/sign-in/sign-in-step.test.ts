@@ -30,7 +30,7 @@ const EVENT = fc.oneof(
   },
 );
 
-/** What a person has shown and not lost again, written as facts instead of steps. */
+/** All that a person has shown and not lost again, written as facts instead of steps. */
 type Model = { password: boolean; factor: boolean; recovered: boolean; untilMs: number; isDone: boolean };
 const NOTHING: Model = { password: false, factor: false, recovered: false, untilMs: -1, isDone: false };
 

@@ -4,6 +4,7 @@ import { createRoot } from 'react-dom/client';
 import { App } from './app/app.tsx';
 import { allowOnlyEmptyMarkup } from './app/trusted-types.ts';
 import './app/style.css';
+import './app/pages.css';
 
 allowOnlyEmptyMarkup();
 const root = document.getElementById('root');

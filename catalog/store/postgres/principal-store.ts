@@ -92,7 +92,7 @@ export type TokenPrincipal = PrincipalRow & {
   readonly privileges: readonly Privilege[];
   /** Its second factors; a service account has none. */
   readonly factors: readonly FactorKind[];
-  /** Who must have one, by the rule of its tenant. */
+  /** Those who must have one, by the rule of its tenant. */
   readonly mfaRequired: MfaRequired;
   readonly isBootstrap: boolean;
 };

@@ -35,7 +35,7 @@ export type PrincipalTables = {
     secret_sealed: string;
     /** The time step of the last code that was taken; decimal text (int8). */
     used_step: ColumnType<string, number, number>;
-    /** Who had given the password by which it was set up; null: nobody else. */
+    /** The one who had given the password by which it was set up; null: nobody else. */
     given_by: string | null;
     created_at: Date;
     used_at: Generated<Date | null>;

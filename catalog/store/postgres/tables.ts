@@ -15,7 +15,7 @@ export type Tables = PrincipalTables &
       password_min_length: Generated<number>;
       password_classes: Generated<number>;
       password_history: Generated<number>;
-      /** Who must have a second factor; `catalog.mfa_required` may ask for more. */
+      /** Those who must have a second factor; `catalog.mfa_required` may ask for more. */
       mfa_required: Generated<MfaRequired>;
       created_at: Created;
     };

@@ -3,24 +3,31 @@ export class ApiError extends Error {
   readonly code: string;
   readonly status: number;
   readonly queryId: string | undefined;
+  /** Offset in the statement. */
+  readonly position: number | undefined;
 
-  constructor(
-    message: string,
-    about: { readonly code: string; readonly status: number; readonly queryId?: string | undefined },
-  ) {
+  constructor(message: string, about: ErrorFacts) {
     super(message);
     this.name = 'ApiError';
     this.code = about.code;
     this.status = about.status;
     this.queryId = about.queryId;
+    this.position = about.position;
   }
 }
+
+type ErrorFacts = {
+  readonly code: string;
+  readonly status: number;
+  readonly queryId?: string | undefined;
+  readonly position?: number | undefined;
+};
 
 /** Tells everybody who listens that the session has ended; the page then asks to sign in again, over what is open. */
 export const SIGNED_OUT = 'skein-signed-out';
 
 type Call = {
-  readonly method?: 'GET' | 'POST' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -54,9 +61,11 @@ export async function callJson<T>(path: string, options: Call = {}): Promise<T> 
 
 async function errorOf(response: Response): Promise<ApiError> {
   const queryId = response.headers.get('x-skein-query-id') ?? undefined;
+  const place = Number(response.headers.get('x-skein-position') ?? Number.NaN);
+  const position = Number.isInteger(place) ? place : undefined;
   const body = (await response.json().catch(() => undefined)) as
     | { readonly error?: string; readonly message?: string }
     | undefined;
   const message = body?.message ?? `the coordinator answered ${response.status}`;
-  return new ApiError(message, { code: body?.error ?? 'UNKNOWN', status: response.status, queryId });
+  return new ApiError(message, { code: body?.error ?? 'UNKNOWN', status: response.status, queryId, position });
 }

@@ -3,6 +3,7 @@ import { call, callJson, type ApiError } from './call.ts';
 
 /** The signed-in principal, as `GET /api/whoami` answers. */
 export type Whoami = {
+  readonly user_id: string;
   readonly username: string;
   readonly tenant: string;
   readonly roles: readonly string[];

@@ -1,12 +1,22 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { Link, Redirect, Route, Router, Switch, useLocation } from 'wouter';
 import { AskPage } from '../ask/ask-page.tsx';
+import { AskState } from '../ask/ask-state.ts';
 import { call, SIGNED_OUT } from '../api/call.ts';
-import { useWhoami } from '../api/whoami.ts';
+import { useWhoami, type Whoami } from '../api/whoami.ts';
 import { SignIn } from '../sign-in/sign-in.tsx';
+import { Palette, type Command } from './palette.tsx';
 
-const PAGES = [['/ask', 'Ask']] as const;
+const PAGES = [
+  ['/ask', 'Ask'],
+  ['/history', 'History'],
+  ['/cluster', 'Cluster'],
+] as const;
+
+const HistoryPage = lazy(() => import('../history/history-page.tsx').then((m) => ({ default: m.HistoryPage })));
+const QueryPage = lazy(() => import('../query/query-page.tsx').then((m) => ({ default: m.QueryPage })));
+const ClusterPage = lazy(() => import('../cluster/cluster-page.tsx').then((m) => ({ default: m.ClusterPage })));
 
 /** The console: who is not signed in sees the form, over whatever is open, so that no text is lost. */
 export function App(): ReactNode {
@@ -37,16 +47,66 @@ export function App(): ReactNode {
         <SignIn onSignedIn={onSignedIn} problem="The session has ended. Sign in again: nothing you wrote is lost." />
       ) : null}
       <Header name={me.username} tenant={me.tenant} onSignedOut={() => client.clear()} />
-      <main>
+      <Pages key={`${me.tenant} ${me.user_id}`} me={me} />
+    </Router>
+  );
+}
+
+/** The pages of a user. What Ask holds stays while another page is looked at. */
+function Pages({ me }: { readonly me: Whoami }): ReactNode {
+  const ask = useMemo(() => new AskState(`${me.tenant} ${me.user_id}`), [me.tenant, me.user_id]);
+  useEffect(() => void ask.tabs.load(linkedText()), [ask]);
+  const [, navigate] = useLocation();
+  return (
+    <main>
+      <Palette commands={commandsOf(ask, navigate)} />
+      <Suspense fallback={<p role="status">Loading …</p>}>
         <Switch>
-          <Route path="/ask" component={AskPage} />
+          <Route path="/ask">
+            <AskPage ask={ask} />
+          </Route>
+          <Route path="/history">
+            <HistoryPage ask={ask} />
+          </Route>
+          <Route path="/queries/:id">{({ id }) => <QueryPage key={id} id={id} ask={ask} />}</Route>
+          <Route path="/cluster">
+            <ClusterPage owner={`${me.tenant} ${me.user_id}`} />
+          </Route>
           <Route>
             <Redirect to="/ask" replace />
           </Route>
         </Switch>
-      </main>
-    </Router>
+      </Suspense>
+    </main>
   );
+}
+
+function commandsOf(ask: AskState, navigate: (path: string) => void): readonly Command[] {
+  const { tabs } = ask.tabs.state.value;
+  return [
+    ...PAGES.map(([path, title]) => ({ title: `Go to ${title}`, run: () => navigate(path) })),
+    { title: 'New tab', run: () => void ask.tabs.add().then(() => navigate('/ask')) },
+    { title: 'Load the tree again', run: () => void ask.tree.reload() },
+    ...tabs.map(({ id, title }) => ({
+      title: `Tab ${title}`,
+      run: () => {
+        ask.tabs.activate(id);
+        navigate('/ask');
+      },
+    })),
+  ];
+}
+
+/** The text of a link `/console/ask#sql=...`, which fills a tab and never runs. */
+function linkedText(): string | null {
+  const { hash, pathname } = globalThis.location;
+  if (!hash.startsWith('#sql=')) return null;
+  history.replaceState(null, '', pathname);
+  try {
+    return decodeURIComponent(hash.slice('#sql='.length));
+  } catch {
+    return null;
+  }
 }
 
 type HeaderProps = { readonly name: string; readonly tenant: string; readonly onSignedOut: () => void };

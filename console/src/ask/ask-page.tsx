@@ -1,86 +1,146 @@
 import type { EditorView } from '@codemirror/view';
-import { useRef, useState, type ReactNode } from 'react';
-import { ApiError, call } from '../api/call.ts';
-import { chosenText, Editor } from './editor.tsx';
-import { ResultGrid, type Rows } from './result-grid.tsx';
+import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { useStore } from '../app/store.ts';
+import { CatalogPanel } from '../catalog/catalog-panel.tsx';
+import { Editor } from '../editor/editor.tsx';
+import { ResultView } from '../result/result-view.tsx';
+import type { Outcome, TabRun } from '../runs/outcome.ts';
+import { parameterNames } from '../runs/parameters.ts';
+import type { TabRecord } from '../tabs/tab-record.ts';
+import { allStatements, chosenStatements, insertText, runStatements } from './ask-actions.ts';
+import type { AskState } from './ask-state.ts';
+import { AskTools } from './ask-tools.tsx';
+import { OutcomeLine } from './outcome-line.tsx';
+import { ParameterFields } from './parameter-fields.tsx';
+import { TabBar } from './tab-bar.tsx';
 
-type Run =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'running'; readonly queryId: string; readonly abort: AbortController }
-  | { readonly kind: 'rows'; readonly queryId: string; readonly rows: Rows }
-  | { readonly kind: 'failed'; readonly queryId: string; readonly error: ApiError };
+/** Rows that a look at a table shows. */
+const PREVIEW_ROWS = 100;
 
-/** Ask: a text, its run, its rows. */
-export function AskPage(): ReactNode {
-  const editor = useRef<EditorView>(null);
-  const [run, setRun] = useState<Run>({ kind: 'none' });
-  const start = async (sql: string): Promise<void> => {
-    if (sql.trim() === '') return;
-    const [queryId, abort] = [crypto.randomUUID(), new AbortController()];
-    setRun({ kind: 'running', queryId, abort });
-    setRun(await runStatement(sql, queryId, abort.signal));
+/** Ask: texts, their runs, their rows, beside the tree of what can be asked. */
+export function AskPage({ ask }: { readonly ask: AskState }): ReactNode {
+  const { isLoaded, tabs, activeId } = useStore(ask.tabs.state, (value) => value);
+  const tab = tabs.find(({ id }) => id === activeId);
+  const [isTreeShown, showTree] = useState(() => globalThis.innerWidth > 700);
+  const view = useRef<EditorView>(null);
+  const preview = (path: string): void => {
+    if (tab !== undefined) {
+      void runStatements(ask, tab, [{ sql: `SELECT * FROM ${path} LIMIT ${PREVIEW_ROWS}`, offset: null }], null);
+    }
   };
+  if (!isLoaded || tab === undefined) return <p role="status">Loading …</p>;
   return (
-    <div className="ask">
-      <Editor
-        initial=""
-        onRun={(sql) => void start(sql)}
-        onReady={(view) => {
-          editor.current = view;
-        }}
-      />
-      <div className="bar tools">
-        <button
-          type="button"
-          className="primary"
-          disabled={run.kind === 'running'}
-          onClick={() => editor.current !== null && void start(chosenText(editor.current))}
-        >
-          Run
-        </button>
-        <button
-          type="button"
-          disabled={run.kind !== 'running'}
-          onClick={() => run.kind === 'running' && cancel(run.queryId)}
-        >
-          Cancel
-        </button>
-        <Told run={run} />
+    <div className={`ask ${isTreeShown ? 'with-tree' : ''}`}>
+      {isTreeShown ? (
+        <CatalogPanel
+          tree={ask.tree}
+          onInsert={(text) => view.current !== null && insertText(view.current, text)}
+          onPreview={preview}
+        />
+      ) : null}
+      <div className="ask-main">
+        <div className="bar tabs-bar">
+          <button
+            type="button"
+            aria-label="Objects"
+            title="Show or hide the tree"
+            aria-pressed={isTreeShown}
+            onClick={() => showTree(!isTreeShown)}
+          >
+            ☰
+          </button>
+          <TabBar ask={ask} />
+        </div>
+        <TabPanel ask={ask} tab={tab} view={view} />
       </div>
-      {run.kind === 'rows' ? <ResultGrid result={run.rows} /> : null}
     </div>
   );
 }
 
-function Told({ run }: { readonly run: Run }): ReactNode {
-  switch (run.kind) {
-    case 'none':
-      return <span className="quiet">Ctrl+Enter runs the selection, or everything</span>;
-    case 'running':
-      return <span role="status">Running …</span>;
-    case 'rows':
-      return <span role="status">{`${run.rows.row_count} rows in ${run.rows.elapsed_ms} ms`}</span>;
-    case 'failed':
-      return (
-        <span role="alert">
-          {run.error.code}: {run.error.message} <small className="quiet">query {run.queryId}</small>
-        </span>
-      );
-  }
+type PanelProps = { readonly ask: AskState; readonly tab: TabRecord; readonly view: { current: EditorView | null } };
+
+function TabPanel({ ask, tab, view }: PanelProps): ReactNode {
+  const run = useStore(ask.runs.state, (runs) => runs.get(tab.id));
+  const [names, setNames] = useState<readonly string[]>([]);
+  const [panel, setPanel] = useState<'none' | 'chart' | 'column'>('none');
+  const latest = useRef(tab);
+  latest.current = tab;
+  const keys = useMemo(() => {
+    const start = (of: typeof allStatements) => (editor: EditorView) => {
+      void runStatements(ask, latest.current, of(editor), editor);
+      return true;
+    };
+    return [
+      { key: 'Mod-Enter', run: start(chosenStatements) },
+      { key: 'Mod-Shift-Enter', run: start(allStatements) },
+    ];
+  }, [ask]);
+  const onRest = (editor: EditorView): void => {
+    const found = chosenStatements(editor).flatMap(({ sql }) => parameterNames(sql));
+    setNames((before) => (before.join() === found.join() ? before : [...new Set(found)]));
+  };
+  const shown = run?.outcomes[run.shown];
+  return (
+    <div className="panel" id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab.id}`}>
+      <Editor
+        tabs={ask.tabs}
+        tab={tab}
+        keys={keys}
+        onReady={(made) => {
+          view.current = made;
+        }}
+        onRest={onRest}
+      />
+      {names.length > 0 ? (
+        <ParameterFields
+          names={names}
+          values={tab.parameters}
+          onChange={(parameters) => ask.tabs.change(tab.id, { parameters })}
+        />
+      ) : null}
+      <AskTools
+        ask={ask}
+        tab={tab}
+        view={view}
+        shown={shown}
+        isChart={panel === 'chart'}
+        onChart={() => setPanel(panel === 'chart' ? 'none' : 'chart')}
+      />
+      <Shown ask={ask} tab={tab} run={run} shown={shown} panel={panel} onPanel={setPanel} />
+    </div>
+  );
 }
 
-async function runStatement(sql: string, queryId: string, signal: AbortSignal): Promise<Run> {
-  try {
-    const headers = { 'x-skein-query-id': queryId, 'x-skein-source': 'console' };
-    const response = await call('/api/query', { method: 'POST', body: { sql }, headers, signal });
-    return { kind: 'rows', queryId, rows: (await response.json()) as Rows };
-  } catch (thrown) {
-    const error =
-      thrown instanceof ApiError ? thrown : new ApiError(String(thrown), { code: 'INTERRUPTED', status: 0 });
-    return { kind: 'failed', queryId, error };
-  }
-}
+type ShownProps = Omit<PanelProps, 'view'> & {
+  readonly run: TabRun | undefined;
+  readonly shown: Outcome | undefined;
+  readonly panel: 'none' | 'chart' | 'column';
+  readonly onPanel: (panel: 'none' | 'chart' | 'column') => void;
+};
 
-/** The statement's own request then answers that it was cancelled. */
-const cancel = (queryId: string): void =>
-  void call(`/api/query/${queryId}`, { method: 'DELETE' }).catch(() => undefined);
+/** The rows of the run, or what to do for some. */
+function Shown({ ask, tab, run, shown, panel, onPanel }: ShownProps): ReactNode {
+  useEffect(() => {
+    if (shown === undefined) document.title = 'Skein';
+  }, [shown === undefined]);
+  if (run === undefined || shown === undefined) {
+    return (
+      <p className="quiet empty">Ctrl+Enter runs the statement in which the cursor stands, or what is selected.</p>
+    );
+  }
+  return (
+    <div className="shown">
+      <OutcomeLine run={run} shown={shown} onShow={(at) => ask.runs.show(tab.id, at)} />
+      {shown.result.columns.length > 0 && shown.error === null ? (
+        <ResultView
+          key={shown.queryId}
+          outcome={shown}
+          panel={panel}
+          onPanel={onPanel}
+          chart={tab.chart}
+          onChart={(chart) => ask.tabs.change(tab.id, { chart })}
+        />
+      ) : null}
+    </div>
+  );
+}

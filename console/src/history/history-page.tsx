@@ -1,0 +1,164 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { Link, useLocation, useSearchParams } from 'wouter';
+import { callJson, type ApiError } from '../api/call.ts';
+import { isLive, type HistoryRecord } from '../api/history-record.ts';
+import { Problem } from '../app/problem.tsx';
+import { printBytes, printCount, printMs, printTime } from '../app/print-figures.ts';
+import type { AskState } from '../ask/ask-state.ts';
+
+const PAGE = 50;
+/** How often the first page is asked for again while something runs, and while nothing does. */
+const [LIVE_MS, REST_MS] = [1_500, 10_000];
+const STATUSES = ['all', 'queued', 'running', 'completed', 'failed', 'cancelled'];
+const FILTERS = ['status', 'text', 'user_id', 'resource_group', 'min_duration_ms'] as const;
+const SAVED_KEY = 'skein-console filters';
+
+/** The query history: filters are in the address, so that a link is a list. */
+export function HistoryPage({ ask }: { readonly ask: AskState }): ReactNode {
+  const [search, setSearch] = useSearchParams();
+  const offset = Number(search.get('offset') ?? 0);
+  const asked = new URLSearchParams({ limit: String(PAGE), offset: String(offset) });
+  for (const name of FILTERS) if ((search.get(name) ?? '') !== '') asked.set(name, search.get(name) ?? '');
+  const { data, error, isPending } = useQuery<readonly HistoryRecord[], ApiError>({
+    queryKey: ['history', asked.toString()],
+    queryFn: () => callJson(`/api/query-history?${asked.toString()}`),
+    placeholderData: (before) => before,
+    refetchInterval: ({ state }) =>
+      offset > 0 ? false : state.data?.some(({ status }) => isLive(status)) === true ? LIVE_MS : REST_MS,
+  });
+  const go = (to: number): void =>
+    setSearch((before) => {
+      const next = new URLSearchParams(before);
+      next.set('offset', String(to));
+      return next;
+    });
+  return (
+    <div className="page">
+      <h1>History</h1>
+      <Filters search={search} onSearch={setSearch} />
+      {error === null ? null : <Problem error={error} />}
+      {isPending ? <p role="status">Loading …</p> : null}
+      {data?.length === 0 ? <p className="quiet">No statement is like this.</p> : null}
+      {data !== undefined && data.length > 0 ? <Records records={data} ask={ask} /> : null}
+      <p className="bar">
+        <button type="button" disabled={offset === 0} onClick={() => go(Math.max(0, offset - PAGE))}>
+          Newer
+        </button>
+        <button type="button" disabled={(data?.length ?? 0) < PAGE} onClick={() => go(offset + PAGE)}>
+          Older
+        </button>
+      </p>
+    </div>
+  );
+}
+
+type FiltersProps = {
+  readonly search: URLSearchParams;
+  readonly onSearch: (search: URLSearchParams) => void;
+};
+
+function Filters({ search, onSearch }: FiltersProps): ReactNode {
+  const [saved, setSaved] = useState<readonly string[]>(readSaved);
+  const set = (name: string, value: string): void => {
+    const next = new URLSearchParams(search);
+    next.delete('offset');
+    if (value === '' || value === 'all') next.delete(name);
+    else next.set(name, value);
+    onSearch(next);
+  };
+  const field = (name: string, label: string, type = 'search'): ReactNode => (
+    <label>
+      {label}
+      <input
+        type={type}
+        defaultValue={search.get(name) ?? ''}
+        onBlur={({ target }) => set(name, target.value.trim())}
+      />
+    </label>
+  );
+  const keep = (): void => {
+    const next = [...new Set([search.toString(), ...saved])].filter((one) => one !== '').slice(0, 10);
+    localStorage.setItem(SAVED_KEY, JSON.stringify(next));
+    setSaved(next);
+  };
+  return (
+    <form key={search.toString()} className="bar filters" role="search" onSubmit={(event) => event.preventDefault()}>
+      <label>
+        State
+        <select value={search.get('status') ?? 'all'} onChange={({ target }) => set('status', target.value)}>
+          {STATUSES.map((status) => (
+            <option key={status}>{status}</option>
+          ))}
+        </select>
+      </label>
+      {field('text', 'Text')}
+      {field('user_id', 'User')}
+      {field('resource_group', 'Group')}
+      {field('min_duration_ms', 'At least ms', 'number')}
+      <button type="button" onClick={keep} disabled={search.toString() === ''}>
+        Keep this filter
+      </button>
+      {saved.map((one) => (
+        <Link key={one} href={`/history?${one}`}>
+          {decodeURIComponent(one)}
+        </Link>
+      ))}
+    </form>
+  );
+}
+
+function readSaved(): readonly string[] {
+  try {
+    const saved = JSON.parse(localStorage.getItem(SAVED_KEY) ?? '[]') as unknown;
+    return Array.isArray(saved) ? saved.filter((one) => typeof one === 'string') : [];
+  } catch {
+    return [];
+  }
+}
+
+type RecordsProps = { readonly records: readonly HistoryRecord[]; readonly ask: AskState };
+
+function Records({ records, ask }: RecordsProps): ReactNode {
+  const [, navigate] = useLocation();
+  const open = async (sql: string): Promise<void> => {
+    await ask.tabs.add(sql);
+    navigate('/ask');
+  };
+  return (
+    <div className="scroll" tabIndex={0} role="region" aria-label="Statements">
+      <table>
+        <thead>
+          <tr>
+            {['State', 'Statement', 'Kind', 'Group', 'Received', 'Time', 'Rows', 'Read', ''].map((title) => (
+              <th key={title} scope="col">
+                {title === '' ? <span className="hidden">Actions</span> : title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {records.map((record) => (
+            <tr key={record.queryId}>
+              <td className={`state ${record.status}`}>{record.status}</td>
+              <td className="text">
+                <Link href={`/queries/${record.queryId}`}>{record.sql.slice(0, 160) || '(not read yet)'}</Link>
+              </td>
+              <td>{record.queryType}</td>
+              <td>{record.resourceGroup}</td>
+              <td>{printTime(record.queuedAt)}</td>
+              <td className="number">{record.durationMs === null ? '–' : printMs(record.durationMs)}</td>
+              <td className="number">{printCount(record.rowsProduced)}</td>
+              <td className="number">{printBytes(record.bytesScanned)}</td>
+              <td>
+                <button type="button" onClick={() => void open(record.sql)}>
+                  Open as a tab
+                </button>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,130 @@
+import { useMemo, useRef, useState, type ReactNode } from 'react';
+import type { Outcome } from '../runs/outcome.ts';
+import { CellInspector } from './cell-inspector.tsx';
+import { ChartPanel } from './chart-panel.tsx';
+import type { ChartChoice } from './chart-choice.ts';
+import { ColumnPanel } from './column-panel.tsx';
+import { clipboardText } from './copy-text.ts';
+import { FindBar } from './find-bar.tsx';
+import { cellAt, type Selection } from './grid-selection.ts';
+import { orderOf } from './order-values.ts';
+import { ResultGrid, type Sort } from './result-grid.tsx';
+import type { ResultSet } from './result-set.ts';
+import { sortRows } from './sort-rows.ts';
+
+type Props = {
+  readonly outcome: Outcome;
+  readonly panel: 'none' | 'chart' | 'column';
+  readonly onPanel: (panel: 'none' | 'chart' | 'column') => void;
+  readonly chart: ChartChoice | null;
+  readonly onChart: (chart: ChartChoice) => void;
+};
+
+/** Cells that one copy takes. */
+const COPY_CELLS_MAX = 2_000_000;
+
+/** The rows of a statement with all that a person does with them. */
+export function ResultView({ outcome, panel, onPanel, chart, onChart }: Props): ReactNode {
+  const { result, rowCount, isCut } = outcome;
+  const [selection, select] = useState<Selection>(cellAt(0, 0));
+  const [sort, setSort] = useState<Sort | null>(null);
+  const [isInspecting, inspect] = useState(false);
+  const [isFinding, find] = useState(false);
+  const [told, tell] = useState('');
+  const frame = useRef<HTMLDivElement>(null);
+  const order = useMemo(() => {
+    const read = sort === null ? null : orderOf(result.columns[sort.column]?.type ?? '');
+    return sort === null || read === null ? null : sortRows(result, { ...sort, read });
+  }, [result, sort]);
+  const sortBy = (next: Sort): void => {
+    if (outcome.state === 'running') return;
+    // A sorted part would look like the whole.
+    if (isCut) tell('Only the first rows are here: choose more rows to sort all of them');
+    else if (orderOf(result.columns[next.column]?.type ?? '') === null) tell('Only ORDER BY sorts values of this type');
+    else setSort(next);
+  };
+  const turn = (column: number): void => sortBy({ column, descending: sort?.column === column && !sort.descending });
+  const copy = (): void => void copyRange(result, order, selection).then(tell);
+  const focusGrid = (): void => frame.current?.querySelector<HTMLElement>('[role=grid]')?.focus();
+  return (
+    <div className={`result ${panel === 'none' ? '' : 'beside'}`} ref={frame}>
+      <div className="result-main">
+        <div className="bar tools">
+          <button type="button" onClick={copy}>
+            Copy
+          </button>
+          <button type="button" onClick={() => find(!isFinding)} aria-pressed={isFinding}>
+            Find
+          </button>
+          <button
+            type="button"
+            onClick={() => onPanel(panel === 'column' ? 'none' : 'column')}
+            aria-pressed={panel === 'column'}
+          >
+            Column
+          </button>
+          <button type="button" onClick={() => inspect(true)} disabled={rowCount === 0}>
+            Cell
+          </button>
+          <span role="status" className="quiet">
+            {told}
+          </span>
+        </div>
+        {isFinding ? (
+          <FindBar
+            result={result}
+            order={order}
+            from={selection.focus}
+            onFound={({ row, column }) => select(cellAt(row, column))}
+            onClose={() => {
+              find(false);
+              focusGrid();
+            }}
+          />
+        ) : null}
+        <ResultGrid
+          result={result}
+          rowCount={rowCount}
+          order={order}
+          sort={sort}
+          selection={selection}
+          onSelect={select}
+          onSort={turn}
+          onInspect={() => inspect(true)}
+          onCopy={copy}
+          onFind={() => find(true)}
+        />
+      </div>
+      {panel === 'chart' ? <ChartPanel result={result} choice={chart} onChoose={onChart} /> : null}
+      {panel === 'column' ? (
+        <ColumnPanel result={result} column={selection.focus.column} onSort={sortBy} onClose={() => onPanel('none')} />
+      ) : null}
+      {isInspecting ? (
+        <CellInspector
+          result={result}
+          cell={selection.focus}
+          row={order?.[selection.focus.row] ?? selection.focus.row}
+          onClose={() => inspect(false)}
+        />
+      ) : null}
+    </div>
+  );
+}
+
+async function copyRange(result: ResultSet, order: Uint32Array | null, { anchor, focus }: Selection): Promise<string> {
+  const [top, bottom] = [Math.min(anchor.row, focus.row), Math.max(anchor.row, focus.row)];
+  const [left, right] = [Math.min(anchor.column, focus.column), Math.max(anchor.column, focus.column)];
+  const [rows, columns] = [bottom - top + 1, right - left + 1];
+  if (rows * columns > COPY_CELLS_MAX) return 'Too many cells to copy: export them';
+  const places = Array.from({ length: columns }, (_, i) => left + i);
+  const lines = Array.from({ length: rows }, (_, i) =>
+    places.map((column) => result.text(order?.[top + i] ?? top + i, column)),
+  );
+  await navigator.clipboard.writeText(
+    clipboardText(
+      places.map((i) => result.columns[i]?.name ?? ''),
+      lines,
+    ),
+  );
+  return `Copied ${rows} × ${columns} with headers`;
+}

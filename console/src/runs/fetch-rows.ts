@@ -1,0 +1,47 @@
+import { call } from '../api/call.ts';
+import { ArrowMessages } from '../result/arrow-messages.ts';
+import type { ResultSet } from '../result/result-set.ts';
+
+const ARROW_STREAM = 'application/vnd.apache.arrow.stream';
+/** Bytes of rows that a page takes. */
+const RESULT_BYTES_MAX = 128 * 2 ** 20;
+
+export type RowsRequest = {
+  readonly path: string;
+  readonly method?: 'GET' | 'POST';
+  readonly body?: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly rowLimit: number;
+  readonly signal: AbortSignal;
+};
+
+/** Reads the rows of an answer as they come. @returns whether there are more than were taken @throws ApiError */
+export async function fetchRows(
+  { path, method = 'POST', body, headers, rowLimit, signal }: RowsRequest,
+  into: ResultSet,
+  onRows: () => void,
+): Promise<boolean> {
+  const enough = new AbortController();
+  const response = await call(path, {
+    method,
+    ...(body === undefined ? {} : { body }),
+    headers: { accept: ARROW_STREAM, ...headers },
+    signal: AbortSignal.any([signal, enough.signal]),
+  });
+  if (response.body === null) return false;
+  const messages = new ArrowMessages();
+  const reader = response.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    for (const message of messages.add(value)) into.add(message);
+    onRows();
+    if (into.rowCount > rowLimit || into.bytes > RESULT_BYTES_MAX) {
+      enough.abort();
+      into.cut(rowLimit);
+      return true;
+    }
+  }
+  if (!messages.isWhole) throw new Error('the answer broke off: the rows that came are not all');
+  return false;
+}

@@ -1,0 +1,80 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { run, type Cluster } from './cluster.ts';
+
+/** A page of the console as a test visits it. */
+export type ConsolePage = {
+  readonly page: Page;
+  /** The browser's complaints: errors of scripts, and everything that the page's policy refused. */
+  readonly faults: readonly string[];
+};
+
+/** Answers to requests that a test provokes are no faults of the page. */
+const EXPECTED = /status of 4\d\d|net::ERR_/;
+
+/** Builds the console where its sources have changed; `.ci/run` has done so by `npm ci`. */
+export async function buildConsole(): Promise<void> {
+  const { code, stderr } = await run('npm', ['run', '-s', 'console:build']);
+  if (code !== 0) throw new Error(`the console was not built: ${stderr}`);
+}
+
+type Visit = BrowserContextOptions & { readonly token?: string; readonly path?: string };
+
+/** Opens a page of the console in a browser of its own, signed in. */
+export async function openConsole(
+  cluster: Cluster,
+  browser: Browser,
+  { token, path = '/console/ask', ...options }: Visit = {},
+): Promise<ConsolePage> {
+  const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'], ...options });
+  await context.request.post(`${cluster.queryUrl}/api/console/session`, {
+    data: { token: token ?? (await cluster.token()) },
+    headers: { 'x-skein-console': '1', origin: cluster.queryUrl },
+  });
+  return visit(await context.newPage(), `${cluster.queryUrl}${path}`);
+}
+
+/** Opens an address in a page. */
+export async function visit(page: Page, url: string): Promise<ConsolePage> {
+  const faults: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !EXPECTED.test(message.text())) faults.push(message.text());
+  });
+  page.on('pageerror', (error) => faults.push(String(error)));
+  await page.goto(url);
+  return { page, faults };
+}
+
+/** Writes a text into the active tab, in place of what is there. */
+export async function write(page: Page, sql: string): Promise<void> {
+  const editor = page.getByRole('textbox', { name: 'SQL' });
+  await editor.waitFor();
+  await editor.focus();
+  await page.keyboard.press('Control+A');
+  // Over a selection the browser would put styles of its own into the text, which the page's policy refuses.
+  await page.keyboard.press('Delete');
+  await page.keyboard.insertText(sql);
+  await page.keyboard.press('Escape');
+}
+
+/** Runs a text by the button, and waits for its end. */
+export async function ask(page: Page, sql: string): Promise<void> {
+  await write(page, sql);
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await ended(page);
+}
+
+/** Waits for the end of what runs. */
+export async function ended(page: Page): Promise<void> {
+  await page
+    .locator('.outcome')
+    .getByText(/ms|[A-Z]+_[A-Z]+/)
+    .first()
+    .waitFor();
+}
+
+/** The texts of a row of the result that is in sight, from 1. */
+export const rowTexts = (page: Page, row: number): Promise<readonly string[]> =>
+  page
+    .getByRole('grid', { name: 'Result' })
+    .locator(`[aria-rowindex="${row + 1}"] [role=gridcell]`)
+    .allInnerTexts();

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import { acceptInvitation, beginSignIn, endSignIn, setNewPassword } from '../sign-in/browser-sign-ins.ts';
-import { factorPage, setUpPage } from './factor-pages.ts';
 import { field, form, html, page, type Html } from './html.ts';
 import {
   browserOf,
@@ -14,6 +13,7 @@ import {
   signInOf,
   type PageParts,
 } from './page-parts.ts';
+import { factorPage, setUpPage } from './factor-pages.ts';
 
 /** `/sign-in`, `/sign-in/invitation` and `/sign-out`. */
 export function signInPages(app: FastifyInstance, parts: PageParts): void {

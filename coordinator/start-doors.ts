@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Kysely } from 'kysely';
 import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
@@ -21,6 +22,7 @@ import type { ClusterView } from './observe/cluster-view.ts';
 import type { Events } from './observe/event-hub.ts';
 import type { QueryMetrics } from './query/query-metrics.ts';
 import type { QueryService } from './query/query-service.ts';
+import { KeptResults } from './result/kept-results.ts';
 import type { SessionServices } from './session/session-services.ts';
 import { StageService } from './stage/stage-service.ts';
 import { StageUploads } from './stage/stage-uploads.ts';
@@ -123,6 +125,16 @@ export async function startDoors(parts: Parts, api: ApiParts, standby: () => str
   return { queryUrl: http.url, flightSqlUrl: flight.url, postgresUrl: postgres.url };
 }
 
+const keptResults = (config: Config): KeptResults =>
+  new KeptResults({
+    ttlMs: config['coordinator.kept_result_ttl'],
+    bytesMax: config['coordinator.kept_result_bytes_max'],
+    bytesInAllMax: config['coordinator.kept_results_bytes'],
+    memoryBytesMax: config['coordinator.kept_results_memory'],
+    perPrincipalMax: config['coordinator.kept_results_per_principal_max'],
+    folder: join(config.data_dir, 'spool'),
+  });
+
 async function startApi(
   { config, log, stack }: Parts,
   api: ApiParts,
@@ -147,6 +159,7 @@ async function startApi(
     newcomers: new Newcomers(newcomerLimits(config)),
     texts: api.texts,
     queries: api.queries,
+    kept: stack.use(keptResults(config)),
     view: api.view,
     events: api.events,
     history: api.records,

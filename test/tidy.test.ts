@@ -41,14 +41,15 @@ const MAY_IMPORT: Readonly<Record<(typeof TOP_FOLDERS)[number], readonly string[
  */
 const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker' | 'cli', string>> = {
   shared: `
-    must cut-text nearest-name at-most byte-budget uuid-v7 id clock json error check-json or-aborted default-catalog rfc3339 print-count process-usage
+    must memory-uses retry
+    cut-text nearest-name at-most byte-budget uuid-v7 id clock json error check-json or-aborted default-catalog rfc3339 print-count process-usage
     release mlfq-spec native fair made-type principal sql policy duckdb-error mask-secrets log watched-files config newcomers thread http authorization keyring signed-text sealed-text grpc token-verifier storage secret-file sealing-keys
     ticket console stage iceberg task database flight membership metrics-access turn-metrics`,
   catalog: `
     metadata lease store authorization storage token principal factor planning idempotency delegation observe context principal-statement sign-in policy upkeep webhook commit purge stage bootstrap page rest
     internal expiry main`,
   coordinator: `
-    plan statement binding catalog-client auth cluster dialect resolver sink arrival planner distributor scheduler workload history session stage
+    plan statement binding catalog-client auth cluster dialect resolver sink result arrival planner distributor scheduler workload history session stage
     operation refresh profile write unload command copy prepare quarantine transaction client-texts query observe api
     standing start-doors start-term active-term hand-over open-member-server main`,
   worker: `
@@ -87,6 +88,7 @@ const FOLDS_OTHER_TEXTS = new Set([
   'coordinator/api/console/own-page.ts',
   'coordinator/api/flight-sql/visit.ts',
   'coordinator/api/http/history-routes.ts',
+  'coordinator/api/http/kept-query.ts',
   'coordinator/api/http/live-query-routes.ts',
   'coordinator/api/http/post-query.ts',
   'coordinator/api/postgres/sign-in.ts',
@@ -104,6 +106,7 @@ const FOLDS_OTHER_TEXTS = new Set([
   'coordinator/observe/statement-spans.ts',
   'coordinator/query/explain-analyze.ts',
   'coordinator/query/query-registry.ts',
+  'coordinator/result/kept-results.ts',
   'coordinator/scheduler/divide-staged.ts',
   'coordinator/stage/store-signer.ts',
   'coordinator/unload/unload-columns.ts',
@@ -251,6 +254,15 @@ describe('files', () => {
       );
     expect(wrong).toEqual([]);
     expect([...FOLDS_OTHER_TEXTS].filter((path) => !SOURCES.includes(path))).toEqual([]);
+  });
+
+  test('SQL of the catalog stands in its store', () => {
+    const asks =
+      /\bfrom '(?:kysely|pg)'|\bsql(?:<[^`]*>)?`|\.(?:selectFrom|insertInto|updateTable|deleteFrom|mergeInto)\(/;
+    const wrong = SOURCES.filter((path) => topOf(path) === 'catalog' && !isTestOnly(path))
+      .filter((path) => !path.startsWith('catalog/store/postgres/'))
+      .filter((path) => asks.test(read(path)));
+    expect(wrong).toEqual([]);
   });
 
   test('folders are made by makeFolders alone, except by tests', () => {

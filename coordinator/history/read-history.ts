@@ -5,7 +5,14 @@ import { mayDo, type Caller } from '../auth/authenticate.ts';
 import type { Pages } from '../catalog-client/pages.ts';
 import type { HistoryDatabase, StoredRow } from './history-database.ts';
 import { isOpen, type HistoryRow } from './history-record.ts';
-import { RECORDS_MAX, type HistoryEntry, type HistoryRequest } from './history-request.ts';
+import {
+  RECORDS_MAX,
+  SUMMARY_LINES_MAX,
+  type HistoryEntry,
+  type HistoryRequest,
+  type SummaryLine,
+  type SummaryRequest,
+} from './history-request.ts';
 import type { History } from './open-history.ts';
 import { profileIn } from './profile-batch.ts';
 
@@ -43,7 +50,7 @@ export class HistoryReader {
 
   /** The records that match, the newest first. @throws QUEUE_FULL, QUERY_TIMEOUT, CATALOG_UNAVAILABLE */
   list(caller: Caller, asked: HistoryRequest): Promise<readonly HistoryEntry[]> {
-    return this.#page(caller, asked, null).then((rows) => rows.map(entryOf));
+    return this.#page(caller, asked, null).then((rows) => rows.map(asked.allFields ? wholeEntry : entryOf));
   }
 
   /** The same records page by page, each `RECORDS_MAX` of them at most. One that comes meanwhile is on no later page. @throws as `list` */
@@ -61,21 +68,14 @@ export class HistoryReader {
 
   /** The records that match: without the first `offset`, or those that come after a record of the list. */
   #page(caller: Caller, asked: HistoryRequest, after: StoredRow | null): Promise<readonly StoredRow[]> {
-    const texts = [asked.status, asked.user, asked.queryType, asked.resourceGroup, asked.text, asked.like];
-    // Postgres takes no NUL, and no record has one.
-    if (texts.some((text) => text?.includes('\0'))) return Promise.resolve([]);
+    if (hasNul(asked)) return Promise.resolve([]);
     return this.#read(caller, async (db) => {
-      let query = this.#visible(db, caller).orderBy('queued_at', 'desc').orderBy('record_id', 'desc');
-      const { status, user, queryType, resourceGroup, minDurationMs, text, like, from, to } = asked;
-      if (status !== null) query = query.where('status', '=', status as HistoryRow['status']);
-      if (user !== null) query = query.where((eb) => eb.or([eb('user_id', '=', user), eb('username', '=', user)]));
-      if (queryType !== null) query = query.where('query_type', '=', queryType);
-      if (resourceGroup !== null) query = query.where('resource_group', '=', resourceGroup);
-      if (minDurationMs !== null) query = query.where('duration_ms', '>=', minDurationMs);
-      if (text !== null) query = query.where('sql', 'ilike', `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`);
-      if (like !== null) query = query.where('sql', 'like', wholePattern(like));
-      if (from !== null) query = query.where('queued_at', '>=', from);
-      if (to !== null) query = query.where('queued_at', '<', to);
+      const sort = asked.sort ?? '-queued_at';
+      const direction = sort.startsWith('-') ? 'desc' : 'asc';
+      const column = sort.replace('-', '') as SortedColumn;
+      const query = this.#filtered(db, caller, asked)
+        .orderBy(column, (order) => (direction === 'desc' ? order.desc() : order.asc()).nullsLast())
+        .orderBy('record_id', direction);
       if (after === null) return query.selectAll().limit(asked.limit).offset(asked.offset).execute();
       const { queued_at: last, record_id: id } = after;
       const isLater = query
@@ -150,6 +150,63 @@ export class HistoryReader {
     return mayDo(caller, 'query.list') ? own : own.where('user_id', '=', sub);
   }
 
+  /** The records that match, in numbers, the latest first; more than `SUMMARY_LINES_MAX` lines are cut. @throws as `list` */
+  async summary(
+    caller: Caller,
+    asked: HistoryRequest,
+    { by, bucketSeconds }: SummaryRequest,
+  ): Promise<{ readonly lines: readonly SummaryLine[]; readonly isCut: boolean }> {
+    if (hasNul(asked)) return { lines: [], isCut: false };
+    const bucket =
+      bucketSeconds === null
+        ? sql<Date | null>`cast(null as timestamptz)`
+        : sql<Date | null>`date_bin(make_interval(secs => ${bucketSeconds}), queued_at, timestamptz 'epoch')`;
+    const value =
+      by === null ? sql<string | null>`cast(null as text)` : sql<string | null>`cast(${sql.ref(by)} as text)`;
+    const rows = await this.#read(caller, (db) =>
+      this.#filtered(db, caller, asked)
+        .select(({ fn }) => [
+          bucket.as('bucket'),
+          value.as('value'),
+          fn.countAll<string>().as('count'),
+          fn.sum<string | null>('duration_ms').as('duration'),
+          fn.sum<string>('rows_produced').as('rows'),
+          fn.sum<string>('bytes_scanned').as('bytes'),
+          fn.sum<string>('cu_consumed').as('units'),
+        ])
+        .groupBy([sql`1`, sql`2`])
+        .orderBy(sql`1 desc nulls last, 3 desc, 2`)
+        .limit(SUMMARY_LINES_MAX + 1)
+        .execute(),
+    );
+    const lines = rows.slice(0, SUMMARY_LINES_MAX).map((row) => ({
+      bucket: row.bucket?.toISOString() ?? null,
+      value: row.value,
+      count: Number(row.count),
+      durationMs: Number(row.duration ?? 0),
+      rowsProduced: Number(row.rows),
+      bytesScanned: Number(row.bytes),
+      cuConsumed: Number(row.units),
+    }));
+    return { lines, isCut: rows.length > SUMMARY_LINES_MAX };
+  }
+
+  /** The records that the caller may see and that the filters leave. */
+  #filtered(db: Kysely<HistoryDatabase>, caller: Caller, asked: HistoryRequest) {
+    const { status, user, queryType, resourceGroup, minDurationMs, text, like, from, to } = asked;
+    let query = this.#visible(db, caller);
+    if (status !== null) query = query.where('status', '=', status as HistoryRow['status']);
+    if (user !== null) query = query.where((eb) => eb.or([eb('user_id', '=', user), eb('username', '=', user)]));
+    if (queryType !== null) query = query.where('query_type', '=', queryType);
+    if (resourceGroup !== null) query = query.where('resource_group', '=', resourceGroup);
+    if (minDurationMs !== null) query = query.where('duration_ms', '>=', minDurationMs);
+    if (text !== null) query = query.where('sql', 'ilike', `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`);
+    if (like !== null) query = query.where('sql', 'like', wholePattern(like));
+    if (from !== null) query = query.where('queued_at', '>=', from);
+    if (to !== null) query = query.where('queued_at', '<', to);
+    return query;
+  }
+
   async #read<T>({ claims }: Caller, work: (db: Kysely<HistoryDatabase>) => Promise<T>): Promise<T> {
     const asker = { tenant: claims.tenant, principal: claims.sub };
     return this.#gate.run(asker, async () => {
@@ -181,6 +238,21 @@ function wholePattern(like: string): string {
   while (at > 0 && like[at - 1] === '\\') at -= 1;
   return (like.length - at) % 2 === 1 ? `${like}\\` : like;
 }
+
+type SortedColumn = 'queued_at' | 'duration_ms' | 'rows_produced' | 'bytes_scanned' | 'cu_consumed';
+
+/** Whether a filter has a NUL: Postgres takes none, and no record has one. */
+const hasNul = (asked: HistoryRequest): boolean =>
+  [asked.status, asked.user, asked.queryType, asked.resourceGroup, asked.text, asked.like].some((text) =>
+    text?.includes('\0'),
+  );
+
+const wholeEntry = (row: StoredRow): HistoryEntry => ({
+  ...entryOf(row),
+  username: row.username,
+  source: row.source,
+  errorCode: row.error_code,
+});
 
 function entryOf(row: StoredRow): HistoryEntry {
   return {

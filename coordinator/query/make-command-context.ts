@@ -10,6 +10,7 @@ import { unloadRows } from '../unload/unload-rows.ts';
 import { StatementWrites } from './statement-writes.ts';
 import { tenantGroups } from '../workload/group-snapshot.ts';
 import { callersTables } from '../session/callers-tables.ts';
+import { arrangedAnswer } from './arrange-result.ts';
 import { cancelQuery, liveQueries } from './live-queries.ts';
 import type { RunningStatement } from './running-statement.ts';
 import { rowsBudget } from '../binding/encode-rows.ts';
@@ -150,10 +151,12 @@ const ROWS_ZONE = 'UTC';
 const ONE_ROW: Outcome = { rowsProduced: 1, bytesScanned: 0, fragments: 0 };
 
 async function answer(
-  { columns, pages }: PagedAnswer,
-  { request: { sink }, active: { signal } }: RunningStatement,
+  given: PagedAnswer,
+  { request, active: { signal } }: RunningStatement,
   tag: string,
 ): Promise<Outcome> {
+  const { sink } = request;
+  const { columns, pages } = arrangedAnswer(given, request);
   signal.throwIfAborted();
   sink.planned({ kind: 'rows', tag, columns, timeZone: ROWS_ZONE });
   sink.start();

@@ -9,6 +9,7 @@ import type { LiveQuery } from '../operation/live-query.ts';
 import type { LiveList } from './query-registry.ts';
 import type { Parameters } from '../statement/parameters.ts';
 import type { DoorSink, ResultSink } from '../sink/result-sink.ts';
+import type { ResultOrder } from '../operation/result-order.ts';
 
 /** A statement as a protocol's server passes it on. */
 export type StatementRequest = {
@@ -22,6 +23,10 @@ export type StatementRequest = {
   readonly sql: string;
   /** Values for the parameters of `sql`; null = the request has none. */
   readonly parameters: Parameters | null;
+  /** Rows of the result at most; one that has more is cut, and says so. Absent = all. */
+  readonly rowLimit?: number;
+  /** The order of the rows of a statement that only reads, by columns of its result. Absent = as the statement gives them. */
+  readonly orderBy?: readonly ResultOrder[];
   /** Rows that the client has sent; the text has them as `FROM @rows/arrived`. Absent = none. */
   readonly rows?: TableRows;
   /** Arrival of the request's head, in ms of the process's monotonic clock; the timeout counts from it. */
@@ -45,6 +50,15 @@ export type DescribeRequest = Pick<StatementRequest, 'caller' | 'session' | 'tra
   readonly types: readonly string[];
 };
 
+/** A session as its client looks at it. */
+export type SessionView = {
+  readonly role: string | null;
+  /** Every setting with its value; `isSet`: the session has set it. */
+  readonly settings: readonly { readonly name: string; readonly value: string; readonly isSet: boolean }[];
+  /** The transaction that it is in; one that has failed takes nothing but ROLLBACK. */
+  readonly transaction: { readonly state: 'open' | 'failed'; readonly mayWrite: boolean } | null;
+};
+
 /**
  * Statements of all protocols run here. A door authenticates, makes a request, and receives the result in a `DoorSink` of its own; the rest
  * is the same for all: sessions, limits, workload management, history, cancelling, the wait for slow readers.
@@ -59,6 +73,8 @@ export interface QueryService {
   describe(request: DescribeRequest): Promise<StatementDescription>;
   /** The session's timeout, for requests that name none. */
   timeoutMs(session: SessionKey): number;
+  /** The session as it is now; one that holds nothing is like a new one. */
+  session(session: SessionKey): SessionView;
   /** Ends a session with all that it holds; its transaction is rolled back. */
   endSession(session: SessionKey): Promise<void>;
   /** The statements that wait or run now and that the caller may see, the oldest first. */

@@ -12,6 +12,7 @@ import { COMMANDS, type Statement } from '../command/commands.ts';
 import { CountedSink } from '../sink/counted-sink.ts';
 import type { StatementDescription } from '../operation/description.ts';
 import type { ResultSink } from '../sink/result-sink.ts';
+import { LimitedSink } from '../sink/limited-sink.ts';
 import { HeldSink, type HeldOptions } from '../sink/held-sink.ts';
 import { SpooledSink, type SpoolOptions } from '../sink/spooled-sink.ts';
 import { MiscountedRows } from '../sink/miscounted-rows.ts';
@@ -36,6 +37,7 @@ import { readOnly } from '../transaction/transaction-catalog.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { describeStatement, sessionStatements } from './session-statements.ts';
 import { findTransaction } from './session-transactions.ts';
+import { viewSession } from './view-session.ts';
 
 /** Runs statements: gate, plan, admission, tasks, result. Every statement leaves by one path, which frees all it holds. */
 export function statementRunner(services: RunnerServices): QueryService {
@@ -45,6 +47,7 @@ export function statementRunner(services: RunnerServices): QueryService {
     execute: (request) => execute(services, request, resultSpool),
     describe: (request) => describe(services, request),
     timeoutMs: (session) => timeoutOf(services, services.sessions.store.get(session)),
+    session: (session) => viewSession(services, session),
     endSession: async (session) => {
       await services.transactions.rollBack(session);
       services.sessions.store.end(session);
@@ -59,7 +62,8 @@ export function statementRunner(services: RunnerServices): QueryService {
 
 async function execute(services: RunnerServices, asked: StatementRequest, resultSpool: ByteBudget): Promise<void> {
   const { clock, registry, log, metrics, traces } = services;
-  using spooled = new SpooledSink(asked.sink, { ...spoolOptions(services, asked), budget: resultSpool });
+  const door = asked.rowLimit === undefined ? asked.sink : new LimitedSink(asked.sink, asked.rowLimit);
+  using spooled = new SpooledSink(door, { ...spoolOptions(services, asked), budget: resultSpool });
   using held = new HeldSink(spooled, heldOptions(services));
   const sink = new CountedSink(held);
   const request = { ...asked, sink };
@@ -88,7 +92,7 @@ async function execute(services: RunnerServices, asked: StatementRequest, result
     outcome = await answerInTime(active.signal, inTransaction(parsed, running));
     active.signal.throwIfAborted();
     sink.check(outcome.rowsProduced);
-    active.completed(outcome);
+    active.completed({ ...outcome, rowsProduced: Math.min(outcome.rowsProduced, asked.rowLimit ?? Infinity) });
   } catch (thrown) {
     if (thrown instanceof MiscountedRows) metrics.rowsMiscounted();
     const own = fencedError(SkeinError.of(thrown), { lost: services.lost, commits: active.commits });

@@ -1,3 +1,4 @@
+// long file: one class, what a command may ask of queries
 import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { blankContext } from '#shared/sql/statement-context.ts';
@@ -20,6 +21,7 @@ import type { StatementShape } from '../quarantine/quarantine.ts';
 import { statementShape } from '../quarantine/statement-shape.ts';
 import { stillReadable } from '../resolver/still-readable.ts';
 import type { TextSpan } from '../statement/statement.ts';
+import { arrangedQuery, requireUnordered } from './arrange-result.ts';
 import { BoundedValues } from '../operation/bounded-values.ts';
 import { constantsOf, constantsQuery } from './constants-query.ts';
 import { wholeText, type DerivedText } from '../statement/derived-text.ts';
@@ -124,7 +126,7 @@ export class StatementQueries implements Queries {
     const shape = this.#admittedShape(query);
     const context = await this.#context();
     const checked = async (place: Place | null, mayShare = true): Promise<PreparedQuery> => {
-      const known = await this.#prepare(query, context, { place, mayShare });
+      const known = arrangedQuery(await this.#prepare(query, context, { place, mayShare }), this.#parts.request);
       await this.#parts.checkColumns(known.columns);
       sink.planned({ kind: 'rows', tag: this.#parts.tag, columns: known.columns, timeZone: context.timeZone });
       return known;
@@ -145,11 +147,10 @@ export class StatementQueries implements Queries {
       },
     });
     prepared.memory.lastRows = rows;
-    const forValues = this.#forValues;
     return {
       rowsProduced: rows,
-      bytesScanned: bytesScanned + forValues.bytesScanned,
-      fragments: fragments + forValues.fragments,
+      bytesScanned: bytesScanned + this.#forValues.bytesScanned,
+      fragments: fragments + this.#forValues.fragments,
     };
   }
 
@@ -231,6 +232,7 @@ export class StatementQueries implements Queries {
     const context = await this.#context();
     const planned = await this.#plan(query, text, context, { reading: 'raw' });
     const { request, tag } = this.#parts;
+    requireUnordered(request);
     request.sink.planned({ kind: 'rows', tag, columns: planned.columns, timeZone: context.timeZone });
     const run = { ...this.#parts, query: planned, context, shape };
     return returningRows({ ...run, offset: query.offset, of });

@@ -32,7 +32,12 @@ export interface BatchReader {
   read(message: FlightData<Buffer>): ResultBatch | undefined;
 }
 
-export type ResultSummary = { readonly rowCount: number; readonly elapsedMs: number };
+export type ResultSummary = {
+  readonly rowCount: number;
+  readonly elapsedMs: number;
+  /** The statement gives more rows than these (`limited-sink.ts`). Absent = these are all. */
+  readonly isCut?: true;
+};
 
 /**
  * The part of a door that a statement's result goes to. The calls, nothing after an error:

@@ -61,6 +61,11 @@ export class Transaction {
     return this.#options.mayWrite;
   }
 
+  /** It takes no statement but ROLLBACK. */
+  get hasFailed(): boolean {
+    return this.#failure !== null;
+  }
+
   /** It has changed nothing, and takes statements. */
   get isUnchanged(): boolean {
     return (

@@ -297,6 +297,25 @@ export const CONFIG = {
     60_000,
     'Time for which a result can be read after its statement has ended, or its last byte was taken',
   ),
+  'coordinator.kept_result_ttl': duration(
+    900_000,
+    'Time for which a result that a client has kept can be read after its statement has ended, or it was last asked for',
+  ),
+  'coordinator.kept_result_bytes_max': bytes(128 * MIB, 'Largest result that is kept; its statement fails beyond it'),
+  'coordinator.kept_results_bytes': bytes(
+    GIB,
+    'Rows of all results that are kept, in memory and on disk; those of one tenant have half of it at most, its oldest make room',
+  ),
+  'coordinator.kept_results_memory': bytes(
+    64 * MIB,
+    'Memory for the rows of results that are kept, of which those of one tenant have half at most; the rest lies on disk',
+  ),
+  'coordinator.kept_results_per_principal_max': integer(
+    200,
+    1,
+    100_000,
+    'Results that are kept for one user; the oldest makes room',
+  ),
   'coordinator.body_bytes_max': bytes(12 * MIB, 'Largest request body of the query API'),
   'coordinator.bodies_bytes_max': bytes(
     256 * MIB,

@@ -32,6 +32,7 @@ import { KEY_HOLDERS_MIGRATION } from './migrations/029-key-holders.ts';
 import { SIGN_IN_AMR_MIGRATION } from './migrations/030-sign-in-amr.ts';
 import { FACTORS_MIGRATION } from './migrations/035-factors.ts';
 import { POLICED_FOLDERS_MIGRATION } from './migrations/040-policed-folders.ts';
+import { TABLE_SOURCES_MIGRATION } from './migrations/041-table-sources.ts';
 
 /**
  * The migrations of the Postgres schema `catalog`, applied in the order of their names and never changed after a release.
@@ -73,6 +74,7 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0030_sign_in_amr': { up: (db) => run(db, SIGN_IN_AMR_MIGRATION) },
     '0035_factors': { up: (db) => run(db, FACTORS_MIGRATION) },
     '0040_policed_folders': { up: (db) => run(db, POLICED_FOLDERS_MIGRATION) },
+    '0041_table_sources': { up: (db) => run(db, TABLE_SOURCES_MIGRATION) },
   },
 };
 

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { errors, json } from '../http/operation-parts.ts';
-import type { ParsedBody } from '../http/operations.ts';
+import { PLACE_HEADER, SESSION, STATEMENT_ERRORS, type ParsedBody } from '../http/operations.ts';
+import { PARAMETERS_MAX } from '../../statement/parameters.ts';
 import { integer, orNull, record, text } from '../../profile/schema-parts.ts';
 
 /** Objects of a page, and proposals of an answer, at most. */
@@ -45,6 +46,78 @@ export const LIST_OBJECTS = {
       'A page, by name',
     ),
     ...errors(['INVALID_REQUEST'], { missing: ['CATALOG_NOT_FOUND', 'SCHEMA_NOT_FOUND', 'TABLE_NOT_FOUND'] }),
+  },
+};
+
+export type DescribeBody = Static<typeof DescribeBody>;
+const DescribeBody = record({
+  sql: text('One statement'),
+  types: Type.Optional(
+    Type.Array(Type.String({ maxLength: NAME_LENGTH_MAX }), {
+      maxItems: PARAMETERS_MAX,
+      description: 'SQL types of `$1`, `$2`, ..., as far as they are known',
+    }),
+  ),
+});
+export const DESCRIBE_BODY: ParsedBody = { parsedBody: DescribeBody };
+
+const Typed = record({ name: text('Its name; of a parameter `1` for `$1` and the first `?`'), type: text('SQL type') });
+
+export const DESCRIBE = {
+  operationId: 'describe',
+  summary: 'What a statement would answer, and of which types its parameters are',
+  description: 'Nothing runs, and nothing of it is in the history.',
+  headers: Type.Object(SESSION),
+  response: {
+    200: json(
+      record({
+        kind: Type.Unsafe<'rows' | 'count' | 'nothing'>({
+          type: 'string',
+          enum: ['rows', 'count', 'nothing'],
+          description: 'rows; the number of changed rows; or neither',
+        }),
+        tag: text('The statement by its first words: SELECT, INSERT, CREATE TABLE'),
+        columns: orNull(Type.Array(Typed), 'Columns of its rows; null: it has none, or they depend on data'),
+        parameters: Type.Array(Typed, { description: 'A parameter whose type nothing decides is a VARCHAR' }),
+      }),
+      'The statement',
+    ),
+    ...errors([...STATEMENT_ERRORS], { headers: PLACE_HEADER }),
+  },
+};
+
+export const GET_SESSION = {
+  operationId: 'getSession',
+  summary: 'The session as it is now: catalog, schema, settings, transaction',
+  headers: Type.Object(SESSION),
+  response: {
+    200: json(
+      record({
+        catalog: text('Current catalog'),
+        schema: text('Current schema, levels joined by dots'),
+        role: orNull(Type.String(), 'The one role that functions see; null: all that are granted'),
+        settings: Type.Array(
+          record({
+            name: text('Setting'),
+            value: text('Its value'),
+            is_set: Type.Boolean({ description: 'The session has set it' }),
+          }),
+        ),
+        transaction: orNull(
+          record({
+            state: Type.Unsafe<'open' | 'failed'>({
+              type: 'string',
+              enum: ['open', 'failed'],
+              description: 'failed: it takes nothing but ROLLBACK',
+            }),
+            read_only: Type.Boolean({ description: 'It changes nothing' }),
+          }),
+          'The transaction that it is in',
+        ),
+      }),
+      'The session',
+    ),
+    ...errors(['INVALID_REQUEST', 'NOT_ACTIVE'], { missing: ['CATALOG_NOT_FOUND'] }),
   },
 };
 

@@ -48,12 +48,12 @@ export class Objects {
     const { catalog, schema, relation, search, after, limit } = request;
     if (catalog === undefined) {
       const names = await this.#catalog.findCatalogs(caller.claims);
-      return page(names.filter(containing(search)).map(catalogObject), after, limit);
+      return objectPage(names.filter(containing(search)).map(catalogObject), after, limit);
     }
     const place = { catalog, signal };
-    if (search !== undefined) return page(await this.#search(caller, search, place), after, limit);
-    if (schema === undefined) return page(await this.#schemas(caller, place), after, limit);
-    if (relation === undefined) return page(await this.#relations(caller, schema, place), after, limit);
+    if (search !== undefined) return objectPage(await this.#search(caller, search, place), after, limit);
+    if (schema === undefined) return objectPage(await this.#schemas(caller, place), after, limit);
+    if (relation === undefined) return objectPage(await this.#relations(caller, schema, place), after, limit);
     const found = await this.relation(caller, { ...place, schema, relation });
     return { objects: columnsOf(found, catalog), more: false };
   }
@@ -150,12 +150,67 @@ function containing(search: string | undefined): (name: string) => boolean {
   return (name) => foldIdentifier(name).includes(folded);
 }
 
-/** Names in the order of their characters, and of objects with one name in that of their kinds. */
-function page(objects: readonly BrowsedObject[], after: string | undefined, limit: number): ObjectPage {
-  const keyed = objects.map((object) => ({ object, key: keyOf(object) })).toSorted((a, b) => (a.key < b.key ? -1 : 1));
-  const rest = after === undefined ? keyed : keyed.filter(({ key }) => key > after);
-  return { objects: rest.slice(0, limit).map(({ object }) => object), more: rest.length > limit };
+/**
+ * A page of objects in the order of their names, and those with one name in that of their schemas and kinds. A list of many is read through once
+ * and never sorted: only the page is kept in order.
+ */
+export function objectPage(objects: Iterable<BrowsedObject>, after: string | undefined, limit: number): ObjectPage {
+  const from = after === undefined ? null : placeOf(after);
+  const kept: BrowsedObject[] = [];
+  let more = false;
+  for (const object of objects) {
+    if (from !== null && compareKeys(object, from) <= 0) continue;
+    const last = kept.at(-1);
+    if (kept.length === limit && last !== undefined) {
+      more = true;
+      if (compareKeys(object, last) >= 0) continue;
+      kept.pop();
+    }
+    kept.splice(placeIn(kept, object), 0, object);
+  }
+  return { objects: kept, more };
+}
+
+type Key = Pick<BrowsedObject, 'name' | 'schema' | 'kind'>;
+
+/** Where an object belongs in a list that is in order. */
+function placeIn(kept: readonly BrowsedObject[], object: BrowsedObject): number {
+  let [low, high] = [0, kept.length];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const other = kept[middle];
+    if (other !== undefined && compareKeys(other, object) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const compareKeys = (one: Key, other: Key): number =>
+  compareTexts(one.name, other.name) ||
+  compareTexts(one.schema ?? '', other.schema ?? '') ||
+  compareTexts(one.kind, other.kind);
+
+function compareTexts(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }
 
 /** The place of an object in its list, and what the next page is asked behind. */
-export const keyOf = ({ schema, name, kind }: BrowsedObject): string => JSON.stringify([name, schema, kind]);
+export const keyOf = ({ schema, name, kind }: Key): string => JSON.stringify([name, schema, kind]);
+
+/** @throws INVALID_REQUEST unless the text is that of a place */
+function placeOf(after: string): Key {
+  try {
+    const place: unknown = JSON.parse(after);
+    if (Array.isArray(place)) {
+      const [name, schema, kind] = place as readonly unknown[];
+      const isPlace = typeof name === 'string' && typeof kind === 'string';
+      if (isPlace && (schema === null || typeof schema === 'string')) {
+        return { name, schema, kind: kind as BrowsedObject['kind'] };
+      }
+    }
+  } catch {
+    // It is no JSON.
+  }
+  throw new SkeinError('INVALID_REQUEST', 'after must be `next` of the page before');
+}

@@ -17,6 +17,10 @@ import { integer, orNull, record, text, TIME, UUID } from '../../profile/schema-
 export const LiveStateSchema = (description: string) =>
   Type.Unsafe<State>({ type: 'string', enum: LIVE_STATES, description });
 
+/** Columns that a request orders its rows by. */
+export const ORDERS_MAX = 100;
+const ROW_LIMIT_MAX = 2_147_483_646;
+
 export type QueryRequest = Static<typeof QueryRequest>;
 export const QueryRequest = record(
   {
@@ -35,6 +39,33 @@ export const QueryRequest = record(
         description: 'Milliseconds from the arrival of the request to the answer, waiting and planning included',
       }),
     ),
+    row_limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: ROW_LIMIT_MAX,
+        description: 'Rows of the answer at most, whatever the statement; an answer that is cut says so',
+      }),
+    ),
+    order_by: Type.Optional(
+      Type.Array(
+        record({
+          column: text('Name of a column of the result'),
+          descending: Type.Optional(Type.Boolean({ description: 'The largest first', default: false })),
+        }),
+        {
+          maxItems: ORDERS_MAX,
+          description: 'Order of all rows of the result, before `row_limit` cuts; for statements that only read',
+        },
+      ),
+    ),
+    keep: Type.Optional(
+      Type.Boolean({
+        description:
+          'The statement goes on when the client disconnects, and its result can be read again, from its first row, by ' +
+          '`GET /api/query/{id}/result`. Sent again under its id it runs once. Rows that may hold secrets are never kept.',
+        default: false,
+      }),
+    ),
   },
   { examples: [{ sql: 'SELECT o_orderstatus, count(*) FROM tpch.orders GROUP BY ALL', timeout_ms: 10_000 }] },
 );
@@ -50,6 +81,7 @@ const QueryResult = record(
     }),
     row_count: integer('Number of rows'),
     elapsed_ms: integer('Milliseconds from receipt to the last row'),
+    cut: Type.Optional(Type.Literal(true, { description: 'The statement gives more rows than these: `row_limit`' })),
   },
   { examples: [{ columns: ['s', 'n'], types: ['VARCHAR', 'BIGINT'], rows: [['O', 7]], row_count: 1, elapsed_ms: 12 }] },
 );
@@ -129,6 +161,9 @@ const HistoryRecord = record({
   fragments: integer('Fragments that ran'),
   errorMessage: orNull(Type.String(), 'Why it failed or was cancelled'),
   cuConsumed: Type.Number({ description: 'Compute units: coordinator.cu_rate for an hour of durationMs' }),
+  username: Type.Optional(text('Name of the principal; with fields=all')),
+  source: Type.Optional(orNull(Type.String(), 'Its X-Skein-Source; with fields=all')),
+  errorCode: Type.Optional(orNull(Type.String(), 'Code of its error; with fields=all')),
 });
 
 export type ResourceGroupEntry = Static<typeof ResourceGroup>;

@@ -2,15 +2,12 @@ import type { ServerResponse } from 'node:http';
 import { Message } from 'apache-arrow/ipc/metadata/message';
 import { must } from '#shared/must.ts';
 import { arrowSchema } from '../../sink/arrow-schema.ts';
-import type { ResultBatch, RowShape } from '../../sink/result-sink.ts';
+import { endOfStream, framed } from '../../sink/ipc-frame.ts';
+import type { ResultBatch, ResultSummary, RowShape } from '../../sink/result-sink.ts';
 import type { RowsBody } from './all-as-rows.ts';
 import { HeldResponse, type ResponseLimits } from './held-response.ts';
 
 export const ARROW_STREAM = 'application/vnd.apache.arrow.stream';
-
-/** Marks a message of an Arrow IPC stream; with a length of 0 it marks the end. */
-const CONTINUATION = 0xff_ff_ff_ff;
-const PREFIX_BYTES = 8;
 
 /**
  * The result as an Arrow IPC stream, of the record batches that the workers send. A stream that was cut has no end marker.
@@ -42,19 +39,8 @@ export class ArrowResult implements RowsBody {
     return this.#response.push([framed(must(header, 'a record batch has a header')), body]);
   }
 
-  finish(): void {
-    const end = Buffer.alloc(PREFIX_BYTES);
-    end.writeUInt32LE(CONTINUATION);
-    this.#response.end(end);
+  finish({ isCut }: ResultSummary): void {
+    this.#response.tellCut(isCut);
+    this.#response.end(endOfStream());
   }
-}
-
-/** A header behind its prefix, padded so that the body is aligned. */
-function framed(header: Buffer): Buffer {
-  const length = Math.ceil(header.length / PREFIX_BYTES) * PREFIX_BYTES;
-  const bytes = Buffer.alloc(PREFIX_BYTES + length);
-  bytes.writeUInt32LE(CONTINUATION);
-  bytes.writeUInt32LE(length, 4);
-  header.copy(bytes, PREFIX_BYTES);
-  return bytes;
 }

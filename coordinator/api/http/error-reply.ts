@@ -34,6 +34,19 @@ export function answerError(reply: FastifyReply, error: SkeinError, isPath: bool
   return reply.code(isPath && MISSING.has(error.code) ? 404 : error.entry.http).send(errorBody(error));
 }
 
+/** The header with the place of an error in its statement. */
+const POSITION_HEADER = 'x-skein-position';
+
+/** As `answerError`, for an error of a statement: with its place, in characters from 1, which are code points. */
+export function answerStatementError(reply: FastifyReply, thrown: unknown, sql: string): FastifyReply {
+  const error = toSkeinError(thrown);
+  const { position } = error;
+  if (position !== undefined && position >= 0 && position <= sql.length) {
+    void reply.header(POSITION_HEADER, String(Array.from(sql.slice(0, position)).length + 1));
+  }
+  return answerError(reply, error, false);
+}
+
 /** As `answerError`, for an error that nobody has logged yet. */
 export function sendError(reply: FastifyReply, thrown: unknown, log: Logger, isPath: boolean): FastifyReply {
   const error = toSkeinError(thrown);

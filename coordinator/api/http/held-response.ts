@@ -6,6 +6,9 @@ export type ResponseLimits = {
   readonly resultBytesMax: number;
 };
 
+/** The header of an answer that has fewer rows than its statement gives. */
+export const CUT_HEADER = 'x-skein-cut';
+
 /** Bytes that are written at once, so that it shows when a slow client takes some of them. */
 const PART_BYTES = 256 * 1024;
 
@@ -47,6 +50,11 @@ export class HeldResponse {
     this.#held = [head];
     this.#heldBytes = head.length;
     this.#totalBytes = head.length;
+  }
+
+  /** Says in a header that there are more rows, unless the head has gone. */
+  tellCut(isCut: boolean | undefined): void {
+    if (isCut === true && !this.#committed) this.#response.setHeader(CUT_HEADER, 'true');
   }
 
   /** Sends or holds back a part; resolves when more may come. @throws RESULT_TOO_LARGE, QUERY_CANCELLED when the client is gone */

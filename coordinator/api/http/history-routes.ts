@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SkeinError } from '#shared/error.ts';
 import type { Caller } from '../../auth/authenticate.ts';
-import { RECORDS_DEFAULT } from '../../history/history-request.ts';
+import { ALL_RECORDS, RECORDS_DEFAULT, type HistoryRequest } from '../../history/history-request.ts';
 import type { HistoryReader } from '../../history/read-history.ts';
 import type { DocumentedApp } from './documented-app.ts';
-import { GET_PROFILE, GET_RECORD, LIST_HISTORY, NO_FILTER } from './operations.ts';
+import { GET_PROFILE, GET_RECORD, LIST_HISTORY, NO_FILTER, SUMMARIZE_HISTORY } from './history-operations.ts';
 
 type Options = {
-  readonly history: Pick<HistoryReader, 'list' | 'find' | 'profile'>;
+  readonly history: Pick<HistoryReader, 'list' | 'find' | 'profile' | 'summary'>;
   /** @throws UNAUTHENTICATED */
   readonly onRequest: (request: FastifyRequest) => Promise<void>;
   readonly callerOf: (request: FastifyRequest) => Caller;
@@ -20,20 +20,18 @@ export function historyRoutes(app: DocumentedApp, { history, onRequest, callerOf
     // The pages that follow leave out what has come since, so that no record is on two of them.
     const { to = new Date(Date.now() + 1).toISOString() } = given;
     const records = await history.list(callerOf(request), {
+      ...filtersOf({ ...given, to }),
       limit,
       offset,
-      status: filterOf(given.status),
-      user: given.user_id ?? null,
-      queryType: filterOf(given.query_type),
-      resourceGroup: given.resource_group ?? null,
-      minDurationMs: given.min_duration_ms ?? null,
-      text: given.text ?? null,
-      like: null,
-      from: given.from === undefined ? null : timeOf('from', given.from),
-      to: timeOf('to', to),
+      sort: given.sort ?? null,
+      allFields: given.fields === 'all',
     });
     if (records.length === limit) linkNext(reply, { ...request.query, to, limit, offset: offset + limit });
     return records;
+  });
+  app.get('/api/query-history/summary', { schema: SUMMARIZE_HISTORY, onRequest }, (request) => {
+    const { by = null, bucket_s: bucketSeconds = null, ...given } = request.query;
+    return history.summary(callerOf(request), filtersOf(given), { by, bucketSeconds });
   });
   app.get('/api/query-history/:id', { schema: GET_RECORD, onRequest }, async (request) => {
     const record = await history.find(callerOf(request), request.params.id.toLowerCase());
@@ -47,6 +45,30 @@ export function historyRoutes(app: DocumentedApp, { history, onRequest, callerOf
     return reply.type('application/json; charset=utf-8').serializer(asIs).send(profile);
   });
 }
+
+type Filters = {
+  readonly status?: string;
+  readonly user_id?: string;
+  readonly query_type?: string;
+  readonly resource_group?: string;
+  readonly min_duration_ms?: number;
+  readonly text?: string;
+  readonly from?: string;
+  readonly to?: string;
+};
+
+/** @throws INVALID_REQUEST */
+const filtersOf = (given: Filters): HistoryRequest => ({
+  ...ALL_RECORDS,
+  status: filterOf(given.status),
+  user: given.user_id ?? null,
+  queryType: filterOf(given.query_type),
+  resourceGroup: given.resource_group ?? null,
+  minDurationMs: given.min_duration_ms ?? null,
+  text: given.text ?? null,
+  from: given.from === undefined ? null : timeOf('from', given.from),
+  to: given.to === undefined ? null : timeOf('to', given.to),
+});
 
 const filterOf = (given = NO_FILTER): string | null => (given === NO_FILTER ? null : given);
 

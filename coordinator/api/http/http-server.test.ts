@@ -1,6 +1,8 @@
+// long file: every operation is called here, over one server, and compared with the document
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -17,8 +19,11 @@ import type { Caller } from '../../auth/authenticate.ts';
 import type { QueryService, StatementRequest } from '../../query/query-service.ts';
 import { ApiDocument } from '#test/support/api-document.ts';
 import { BROWSE, eventHub, historyEntry, KILL, liveQuery, T0, view } from '#test/support/api-fixtures.ts';
+import { tableFromIPC } from 'apache-arrow';
 import { allowing } from '#test/support/decisions.ts';
 import type { ResultBatch, ResultShape, DoorSink } from '../../sink/result-sink.ts';
+import { encodeMade, numberColumns } from '../../sink/made-rows.ts';
+import { KeptResults } from '../../result/kept-results.ts';
 import { httpApp, startHttp, type HttpOptions } from './http-server.ts';
 import type { TableApi } from './table-api.ts';
 
@@ -37,7 +42,20 @@ const queries: QueryService = {
     requests.push(request);
     return run(request);
   },
-  describe: () => Promise.resolve({ kind: 'nothing', tag: 'SET', parameters: [] }),
+  describe: ({ sql }) =>
+    sql === 'bad'
+      ? Promise.reject(new SkeinError('SYNTAX_ERROR', 'no', { position: 0 }))
+      : Promise.resolve({
+          kind: 'rows',
+          tag: 'SELECT',
+          columns: [COLUMN],
+          parameters: [{ name: '1', type: COLUMN.type }],
+        }),
+  session: () => ({
+    role: null,
+    settings: [{ name: 'skein.distribution', value: 'auto', isSet: false }],
+    transaction: { state: 'open', mayWrite: false },
+  }),
   timeoutMs: () => 1_000,
   endSession: async ({ id }) => void endedSessions.push(id),
   find: (caller, id) =>
@@ -67,7 +85,17 @@ let moreTables: Promise<void> = Promise.resolve();
 /** Whether a body waits for a thread to read it. */
 let threadsAreTaken = false;
 const events = eventHub();
+const kept = new KeptResults({
+  ttlMs: 60_000,
+  bytesMax: 1_000,
+  bytesInAllMax: 10_000,
+  memoryBytesMax: 500,
+  perPrincipalMax: 3,
+  folder: tmpdir(),
+});
 const zero = (): number => 0;
+/** The query of a result that is kept. */
+const KEPT = randomUUID();
 const BODY_BYTES_MAX = 100_000;
 /** More than the buffers of two sockets hold. */
 const RESULT_BYTES_MAX = 64_000_000;
@@ -127,10 +155,15 @@ function options(): HttpOptions {
     queries,
     view,
     events,
+    kept,
     history: {
       list: (_caller, request) => {
         historyRequests.push(request);
         return Promise.resolve([historyEntry]);
+      },
+      summary: (_caller, _asked, { by }) => {
+        const numbers = { count: 1, durationMs: 2, rowsProduced: 3, bytesScanned: 4, cuConsumed: 0.5 };
+        return Promise.resolve({ lines: [{ bucket: T0, value: by, ...numbers }], isCut: false });
       },
       find: (_caller, id) => Promise.resolve(id === historyEntry.queryId ? historyEntry : undefined),
       profile: (_caller, id) =>
@@ -165,6 +198,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   events[Symbol.dispose]();
+  kept[Symbol.dispose]();
   await close();
 });
 beforeEach(() => {
@@ -581,6 +615,22 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     ['POST', '/api/complete', { body: '{"sql":"SELECT ","position":7}' }],
     ['POST', '/api/complete', { body: '{"sql":"SELECT ","position":8}' }],
     ['POST', '/api/complete', { headers: {} }],
+    ['GET', `/api/query/${KEPT}/result`],
+    ['GET', `/api/query/${randomUUID()}/result`],
+    ['GET', `/api/query/${KEPT}/result`, { headers: {} }],
+    ['DELETE', `/api/query/${KEPT}/result`, { headers: {} }],
+    ['DELETE', `/api/query/${KEPT}/result`, { headers: { authorization: 'Bearer good' } }],
+    ['DELETE', `/api/query/${KEPT}/result`, { headers: { authorization: 'Bearer good' } }],
+    ['POST', '/api/describe', { body: '{"sql":"SELECT ?","types":["BIGINT"]}' }],
+    ['POST', '/api/describe', { body: '{"sql":"bad"}' }],
+    ['POST', '/api/describe', { body: '{"sql":"x","keep":true}' }],
+    ['POST', '/api/describe', { headers: {} }],
+    ['GET', '/api/session'],
+    ['GET', '/api/session', { headers: { ...headers, 'x-skein-session': 'x' } }],
+    ['GET', '/api/session', { headers: {} }],
+    ['GET', '/api/query-history/summary?by=source&bucket_s=60&status=failed'],
+    ['GET', '/api/query-history/summary?by=sql'],
+    ['GET', '/api/query-history/summary', { headers: {} }],
     ['GET', '/api/whoami'],
     ['GET', '/api/whoami', { headers: {} }],
     ['GET', '/api/tables'],
@@ -602,6 +652,10 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     ['GET', '/metrics'],
     ['GET', '/openapi.json'],
   ];
+  const keeper = { tenant: tenantId('t'), sub: principalId('p'), scope: '' };
+  const result = kept.open(keeper, KEPT, { print: '', sql: 'x' });
+  startRows(result, SHAPE);
+  result.finish({ rowCount: 0, elapsedMs: 1 });
   const schema = { fields: [{ name: 'a', type: 'INT', nullable: false }] };
   const described = { name: 't', schema, partition_spec: ['month(ts)'], snapshot_count: 1, record_count: 2 };
   const seen: Record<string, number[]> = {};
@@ -621,6 +675,11 @@ test('every operation of the OpenAPI document answers as it says, when it succee
   note('metrics', await fromElsewhere('/metrics'));
   expect(seen).toEqual({
     runQuery: [200, 400, 401],
+    getResult: [200, 404, 401],
+    dropResult: [401, 204, 404],
+    describe: [200, 400, 400, 401],
+    getSession: [200, 400, 401],
+    summarizeHistory: [200, 400, 401],
     whoami: [200, 401],
     listObjects: [200, 400, 401],
     complete: [200, 400, 401],
@@ -675,7 +734,7 @@ describe('the query history', () => {
 
   test('takes every filter', async () => {
     const given =
-      'limit=7&offset=3&status=failed&user_id=u&query_type=select&resource_group=/root&min_duration_ms=5&text=a%25b' +
+      'limit=7&offset=3&sort=duration_ms&fields=all&status=failed&user_id=u&query_type=select&resource_group=/root&min_duration_ms=5&text=a%25b' +
       '&from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00%2B02:00';
     await send('GET', `/api/query-history?${given}`);
     expect(historyRequests.at(-1)).toEqual({
@@ -690,6 +749,8 @@ describe('the query history', () => {
       like: null,
       from: new Date('2026-01-01T00:00:00Z'),
       to: new Date('2026-01-01T22:00:00Z'),
+      sort: 'duration_ms',
+      allFields: true,
     });
   });
 
@@ -797,4 +858,118 @@ test('an answer that the document does not have, and a route that it lacks, are 
   for (const [change, message] of wrong) expect(() => document.check({ ...answer, ...change })).toThrow(message);
   const app = httpApp(options());
   expect(() => app.get('/api/views/:name', () => '')).toThrow('the OpenAPI document has no GET /api/views/{name}');
+});
+
+describe('a result that is kept', () => {
+  const rowsOf = (rows: readonly number[]): typeof run => {
+    const columns = numberColumns(['a']);
+    return async ({ sink }) => {
+      startRows(sink, { kind: 'rows', tag: 'SELECT', columns, timeZone: 'UTC' });
+      await sink.batch(
+        encodeMade(
+          sink.encoding,
+          columns,
+          rows.map((value) => [value]),
+        ),
+      );
+      sink.finish({ rowCount: rows.length, elapsedMs: 1 });
+    };
+  };
+  const result = (id: string, token = 'good', more: Record<string, string> = {}): Promise<Answer> =>
+    send('GET', `/api/query/${id}/result`, { headers: { authorization: `Bearer ${token}`, ...more } });
+
+  test('can be read again, in both forms, by its owner alone; its statement runs once', async () => {
+    const id = randomUUID();
+    run = rowsOf([1, 2]);
+    const text = '{"columns":["a"],"types":["BIGINT"],"rows":[[1],[2]],"row_count":2,"elapsed_ms":1}';
+    for (const _again of [1, 2]) {
+      expect((await post({ sql: 'x', keep: true }, { 'x-skein-query-id': id })).text).toBe(text);
+      expect((await result(id.toUpperCase())).text).toBe(text);
+    }
+    expect(requests).toHaveLength(1);
+    const arrow = await fetch(`${url}/api/query/${id}/result`, {
+      headers: { ...headers, accept: 'application/vnd.apache.arrow.stream' },
+    });
+    expect(tableFromIPC(new Uint8Array(await arrow.arrayBuffer())).numRows).toBe(2);
+    expect([(await result(id, 'other')).status, (await result(id, 'poor')).status]).toEqual([404, 403]);
+    const changed = await post({ sql: 'y', keep: true }, { 'x-skein-query-id': id });
+    expect([changed.status, changed.text]).toEqual([400, expect.stringContaining('another statement')]);
+    const gone = await send('DELETE', `/api/query/${id}/result`, { headers: { authorization: 'Bearer good' } });
+    expect([gone.status, (await result(id)).status]).toEqual([204, 404]);
+    expect(
+      (await send('DELETE', `/api/query/${id}/result`, { headers: { authorization: 'Bearer good' } })).status,
+    ).toBe(404);
+  });
+
+  test('outlives its client, and is waited for while it runs', async () => {
+    const id = randomUUID();
+    const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+    const { promise: hasBegun, resolve: begins } = Promise.withResolvers<void>();
+    const rows = rowsOf([7]);
+    run = async (request) => {
+      begins();
+      await mayEnd;
+      request.clientGone.throwIfAborted();
+      await rows(request);
+    };
+    const page = new AbortController();
+    const left = fetch(`${url}/api/query`, {
+      method: 'POST',
+      headers: { ...headers, 'x-skein-query-id': id },
+      body: JSON.stringify({ sql: 'x', keep: true }),
+      signal: page.signal,
+    });
+    await hasBegun;
+    page.abort();
+    await expect(left).rejects.toThrow('aborted');
+    const waits = result(id);
+    await sleep(50);
+    end();
+    expect((await waits).text).toContain('"rows":[[7]]');
+  });
+
+  test('is refused for an id under which a statement has run before', async () => {
+    const ran = await post({ sql: 'x', keep: true }, { 'x-skein-query-id': historyEntry.queryId });
+    expect([ran.status, ran.text]).toEqual([400, expect.stringContaining('was sent under the id')]);
+    expect(requests).toEqual([]);
+  });
+
+  test('tells its error to everyone who asks, with its place', async () => {
+    const id = randomUUID();
+    run = () => Promise.reject(new SkeinError('SYNTAX_ERROR', 'no', { position: 2 }));
+    for (const answer of [await post({ sql: '🦆x', keep: true }, { 'x-skein-query-id': id }), await result(id)]) {
+      expect([answer.status, answer.headers.get('x-skein-position')]).toEqual([400, '2']);
+    }
+    expect(requests).toHaveLength(1);
+  });
+
+  test('is not made of rows that may hold secrets, nor of more bytes than are kept', async () => {
+    const id = randomUUID();
+    run = rowsOf([1]);
+    const secret = 'CREATE PERSONAL ACCESS TOKEN t';
+    expect((await post({ sql: secret, keep: true }, { 'x-skein-query-id': id })).status).toBe(200);
+    expect((await result(id)).status).toBe(404);
+    run = rowsOf(Array.from({ length: 500 }, (_, i) => i));
+    expect(await (await post({ sql: 'x', keep: true })).json()).toMatchObject({ error: 'RESULT_TOO_LARGE' });
+  });
+});
+
+test('an answer with a limit and an order names both to the statement', async () => {
+  run = async ({ sink }) => {
+    startRows(sink, SHAPE);
+    await sink.batch(jsonBatch(Buffer.from(',[1]')));
+    sink.finish({ rowCount: 1, elapsedMs: 1, isCut: true });
+  };
+  const asked = { sql: 'x', row_limit: 1, order_by: [{ column: 'a', descending: true }, { column: 'b' }] };
+  const answer = await post(asked);
+  expect([answer.headers.get('x-skein-cut'), answer.text]).toEqual(['true', expect.stringContaining('"cut":true}')]);
+  const orderBy = [
+    { column: 'a', descending: true },
+    { column: 'b', descending: false },
+  ];
+  expect(requests[0]).toMatchObject({ rowLimit: 1, orderBy });
+  for (const wrong of [{ row_limit: 0 }, { order_by: [{ column: 1 }] }, { order_by: [{}] }, { keep: 1 }]) {
+    const refused = await post({ sql: 'x', ...wrong });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining(Object.keys(wrong)[0] ?? '')]);
+  }
 });

@@ -20,14 +20,16 @@ import type { ClusterView } from '../../observe/cluster-view.ts';
 import type { Events } from '../../observe/event-hub.ts';
 import type { QueryMetrics } from '../../query/query-metrics.ts';
 import type { QueryService } from '../../query/query-service.ts';
+import type { KeptResults } from '../../result/kept-results.ts';
 import type { SessionKey } from '../../session/session-store.ts';
 import { browseRoutes, type BrowseApi } from '../browse/browse-routes.ts';
+import { statementRoutes } from '../browse/statement-routes.ts';
 import { consoleRoutes, type ConsoleOptions } from '../console/console-routes.ts';
 import { AllAsRows } from './all-as-rows.ts';
 import { ArrowResult } from './arrow-result.ts';
 import { clusterRoutes } from './cluster-routes.ts';
 import { documentedApp, type DocumentedApp } from './documented-app.ts';
-import { answerError, sendError, toSkeinError } from './error-reply.ts';
+import { answerStatementError, sendError } from './error-reply.ts';
 import { eventRoutes } from './event-routes.ts';
 import { groupRoutes } from './group-routes.ts';
 import { historyRoutes } from './history-routes.ts';
@@ -40,6 +42,7 @@ import { glimpseTimeout, READ_QUERY_BODY } from './read-query-body.ts';
 import { cutSlowBodies } from './slow-bodies.ts';
 import { stageRoutes, type StageApi } from './stage-routes.ts';
 import type { TableApi } from './table-api.ts';
+import { keptQueryRoutes, mayKeep, runKept, sendKept } from './kept-query.ts';
 import { quarantineRoutes } from './quarantine-routes.ts';
 import { whoamiRoutes } from './whoami-routes.ts';
 import { tableRoutes } from './table-routes.ts';
@@ -62,9 +65,11 @@ export type HttpOptions = {
   readonly newcomers: Newcomers;
   readonly texts: ClientTexts;
   readonly queries: QueryService;
+  /** The results that are kept beyond their statements. */
+  readonly kept: KeptResults;
   readonly view: ClusterView;
   readonly events: Events;
-  readonly history: Pick<HistoryReader, 'list' | 'find' | 'profile'>;
+  readonly history: Pick<HistoryReader, 'list' | 'find' | 'profile' | 'summary'>;
   readonly tables: TableApi;
   readonly browse: BrowseApi;
   readonly stages: StageApi;
@@ -160,6 +165,12 @@ export function httpApp(options: HttpOptions): DocumentedApp {
     queryRoutes(routes, options);
     tableRoutes(routes, { tables: options.tables, onRequest: authenticator(options), callerOf });
     browseRoutes(routes, { browse: options.browse, onRequest: authenticator(options), callerOf });
+    statementRoutes(routes, {
+      queries: options.queries,
+      currentNames: options.browse.currentNames,
+      onRequest: authenticator(options),
+      callerOf,
+    });
     quarantineRoutes(routes, { queries: options.queries, allows: (action) => allowing(options, action), callerOf });
     const { stages, log, newcomers } = options;
     stageRoutes(routes, { stages, newcomers, log, onRequest: authenticator(options), callerOf });
@@ -258,6 +269,7 @@ function queryRoutes(app: DocumentedApp, options: HttpOptions): void {
   const { queries, view, events, history } = options;
   const allows = (action: Action): Check => allowing(options, action);
   liveQueryRoutes(app, { queries, allows, onRequest: authenticate, callerOf });
+  keptQueryRoutes(app, { ...options, onRequest: allows('query.read'), callerOf });
   groupRoutes(app, { view, onRequest: allows('stats.read'), callerOf });
   clusterRoutes(app, { view, onRequest: allows('stats.read'), callerOf });
   eventRoutes(app, {
@@ -285,18 +297,26 @@ async function postQuery(request: FastifyRequest, reply: FastifyReply, options: 
   const Result = takesArrow(request) ? ArrowResult : JsonResult;
   const limits = { holdbackBytes, resultBytesMax };
   const sink = new AllAsRows(new Result(response, { [QUERY_ID_HEADER]: queryId }, limits));
+  let sql = '';
   try {
-    const { sql, parameters, timeoutMs } = await readBody(request, caller, {
+    const { keep, rowLimit, orderBy, ...body } = await readBody(request, caller, {
       options,
       session,
       clientGone: gone.signal,
     });
+    ({ sql } = body);
+    const rows = { ...(rowLimit === undefined ? {} : { rowLimit }), ...(orderBy === undefined ? {} : { orderBy }) };
     const traceParent = traceParentOf(request);
-    const asked = { caller, session, queryId, sql, parameters, arrivedMs, timeoutMs, source, traceParent };
+    const asked = { caller, session, queryId, ...body, ...rows, arrivedMs, source, traceParent };
+    if (keep && mayKeep(sql)) {
+      const isNamed = request.headers[QUERY_ID_HEADER] !== undefined;
+      const result = await runKept(asked, { ...options, isNamed });
+      return await sendKept(result, { request, reply, queryId, sql, limits });
+    }
     await options.queries.execute({ ...asked, clientGone: gone.signal, sink });
     return reply.hijack();
   } catch (error) {
-    if (!sink.committed) return answerError(reply, toSkeinError(error), false);
+    if (!sink.committed) return answerStatementError(reply, error, sql);
     // The answer sent so far is incomplete: break the connection, so that nobody takes it for a whole one.
     response.destroy();
     return reply.hijack();

@@ -37,7 +37,9 @@ export class JsonResult implements RowsBody {
     return this.#response.push([rows]);
   }
 
-  finish({ rowCount, elapsedMs }: ResultSummary): void {
-    this.#response.end(Buffer.from(`],"row_count":${rowCount},"elapsed_ms":${Math.round(elapsedMs)}}`));
+  finish({ rowCount, elapsedMs, isCut }: ResultSummary): void {
+    const cut = isCut === true ? ',"cut":true' : '';
+    this.#response.tellCut(isCut);
+    this.#response.end(Buffer.from(`],"row_count":${rowCount},"elapsed_ms":${Math.round(elapsedMs)}${cut}}`));
   }
 }

@@ -2,13 +2,10 @@ import { Type, type TSchema } from 'typebox';
 import type { ErrorCode } from '#shared/error.ts';
 import { ARROW_STREAM } from './arrow-result.ts';
 import { RECORDS_DEFAULT, RECORDS_MAX } from '../../history/history-request.ts';
-import { QUERY_TYPES } from '../../statement/query-type.ts';
 import {
-  HistoryList,
   LiveQueryList,
   LiveStateSchema,
   NotReady,
-  RECORD_STATUSES,
   QuarantineList,
   QueryStateEntry,
   ref,
@@ -40,7 +37,7 @@ export const HEADER_RULES: Readonly<Record<string, string>> = {
  */
 export type ParsedBody = { readonly parsedBody: TSchema };
 
-const STATEMENT_ERRORS: readonly ErrorCode[] = [
+export const STATEMENT_ERRORS: readonly ErrorCode[] = [
   'SYNTAX_ERROR',
   'NAME_TOO_LONG',
   'INVALID_REQUEST',
@@ -110,7 +107,7 @@ const STATEMENT_ERRORS: readonly ErrorCode[] = [
 ];
 
 /** Names of headers are lower-case, as Node gives them. */
-const SESSION = {
+export const SESSION = {
   'x-skein-session': Type.Optional(
     Type.String({
       ...UUID,
@@ -120,6 +117,24 @@ const SESSION = {
 };
 
 const QUERY_ID = { 'X-Skein-Query-Id': { ...UUID, description: 'Id of the query' } };
+
+const RESULT_HEADERS = {
+  ...QUERY_ID,
+  'X-Skein-Cut': {
+    type: 'string',
+    const: 'true',
+    description:
+      'There are more rows than `row_limit`; absent when there are not, and in an answer of more than 4 MiB that is sent as it comes',
+  },
+};
+
+export const PLACE_HEADER = {
+  'X-Skein-Position': {
+    type: 'string',
+    description: 'Place of the error in the statement, in characters from 1; absent when it has none',
+  },
+};
+const ERROR_HEADERS = { ...QUERY_ID, ...PLACE_HEADER };
 
 export const RUN_QUERY = {
   operationId: 'runQuery',
@@ -142,93 +157,48 @@ export const RUN_QUERY = {
   response: {
     200: {
       description: 'The result, as an Arrow IPC stream for a request that accepts one',
-      headers: QUERY_ID,
+      headers: RESULT_HEADERS,
       content: {
         'application/json': { schema: ref('QueryResult') },
         [ARROW_STREAM]: { schema: Type.String({ format: 'binary' }) },
       },
     },
-    ...errors(STATEMENT_ERRORS, { headers: QUERY_ID }),
+    ...errors(STATEMENT_ERRORS, { headers: ERROR_HEADERS }),
+  },
+};
+
+export const GET_RESULT = {
+  operationId: 'getResult',
+  summary: 'The result of a statement that was sent with keep, from its first row',
+  description:
+    'For the principal that sent it. Waits while the statement runs. An error of the statement is answered as to the one who sent it.',
+  params: byId('query'),
+  response: {
+    200: {
+      description: 'The result, as an Arrow IPC stream for a request that accepts one',
+      headers: RESULT_HEADERS,
+      content: {
+        'application/json': { schema: ref('QueryResult') },
+        [ARROW_STREAM]: { schema: Type.String({ format: 'binary' }) },
+      },
+    },
+    ...errors(STATEMENT_ERRORS, { headers: PLACE_HEADER }),
+  },
+};
+
+export const DROP_RESULT = {
+  operationId: 'dropResult',
+  summary: 'Forget the result of a statement that was sent with keep',
+  description: 'A statement that still runs is cancelled.',
+  params: byId('query'),
+  response: {
+    204: { type: 'null', description: 'It is forgotten' },
+    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'QUERY_NOT_FOUND']),
   },
 };
 
 /** The body of `RUN_QUERY`. */
 export const QUERY_BODY: ParsedBody = { parsedBody: ref('QueryRequest') };
-
-/** Deepest page of the history: what lies further back is reached by `to`. */
-const OFFSET_MAX = 1_000_000;
-/** Longest text that is looked for in statements, and name in another filter. */
-const SEARCH_LENGTH_MAX = 1_000;
-const DAY_MS = 86_400_000;
-
-const filter = (description: string) => Type.Optional(Type.String({ maxLength: SEARCH_LENGTH_MAX, description }));
-const moment = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }));
-
-/** The word that a filter may have instead of being left out. */
-export const NO_FILTER = 'all';
-const onlyOr = (values: readonly string[]) =>
-  Type.Optional(
-    Type.Unsafe<string>({
-      type: 'string',
-      enum: [NO_FILTER, ...values],
-      default: NO_FILTER,
-      description: 'Only those',
-    }),
-  );
-
-export const LIST_HISTORY = {
-  operationId: 'listHistory',
-  summary: 'The query history, the newest first',
-  description:
-    'A principal sees its own statements; an administrator (role `tenant_admin`) sees those of the tenant. Statements that wait or run are ' +
-    'among them. The link to the next page leaves out what has come since this one.',
-  querystring: Type.Object({
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: RECORDS_MAX, default: RECORDS_DEFAULT, description: 'How many at most' }),
-    ),
-    offset: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: OFFSET_MAX, default: 0, description: 'How many of the newest to leave out' }),
-    ),
-    status: onlyOr(RECORD_STATUSES),
-    user_id: filter('Only those of the principal with this id or name'),
-    query_type: onlyOr(QUERY_TYPES),
-    resource_group: filter('Only those of this group, as the record names it'),
-    min_duration_ms: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: DAY_MS, description: 'Only those that ran at least so long' }),
-    ),
-    text: filter('Only those whose text contains this, whatever the case'),
-    from: moment('Only those that were received then or later'),
-    to: moment('Only those that were received before then'),
-  }),
-  response: {
-    200: json(HistoryList, 'The records; a full page has the header `Link` with the next one (`rel="next"`)'),
-    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'QUEUE_FULL', 'QUERY_TIMEOUT']),
-  },
-};
-
-export const GET_RECORD = {
-  operationId: 'getRecord',
-  summary: 'The last record of a query id that the caller may see',
-  params: byId('query'),
-  response: {
-    200: json(ref('HistoryRecord'), 'The record'),
-    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'QUERY_NOT_FOUND', 'QUEUE_FULL', 'QUERY_TIMEOUT']),
-  },
-};
-
-export const GET_PROFILE = {
-  operationId: 'getProfile',
-  summary: 'How a query ran: its plan, stages and tasks, and where its time went',
-  description: 'Whoever may see the record may see it. A standby knows of a query that runs only its times.',
-  params: byId('query'),
-  response: {
-    200: json(
-      ref('QueryProfile'),
-      'The profile, so far while it runs; a statement that planned no query, and one whose profile was dropped, has times alone',
-    ),
-    ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'QUERY_NOT_FOUND', 'QUEUE_FULL', 'QUERY_TIMEOUT']),
-  },
-};
 
 /** Queries of one answer, as of a page of the history. */
 export const QUERIES_DEFAULT = RECORDS_DEFAULT;

@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { keyOf, objectPage, type BrowsedObject } from './objects.ts';
+
+const object = (name: string, schema: string | null, kind: BrowsedObject['kind'] = 'table'): BrowsedObject => ({
+  kind,
+  name,
+  catalog: 'lake',
+  schema,
+  relation: null,
+  type: null,
+  comment: null,
+});
+
+/** All pages, one behind the other. */
+function pages(objects: readonly BrowsedObject[], limit: number): readonly BrowsedObject[] {
+  const found: BrowsedObject[] = [];
+  for (let after: string | undefined; ;) {
+    const { objects: some, more } = objectPage(objects, after, limit);
+    found.push(...some);
+    const last = some.at(-1);
+    if (!more || last === undefined) return found;
+    after = keyOf(last);
+  }
+}
+
+test('pages of any size have every object once, in order', () => {
+  const names = fc.uniqueArray(fc.tuple(fc.string({ maxLength: 3 }), fc.constantFrom('s', 't', null)), {
+    selector: ([name, schema]) => JSON.stringify([name, schema]),
+    maxLength: 40,
+  });
+  fc.assert(
+    fc.property(names, fc.integer({ min: 1, max: 12 }), (given, limit) => {
+      const objects = given.map(([name, schema]) => object(name, schema));
+      const inOrder = objects.toSorted((a, b) =>
+        a.name === b.name ? ((a.schema ?? '') < (b.schema ?? '') ? -1 : 1) : a.name < b.name ? -1 : 1,
+      );
+      expect(pages(objects, limit)).toEqual(inOrder);
+    }),
+  );
+});
+
+test.each(['x', '{}', '[1,null,"table"]', '["a"]'])('a page behind %s is refused: it is no place', (after) => {
+  expect(() => objectPage([], after, 1)).toThrow('next');
+});

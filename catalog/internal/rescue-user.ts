@@ -13,6 +13,7 @@ import type { PrincipalRecord } from '../store/postgres/principal-record-store.t
 import { raiseSessionEpoch } from '../store/postgres/principal-store.ts';
 import { unlock } from '../store/postgres/sign-in-store.ts';
 import type { Tx } from '../store/postgres/tables.ts';
+import { lockPrincipalsOf } from '../store/postgres/tenant-store.ts';
 import { transact } from '../store/postgres/transact.ts';
 
 type Rescue = {
@@ -58,8 +59,7 @@ export async function rescueUser(
   const found = await requireUser(store.db, tenant.id, username);
   const hash = what === 'set_password' ? await newHash(context, tenant, found, password) : undefined;
   await transact(store.db, async (tx) => {
-    // Changes to the principals of one tenant run one after the other.
-    await tx.selectFrom('tenant').select('id').where('id', '=', tenant.id).forNoKeyUpdate().executeTakeFirst();
+    await lockPrincipalsOf(tx, tenant);
     const user = await requireUser(tx, tenant.id, username);
     await rescue({ tx, tenant, user, now: new Date(clock.nowMs()), hash });
   });

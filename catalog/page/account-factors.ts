@@ -13,26 +13,28 @@ import { formText, keep, refusalOf, send, signInOf, type PageParts } from './pag
 
 type Handle = (found: Found, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
+type Guard = (handle: Handle) => (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+/** Nobody who is in another step than the last gets to a handler; a refusal leads back to the account. */
+const guardOf =
+  (parts: PageParts): Guard =>
+  (handle) =>
+  async (request, reply) => {
+    const found = await signInOf(request, parts);
+    if (found?.signIn.step !== 'done') return reply.redirect('/sign-in', 303);
+    try {
+      return await handle(found, request, reply);
+    } catch (thrown) {
+      const { error, status } = refusalOf(thrown);
+      const back = html`<p><a href="/account">Back to your account</a></p>`;
+      return send(reply, page('Not possible', back, { error }), status);
+    }
+  };
+
 /** The parts of `/account` about second factors and personal access tokens. */
 export function accountFactors(app: FastifyInstance, parts: PageParts): void {
   const { context } = parts;
-  /** Nobody who is in another step than the last gets here; a refusal leads back to the account. */
-  const signedIn =
-    (handle: Handle) =>
-    async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-      const found = await signInOf(request, parts);
-      if (found?.signIn.step !== 'done') return reply.redirect('/sign-in', 303);
-      try {
-        return await handle(found, request, reply);
-      } catch (thrown) {
-        const { error, status } = refusalOf(thrown);
-        return send(
-          reply,
-          page('Not possible', html`<p><a href="/account">Back to your account</a></p>`, { error }),
-          status,
-        );
-      }
-    };
+  const signedIn = guardOf(parts);
   app.get(
     '/account/authenticator',
     signedIn(async (found, _request, reply) => send(reply, await authenticatorPage(parts, found, reply))),

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseDuration } from '#shared/config/parse-setting.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
+import { MFA_REQUIRED } from '#shared/config/mfa-required.ts';
 import { SkeinError } from '#shared/error.ts';
 import { bucketOf } from './bucket-flags.ts';
 import { callCatalog, findTarget } from './catalog-rpc.ts';
@@ -41,8 +42,14 @@ export async function alterTenant(loaded: LoadedConfig, flags: Flags, name: stri
     if (!/^\d{1,4}$/.test(text)) throw new UsageError(`--${flag}: expected a number`);
     rules[field] = Number(text);
   }
-  if (Object.values(rules).every((rule) => rule === -1)) throw new UsageError('expected a rule to change');
-  await callCatalog(findTarget(loaded), 'AlterTenant', { name, ...rules });
+  const mfa = flags.text('mfa') ?? '';
+  if (mfa !== '' && !MFA_REQUIRED.some((who) => who === mfa)) {
+    throw new UsageError(`--mfa: expected ${MFA_REQUIRED.join(' or ')}`);
+  }
+  if (mfa === '' && Object.values(rules).every((rule) => rule === -1)) {
+    throw new UsageError('expected a rule to change');
+  }
+  await callCatalog(findTarget(loaded), 'AlterTenant', { name, ...rules, mfa });
   process.stdout.write(`${JSON.stringify({ tenant: name })}\n`);
   return EXIT.ok;
 }
@@ -57,6 +64,21 @@ function passwordOf(file: string): string {
   const password = text.replace(/\r?\n$/, '');
   if (password === '') throw new UsageError('--password-file: the password is empty');
   return password;
+}
+
+/** Helps, as an operator, a user who cannot sign in. The password comes from standard input, and must be changed. */
+export async function rescueUser(
+  loaded: LoadedConfig,
+  flags: Flags,
+  name: string,
+  what: 'reset_mfa' | 'unlock' | 'set_password',
+): Promise<ExitCode> {
+  const target = findTarget(loaded);
+  const tenant = flags.text('tenant') ?? target.tenant;
+  const password = what === 'set_password' ? passwordOf('-') : '';
+  await callCatalog(target, 'RescueUser', { tenant, user: name, what, password });
+  process.stdout.write(`${JSON.stringify({ tenant, user: name })}\n`);
+  return EXIT.ok;
 }
 
 export async function listTenants(loaded: LoadedConfig, json: boolean): Promise<ExitCode> {

@@ -234,15 +234,40 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'admin tenant alter',
-    summary: 'Changes what the passwords of a tenant’s users must be, from the next one on.',
+    summary: 'Changes what the passwords of a tenant’s users must be, and who must have a second factor.',
     positionals: 'NAME',
     flags: [
       { name: 'password-min-length', value: 'N', doc: 'Fewest characters, 8 to 128 (12 at first)' },
       { name: 'password-classes', value: 'N', doc: 'Small letters, capital letters, digits, others: of so many (3)' },
       { name: 'password-history', value: 'N', doc: 'Former passwords that are not taken again, 0 to 24 (5)' },
+      { name: 'mfa', value: 'WHO', doc: 'Who must have a second factor: administrators (at first) or everyone' },
     ],
     run: async ({ loaded, flags, positionals }) =>
       (await import('./admin.ts')).alterTenant(loaded, flags, only(positionals, 'NAME')),
+  },
+  {
+    name: 'admin user reset-mfa',
+    summary: 'Removes the second factors of a user who has lost them; his tokens end.',
+    positionals: 'NAME',
+    flags: [tenantFlag],
+    run: async ({ loaded, flags, positionals }) =>
+      (await import('./admin.ts')).rescueUser(loaded, flags, only(positionals, 'NAME'), 'reset_mfa'),
+  },
+  {
+    name: 'admin user unlock',
+    summary: 'Removes the lock that wrong passwords and codes have put on a user.',
+    positionals: 'NAME',
+    flags: [tenantFlag],
+    run: async ({ loaded, flags, positionals }) =>
+      (await import('./admin.ts')).rescueUser(loaded, flags, only(positionals, 'NAME'), 'unlock'),
+  },
+  {
+    name: 'admin user set-password',
+    summary: 'Gives a user the password that standard input holds; he must change it at his next sign-in.',
+    positionals: 'NAME',
+    flags: [tenantFlag],
+    run: async ({ loaded, flags, positionals }) =>
+      (await import('./admin.ts')).rescueUser(loaded, flags, only(positionals, 'NAME'), 'set_password'),
   },
   {
     name: 'admin audit export',

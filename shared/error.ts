@@ -192,6 +192,13 @@ export const ERRORS = {
   ),
   UNAUTHENTICATED: entry('auth', '28000', 401, 16, 'No valid token.'),
   WRONG_PASSWORD: entry('auth', '28P01', 401, 16, 'There is no such user, or the password is wrong.'),
+  FACTOR_REQUIRED: entry(
+    'auth',
+    '28000',
+    401,
+    16,
+    'The password is right, but the account signs in with a second factor: a token is used in its place.',
+  ),
   TOO_MANY_SIGN_INS: entry(
     'auth',
     '28000',

@@ -9,6 +9,7 @@ import type { DropCatalogRequest } from '#proto/generated/skein/catalog/v1/DropC
 import type { DropTenantRequest } from '#proto/generated/skein/catalog/v1/DropTenantRequest.ts';
 import type { NameList } from '#proto/generated/skein/catalog/v1/NameList.ts';
 import { insertNamespace } from '../store/postgres/namespace-store.ts';
+import { MFA_REQUIRED } from '#shared/config/mfa-required.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { catalogLocation } from '../bootstrap.ts';
@@ -27,6 +28,7 @@ import {
   listTenants as tenants,
   findOwnerOf,
   requireTenant,
+  setMfaRequired,
   setPasswordRules,
 } from '../store/postgres/catalog-store.ts';
 import { forgetClosed } from '../store/postgres/folder-claims.ts';
@@ -74,7 +76,7 @@ const RULES = {
   password_history: { name: 'history', min: 0, max: 24 },
 } as const;
 
-/** Changes what the passwords of a tenant's users must be, from the next one on. @throws TENANT_NOT_FOUND, INVALID_REQUEST */
+/** Changes what the passwords of a tenant's users must be, from the next one on, and who of them must have a second factor, at once. @throws TENANT_NOT_FOUND, INVALID_REQUEST */
 export async function alterTenant(
   context: CatalogContext,
   request: AlterTenantRequest,
@@ -87,10 +89,16 @@ export async function alterTenant(
     if (value < min || value > max) throw new SkeinError('INVALID_REQUEST', `${key} is ${min} to ${max}`);
     rules[name] = value;
   }
+  const mfa = MFA_REQUIRED.find((who) => who === request.mfa);
+  if (mfa === undefined && request.mfa !== '') {
+    throw new SkeinError('INVALID_REQUEST', `mfa is one of ${MFA_REQUIRED.join(', ')}`);
+  }
   await transact(context.store.db, async (tx) => {
     const tenant = { id: await requireTenant(tx, request.name), name: request.name };
     await setPasswordRules(tx, tenant.id, rules);
-    const event = { type: 'alter_tenant', target: tenant, details: { password_rules: rules } } as const;
+    if (mfa !== undefined) await setMfaRequired(tx, tenant.id, mfa);
+    const details = { password_rules: rules, ...(mfa === undefined ? {} : { mfa }) };
+    const event = { type: 'alter_tenant', target: tenant, details } as const;
     await recordOperator(tx, tenant, new Date(context.clock.nowMs()), event);
   });
   return {};

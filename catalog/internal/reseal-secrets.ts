@@ -3,11 +3,18 @@ import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
 import { engineKeyOwner, ownKeyOwner } from '../storage/storages.ts';
 import { listProfiles, updateProfile } from '../store/postgres/profile-store.ts';
+import {
+  authenticatorOwner,
+  endEnrolments,
+  replaceAuthenticatorSecret,
+  sealedAuthenticators,
+} from '../store/postgres/factor-store.ts';
 import { transact } from '../store/postgres/transact.ts';
 import { replaceSealedSecret, sealedWebhookSecrets, webhookSecretOwner } from '../store/postgres/webhook-store.ts';
 
 /**
- * Encrypts every stored secret again that the first key has not encrypted: keys of buckets, secrets of webhooks.
+ * Encrypts every stored secret again that the first key has not encrypted: keys of buckets, secrets of webhooks and of
+ * authenticators. Enrolments that are not finished end.
  * @throws INVALID_CONFIGURATION without the keys that the request names, SECRET_UNREADABLE
  */
 export async function resealSecrets(
@@ -36,6 +43,11 @@ export async function resealSecrets(
       const change = again(sealed, webhookSecretOwner(id));
       if (change !== sealed) await replaceSealedSecret(tx, id, change);
     }
+    for (const { principal_id: id, secret_sealed: sealed } of await sealedAuthenticators(tx)) {
+      const change = again(sealed, authenticatorOwner(id));
+      if (change !== sealed) await replaceAuthenticatorSecret(tx, id, change);
+    }
+    await endEnrolments(tx);
   });
   return { resealed };
 }

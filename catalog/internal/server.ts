@@ -52,6 +52,7 @@ import { getMoment } from './table-at-moment.ts';
 import { TableLoader } from './table-loader.ts';
 import { mintToken } from './mint-token.ts';
 import { checkCatalog } from './bucket-settings.ts';
+import { rescueUser } from './rescue-user.ts';
 import { resealSecrets } from './reseal-secrets.ts';
 import { vendKey } from './vend-key.ts';
 import { watchEpochs } from './watch-epochs.ts';
@@ -141,6 +142,7 @@ const operatorCalls = (context: CatalogContext) =>
     DropClient: unary(context, OPERATOR, dropClient),
     CreateTenant: unary(context, OPERATOR, createTenant),
     AlterTenant: unary(context, OPERATOR, alterTenant),
+    RescueUser: unary(context, OPERATOR, rescueUser),
     ExportAuditLog: unary(context, OPERATOR, exportAudit),
     ListTenants: unary(context, OPERATOR, listTenantsCall),
     DropTenant: unary(context, OPERATOR, dropTenantCall),

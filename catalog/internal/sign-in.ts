@@ -7,6 +7,7 @@ import { newUuidV7 } from '#shared/uuid-v7.ts';
 import type { CatalogContext } from '../context.ts';
 import type { NamedPrincipal } from '../principal/sign-in-log.ts';
 import { reasonOf } from '../principal/refused-sign-in.ts';
+import { requireNoFactor } from '../factor/required-factor.ts';
 import { userByPassword } from '../principal/password-of-user.ts';
 import { authenticateClient } from '../principal/authenticate-client.ts';
 import { signInByToken } from '../principal/sign-in-by-token.ts';
@@ -23,8 +24,11 @@ type SignedIn = {
 };
 
 const WAYS: Readonly<Record<Method, (context: CatalogContext, request: SignInRequest) => Promise<SignedIn>>> = {
-  password: async (context, { tenant, user, address, password }) =>
-    signedIn(await userByPassword(context, { tenant, user, address }, password)),
+  password: async (context, { tenant, user, address, password }) => {
+    const principal = await userByPassword(context, { tenant, user, address }, password);
+    requireNoFactor(context.config, principal, address);
+    return signedIn(principal);
+  },
   client: async (context, request) => signedIn(await clientOf(context, request)),
   pat: async (context, { user, password, tenant, address }) => {
     const place = { address, user: user || undefined, tenant: tenant || undefined };
@@ -49,7 +53,7 @@ function methodOf(shown: string): Method {
  * Signs in who shows a user and a password at a door of the coordinator, or the id and the secret of a client, or a personal access token of
  * the user (of anybody, without a user), and issues a token. Wrong password, unknown user and service account without a password are one
  * answer, which takes the same time.
- * @throws WRONG_PASSWORD, TOO_MANY_SIGN_INS
+ * @throws WRONG_PASSWORD, FACTOR_REQUIRED, TOO_MANY_SIGN_INS
  */
 export async function signIn(context: CatalogContext, request: SignInRequest): Promise<SignInReply> {
   const method = methodOf(request.password);
@@ -114,5 +118,5 @@ const wrong = (): SkeinError => new SkeinError('WRONG_PASSWORD', 'the user or th
 
 function outcomeOf({ code, cause }: SkeinError): string {
   if (code === 'TOO_MANY_SIGN_INS') return cause === undefined ? 'throttled' : 'busy';
-  return code === 'WRONG_PASSWORD' ? 'refused' : 'failed';
+  return code === 'WRONG_PASSWORD' || code === 'FACTOR_REQUIRED' ? 'refused' : 'failed';
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isUuid } from '#shared/id.ts';
 import { listAppSignIns } from '../sign-in/app-sign-ins.ts';
 import { endSignIns, listSignIns, setNewPassword, type Found } from '../sign-in/browser-sign-ins.ts';
+import { factorSection, tokenSection } from './account-factors.ts';
 import { field, form, html, page, type Html } from './html.ts';
 import { forget, formText, keep, refusalOf, send, signInOf, type PageParts } from './page-parts.ts';
 
@@ -46,7 +47,8 @@ export function accountPages(app: FastifyInstance, parts: PageParts): void {
   );
 }
 
-async function accountPage({ context }: PageParts, found: Found, reply: FastifyReply, error?: string): Promise<Html> {
+async function accountPage(parts: PageParts, found: Found, reply: FastifyReply, error?: string): Promise<Html> {
+  const { context } = parts;
   const csrf = reply.generateCsrf();
   const [signIns, apps] = await Promise.all([listSignIns(context, found), listAppSignIns(context, found)]);
   const hidden = (value: string): Html => html`<input type="hidden" name="sign_in" value="${value}" />`;
@@ -62,6 +64,7 @@ async function accountPage({ context }: PageParts, found: Found, reply: FastifyR
         html`${field({ name: 'password', label: 'Current password', type: 'password', autocomplete: 'current-password' })}
         ${field({ name: 'new_password', label: 'New password', type: 'password', autocomplete: 'new-password' })}`,
       )}
+      ${await factorSection(parts, found, csrf)} ${await tokenSection(parts, found, csrf)}
       <h2>Where you are signed in</h2>
       <ul>
         ${signIns.map(

@@ -12,6 +12,11 @@ button { padding: .5rem 1rem; font: inherit; color: #fff; background: #1a4f8b; b
 :focus-visible { outline: 3px solid #c25e00; outline-offset: 2px; }
 button.second { color: inherit; background: transparent; margin-left: .5rem; }
 .code { display: block; padding: .75rem; border: 1px solid #767676; border-radius: .25rem; font-family: ui-monospace, monospace; user-select: all; }
+.codes { columns: 2; }
+code { font-family: ui-monospace, monospace; font-size: 1rem; }
+summary { cursor: pointer; padding: .25rem 0; }
+input[type=checkbox] { width: auto; margin-right: .5rem; }
+img { background: #fff; }
 .error { padding: .75rem; border-left: .3rem solid #b00020; }
 ul { padding: 0; list-style: none; }
 li { padding: .5rem 0; border-top: 1px solid #767676; }

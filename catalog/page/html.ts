@@ -57,9 +57,11 @@ type Field = {
   readonly type?: 'text' | 'password';
   readonly autocomplete: string;
   readonly value?: string;
+  /** Only digits are typed. */
+  readonly isNumber?: boolean;
 };
 
-export const field = ({ name, label, type = 'text', autocomplete, value = '' }: Field): Html =>
+export const field = ({ name, label, type = 'text', autocomplete, value = '', isNumber = false }: Field): Html =>
   html` <p>
     <label for="${name}">${label}</label>
     <input
@@ -69,6 +71,7 @@ export const field = ({ name, label, type = 'text', autocomplete, value = '' }: 
       autocomplete="${autocomplete}"
       value="${value}"
       autocapitalize="none"
+      inputmode="${isNumber ? 'numeric' : 'text'}"
       spellcheck="false"
       maxlength="1024"
       required

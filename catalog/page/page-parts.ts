@@ -100,6 +100,17 @@ export function refusalOf(error: unknown): { readonly error: string; readonly st
 }
 
 /** Refusals that the form shows. */
-const SHOWN: readonly ErrorCode[] = ['WRONG_PASSWORD', 'PASSWORD_POLICY', 'InvalidInvitation', 'TOO_MANY_SIGN_INS'];
+const SHOWN: readonly ErrorCode[] = [
+  'WRONG_PASSWORD',
+  'PASSWORD_POLICY',
+  'InvalidInvitation',
+  'TOO_MANY_SIGN_INS',
+  'FORBIDDEN',
+  'INVALID_STATE',
+  'INVALID_REQUEST',
+  'ALREADY_EXISTS',
+  'LIMIT_REACHED',
+  'TOKEN_NOT_FOUND',
+];
 
 const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;

@@ -76,7 +76,7 @@ describe('signing in', () => {
     for (const [name, password] of shown) {
       const { status, text } = await signIn(new PageVisitor(catalog.running.url), name, password);
       const alert = /role="alert" class="error">(.*?)</.exec(text)?.[1];
-      expect([name, status, alert]).toEqual([name, 403, 'The user or the password is wrong.']);
+      expect([name, status, alert]).toEqual([name, 403, 'The user, the password or the code is wrong.']);
     }
   });
 

@@ -9,9 +9,12 @@ import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
 import { INVITATION_SCRIPT, STYLE } from './assets.ts';
 import { authorizePage } from './authorize-page.ts';
+import { accountFactors } from './account-factors.ts';
 import { accountPages } from './account-pages.ts';
+import { factorPages } from './factor-pages.ts';
 import { html, page } from './html.ts';
 import { isOwnAddress, isOwnOrigin, ownAddress, type OwnAddress } from './own-address.ts';
+import { passkeyPages } from './passkey-pages.ts';
 import type { PageParts } from './page-parts.ts';
 import { signInPages } from './sign-in-pages.ts';
 
@@ -59,8 +62,11 @@ export async function pages(app: FastifyInstance, context: CatalogContext, tls?:
     reply.type('text/javascript; charset=utf-8').send(INVITATION_SCRIPT),
   );
   signInPages(app, parts);
+  factorPages(app, parts);
+  passkeyPages(app, parts);
   accountPages(app, parts);
   authorizePage(app, parts);
+  accountFactors(app, parts);
 }
 
 /** Two passwords, or a token, and some words. */

@@ -15,13 +15,18 @@ import {
   wayOn,
   type PageParts,
 } from './page-parts.ts';
+import { factorPage, setUpPage } from './factor-pages.ts';
 
 /** `/sign-in`, `/sign-in/invitation` and `/sign-out`. */
 export function signInPages(app: FastifyInstance, parts: PageParts): void {
   app.get('/sign-in', async (request, reply) => {
-    const found = await signInOf(request, parts);
+    // One changes factors after signing in again; the sign-in that he has ends when he has shown his password.
+    const isAgain = queryText(request, 'again') !== '';
+    const found = isAgain ? undefined : await signInOf(request, parts);
     const next = found?.signIn.step === 'done' ? wayOn(request, parts, found.signIn) : undefined;
     if (next !== undefined) return reply.redirect(next, 303);
+    if (found?.signIn.step === 'factor') return send(reply, await factorPage(parts, found, reply));
+    if (found?.signIn.step === 'set up factor') return send(reply, await setUpPage(parts, found, reply));
     if (found?.signIn.step === 'new password') return send(reply, newPasswordPage(reply));
     return send(reply, await passwordPage(parts, reply, { tenant: queryText(request, 'tenant') }));
   });
@@ -57,8 +62,9 @@ async function newPasswordStep(request: FastifyRequest, reply: FastifyReply, par
   try {
     const password = formText(request, 'new_password');
     const shown = { password, oldPassword: '', address: request.ip };
-    keep(reply, parts, await setNewPassword(parts.context, found, shown));
-    return await reply.redirect(afterLastStep(request, parts), 303);
+    const reached = await setNewPassword(parts.context, found, shown);
+    keep(reply, parts, reached);
+    return await reply.redirect(reached.step === 'done' ? afterLastStep(request, parts) : '/sign-in', 303);
   } catch (thrown) {
     const { error, status } = refusalOf(thrown);
     return send(reply, newPasswordPage(reply, error), status);

@@ -2,6 +2,7 @@ import type { PrincipalId } from '#shared/id.ts';
 import { deleteAppSignIns, deleteCodes } from '../store/postgres/app-sign-in-store.ts';
 import { deleteBrowserSignIns } from '../store/postgres/browser-sign-in-store.ts';
 import { deleteAccessTokens, deleteFormerPasswords, deleteInvitations } from '../store/postgres/credential-store.ts';
+import { deleteFactors } from '../store/postgres/factor-store.ts';
 import { revokePrivilege, revokeRole } from '../store/postgres/role-store.ts';
 import { storeArchived } from '../store/postgres/principal-change-store.ts';
 import { deleteSignIns } from '../store/postgres/sign-in-store.ts';
@@ -20,6 +21,7 @@ export async function endCredentials(tx: Tx, id: PrincipalId): Promise<void> {
 /** Keeps the row of a user who was dropped, and nothing that is personal: name and email are free again. */
 export async function archive(tx: Tx, id: PrincipalId, now: Date): Promise<void> {
   await endCredentials(tx, id);
+  await deleteFactors(tx, id);
   await deleteFormerPasswords(tx, id);
   await deleteSignIns(tx, id);
   await revokeRole(tx, id);

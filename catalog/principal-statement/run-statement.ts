@@ -6,6 +6,7 @@ import type { Call } from './change.ts';
 import { createUser } from './create-user.ts';
 import { dropUser, expungeUser, undropUser } from './drop-user.ts';
 import { grantOrRevokePrivilege, grantOrRevokeRole, showGrants } from './grants.ts';
+import { disableMfa, enrollMfa, resetMfa, verifyMfa } from './own-factor.ts';
 import { redeemInvitation, setOwnPassword } from './own-password.ts';
 import { alterRole, createRole, dropRole, showRoles } from './roles.ts';
 import { describeUser, showAccounts, showUsers } from './show-users.ts';
@@ -20,6 +21,10 @@ const RUNS = {
   unlock_user: unlockUser,
   set_legal_hold: setLegalHold,
   set_own_password: setOwnPassword,
+  enroll_mfa: enrollMfa,
+  verify_mfa: verifyMfa,
+  disable_mfa: disableMfa,
+  reset_mfa: resetMfa,
   drop_user: dropUser,
   undrop_user: undropUser,
   expunge_user: expungeUser,
@@ -32,7 +37,7 @@ const RUNS = {
   drop_keypair: dropKeypair,
   show_accounts: showAccounts,
   create_token: createToken,
-  drop_token: dropToken,
+  drop_token: (call, request) => dropToken(call, request),
   show_tokens: showTokens,
   create_role: createRole,
   alter_role: alterRole,

@@ -43,6 +43,7 @@ const DESCRIBED: ListColumns<Seen> = {
   last_login_at: ['TIMESTAMP WITH TIME ZONE', (user) => timeText(user.lastLoginAt)],
   login_failures: ['INTEGER', (user) => String(user.loginFailures)],
   password_set_by: ['VARCHAR', (user) => user.passwordMaker],
+  mfa: ['VARCHAR', (user) => (user.factors.length === 0 ? null : user.factors.join(', '))],
   must_change_password: ['BOOLEAN', (user) => String(user.mustChangePassword)],
   session_epoch: ['BIGINT', (user) => String(user.sessionEpoch)],
   identity_source: ['VARCHAR', (user) => user.identitySource],

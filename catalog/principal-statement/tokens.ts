@@ -110,6 +110,7 @@ async function makersOf({ principal }: Call, { tx, actor }: Changing): Promise<M
 export const dropToken = (
   call: Call,
   { name, owner: ownerName, ifExists }: RequestOf<'drop_token'>,
+  also: (change: Changing) => Promise<void> = () => Promise.resolve(),
 ): Promise<PrincipalAnswer> =>
   changing(call, async (change) => {
     const { tx, tenant, actor } = change;
@@ -122,6 +123,7 @@ export const dropToken = (
     await deleteAccessTokens(tx, owner.id, token.id);
     await raiseSessionEpoch(tx, owner.id);
     await change.record({ type: 'drop_pat', target: partyOf(owner), details: { token: token.name } });
+    await also(change);
     return done('DROP PERSONAL ACCESS TOKEN');
   });
 

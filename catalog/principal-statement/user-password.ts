@@ -45,7 +45,7 @@ type HashedPassword = { readonly hash: string; readonly mustChange: boolean; rea
 
 /** Stores a password that was hashed, keeps the one before for the history, and lets sign-ins begin anew. */
 export async function storePassword(
-  { tx, tenant, now }: Changing,
+  { tx, tenant, now }: Pick<Changing, 'tx' | 'tenant' | 'now'>,
   user: PrincipalRecord,
   { hash, mustChange, setBy }: HashedPassword,
 ): Promise<void> {

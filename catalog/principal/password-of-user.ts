@@ -20,7 +20,7 @@ type Parts = {
 
 /** The user whose password is shown, and its PHC string; null = it has none. */
 type Holder = {
-  readonly principal: Pick<TokenPrincipal, 'id' | 'username' | 'tenant' | 'status'>;
+  readonly principal: Pick<TokenPrincipal, 'id' | 'username' | 'tenant' | 'status' | 'factors'>;
   readonly passwordHash: string | null;
 };
 

@@ -22,9 +22,8 @@ import { findTokenPrincipal } from '../store/postgres/shown-credentials.ts';
 import type { Tx } from '../store/postgres/tables.ts';
 import { transact } from '../store/postgres/transact.ts';
 import { newSecret, sha256 } from '../token/secret.ts';
-import type { Found } from './browser-sign-ins.ts';
+import { currentStep, type Found } from './browser-sign-ins.ts';
 import type { SignInClient } from './sign-in-client.ts';
-import { stepNow } from './sign-in-step.ts';
 
 /** Begins a code, and the refresh token of a person. */
 const CODE_PREFIX = 'skein_code_';
@@ -114,16 +113,7 @@ async function beginAppSignIn(
     await findTokenPrincipal(tx, code.principal, 'roles'),
   ];
   if (browser === undefined || principal === undefined) return undefined;
-  const step = stepNow(
-    { step: browser.step, epoch: browser.sessionEpoch, endsAtMs: browser.endsAt.getTime() },
-    {
-      isActive: principal.status === 'ACTIVE',
-      mustChange: principal.mustChangePassword,
-      epoch: principal.sessionEpoch,
-    },
-    nowMs,
-  );
-  if (step.step !== 'done') return undefined;
+  if (currentStep(config, browser, principal, nowMs).step !== 'done') return undefined;
   const refresh = newRefreshToken(id);
   const signIn: AppSignIn = {
     id,

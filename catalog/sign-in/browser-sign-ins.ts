@@ -1,10 +1,14 @@
 import type { Principal } from '#shared/authorization/principal.ts';
+import type { Config } from '#shared/config/config-schema.ts';
+import type { MfaRequired } from '#shared/config/mfa-required.ts';
 import { SkeinError } from '#shared/error.ts';
 import { maskSecrets } from '#shared/mask-secrets.ts';
 import { tenantId } from '#shared/id.ts';
+import { must } from '#shared/must.ts';
 import { newUuidV7 } from '#shared/uuid-v7.ts';
 import type { CatalogContext } from '../context.ts';
 import { reasonOf } from '../principal/refused-sign-in.ts';
+import { mustHaveFactor } from '../factor/required-factor.ts';
 import { userByPassword } from '../principal/password-of-user.ts';
 import { changing, partyOf, reading, type Call, type Changing } from '../principal-statement/change.ts';
 import { redeemInvitation, replaceOwnPassword, setOwnPassword } from '../principal-statement/own-password.ts';
@@ -13,17 +17,19 @@ import {
   browserSignInsOf,
   deleteBrowserSignIns,
   findBrowserSignIn,
-  finishBrowserSignIn,
   insertBrowserSignIn,
   replaceBrowserSignIn,
+  moveBrowserSignIn,
   type BrowserSignIn,
 } from '../store/postgres/browser-sign-in-store.ts';
 import { findInvitedAnywhere } from '../store/postgres/credential-store.ts';
+import type { PrincipalRecord } from '../store/postgres/principal-record-store.ts';
 import type { TokenPrincipal } from '../store/postgres/principal-store.ts';
 import { findTokenPrincipal } from '../store/postgres/shown-credentials.ts';
+import type { Tx } from '../store/postgres/tables.ts';
 import { transact } from '../store/postgres/transact.ts';
 import { newSecret, sha256 } from '../token/secret.ts';
-import { nextStep, stepNow, type SignInStep, type SignInUser } from './sign-in-step.ts';
+import { nextStep, stepNow, type Proof, type SignInStep, type SignInUser, type StepName } from './sign-in-step.ts';
 
 /** Begins the secret that a browser keeps. */
 const SECRET_PREFIX = 'skein_si_';
@@ -43,36 +49,48 @@ export type Found = {
 };
 
 /** A step that was reached, and the browser's secret from here on. */
-export type ReachedStep = {
-  readonly step: 'new password' | 'done';
-  readonly secret: string;
-  readonly endsAtMs: number;
-};
+export type ReachedStep = { readonly step: StepName; readonly secret: string; readonly endsAtMs: number };
 
-const userOf = ({ status, mustChangePassword, sessionEpoch }: TokenPrincipal): SignInUser => ({
+/** A user as the steps know him. */
+const userOf = (
+  config: Config,
+  { status, mustChangePassword, sessionEpoch, factors, roles }: PrincipalRecord | TokenPrincipal,
+  mfaRequired: MfaRequired,
+): SignInUser => ({
   isActive: status === 'ACTIVE',
   mustChange: mustChangePassword,
+  hasFactor: factors.length > 0,
+  needsFactor: mustHaveFactor(config, { roles, mfaRequired }),
   epoch: sessionEpoch,
 });
 
-const stepOf = ({ step, sessionEpoch, endsAt }: BrowserSignIn): SignInStep => ({
-  step,
-  epoch: sessionEpoch,
-  endsAtMs: endsAt.getTime(),
+/** How the person has proven himself, by what his sign-in keeps. */
+export function proofOf({ amr }: Pick<BrowserSignIn, 'amr'>): Proof {
+  if (amr.includes('otp') || amr.includes('hwk')) return 'factor';
+  return amr.includes('mfa') ? 'recovery code' : 'password';
+}
+
+const stepOf = (signIn: BrowserSignIn): SignInStep => ({
+  step: signIn.step,
+  proof: proofOf(signIn),
+  epoch: signIn.sessionEpoch,
+  endsAtMs: signIn.endsAt.getTime(),
 });
+
+/** The step of a sign-in that counts now. */
+export const currentStep = (config: Config, signIn: BrowserSignIn, user: TokenPrincipal, nowMs: number): SignInStep =>
+  stepNow(stepOf(signIn), userOf(config, user, user.mfaRequired), nowMs);
 
 /** The sign-in of a browser, in the step that counts now; undefined: it has none, and begins with the password. */
 export async function findSignIn(
-  { store, clock }: CatalogContext,
+  { store, clock, config }: CatalogContext,
   secret: string | undefined,
 ): Promise<Found | undefined> {
   if (secret?.startsWith(SECRET_PREFIX) !== true || secret.length > SECRET_LENGTH_MAX) return undefined;
   const signIn = await findBrowserSignIn(store.db, sha256(secret));
   const user = signIn === undefined ? undefined : await findTokenPrincipal(store.db, signIn.principal);
   if (signIn === undefined || user === undefined) return undefined;
-  return stepNow(stepOf(signIn), userOf(user), clock.nowMs()).step === 'password'
-    ? undefined
-    : { signIn, user, secret };
+  return currentStep(config, signIn, user, clock.nowMs()).step === 'password' ? undefined : { signIn, user, secret };
 }
 
 /**
@@ -91,9 +109,9 @@ export async function beginSignIn(
     const before = await findSignIn(context, browser.secret);
     if (before !== undefined && before.user.id !== principal.id) await endSignIns(context, before, before.signIn.id);
     const atMs = clock.nowMs();
-    const event = { kind: 'password', user: userOf(principal), atMs } as const;
+    const event = { kind: 'password', user: userOf(config, principal, principal.mfaRequired), atMs } as const;
     const next = nextStep({ step: 'password' }, event, config['catalog.browser_session']);
-    if (next.step === 'password') throw new SkeinError('WRONG_PASSWORD', 'the user or the password is wrong');
+    if (next.step === 'password') throw wrong();
     const secret = newSecret(SECRET_PREFIX);
     const id = newUuidV7(atMs);
     await transact(store.db, async (tx) => {
@@ -112,9 +130,10 @@ export async function beginSignIn(
       // The programs that the person has allowed from this browser go on, and end when he signs out of it.
       if (before !== undefined) await replaceBrowserSignIn(tx, before.signIn, id);
     });
-    if (next.step === 'done')
+    if (next.step === 'done') {
       await signIns.granted(principal, 'password', { address, agent: browser.agent, factors: ['pwd'] });
-    metrics.signIns.inc({ method: 'password', outcome: 'granted' });
+      metrics.signIns.inc({ method: 'password', outcome: 'granted' });
+    }
     return { step: next.step, secret, endsAtMs: next.endsAtMs };
   } catch (error) {
     const code = error instanceof SkeinError ? error.code : undefined;
@@ -124,7 +143,7 @@ export async function beginSignIn(
     }
     const outcome = code === 'WRONG_PASSWORD' ? 'refused' : code === 'TOO_MANY_SIGN_INS' ? 'throttled' : 'failed';
     metrics.signIns.inc({ method: 'password', outcome });
-    throw error;
+    throw code === 'WRONG_PASSWORD' ? wrong() : error;
   }
 }
 
@@ -143,37 +162,99 @@ export async function setNewPassword(
   }: { readonly password: string; readonly oldPassword: string; readonly address: string },
 ): Promise<ReachedStep> {
   const { signIn, user } = found;
-  const secret = newSecret(SECRET_PREFIX);
-  let endsAtMs = 0;
-  const goOn = async ({ tx, actor, now }: Changing, epochAfter: number): Promise<void> => {
-    const before: SignInUser = {
-      isActive: actor.status === 'ACTIVE',
-      mustChange: actor.mustChangePassword,
-      epoch: actor.sessionEpoch,
-    };
-    const event = { kind: 'new password', user: before, epochAfter, atMs: now.getTime() } as const;
-    const next = nextStep(stepOf(signIn), event, context.config['catalog.browser_session']);
-    if (next.step === 'password') throw over();
-    endsAtMs = next.endsAtMs;
-    const isFirst = await finishBrowserSignIn(tx, signIn.secretSha256, {
-      secretSha256: sha256(secret),
-      sessionEpoch: next.epoch,
-      authenticatedAt: now,
-      endsAt: new Date(endsAtMs),
-    });
-    if (!isFirst) throw over();
+  if (signIn.step !== 'done' && signIn.step !== 'new password') throw over();
+  let reached: ReachedStep | undefined;
+  const also = async (change: Changing): Promise<void> => {
+    reached = await goOn(context, found, change);
   };
   const call = callOf(context, user);
   if (signIn.step === 'done') {
-    await setOwnPassword(call, { kind: 'set_own_password', password, oldPassword }, goOn);
+    await setOwnPassword(call, { kind: 'set_own_password', password, oldPassword }, also);
   } else {
-    await replaceOwnPassword(call, (await reading(call)).actor, password, goOn);
+    await replaceOwnPassword(call, (await reading(call)).actor, password, also);
+  }
+  const next = must(reached, 'the step was reached with the change');
+  if (signIn.step !== 'done' && next.step === 'done') {
     await context.signIns.granted(user, 'password', { address, agent: signIn.agent, factors: signIn.amr });
   }
-  return { step: 'done', secret, endsAtMs };
+  return next;
 }
 
-const over = (): SkeinError => new SkeinError('UNAUTHENTICATED', 'the sign-in is over: sign in again');
+/**
+ * Moves a browser's sign-in on in the transaction of a change of its user that raises the session epoch: a new password, a factor.
+ * @param shown the factor that was set up, as RFC 8176 names it; undefined: none was @throws UNAUTHENTICATED when the step is over
+ */
+export async function goOn(
+  { config }: CatalogContext,
+  { signIn, user }: Found,
+  { tx, actor, now }: Changing,
+  shown?: 'otp' | 'hwk',
+): Promise<ReachedStep> {
+  const before = userOf(config, actor, user.mfaRequired);
+  const after = userOf(config, must(await findTokenPrincipal(tx, user.id), 'it was changed'), user.mfaRequired);
+  const event = { kind: 'change', user: before, after, isProof: shown !== undefined, atMs: now.getTime() } as const;
+  const next = nextStep(stepOf(signIn), event, config['catalog.browser_session']);
+  return moved(tx, signIn, next, {
+    amr: shown === undefined ? signIn.amr : withFactor(signIn.amr, shown),
+    // One who was signed in has shown nothing anew but what was changed.
+    authenticatedAt: shown === undefined || signIn.step === 'done' ? signIn.authenticatedAt : now,
+    now,
+  });
+}
+
+/** Moves a sign-in on from its step `factor`. @param shown undefined: a recovery code @throws UNAUTHENTICATED */
+export async function goOnWithFactor(
+  { store, clock, config, signIns }: CatalogContext,
+  { signIn, user }: Found,
+  shown: 'otp' | 'hwk' | undefined,
+  address: string,
+): Promise<ReachedStep> {
+  const now = new Date(clock.nowMs());
+  const current = await findTokenPrincipal(store.db, user.id);
+  if (current === undefined) throw over();
+  const holder = userOf(config, current, current.mfaRequired);
+  const proof = shown === undefined ? 'recovery code' : 'factor';
+  const event = { kind: 'proof', user: holder, proof, atMs: now.getTime() } as const;
+  const next = nextStep(stepOf(signIn), event, config['catalog.browser_session']);
+  const facts = { amr: withFactor(signIn.amr, shown), authenticatedAt: now, now };
+  const reached = await transact(store.db, (tx) => moved(tx, signIn, next, facts));
+  if (next.step === 'done') {
+    await signIns.granted(user, 'password', { address, agent: signIn.agent, factors: facts.amr });
+  }
+  return reached;
+}
+
+/** Proof by password and a factor; undefined: a recovery code. */
+export const withFactor = (amr: readonly string[], shown: 'otp' | 'hwk' | undefined): readonly string[] => [
+  ...new Set([...amr, ...(shown === undefined ? [] : [shown]), 'mfa']),
+];
+
+/** Gives a sign-in its next step, with a new secret. @throws UNAUTHENTICATED when there is none, or another has taken it */
+async function moved(
+  tx: Tx,
+  { secretSha256 }: BrowserSignIn,
+  next: SignInStep,
+  { amr, authenticatedAt, now }: Pick<BrowserSignIn, 'amr' | 'authenticatedAt'> & { readonly now: Date },
+): Promise<ReachedStep> {
+  if (next.step === 'password') throw over();
+  const { step, epoch, endsAtMs } = next;
+  const secret = newSecret(SECRET_PREFIX);
+  const row = {
+    step,
+    secretSha256: sha256(secret),
+    sessionEpoch: epoch,
+    amr,
+    authenticatedAt,
+    endsAt: new Date(endsAtMs),
+  };
+  if (!(await moveBrowserSignIn(tx, secretSha256, row, now))) throw over();
+  return { step, secret, endsAtMs };
+}
+
+/** The one answer to a wrong password, a wrong factor and to somebody who may not sign in. */
+export const wrong = (): SkeinError => new SkeinError('WRONG_PASSWORD', 'the user, the password or the code is wrong');
+
+export const over = (): SkeinError => new SkeinError('UNAUTHENTICATED', 'the sign-in is over: sign in again');
 
 /**
  * Redeems an invitation for the one whom it is for, who has nothing else to show. @returns the tenant
@@ -200,7 +281,7 @@ export async function acceptInvitation(
 }
 
 /** A statement that a user runs about himself, by his sign-in. */
-const callOf = (context: CatalogContext, user: TokenPrincipal): Call => ({
+export const callOf = (context: CatalogContext, user: TokenPrincipal): Call => ({
   context,
   principal: {
     sub: user.id,

@@ -1,49 +1,86 @@
 /**
- * The steps of a person's sign-in in a browser:
+ * The steps of a person's sign-in in a browser. Each event leads to the first step of this list that is still demanded:
  *
  * ```
- *   password ──right──> done                          every step: its time is over, the session epoch of the user
- *      │                 ^                            is another, he may not sign in any more ──> password
- *      └─must change──> new password
+ *   password ──right──> factor          the user has a second factor, and has not shown it
+ *                       new password    he must change his
+ *                       set up factor   he must have one and has none, or has shown a recovery code
+ *                       done
  * ```
+ * A step whose time is over, of another session epoch of the user, or that is not the one demanded of him any more, is `password` again.
  * The first step is in no table; the others are rows of `catalog.browser_sign_in`.
  */
 export type SignInStep =
   | { readonly step: 'password' }
-  | { readonly step: 'new password' | 'done'; readonly epoch: number; readonly endsAtMs: number };
+  | { readonly step: StepName; readonly proof: Proof; readonly epoch: number; readonly endsAtMs: number };
+
+export type StepName = 'factor' | 'new password' | 'set up factor' | 'done';
+
+/** The best that the person has shown: the password, and with it a recovery code, or a factor. */
+export type Proof = 'password' | 'recovery code' | 'factor';
 
 /** The user of a step as the database says now. */
-export type SignInUser = { readonly isActive: boolean; readonly mustChange: boolean; readonly epoch: number };
+export type SignInUser = {
+  readonly isActive: boolean;
+  readonly mustChange: boolean;
+  readonly hasFactor: boolean;
+  readonly needsFactor: boolean;
+  readonly epoch: number;
+};
 
 export type SignInEvent =
   /** The right password was shown. */
   | { readonly kind: 'password'; readonly user: SignInUser; readonly atMs: number }
-  /** A new password was stored; `user` is the user before it, `epochAfter` its epoch since. */
-  | { readonly kind: 'new password'; readonly user: SignInUser; readonly epochAfter: number; readonly atMs: number };
+  /** A factor or a recovery code was shown and taken. */
+  | {
+      readonly kind: 'proof';
+      readonly user: SignInUser;
+      readonly proof: 'recovery code' | 'factor';
+      readonly atMs: number;
+    }
+  /** A new password was stored, or a factor set up or removed; `user` is the user before it, `after` the one since. */
+  | {
+      readonly kind: 'change';
+      readonly user: SignInUser;
+      readonly after: SignInUser;
+      /** A factor was set up, and has been shown thereby. */
+      readonly isProof: boolean;
+      readonly atMs: number;
+    };
 
 /** Time for a step between the password and the end of a sign-in. */
 export const STEP_MS = 600_000;
 
 const FIRST: SignInStep = { step: 'password' };
 
+function demanded({ mustChange, hasFactor, needsFactor }: SignInUser, proof: Proof): StepName {
+  if (hasFactor && proof === 'password') return 'factor';
+  if (mustChange) return 'new password';
+  return proof === 'recovery code' || (needsFactor && !hasFactor) ? 'set up factor' : 'done';
+}
+
 /** The step that counts now: one that is over, or that the user has left behind, is the first one again. */
 export function stepNow(step: SignInStep, user: SignInUser, atMs: number): SignInStep {
   if (step.step === 'password') return step;
   if (!user.isActive || user.epoch !== step.epoch || atMs >= step.endsAtMs) return FIRST;
-  // Somebody has asked for a new password since.
-  if (step.step === 'done' && user.mustChange) return FIRST;
-  return step;
+  return step.step === demanded(user, step.proof) ? step : FIRST;
 }
 
 /** The step after an event; an event that does not belong to the step leads back to the first. @param sessionMs how long one stays signed in */
 export function nextStep(before: SignInStep, event: SignInEvent, sessionMs: number): SignInStep {
   const { user, atMs } = event;
-  const done = (epoch: number): SignInStep => ({ step: 'done', epoch, endsAtMs: atMs + sessionMs });
-  if (event.kind === 'password') {
-    if (!user.isActive) return FIRST;
-    if (!user.mustChange) return done(user.epoch);
-    return { step: 'new password', epoch: user.epoch, endsAtMs: atMs + Math.min(STEP_MS, sessionMs) };
-  }
-  // One who is signed in may change the password, too, and goes on in this browser.
-  return stepNow(before, user, atMs).step === 'password' ? FIRST : done(event.epochAfter);
+  const lead = (to: SignInUser, proof: Proof): SignInStep => {
+    const step = demanded(to, proof);
+    const lifeMs = step === 'done' ? sessionMs : Math.min(STEP_MS, sessionMs);
+    return { step, proof, epoch: to.epoch, endsAtMs: atMs + lifeMs };
+  };
+  if (event.kind === 'password') return user.isActive ? lead(user, 'password') : FIRST;
+  const now = stepNow(before, user, atMs);
+  if (now.step === 'password') return FIRST;
+  if (event.kind === 'proof') return now.step === 'factor' ? lead(user, event.proof) : FIRST;
+  // Nothing is changed by one who has not shown his factor.
+  if (now.step === 'factor') return FIRST;
+  const next = lead(event.after, event.isProof ? 'factor' : now.proof);
+  // One who is signed in goes on in this browser, and no longer than he would have.
+  return now.step === 'done' && next.step === 'done' ? { ...next, endsAtMs: now.endsAtMs } : next;
 }

@@ -20,7 +20,7 @@ import { login } from './login.ts';
 import { logout } from './logout.ts';
 
 /** The terminal's sign-in against a catalog of this process, and a query API that only says which catalog is its own. */
-const PASSWORD = 'a password that is not generated';
+const PASSWORD = 'Correct-Horse-9';
 let catalog: TestCatalog;
 let query: Server;
 let folder: string;
@@ -29,6 +29,12 @@ let printed: string;
 
 beforeAll(async () => {
   catalog = await startTestCatalog();
+  // An administrator would have to set up a second factor first.
+  const user = { kind: 'create_user', name: 'ann', ifNotExists: false, email: 'ann@example.org', password: PASSWORD };
+  await catalog.call('RunPrincipalStatement', {
+    principal: catalog.principal(),
+    statement: Buffer.from(JSON.stringify(user)),
+  });
   query = createServer((request, response) => {
     if (request.url === '/api/whoami') {
       const { preferred_username: username, tenant } = decodeJwt((request.headers.authorization ?? '').slice(7));
@@ -73,7 +79,7 @@ async function agree(): Promise<string> {
   expect(address.origin).toBe(visitor.origin);
   const path = address.pathname + address.search;
   await visitor.get(path);
-  await visitor.submit('/sign-in', { username: 'admin', password: PASSWORD });
+  await visitor.submit('/sign-in', { username: 'ann', password: PASSWORD });
   const fields = Object.fromEntries(address.searchParams);
   const { headers } = await visitor.submit(path, { ...fields, answer: 'allow' }, { action: '/oauth/authorize' });
   return headers.get('location') ?? '';
@@ -95,7 +101,7 @@ async function signIn(url = queryUrl(), tenant?: string): Promise<Login> {
 
 test('the tokens of a sign-in lie in a file of this account alone, and are refused everywhere after skein logout', async () => {
   const made = await signIn();
-  expect(made).toMatchObject({ query_url: queryUrl(), user: 'admin', tenant: 'default' });
+  expect(made).toMatchObject({ query_url: queryUrl(), user: 'ann', tenant: 'default' });
   expect([statSync(file).mode & 0o777, statSync(join(folder, 'own')).mode & 0o777]).toEqual([0o600, 0o700]);
   expect(findLogin(readLogins(file), `${queryUrl()}/`)).toEqual(made);
   expect(findLogin(readLogins(file), 'http://127.0.0.1:1')).toBeUndefined();
@@ -108,7 +114,7 @@ test('the tokens of a sign-in lie in a file of this account alone, and are refus
     expect([options.url, await options.token(false)]).toEqual([queryUrl(), made.access_token]);
   }
   expect(await whoami(loadedFor(''), new Flags({ json: true }))).toBe(0);
-  expect(printed).toContain(`{"user":"admin","tenant":"default"`);
+  expect(printed).toContain(`{"user":"ann","tenant":"default"`);
   expect(await logout(loadedFor(''))).toBe(0);
   expect(readFileSync(file, 'utf8')).not.toContain(made.refresh_token);
   await expect.poll(opened, { timeout: KNOWN_WITHIN_MS }).toBe(401);
@@ -133,7 +139,7 @@ test('of many that need the token at once one renews it; one that was refused is
 });
 
 test('a catalog may be named in place of the query API; a file that others can read is not used', async () => {
-  expect(await signIn(catalog.running.url)).toMatchObject({ query_url: '', user: 'admin' });
+  expect(await signIn(catalog.running.url)).toMatchObject({ query_url: '', user: 'ann' });
   chmodSync(file, 0o644);
   expect(() => readLogins(file)).toThrow(/chmod 600/);
 });

@@ -89,6 +89,8 @@ import type { PrincipalStatementRequestInput as _skein_catalog_v1_PrincipalState
 import type { RelationInput as _skein_catalog_v1_RelationInput, Relation as _skein_catalog_v1_Relation } from './skein/catalog/v1/Relation.ts';
 import type { RelationListInput as _skein_catalog_v1_RelationListInput, RelationList as _skein_catalog_v1_RelationList } from './skein/catalog/v1/RelationList.ts';
 import type { RelationPolicyInput as _skein_catalog_v1_RelationPolicyInput, RelationPolicy as _skein_catalog_v1_RelationPolicy } from './skein/catalog/v1/RelationPolicy.ts';
+import type { RescueUserReplyInput as _skein_catalog_v1_RescueUserReplyInput, RescueUserReply as _skein_catalog_v1_RescueUserReply } from './skein/catalog/v1/RescueUserReply.ts';
+import type { RescueUserRequestInput as _skein_catalog_v1_RescueUserRequestInput, RescueUserRequest as _skein_catalog_v1_RescueUserRequest } from './skein/catalog/v1/RescueUserRequest.ts';
 import type { ResealSecretsReplyInput as _skein_catalog_v1_ResealSecretsReplyInput, ResealSecretsReply as _skein_catalog_v1_ResealSecretsReply } from './skein/catalog/v1/ResealSecretsReply.ts';
 import type { ResealSecretsRequestInput as _skein_catalog_v1_ResealSecretsRequestInput, ResealSecretsRequest as _skein_catalog_v1_ResealSecretsRequest } from './skein/catalog/v1/ResealSecretsRequest.ts';
 import type { RetryJobsReplyInput as _skein_catalog_v1_RetryJobsReplyInput, RetryJobsReply as _skein_catalog_v1_RetryJobsReply } from './skein/catalog/v1/RetryJobsReply.ts';
@@ -210,6 +212,8 @@ export interface ProtoGrpcType {
         Relation: MessageTypeDefinition<_skein_catalog_v1_RelationInput, _skein_catalog_v1_Relation>
         RelationList: MessageTypeDefinition<_skein_catalog_v1_RelationListInput, _skein_catalog_v1_RelationList>
         RelationPolicy: MessageTypeDefinition<_skein_catalog_v1_RelationPolicyInput, _skein_catalog_v1_RelationPolicy>
+        RescueUserReply: MessageTypeDefinition<_skein_catalog_v1_RescueUserReplyInput, _skein_catalog_v1_RescueUserReply>
+        RescueUserRequest: MessageTypeDefinition<_skein_catalog_v1_RescueUserRequestInput, _skein_catalog_v1_RescueUserRequest>
         ResealSecretsReply: MessageTypeDefinition<_skein_catalog_v1_ResealSecretsReplyInput, _skein_catalog_v1_ResealSecretsReply>
         ResealSecretsRequest: MessageTypeDefinition<_skein_catalog_v1_ResealSecretsRequestInput, _skein_catalog_v1_ResealSecretsRequest>
         RetryJobsReply: MessageTypeDefinition<_skein_catalog_v1_RetryJobsReplyInput, _skein_catalog_v1_RetryJobsReply>

@@ -124,6 +124,11 @@ export const CONFIG = {
   'catalog.sign_in_redirects': list(
     'Clients that people sign in to by the pages of the catalog, and the address of each to which a code goes, as <client id>=<address>; the terminal is one without an entry',
   ),
+  'catalog.mfa_required': choice<'administrators' | 'everyone'>(
+    'administrators',
+    ['everyone'],
+    'Users who must have a second factor; a tenant may ask for more (skein admin tenant alter --mfa everyone)',
+  ),
   'catalog.token_rate_address': integer(1_200, 1, 1_000_000_000, 'Token requests a minute from one address'),
   'catalog.token_rate_principal': integer(600, 1, 1_000_000_000, 'Token requests a minute of one client or user'),
   'catalog.public_url': string(

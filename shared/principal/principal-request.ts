@@ -46,6 +46,11 @@ export const PrincipalRequest = Type.Union([
   /** A reason engages the hold, null ends it. */
   one('set_legal_hold', { name: text, reason: orNull(text) }),
   one('set_own_password', { password: text, oldPassword: text }),
+  /** An authenticator app of the caller. */
+  one('enroll_mfa', {}),
+  one('verify_mfa', { code: text }),
+  one('disable_mfa', { code: text }),
+  one('reset_mfa', { name: text }),
   one('drop_user', { name: text, ifExists: flag, cascade: flag }),
   one('undrop_user', { name: text }),
   one('expunge_user', { name: text, reason: text }),

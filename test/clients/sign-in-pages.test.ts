@@ -59,7 +59,7 @@ test.each([true, false])(
     await page.getByLabel('New password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Set the password' }).click();
     await signIn(page, name, 'wrong');
-    expect(await page.getByRole('alert').innerText()).toBe('The user or the password is wrong.');
+    expect(await page.getByRole('alert').innerText()).toBe('The user, the password or the code is wrong.');
     await signIn(page, name, PASSWORD);
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Your account');
     expect(await page.getByText('(this browser)').count()).toBe(1);

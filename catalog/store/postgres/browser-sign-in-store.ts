@@ -8,7 +8,7 @@ export type BrowserSignIn = {
   readonly id: string;
   readonly secretSha256: Buffer;
   readonly principal: PrincipalId;
-  readonly step: 'new password' | 'done';
+  readonly step: 'factor' | 'new password' | 'set up factor' | 'done';
   readonly sessionEpoch: number;
   /** How the person has proven himself since it began, by the names of RFC 8176. */
   readonly amr: readonly string[];
@@ -94,23 +94,26 @@ export async function browserSignInsOf(
   return rows.map((row) => ({ ...row, principal: principalId(row.principal) }));
 }
 
-/** Moves a sign-in to its last step, with a new secret: of two at once with one secret only one succeeds. */
-export async function finishBrowserSignIn(
+/** Moves a sign-in to its next step, with a new secret: of two at once with one secret only one succeeds. */
+export async function moveBrowserSignIn(
   tx: Tx,
   secretSha256: Buffer,
-  next: Pick<BrowserSignIn, 'secretSha256' | 'sessionEpoch' | 'authenticatedAt' | 'endsAt'>,
+  next: Pick<BrowserSignIn, 'step' | 'secretSha256' | 'sessionEpoch' | 'amr' | 'authenticatedAt' | 'endsAt'>,
+  now: Date,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('browser_sign_in')
     .set({
-      step: 'done',
+      step: next.step,
       secret_sha256: next.secretSha256,
       session_epoch: next.sessionEpoch,
+      amr: [...next.amr],
       authenticated_at: next.authenticatedAt,
       ends_at: next.endsAt,
+      challenge: null,
     })
     .where('secret_sha256', '=', secretSha256)
-    .where('ends_at', '>', next.authenticatedAt)
+    .where('ends_at', '>', now)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
@@ -128,6 +131,23 @@ export async function replaceBrowserSignIn(
     .where('principal_id', '=', (eb) => eb.selectFrom('browser_sign_in').select('principal_id').where('id', '=', next))
     .execute();
   await deleteBrowserSignIns(tx, principal, id);
+}
+
+/** Keeps the challenge that the page of a step has; the one before is no longer good. */
+export async function putChallenge(tx: Tx, id: string, challenge: string): Promise<void> {
+  await tx.updateTable('browser_sign_in').set({ challenge }).where('id', '=', id).execute();
+}
+
+/** Takes the challenge of a step, which is good for one answer. */
+export async function takeChallenge(tx: Tx, id: string): Promise<string | undefined> {
+  const row = await tx
+    .selectFrom('browser_sign_in')
+    .select('challenge')
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+  await tx.updateTable('browser_sign_in').set({ challenge: null }).where('id', '=', id).execute();
+  return row?.challenge ?? undefined;
 }
 
 /** @param which undefined = all of the user @returns how many there were */

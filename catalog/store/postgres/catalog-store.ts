@@ -1,3 +1,5 @@
+import type { MfaRequired } from '#shared/config/mfa-required.ts';
+import { sql } from 'kysely';
 import type { TenantId } from '#shared/id.ts';
 import { SkeinError } from '#shared/error.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
@@ -79,6 +81,23 @@ export async function setPasswordRules(tx: Tx, tenantId: string, rules: Password
     ...(history === undefined ? {} : { password_history: history }),
   };
   if (Object.keys(change).length > 0) await tx.updateTable('tenant').set(change).where('id', '=', tenantId).execute();
+}
+
+/** Says who must have a second factor. Tokens of those who must from now on, and have none, end. */
+export async function setMfaRequired(tx: Tx, tenantId: string, mfaRequired: MfaRequired): Promise<void> {
+  const { mfa_required: before } = await tx
+    .selectFrom('tenant')
+    .select('mfa_required')
+    .where('id', '=', tenantId)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow();
+  await tx.updateTable('tenant').set({ mfa_required: mfaRequired }).where('id', '=', tenantId).execute();
+  if (mfaRequired !== 'everyone' || before === 'everyone') return;
+  await sql`
+    update catalog.principal p set session_epoch = session_epoch + 1
+    where tenant_id = ${tenantId} and kind = 'USER' and archived_at is null
+      and not exists (select from catalog.authenticator a where a.principal_id = p.id)
+      and not exists (select from catalog.passkey k where k.principal_id = p.id)`.execute(tx);
 }
 
 /** Drops a tenant without catalogs, with all its users, inside of a transaction. @returns its id @throws TENANT_NOT_FOUND, TENANT_NOT_EMPTY */

@@ -162,6 +162,9 @@ const clientOf = (row: Row): ClientRow => ({
     // A service account has no password.
     mustChangePassword: false,
     privileges: row.privileges,
+    factors: [],
+    mfaRequired: 'administrators',
+    isBootstrap: false,
   },
   scopes: clientScopes(row.scopes, row),
   secretSha256: row.secret_sha256,

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { PrincipalId } from '#shared/id.ts';
-import { TENANT_ADMIN } from './principal-store.ts';
+import { deleteFactors, type FactorKind } from './factor-store.ts';
+import { raiseSessionEpoch, TENANT_ADMIN } from './principal-store.ts';
 import type { Tx } from './tables.ts';
 
 /**
@@ -24,6 +25,8 @@ export type Ended = { readonly what: string; readonly maker: string | null };
 
 /** Each kind of credential that opens a principal: its end, where a lesser one has made it. A new kind takes its place here. */
 const KINDS: readonly ((tx: Tx, owner: PrincipalId, now: Date) => Promise<readonly Ended[]>)[] = [
+  // Looks at who has set the password, before that ends.
+  endFactors,
   endPassword,
   endInvitations,
   endTokens,
@@ -36,6 +39,37 @@ export async function endLesserCredentials(tx: Tx, owner: PrincipalId, now: Date
   for (const end of KINDS) ended.push(...(await end(tx, owner, now)));
   return ended;
 }
+
+/** Those that were set up with a password of a lesser one, and all with such a password itself: its giver may have set them up. */
+async function endFactors(tx: Tx, owner: PrincipalId): Promise<readonly Ended[]> {
+  const given = (by: string): RawBuilder<boolean> => isLesser(by, owner);
+  const maker = await tx
+    .selectFrom('principal')
+    .select(nameOf('principal.password_set_by').as('maker'))
+    .where('id', '=', owner)
+    .where((eb) =>
+      eb.or([
+        given('principal.password_set_by'),
+        eb.exists(
+          eb
+            .selectFrom('authenticator')
+            .select('principal_id')
+            .where('principal_id', '=', owner)
+            .where(given('authenticator.given_by')),
+        ),
+        eb.exists(
+          eb.selectFrom('passkey').select('id').where('principal_id', '=', owner).where(given('passkey.given_by')),
+        ),
+      ]),
+    )
+    .executeTakeFirst();
+  if (maker === undefined) return [];
+  const kinds = await deleteFactors(tx, owner);
+  if (kinds.length > 0) await raiseSessionEpoch(tx, owner);
+  return kinds.map((kind) => ({ what: FACTOR_NAMES[kind], maker: maker.maker }));
+}
+
+const FACTOR_NAMES: Readonly<Record<FactorKind, string>> = { totp: 'the authenticator', passkey: 'the passkeys' };
 
 async function endPassword(tx: Tx, owner: PrincipalId, now: Date): Promise<readonly Ended[]> {
   const maker = await tx

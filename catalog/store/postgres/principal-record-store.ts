@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { principalId, type PrincipalId } from '#shared/id.ts';
 import type { Privilege } from '#shared/principal/privilege.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { factorsOf, type FactorKind } from './factor-store.ts';
 import { TENANT_ADMIN } from './principal-store.ts';
 import type { Database, PrincipalStatus, Tx } from './tables.ts';
 import { wholePattern } from './whole-pattern.ts';
@@ -39,6 +40,7 @@ export type PrincipalRecord = {
   readonly loginFailures: number;
   readonly lockedUntil: Date | null;
   readonly lastLoginAt: Date | null;
+  readonly factors: readonly FactorKind[];
 };
 
 /** Principals that are not archived. */
@@ -78,6 +80,7 @@ const records = (db: Database) =>
         (select i.created_by from catalog.invitation i where i.principal_id = p.id and i.redeemed_at is null limit 1)))`.as(
         'password_maker',
       ),
+      factorsOf().as('factors'),
     ])
     .where('p.archived_at', 'is', null);
 type Row = Awaited<ReturnType<ReturnType<typeof records>['executeTakeFirstOrThrow']>>;
@@ -180,6 +183,7 @@ const recordOf = (row: Row): PrincipalRecord => ({
   loginFailures: row.login_failures ?? 0,
   lockedUntil: row.locked_until,
   lastLoginAt: row.last_login_at,
+  factors: row.factors,
 });
 
 /** The session epoch of a principal that is there. */

@@ -2,7 +2,9 @@ import { PRINCIPAL_SCOPES } from '#shared/authorization/token-claims.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, type PrincipalId } from '#shared/id.ts';
 import type { Privilege } from '#shared/principal/privilege.ts';
+import type { MfaRequired } from '#shared/config/mfa-required.ts';
 import { isUniqueViolation } from './errors.ts';
+import type { FactorKind } from './factor-store.ts';
 import type { PrincipalStatus, Database, Tx } from './tables.ts';
 
 /** Users of a tenant. */
@@ -88,6 +90,11 @@ export type TokenPrincipal = PrincipalRow & {
   /** Its tokens are good for setting its password, and for nothing else. */
   readonly mustChangePassword: boolean;
   readonly privileges: readonly Privilege[];
+  /** Its second factors; a service account has none. */
+  readonly factors: readonly FactorKind[];
+  /** Those who must have one, by the rule of its tenant. */
+  readonly mfaRequired: MfaRequired;
+  readonly isBootstrap: boolean;
 };
 
 /** A principal as its tokens name it. */

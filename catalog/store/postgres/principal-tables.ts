@@ -18,13 +18,15 @@ export type PrincipalTables = {
     id: string;
     secret_sha256: Buffer;
     principal_id: string;
-    step: 'new password' | 'done';
+    step: 'factor' | 'new password' | 'set up factor' | 'done';
     session_epoch: number;
     amr: string[];
     address: string;
     agent: string;
     authenticated_at: Date;
     ends_at: Date;
+    /** The challenge of a passkey that its page has been given, good for one answer. */
+    challenge: Generated<string | null>;
   };
   /** Sign-ins of people by programs; the id is the `sid` of their tokens. */
   app_sign_in: {
@@ -57,6 +59,42 @@ export type PrincipalTables = {
   };
   /** Those that have ended before their time; the trigger of `app_sign_in` writes them. */
   ended_sign_in: { id: string; until: Date };
+  /** The authenticator app of a user. */
+  authenticator: {
+    principal_id: string;
+    /** Sealed with a key of `cluster.secrets_key_file`. */
+    secret_sealed: string;
+    /** The time step of the last code that was taken; decimal text (int8). */
+    used_step: ColumnType<string, number, number>;
+    /** The one who had given the password by which it was set up; null: nobody else. */
+    given_by: string | null;
+    created_at: Date;
+    used_at: Generated<Date | null>;
+  };
+  /** An authenticator that has shown no code yet. */
+  authenticator_enrolment: {
+    principal_id: string;
+    secret_sealed: string;
+    /** The sign-in by browser that has begun it, and may see its secret again; null: a statement of SQL. */
+    sign_in: string | null;
+    ends_at: Date;
+  };
+  passkey: {
+    id: string;
+    principal_id: string;
+    /** Base64url. */
+    credential_id: string;
+    /** COSE. */
+    public_key: Buffer;
+    /** Decimal text (int8). */
+    counter: ColumnType<string, number, number>;
+    transports: string[];
+    name: string;
+    given_by: string | null;
+    created_at: Date;
+    used_at: Generated<Date | null>;
+  };
+  recovery_code: { principal_id: string; sha256: Buffer; used_at: Generated<Date | null> };
   /** Former passwords, as PHC strings of Argon2id. */
   password_history: { principal_id: string; password_hash: string; set_at: Date };
   role: {

@@ -3,6 +3,7 @@ import { PRINCIPAL_SCOPES, SCOPES } from '#shared/authorization/token-claims.ts'
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { isUuid, principalId, type PrincipalId } from '#shared/id.ts';
 import type { KeyAlgorithm } from '#shared/principal/key-algorithm.ts';
+import { factorsOf } from './factor-store.ts';
 import { clientScopes, type TokenPrincipal } from './principal-store.ts';
 import { privilegesOf } from './role-store.ts';
 import type { Database, Tx } from './tables.ts';
@@ -31,10 +32,12 @@ const principals = (db: Database) =>
       'p.session_epoch',
       'p.kind',
       'p.must_change_password',
+      'p.is_bootstrap_principal',
       't.name as tenant',
+      't.mfa_required',
       'c.scopes',
     ])
-    .select([roleScopes().as('role_scopes'), privilegesOf().as('privileges')]);
+    .select([roleScopes().as('role_scopes'), privilegesOf().as('privileges'), factorsOf().as('factors')]);
 type Row = Awaited<ReturnType<ReturnType<typeof principals>['executeTakeFirstOrThrow']>>;
 
 /** The tokens of an OAuth client may have its own scopes, whatever the roles of its account, but for those about others. */
@@ -53,6 +56,9 @@ const byRoles = (row: Row): TokenPrincipal => ({
   tenant: row.tenant,
   mustChangePassword: row.must_change_password,
   privileges: row.privileges,
+  factors: row.factors,
+  mfaRequired: row.mfa_required,
+  isBootstrap: row.is_bootstrap_principal,
   scopes: inOrder(row.role_scopes),
 });
 

@@ -21,6 +21,21 @@ export async function isLocked(db: Database, id: PrincipalId, now: Date): Promis
   return row !== undefined;
 }
 
+/**
+ * Holds the counter of a principal until the transaction ends: of many codes that are shown at once each meets what those before have counted.
+ * @returns whether codes of it are refused for now
+ */
+export async function holdCounter(tx: Tx, id: PrincipalId, now: Date): Promise<boolean> {
+  await sql`insert into catalog.principal_sign_in (principal_id) values (${id}) on conflict do nothing`.execute(tx);
+  const row = await tx
+    .selectFrom('principal_sign_in')
+    .select('locked_until')
+    .where('principal_id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+  return row?.locked_until !== null && row?.locked_until !== undefined && row.locked_until > now;
+}
+
 /** Counts a wrong password, in one statement, so that none of several at once is lost. @returns whether it is locked by now */
 export async function countFailure(tx: Tx, id: PrincipalId, now: Date, rule: LockRule): Promise<boolean> {
   const until = new Date(now.getTime() + rule.forMs);

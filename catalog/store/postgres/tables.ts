@@ -2,6 +2,7 @@ import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
 import type { JsonObject } from '#shared/json.ts';
 import type { PolicyTables } from './policy-tables.ts';
 import type { PrincipalTables } from './principal-tables.ts';
+import type { MfaRequired } from '#shared/config/mfa-required.ts';
 import type { StorageSettings } from '../../metadata/storage-settings.ts';
 
 /** The tables of the Postgres schema `catalog`, as the newest migration leaves them. */
@@ -14,6 +15,8 @@ export type Tables = PrincipalTables &
       password_min_length: Generated<number>;
       password_classes: Generated<number>;
       password_history: Generated<number>;
+      /** Those who must have a second factor; `catalog.mfa_required` may ask for more. */
+      mfa_required: Generated<MfaRequired>;
       created_at: Created;
     };
     principal: {

@@ -71,8 +71,12 @@ export async function runKept(
   const known = (): KeptResult | undefined => kept.find(caller.claims, queryId, print);
   const found = known();
   if (found !== undefined) return found;
-  if (isNamed && (await hasRun(asked, history))) throw alreadyRan(queryId);
-  return known() ?? begin(asked, { kept, queries, print });
+  const ran = isNamed && (await hasRun(asked, history));
+  // Another sending of the same statement may have begun it meanwhile: then that is the record.
+  const meanwhile = known();
+  if (meanwhile !== undefined) return meanwhile;
+  if (ran) throw alreadyRan(queryId);
+  return begin(asked, { kept, queries, print });
 }
 
 function begin(

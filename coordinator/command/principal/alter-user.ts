@@ -4,7 +4,7 @@ import { defined, takeAnyName, takeClauses, takeText } from './clauses.ts';
 import { principalCommand } from './principal-command.ts';
 
 /**
- * `ALTER USER name SET PASSWORD = 'p' EMAIL = 'e' ...`, `UNSET DISPLAY_NAME, COMMENT`, `SUSPEND`, `UNSUSPEND`, `UNLOCK`, `RENAME TO other`,
+ * `ALTER USER name SET PASSWORD = 'p' EMAIL = 'e' ...`, `UNSET DISPLAY_NAME, COMMENT`, `SUSPEND`, `UNSUSPEND`, `UNLOCK`, `RESET MFA`, `RENAME TO other`,
  * `SET LEGAL HOLD REASON 't'`, `CLEAR LEGAL HOLD`
  */
 export const alterUser = principalCommand({
@@ -29,8 +29,9 @@ function changeOf(reader: StatementReader, name: string): PrincipalRequest {
   if (reader.takeWord('SUSPEND')) return { kind: 'set_user_state', name, to: 'SUSPEND' };
   if (reader.takeWord('UNSUSPEND')) return { kind: 'set_user_state', name, to: 'UNSUSPEND' };
   if (reader.takeWord('UNLOCK')) return { kind: 'unlock_user', name };
+  if (reader.takeWords('RESET', 'MFA')) return { kind: 'reset_mfa', name };
   if (reader.takeWords('RENAME', 'TO')) return { kind: 'rename_user', name, to: takeAnyName(reader, 'a user') };
-  throw reader.expected('SET, UNSET, SUSPEND, UNSUSPEND, UNLOCK, RENAME TO or CLEAR LEGAL HOLD');
+  throw reader.expected('SET, UNSET, SUSPEND, UNSUSPEND, UNLOCK, RESET MFA, RENAME TO or CLEAR LEGAL HOLD');
 }
 
 function setOf(reader: StatementReader, name: string): PrincipalRequest {

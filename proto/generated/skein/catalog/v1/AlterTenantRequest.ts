@@ -6,6 +6,7 @@ export interface AlterTenantRequestInput {
   readonly password_min_length?: (number);
   readonly password_classes?: (number);
   readonly password_history?: (number);
+  readonly mfa?: (string);
 }
 
 export interface AlterTenantRequest {
@@ -13,4 +14,5 @@ export interface AlterTenantRequest {
   readonly password_min_length: (number);
   readonly password_classes: (number);
   readonly password_history: (number);
+  readonly mfa: (string);
 }

@@ -73,6 +73,8 @@ import type { PolicyStatementRequestInput as _skein_catalog_v1_PolicyStatementRe
 import type { PrincipalStatementReplyInput as _skein_catalog_v1_PrincipalStatementReplyInput, PrincipalStatementReply as _skein_catalog_v1_PrincipalStatementReply } from '../../../skein/catalog/v1/PrincipalStatementReply.ts';
 import type { PrincipalStatementRequestInput as _skein_catalog_v1_PrincipalStatementRequestInput, PrincipalStatementRequest as _skein_catalog_v1_PrincipalStatementRequest } from '../../../skein/catalog/v1/PrincipalStatementRequest.ts';
 import type { RelationListInput as _skein_catalog_v1_RelationListInput, RelationList as _skein_catalog_v1_RelationList } from '../../../skein/catalog/v1/RelationList.ts';
+import type { RescueUserReplyInput as _skein_catalog_v1_RescueUserReplyInput, RescueUserReply as _skein_catalog_v1_RescueUserReply } from '../../../skein/catalog/v1/RescueUserReply.ts';
+import type { RescueUserRequestInput as _skein_catalog_v1_RescueUserRequestInput, RescueUserRequest as _skein_catalog_v1_RescueUserRequest } from '../../../skein/catalog/v1/RescueUserRequest.ts';
 import type { ResealSecretsReplyInput as _skein_catalog_v1_ResealSecretsReplyInput, ResealSecretsReply as _skein_catalog_v1_ResealSecretsReply } from '../../../skein/catalog/v1/ResealSecretsReply.ts';
 import type { ResealSecretsRequestInput as _skein_catalog_v1_ResealSecretsRequestInput, ResealSecretsRequest as _skein_catalog_v1_ResealSecretsRequest } from '../../../skein/catalog/v1/ResealSecretsRequest.ts';
 import type { RetryJobsReplyInput as _skein_catalog_v1_RetryJobsReplyInput, RetryJobsReply as _skein_catalog_v1_RetryJobsReply } from '../../../skein/catalog/v1/RetryJobsReply.ts';
@@ -409,6 +411,15 @@ export interface CatalogInternalClient extends grpc.Client {
   openStage(argument: _skein_catalog_v1_OpenStageRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_Stage>): grpc.ClientUnaryCall;
   openStage(argument: _skein_catalog_v1_OpenStageRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_Stage>): grpc.ClientUnaryCall;
   
+  RescueUser(argument: _skein_catalog_v1_RescueUserRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RescueUserReply>): grpc.ClientUnaryCall;
+  RescueUser(argument: _skein_catalog_v1_RescueUserRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_RescueUserReply>): grpc.ClientUnaryCall;
+  RescueUser(argument: _skein_catalog_v1_RescueUserRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RescueUserReply>): grpc.ClientUnaryCall;
+  RescueUser(argument: _skein_catalog_v1_RescueUserRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_RescueUserReply>): grpc.ClientUnaryCall;
+  rescueUser(argument: _skein_catalog_v1_RescueUserRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RescueUserReply>): grpc.ClientUnaryCall;
+  rescueUser(argument: _skein_catalog_v1_RescueUserRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_RescueUserReply>): grpc.ClientUnaryCall;
+  rescueUser(argument: _skein_catalog_v1_RescueUserRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RescueUserReply>): grpc.ClientUnaryCall;
+  rescueUser(argument: _skein_catalog_v1_RescueUserRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_RescueUserReply>): grpc.ClientUnaryCall;
+  
   ResealSecrets(argument: _skein_catalog_v1_ResealSecretsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ResealSecretsReply>): grpc.ClientUnaryCall;
   ResealSecrets(argument: _skein_catalog_v1_ResealSecretsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_ResealSecretsReply>): grpc.ClientUnaryCall;
   ResealSecrets(argument: _skein_catalog_v1_ResealSecretsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ResealSecretsReply>): grpc.ClientUnaryCall;
@@ -570,6 +581,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   OpenStage: grpc.handleUnaryCall<_skein_catalog_v1_OpenStageRequest, _skein_catalog_v1_StageInput>;
   
+  RescueUser: grpc.handleUnaryCall<_skein_catalog_v1_RescueUserRequest, _skein_catalog_v1_RescueUserReplyInput>;
+  
   ResealSecrets: grpc.handleUnaryCall<_skein_catalog_v1_ResealSecretsRequest, _skein_catalog_v1_ResealSecretsReplyInput>;
   
   RetryJobs: grpc.handleUnaryCall<_skein_catalog_v1_RetryJobsRequest, _skein_catalog_v1_RetryJobsReplyInput>;
@@ -629,6 +642,7 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   LoadTables: MethodDefinition<_skein_catalog_v1_LoadTablesRequestInput, _skein_catalog_v1_LoadTablesReplyInput, _skein_catalog_v1_LoadTablesRequest, _skein_catalog_v1_LoadTablesReply>
   MintToken: MethodDefinition<_skein_catalog_v1_MintTokenRequestInput, _skein_catalog_v1_MintTokenReplyInput, _skein_catalog_v1_MintTokenRequest, _skein_catalog_v1_MintTokenReply>
   OpenStage: MethodDefinition<_skein_catalog_v1_OpenStageRequestInput, _skein_catalog_v1_StageInput, _skein_catalog_v1_OpenStageRequest, _skein_catalog_v1_Stage>
+  RescueUser: MethodDefinition<_skein_catalog_v1_RescueUserRequestInput, _skein_catalog_v1_RescueUserReplyInput, _skein_catalog_v1_RescueUserRequest, _skein_catalog_v1_RescueUserReply>
   ResealSecrets: MethodDefinition<_skein_catalog_v1_ResealSecretsRequestInput, _skein_catalog_v1_ResealSecretsReplyInput, _skein_catalog_v1_ResealSecretsRequest, _skein_catalog_v1_ResealSecretsReply>
   RetryJobs: MethodDefinition<_skein_catalog_v1_RetryJobsRequestInput, _skein_catalog_v1_RetryJobsReplyInput, _skein_catalog_v1_RetryJobsRequest, _skein_catalog_v1_RetryJobsReply>
   RotateClient: MethodDefinition<_skein_catalog_v1_RotateClientRequestInput, _skein_catalog_v1_ClientSecretInput, _skein_catalog_v1_RotateClientRequest, _skein_catalog_v1_ClientSecret>

@@ -1,0 +1,8 @@
+// Original file: catalog.proto
+
+
+export interface RescueUserReplyInput {
+}
+
+export interface RescueUserReply {
+}

@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { generateSync } from 'otplib';
+import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
+import { startChromium } from '#test/support/chromium.ts';
+
+/** Debian's chromium, with an authenticator that the browser makes itself, sets up both kinds of factors and signs in with them. */
+
+const PASSWORD = 'a password that is not generated';
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+let catalog: TestCatalog;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let cdp: CDPSession;
+let home = '';
+
+beforeAll(async () => {
+  catalog = await startTestCatalog();
+  browser = await startChromium();
+  home = `http://localhost:${new URL(catalog.running.url).port}`;
+  // The policy of the pages lets no script of others in, and axe is one.
+  context = await browser.newContext({ bypassCSP: true, viewport: { width: 320, height: 640 } });
+  page = await context.newPage();
+  cdp = await context.newCDPSession(page);
+  await cdp.send('WebAuthn.enable');
+});
+afterAll(async () => {
+  await browser.close();
+  await catalog[Symbol.asyncDispose]();
+});
+
+const heading = (): Promise<string> => page.getByRole('heading', { level: 1 }).innerText();
+async function signIn(): Promise<void> {
+  await page.goto(`${home}/sign-in?again=1`);
+  await page.getByLabel('User name or email').fill('admin');
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+const authenticator = async (): Promise<string> => {
+  const options = {
+    protocol: 'ctap2',
+    transport: 'internal',
+    hasResidentKey: true,
+    hasUserVerification: true,
+    isUserVerified: true,
+    automaticPresenceSimulation: true,
+  } as const;
+  return (await cdp.send('WebAuthn.addVirtualAuthenticator', { options })).authenticatorId;
+};
+/** Whatever axe finds on the page, and whether it is wider than the screen. */
+async function faults(): Promise<readonly unknown[]> {
+  await page.evaluate(AXE);
+  const found = await page.evaluate<readonly unknown[]>(
+    `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))`,
+  );
+  const isWide = await page.evaluate<boolean>(
+    'document.documentElement.scrollWidth > document.documentElement.clientWidth',
+  );
+  return isWide ? [...found, 'too wide'] : found;
+}
+
+test('an administrator sets up a passkey at the first sign-in, and signs in with it', async () => {
+  await authenticator();
+  await signIn();
+  expect(await heading()).toBe('Set up a second factor');
+  expect(await faults()).toEqual([]);
+  await page.getByLabel('Name of the passkey').fill('my laptop');
+  await page.getByRole('button', { name: 'Make a passkey' }).click();
+  await page.getByText('You are signed in as admin').waitFor();
+  expect(await faults()).toEqual([]);
+  await signIn();
+  expect(await heading()).toBe('Show your second factor');
+  expect(await faults()).toEqual([]);
+  await page.getByRole('button', { name: 'Use a passkey' }).click();
+  await page.getByText('You are signed in as admin').waitFor();
+  const [row] = await catalog.sql(`select amr from catalog.browser_sign_in where step = 'done'`);
+  expect(row).toEqual({ amr: ['pwd', 'hwk', 'mfa'] });
+  // The last factor of an administrator stays.
+  await page.getByRole('button', { name: 'Remove my laptop' }).click();
+  await page.getByText('this is the last one').waitFor();
+});
+
+test('a counter that goes back is refused and written down', async () => {
+  await catalog.sql('update catalog.passkey set counter = counter + 1000');
+  await signIn();
+  await page.getByRole('button', { name: 'Use a passkey' }).click();
+  await page.getByText('The user, the password or the code is wrong.').waitFor();
+  const rows = await catalog.sql(`select details from catalog.user_audit_log where event_type = 'refuse_passkey'`);
+  expect(rows).toEqual([{ details: { passkey: 'my laptop' } }]);
+  await catalog.sql('update catalog.passkey set counter = 1');
+});
+
+test('an authenticator app beside it, recovery codes anew, and the passkey removed', async () => {
+  await signIn();
+  await page.getByRole('button', { name: 'Use a passkey' }).click();
+  await page.getByRole('link', { name: 'Set up an authenticator app' }).click();
+  expect(await faults()).toEqual([]);
+  const secret = (await page.locator('code').first().innerText()).replaceAll(' ', '');
+  await page.getByLabel('Code of your authenticator app').fill(generateSync({ secret }));
+  await page.getByRole('button', { name: 'Switch it on' }).click();
+  expect(await page.locator('.codes code').count()).toBe(10);
+  expect(await faults()).toEqual([]);
+  await page.getByRole('link', { name: /I have kept them/ }).click();
+  await page.getByRole('button', { name: 'Make ten new recovery codes' }).click();
+  expect(await page.locator('.codes code').count()).toBe(10);
+  await page.goto(`${home}/account`);
+  await page.getByRole('button', { name: 'Remove my laptop' }).click();
+  await page.getByText('You are signed in as admin').waitFor();
+  expect(await page.getByText('my laptop').count()).toBe(0);
+  await page.getByRole('group').getByText('Make a token').click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('for a script');
+  await page.getByRole('button', { name: 'Make the token' }).click();
+  expect(await page.locator('code').innerText()).toMatch(/^skein_pat_/);
+  await page.goto(`${home}/account`);
+  await page.getByRole('button', { name: 'Drop for a script' }).click();
+  await page.getByText('You are signed in as admin').waitFor();
+  expect(await catalog.sql('select 1 from catalog.access_token')).toEqual([]);
+});

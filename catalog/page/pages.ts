@@ -50,6 +50,8 @@ export async function pages(app: FastifyInstance, context: CatalogContext, tls?:
   });
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('cache-control', 'no-store');
+    // Nobody signs in for a connection of the pages, which would be cut between two of its requests.
+    void reply.header('connection', 'close');
     requireOwn(own, request);
   });
   app.addHook('preHandler', (request, reply, done) => {

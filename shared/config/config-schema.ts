@@ -121,9 +121,7 @@ export const CONFIG = {
     12 * 3_600_000,
     'Time for which a person stays signed in to the pages of the catalog',
   ),
-  'catalog.sign_in_redirects': list(
-    'Clients that people sign in to by the pages of the catalog, and the address of each to which a code goes, as <client id>=<address>; the terminal is one without an entry',
-  ),
+  'catalog.sign_in_redirects': list('Clients of people beside the terminal, and where codes go: <client id>=<address>'),
   'catalog.mfa_required': choice<'administrators' | 'everyone'>(
     'administrators',
     ['everyone'],
@@ -135,10 +133,7 @@ export const CONFIG = {
     '',
     'Address by which clients reach the REST catalog through a proxy, such as https://catalog.example.com; empty = the one that they use',
   ),
-  'catalog.tls_cert': string(
-    '',
-    'PEM file of the certificate that the REST catalog and its pages show; empty = no TLS, which a proxy may add',
-  ),
+  'catalog.tls_cert': string('', 'PEM file of the certificate of the REST catalog and its pages; empty = no TLS'),
   'catalog.tls_key': string('', 'PEM file of its private key'),
   'catalog.trusted_proxies': list(
     'Addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For names the client; empty = none is trusted',
@@ -241,9 +236,7 @@ export const CONFIG = {
   'admin.email': string('', 'Its email; empty = NAME@localhost'),
   'admin.password': secret('Password of the first user; empty = generated and printed once'),
 
-  'coordinator.trusted_proxies': list(
-    'Addresses or networks (10.0.0.0/8) of proxies before the query API whose X-Forwarded-For names the client; empty = none is trusted',
-  ),
+  'coordinator.trusted_proxies': list('Proxies before the query API, as catalog.trusted_proxies'),
   'coordinator.tls_cert': string('', 'PEM file of the certificate that every door for clients shows; empty = no TLS'),
   'coordinator.tls_key': string('', 'PEM file of its private key'),
   'coordinator.tls_client_ca': string('', 'PEM file of authorities: clients need a certificate of theirs, too'),

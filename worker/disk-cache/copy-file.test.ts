@@ -59,7 +59,9 @@ test('a copy has the values, the order and the columns of its file, without comp
   for (const codec of ['snappy', 'zstd', 'gzip', 'lz4_raw']) {
     const source = await write(`all-${codec}`, rows, `, COMPRESSION ${codec}, ROW_GROUP_SIZE 2048`);
     const target = join(dir, `copy-${codec}.parquet`);
-    expect(await copyFile({ source, real: source, target, bytesMax: BYTES_MAX })).toEqual({ bytes: statSync(target).size });
+    expect(await copyFile({ source, real: source, target, bytesMax: BYTES_MAX })).toEqual({
+      bytes: statSync(target).size,
+    });
     expect(await rowsOf(target)).toEqual(await rowsOf(source));
     const codecs = await duckdb.runAndReadAll(`SELECT DISTINCT compression FROM parquet_metadata('${target}')`);
     expect(codecs.getRows()).toEqual([['UNCOMPRESSED']]);

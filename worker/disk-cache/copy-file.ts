@@ -57,7 +57,8 @@ export async function copyFile({ source, real, target, bytesMax }: CopyRequest):
       return { refused: 'the copy has other columns or rows' };
     }
     // DuckDB has opened the file by its path, which its tenant may have exchanged for a link meanwhile.
-    if (before === undefined || identityOf(source, real) !== before) return { refused: 'it was changed while it was copied' };
+    if (before === undefined || identityOf(source, real) !== before)
+      return { refused: 'it was changed while it was copied' };
     const bytes = sizeOf(unfinished);
     if (bytes > bytesMax) return { refused: 'it is too large' };
     renameSync(unfinished, target);

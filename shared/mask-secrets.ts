@@ -1,4 +1,4 @@
-/** What stands for a secret. */
+/** Stands for a secret. */
 const HIDDEN = '***';
 
 /**

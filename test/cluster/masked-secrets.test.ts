@@ -6,11 +6,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Cluster } from '#test/support/cluster.ts';
 import { sharedCluster } from '#test/support/resources.ts';
 
-/** What has the form of a secret of ours is kept nowhere, wherever a client has put it by mistake. */
+/** A text of the form of a secret of ours is kept nowhere, wherever a client has put it by mistake. */
 let cluster: Cluster;
 let databaseUrl: string;
 let database: Client;
-/** What no place may have: each secret without the prefix that stays. */
+/** No place may have these: each secret without the prefix that stays. */
 const bodies: string[] = [];
 
 beforeAll(async () => {

@@ -141,7 +141,7 @@ export async function runInInstance(
   }
 }
 
-/** What was read was not what it should be: the error is the cause. */
+/** The task has read other files than it should: the error is the cause. */
 class FilesExchanged extends Error {}
 
 /** A task's error, unless it has read other files than those that were checked: nobody learns what DuckDB says of these, and nothing keeps it. */

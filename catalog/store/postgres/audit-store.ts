@@ -85,7 +85,7 @@ export async function recordEvent(
   { type, actor, target: named, details = {} }: AuditEvent,
 ): Promise<void> {
   const id = newUuidV7(now.getTime());
-  // Who fails to sign in may have typed anything for a name.
+  // Somebody who fails to sign in may have typed anything for a name.
   const target = named === null ? null : { id: named.id, name: maskSecrets(named.name) };
   const told = maskSecrets(printJson(details));
   await tx

@@ -13,7 +13,8 @@ type RealFile = {
 /**
  * The local files that DuckDB opens for a task by their paths, some time after these were checked. A tenant that exchanges a file or a folder
  * for a link in between would have it read what is another's, so the task's answer holds only if every file is after it what it was before:
- * no link on its way, the same inode, and not touched, as one is that was put aside and back.
+ * no link on its way, the same inode, and not touched, as one is that was put aside and back. A folder that is put aside and back within the
+ * task is not noticed: the time of its change moves with every commit, too.
  */
 export class RealFiles {
   readonly #files: RealFile[] = [];

@@ -77,6 +77,13 @@ export const CONFIG = {
   'cluster.workers': list('URLs of the workers when there is no etcd'),
   'cluster.advertise_host': string('', 'Host under which other services reach this one; empty = the bound address'),
 
+  'snapshot.bookmark_keys': {
+    ...list(
+      'Keys in the summary of snapshots by which sinks find how far they have come; the newest snapshot of each outlives expiry. prefix* = each key is a writer’s; key/by = the value of another key names it',
+    ),
+    default: ['kafka.connect.offsets.*', 'flink.max-committed-checkpoint-id/flink.job-id'],
+  },
+
   'metrics.token': secret(
     'Bearer token for /metrics of every service, which then needs one on this machine, too; empty = only from elsewhere',
   ),

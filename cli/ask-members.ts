@@ -1,7 +1,7 @@
 import type { DescribeReply } from '#proto/generated/skein/member/v1/DescribeReply.ts';
 import type { MemberClient } from '#proto/generated/skein/member/v1/Member.ts';
 import { SkeinError } from '#shared/error.ts';
-import { callUnary, type ReplyOf, type RequestOf, type UnaryMethod } from '#shared/grpc/call-unary.ts';
+import { callUnary, type ReplyOf, type UnaryRequest, type UnaryMethod } from '#shared/grpc/call-unary.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import type { Member } from '#shared/membership/member.ts';
@@ -62,7 +62,7 @@ export async function restartMember(security: ChannelSecurity, member: Member): 
 }
 
 type Asked<Name extends UnaryMethod<MemberClient>> = {
-  readonly request: RequestOf<MemberClient, Name>;
+  readonly request: UnaryRequest<MemberClient, Name>;
   readonly timeoutMs: number;
   readonly onConnected?: () => void;
 };

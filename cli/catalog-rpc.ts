@@ -2,7 +2,7 @@ import type { CatalogInternalClient } from '#proto/generated/skein/catalog/v1/Ca
 import type { Config } from '#shared/config/config-schema.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
-import { callUnary, type ReplyOf, type RequestOf, type UnaryMethod } from '#shared/grpc/call-unary.ts';
+import { callUnary, type ReplyOf, type UnaryRequest, type UnaryMethod } from '#shared/grpc/call-unary.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { AddressList } from '#shared/grpc/address-list.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
@@ -73,7 +73,7 @@ const fromReady = (ready: ReadyLine, internalUrl: string, security: ChannelSecur
 export async function callCatalog<Name extends UnaryMethod<CatalogInternalClient>>(
   target: InternalTarget,
   method: Name,
-  request: RequestOf<CatalogInternalClient, Name>,
+  request: UnaryRequest<CatalogInternalClient, Name>,
 ): Promise<ReplyOf<CatalogInternalClient, Name>> {
   const { Client } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
   const client = target.security.dial(Client, {

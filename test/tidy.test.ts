@@ -80,17 +80,33 @@ const LINES_MAX = 400;
 const TEST_LINES_MAX = 800;
 const FUNCTION_LINES_MAX = 70;
 /** In these folders names and keywords of SQL must be folded as DuckDB folds them. */
-const SQL_FOLDERS =
-  /^(coordinator\/(plan|statement|binding|resolver|planner|session|operation|command|prepare)|catalog\/(store|internal)|shared\/sql)\//;
-/** Files of these folders that change the case of other texts: ids, our own words, names of types and functions. */
+const SQL_FOLDERS = /^(coordinator|catalog\/(store|internal)|shared\/sql)\//;
+/** Files of these folders that change the case of other texts: ids, headers, our own words, names of types and functions. */
 const FOLDS_OTHER_TEXTS = new Set([
   'shared/sql/fold-identifier.ts',
+  'coordinator/api/console/own-page.ts',
+  'coordinator/api/flight-sql/visit.ts',
+  'coordinator/api/http/history-routes.ts',
+  'coordinator/api/http/live-query-routes.ts',
+  'coordinator/api/http/post-query.ts',
+  'coordinator/api/postgres/sign-in.ts',
+  'coordinator/api/postgres/value-text.ts',
+  'coordinator/auth/sign-in.ts',
   'coordinator/binding/metadata-rows.ts',
   'coordinator/planner/decode-expression.ts',
   'coordinator/planner/explain-plan.ts',
   'coordinator/plan/print-expression.ts',
   'coordinator/session/session-store.ts',
   'coordinator/session/sql-type-name.ts',
+  'coordinator/distributor/print/print-plan.ts',
+  'coordinator/distributor/print/print-sql-join.ts',
+  'coordinator/distributor/print/print-sql-source.ts',
+  'coordinator/observe/statement-spans.ts',
+  'coordinator/query/explain-analyze.ts',
+  'coordinator/query/query-registry.ts',
+  'coordinator/scheduler/divide-staged.ts',
+  'coordinator/stage/store-signer.ts',
+  'coordinator/unload/unload-columns.ts',
 ]);
 /**
  * All code that deletes files of a storage, by the names of its files. Whoever deletes what a table's metadata names does it by the rule of
@@ -113,6 +129,10 @@ const DELETES_ITS_OWN: Readonly<Record<string, string>> = {
   'write-stage.ts': 'files of a task that was tried before',
   'load-table.ts': 'files of this load',
 };
+/** Within each of these a name stands for one thing: whoever reads it need not look from where it comes. */
+const NAMED_ONCE = ['shared', 'catalog', 'coordinator', 'worker', 'cli', 'bench'] as const;
+/** A room's module for threads exports the room's functions under their own names. */
+const IN_THREAD = /-in-thread\.ts$/;
 const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)*$/;
 
 const importsOf = (source: string): readonly string[] =>
@@ -124,6 +144,13 @@ const importsOf = (source: string): readonly string[] =>
     ...source
       .matchAll(/\bnew URL\(\s*['"]([^'"]+\.[jt]s)['"],\s*import\.meta\.url/g)
       .map((match) => [match[0], (match[1] ?? '').replace(/^(?![.#])/, './')] as const),
+  ].map((match) => match[1] ?? '');
+/** The names that a file exports. */
+const exportsOf = (source: string): readonly string[] =>
+  [
+    ...source.matchAll(
+      /^export (?:declare )?(?:abstract )?(?:async )?(?:type|const|let|function\*?|class|interface|enum) (\w+)/gm,
+    ),
   ].map((match) => match[1] ?? '');
 const topOf = (path: string): string => path.split('/')[0] ?? '';
 /** Tests, and what only tests import, may look up. */
@@ -184,6 +211,15 @@ describe('files', () => {
     expect(SOURCES.filter((path) => /^export (type )?(\*|\{[^}]*\}) from\b/m.test(read(path)))).toEqual([]);
   });
 
+  test.each(NAMED_ONCE)('a name is exported once in %s', (top) => {
+    const places = SOURCES.filter((path) => topOf(path) === top && !isTestOnly(path) && !IN_THREAD.test(path)).flatMap(
+      (path) => [...new Set(exportsOf(read(path)))].map((name) => ({ name, path })),
+    );
+    const twice = [...Map.groupBy(places, ({ name }) => name).values()].filter((of) => of.length > 1);
+    expect(places.length).toBeGreaterThan(100);
+    expect(twice.map((of) => `${of[0]?.name}: ${of.map(({ path }) => path).join(', ')}`)).toEqual([]);
+  });
+
   test('process.env is read in load-config.ts alone, except by tests', () => {
     const allowed = new Set(['shared/config/load-config.ts', 'cli/skein.js', 'vitest.config.ts']);
     const wrong = TRACKED.filter((path) => /\.(ts|js)$/.test(path) && !allowed.has(path))
@@ -199,6 +235,7 @@ describe('files', () => {
         /\.to(Locale)?(Lower|Upper)Case\(|\.localeCompare\(|\/(?=[gmsy]*i)[gimsy]*[uv]/.test(read(path)),
       );
     expect(wrong).toEqual([]);
+    expect([...FOLDS_OTHER_TEXTS].filter((path) => !SOURCES.includes(path))).toEqual([]);
   });
 
   test('folders are made by makeFolders alone, except by tests', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { must } from '#shared/must.ts';
 import { projectRoot, startCluster, type Cluster } from '#test/support/cluster.ts';
 import { CatalogClients } from '../catalog/catalog-clients.ts';
-import { load, type Figures } from '../latency/load.ts';
+import { load, type LoadFigures } from '../latency/load.ts';
 import { printTable } from '../report/print-table.ts';
 import { servicesOf } from '../report/process-cpu.ts';
 import { quantile } from '../report/statistics.ts';
@@ -20,7 +20,7 @@ const COMMITS = 9;
 const BROWSERS = 50;
 const MIB = 1_048_576;
 
-type Case = { readonly name: string } & Figures;
+type Case = { readonly name: string } & LoadFigures;
 type Memory = Readonly<Record<'coordinator' | 'catalog', number>>;
 
 /** Measures INFORMATION_SCHEMA over 10,000 tables of 30 columns: what a browsing client asks for, and what its questions cost others. */

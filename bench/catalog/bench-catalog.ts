@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { must } from '#shared/must.ts';
 import { projectRoot, startCluster } from '#test/support/cluster.ts';
-import { load, type Figures } from '../latency/load.ts';
+import { load, type LoadFigures } from '../latency/load.ts';
 import { printTable } from '../report/print-table.ts';
 import { writeResult } from '../report/write-result.ts';
 import { CatalogClients } from './catalog-clients.ts';
@@ -10,7 +10,7 @@ import { append, newTable, ownTable, setProperty, type AppendedTable } from './c
 import { BIG, BIG_TABLES, makeDataSet, NAMESPACES, namespacePath, tableOf, TABLES_PER_NAMESPACE } from './data-set.ts';
 import { Processes, type CpuShares } from './processes.ts';
 
-type Case = { readonly name: string; readonly cpu: CpuShares } & Figures;
+type Case = { readonly name: string; readonly cpu: CpuShares } & LoadFigures;
 type Memory = { readonly requests: number; readonly residentBytes: number };
 
 const CLIENTS = 16;

@@ -3,13 +3,13 @@ import { must } from '#shared/must.ts';
 import type { Cluster } from '#test/support/cluster.ts';
 import { FlightClient, ticketOf, unpacked } from '#test/support/flight-client.ts';
 import { KeepAliveClient } from '../http/keep-alive-client.ts';
-import { loadInTurns, type Figures, type Load } from '../latency/load.ts';
+import { loadInTurns, type LoadFigures, type Load } from '../latency/load.ts';
 import { flightUrl } from './timed-rows.ts';
 
 /** Time of each client before it is measured: V8's compiled code is then about as fast as it gets. */
 const WARM_UP_SECONDS = 15;
 
-type Case = { readonly name: string } & Figures;
+type Case = { readonly name: string } & LoadFigures;
 export type SelectOne = { readonly flight: Case; readonly http: Case };
 
 /** `SELECT 1`, prepared once, by info and fetch, and over HTTP keep-alive, in turns. Neither client decodes the row that it reads. */

@@ -15,7 +15,13 @@ import type { Cluster } from '#test/support/cluster.ts';
 import { startTestPostgres } from '#test/support/postgres.ts';
 import { startBenchCluster } from '../bench-cluster.ts';
 import { KeepAliveClient } from '../http/keep-alive-client.ts';
-import { CLIENTS, latencyCases, occupyEverySlot, warmUp, type LatencyCase } from '../latency/latency-cases.ts';
+import {
+  LATENCY_CLIENTS,
+  latencyCases,
+  occupyEverySlot,
+  warmUpStatement,
+  type LatencyCase,
+} from '../latency/latency-cases.ts';
 import { load } from '../latency/load.ts';
 import { printTable } from '../report/print-table.ts';
 import { median, quantile } from '../report/statistics.ts';
@@ -191,9 +197,9 @@ async function benchHalf(
     return { cluster, ask, scale: Number(scale) };
   };
   const both = [await start('on'), await start('off')];
-  const warm = both.map(warmUp);
+  const warm = both.map(warmUpStatement);
   for (let i = 0; i < WARM_UP_TURNS; i++)
-    await load(Math.max(...CLIENTS), WARM_UP_TURN_SECONDS, must(warm[i % 2], 'a cluster'));
+    await load(Math.max(...LATENCY_CLIENTS), WARM_UP_TURN_SECONDS, must(warm[i % 2], 'a cluster'));
   const [on, off] = await Promise.all([askedOf(must(both[0], 'a cluster')), askedOf(must(both[1], 'a cluster'))]);
   for (let round = 0; round < rounds; round++) {
     const order = round % 2 === 0 ? [on, off] : [off, on];

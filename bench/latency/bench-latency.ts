@@ -6,13 +6,20 @@ import { printTable } from '../report/print-table.ts';
 import { writeResult } from '../report/write-result.ts';
 import { KeepAliveClient } from '../http/keep-alive-client.ts';
 import { hundredFiles, tenGroups } from './hundred-files.ts';
-import { CLIENTS, GROUPS, latencyCases, occupyEverySlot, pointQuery, warmUp } from './latency-cases.ts';
-import { load, loadInTurns, type Figures, type Load } from './load.ts';
+import {
+  LATENCY_CLIENTS,
+  GROUPS,
+  latencyCases,
+  occupyEverySlot,
+  pointQuery,
+  warmUpStatement,
+} from './latency-cases.ts';
+import { load, loadInTurns, type LoadFigures, type Load } from './load.ts';
 
 /** Time for which statements run before the first case: after it, the services' compiled code is about as fast as it gets. */
 const WARM_UP_SECONDS = 30;
 
-type Case = { readonly name: string } & Figures;
+type Case = { readonly name: string } & LoadFigures;
 
 /**
  * Measures small statements over HTTP keep-alive. For comparison it runs plain DuckDB in this process: SQL text, one connection per client,
@@ -24,7 +31,7 @@ export async function benchLatency(options: { readonly scale: string; readonly s
   const scale = Number(options.scale);
   const ask = async (sql: string): Promise<void> => void (await client.post(JSON.stringify({ sql })));
   try {
-    await load(Math.max(...CLIENTS), WARM_UP_SECONDS, warmUp({ ask, scale }));
+    await load(Math.max(...LATENCY_CLIENTS), WARM_UP_SECONDS, warmUpStatement({ ask, scale }));
     const own = await latencyCases({ cluster, ask, scale });
     const hundred = await hundredFiles(cluster);
     const views = `${createViews(files)}CREATE VIEW hundred AS SELECT * FROM read_parquet(${listOf(hundred)});`;
@@ -55,14 +62,18 @@ async function duckdbCases(
 ): Promise<readonly (Load & { readonly name: string })[]> {
   const [plain, caching] = [await duckdbClients(views, false), await duckdbClients(views, true)];
   return [
-    ...CLIENTS.map((clients) => ({ name: 'DuckDB SELECT 1', clients, request: (id: number) => plain(id, 'SELECT 1') })),
-    ...CLIENTS.map((clients) => ({
+    ...LATENCY_CLIENTS.map((clients) => ({
+      name: 'DuckDB SELECT 1',
+      clients,
+      request: (id: number) => plain(id, 'SELECT 1'),
+    })),
+    ...LATENCY_CLIENTS.map((clients) => ({
       name: 'DuckDB point query',
       clients,
       request: (id: number) => plain(id, point('orders')),
     })),
     { name: `DuckDB ${GROUPS}`, clients: 1, request: (id) => plain(id, tenGroups('hundred')) },
-    ...CLIENTS.map((clients) => ({
+    ...LATENCY_CLIENTS.map((clients) => ({
       name: 'DuckDB point query, metadata cached',
       clients,
       request: (id: number) => caching(id, point('orders')),
@@ -76,7 +87,7 @@ async function duckdbClients(
 ): Promise<(id: number, sql: string) => Promise<void>> {
   const threads = String(availableParallelism());
   const instance = await DuckDBInstance.create(':memory:', { threads });
-  const connections = await Promise.all(Array.from({ length: Math.max(...CLIENTS) }, () => instance.connect()));
+  const connections = await Promise.all(Array.from({ length: Math.max(...LATENCY_CLIENTS) }, () => instance.connect()));
   await must(connections[0], 'a connection').run(`SET GLOBAL parquet_metadata_cache = ${cachesMetadata};\n${views}`);
   return async (id, sql) => {
     (await must(connections[id], 'a connection per client').runAndReadAll(sql)).getRowsJson();

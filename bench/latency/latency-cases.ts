@@ -14,7 +14,7 @@ export type LatencyCase = {
 type Asked = { readonly cluster: Cluster; readonly ask: (sql: string) => Promise<void>; readonly scale: number };
 
 /** Numbers of clients that ask at once. */
-export const CLIENTS = [1, 16] as const;
+export const LATENCY_CLIENTS = [1, 16] as const;
 export const GROUPS = 'ten groups, 100 files';
 /** TPC-H order keys are the first 8 of every 32 integers. */
 const ORDER_KEYS_PER_SCALE = 6_000_000;
@@ -32,8 +32,8 @@ export async function latencyCases({ cluster, ask, scale }: Asked): Promise<read
   const one = (): Promise<void> => ask('SELECT 1');
   const byKey = (): Promise<void> => ask(point('lake.tpch.orders'));
   return [
-    ...CLIENTS.map((clients) => ({ name: 'SELECT 1', clients, isBusy: false, request: one })),
-    ...CLIENTS.map((clients) => ({ name: 'point query', clients, isBusy: false, request: byKey })),
+    ...LATENCY_CLIENTS.map((clients) => ({ name: 'SELECT 1', clients, isBusy: false, request: one })),
+    ...LATENCY_CLIENTS.map((clients) => ({ name: 'point query', clients, isBusy: false, request: byKey })),
     { name: GROUPS, clients: 1, isBusy: false, request: () => ask(tenGroups(HUNDRED_FILES)) },
     {
       name: 'commit: INSERT of a row',
@@ -47,7 +47,7 @@ export async function latencyCases({ cluster, ask, scale }: Asked): Promise<read
 }
 
 /** `SELECT 1` and the query by key in turns, as statements that warm the services up. */
-export function warmUp({ ask, scale }: Omit<Asked, 'cluster'>): () => Promise<void> {
+export function warmUpStatement({ ask, scale }: Omit<Asked, 'cluster'>): () => Promise<void> {
   const point = pointQuery(scale);
   let asked = 0;
   return () => ask(asked++ % 2 === 0 ? 'SELECT 1' : point('lake.tpch.orders'));

@@ -1,6 +1,6 @@
 import { quantile } from '../report/statistics.ts';
 
-export type Figures = {
+export type LoadFigures = {
   readonly clients: number;
   readonly requests: number;
   readonly p50Ms: number;
@@ -16,7 +16,7 @@ export async function load(
   clients: number,
   seconds: number,
   request: (client: number) => Promise<void>,
-): Promise<Figures> {
+): Promise<LoadFigures> {
   const { times, elapsedMs } = await turn({ clients, request }, seconds * 1_000);
   return figures(clients, times, elapsedMs);
 }
@@ -31,7 +31,7 @@ const TURNS = 4;
 export async function loadInTurns<T extends Load>(
   loads: readonly T[],
   seconds: number,
-): Promise<readonly (T & Figures)[]> {
+): Promise<readonly (T & LoadFigures)[]> {
   const measured = loads.map((load) => ({ load, times: [] as number[], elapsedMs: 0 }));
   const turnMs = (seconds * 1_000) / TURNS;
   for (let i = 0; i < TURNS; i++) {
@@ -56,7 +56,7 @@ async function turn(
   return { times, elapsedMs: performance.now() - started };
 }
 
-const figures = (clients: number, times: readonly number[], elapsedMs: number): Figures => ({
+const figures = (clients: number, times: readonly number[], elapsedMs: number): LoadFigures => ({
   clients,
   requests: times.length,
   p50Ms: quantile(times, 0.5),

@@ -13,7 +13,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { catalogLocation } from '../bootstrap.ts';
 import type { CatalogContext } from '../context.ts';
-import { checkName, firstEmail } from '../principal-statement/check-names.ts';
+import { checkPrincipalName, firstEmail } from '../principal-statement/check-names.ts';
 import { hashPassword } from '../principal/password.ts';
 import { addBucket, bucketsOf, changeBucket } from './bucket-settings.ts';
 import { makeRoots } from '../storage/make-roots.ts';
@@ -29,6 +29,7 @@ import {
   requireTenant,
   setPasswordRules,
 } from '../store/postgres/catalog-store.ts';
+import { forgetClosed } from '../store/postgres/folder-claims.ts';
 import { recordOperator } from '../store/postgres/audit-store.ts';
 import type { Tx } from '../store/postgres/tables.ts';
 import { EVERYTHING } from '../store/postgres/page.ts';
@@ -40,7 +41,7 @@ import { transact } from '../store/postgres/transact.ts';
 /** Creates a tenant with its administrator. @throws INVALID_REQUEST, ALREADY_EXISTS */
 export async function createTenant(context: CatalogContext, request: CreateTenantRequest): Promise<CreateTenantReply> {
   if (request.admin_password === '') throw new SkeinError('INVALID_REQUEST', 'the administrator needs a password');
-  checkName('a user', request.admin_user);
+  checkPrincipalName('a user', request.admin_user);
   const passwordHash = await hashPassword(request.admin_password);
   const now = new Date(context.clock.nowMs());
   const id = await transact(context.store.db, async (tx) => {
@@ -62,7 +63,7 @@ export async function createTenant(context: CatalogContext, request: CreateTenan
   return { tenant_id: id };
 }
 
-export const listTenants = async (context: CatalogContext): Promise<NameList> => ({
+export const listTenantsCall = async (context: CatalogContext): Promise<NameList> => ({
   names: await tenants(context.store.db),
 });
 
@@ -96,7 +97,10 @@ export async function alterTenant(
 }
 
 /** @throws TENANT_NOT_FOUND, TENANT_NOT_EMPTY */
-export async function dropTenant(context: CatalogContext, request: DropTenantRequest): Promise<Record<string, never>> {
+export async function dropTenantCall(
+  context: CatalogContext,
+  request: DropTenantRequest,
+): Promise<Record<string, never>> {
   await transact(context.store.db, async (tx) => {
     const id = await deleteTenant(tx, request.name);
     const tenant = { id, name: request.name };
@@ -108,7 +112,7 @@ export async function dropTenant(context: CatalogContext, request: DropTenantReq
 /**
  * Creates a catalog; an empty location means `<data_dir>/catalogs/<name>-<uuid>`. @throws TENANT_NOT_FOUND, INVALID_REQUEST, ALREADY_EXISTS
  */
-export async function createCatalog(
+export async function createCatalogCall(
   context: CatalogContext,
   request: CreateCatalogRequest,
 ): Promise<Record<string, never>> {
@@ -150,7 +154,7 @@ function windowOf(text: string): number {
 }
 
 /** @throws CATALOG_NOT_FOUND, INVALID_REQUEST */
-export async function alterCatalog(
+export async function alterCatalogCall(
   context: CatalogContext,
   request: AlterCatalogRequest,
 ): Promise<Record<string, never>> {
@@ -173,12 +177,13 @@ export async function alterCatalog(
 }
 
 /** @throws CATALOG_NOT_FOUND, CATALOG_NOT_EMPTY */
-export async function dropCatalog(
+export async function dropCatalogCall(
   context: CatalogContext,
   request: DropCatalogRequest,
 ): Promise<Record<string, never>> {
   await transact(context.store.db, async (tx) => {
     await recordCatalog(tx, context, { type: 'drop_catalog', name: request.name });
+    await forgetClosed(tx, request.name);
     await deleteCatalog(tx, { name: request.name });
   });
   return {};

@@ -16,7 +16,7 @@ import {
   insertClient,
   listClients as clientsOf,
   replaceSecret,
-  requireClient,
+  lockClient,
 } from '../store/postgres/client-store.ts';
 import { recordOperator } from '../store/postgres/audit-store.ts';
 import { findByName } from '../store/postgres/principal-record-store.ts';
@@ -102,7 +102,7 @@ export async function rotateClient(context: CatalogContext, request: RotateClien
   const previousUntil = overlapMs === 0 ? undefined : new Date(now.getTime() + overlapMs);
   const clientId = await transact(context.store.db, async (tx) => {
     const tenant = { id: await requireTenant(tx, request.tenant), name: request.tenant };
-    const client = await requireClient(tx, tenant.id, request.name);
+    const client = await lockClient(tx, tenant.id, request.name);
     await replaceSecret(tx, client, { sha256: sha256(secret), now, previousUntil });
     if (previousUntil === undefined) await raiseSessionEpoch(tx, client.principal.id);
     await recordOperator(tx, tenant, now, {
@@ -116,7 +116,7 @@ export async function rotateClient(context: CatalogContext, request: RotateClien
 }
 
 /** Lists the clients of a tenant by name, without secrets. @throws TENANT_NOT_FOUND */
-export async function listClients(context: CatalogContext, request: ListClientsRequest): Promise<ClientList> {
+export async function listClientsCall(context: CatalogContext, request: ListClientsRequest): Promise<ClientList> {
   const { db } = context.store;
   const clients = await clientsOf(db, await requireTenant(db, request.tenant));
   const nowMs = context.clock.nowMs();
@@ -141,7 +141,7 @@ export async function listClients(context: CatalogContext, request: ListClientsR
 export async function dropClient(context: CatalogContext, request: DropClientRequest): Promise<Record<string, never>> {
   await transact(context.store.db, async (tx) => {
     const tenant = { id: await requireTenant(tx, request.tenant), name: request.tenant };
-    const client = await requireClient(tx, tenant.id, request.name);
+    const client = await lockClient(tx, tenant.id, request.name);
     await deleteClient(tx, client);
     await recordOperator(tx, tenant, new Date(context.clock.nowMs()), {
       type: 'drop_client',

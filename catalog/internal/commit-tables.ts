@@ -35,7 +35,7 @@ const CLOCK_DIFFERENCE_MAX_MS = 60_000;
  * @throws KEY_REUSED for an abandoned key or another transaction under a used one, QUEUE_FULL, NOT_ACTIVE when the term of the coordinator is
  * over, and the errors of the commit
  */
-export async function commitTables(
+export async function commitTablesCall(
   context: CatalogContext,
   { key, transaction, term }: CommitTablesRequest,
   principal: Principal,

@@ -6,7 +6,7 @@ import { findLoads as find } from '../store/postgres/loaded-file-store.ts';
 import { requireTableHead } from '../store/postgres/table-store.ts';
 
 /** Those of some files of a stage that are loaded into a table. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, TABLE_NOT_FOUND */
-export async function findLoads(
+export async function findLoadsCall(
   { store: { db }, clock }: CatalogContext,
   { table, branch, stage_id: stageId, files }: FindLoadsRequest,
   { tenant }: Principal,

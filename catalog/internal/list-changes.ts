@@ -13,7 +13,7 @@ const CHANGES_MAX = 2_000;
  * token alone, so that no list changes by a change of rights.
  * @throws CATALOG_NOT_FOUND
  */
-export async function listChanges(
+export async function listChangesCall(
   context: CatalogContext,
   { catalog, since }: ListChangesRequest,
   { tenant }: Principal,

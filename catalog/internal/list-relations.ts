@@ -23,7 +23,7 @@ const PAGE_COLUMN_BYTES_MAX = 4 * 2 ** 20;
  * Lists tables and views of a catalog with what is known of them, those that the principal may list; without that right there are none.
  * @throws CATALOG_NOT_FOUND (another tenant's too), INVALID_REQUEST
  */
-export async function listRelations(
+export async function listRelationsCall(
   context: CatalogContext,
   request: ListRelationsRequest,
   principal: Principal,

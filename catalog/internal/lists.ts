@@ -21,14 +21,14 @@ export const pageAfter = (after: string, limit: number): Page => ({
 
 export const hasMore = (found: readonly unknown[], limit: number): boolean => limit !== 0 && found.length === limit;
 
-export const listCatalogs = async (
+export const listCatalogsCall = async (
   context: CatalogContext,
   _request: unknown,
   { tenant }: Principal,
 ): Promise<NameListInput> => ({ names: await catalogsOf(context.store.db, tenant) });
 
 /** @throws CATALOG_NOT_FOUND */
-export async function listNamespaces(
+export async function listNamespacesCall(
   { store: { db } }: CatalogContext,
   { catalog: ofCatalog, after, limit, name }: ListNamespacesRequest,
   { tenant }: Principal,
@@ -41,7 +41,7 @@ export async function listNamespaces(
 }
 
 /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
-export async function listTables(
+export async function listTablesCall(
   { store: { db } }: CatalogContext,
   request: ListTablesRequest,
   { tenant }: Principal,

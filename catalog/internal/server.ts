@@ -21,31 +21,31 @@ import { THE_TENANT, type Securable } from '../authorization/securable.ts';
 import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
 import {
-  alterCatalog,
+  alterCatalogCall,
   alterTenant,
-  createCatalog,
+  createCatalogCall,
   createTenant,
   describeCatalogs,
-  dropCatalog,
-  dropTenant,
-  listTenants,
+  dropCatalogCall,
+  dropTenantCall,
+  listTenantsCall,
 } from './administration.ts';
 import { abortUploads } from './abort-uploads.ts';
 import { exportAudit } from './audit-export.ts';
 import { authorize } from './authorize.ts';
-import { abandonCommit, commitTables } from './commit-tables.ts';
-import { createClient, dropClient, listClients, rotateClient } from './clients.ts';
+import { abandonCommit, commitTablesCall } from './commit-tables.ts';
+import { createClient, dropClient, listClientsCall, rotateClient } from './clients.ts';
 import { holdAnswers } from './hold-answers.ts';
 import { listJobs, retryJobs } from './jobs.ts';
 import { answerPolicyStatement } from './policy-statement.ts';
 import { runPrincipalStatement } from './principal-statement.ts';
 import { runOperation } from './run-operation.ts';
-import { listCatalogs, listNamespaces, listTables } from './lists.ts';
-import { listChanges } from './list-changes.ts';
-import { listRelations } from './list-relations.ts';
-import { beginUpload, endUpload, findUpload, listStages, openStage } from './stages.ts';
+import { listCatalogsCall, listNamespacesCall, listTablesCall } from './lists.ts';
+import { listChangesCall } from './list-changes.ts';
+import { listRelationsCall } from './list-relations.ts';
+import { beginUpload, endUploadCall, findUpload, listStagesCall, openStage } from './stages.ts';
 import { findFolders } from './find-folders.ts';
-import { findLoads } from './find-loads.ts';
+import { findLoadsCall } from './find-loads.ts';
 import { previewTable } from './preview-table.ts';
 import { signIn } from './sign-in.ts';
 import { getMoment } from './table-at-moment.ts';
@@ -85,27 +85,27 @@ export async function startInternalServer(
     ...carried,
     Calls: answerCalls(definition, carried, (wire) => context.security.admit(wire, COORDINATOR)),
     StageTable: forPrincipal(context, { actions: ['table.commit'] }, previewTable),
-    ListCatalogs: forPrincipal(context, { actions: ['catalog.list', 'catalog.resolve'] }, listCatalogs),
+    ListCatalogs: forPrincipal(context, { actions: ['catalog.list', 'catalog.resolve'] }, listCatalogsCall),
     ListNamespaces: forPrincipal(
       context,
       { actions: ['schema.list', 'schema.resolve'], object: catalogOf },
-      listNamespaces,
+      listNamespacesCall,
     ),
     // It asks for each relation by itself.
-    ListRelations: forPrincipal(context, NO_ACTION, listRelations),
-    ListChanges: forPrincipal(context, NO_ACTION, listChanges),
-    ListTables: forPrincipal(context, { actions: ['table.list'], object: schemaOf }, listTables),
-    CommitTables: forPrincipal(context, { actions: ['table.commit'] }, commitTables, WRITERS),
+    ListRelations: forPrincipal(context, NO_ACTION, listRelationsCall),
+    ListChanges: forPrincipal(context, NO_ACTION, listChangesCall),
+    ListTables: forPrincipal(context, { actions: ['table.list'], object: schemaOf }, listTablesCall),
+    CommitTables: forPrincipal(context, { actions: ['table.commit'] }, commitTablesCall, WRITERS),
     // The principal may be gone, and the files that its commit did not take must go all the same.
     AbandonCommit: unary(context, WRITERS, (_context, request: AbandonCommitRequest) =>
       abandonCommit(context, request, fromPrincipalMessage(request.principal)),
     ),
-    FindLoads: forPrincipal(context, { actions: ['table.commit'], object: tableOf }, findLoads),
-    ListStages: forPrincipal(context, { actions: ['stage.list'], object: schemaOf }, listStages),
+    FindLoads: forPrincipal(context, { actions: ['table.commit'], object: tableOf }, findLoadsCall),
+    ListStages: forPrincipal(context, { actions: ['stage.list'], object: schemaOf }, listStagesCall),
     OpenStage: forPrincipal(context, { actions: ['stage.read', 'stage.write'], object: stageOf }, openStage),
     BeginUpload: forPrincipal(context, { actions: ['stage.write'] }, beginUpload),
     FindUpload: forPrincipal(context, { actions: ['stage.write'] }, findUpload),
-    EndUpload: unary(context, COORDINATOR, endUpload),
+    EndUpload: unary(context, COORDINATOR, endUploadCall),
     // The operation says which action it is.
     RunOperation: forPrincipal(context, NO_ACTION, runOperation),
     // Each statement asks for its right in the transaction of its change.
@@ -137,16 +137,16 @@ const operatorCalls = (context: CatalogContext) =>
     MintToken: unary(context, OPERATOR, mintToken),
     CreateClient: unary(context, OPERATOR, createClient),
     RotateClient: unary(context, OPERATOR, rotateClient),
-    ListClients: unary(context, OPERATOR, listClients),
+    ListClients: unary(context, OPERATOR, listClientsCall),
     DropClient: unary(context, OPERATOR, dropClient),
     CreateTenant: unary(context, OPERATOR, createTenant),
     AlterTenant: unary(context, OPERATOR, alterTenant),
     ExportAuditLog: unary(context, OPERATOR, exportAudit),
-    ListTenants: unary(context, OPERATOR, listTenants),
-    DropTenant: unary(context, OPERATOR, dropTenant),
-    CreateCatalog: unary(context, OPERATOR, createCatalog),
-    AlterCatalog: unary(context, OPERATOR, alterCatalog),
-    DropCatalog: unary(context, OPERATOR, dropCatalog),
+    ListTenants: unary(context, OPERATOR, listTenantsCall),
+    DropTenant: unary(context, OPERATOR, dropTenantCall),
+    CreateCatalog: unary(context, OPERATOR, createCatalogCall),
+    AlterCatalog: unary(context, OPERATOR, alterCatalogCall),
+    DropCatalog: unary(context, OPERATOR, dropCatalogCall),
     CheckCatalog: unary(context, OPERATOR, checkCatalog),
     ResealSecrets: unary(context, OPERATOR, resealSecrets),
     DescribeCatalogs: unary(context, OPERATOR, describeCatalogs),

@@ -30,7 +30,7 @@ import { pageAfter, hasMore } from './lists.ts';
 /** Stages as the coordinator asks for them: with where they lie. */
 
 /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
-export async function listStages(
+export async function listStagesCall(
   { store: { db } }: CatalogContext,
   { catalog: ofCatalog, namespace: path, after, limit }: ListStagesRequest,
   { tenant }: Principal,
@@ -103,7 +103,7 @@ export async function findUpload(
   return uploadMessage(upload, await withKey(context, stage, { permission: 'write', tenant }));
 }
 
-export async function endUpload(
+export async function endUploadCall(
   { store: { db } }: CatalogContext,
   { upload_id: id, in_parts: inParts }: EndUploadRequest,
 ): Promise<Record<string, never>> {

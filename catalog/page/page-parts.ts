@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
-import { findSignIn, type Browser, type Found, type Reached } from '../sign-in/browser-sign-ins.ts';
+import { findSignIn, type Browser, type Found, type ReachedStep } from '../sign-in/browser-sign-ins.ts';
 import type { Html } from './html.ts';
 
 export type PageParts = {
@@ -40,7 +40,7 @@ export const signInOf = (request: FastifyRequest, { context, session }: PagePart
   findSignIn(context, request.cookies[session]);
 
 /** Gives the browser the secret of the step that it has reached. The forms before it are no longer good. */
-export function keep(reply: FastifyReply, { cookies, session, csrf, context }: PageParts, reached: Reached): void {
+export function keep(reply: FastifyReply, { cookies, session, csrf, context }: PageParts, reached: ReachedStep): void {
   const maxAge = Math.max(0, Math.floor((reached.endsAtMs - context.clock.nowMs()) / 1_000));
   void reply.setCookie(session, reached.secret, { ...cookies, maxAge }).clearCookie(csrf, cookies);
 }

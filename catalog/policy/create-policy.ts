@@ -15,7 +15,7 @@ import {
 import {
   displayPolicy,
   findPolicyOf,
-  namespaceOf,
+  namespaceOfPolicy,
   POLICY_TITLES,
   requirePolicy,
   takeMappings,
@@ -30,7 +30,7 @@ export const createPolicy = (call: Call, input: PolicyRequestOf<'create_policy'>
     requirePrincipalAction(actor, 'policy.change');
     const { policy: name, policyKind: kind, orReplace, ifNotExists, returns, body } = input;
     const status = `CREATE ${POLICY_TITLES[kind].toUpperCase()}`;
-    const namespaceId = await namespaceOf(tx, tenant, name);
+    const namespaceId = await namespaceOfPolicy(tx, tenant, name);
     const found = await findPolicyOf(tx, tenant, name, kind);
     if (found !== undefined && ifNotExists) return done(status);
     if (found !== undefined && !orReplace) {

@@ -22,7 +22,11 @@ export const displayPolicy = ({ catalog, namespace, name }: PolicyName): string 
   [catalog, ...namespace, name].join('.');
 
 /** The namespace of a policy. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
-export async function namespaceOf(db: Database, tenant: Tenant, { catalog, namespace }: PolicyName): Promise<string> {
+export async function namespaceOfPolicy(
+  db: Database,
+  tenant: Tenant,
+  { catalog, namespace }: PolicyName,
+): Promise<string> {
   const { id } = await requireCatalog(db, tenant.name as TenantId, catalog);
   return (await requireNamespace(db, id, namespace)).id;
 }
@@ -47,7 +51,10 @@ export async function findPolicyOf(
   name: PolicyName,
   kind: PolicyKind,
 ): Promise<PolicyRow | undefined> {
-  const found = await findPolicy(db, tenant.id, { namespaceId: await namespaceOf(db, tenant, name), name: name.name });
+  const found = await findPolicy(db, tenant.id, {
+    namespaceId: await namespaceOfPolicy(db, tenant, name),
+    name: name.name,
+  });
   if (found !== undefined && found.kind !== kind) {
     throw new SkeinError('WRONG_OBJECT_TYPE', `${displayPolicy(name)} is a ${POLICY_TITLES[found.kind]}`);
   }

@@ -11,13 +11,13 @@ import {
   unsetMaskingPolicy,
 } from './bind-policy.ts';
 import { createPolicy, dropPolicy, setBody } from './create-policy.ts';
-import { describePolicy, findPolicyFacts, showPolicies } from './show-policies.ts';
+import { describePolicy, findPolicyCall, showPolicies } from './show-policies.ts';
 
 const RUNS = {
   create_policy: createPolicy,
   set_body: setBody,
   drop_policy: dropPolicy,
-  find_policy: findPolicyFacts,
+  find_policy: findPolicyCall,
   bind_row_policy: bindRowPolicy,
   unbind_row_policy: unbindRowPolicy,
   unbind_row_policies: unbindRowPolicies,

@@ -52,7 +52,7 @@ export async function describePolicy(call: Call, input: PolicyRequestOf<'describ
 }
 
 /** The facts of a policy that a binding and a new body need, as the one value of an answer. @throws as `describePolicy` */
-export async function findPolicyFacts(call: Call, input: PolicyRequestOf<'find_policy'>): Promise<PrincipalAnswer> {
+export async function findPolicyCall(call: Call, input: PolicyRequestOf<'find_policy'>): Promise<PrincipalAnswer> {
   const { db, tenant, actor } = await reading(call);
   requirePrincipalAction(actor, 'policy.show');
   const {

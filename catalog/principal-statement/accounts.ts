@@ -7,7 +7,7 @@ import { activeKeypairs, insertKeypair, revokeKeypair } from '../store/postgres/
 import { countPrincipals, findByName } from '../store/postgres/principal-record-store.ts';
 import { raiseSessionEpoch } from '../store/postgres/principal-store.ts';
 import { changing, done, partyOf, requireAccount, type Call } from './change.ts';
-import { checkName, checkText } from './check-names.ts';
+import { checkPrincipalName, checkText } from './check-names.ts';
 import { grantDefaultRole } from './create-user.ts';
 import { requireAdminLeft } from './move-user.ts';
 
@@ -17,7 +17,7 @@ const KEYPAIRS_MAX = 10;
 /** @throws ALREADY_EXISTS, FORBIDDEN, LIMIT_REACHED, ROLE_NOT_FOUND */
 export async function createAccount(call: Call, input: RequestOf<'create_account'>): Promise<PrincipalAnswer> {
   const { name, ifNotExists, comment = null } = input;
-  checkName('a service account', name);
+  checkPrincipalName('a service account', name);
   checkText('COMMENT', comment);
   return changing(call, async (change) => {
     const { tx, tenant, actor, now } = change;
@@ -75,7 +75,7 @@ export async function addKeypair(
   call: Call,
   { account: name, keyId, publicKey, algorithm }: RequestOf<'add_keypair'>,
 ): Promise<PrincipalAnswer> {
-  checkName('a key', keyId);
+  checkPrincipalName('a key', keyId);
   const key = readPublicKey(publicKey, algorithm);
   requireNoToken(call);
   return changing(call, async (change) => {

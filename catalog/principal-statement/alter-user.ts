@@ -6,7 +6,7 @@ import { findByName, type PrincipalRecord } from '../store/postgres/principal-re
 import { PUBLIC_ROLE } from '../store/postgres/role-store.ts';
 import { unlock } from '../store/postgres/sign-in-store.ts';
 import { changing, done, partyOf, reading, requireUser, type Call, type Changing } from './change.ts';
-import { checkEmail, checkName, checkText } from './check-names.ts';
+import { checkEmail, checkPrincipalName, checkText } from './check-names.ts';
 import { moved, moveUser, requireAdminLeft } from './move-user.ts';
 import { requireRole } from './roles.ts';
 import { hashNewPassword, storePassword } from './user-password.ts';
@@ -93,7 +93,7 @@ async function setProfile(change: Changing, user: PrincipalRecord, input: AlterU
 }
 
 export async function renameUser(call: Call, { name, to }: RequestOf<'rename_user'>): Promise<PrincipalAnswer> {
-  checkName('a user', to);
+  checkPrincipalName('a user', to);
   return changingUser(call, name, async (change, user) => {
     await moveUser(change, user, { kind: 'change' });
     const other = await findByName(change.tx, change.tenant.id, to);

@@ -98,7 +98,7 @@ export const requireUser = (db: Database, tenantId: string, name: string): Promi
 export const requireAccount = (db: Database, tenantId: string, name: string): Promise<PrincipalRecord> =>
   requirePrincipalOf(db, tenantId, { kind: 'SERVICE', name });
 
-export type Holder = { readonly kind: 'USER' | 'SERVICE'; readonly name: string };
+type Holder = { readonly kind: 'USER' | 'SERVICE'; readonly name: string };
 
 export async function requirePrincipalOf(
   db: Database,

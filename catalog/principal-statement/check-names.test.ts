@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { checkEmail, checkName, firstEmail } from './check-names.ts';
+import { checkEmail, checkPrincipalName, firstEmail } from './check-names.ts';
 
-const isName = (name: string): boolean => passes(() => checkName('a user', name));
+const isName = (name: string): boolean => passes(() => checkPrincipalName('a user', name));
 const isEmail = (email: string): boolean => passes(() => checkEmail(email));
 function passes(check: () => void): boolean {
   try {

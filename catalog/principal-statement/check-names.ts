@@ -15,7 +15,7 @@ const EMAIL =
 const UNSEEN = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /** A new name of a user, an account, a role, a token or a webhook. @throws INVALID_REQUEST */
-export function checkName(what: string, name: string): void {
+export function checkPrincipalName(what: string, name: string): void {
   const isName = name !== '' && name.length <= NAME_LENGTH_MAX && name.trim() === name && !UNSEEN.test(name);
   if (!isName) throw new SkeinError('INVALID_REQUEST', `not a name of ${what}`);
   // Two names that are one after NFKC look alike, so the second cannot be made.

@@ -9,7 +9,7 @@ import { grantRole, PUBLIC_ROLE } from '../store/postgres/role-store.ts';
 import type { Tx } from '../store/postgres/tables.ts';
 import { newSecret, sha256 } from '../token/secret.ts';
 import { changing, done, reading, type Call, type Changing } from './change.ts';
-import { checkEmail, checkName, checkText } from './check-names.ts';
+import { checkEmail, checkPrincipalName, checkText } from './check-names.ts';
 import { requireRole } from './roles.ts';
 import { hashNewPassword } from './user-password.ts';
 
@@ -26,7 +26,7 @@ type CreateUser = RequestOf<'create_user'>;
  */
 export async function createUser(call: Call, input: CreateUser): Promise<PrincipalAnswer> {
   const { name, email, password } = input;
-  checkName('a user', name);
+  checkPrincipalName('a user', name);
   if (email === undefined) throw new SkeinError('INVALID_REQUEST', 'CREATE USER needs EMAIL');
   checkEmail(email);
   for (const key of ['displayName', 'comment', 'defaultWarehouse'] as const) checkText(key, input[key]);

@@ -14,7 +14,7 @@ import {
 } from '../store/postgres/role-store.ts';
 import type { Database } from '../store/postgres/tables.ts';
 import { changing, done, listAnswer, reading, timeText, type Call, type ListColumns } from './change.ts';
-import { checkName, checkText, scopesNamed } from './check-names.ts';
+import { checkPrincipalName, checkText, scopesNamed } from './check-names.ts';
 
 const ROLES_MAX = 1_000;
 
@@ -28,7 +28,7 @@ export async function requireRole(db: Database, tenantId: string, name: string):
 /** @throws ALREADY_EXISTS, LIMIT_REACHED, INVALID_REQUEST */
 export async function createRole(call: Call, input: RequestOf<'create_role'>): Promise<PrincipalAnswer> {
   const { name, ifNotExists, scope = '', comment = null } = input;
-  checkName('a role', name);
+  checkPrincipalName('a role', name);
   checkText('COMMENT', comment);
   const scopes = scopesNamed(scope);
   return changing(call, async ({ tx, tenant, actor, record }) => {

@@ -29,7 +29,7 @@ import {
   type Changing,
   type ListColumns,
 } from './change.ts';
-import { checkName, scopesNamed } from './check-names.ts';
+import { checkPrincipalName, scopesNamed } from './check-names.ts';
 
 const TOKENS_MAX = 50;
 const DAYS = 90;
@@ -57,7 +57,7 @@ async function ownerOf(
  */
 export async function createToken(call: Call, input: RequestOf<'create_token'>): Promise<PrincipalAnswer> {
   const { name, owner: ownerName, days = DAYS } = input;
-  checkName('a token', name);
+  checkPrincipalName('a token', name);
   requireNoToken(call);
   if (days < 1 || days > DAYS_MAX) throw new SkeinError('INVALID_REQUEST', `TTL is 1 to ${DAYS_MAX} days`);
   const mine = scopesOf(call.principal);

@@ -25,7 +25,7 @@ import {
   type Call,
   type ListColumns,
 } from './change.ts';
-import { checkName } from './check-names.ts';
+import { checkPrincipalName } from './check-names.ts';
 
 const WEBHOOKS_MAX = 100;
 /** Characters of a secret (service specification, Limits), and how many it may have. */
@@ -44,7 +44,7 @@ async function requireWebhook(db: Database, tenantId: string, name: string): Pro
 /** @throws INVALID_REQUEST, ALREADY_EXISTS, LIMIT_REACHED, FORBIDDEN */
 export async function createWebhook(call: Call, input: RequestOf<'create_webhook'>): Promise<PrincipalAnswer> {
   const { name, ifNotExists, secret } = input;
-  checkName('a webhook', name);
+  checkPrincipalName('a webhook', name);
   const url = checkedUrl(input.url);
   if (secret.length < SECRET_LENGTH_MIN || secret.length > SECRET_LENGTH_MAX) {
     throw new SkeinError('INVALID_REQUEST', `SECRET has ${SECRET_LENGTH_MIN} to ${SECRET_LENGTH_MAX} characters`);

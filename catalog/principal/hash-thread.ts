@@ -25,7 +25,7 @@ const PHC = /^\$argon2id\$v=19\$([a-z0-9=,]+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+
 const text = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '');
 
 /** The PHC string to store. */
-export function hashPassword(password: string): string {
+export function hashInThread(password: string): string {
   const nonce = randomBytes(SALT_BYTES);
   const made = argon2Sync('argon2id', { message: password, nonce, tagLength: HASH_BYTES, ...COST });
   return `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parallelism}$${text(nonce)}$${text(made)}`;

@@ -23,7 +23,7 @@ export class HashThreads implements AsyncDisposable {
 
   /** The PHC string to store. */
   hash(password: string): Promise<string> {
-    return this.#pool.run(password, { name: 'hashPassword' }) as Promise<string>;
+    return this.#pool.run(password, { name: 'hashInThread' }) as Promise<string>;
   }
 
   isHashOf(password: string, hash: string): Promise<boolean> {

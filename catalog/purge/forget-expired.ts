@@ -3,7 +3,7 @@ import type { CatalogContext } from '../context.ts';
 import { forgetBrowserSignIns } from '../store/postgres/browser-sign-in-store.ts';
 import { deleteExpiredFamilies } from '../store/postgres/refresh-token-store.ts';
 import { forgetChanges } from '../store/postgres/list-change-store.ts';
-import { forgetDropped } from '../store/postgres/principal-store.ts';
+import { forgetDroppedPrincipals } from '../store/postgres/principal-store.ts';
 import { forgetAssertions } from '../store/postgres/shown-credentials.ts';
 import { forgetVersions } from '../store/postgres/table-version-store.ts';
 import { transact } from '../store/postgres/transact.ts';
@@ -23,7 +23,7 @@ export async function forgetExpired(context: Pick<CatalogContext, 'config' | 'cl
     await deleteExpiredFamilies(tx, new Date(nowMs));
     await forgetBrowserSignIns(tx, new Date(nowMs));
     await forgetAssertions(tx, new Date(nowMs));
-    await forgetDropped(tx, new Date(nowMs - tokenAgeMaxMs));
+    await forgetDroppedPrincipals(tx, new Date(nowMs - tokenAgeMaxMs));
     await forgetChanges(tx, new Date(nowMs - LIST_CHANGES_MS));
     await forgetVersions(tx, new Date(nowMs - config['catalog.table_version_lifetime']));
   });

@@ -2,11 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { CatalogContext } from '../context.ts';
 import {
   claimDue,
-  forgetDropped,
+  forgetDroppedTable,
   giveBack,
   holdDue,
   park,
-  putOff,
+  putOffPurge,
   type DueTable,
 } from '../store/postgres/dropped-table-store.ts';
 import { forgetFolders } from '../store/postgres/folder-claims.ts';
@@ -54,7 +54,7 @@ export const purgeDropped = (parts: Parts): Chore => ({
     }
     try {
       if (table.purge) await purgeTable(parts, table, pauseOf(parts, table, signal));
-      await transact(db, (tx) => forgetDropped(tx, table.id));
+      await transact(db, (tx) => forgetDroppedTable(tx, table.id));
     } catch (error) {
       await failed(parts, table, { error, signal });
     }
@@ -85,7 +85,7 @@ async function failed(parts: Parts, table: DueTable, { error, signal }: Failure)
   if (table.failures >= FAILURES_MAX) return parkTable(parts, table, message, error);
   log.warn({ err: error, table: table.id, failures: table.failures }, 'a purge failed');
   const waitMs = config['catalog.job_retry_wait'] * RETRY_FACTOR ** (table.failures - 1);
-  return transact(store.db, (tx) => putOff(tx, table.id, later(parts, waitMs), message));
+  return transact(store.db, (tx) => putOffPurge(tx, table.id, later(parts, waitMs), message));
 }
 
 function parkTable(parts: Parts, table: DueTable, message: string, error?: unknown): Promise<void> {

@@ -3,7 +3,7 @@ import { ofCommittedTable, ofDroppedTable, ofNamedTable, ofRegistration, ofTrans
 import { noContent, type Operation } from './rest-operation.ts';
 import { createCatalog, createCatalogAgain } from './operation/catalog/create-catalog.ts';
 import { dropCatalog } from './operation/catalog/drop-catalog.ts';
-import { listCatalogs } from './operation/catalog/list-catalogs.ts';
+import { listCatalogsOperation } from './operation/catalog/list-catalogs.ts';
 import { loadCatalog } from './operation/catalog/load-catalog.ts';
 import { getConfig } from './operation/config/get-config.ts';
 import { getHealth } from './operation/health/get-health.ts';
@@ -12,30 +12,30 @@ import { getMetrics } from './operation/health/get-metrics.ts';
 import { getReadiness } from './operation/health/get-readiness.ts';
 import { createFunction, createFunctionAgain } from './operation/function/create-function.ts';
 import { dropFunction } from './operation/function/drop-function.ts';
-import { listFunctions } from './operation/function/list-functions.ts';
+import { listFunctionsOperation } from './operation/function/list-functions.ts';
 import { loadFunction } from './operation/function/load-function.ts';
 import { listMetrics } from './operation/metrics/list-metrics.ts';
 import { reportMetrics } from './operation/metrics/report-metrics.ts';
 import { createNamespace, createNamespaceAgain } from './operation/namespace/create-namespace.ts';
 import { dropNamespace } from './operation/namespace/drop-namespace.ts';
-import { listNamespaces } from './operation/namespace/list-namespaces.ts';
+import { listNamespacesOperation } from './operation/namespace/list-namespaces.ts';
 import { loadNamespace } from './operation/namespace/load-namespace.ts';
 import { namespaceExists } from './operation/namespace/namespace-exists.ts';
 import { updateProperties, updatePropertiesAgain } from './operation/namespace/update-properties.ts';
 import { createTable, createTableAgain } from './operation/table/create-table.ts';
 import { dropTable } from './operation/table/drop-table.ts';
 import { listDroppedTables } from './operation/table/list-dropped-tables.ts';
-import { listTables } from './operation/table/list-tables.ts';
+import { listTablesOperation } from './operation/table/list-tables.ts';
 import { loadTable, loadTableAgain } from './operation/table/load-table.ts';
 import { registerTable, registerTableAgain } from './operation/table/register-table.ts';
 import { renameTable } from './operation/table/rename-table.ts';
-import { tableExists } from './operation/table/table-exists.ts';
-import { undropTable, undropTableAgain } from './operation/table/undrop-table.ts';
+import { tableExistsOperation } from './operation/table/table-exists.ts';
+import { undropTableOperation, undropTableAgain } from './operation/table/undrop-table.ts';
 import { unregisterTable } from './operation/table/unregister-table.ts';
 import { updateTable } from './operation/table/update-table.ts';
 import { createStage, createStageAgain } from './operation/stage/create-stage.ts';
-import { dropStage } from './operation/stage/drop-stage.ts';
-import { listStages } from './operation/stage/list-stages.ts';
+import { dropStageOperation } from './operation/stage/drop-stage.ts';
+import { listStagesOperation } from './operation/stage/list-stages.ts';
 import { getToken, TOKEN_BODY_BYTES_MAX } from './operation/token/get-token.ts';
 import { oauthErrorOf } from './operation/token/oauth-error.ts';
 import { cancelPlanning } from './operation/planning/cancel-planning.ts';
@@ -45,14 +45,14 @@ import { planTableScan } from './operation/planning/plan-table-scan.ts';
 import { commitAcrossCatalogs, commitTransaction } from './operation/transaction/commit-transaction.ts';
 import { loadCredentials } from './operation/credentials/load-credentials.ts';
 import { loadCredentialsOfMany } from './operation/credentials/load-credentials-of-many.ts';
-import { signRequest, signRequestByLocation } from './operation/credentials/sign-request.ts';
-import { createView, createViewAgain } from './operation/view/create-view.ts';
+import { signRequestOperation, signRequestByLocation } from './operation/credentials/sign-request.ts';
+import { createViewOperation, createViewAgain } from './operation/view/create-view.ts';
 import { dropView } from './operation/view/drop-view.ts';
-import { listViews } from './operation/view/list-views.ts';
+import { listViewsOperation } from './operation/view/list-views.ts';
 import { loadView } from './operation/view/load-view.ts';
 import { registerView, registerViewAgain } from './operation/view/register-view.ts';
 import { renameView } from './operation/view/rename-view.ts';
-import { replaceView } from './operation/view/replace-view.ts';
+import { replaceViewOperation } from './operation/view/replace-view.ts';
 import { viewExists } from './operation/view/view-exists.ts';
 
 const NAMESPACES = '/v1/{prefix}/namespaces';
@@ -81,7 +81,13 @@ export const OPERATIONS: readonly Operation[] = [
     printError: oauthErrorOf,
   },
 
-  { ...iceberg, id: 'listNamespaces', endpoint: `GET ${NAMESPACES}`, action: 'schema.list', handle: listNamespaces },
+  {
+    ...iceberg,
+    id: 'listNamespaces',
+    endpoint: `GET ${NAMESPACES}`,
+    action: 'schema.list',
+    handle: listNamespacesOperation,
+  },
   {
     ...iceberg,
     id: 'createNamespace',
@@ -121,7 +127,7 @@ export const OPERATIONS: readonly Operation[] = [
     replay: updatePropertiesAgain,
   },
 
-  { ...iceberg, id: 'listTables', endpoint: `GET ${TABLES}`, action: 'table.list', handle: listTables },
+  { ...iceberg, id: 'listTables', endpoint: `GET ${TABLES}`, action: 'table.list', handle: listTablesOperation },
   {
     ...iceberg,
     id: 'createTable',
@@ -139,7 +145,7 @@ export const OPERATIONS: readonly Operation[] = [
     handle: loadTable,
     filesGate: ofNamedTable,
   },
-  { ...iceberg, id: 'tableExists', endpoint: `HEAD ${TABLE}`, action: 'table.describe', handle: tableExists },
+  { ...iceberg, id: 'tableExists', endpoint: `HEAD ${TABLE}`, action: 'table.describe', handle: tableExistsOperation },
   {
     ...iceberg,
     id: 'updateTable',
@@ -209,7 +215,7 @@ export const OPERATIONS: readonly Operation[] = [
     endpoint: `POST ${TABLE}/sign`,
     action: 'table.read_files',
     delegates: 'sign',
-    handle: signRequest,
+    handle: signRequestOperation,
     filesGate: ofNamedTable,
   },
   {
@@ -235,7 +241,7 @@ export const OPERATIONS: readonly Operation[] = [
     id: 'undropTable',
     endpoint: `POST ${TABLE}/undrop`,
     action: 'table.create',
-    handle: undropTable,
+    handle: undropTableOperation,
     filesGate: ofDroppedTable,
     replay: undropTableAgain,
   },
@@ -247,13 +253,13 @@ export const OPERATIONS: readonly Operation[] = [
     handle: listDroppedTables,
   },
 
-  { ...iceberg, id: 'listViews', endpoint: `GET ${VIEWS}`, action: 'view.list', handle: listViews },
+  { ...iceberg, id: 'listViews', endpoint: `GET ${VIEWS}`, action: 'view.list', handle: listViewsOperation },
   {
     ...iceberg,
     id: 'createView',
     endpoint: `POST ${VIEWS}`,
     action: 'view.create',
-    handle: createView,
+    handle: createViewOperation,
     replay: createViewAgain,
   },
   { ...iceberg, id: 'loadView', endpoint: `GET ${VIEW}`, action: 'view.describe', handle: loadView },
@@ -263,7 +269,7 @@ export const OPERATIONS: readonly Operation[] = [
     id: 'replaceView',
     endpoint: `POST ${VIEW}`,
     action: 'view.replace',
-    handle: replaceView,
+    handle: replaceViewOperation,
     replay: loadView,
   },
   { ...iceberg, id: 'dropView', endpoint: `DELETE ${VIEW}`, action: 'view.drop', handle: dropView, replay: noContent },
@@ -284,7 +290,13 @@ export const OPERATIONS: readonly Operation[] = [
     replay: noContent,
   },
 
-  { ...iceberg, id: 'listFunctions', endpoint: `GET ${FUNCTIONS}`, action: 'function.list', handle: listFunctions },
+  {
+    ...iceberg,
+    id: 'listFunctions',
+    endpoint: `GET ${FUNCTIONS}`,
+    action: 'function.list',
+    handle: listFunctionsOperation,
+  },
   { ...iceberg, id: 'loadFunction', endpoint: `GET ${FUNCTION}`, action: 'function.describe', handle: loadFunction },
   {
     ...iceberg,
@@ -303,7 +315,7 @@ export const OPERATIONS: readonly Operation[] = [
     replay: noContent,
   },
 
-  { ...iceberg, id: 'listStages', endpoint: `GET ${STAGES}`, action: 'stage.list', handle: listStages },
+  { ...iceberg, id: 'listStages', endpoint: `GET ${STAGES}`, action: 'stage.list', handle: listStagesOperation },
   {
     ...iceberg,
     id: 'createStage',
@@ -317,7 +329,7 @@ export const OPERATIONS: readonly Operation[] = [
     id: 'dropStage',
     endpoint: `DELETE ${STAGES}/{stage}`,
     action: 'stage.drop',
-    handle: dropStage,
+    handle: dropStageOperation,
     replay: noContent,
   },
 
@@ -394,7 +406,13 @@ export const OPERATIONS: readonly Operation[] = [
     replay: noContent,
   },
 
-  { ...iceberg, id: 'listCatalogs', endpoint: 'GET /v1/catalogs', action: 'catalog.list', handle: listCatalogs },
+  {
+    ...iceberg,
+    id: 'listCatalogs',
+    endpoint: 'GET /v1/catalogs',
+    action: 'catalog.list',
+    handle: listCatalogsOperation,
+  },
   {
     ...iceberg,
     id: 'createCatalog',

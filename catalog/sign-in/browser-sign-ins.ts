@@ -39,7 +39,11 @@ export type Found = {
 };
 
 /** A step that was reached, and the browser's secret from here on. */
-export type Reached = { readonly step: 'new password' | 'done'; readonly secret: string; readonly endsAtMs: number };
+export type ReachedStep = {
+  readonly step: 'new password' | 'done';
+  readonly secret: string;
+  readonly endsAtMs: number;
+};
 
 const userOf = ({ status, mustChangePassword, sessionEpoch }: TokenPrincipal): SignInUser => ({
   isActive: status === 'ACTIVE',
@@ -75,7 +79,7 @@ export async function beginSignIn(
   context: CatalogContext,
   browser: Browser,
   { tenant, user, password }: { readonly tenant: string; readonly user: string; readonly password: string },
-): Promise<Reached> {
+): Promise<ReachedStep> {
   const { store, clock, config, signIns, metrics } = context;
   const { address } = browser;
   try {
@@ -127,7 +131,7 @@ export async function setNewPassword(
     oldPassword,
     address,
   }: { readonly password: string; readonly oldPassword: string; readonly address: string },
-): Promise<Reached> {
+): Promise<ReachedStep> {
   const { signIn, user } = found;
   const secret = newSecret(SECRET_PREFIX);
   let endsAtMs = 0;

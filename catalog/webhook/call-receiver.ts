@@ -9,7 +9,7 @@ import type { AllowedAddresses } from './allowed-addresses.ts';
 /** Bytes of an answer that are read, so that a receiver which writes some is not cut off. None are kept. */
 const ANSWER_BYTES_MAX = 4_096;
 
-export type Call = {
+type Call = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;

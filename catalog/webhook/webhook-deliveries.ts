@@ -11,7 +11,7 @@ import {
   claimDeliveries,
   endAttempt,
   forgetDeliveries,
-  putOff,
+  putOffDelivery,
   receiversWithDue,
   webhookSecretOwner,
   type ClaimedDelivery,
@@ -123,7 +123,7 @@ export class WebhookDeliveries {
       const { message } = SkeinError.of(error);
       log.error({ webhook: id, reason: message }, 'the secret of a webhook cannot be read; its deliveries wait');
       const dueAt = new Date(clock.nowMs() + CLAIM_MS);
-      return putOff(store.db, delivery, 'the secret of the webhook cannot be read', dueAt);
+      return putOffDelivery(store.db, delivery, 'the secret of the webhook cannot be read', dueAt);
     }
     const body = Buffer.from(delivery.body);
     const attempt = delivery.attempts + 1;

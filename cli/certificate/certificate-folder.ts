@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { SkeinError } from '#shared/error.ts';
 import type { ClusterRole } from '#shared/grpc/cluster-role.ts';
 import { PRIVATE, PUBLIC, writeCertificateFile } from './certificate-file.ts';
-import { isFresh, issueCertificate, makeAuthority, type IssuedCertificate } from './make-certificate.ts';
+import { isFreshCertificate, issueCertificate, makeAuthority, type IssuedCertificate } from './make-certificate.ts';
 
 /**
  * A folder of certificates:
@@ -53,7 +53,12 @@ export class CertificateFolder {
   ): Promise<boolean> {
     const at = (file: string): string => join(this.path(request.name), file);
     const found = read(at('cert.pem'));
-    if (!again && found !== undefined && read(at('key.pem')) !== undefined && isFresh(found, authority.cert)) {
+    if (
+      !again &&
+      found !== undefined &&
+      read(at('key.pem')) !== undefined &&
+      isFreshCertificate(found, authority.cert)
+    ) {
       return false;
     }
     const made = await issueCertificate(authority, request);

@@ -122,7 +122,7 @@ async function issue(authority: IssuedCertificate, { subject, usage, names, days
 }
 
 /** Whether at least a third of a certificate's lifetime remains, and one of the authorities has signed it. */
-export function isFresh(cert: string, authority: string): boolean {
+export function isFreshCertificate(cert: string, authority: string): boolean {
   const leaf = new ParsedCertificate(cert);
   const { publicKey } = new ParsedCertificate(authority);
   const left = leaf.validToDate.getTime() - Date.now();

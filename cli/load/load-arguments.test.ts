@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseLoadArguments, parseTableName, UsageError } from './load-arguments.ts';
+import { UsageError } from '../exit-code.ts';
+import { parseLoadArguments, parseTableName } from './load-arguments.ts';
 import { parsePartitionBy, partitionFields } from './partition-by.ts';
 import { parseTransform, printTransform } from '#shared/iceberg/transform.ts';
 import type { Field, IcebergType } from '#shared/iceberg/type.ts';

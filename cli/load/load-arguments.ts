@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { TableName } from '#shared/iceberg/write/table-write.ts';
+import { UsageError } from '../exit-code.ts';
 import { parsePartitionBy, type PartitionExpression } from './partition-by.ts';
 
 /** A parsed `skein load` command line. */
@@ -23,9 +24,6 @@ export type LoadArguments =
 
 /** `create`: the table must not exist; `replace`: it may; `append`: it must. */
 export type LoadMode = 'append' | 'create' | 'replace';
-
-/** The error of an invalid command line (exit code 2). */
-export class UsageError extends Error {}
 
 export const LOAD_USAGE = `Usage:
   skein load parquet <file or glob>... --table <catalog.namespace.table> [--create | --replace]

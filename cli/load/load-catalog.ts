@@ -4,7 +4,7 @@ import type { Principal as PrincipalMessage } from '#proto/generated/skein/catal
 import { fromKeyMessage } from '#shared/task/bucket-key.ts';
 import { toPrincipalMessage } from '#shared/authorization/principal.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
-import type { ReplyOf, RequestOf } from '#shared/grpc/call-unary.ts';
+import type { ReplyOf, UnaryRequest } from '#shared/grpc/call-unary.ts';
 import { dataFolder, metadataFolder } from '#shared/iceberg/table-folders.ts';
 import { readTableMetadata, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { isObject } from '#shared/iceberg/type.ts';
@@ -26,7 +26,7 @@ export type CatalogAccess = {
   /** Makes a call to the catalog's internal service. @throws the service's error, CATALOG_UNAVAILABLE */
   readonly call: <Name extends 'CommitTables' | 'AbandonCommit' | 'VendKey'>(
     method: Name,
-    request: RequestOf<CatalogInternalClient, Name>,
+    request: UnaryRequest<CatalogInternalClient, Name>,
   ) => Promise<ReplyOf<CatalogInternalClient, Name>>;
 };
 

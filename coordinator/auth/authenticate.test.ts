@@ -5,13 +5,13 @@ import { SkeinError } from '#shared/error.ts';
 import { TokenVerifier } from '#shared/token-verifier.ts';
 import { allowing } from '#test/support/decisions.ts';
 import { forgedTokens } from '#test/support/forged-tokens.ts';
-import type { Standing } from '../catalog-client/catalog-client.ts';
+import type { PrincipalStanding } from '../catalog-client/catalog-client.ts';
 import { authenticator, catalogKeys, mayDo, requireAction, type Authenticate } from './authenticate.ts';
 
 const pair = await generateKeyPair('ES256', { extractable: true });
 const publicJwk: JWK = { ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: 'ES256' };
 
-const standingOf = (...actions: readonly Action[]): Standing => ({
+const standingOf = (...actions: readonly Action[]): PrincipalStanding => ({
   decisions: allowing(...actions),
   defaultRole: null,
   defaultWarehouse: null,
@@ -21,7 +21,7 @@ const standingOf = (...actions: readonly Action[]): Standing => ({
 let epoch: number | undefined;
 let nowMs: number;
 /** The catalog's answer about a token's principal; `asked` counts the calls. */
-let authorize: () => Promise<Standing>;
+let authorize: () => Promise<PrincipalStanding>;
 let asked: number;
 let signingKeys: () => Promise<string>;
 let authenticate: Authenticate;

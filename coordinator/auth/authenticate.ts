@@ -3,14 +3,14 @@ import type { Action, Decision } from '#shared/authorization/action.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import type { TokenVerifier } from '#shared/token-verifier.ts';
-import type { CatalogClient, Standing } from '../catalog-client/catalog-client.ts';
+import type { CatalogClient, PrincipalStanding } from '../catalog-client/catalog-client.ts';
 
 /** The caller of a request, and what the catalog has decided that it may do. */
 export type Caller = {
   readonly claims: TokenClaims;
   readonly decisions: ReadonlyMap<string, Decision>;
   /** Absent for callers that the coordinator makes for itself. */
-  readonly standing?: Omit<Standing, 'decisions'>;
+  readonly standing?: Omit<PrincipalStanding, 'decisions'>;
 };
 
 /** Bearer token -> caller. @param address the client's, by which refusals of personal access tokens are counted */

@@ -14,7 +14,7 @@ import {
   metadataColumns,
   PLAIN_COLUMNS,
   statisticsFields,
-  typedColumns,
+  columnsFromTexts,
   type MetadataTable,
 } from './metadata-table.ts';
 import type { TableRows } from './table-rows.ts';
@@ -66,7 +66,7 @@ async function makeRows(request: MetadataRowsRequest, parts: Parts): Promise<Tab
   // Rows that nobody looks into are counted.
   const wanted = (used.length === 0 ? shown.slice(0, 1) : used).map(({ name }) => name);
   const rows = await encodeRows({ title, columns: textColumns(wanted) }, pagesOf(request, wanted, parts), parts.take);
-  return { ...rows, select: typedColumns(columns, wanted) };
+  return { ...rows, select: columnsFromTexts(columns, wanted) };
 }
 
 async function* pagesOf(

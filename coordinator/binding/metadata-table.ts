@@ -182,7 +182,7 @@ function partitionColumn(metadata: TableMetadata): readonly MetadataColumn[] {
 }
 
 /** The SELECT list that gives texts, of which `wanted` are there, their names and types. */
-export const typedColumns = (columns: readonly MetadataColumn[], wanted: readonly string[]): string =>
+export const columnsFromTexts = (columns: readonly MetadataColumn[], wanted: readonly string[]): string =>
   columns
     .map(({ name, type, fromText }) => {
       const value = wanted.includes(name) ? fromText(quoteIdentifier(name)) : `CAST(NULL AS ${type})`;

@@ -26,11 +26,11 @@ export type QueryReferences = {
   /** Families of the costly functions that it calls; workers limit their work. */
   readonly bounds: readonly BoundedFamily[];
   /** The names of columns without an alias whose texts are not what DuckDB gets; a location is the end of the column's expression. */
-  readonly names: readonly ColumnName[];
+  readonly names: readonly GivenName[];
 };
 
 /** The name that DuckDB gives a column for the text of its expression. */
-export type ColumnName = { readonly location: number; readonly name: string };
+export type GivenName = { readonly location: number; readonly name: string };
 
 export type TableReference = {
   readonly location: number;

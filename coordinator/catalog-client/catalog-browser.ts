@@ -86,5 +86,5 @@ export function recordCount(metadata: TableMetadata): number {
   return Math.max(0, count('total-records') - count('total-position-deletes'));
 }
 
-export const columnsOf = (metadata: TableMetadata): TableColumns => currentSchema(metadata).fields;
+export const fieldsOf = (metadata: TableMetadata): TableColumns => currentSchema(metadata).fields;
 type TableColumns = ReturnType<typeof currentSchema>['fields'];

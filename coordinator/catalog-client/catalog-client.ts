@@ -5,7 +5,7 @@ import { toPrincipalMessage, type Principal } from '#shared/authorization/princi
 import type { SkeinError } from '#shared/error.ts';
 import type { AddressList } from '#shared/grpc/address-list.ts';
 import { CallStream } from '#shared/grpc/call-stream.ts';
-import { callUnary, type ReplyOf, type RequestOf, type UnaryMethod } from '#shared/grpc/call-unary.ts';
+import { callUnary, type ReplyOf, type UnaryRequest, type UnaryMethod } from '#shared/grpc/call-unary.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
@@ -20,7 +20,7 @@ import type { PolicyRequest } from '#shared/policy/policy-request.ts';
 import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/principal-request.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { TableLoader, TableName } from '../binding/table-source.ts';
-import type { Keys } from './fresh-key.ts';
+import type { KeyQuestions } from './fresh-key.ts';
 import { askedAgain, catalogReads } from './catalog-reads.ts';
 import { answerLease } from './lease-wire.ts';
 import { LoadedTables, type FoundTable } from './loaded-tables.ts';
@@ -62,7 +62,7 @@ type EpochUpdate = readonly {
 }[];
 
 /** The standing of a principal, which holds for as long as its token. */
-export type Standing = {
+export type PrincipalStanding = {
   /** Whether it may do each action, by the action's name. */
   readonly decisions: ReadonlyMap<string, Decision>;
   /** The role that `current_role()` answers; null = `public`. */
@@ -81,10 +81,10 @@ type NamespacesFor = Extract<Action, 'schema.list' | 'schema.resolve'>;
  * The catalog requests of the coordinator, over the internal gRPC service. A request for a principal is refused with FORBIDDEN when the
  * principal may not do it, and with UNAUTHENTICATED when its tenant has no such principal.
  */
-export interface CatalogClient extends Keys {
+export interface CatalogClient extends KeyQuestions {
   /** The same catalog, for statements of a term: it makes their changes only while that goes on. @throws NOT_ACTIVE from each of those then */
   inTerm(epoch: number): CatalogClient;
-  authorize(principal: Principal): Promise<Standing>;
+  authorize(principal: Principal): Promise<PrincipalStanding>;
   /** @param moment of `moment`: tables as they were then; absent = as they are at each call */
   tablesFor(principal: Principal, moment?: string): TableLoader;
   /** The folders that a table of this version claims; none when it is gone. */
@@ -196,7 +196,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
   const limits = { ...calls, timeoutMs: CALL_TIMEOUT_MS };
   const call = <Name extends UnaryMethod<CatalogInternalClient>>(
     method: Name,
-    request: RequestOf<CatalogInternalClient, Name>,
+    request: UnaryRequest<CatalogInternalClient, Name>,
   ): Promise<ReplyOf<CatalogInternalClient, Name>> => {
     const ask = (): Promise<ReplyOf<CatalogInternalClient, Name>> => callUnary(client, method, request, limits);
     return ASKED_AGAIN.test(method) ? askedAgain(ask) : ask();
@@ -244,7 +244,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
   return ofTerm(NO_TERM);
 }
 
-async function standingOf(reads: ReturnType<typeof catalogReads>, principal: Principal): Promise<Standing> {
+async function standingOf(reads: ReturnType<typeof catalogReads>, principal: Principal): Promise<PrincipalStanding> {
   const request = { principal: toPrincipalMessage(principal) };
   const standing = await reads.call('Authorize', request, { timeoutMs: CALL_TIMEOUT_MS });
   return {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { RepeatBudget } from '#shared/storage/storage-use.ts';
-import { statementUse, type Keys } from './fresh-key.ts';
+import { statementUse, type KeyQuestions } from './fresh-key.ts';
 
-const KEYS = {} as Keys;
+const KEYS = {} as KeyQuestions;
 
 test('the storages of one statement share its repeats, and those of another have theirs', () => {
   const repeats = new RepeatBudget();

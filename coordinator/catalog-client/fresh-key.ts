@@ -5,7 +5,7 @@ import { RepeatBudget, type StorageUse } from '#shared/storage/storage-use.ts';
 const LEFT_MIN_MS = 60_000;
 
 /** The questions for keys of buckets. */
-export interface Keys {
+export interface KeyQuestions {
   /** The right to folders, to read or to write there. @throws STORAGE_ERROR, NOT_SUPPORTED, CATALOG_UNAVAILABLE */
   storageKey(tenant: string, folders: readonly string[], permission: 'read' | 'write'): Promise<StorageCredential>;
   /** Another key in place of one that ends soon, or that the store has refused. @throws as `storageKey` */
@@ -13,7 +13,11 @@ export interface Keys {
 }
 
 /** A key like one that a statement has got, which may have waited or run for long since. @throws STORAGE_ERROR, CATALOG_UNAVAILABLE */
-export async function freshKey(catalog: Keys, tenant: string, key: StorageCredential): Promise<StorageCredential> {
+export async function freshKey(
+  catalog: KeyQuestions,
+  tenant: string,
+  key: StorageCredential,
+): Promise<StorageCredential> {
   if (key.kind === 'file' || key.reach === undefined) return key;
   const leftMs = (key.expiresAtMs ?? Infinity) - Date.now();
   const { folders, writes } = key.reach;
@@ -22,7 +26,7 @@ export async function freshKey(catalog: Keys, tenant: string, key: StorageCreden
 
 /** The signal, keys and repeats that a statement lends to the storages that it opens here. @param repeats those that several of them share */
 export const statementUse = (
-  catalog: Keys,
+  catalog: KeyQuestions,
   tenant: string,
   { signal, repeats = new RepeatBudget() }: Pick<StorageUse, 'signal' | 'repeats'> = {},
 ): StorageUse => ({

@@ -3,7 +3,7 @@ import type { TenantId } from '#shared/id.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
 import { isKeyRefusal } from '#shared/storage/s3/s3-error.ts';
-import type { Keys } from './fresh-key.ts';
+import type { KeyQuestions } from './fresh-key.ts';
 
 /** A request for a read of a table's files, by a key of the table. */
 type Keyed = { readonly tenant: TenantId; readonly credential: StorageCredential };
@@ -14,9 +14,9 @@ type Keyed = { readonly tenant: TenantId; readonly credential: StorageCredential
  */
 export class RenewingReader implements TableReader {
   readonly #reader: TableReader;
-  readonly #keys: Pick<Keys, 'renewKey'>;
+  readonly #keys: Pick<KeyQuestions, 'renewKey'>;
 
-  constructor(reader: TableReader, keys: Pick<Keys, 'renewKey'>) {
+  constructor(reader: TableReader, keys: Pick<KeyQuestions, 'renewKey'>) {
     this.#reader = reader;
     this.#keys = keys;
   }

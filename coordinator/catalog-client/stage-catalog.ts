@@ -3,7 +3,7 @@ import type { Stage as StageMessage } from '#proto/generated/skein/catalog/v1/St
 import type { StageUpload as UploadMessage } from '#proto/generated/skein/catalog/v1/StageUpload.ts';
 import type { Action } from '#shared/authorization/action.ts';
 import { toPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
-import type { ReplyOf, RequestOf, UnaryMethod } from '#shared/grpc/call-unary.ts';
+import type { ReplyOf, UnaryRequest, UnaryMethod } from '#shared/grpc/call-unary.ts';
 import { fromKeyMessage } from '#shared/task/bucket-key.ts';
 import { fileCredential, type StorageCredential } from '#shared/storage/credential.ts';
 import type { StorageUse } from '#shared/storage/storage-use.ts';
@@ -11,7 +11,7 @@ import { rootOfStage } from '#shared/stage/stage-folders.ts';
 import { must } from '#shared/must.ts';
 import type { StageLoads } from '#shared/iceberg/stage-loads.ts';
 import type { TableName } from '../binding/table-source.ts';
-import { statementUse, type Keys } from './fresh-key.ts';
+import { statementUse, type KeyQuestions } from './fresh-key.ts';
 import { pages, type Pages } from './pages.ts';
 
 /** A stage, and where it lies. */
@@ -89,7 +89,7 @@ type NewUpload = {
 /** A call of the catalog's internal service. */
 export type CatalogCall = <Name extends UnaryMethod<CatalogInternalClient>>(
   method: Name,
-  request: RequestOf<CatalogInternalClient, Name>,
+  request: UnaryRequest<CatalogInternalClient, Name>,
 ) => Promise<ReplyOf<CatalogInternalClient, Name>>;
 
 /** Stages of one page of a list. */
@@ -97,7 +97,7 @@ const PAGE_STAGES = 1_000;
 /** Files of one question. */
 const PAGE_FILES = 1_000;
 
-export const stageCatalog = (call: CatalogCall, keys: Keys): StageCatalog => ({
+export const stageCatalog = (call: CatalogCall, keys: KeyQuestions): StageCatalog => ({
   open: async (principal, action, { catalog, of }) => {
     const where = { catalog, namespace: [...(of?.namespace ?? [])], name: of?.name ?? '' };
     return opened(
@@ -158,7 +158,7 @@ const fromMessage = ({
   credential: key === null ? localCredential(stage.location) : fromKeyMessage(key),
 });
 
-const opened = (message: StageMessage, keys: Keys, { tenant }: Principal): Stage => ({
+const opened = (message: StageMessage, keys: KeyQuestions, { tenant }: Principal): Stage => ({
   ...fromMessage(message),
   use: statementUse(keys, tenant),
 });
@@ -169,7 +169,7 @@ const localCredential = (location: string): StorageCredential | null =>
 const uploadOf = (
   id: string,
   message: UploadMessage,
-  { keys, principal }: { readonly keys: Keys; readonly principal: Principal },
+  { keys, principal }: { readonly keys: KeyQuestions; readonly principal: Principal },
 ): StageUpload => ({
   id,
   stage: opened(must(message.stage, 'an upload names its stage'), keys, principal),

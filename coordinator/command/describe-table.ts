@@ -1,7 +1,7 @@
 import type { Field } from '#shared/iceberg/type.ts';
 import { namedView, viewColumns } from '../binding/schema-views.ts';
 import { requireTableAction, type TableName } from '../binding/table-source.ts';
-import { columnsOf, loadOneTable } from '../catalog-client/catalog-browser.ts';
+import { fieldsOf, loadOneTable } from '../catalog-client/catalog-browser.ts';
 import { schemaOf } from '../binding/view-definition.ts';
 import { columnDefault, sqlTypeName } from '../session/sql-type-name.ts';
 import type { ObjectName } from '../statement/statement.ts';
@@ -33,7 +33,7 @@ export async function describeTable(name: ObjectName, context: CommandContext): 
 async function columnsFor(name: TableName, { tables, signal }: CommandContext): Promise<Columns> {
   const [loaded] = await tables.loadTables([name], signal);
   if (loaded?.kind !== 'view') {
-    return { fields: columnsOf((await loadOneTable(tables, name, signal)).metadata), intervals: [] };
+    return { fields: fieldsOf((await loadOneTable(tables, name, signal)).metadata), intervals: [] };
   }
   requireTableAction(loaded, 'table.describe');
   const { view } = loaded;

@@ -43,7 +43,7 @@ export function takeWrite(reader: StatementReader): ExplainedWrite | null {
 }
 
 /** The types of its parameters. */
-export function describeWrite(
+export function describeExplained(
   write: ExplainedWrite,
   context: CommandContext,
 ): Promise<Pick<Description, 'parameters'>> {
@@ -60,7 +60,7 @@ export function describeWrite(
 }
 
 /** The lines of its plan, of its sink and of its commit. Nothing is written. */
-export async function explainWrite(
+export async function explainInput(
   write: ExplainedWrite,
   options: ExplainOptions,
   context: CommandContext,

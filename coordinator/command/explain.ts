@@ -4,7 +4,7 @@ import type { TextSpan } from '../statement/statement.ts';
 import { textResult } from '../operation/answer.ts';
 import type { ExplainFormat, ExplainOptions } from '../operation/explain-options.ts';
 import type { Command } from './command.ts';
-import { analyzeWrite, describeWrite, explainWrite, takeWrite, type ExplainedWrite } from './explain-write.ts';
+import { analyzeWrite, describeExplained, explainInput, takeWrite, type ExplainedWrite } from './explain-write.ts';
 import { startsQuery } from './query-words.ts';
 
 type Explain = ExplainOptions & { readonly analyze: boolean } & (
@@ -44,14 +44,14 @@ export const explain: Command<Explain> = {
   action: (input) => ('write' in input ? input.write.action : 'table.select'),
   async describe(input, context) {
     const { parameters } =
-      'write' in input ? await describeWrite(input.write, context) : await context.queries.describe(input.query);
+      'write' in input ? await describeExplained(input.write, context) : await context.queries.describe(input.query);
     return { parameters, columns: planResult([]).columns };
   },
   async run(input, context) {
     const { queries, answer } = context;
     const { analyze, type, format } = input;
     if ('write' in input) {
-      if (!analyze) return answer(planResult(await explainWrite(input.write, { type, format }, context)));
+      if (!analyze) return answer(planResult(await explainInput(input.write, { type, format }, context)));
       const { lines, bytesScanned, fragments } = await analyzeWrite(input.write, format, context);
       return { ...(await answer(planResult(lines))), bytesScanned, fragments };
     }

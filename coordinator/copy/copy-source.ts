@@ -18,7 +18,7 @@ import { missingColumn } from '../write/missing-column.ts';
 import type { CopyInto } from '../operation/copy-into.ts';
 import { sourceColumn, spelledAs, type FileColumn } from './json-column.ts';
 import { matchPattern } from './match-pattern.ts';
-import { columnsOf, listFiles, tableOf } from './open-file-table.ts';
+import { fileColumns, listFiles, fileTableOf } from './open-file-table.ts';
 import type { FileTable } from '../binding/file-table.ts';
 
 /** Files that are looked for at once. */
@@ -80,7 +80,7 @@ export async function copySource(
   const { format, match } = options;
   const staged = { title: printStage(copy.stage), stage, files, format };
   const needsColumns = select !== null || format.kind !== 'csv';
-  const given = needsColumns ? await columnsOf(staged, { queries }, queries.kept).catch(leftToTasks(copy)) : [];
+  const given = needsColumns ? await fileColumns(staged, { queries }, queries.kept).catch(leftToTasks(copy)) : [];
   if (select === null && format.kind === 'json' && given.every(({ isDocument }) => !isDocument)) {
     const wanted = filledFields(copy, target.schema.fields).map(({ name }) => name);
     const key = match === 'exact name' ? (name: string): string => name : foldIdentifier;
@@ -99,7 +99,7 @@ export async function copySource(
     matchesCase: match === 'exact name',
     byHeader: match !== 'position' && format.kind === 'csv',
   };
-  const table = tableOf({ ...staged, columns }, source);
+  const table = fileTableOf({ ...staged, columns }, source);
   const more = Object.values(GUARDED_COLUMNS).map((name, i) => ({ name, type: i === 0 ? BIGINT : VARCHAR }));
   const keep = (one: FileTable): string => {
     const name = `@copy/${randomUUID()}`;

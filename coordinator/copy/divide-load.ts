@@ -10,7 +10,7 @@ import { NO_POLICIES } from '../binding/table-policies.ts';
 import { cutEvery, cutFile } from '../scheduler/cut-file.ts';
 import { divisionOf } from '../scheduler/divide-staged.ts';
 import { wholeText } from '../statement/derived-text.ts';
-import { partBytes, partsOf } from './load-parts.ts';
+import { partBytes, loadParts } from './load-parts.ts';
 import { scanColumns } from './open-file-table.ts';
 import type { StageLoad } from '../operation/stage-load.ts';
 
@@ -30,7 +30,7 @@ export async function dividedLoad(
 ): Promise<Parts> {
   const { files, staged } = table.spec;
   const cores = clusterCores(cluster);
-  const whole = partsOf(files, cores);
+  const whole = loadParts(files, cores);
   const isEnough = oneHasEveryCore(cluster) || whole.length >= PARTS_PER_WORKER * cluster.workers.length;
   if (isEnough || rules.onError.kind === 'skip') return whole;
   const source = must(staged, 'the files are those of a stage');
@@ -49,7 +49,7 @@ export async function dividedLoad(
         return [file];
     }
   });
-  return partsOf(ranges, cores);
+  return loadParts(ranges, cores);
 }
 
 const VARCHAR = { kind: 'scalar', name: 'VARCHAR' } as const;

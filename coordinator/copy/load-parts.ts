@@ -22,7 +22,7 @@ export function partBytes(files: readonly ScanFile[], cores: number): number {
 }
 
 /** Divides files, or parts of them, into tasks, the largest first; each has so many of them that it is closest to its share. */
-export function partsOf(files: readonly ScanFile[], cores: number): readonly (readonly ScanFile[])[] {
+export function loadParts(files: readonly ScanFile[], cores: number): readonly (readonly ScanFile[])[] {
   const most = partBytes(files, cores);
   const parts: { files: ScanFile[]; bytes: number }[] = [];
   for (const file of files.toSorted((a, b) => scannedBytes(b) - scannedBytes(a))) {

@@ -59,13 +59,13 @@ export async function openFileTable(text: TextSpan, context: CommandContext, kep
     );
   }
   const title = text.text;
-  const columns = await columnsOf({ title, stage, files, format }, context, kept);
+  const columns = await fileColumns({ title, stage, files, format }, context, kept);
   const source: StagedSource = {
     format,
     what: 'rows',
     columns: columns.map((column) => sourceColumn(column, format)),
   };
-  return tableOf({ title, stage, files, columns }, source);
+  return fileTableOf({ title, stage, files, columns }, source);
 }
 
 /** The file of a path in a stage, or those of the folder. @throws STATEMENT_TOO_COMPLEX */
@@ -90,7 +90,7 @@ type Staged = {
 };
 
 /** Files of a stage as a table of these columns. */
-export function tableOf(
+export function fileTableOf(
   { title, stage, files, columns }: Staged & { readonly columns: readonly SqlField[] },
   staged: StagedSource,
 ): FileTable {
@@ -133,7 +133,7 @@ const scanFile = ({ location }: Stage, { path, sizeBytes, etag }: StageFile): Sc
 const SEPARATOR = '\u0001';
 
 /** The columns of the first file. */
-export async function columnsOf(
+export async function fileColumns(
   { format, ...staged }: Staged & { readonly format: FileFormat },
   { queries }: Pick<CommandContext, 'queries'>,
   kept: KeptRows,
@@ -145,7 +145,7 @@ export async function columnsOf(
     what: 'columns',
     columns: fields.map((field) => ({ name: field.name, type: 'VARCHAR' })),
   };
-  const table = tableOf({ ...staged, files: staged.files.slice(0, 1), columns: fields }, source);
+  const table = fileTableOf({ ...staged, files: staged.files.slice(0, 1), columns: fields }, source);
   kept.keep(name, { kind: 'staged', table, policies: NO_POLICIES });
   const query = { text: `SELECT "name" || chr(1) || "type" FROM ${name}`, offset: 0 };
   const rows = new BoundedValues();

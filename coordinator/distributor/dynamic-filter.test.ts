@@ -8,7 +8,7 @@ import {
   describeKeys,
   findDynamicFilters,
   isKeySetWorth,
-  isSelective,
+  areSelective,
   keySetFragment,
   keysFragment,
   parseKeys,
@@ -104,10 +104,10 @@ test('the keys come as one row of JSON, and big ones are kept exactly', () => {
 
 test('keys that cover what the column holds are no gain', () => {
   const known = facts(1).columns[0];
-  expect(isSelective({ min: 0n, max: 999_999n, values: null }, known)).toBe(false);
-  expect(isSelective({ min: 0n, max: 99_999n, values: null }, known)).toBe(true);
-  expect(isSelective({ min: 0n, max: 999_999n, values: [0n, 999_999n] }, known)).toBe(true);
-  expect(isSelective({ min: 0n, max: 1n, values: null }, undefined)).toBe(false);
+  expect(areSelective({ min: 0n, max: 999_999n, values: null }, known)).toBe(false);
+  expect(areSelective({ min: 0n, max: 99_999n, values: null }, known)).toBe(true);
+  expect(areSelective({ min: 0n, max: 999_999n, values: [0n, 999_999n] }, known)).toBe(true);
+  expect(areSelective({ min: 0n, max: 1n, values: null }, undefined)).toBe(false);
 });
 
 test('the conditions stand right over the scan', () => {

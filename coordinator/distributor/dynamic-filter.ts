@@ -296,7 +296,7 @@ export function parseKeys(json: string): readonly (KeyValues | null)[] {
 }
 
 /** Whether the keys exclude enough of the values that, by the manifests, the scan's column holds. */
-export function isSelective(keys: KeyValues, column: ScanFacts['columns'][number] | undefined): boolean {
+export function areSelective(keys: KeyValues, column: ScanFacts['columns'][number] | undefined): boolean {
   const { lower, upper, distinctMax } = column ?? {};
   if (lower == null || upper == null || distinctMax == null) return keys.values !== null;
   if (keys.values !== null && keys.values.length < KEPT_SHARE_MAX * distinctMax) return true;

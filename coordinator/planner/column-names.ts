@@ -1,7 +1,7 @@
 import type * as duckdb from '@duckdb/node-api';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { Json } from '#shared/json.ts';
-import type { ColumnName } from '../binding/query-references.ts';
+import type { GivenName } from '../binding/query-references.ts';
 import type { ParseRequest } from '../binding/planner.ts';
 import { isSameButNamed, unnamedColumns, type ItemSpan } from '../resolver/unnamed-columns.ts';
 import { parameterSql } from '../statement/value-place.ts';
@@ -20,7 +20,7 @@ export async function columnNames(
   { sql, values = [] }: Pick<ParseRequest, 'sql' | 'values'>,
   tree: Json,
   { binder, parse }: { readonly binder: duckdb.DuckDBConnection; readonly parse: (sql: string) => Promise<Json> },
-): Promise<readonly ColumnName[]> {
+): Promise<readonly GivenName[]> {
   const items = unnamedColumns(tree, sql);
   if (items.length === 0) return [];
   const textOf = ({ start, end }: ItemSpan): string => {

@@ -26,7 +26,7 @@ import { partRefusal } from './check-part.ts';
 import { checkParts } from './check-parts.ts';
 import type { Part } from '../statement/proven.ts';
 import type { PartRefusal, PartText } from './part-text.ts';
-import { columnsOf, isUnresolved, type ParameterTypes } from './prepared-columns.ts';
+import { preparedColumns, isUnresolved, type ParameterTypes } from './prepared-columns.ts';
 import { fromDuckDbType } from './duckdb-type-of.ts';
 import { checkReferences, checkResult } from './plan-text.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -192,7 +192,7 @@ export class PlannerSession {
     const types =
       declared.length === 0 ? [] : await this.#columns(`SELECT ${declared.map(({ text }) => text).join(', ')}`);
     declared.forEach(({ name }, i) => found.set(name, must(types[i], 'a type for each value').type));
-    const columns = await this.#executed(parameters, (prepared) => columnsOf(prepared));
+    const columns = await this.#executed(parameters, (prepared) => preparedColumns(prepared));
     return {
       columns: columns === null ? null : checked(columns),
       parameters: [...found].map(([name, type]) => ({ name, type })),
@@ -319,7 +319,7 @@ export class PlannerSession {
       if (prepared.statementType !== duckdb.StatementType.SELECT) {
         throw new SkeinError('NOT_SUPPORTED', 'only queries are served here');
       }
-      return columnsOf(prepared);
+      return preparedColumns(prepared);
     } finally {
       prepared.destroySync();
     }

@@ -12,7 +12,7 @@ export type ParameterTypes = {
 export const isUnresolved = (prepared: duckdb.DuckDBPreparedStatement): boolean =>
   prepared.columnCount === 1 && prepared.columnTypeId(0) === duckdb.DuckDBTypeId.INVALID;
 
-export const columnsOf = (prepared: duckdb.DuckDBPreparedStatement): SqlField[] =>
+export const preparedColumns = (prepared: duckdb.DuckDBPreparedStatement): SqlField[] =>
   Array.from({ length: prepared.columnCount }, (_, i) => ({
     name: prepared.columnName(i),
     type: fromDuckDbType(prepared.columnType(i)),

@@ -2,7 +2,7 @@ import { SkeinError, type ErrorData } from '#shared/error.ts';
 import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { sizedWork } from '#shared/thread/sized-work.ts';
 import { COMMANDS, type Statement } from '../command/commands.ts';
-import { applyEdits, bindParameters, type Edit } from '../statement/bind-parameters.ts';
+import { applyEdits, bindParameters, type ParameterEdit } from '../statement/bind-parameters.ts';
 import type { Parameters } from '../statement/parameters.ts';
 import { parseStatement } from './parse-statement.ts';
 import { beginsPrivately, isPrivateKind } from '#shared/sql/private-statement.ts';
@@ -14,7 +14,7 @@ import { Tokenizer } from '#shared/sql/tokenizer.ts';
 export type StatementText = {
   readonly redacted: RedactedStatement;
   /** The values that took the place of its parameters; positions of the statement are behind them. */
-  readonly edits: readonly Edit[];
+  readonly edits: readonly ParameterEdit[];
   readonly parsed:
     | { readonly kind: 'statement'; readonly statement: Statement }
     | { readonly kind: 'refused'; readonly error: ErrorData };
@@ -33,7 +33,7 @@ type ReadInput = {
 /** Never throws, because history keeps a statement that is refused, too. */
 export function readStatement({ sql, parameters, limits }: ReadInput): StatementText {
   const command = firstWord(sql);
-  let edits: readonly Edit[] = [];
+  let edits: readonly ParameterEdit[] = [];
   let parsed: StatementText['parsed'];
   try {
     edits = editsOf(sql, command, { parameters, bytesMax: limits.bytesMax });
@@ -69,7 +69,7 @@ function privacyWithin(sql: string, limits: StatementLimits): Privacy {
 type Given = { readonly parameters: Parameters | null; readonly bytesMax: number };
 
 /** @throws what `bindParameters` throws; WRONG_PARAMETER_COUNT for values that come with a PREPARE */
-function editsOf(sql: string, command: string, { parameters, bytesMax }: Given): readonly Edit[] {
+function editsOf(sql: string, command: string, { parameters, bytesMax }: Given): readonly ParameterEdit[] {
   if (command === 'PREPARE') {
     if (parameters === null || parameters.kind === 'unknown') return [];
     throw new SkeinError('WRONG_PARAMETER_COUNT', 'PREPARE takes no values: EXECUTE gives them');

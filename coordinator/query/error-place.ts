@@ -1,8 +1,8 @@
 import { SkeinError } from '#shared/error.ts';
-import { applyEdits, type Edit } from '../statement/bind-parameters.ts';
+import { applyEdits, type ParameterEdit } from '../statement/bind-parameters.ts';
 
 /** Maps an error's position in the statement with inserted values to the statement as it was sent. */
-export function inSource(error: SkeinError, sql: string, edits: readonly Edit[]): SkeinError {
+export function inSource(error: SkeinError, sql: string, edits: readonly ParameterEdit[]): SkeinError {
   if (error.position === undefined || edits.length === 0) return error;
   return error.at(applyEdits(sql, edits).toSource(error.position));
 }

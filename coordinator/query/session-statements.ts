@@ -8,7 +8,7 @@ import type { Outcome } from '../operation/outcome.ts';
 import { COMMANDS, type Statement } from '../command/commands.ts';
 import type { PreparedStatement, QueryColumn } from '../session/prepared-statement.ts';
 import type { SessionState } from '../session/session.ts';
-import { applyEdits, valuePlaces, type Edit } from '../statement/bind-parameters.ts';
+import { applyEdits, valuePlaces, type ParameterEdit } from '../statement/bind-parameters.ts';
 import { PARAMETERS_MAX, sizeOf, type Constant, type Parameters } from '../statement/parameters.ts';
 import { READ_STATEMENT, type StatementText } from '../prepare/read-statement.ts';
 import type { TextSpan } from '../statement/statement.ts';
@@ -253,7 +253,7 @@ const isNumber = (name: string): boolean => /^\d/.test(name);
  * The parameters of a statement: `$1` to the highest number, also those that it does not name, or its names.
  * @throws NOT_SUPPORTED for both in one, SYNTAX_ERROR for types of names, STATEMENT_TOO_COMPLEX
  */
-function namesOf(edits: readonly Edit[], types: readonly string[]): readonly string[] {
+function namesOf(edits: readonly ParameterEdit[], types: readonly string[]): readonly string[] {
   const names = [...new Set(edits.map(({ name }) => name))];
   const highest = names.reduce((most, name) => (isNumber(name) ? Math.max(most, Number(name)) : most), types.length);
   if (highest > PARAMETERS_MAX || names.length > PARAMETERS_MAX) {
@@ -315,7 +315,7 @@ const sameColumns = (one: readonly QueryColumn[], other: readonly QueryColumn[])
 
 type Place = {
   readonly prepared: PreparedStatement;
-  readonly edits: readonly Edit[];
+  readonly edits: readonly ParameterEdit[];
   readonly given: readonly Argument[];
   readonly position: number;
 };

@@ -58,7 +58,7 @@ export type TableReading =
 
 export const SEEN: TableReading = { kind: 'seen' };
 
-export type BindRequest = {
+export type TablesRequest = {
   readonly references: readonly TableReference[];
   readonly defaults: { readonly catalog: string; readonly schema: string };
   readonly source: TableSource & MetadataRows & SchemaViews;
@@ -75,7 +75,7 @@ export type BindRequest = {
  * are catalog, schema and table; dots inside of a (quoted) schema separate its levels. A table whose own name has an `@` hides a branch or tag.
  * @throws TABLE_NOT_FOUND, SCHEMA_NOT_FOUND, CATALOG_NOT_FOUND, SNAPSHOT_NOT_FOUND, NOT_SUPPORTED; positions are byte offsets in the query.
  */
-export async function bindTables(request: BindRequest): Promise<readonly (BoundTable | BoundView)[]> {
+export async function bindTables(request: TablesRequest): Promise<readonly (BoundTable | BoundView)[]> {
   const { references, rows, reading = SEEN } = request;
   if (references.length === 0) return [];
   const names = references.map(
@@ -128,7 +128,7 @@ type ReferenceNames = {
 };
 
 /** @throws TABLE_NOT_FOUND, SCHEMA_NOT_FOUND, CATALOG_NOT_FOUND for a name that can mean nothing */
-export function namesOf(reference: TableReference, defaults: BindRequest['defaults']): ReferenceNames {
+export function namesOf(reference: TableReference, defaults: TablesRequest['defaults']): ReferenceNames {
   const whole = tableName(reference, defaults);
   const suffix = suffixedName(whole.table, reference.location);
   return { whole, base: suffix === undefined ? null : { ...whole, table: suffix.table }, suffix };
@@ -141,7 +141,7 @@ function suffixTravel({ travel }: SuffixedName, { at: asked }: TableReference): 
 
 const rowsOf = (
   { parts }: TableReference,
-  rows: BindRequest['rows'],
+  rows: TablesRequest['rows'],
 ): RowsBinding | StagedBinding | BoundScan | undefined => (parts.length === 1 ? rows.get(parts[0] ?? '') : undefined);
 
 /** Whether a reference means a view of INFORMATION_SCHEMA. */
@@ -150,7 +150,7 @@ export const isSchemaView = ({ parts }: TableReference): boolean => namedView(pa
 async function bindSchemaView(
   { view, catalog }: NamedView,
   reference: TableReference,
-  { source, named, signal }: BindRequest,
+  { source, named, signal }: TablesRequest,
 ): Promise<RowsBinding> {
   const { parts, location, wanted = {}, at: travel } = reference;
   if (travel !== null)
@@ -175,7 +175,7 @@ async function bindSchemaView(
 /** Columns of all tables of a statement; a table counts as often as it is named. */
 const COLUMNS_MAX = 50_000;
 
-function tableName({ parts, location }: TableReference, defaults: BindRequest['defaults']): TableName {
+function tableName({ parts, location }: TableReference, defaults: TablesRequest['defaults']): TableName {
   const [table = '', schema = defaults.schema, catalog = defaults.catalog] = parts.toReversed();
   const written = parts.join('.');
   // DuckDB knows these names and the catalog does not: the catalog is not asked, whatever their case.
@@ -255,7 +255,7 @@ type BindPlace = {
 async function bindMetadataTable(
   table: FoundTable,
   { what, title, travel }: { readonly what: MetadataTable; readonly title: string; readonly travel: TimeTravel | null },
-  { source, named, signal }: BindRequest,
+  { source, named, signal }: TablesRequest,
 ): Promise<RowsBinding> {
   requireTableAction(table, 'table.select');
   const { metadata, allowedRoots, credential, policies } = table;

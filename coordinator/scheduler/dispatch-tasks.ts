@@ -22,7 +22,7 @@ import { StarvationWatch } from './starvation-watch.ts';
 import { TakenCores } from './taken-cores.ts';
 import { stageTasks } from './stage-state.ts';
 import { taskTicket, type TaskOwner } from './task-spec.ts';
-import { TaskSpecs, threadsOf, type Place } from './task-specs.ts';
+import { TaskSpecs, threadsOf, type TaskPlace } from './task-specs.ts';
 import { withRun, type TaskEnd } from './task-end.ts';
 import {
   failureError,
@@ -249,7 +249,7 @@ export class TaskDispatcher implements RunView, TimedRun {
     }
   }
 
-  #start(stage: StageRun, task: number, { worker, room, isEarly }: Place & { readonly isEarly: boolean }): void {
+  #start(stage: StageRun, task: number, { worker, room, isEarly }: TaskPlace & { readonly isEarly: boolean }): void {
     const id = taskId(randomUUID());
     const { info, link } = worker;
     const spec = this.#specs.make(

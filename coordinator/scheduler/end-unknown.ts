@@ -4,7 +4,7 @@ import type { WorkerLink } from '../cluster/worker-link.ts';
 import { epochOfRun } from './run-id.ts';
 import { endQuery } from './spooled-task.ts';
 
-export type HeldOptions = {
+export type HeldEpochs = {
   readonly running: ReadonlyMap<QueryId, unknown>;
   readonly epoch: number;
   /** Epochs of coordinators before this one whose queries go on. */
@@ -17,7 +17,7 @@ export type HeldOptions = {
  * over.
  */
 export const endUnknown =
-  ({ running, epoch, ending }: HeldOptions) =>
+  ({ running, epoch, ending }: HeldEpochs) =>
   ({ calls }: WorkerLink, { queryIds }: WorkerInfo): void => {
     for (const queryId of queryIds) {
       const theirs = epochOfRun(queryId);

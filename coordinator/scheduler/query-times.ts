@@ -1,6 +1,6 @@
 import type { QueryId } from '#shared/id.ts';
 import type { LinkOptions } from '../cluster/worker-link.ts';
-import { endUnknown, type HeldOptions } from './end-unknown.ts';
+import { endUnknown, type HeldEpochs } from './end-unknown.ts';
 import type { TimedRun } from './scheduler.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { TimedRun } from './scheduler.ts';
  * runs is ended.
  */
 export function queryTimes(
-  options: Omit<HeldOptions, 'running'> & { readonly running: ReadonlyMap<QueryId, TimedRun> },
+  options: Omit<HeldEpochs, 'running'> & { readonly running: ReadonlyMap<QueryId, TimedRun> },
 ): Required<Pick<LinkOptions, 'onBeat' | 'levels'>> {
   const { running } = options;
   const end = endUnknown(options);

@@ -22,7 +22,7 @@ import {
   describeKeys,
   findDynamicFilters,
   isKeySetWorth,
-  isSelective,
+  areSelective,
   keySetFragment,
   keysFragment,
   parseKeys,
@@ -256,10 +256,10 @@ class StageLoop {
       for (const filter of filters) {
         const { values, set } = keys.get(filter.column) ?? { values: null, set: null };
         const { name, facts } = this.#probeColumn(plan, filter);
-        if (values === null || (set === null && !isSelective(values, facts))) continue;
+        if (values === null || (set === null && !areSelective(values, facts))) continue;
         const isSet = set !== null && values.values === null;
         if (isSet) plan = withKeySet(plan, filter, set.fragment.stage);
-        if (!isSet || isSelective(values, facts)) plan = withKeys(plan, filter, values);
+        if (!isSet || areSelective(values, facts)) plan = withKeys(plan, filter, values);
         narrowed.add(filter.scan);
         const rows = isSet ? set.facts().rows : null;
         const applied = { column: name, stage, text: describeKeys(name, values, { stage, rows }) };
@@ -283,7 +283,7 @@ class StageLoop {
     const { rows } = build.facts();
     if (rows <= VALUES_MAX || rows < WHOLE_TABLE_SHARE * table.report.rows) return false;
     const bounds = scanBounds(build.fragment.plan, column, this.#scanFacts);
-    return bounds !== null && !isSelective(bounds, this.#probeColumn(plan, filter).facts);
+    return bounds !== null && !areSelective(bounds, this.#probeColumn(plan, filter).facts);
   }
 
   /** Returns the column that a filter narrows: its qualified name, and its statistics from the manifests. */

@@ -11,7 +11,7 @@ import { inputSpec, partitionTicket, taskSpec, type TaskOwner } from './task-spe
 import type { TaskOutput } from './task-state.ts';
 
 /** A worker, and its room for tasks of a stage. */
-export type Place = { readonly worker: LiveWorker; readonly room: StageRoom };
+export type TaskPlace = { readonly worker: LiveWorker; readonly room: StageRoom };
 
 /** Operators of policies are shown to those alone who may manage them. */
 const hidesFigures = ({ policed }: StageRun['fragment']): boolean => policed?.seesPolicies === false;
@@ -36,7 +36,7 @@ export class TaskSpecs {
   make(
     stage: StageRun,
     task: number,
-    { worker, room }: Place,
+    { worker, room }: TaskPlace,
     { id, scheduledMs }: { readonly id: TaskId; readonly scheduledMs: number },
   ): TaskSpec {
     const { fragment } = stage;

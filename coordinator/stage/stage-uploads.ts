@@ -15,7 +15,7 @@ import {
   type StageFile,
 } from './stage-files.ts';
 import { abortAtStore, completeAtStore } from './store-uploads.ts';
-import { checkParts, partName, type SentPart } from './upload-parts.ts';
+import { checkUploadParts, partName, type SentPart } from './upload-parts.ts';
 
 /** The name of the file while it comes in one request, and when its parts have been put together. */
 const WHOLE = 'whole';
@@ -110,7 +110,7 @@ export class StageUploads {
       await this.#end(upload, true);
       return file;
     }
-    const names = checkParts(upload, parts, await uploadFiles(upload));
+    const names = checkUploadParts(upload, parts, await uploadFiles(upload));
     const whole = `${WHOLE}-${randomUUID()}`;
     await writeUploadFile(upload, whole, readUploadFiles(upload, names));
     const file = await placeUploadFile(upload, whole);

@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { clientUploads, type ClientUploads } from '#shared/storage/s3/client-uploads.ts';
 import type { StageUpload } from '../catalog-client/stage-catalog.ts';
-import { checkParts, partName, type SentPart } from './upload-parts.ts';
+import { checkUploadParts, partName, type SentPart } from './upload-parts.ts';
 
 /** Uploads whose parts clients send to the store itself. */
 
@@ -28,7 +28,7 @@ export async function completeAtStore(upload: StageUpload, parts: readonly SentP
   const { uploads, location, storeUploadId } = atStore(upload);
   const stored = await uploads.parts(location, storeUploadId);
   if (stored !== undefined) {
-    checkParts(upload, parts, new Map(stored.map((part) => [partName(part.number, part.etag), part.sizeBytes])));
+    checkUploadParts(upload, parts, new Map(stored.map((part) => [partName(part.number, part.etag), part.sizeBytes])));
     if (await uploads.complete(location, storeUploadId, parts)) return;
   }
   // It was completed, and the answer was lost.

@@ -8,7 +8,7 @@ export type SentPart = { readonly number: number; readonly etag: string };
 export const partName = (number: number, etag: string): string => `part-${number}-${etag}`;
 
 /** The files of the parts. @throws INVALID_REQUEST */
-export function checkParts(
+export function checkUploadParts(
   { partBytes, sizeBytes }: StageUpload,
   parts: readonly SentPart[],
   files: ReadonlyMap<string, number>,

@@ -11,7 +11,7 @@ import { identifierText, Tokenizer, type Token } from '#shared/sql/tokenizer.ts'
 export const PARAMETER_PLACES_MAX = 50_000;
 
 /** A part of a statement's text, and the value of a parameter that replaces it. */
-export type Edit = {
+export type ParameterEdit = {
   readonly start: number;
   readonly end: number;
   readonly text: string;
@@ -31,15 +31,12 @@ export type Edit = {
  * @throws UNDEFINED_PARAMETER for one without a value, with its position; WRONG_PARAMETER_COUNT for a value without a parameter;
  * INVALID_REQUEST for a value that is none; PAYLOAD_TOO_LARGE; STATEMENT_TOO_COMPLEX for too many places
  */
-export function bindParameters(sql: string, parameters: Parameters, bytesMax: number): readonly Edit[] {
+export function bindParameters(sql: string, parameters: Parameters, bytesMax: number): readonly ParameterEdit[] {
   const values = valueOf(parameters);
   const used = new Set<string>();
-  const edits: Edit[] = [];
-  let last = 0;
+  const edits: ParameterEdit[] = [];
   let bytes = Buffer.byteLength(sql);
-  for (const { start, end, name } of findParameters(sql)) {
-    const number = name === '' ? last + 1 : /^\d/.test(name) ? Number(name) : null;
-    last = Math.max(last, number ?? 0);
+  for (const { start, end, name, number } of findParameters(sql)) {
     const key = number === null ? foldIdentifier(name) : String(number);
     const text = values(key);
     if (text === undefined) {
@@ -72,7 +69,7 @@ export function bindParameters(sql: string, parameters: Parameters, bytesMax: nu
 }
 
 /** Puts the edits into the text; they stand in its order. */
-export function applyEdits(sql: string, edits: readonly Edit[]): DerivedText {
+export function applyEdits(sql: string, edits: readonly ParameterEdit[]): DerivedText {
   const derived = new EditedText(sql);
   let at = 0;
   for (const { start, end, text } of edits) {
@@ -83,7 +80,7 @@ export function applyEdits(sql: string, edits: readonly Edit[]): DerivedText {
 }
 
 /** The places of the values in the text that `applyEdits` makes. */
-export function valuePlaces(edits: readonly Edit[]): readonly ValuePlace[] {
+export function valuePlaces(edits: readonly ParameterEdit[]): readonly ValuePlace[] {
   let shift = 0;
   return edits.map(({ start, end, text, name, spelled }) => {
     // Without the spaces around it, which may have been cut off at the end of the statement.
@@ -131,10 +128,27 @@ function valuesByName(parameters: GivenParameters): ReadonlyMap<string, string> 
 }
 
 type GivenParameters = Exclude<Parameters, { readonly kind: 'unknown' }>;
-type Found = { readonly start: number; readonly end: number; readonly name: string };
 
-/** The parameters of a text in their order: `?` without a name, `$1` and `?1` with their number, `$name` with its name. */
-function* findParameters(sql: string): Generator<Found> {
+/** A parameter in a text: its number, or null for one with a name. */
+export type FoundParameter = {
+  readonly start: number;
+  readonly end: number;
+  readonly name: string;
+  readonly number: number | null;
+};
+
+/** The parameters of a text in their order: `$1` and `?1` with their number, `?` with the next one, `$name` with its name. */
+export function* findParameters(sql: string): Generator<FoundParameter> {
+  let last = 0;
+  for (const { start, end, name } of parametersIn(sql)) {
+    const number = name === '' ? last + 1 : /^\d/.test(name) ? Number(name) : null;
+    last = Math.max(last, number ?? 0);
+    yield { start, end, name, number };
+  }
+}
+
+/** A `?` has the empty name. */
+function* parametersIn(sql: string): Generator<Omit<FoundParameter, 'number'>> {
   const columns = new Set(findStages(sql).columns.map(({ start }) => start));
   const tokens = new Tokenizer(sql);
   let dollar: Token | null = null;

@@ -12,7 +12,7 @@ import { TransactionTables } from './transaction-tables.ts';
 export type InnerStatement = { readonly signal: AbortSignal; cancel(reason: SkeinError): boolean };
 
 /** The services that statements of a transaction write with, in place of the coordinator's own. */
-export type WriteParts = {
+export type TransactionWrites = {
   readonly catalog: CatalogClient;
   readonly journal: Pick<WriteJournal, 'begin' | 'newKey'>;
   readonly commits: { run(table: string, commit: TableCommit): Promise<void> };
@@ -34,7 +34,7 @@ type Options = {
  */
 export class Transaction {
   readonly tables: TransactionTables;
-  readonly parts: WriteParts;
+  readonly parts: TransactionWrites;
   readonly #options: Options;
   /** The writes of statements that have ended, whose files wait for the end of the transaction. */
   readonly #writes: OpenWrite[] = [];

@@ -8,7 +8,7 @@ import { MatchedRows, matchQuery } from './matched-rows.ts';
 import { liveRows, planChanges } from './plan-changes.ts';
 import {
   addressedTarget,
-  changeOf,
+  snapshotChangeOf,
   modeOf,
   readTarget,
   requireSame,
@@ -78,7 +78,10 @@ async function change(replaced: Change, outcome: WriteOutcome, { queries, begin 
   const { deletes, files: rewritten, ...cost } = await writeChanges(replaced, write, queries);
   const read = await returning?.read(returned, outcome.count);
   const others = deletes.map(({ path }) => path);
-  await write.end(changeOf(replaced, { deletes, rewritten, added: [] }, 'delete'), { files: rewritten, others });
+  await write.end(snapshotChangeOf(replaced, { deletes, rewritten, added: [] }, 'delete'), {
+    files: rewritten,
+    others,
+  });
   return { count: outcome.count, ...costOf(outcome, cost, read) };
 }
 

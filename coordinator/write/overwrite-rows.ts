@@ -10,7 +10,7 @@ import type { Insert } from '../operation/row-write.ts';
 import type { AsProven } from '../statement/proven.ts';
 import { assignColumns, insertedRows } from './assign-columns.ts';
 import { costOf, planReturning, rowsOf, writtenFiles } from './returned-rows.ts';
-import { changeOf, requireSame, snapshotFiles, withRestarts, type RowServices } from './replace-rows.ts';
+import { snapshotChangeOf, requireSame, snapshotFiles, withRestarts, type RowServices } from './replace-rows.ts';
 
 /**
  * Puts the rows of a query in the place of those of the partitions that get rows (Iceberg's ReplacePartitions), in one snapshot:
@@ -41,7 +41,7 @@ async function overwriteOnce(insert: Insert<AsProven>, services: RowServices): P
   const read = await returning?.read(writtenFiles(target, files), rowsOf(files));
   const parts = { deletes: [], rewritten: [], added: files };
   const isNone = changes.length + files.length === 0;
-  await write.end(isNone ? null : changeOf({ target, all, changes }, parts, 'delete', 'overwrite'), { files });
+  await write.end(isNone ? null : snapshotChangeOf({ target, all, changes }, parts, 'delete', 'overwrite'), { files });
   return { count: rowsOf(files), ...costOf(cost, read) };
 }
 

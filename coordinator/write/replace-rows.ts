@@ -140,7 +140,7 @@ export async function writeChanges(
 }
 
 /** The change of the table's snapshot. @param verb says whose isolation level counts @param operation absent = by what it does */
-export function changeOf(
+export function snapshotChangeOf(
   { target, all, changes }: Replaced,
   files: {
     readonly deletes: readonly DeletesOf[];

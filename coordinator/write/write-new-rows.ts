@@ -8,7 +8,14 @@ import type { ObjectName, TextSpan } from '../statement/statement.ts';
 import type { Assignment } from './assign-columns.ts';
 import { MatchedRows } from './matched-rows.ts';
 import { planChanges } from './plan-changes.ts';
-import { changeOf, modeOf, requireSame, writeChanges, type Replaced, type RowServices } from './replace-rows.ts';
+import {
+  snapshotChangeOf,
+  modeOf,
+  requireSame,
+  writeChanges,
+  type Replaced,
+  type RowServices,
+} from './replace-rows.ts';
 import { costOf, deletedFiles, rowsOf as countOf, writtenFiles } from './returned-rows.ts';
 import { rewriteQuery } from './rewrite-query.ts';
 
@@ -59,7 +66,10 @@ export async function writeNewRows(rowsOf: NewRows, services: RowServices): Prom
   const { deletes, files: rewritten, ...costInPlace } = await writeChanges(inPlace, write, queries);
   const read = await returning?.read([...writtenFiles(target, added), ...deleted], count);
   const others = deletes.map(({ path }) => path);
-  await write.end(changeOf(inPlace, { deletes, rewritten, added }, verb), { files: [...added, ...rewritten], others });
+  await write.end(snapshotChangeOf(inPlace, { deletes, rewritten, added }, verb), {
+    files: [...added, ...rewritten],
+    others,
+  });
   return { count, ...costOf(cost, costInPlace, read) };
 }
 

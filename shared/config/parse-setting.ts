@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 
 /** @throws INVALID_CONFIGURATION */
-export const invalid = (expected: string, text: string): never => {
+export const invalidSetting = (expected: string, text: string): never => {
   throw new SkeinError('INVALID_CONFIGURATION', `expected ${expected}, got ${JSON.stringify(text)}`);
 };
 
@@ -23,7 +23,7 @@ const DURATION_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1e3, m: 60e
 export function parseBytes(text: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text.trim());
   const unit = match === null ? undefined : BYTE_UNITS[(match[2] ?? '').toUpperCase()];
-  if (match === null || unit === undefined) return invalid('a size such as 512MB or 4GiB', text);
+  if (match === null || unit === undefined) return invalidSetting('a size such as 512MB or 4GiB', text);
   return Math.floor(Number(match[1]) * unit);
 }
 
@@ -36,6 +36,6 @@ export const parseAutoBytes = (text: string): Auto => (text.trim() === 'auto' ? 
 export function parseDuration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text.trim());
   const unit = match === null ? undefined : DURATION_UNITS[(match[2] || 'ms').toLowerCase()];
-  if (match === null || unit === undefined) return invalid('a duration such as 250ms, 30s, 5m or 1h', text);
+  if (match === null || unit === undefined) return invalidSetting('a duration such as 250ms, 30s, 5m or 1h', text);
   return Math.round(Number(match[1]) * unit);
 }

@@ -1,4 +1,4 @@
-import { invalid, parseBytes, parseDuration, parseAutoBytes, type Auto } from './parse-setting.ts';
+import { invalidSetting, parseBytes, parseDuration, parseAutoBytes, type Auto } from './parse-setting.ts';
 import { checkedProfiles } from './storage-profiles.ts';
 
 /** One setting: its kind, default and meaning. */
@@ -51,7 +51,7 @@ export const sizes = (value: readonly [string, string, string], doc: string): Ke
   parse: (t) => {
     const given = t.split(',').map((one) => one.trim());
     if (given.length === 3 && given.map(parseBytes).every((size) => size >= 1)) return given;
-    return invalid('three sizes such as 256MB,512MB,1GB', t);
+    return invalidSetting('three sizes such as 256MB,512MB,1GB', t);
   },
 });
 /** Times to wait, each for the next turn. */
@@ -60,7 +60,7 @@ export const waits = (value: readonly string[], doc: string): Key<readonly strin
   default: value,
   parse: (t) => {
     const given = t.split(',').map((one) => one.trim());
-    return given.map(parseDuration).every((ms) => ms >= 1) ? given : invalid('durations such as 30s,2m,8m', t);
+    return given.map(parseDuration).every((ms) => ms >= 1) ? given : invalidSetting('durations such as 30s,2m,8m', t);
   },
 });
 export const integer = (value: number, min: number, max: number, doc: string): Key<number> => ({
@@ -70,14 +70,14 @@ export const integer = (value: number, min: number, max: number, doc: string): K
   secret: false,
   parse: (t) => {
     const n = /^\s*-?\d+\s*$/.test(t) ? Number(t) : Number.NaN;
-    return n >= min && n <= max ? n : invalid(`an integer from ${min} to ${max}`, t);
+    return n >= min && n <= max ? n : invalidSetting(`an integer from ${min} to ${max}`, t);
   },
 });
 export const decimal = (value: number, min: number, max: number, doc: string): Key<number> => ({
   ...integer(value, min, max, doc),
   parse: (t) => {
     const n = /^\s*\d+(\.\d+)?\s*$/.test(t) ? Number(t) : Number.NaN;
-    return n >= min && n <= max ? n : invalid(`a number from ${min} to ${max}`, t);
+    return n >= min && n <= max ? n : invalidSetting(`a number from ${min} to ${max}`, t);
   },
 });
 /** A size; or `auto`, which the service works out. */
@@ -99,7 +99,7 @@ export const choice = <T extends string>(value: T, others: readonly T[], doc: st
   secret: false,
   parse: (t) => {
     const found = [value, ...others].find((one) => one === t.trim());
-    return found ?? invalid([value, ...others].join(' or '), t);
+    return found ?? invalidSetting([value, ...others].join(' or '), t);
   },
 });
 export const profiles = (doc: string): Key<string> => ({ ...string('', doc), type: 'map', parse: checkedProfiles });

@@ -3,7 +3,7 @@ import type { Answer } from '#proto/generated/skein/calls/v1/Answer.ts';
 import type { CallInput } from '#proto/generated/skein/calls/v1/Call.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
-import { callUnary, type CallSettings, type ReplyOf, type RequestOf, type UnaryMethod } from './call-unary.ts';
+import { callUnary, type CallSettings, type ReplyOf, type UnaryRequest, type UnaryMethod } from './call-unary.ts';
 import { decodeError, fromServiceError, internalMetadata, unanswered } from './internal-auth.ts';
 
 /** Longest request or reply that shares the stream, in bytes: others wait while it is on its way. */
@@ -47,11 +47,11 @@ export class CallStream<C extends CarryingClient> {
    */
   async call<Name extends UnaryMethod<C> & string>(
     name: Name,
-    request: RequestOf<C, Name>,
+    request: UnaryRequest<C, Name>,
     settings: Pick<CallSettings, 'signal' | 'timeoutMs'> = {},
   ): Promise<ReplyOf<C, Name>> {
     const method = must(this.#definition[name], 'a method of the service') as MethodDefinition<
-      RequestOf<C, Name>,
+      UnaryRequest<C, Name>,
       ReplyOf<C, Name>
     >;
     const bytes = method.requestSerialize(request);

@@ -10,7 +10,8 @@ type Unary<Request, Reply> = (argument: Request, callback: requestCallback<Reply
 export type UnaryMethod<C> = {
   [Name in keyof C]: C[Name] extends Unary<infer _Request, infer _Reply> ? Name : never;
 }[keyof C];
-export type RequestOf<C, Name extends keyof C> = C[Name] extends Unary<infer Request, infer _Reply> ? Request : never;
+export type UnaryRequest<C, Name extends keyof C> =
+  C[Name] extends Unary<infer Request, infer _Reply> ? Request : never;
 export type ReplyOf<C, Name extends keyof C> = C[Name] extends Unary<infer _Request, infer Reply> ? Reply : never;
 
 export type CallSettings = {
@@ -28,11 +29,11 @@ export type CallSettings = {
 export function callUnary<C extends Client, Name extends UnaryMethod<C>>(
   client: C,
   name: Name,
-  request: RequestOf<C, Name>,
+  request: UnaryRequest<C, Name>,
   { keyring, timeoutMs, signal, lost, refused }: CallSettings,
 ): Promise<ReplyOf<C, Name>> {
   type Full = (
-    argument: RequestOf<C, Name>,
+    argument: UnaryRequest<C, Name>,
     metadata: Metadata,
     options: CallOptions,
     callback: requestCallback<ReplyOf<C, Name>>,

@@ -11,7 +11,7 @@ const NAME_LENGTH_MAX = 1_024;
 export const BODY_BYTES_MAX = 16 * 1024;
 /** Characters of a completed body: each of its names may have grown by its catalog and schema. */
 const COMPLETED_LENGTH_MAX = 4 * BODY_BYTES_MAX;
-export const ARGUMENTS_MAX = 16;
+export const POLICY_ARGUMENTS_MAX = 16;
 export const MAPPING_TABLES_MAX = 4;
 export const POLICY_KINDS = ['row_access', 'masking'] as const;
 export type PolicyKind = (typeof POLICY_KINDS)[number];
@@ -39,7 +39,7 @@ const mappings = Type.Array(mapping, { maxItems: MAPPING_TABLES_MAX });
 
 /** A table at the version that was read: as it is when a policy is bound to its columns. */
 const boundTable = Type.Object({ table, version: text });
-const fieldIds = Type.Array(Type.Integer(), { minItems: 1, maxItems: ARGUMENTS_MAX });
+const fieldIds = Type.Array(Type.Integer(), { minItems: 1, maxItems: POLICY_ARGUMENTS_MAX });
 
 export type PolicyRequest = Static<typeof PolicyRequest>;
 export const PolicyRequest = Type.Union([
@@ -48,7 +48,7 @@ export const PolicyRequest = Type.Union([
     policyKind,
     orReplace: flag,
     ifNotExists: flag,
-    arguments: Type.Array(argument, { minItems: 1, maxItems: ARGUMENTS_MAX }),
+    arguments: Type.Array(argument, { minItems: 1, maxItems: POLICY_ARGUMENTS_MAX }),
     returns: text,
     body,
     mappings,

@@ -8,7 +8,7 @@ import type { WorkerBeat } from '#proto/generated/skein/worker/v1/WorkerBeat.ts'
 import { decodeReport } from '#shared/task/report-codec.ts';
 import { encodeTaskSpec } from '#shared/task/task-codec.ts';
 import type { InputSource, StreamEnd, TaskReport, TaskSpec } from '#shared/task/task.ts';
-import { callUnary, type ReplyOf, type RequestOf, type UnaryMethod } from '#shared/grpc/call-unary.ts';
+import { callUnary, type ReplyOf, type UnaryRequest, type UnaryMethod } from '#shared/grpc/call-unary.ts';
 import { plainSecurity, type ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { decodeError, fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
@@ -88,7 +88,7 @@ export class TestCoordinator {
   /** Any control call. @throws SkeinError */
   call<Name extends UnaryMethod<WorkerClient>>(
     method: Name,
-    request: RequestOf<WorkerClient, Name>,
+    request: UnaryRequest<WorkerClient, Name>,
     secret = this.#secret,
     signal?: AbortSignal,
   ): Promise<ReplyOf<WorkerClient, Name>> {

@@ -14,7 +14,7 @@ import { must } from '#shared/must.ts';
 import { FILE_CREDENTIAL } from '#test/support/file-credential.ts';
 import { openScanned, type OpenScanned } from '../scan/readable-path.ts';
 import { RangeFiles } from '../staged/range-files.ts';
-import { checkFile, type CheckTools, type FileCheck } from './check-file.ts';
+import { checkRecordsOf, type CheckTools, type FileCheck } from './check-file.ts';
 import { stagedFile } from './staged-file.ts';
 
 const ROWS = 2_000;
@@ -86,7 +86,7 @@ async function check(format: FileFormat, content: string, signal = new AbortCont
     signal,
   };
   try {
-    return { check: await checkFile(staged, FAULTS, tools), opened };
+    return { check: await checkRecordsOf(staged, FAULTS, tools), opened };
   } finally {
     await Promise.all(ended);
   }

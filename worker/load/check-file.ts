@@ -43,7 +43,7 @@ const MESSAGE_CHARACTERS_MAX = 1_000;
 const REASONS_MAX = 10;
 
 /** Reads a file, and says which of its records cannot be loaded. @throws what is no fault of the file's data */
-export async function checkFile(file: StagedFile, faultsMax: number, tools: CheckTools): Promise<FileCheck> {
+export async function checkRecordsOf(file: StagedFile, faultsMax: number, tools: CheckTools): Promise<FileCheck> {
   try {
     return await checkRecords(file, faultsMax, tools);
   } catch (error) {

@@ -10,7 +10,7 @@ import { inBatches } from '../scan/in-batches.ts';
 import { checkFile as requireUnchanged } from '../staged/print-staged.ts';
 import type { RangeFiles } from '../staged/range-files.ts';
 import type { WrittenTable } from '../write/write-table.ts';
-import { checkFile, dropRejects, type CheckTools, type FileCheck } from './check-file.ts';
+import { checkRecordsOf, dropRejects, type CheckTools, type FileCheck } from './check-file.ts';
 import { dataFault, isOfData } from './data-fault.ts';
 import { stagedFile, type StagedFile } from './staged-file.ts';
 
@@ -122,7 +122,7 @@ async function checkAll(files: readonly StagedFile[], faultsMax: number, task: L
   let left = TASK_FAULTS_MAX;
   for (const text of files) {
     signal.throwIfAborted();
-    const check = await checkFile(text, Math.max(1, Math.min(faultsMax, left)), tools);
+    const check = await checkRecordsOf(text, Math.max(1, Math.min(faultsMax, left)), tools);
     left -= check.faults.length;
     if (check.errors > 0 && rules.what === 'load' && rules.onError.kind === 'abort')
       throw firstFault(text.file, check, task);

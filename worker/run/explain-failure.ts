@@ -2,7 +2,7 @@ import type { ScanSpec, TaskSpec } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { ReadFooter } from '../scan/footer.ts';
 import { nameBadFile } from '../scan/name-bad-file.ts';
-import { unreadStorage } from '../scan/unread-storage.ts';
+import { unreadStorageError } from '../scan/unread-storage.ts';
 import type { HeldObjects } from '../objects/held-objects.ts';
 import type { RangeFiles } from '../staged/range-files.ts';
 import { stagedError } from '../staged/staged-error.ts';
@@ -24,5 +24,5 @@ export async function explainFailure(
 ): Promise<SkeinError> {
   const { code, message, cause } = SkeinError.of(thrown);
   const named = nameBadFile(new SkeinError(code, objects.withLocations(message), { cause }), files);
-  return stagedError(await unreadStorage(named, spec.scans, footersOf), spec, ranges);
+  return stagedError(await unreadStorageError(named, spec.scans, footersOf), spec, ranges);
 }

@@ -24,7 +24,7 @@ import { SlotScheduler } from './slot-scheduler.ts';
 import { fragmentError, SlotTask, type TaskText } from './slot-task.ts';
 import { TaskInputs } from './task-inputs.ts';
 import { TaskOutput } from './task-output.ts';
-import { readBytes } from './task-report.ts';
+import { taskBytes } from './task-report.ts';
 import { addRuns, NO_RUN, type TaskRun } from './task-run.ts';
 import { keepsOrderOfFiles, loadRules, writeFiles } from './write-files.ts';
 import { readableFolders, workFolderOf, writableFolders } from './task-folders.ts';
@@ -81,7 +81,7 @@ export async function runInInstance(
   const { job, spec, prepared, ranges, objects } = running;
   const sink = 'sink' in spec.output ? spec.output.sink : null;
   const folders = foldersOf(running, sink, settings.spillDir);
-  const bytes = readBytes(spec, prepared);
+  const bytes = taskBytes(spec, prepared);
   const rows = prepared.scans.reduce((sum, scan) => sum + scan.rows, 0);
   const isSmall = bytes <= NARROW_BYTES_MAX && (rows <= NARROW_ROWS_MAX || spec.threads === 1);
   using cached =

@@ -11,7 +11,7 @@ export const bytesOf = ({ reports }: Pick<PreparedSql, 'reports'>): number =>
 /**
  * Bytes that a task reads. The coordinator knows only file sizes; the worker knows the bytes that are left after row groups are pruned.
  */
-export function readBytes({ inputs }: TaskSpec, prepared: PreparedSql): number {
+export function taskBytes({ inputs }: TaskSpec, prepared: PreparedSql): number {
   return inputs.reduce((sum, { sources }) => sources.reduce((all, one) => all + one.bytes, sum), bytesOf(prepared));
 }
 

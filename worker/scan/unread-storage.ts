@@ -15,7 +15,7 @@ const FILES_MAX = 1_000;
  * Says of a failed read that a column which it reads is stored in a way that DuckDB does not know, though the file is valid. Any other error stays.
  * @param footersOf reads the footers of a scan's files, which the scan has read before
  */
-export async function unreadStorage(
+export async function unreadStorageError(
   failure: SkeinError,
   scans: readonly ScanSpec[],
   footersOf: (scan: ScanSpec) => ReadFooter,

@@ -24,7 +24,7 @@ import { nextIntake, refusal, type IntakeEvent, type IntakeState } from './intak
 import { PartitionedOutput } from './partitioned-output.ts';
 import { StreamedOutput } from './streamed-output.ts';
 import { isActive, isLive, type TaskState } from './task-state.ts';
-import { WorkerTask, type TaskOutput } from './worker-task.ts';
+import { WorkerTask, type KeptOutput } from './worker-task.ts';
 
 /** Number of ids remembered, so that a task whose start arrives after its cancel does not run. */
 const REMEMBERED_MAX = 10_000;
@@ -196,7 +196,7 @@ export class TaskRegistry {
     ) {
       throw new SkeinError('INVALID_REQUEST', `an output has 1 to ${PARTITIONS_MAX} partitions`);
     }
-    const open = (abort: AbortController): TaskOutput =>
+    const open = (abort: AbortController): KeptOutput =>
       new PartitionedOutput(this.#options.store.open(spec.queryId, partitions), abort);
     return await (this.#find(spec, ticket) ?? this.#add(spec, open)).end(signal);
   }
@@ -219,7 +219,7 @@ export class TaskRegistry {
     return undefined;
   }
 
-  #add(spec: SentTask, open: (abort: AbortController) => TaskOutput): WorkerTask {
+  #add(spec: SentTask, open: (abort: AbortController) => KeptOutput): WorkerTask {
     const { pool, memory } = this.#options;
     const services = { pool, memory, places: this.#places };
     const onChange = (changed: WorkerTask, before: TaskState): void => this.#onChange(changed, before);

@@ -8,7 +8,7 @@ import type { PartitionedOutput } from './partitioned-output.ts';
 import type { StreamedOutput } from './streamed-output.ts';
 import { isActive, isLive, NEW_TASK, nextTask, type TaskEvent, type TaskState } from './task-state.ts';
 
-export type TaskOutput = StreamedOutput | PartitionedOutput;
+export type KeptOutput = StreamedOutput | PartitionedOutput;
 
 export type TaskServices = { readonly pool: SlotPool; readonly memory: MemoryGate; readonly places: InputPlaces };
 
@@ -16,7 +16,7 @@ type Options = {
   readonly spec: SentTask;
   readonly services: TaskServices;
   /** Makes the output; `abort` ends the task. */
-  readonly open: (abort: AbortController) => TaskOutput;
+  readonly open: (abort: AbortController) => KeptOutput;
   /** Called after every change of the state. */
   readonly onChange: (task: WorkerTask, before: TaskState) => void;
 };
@@ -24,7 +24,7 @@ type Options = {
 /** One task of this worker. It holds the state, and acts on the task's run and output when the state changes. */
 export class WorkerTask {
   readonly spec: SentTask;
-  readonly output: TaskOutput;
+  readonly output: KeptOutput;
   readonly #abort = new AbortController();
   readonly #onChange: Options['onChange'];
   readonly #left = Promise.withResolvers<void>();

@@ -10,7 +10,7 @@ import { leavesOf } from './file-statistics.ts';
 import { partitionKeySql, transformSql } from './transform-sql.ts';
 
 /** The table that files are written for. */
-export type WrittenTable = {
+export type CopyTarget = {
   readonly schema: Schema;
   readonly spec: PartitionSpec;
   /** Location below which the files go: that of this write alone. */
@@ -47,7 +47,7 @@ const PARTITION_KEY = 'partition_key_';
  * file for each partition. Folders of partitions are not made: readers that look for `name=value` in paths would find a column there.
  * @param query its columns are the table's, in name, type and order
  */
-export function printCopy(query: string, { schema, spec }: WrittenTable, format: FileFormat, path: string): string {
+export function printCopy(query: string, { schema, spec }: CopyTarget, format: FileFormat, path: string): string {
   const options = [
     'FORMAT parquet',
     ...compression(format),

@@ -18,7 +18,7 @@ import {
   type OpenQuestion,
   type RawStatistics,
 } from './file-statistics.ts';
-import { printCopy, printPartition, unusedName, type FileFormat, type WrittenTable } from './print-copy.ts';
+import { printCopy, printPartition, unusedName, type FileFormat, type CopyTarget } from './print-copy.ts';
 import { parsePartitionText } from './transform-sql.ts';
 
 /** One file of a `COPY ... (RETURN_STATS)`. */
@@ -53,7 +53,7 @@ export interface WriteDatabase {
 export class TableFileWriter {
   readonly #database: WriteDatabase;
   readonly #storage: Storage;
-  readonly #table: WrittenTable;
+  readonly #table: CopyTarget;
   readonly #format: FileFormat;
   readonly #leaves: readonly Leaf[];
   /** The folders of all COPYs so far. */
@@ -62,7 +62,7 @@ export class TableFileWriter {
   readonly #staged: string[] = [];
 
   /** @throws NOT_SUPPORTED naming a column whose type cannot be written */
-  constructor(database: WriteDatabase, storage: Storage, table: WrittenTable, format: FileFormat) {
+  constructor(database: WriteDatabase, storage: Storage, table: CopyTarget, format: FileFormat) {
     requireWritable(table.schema.fields);
     this.#database = database;
     this.#storage = storage;

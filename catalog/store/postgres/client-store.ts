@@ -102,7 +102,7 @@ export async function findClientBySecret(db: Database, sha256: Buffer): Promise<
 }
 
 /** Returns the client of a service account and locks its row until the transaction ends. @throws PRINCIPAL_NOT_FOUND */
-export async function requireClient(tx: Tx, tenantId: string, name: string): Promise<ClientRow> {
+export async function lockClient(tx: Tx, tenantId: string, name: string): Promise<ClientRow> {
   const row = await clients(tx)
     .where('p.tenant_id', '=', tenantId)
     .where('p.username', '=', name)

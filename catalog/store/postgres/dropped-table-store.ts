@@ -201,7 +201,7 @@ export async function holdDue(tx: Tx, id: string, heldUntil: Date): Promise<void
 }
 
 /** Postpones a table whose attempt failed. */
-export async function putOff(tx: Tx, id: string, until: Date, error: string): Promise<void> {
+export async function putOffPurge(tx: Tx, id: string, until: Date, error: string): Promise<void> {
   await tx.updateTable('dropped_table').set({ due_at: until, last_error: error }).where('id', '=', id).execute();
 }
 
@@ -276,7 +276,7 @@ export async function unpark(tx: Tx, id: string | undefined, now: Date): Promise
 }
 
 /** Deletes a dropped table's row and releases its folders, inside of a transaction. */
-export async function forgetDropped(tx: Tx, id: string): Promise<void> {
+export async function forgetDroppedTable(tx: Tx, id: string): Promise<void> {
   const row = await tx
     .deleteFrom('dropped_table')
     .where('id', '=', id)

@@ -156,6 +156,6 @@ export async function sessionEpochs(db: Database): Promise<ReadonlyMap<Principal
 }
 
 /** Deletes the records of principals deleted before `time`: all their tokens have expired. */
-export async function forgetDropped(tx: Tx, time: Date): Promise<void> {
+export async function forgetDroppedPrincipals(tx: Tx, time: Date): Promise<void> {
   await tx.deleteFrom('dropped_principal').where('dropped_at', '<', time).execute();
 }

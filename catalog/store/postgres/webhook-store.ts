@@ -207,7 +207,12 @@ export async function endAttempt(db: Database, delivery: ClaimedDelivery, end: A
 }
 
 /** Puts off a delivery that could not be tried, for a reason that is not its receiver's. */
-export async function putOff(db: Database, delivery: ClaimedDelivery, error: string, dueAt: Date): Promise<void> {
+export async function putOffDelivery(
+  db: Database,
+  delivery: ClaimedDelivery,
+  error: string,
+  dueAt: Date,
+): Promise<void> {
   await db
     .updateTable('webhook_delivery')
     .set({ last_error: error, due_at: dueAt })

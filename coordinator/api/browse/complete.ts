@@ -3,9 +3,9 @@ import type { Caller } from '../../auth/authenticate.ts';
 import type { Relation } from '../../catalog-client/relation.ts';
 import type { CurrentNames } from '../../session/current-names.ts';
 import { sqlTypeName } from '../../session/sql-type-name.ts';
-import { FUNCTIONS, KEYWORDS } from './common-words.ts';
+import { FUNCTIONS, COMPLETED_KEYWORDS } from './common-words.ts';
 import type { Objects } from './objects.ts';
-import { cursorPlace, type CursorPlace, type Source } from './statement-context.ts';
+import { cursorPlace, type CursorPlace, type NamedRelation } from './statement-context.ts';
 
 /** A name that may stand at the cursor. */
 type Proposal = {
@@ -60,7 +60,7 @@ type Finder = {
 
 const WORDS: readonly Proposal[] = [
   ...FUNCTIONS.map((label) => ({ label, kind: 'function' as const, detail: null })),
-  ...KEYWORDS.map((label) => ({ label, kind: 'keyword' as const, detail: null })),
+  ...COMPLETED_KEYWORDS.map((label) => ({ label, kind: 'keyword' as const, detail: null })),
 ];
 
 const same = (a: string, b: string): boolean => foldIdentifier(a) === foldIdentifier(b);
@@ -100,7 +100,7 @@ async function relations({ objects, caller, catalog, schema, signal }: Finder): 
   ];
 }
 
-async function columns(finder: Finder, sources: readonly Source[]): Promise<readonly Proposal[]> {
+async function columns(finder: Finder, sources: readonly NamedRelation[]): Promise<readonly Proposal[]> {
   if (sources.length === 0) return [];
   const found: Proposal[] = [];
   for (const source of sources) {

@@ -1,3 +1,4 @@
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { SkeinError } from '#shared/error.ts';
 import { identifierText, Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 
@@ -12,10 +13,10 @@ export type CursorPlace = {
   /** A relation is expected, as behind FROM. */
   readonly wantsRelation: boolean;
   /** Relations that the statement names, by the alias or name under which its columns are reached. */
-  readonly sources: readonly Source[];
+  readonly sources: readonly NamedRelation[];
 };
 
-export type Source = { readonly path: readonly string[]; readonly alias: string };
+export type NamedRelation = { readonly path: readonly string[]; readonly alias: string };
 
 /** Words behind which a relation stands. */
 const BEFORE_RELATION = new Set(['from', 'join', 'into', 'update', 'table', 'describe', 'desc', 'using', 'truncate']);
@@ -85,7 +86,7 @@ function qualifierOf(words: readonly Word[]): { readonly parts: readonly string[
 const isName = (word: Word | undefined): boolean => word?.kind === 'word' || word?.kind === 'quoted';
 
 const keyword = (word: Word | undefined): string =>
-  word?.kind === 'word' ? word.text.toLowerCase() : (word?.text ?? '');
+  word?.kind === 'word' ? foldIdentifier(word.text) : (word?.text ?? '');
 
 /** Relations of a statement whose columns are proposed: each is looked for in the list of its catalog. */
 const SOURCES_MAX = 100;
@@ -109,8 +110,8 @@ function beforeRelations(words: readonly Word[]): ReadonlySet<Word> {
   return found;
 }
 
-function sourcesOf(words: readonly Word[], relations: ReadonlySet<Word>): readonly Source[] {
-  const sources: Source[] = [];
+function sourcesOf(words: readonly Word[], relations: ReadonlySet<Word>): readonly NamedRelation[] {
+  const sources: NamedRelation[] = [];
   for (let at = 0; at < words.length && sources.length < SOURCES_MAX; at += 1) {
     const word = words[at];
     if (word === undefined || !relations.has(word) || !isName(words[at + 1])) continue;

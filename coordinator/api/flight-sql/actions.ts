@@ -3,7 +3,7 @@ import type { FlightDoor } from './flight-door.ts';
 import { beginTransaction, closeSession, endTransaction } from './end-transaction.ts';
 import { cancelInfo, renewEndpoint } from './endpoints.ts';
 import { transactionOf } from './flight-transactions.ts';
-import { prepare } from './prepare.ts';
+import { prepareText } from './prepare.ts';
 import { decodeMessage, encodeMessage, packMessage, unpackMessage, type SqlMessages } from './flight-messages.ts';
 import { getSessionOptions, setSessionOptions } from './session-options.ts';
 import type { Visit } from './visit.ts';
@@ -20,7 +20,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     description: 'Prepares a statement: its columns and parameters, and a handle',
     run: async (door, visit, body, gone) => {
       const { query: sql, transaction_id: id } = unpacked('ActionCreatePreparedStatementRequest', body);
-      return prepare(door, visit, { sql, transaction: transactionOf(visit.session, id) }, gone);
+      return prepareText(door, visit, { sql, transaction: transactionOf(visit.session, id) }, gone);
     },
   },
   ClosePreparedStatement: {

@@ -5,7 +5,7 @@ import { readCommand } from './flight-command.ts';
 import type { FlightDoor } from './flight-door.ts';
 import { StatementFailure } from './flight-error.ts';
 import { CatalogEntries } from './metadata/catalog-entries.ts';
-import { isMetadata, metadataRows } from './metadata/metadata-rows.ts';
+import { isMetadata, metadataCommandRows } from './metadata/metadata-rows.ts';
 import type { InfoLimits } from './metadata/sql-info.ts';
 import { onAbort } from './on-abort.ts';
 import { sendRows, type DoGetCall } from './send-result.ts';
@@ -16,7 +16,7 @@ export async function doGet(door: FlightDoor, visit: Visit, call: DoGetCall, gon
   const command = readCommand(call.request.ticket);
   if (isMetadata(command)) {
     const entries = new CatalogEntries(door.sessions.catalog, visit.caller, gone);
-    await sendRows(call, metadataRows(command, entries, infoLimits(door.config)));
+    await sendRows(call, metadataCommandRows(command, entries, infoLimits(door.config)));
     return;
   }
   if (command.kind !== 'TicketStatementQuery') {

@@ -12,7 +12,7 @@ import type { FlightResult } from './flight-result.ts';
 import { transactionOf } from './flight-transactions.ts';
 import { isMetadata, metadataSchema } from './metadata/metadata-rows.ts';
 import { onAbort } from './on-abort.ts';
-import { datasetSchema, describe } from './prepare.ts';
+import { datasetSchema, describeForClient } from './prepare.ts';
 import { queryBound, runBound } from './run-bound.ts';
 import { runStatement } from './run-statement.ts';
 import type { Visit } from './visit.ts';
@@ -94,7 +94,7 @@ async function schemaOf(door: FlightDoor, visit: Visit, command: FlightCommand, 
   if (command.kind === 'CommandStatementQuery') {
     const { query: sql, transaction_id: id } = command.fields;
     const text = { sql, transaction: transactionOf(visit.session, id) };
-    return datasetSchema(await describe(door, visit, { text, gone }));
+    return datasetSchema(await describeForClient(door, visit, { text, gone }));
   }
   if (command.kind !== 'CommandPreparedStatementQuery') {
     throw new SkeinError('NOT_SUPPORTED', `${command.kind} has no columns`);

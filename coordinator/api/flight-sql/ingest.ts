@@ -13,7 +13,7 @@ import type { FlightDoor } from './flight-door.ts';
 import type { SqlMessages } from './flight-messages.ts';
 import { transactionOf } from './flight-transactions.ts';
 import type { PutMessage } from './put-stream.ts';
-import { describe } from './prepare.ts';
+import { describeForClient } from './prepare.ts';
 import { runToEnd } from './run-statement.ts';
 import type { Visit } from './visit.ts';
 
@@ -29,7 +29,7 @@ export async function ingest(door: FlightDoor, visit: Visit, asked: Asked): Prom
   const create = createOf(asked.fields, schema);
   if (create === null) {
     const sql = `SELECT * FROM ${targetOf(asked.fields)}`;
-    await describe(door, visit, { text: { sql, transaction: given }, gone: asked.gone });
+    await describeForClient(door, visit, { text: { sql, transaction: given }, gone: asked.gone });
   }
   const precise = create === null ? 'nanoseconds' : PRECISE;
   using rows = new ArrivedRows(schema, { ...door.arrivals, owner: visit.session.tenant }, precise);

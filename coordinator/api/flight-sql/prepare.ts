@@ -22,7 +22,7 @@ export const datasetSchema = (description: StatementDescription): Schema =>
     : new Schema([]);
 
 /** Describes a statement without running it. @throws StatementFailure */
-export async function describe(
+export async function describeForClient(
   { queries }: FlightDoor,
   { caller, session }: Visit,
   { text: { sql, transaction }, gone }: { readonly text: Text; readonly gone: AbortSignal },
@@ -36,8 +36,8 @@ export async function describe(
 }
 
 /** Prepares a statement; answers the body of CreatePreparedStatement's result. @throws StatementFailure, TOO_MANY_PREPARED_STATEMENTS */
-export async function prepare(door: FlightDoor, visit: Visit, text: Text, gone: AbortSignal): Promise<Buffer> {
-  const description = await describe(door, visit, { text, gone });
+export async function prepareText(door: FlightDoor, visit: Visit, text: Text, gone: AbortSignal): Promise<Buffer> {
+  const description = await describeForClient(door, visit, { text, gone });
   const parameters = description.parameters.map(({ name, type }) => ({ name, typeName: printSqlType(type), type }));
   const handle = door.prepared.add(visit.session, { ...text, description, bound: null });
   return packMessage('ActionCreatePreparedStatementResult', {

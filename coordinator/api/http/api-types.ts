@@ -14,7 +14,7 @@ import { integer, orNull, record, text, TIME, UUID } from '../../profile/schema-
  * TypeScript type the code uses.
  */
 
-export const LiveState = (description: string) =>
+export const LiveStateSchema = (description: string) =>
   Type.Unsafe<State>({ type: 'string', enum: LIVE_STATES, description });
 
 export type QueryRequest = Static<typeof QueryRequest>;
@@ -57,7 +57,7 @@ const QueryResult = record(
 export type LiveQueryEntry = Static<typeof LiveQuery>;
 const LiveQuery = record({
   query_id: UUID,
-  state: LiveState('cancelling: it was told to end, and its tasks have not'),
+  state: LiveStateSchema('cancelling: it was told to end, and its tasks have not'),
   sql: text('The statement, without secrets; a long one is cut; empty until it has been read'),
   user_id: text('Id of the principal'),
   username: text('Its name'),
@@ -355,5 +355,5 @@ export const ResourceGroupList = record({
 export const HistoryList = Type.Array(ref('HistoryRecord'));
 export const TableList = record({ tables: Type.Array(ref('TableEntry')) });
 export const QuarantineList = record({ quarantine: Type.Array(ref('QuarantineEntry')) });
-export const Status = record({ status: Type.String() });
+export const StatusBody = record({ status: Type.String() });
 export const NotReady = record({ status: Type.String(), reason: Type.String() });

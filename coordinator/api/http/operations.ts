@@ -6,13 +6,13 @@ import { QUERY_TYPES } from '../../statement/query-type.ts';
 import {
   HistoryList,
   LiveQueryList,
-  LiveState,
+  LiveStateSchema,
   NotReady,
   RECORD_STATUSES,
   QuarantineList,
   QueryStateEntry,
   ref,
-  Status,
+  StatusBody,
   TableList,
   Whoami,
 } from './api-types.ts';
@@ -239,7 +239,7 @@ export const LIST_QUERIES = {
   summary: 'The queries that wait or run now',
   description: 'A principal sees its own; an administrator (role `tenant_admin`) sees those of the tenant.',
   querystring: Type.Object({
-    state: Type.Optional(LiveState('Only those in this state')),
+    state: Type.Optional(LiveStateSchema('Only those in this state')),
     user_id: Type.Optional(Type.String({ description: 'Only those of this principal' })),
     limit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: QUERIES_MAX, default: QUERIES_DEFAULT, description: 'How many at most' }),
@@ -341,14 +341,14 @@ export const HEALTH = {
   operationId: 'health',
   summary: 'Liveness',
   security: [],
-  response: { 200: json(Status, 'The process lives') },
+  response: { 200: json(StatusBody, 'The process lives') },
 };
 
 export const READY = {
   operationId: 'ready',
   summary: 'Readiness',
   security: [],
-  response: { 200: json(Status, 'Queries are taken'), 503: json(NotReady, 'They are not') },
+  response: { 200: json(StatusBody, 'Queries are taken'), 503: json(NotReady, 'They are not') },
 };
 
 export const METRICS = {

@@ -2,7 +2,7 @@ import type { FastifyRequest, FastifySchemaValidationError } from 'fastify';
 import { SkeinError } from '#shared/error.ts';
 import { QueryRequest } from './api-types.ts';
 import type { Parameters } from '../../statement/parameters.ts';
-import { BLANK, PARAMETERS_RULE, type ParsedBody } from './read-query-body.ts';
+import { BLANK, PARAMETERS_RULE, type ReadQueryBody } from './read-query-body.ts';
 
 /** The body of POST /api/query. */
 export type QueryBody = {
@@ -21,7 +21,7 @@ const MEMBER_RULES = {
 /** @throws INVALID_REQUEST unless the parsed body is what the document says */
 export function checkQueryBody(
   request: FastifyRequest,
-  { members: body, parameters }: ParsedBody,
+  { members: body, parameters }: ReadQueryBody,
   timeoutMsMax: number,
 ): QueryBody {
   if (!isQueryRequest(request, body)) {

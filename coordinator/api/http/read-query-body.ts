@@ -4,7 +4,7 @@ import { PARAMETERS_MAX, type Constant, type Parameter, type Parameters } from '
 import { sizedWork } from '#shared/thread/sized-work.ts';
 
 /** A body of POST /api/query: its parameters, and the other members, which `checkQueryBody` checks. */
-export type ParsedBody = {
+export type ReadQueryBody = {
   readonly members: Readonly<Record<string, unknown>>;
   readonly parameters: Parameters | null;
 };
@@ -13,7 +13,7 @@ export type ParsedBody = {
 const VALUES_MAX = 100 + 3 * PARAMETERS_MAX;
 
 /** @throws INVALID_REQUEST */
-export function readQueryBody(bytes: Uint8Array): ParsedBody {
+export function readQueryBody(bytes: Uint8Array): ReadQueryBody {
   const { parameters, ...members } = parseObject(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
   const plain = Object.entries(members).map(([name, value]) => [
     name,

@@ -1,6 +1,6 @@
 import type { Caller } from '../../auth/authenticate.ts';
 import {
-  columnsOf,
+  fieldsOf,
   listAllTables,
   loadOneTable,
   partitionExpressions,
@@ -50,7 +50,7 @@ export function tableApi({ catalog, currentCatalog }: Options): TableApi {
       return {
         name: stored.table,
         schema: {
-          fields: columnsOf(metadata).map((field) => ({
+          fields: fieldsOf(metadata).map((field) => ({
             name: field.name,
             type: sqlTypeName(field.type),
             nullable: !field.required,

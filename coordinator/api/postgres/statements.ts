@@ -14,9 +14,9 @@ import { StatementError, WireError } from './wire-error.ts';
 import type { WireWriter } from './wire-writer.ts';
 
 /** A statement, the text of the message that has it, and where it begins there. */
-export type StatementText = { readonly sql: string; readonly text: string; readonly offset: number };
+export type MessageStatement = { readonly sql: string; readonly text: string; readonly offset: number };
 
-export type Execution = StatementText & {
+export type PortalExecution = MessageStatement & {
   readonly parameters: Parameters | null;
   readonly describes: boolean;
   readonly formats: readonly number[];
@@ -82,7 +82,7 @@ export class Statements {
   }
 
   /** Says what a statement answers, without running it. @throws StatementError, WireError, SkeinError */
-  async describe({ sql, text, offset }: StatementText, types: readonly string[]): Promise<StatementDescription> {
+  async describe({ sql, text, offset }: MessageStatement, types: readonly string[]): Promise<StatementDescription> {
     const { caller, session, check } = this.#entered;
     await check();
     if (this.#state === 'E' && !ENDS.has(firstWord(sql))) throw aborted();
@@ -96,7 +96,7 @@ export class Statements {
   }
 
   /** Runs a statement; its rows and its tag go to the client. @throws StatementError, WireError, SkeinError */
-  async run({ sql, text, offset, parameters, describes, formats, place }: Execution): Promise<void> {
+  async run({ sql, text, offset, parameters, describes, formats, place }: PortalExecution): Promise<void> {
     await this.#entered.check();
     const word = firstWord(sql);
     if (this.#answersByState(word)) return;

@@ -8,7 +8,7 @@ import { callersTables } from '../../session/callers-tables.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
 import { changeTable } from '../../operation/change-table.ts';
 import { requireCollectable } from './collectable.ts';
-import { deletedFiles, type Procedure } from './procedure.ts';
+import { deletionMetrics, type Procedure } from './procedure.ts';
 import { durationValue } from './values.ts';
 import { statementUse } from '../../catalog-client/fresh-key.ts';
 
@@ -38,7 +38,7 @@ export const expireSnapshots: Procedure = {
     return [
       ['expired_snapshots_count', found.snapshotIds.length],
       ['expired_refs_count', found.refs.length],
-      ...deletedFiles(removed),
+      ...deletionMetrics(removed),
     ];
   },
 };

@@ -1,7 +1,7 @@
 import type { Procedure } from './procedure.ts';
 
 /** `optimize_manifests`: writes the entries of small manifests into larger ones. */
-export const optimizeManifests: Procedure = {
+export const optimizeManifestsProcedure: Procedure = {
   parameters: [],
   async run(table, _values, { context, dryRun }) {
     const { rewritten, added } = await context.writes.optimizeManifests(table, dryRun);

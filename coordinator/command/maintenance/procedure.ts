@@ -9,7 +9,7 @@ import type { Outcome } from '../../operation/outcome.ts';
 export type Metric = readonly [name: string, value: number | bigint | null];
 
 /** The outcome of a deletion of files. Each of those that stayed is in the log; those elsewhere are not the table's own. */
-export const deletedFiles = ({ deleted, stayed, elsewhere }: RemovedFiles): readonly Metric[] => [
+export const deletionMetrics = ({ deleted, stayed, elsewhere }: RemovedFiles): readonly Metric[] => [
   ['deleted_files_count', deleted],
   ...(stayed === 0 ? [] : ([['not_deleted_files_count', stayed]] as const)),
   ...(elsewhere === 0 ? [] : ([['files_elsewhere_count', elsewhere]] as const)),

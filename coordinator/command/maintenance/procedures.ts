@@ -10,7 +10,7 @@ import { takeLiteral, type LiteralClause } from '../clause/literal.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
 import { expireSnapshots } from './expire-snapshots.ts';
 import { optimize } from './optimize.ts';
-import { optimizeManifests } from './optimize-manifests.ts';
+import { optimizeManifestsProcedure } from './optimize-manifests.ts';
 import type { Metric, Procedure, QueryCost } from './procedure.ts';
 import { removeOrphanFiles } from './remove-orphan-files.ts';
 import { rollbackToSnapshot } from './rollback-to-snapshot.ts';
@@ -20,7 +20,7 @@ import { booleanValue } from './values.ts';
 const PROCEDURES = {
   expire_snapshots: expireSnapshots,
   optimize,
-  optimize_manifests: optimizeManifests,
+  optimize_manifests: optimizeManifestsProcedure,
   remove_orphan_files: removeOrphanFiles,
   rollback_to_snapshot: rollbackToSnapshot,
 } as const satisfies Readonly<Record<string, Procedure>>;

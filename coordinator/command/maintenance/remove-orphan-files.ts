@@ -10,7 +10,7 @@ import { loadOwnFiles } from '../../catalog-client/write-catalog.ts';
 import type { TableName } from '../../binding/table-source.ts';
 import { callersTables } from '../../session/callers-tables.ts';
 import { requireCollectable } from './collectable.ts';
-import { deletedFiles, type Procedure } from './procedure.ts';
+import { deletionMetrics, type Procedure } from './procedure.ts';
 import { durationValue } from './values.ts';
 import { statementUse } from '../../catalog-client/fresh-key.ts';
 
@@ -72,7 +72,7 @@ export const removeOrphanFiles: Procedure = {
       const left = old.filter((file) => !openWrites.some((writeId) => file.includes(writeId)));
       removed = addRemoved(removed, await removeOwnFiles({ open }, left, removal));
     }
-    return [['scanned_files_count', found.length], ...deletedFiles(removed)];
+    return [['scanned_files_count', found.length], ...deletionMetrics(removed)];
   },
 };
 

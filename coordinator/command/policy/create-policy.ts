@@ -6,7 +6,7 @@ import { withNamePosition } from '../../operation/with-name-position.ts';
 import type { ObjectName, TextSpan } from '../../statement/statement.ts';
 import { takeIfNotExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
-import { takeBody, takeSignature, type Argument } from './policy-clauses.ts';
+import { takeBody, takeSignature, type PolicyArgument } from './policy-clauses.ts';
 import { policyPlace } from './policy-place.ts';
 import { policyWords, takePolicyKind } from './policy-words.ts';
 
@@ -15,7 +15,7 @@ type CreatePolicy = {
   readonly orReplace: boolean;
   readonly ifNotExists: boolean;
   readonly name: ObjectName;
-  readonly arguments: readonly Argument[];
+  readonly arguments: readonly PolicyArgument[];
   readonly returns: string;
   readonly body: TextSpan;
 };

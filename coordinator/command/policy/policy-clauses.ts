@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import { ARGUMENTS_MAX, type PolicyKind } from '#shared/policy/policy-request.ts';
+import { POLICY_ARGUMENTS_MAX, type PolicyKind } from '#shared/policy/policy-request.ts';
 import type { IcebergType } from '#shared/iceberg/type.ts';
 import { checkIdentifier } from '#shared/sql/check-identifier.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
@@ -9,7 +9,7 @@ import type { TextSpan } from '../../statement/statement.ts';
 import type { StatementReader } from '../../statement/statement-reader.ts';
 import { takeColumnType } from '../clause/column-type.ts';
 
-export type Argument = { readonly name: string; readonly type: string };
+export type PolicyArgument = { readonly name: string; readonly type: string };
 
 /** The type of a column, as policies spell it. @throws NOT_SUPPORTED for a type that DuckDB cannot hold */
 export const columnTypeName = (type: IcebergType): string => printSqlType(icebergSqlType(type));
@@ -18,14 +18,14 @@ export const columnTypeName = (type: IcebergType): string => printSqlType(iceber
 export function takeSignature(
   reader: StatementReader,
   kind: PolicyKind,
-): { readonly arguments: readonly Argument[]; readonly returns: string } {
+): { readonly arguments: readonly PolicyArgument[]; readonly returns: string } {
   if (!reader.takeWord('AS')) throw reader.expected('AS and the arguments');
   if (!reader.takeSymbol('(')) throw reader.expected("'('");
-  const args: Argument[] = [];
+  const args: PolicyArgument[] = [];
   const names = new Set<string>();
   do {
-    if (args.length === ARGUMENTS_MAX)
-      throw reader.error('STATEMENT_TOO_COMPLEX', `a policy has at most ${ARGUMENTS_MAX} arguments`);
+    if (args.length === POLICY_ARGUMENTS_MAX)
+      throw reader.error('STATEMENT_TOO_COMPLEX', `a policy has at most ${POLICY_ARGUMENTS_MAX} arguments`);
     const { position } = reader;
     const name = reader.takeName();
     if (name === null || name === '') throw reader.expected('the name of an argument');

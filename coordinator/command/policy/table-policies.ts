@@ -1,6 +1,11 @@
 import { SkeinError } from '#shared/error.ts';
 import { currentSchema, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
-import { ARGUMENTS_MAX, type FoundPolicy, type PolicyKind, type PolicyRequest } from '#shared/policy/policy-request.ts';
+import {
+  POLICY_ARGUMENTS_MAX,
+  type FoundPolicy,
+  type PolicyKind,
+  type PolicyRequest,
+} from '#shared/policy/policy-request.ts';
 import { loadOneTable } from '../../catalog-client/catalog-browser.ts';
 import type { TableName } from '../../binding/table-source.ts';
 import type { CommandContext } from '../../operation/command-context.ts';
@@ -61,8 +66,8 @@ function takeColumns(reader: StatementReader): readonly ObjectName[] {
   if (!reader.takeSymbol('(')) throw reader.expected("'('");
   const columns: ObjectName[] = [];
   do {
-    if (columns.length === ARGUMENTS_MAX)
-      throw reader.error('STATEMENT_TOO_COMPLEX', `a policy has at most ${ARGUMENTS_MAX} arguments`);
+    if (columns.length === POLICY_ARGUMENTS_MAX)
+      throw reader.error('STATEMENT_TOO_COMPLEX', `a policy has at most ${POLICY_ARGUMENTS_MAX} arguments`);
     columns.push(reader.name('a column', 1));
   } while (reader.takeSymbol(','));
   if (!reader.takeSymbol(')')) throw reader.expected("',' or ')'");

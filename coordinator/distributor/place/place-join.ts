@@ -24,7 +24,7 @@ import {
   leafBytes,
   partitionCount,
   readEverywhere,
-  sizeOf,
+  placedBytes,
   tasksAtOnce,
   taskCount,
   type Placing,
@@ -92,7 +92,7 @@ const DIVIDE = 3;
 const BUILD_ROW = 64;
 
 const buildCost = (placing: Placing, side: Placed): number =>
-  sizeOf(placing, side) * BUILD + placing.estimate(side.source).rows * BUILD_ROW;
+  placedBytes(placing, side) * BUILD + placing.estimate(side.source).rows * BUILD_ROW;
 
 /** Fixed cost of one more stage: all slots wait while a stage ends and the next one begins. */
 const stageCost = (placing: Placing): number => placing.limits.stageCostBytes * tasksAtOnce(placing);
@@ -131,7 +131,7 @@ function everywhere(
   { tasks, canPartition }: { readonly tasks: number; readonly canPartition: boolean },
 ): { readonly cost: number; readonly make: () => Placed } {
   const { settings } = placing.facts;
-  const bytes = sizeOf(placing, side);
+  const bytes = placedBytes(placing, side);
   const build = buildCost(placing, side) * (tasks - 1);
   // Constants are everywhere, whatever is forced.
   const isConstant = side.tasks.kind === 'one' && leafBytes(placing, side.plan)?.leaves === 0;
@@ -163,7 +163,7 @@ function partitionedWays(placing: Placing, node: JoinPlan | Crossing, left: Plac
   if (node.kind === 'cross') return [];
   const pairs = partitionPairs(node);
   if (pairs.length === 0) return [];
-  const bytes = { left: sizeOf(placing, left), right: sizeOf(placing, right) };
+  const bytes = { left: placedBytes(placing, left), right: placedBytes(placing, right) };
   const forced = placing.facts.settings.joinDistribution === 'broadcast' ? FORCED_COST : 0;
   const ways: Way[] = [];
   const both = coLocated(left, right, pairs);
@@ -323,7 +323,7 @@ function outputMoves(node: JoinPlan | Crossing): {
 function singleWay(placing: Placing, left: Placed, right: Placed): Way {
   const cost = [left, right].reduce((sum, side) => {
     if (side.tasks.kind === 'one') return sum;
-    return sum + sizeOf(placing, side) * MOVE + stageCost(placing);
+    return sum + placedBytes(placing, side) * MOVE + stageCost(placing);
   }, 0);
   // One task does the work that `width` tasks could share, so for more than a little data the other ways are cheaper. A session that sets
   // the number of partitions wants that many tasks, even when there are fewer slots.

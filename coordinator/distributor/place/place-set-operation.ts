@@ -4,7 +4,7 @@ import type { Expression } from '../../plan/expression.ts';
 import { outputFields } from '../../plan/plan-schema.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { placeOf, usefulKeys, EVERYWHERE, ONE, type Keys, type Placed, type Tasks } from './placed.ts';
-import { exchange, gathered, partitionCount, sizeOf, type Placing } from './placing.ts';
+import { exchange, gathered, partitionCount, placedBytes, type Placing } from './placing.ts';
 
 type SetPlan = Extract<Plan, { readonly children: readonly Plan[] }>;
 
@@ -19,7 +19,7 @@ export function placeSetOperation(placing: Placing, node: SetPlan, inputs: reado
     type,
   }));
   const keys = usefulKeys(columns);
-  const bytes = inputs.reduce((sum, input) => sum + sizeOf(placing, input), 0);
+  const bytes = inputs.reduce((sum, input) => sum + placedBytes(placing, input), 0);
   const there = inputs.flatMap(({ tasks }) =>
     tasks.kind === 'partitions' && isPartitionedBy(tasks, keys) ? tasks.count : [],
   );

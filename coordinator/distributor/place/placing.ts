@@ -52,7 +52,7 @@ export function taskCount(placing: Placing, tasks: Tasks): number {
   return tasks.kind === 'partitions' ? tasks.count : tasksAtOnce(placing);
 }
 
-export const sizeOf = (placing: Placing, { source }: Placed): number => bytesOf(placing.estimate(source));
+export const placedBytes = (placing: Placing, { source }: Placed): number => bytesOf(placing.estimate(source));
 
 /**
  * Chooses the number of partitions for an exchange: one per task that runs at once, fewer for little data, more when many rows
@@ -142,7 +142,7 @@ export function together(
 ): Placed {
   const useful = usefulKeys(keys);
   const { rows } = placing.estimate(input.source);
-  const count = partitionCount(placing, { bytes: sizeOf(placing, input), hashedRows: rows });
+  const count = partitionCount(placing, { bytes: placedBytes(placing, input), hashedRows: rows });
   const more = rest === undefined ? {} : { rest };
   if (useful.length > 0 && count > 1) {
     const to = { kind: 'hash', keys: useful, spreadNulls: false } as const;

@@ -20,7 +20,7 @@ import {
   closeRelation,
   joinOf,
   rightOf,
-  tableOf,
+  bareTable,
   names,
   operand,
   pickColumns,
@@ -30,7 +30,7 @@ import {
   withDefinitions,
   wrapQuery,
   type Names,
-  type Relation,
+  type SqlRelation,
 } from './print-sql-relation.ts';
 
 type Node<Kind extends Plan['kind']> = Extract<Plan, { kind: Kind }>;
@@ -181,7 +181,7 @@ function select(plan: Plan, printer: Printer): SqlText {
 }
 
 /** Prints the node as a relation for FROM. */
-function relationOf(plan: Plan, printer: Printer): Relation {
+function relationOf(plan: Plan, printer: Printer): SqlRelation {
   switch (plan.kind) {
     case 'scan':
       return scanRelation(plan, printer);
@@ -194,7 +194,7 @@ function relationOf(plan: Plan, printer: Printer): Relation {
       return printSqlValues(plan, hasRows ? relationOf(plan.child, printer) : null, printer.names);
     }
     case 'oneRow':
-      return { ...tableOf([]), columns: ['CAST(NULL AS INTEGER)'] };
+      return { ...bareTable([]), columns: ['CAST(NULL AS INTEGER)'] };
     case 'project': {
       // Columns that are only picked cost no subquery.
       if (!plan.expressions.every(({ expression }) => isColumn(expression))) return queryRelation(plan, printer);
@@ -250,24 +250,24 @@ function relationOf(plan: Plan, printer: Printer): Relation {
   }
 }
 
-function scanRelation(plan: Node<'scan'>, printer: Printer): Relation {
+function scanRelation(plan: Node<'scan'>, printer: Printer): SqlRelation {
   const name = printer.names.next('t');
   const columns = plan.columns.map((column) =>
     column.index < 0 ? EMPTY_COLUMN : `${name}.${quoteIdentifier(column.name)}`,
   );
-  return { ...tableOf(sql`${{ scan: printer.leaves.scan(plan) }} AS ${name}`), columns };
+  return { ...bareTable(sql`${{ scan: printer.leaves.scan(plan) }} AS ${name}`), columns };
 }
 
-function stageRelation(plan: Node<'stage'>, printer: Printer): Relation {
+function stageRelation(plan: Node<'stage'>, printer: Printer): SqlRelation {
   const name = printer.names.next('t');
   const columns = plan.columns.map((column) => `${name}.c${column.index}`);
   const input: SqlText = [{ input: printer.leaves.stage(plan) }];
-  if (!plan.columns.some(({ type }) => changesForm(type))) return { ...tableOf(sql`${input} AS ${name}`), columns };
+  if (!plan.columns.some(({ type }) => changesForm(type))) return { ...bareTable(sql`${input} AS ${name}`), columns };
   const list = plan.columns.map(({ type, index }) => `${fromExchange(type, `c${index}`)} AS c${index}`);
-  return { ...tableOf(sql`(SELECT ${list.join(', ')} FROM ${input}) AS ${name}`), columns };
+  return { ...bareTable(sql`(SELECT ${list.join(', ')} FROM ${input}) AS ${name}`), columns };
 }
 
-function joinRelation(plan: Node<'join'>, printer: Printer): Relation {
+function joinRelation(plan: Node<'join'>, printer: Printer): SqlRelation {
   const printed = printSqlJoin(
     plan,
     { left: relationOf(plan.left, printer), right: relationOf(plan.right, printer) },
@@ -277,7 +277,7 @@ function joinRelation(plan: Node<'join'>, printer: Printer): Relation {
 }
 
 /** Two relations side by side, without a condition. */
-function besideRelation(plan: Node<'cross' | 'positional'>, printer: Printer): Relation {
+function besideRelation(plan: Node<'cross' | 'positional'>, printer: Printer): SqlRelation {
   const left = operand(relationOf(plan.left, printer), printer.names);
   const right = operand(relationOf(plan.right, printer), printer.names);
   const word = plan.kind === 'cross' ? 'CROSS' : 'POSITIONAL';
@@ -287,10 +287,10 @@ function besideRelation(plan: Node<'cross' | 'positional'>, printer: Printer): R
   };
 }
 
-const queryRelation = (plan: Plan, printer: Printer): Relation =>
+const queryRelation = (plan: Plan, printer: Printer): SqlRelation =>
   wrapQuery(select(plan, printer), outputFields(plan).length, printer.names);
 
-function limit(plan: Node<'limit'>, printer: Printer): Relation {
+function limit(plan: Node<'limit'>, printer: Printer): SqlRelation {
   const input = relationOf(plan.child, printer);
   const open = / LIMIT | OFFSET /.test(input.tail) ? untailed(input, printer.names) : input;
   if (plan.limit.kind !== 'expression' && plan.offset.kind !== 'expression') {
@@ -327,7 +327,7 @@ function bound(word: string, one: Limit, print: (expression: Expression) => stri
 
 const cteName = (index: number): string => `cte${index}`;
 
-function cteRelation(index: number, width: number, printer: Printer): Relation {
+function cteRelation(index: number, width: number, printer: Printer): SqlRelation {
   const name = printer.names.next('t');
   return tableRelation([`${cteName(index)} AS ${name}`], name, width);
 }

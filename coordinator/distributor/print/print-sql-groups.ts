@@ -5,12 +5,12 @@ import type { Plan } from '../../plan/plan.ts';
 import { NotPrintable } from './not-printable.ts';
 import { printSqlAggregate } from './print-sql-call.ts';
 import { isColumn, printSqlExpression, printSqlList, printSqlOrders } from './print-sql-expression.ts';
-import { selectFrom, wrapQuery, type Names, type Relation } from './print-sql-relation.ts';
+import { selectFrom, wrapQuery, type Names, type SqlRelation } from './print-sql-relation.ts';
 
 type Node<Kind extends Plan['kind']> = Extract<Plan, { kind: Kind }>;
 
 /** Groups, aggregates and GROUPING() results of a relation. */
-export function printSqlGroups(plan: Node<'aggregate'>, input: Relation, free: Names): SqlText {
+export function printSqlGroups(plan: Node<'aggregate'>, input: SqlRelation, free: Names): SqlText {
   const { sets, groupings } = plan;
   const isPlain = plan.groups.every(isColumn) && (sets.length <= 1 || areDistinct(plan.groups));
   const computed = isPlain ? input : withGroups(input, plan.groups, free);
@@ -30,7 +30,7 @@ const areDistinct = (groups: readonly Expression[]): boolean =>
   new Set(groups.map((group) => (group.kind === 'column' ? group.index : -1))).size === groups.length;
 
 /** Computes the groups in a subquery, so that grouping sets, GROUPING() and the select list refer to them by name. */
-function withGroups(input: Relation, groups: readonly Expression[], free: Names): Relation {
+function withGroups(input: SqlRelation, groups: readonly Expression[], free: Names): SqlRelation {
   const expressions = [...input.columns, ...groups.map((group) => printSqlExpression(group, input.columns))];
   return wrapQuery(selectFrom(input, expressions), expressions.length, free);
 }
@@ -44,7 +44,7 @@ function groupBy(groups: readonly string[], sets: readonly (readonly number[])[]
   return ` GROUP BY GROUPING SETS (${texts.join(', ')})`;
 }
 
-export function printSqlUnnest(plan: Node<'unnest'>, input: Relation): SqlText {
+export function printSqlUnnest(plan: Node<'unnest'>, input: SqlRelation): SqlText {
   const lists = plan.expressions.map((expression) => {
     if (expression.kind !== 'unnest') throw new NotPrintable('an unnest of another form');
     return `unnest(${printSqlExpression(expression.child, input.columns)})`;
@@ -52,7 +52,7 @@ export function printSqlUnnest(plan: Node<'unnest'>, input: Relation): SqlText {
   return selectFrom(input, [...input.columns, ...lists]);
 }
 
-export function printSqlDistinct(plan: Node<'distinct'>, input: Relation): SqlText {
+export function printSqlDistinct(plan: Node<'distinct'>, input: SqlRelation): SqlText {
   const { on, orders } = plan;
   const isWhole =
     !plan.isOn &&

@@ -15,10 +15,10 @@ import {
   untailed,
   wrapQuery,
   type Names,
-  type Relation,
+  type SqlRelation,
 } from './print-sql-relation.ts';
 
-type Sides = { readonly left: Relation; readonly right: Relation };
+type Sides = { readonly left: SqlRelation; readonly right: SqlRelation };
 
 /**
  * A join, as a relation or as a query. MARK becomes IN, ANY or EXISTS in the select list, which DuckDB makes a MARK join of again; SINGLE
@@ -29,7 +29,7 @@ export function printSqlJoin(
   join: JoinPlan,
   sides: Sides,
   free: Names,
-): { readonly relation: Relation } | { readonly query: SqlText } {
+): { readonly relation: SqlRelation } | { readonly query: SqlText } {
   switch (join.type) {
     case 'inner':
     case 'left':
@@ -56,7 +56,7 @@ const output = (join: JoinPlan, { left, right }: Sides): readonly string[] => [
   ...pickColumns(right.columns, join.rightProjection),
 ];
 
-function plainJoin(join: JoinPlan, sides: Sides, word: string, free: Names): Relation {
+function plainJoin(join: JoinPlan, sides: Sides, word: string, free: Names): SqlRelation {
   const left = operand(sides.left, free);
   const right = operand(sides.right, free);
   const on = conditions(join, { left, right });
@@ -68,7 +68,7 @@ function plainJoin(join: JoinPlan, sides: Sides, word: string, free: Names): Rel
 }
 
 /** SEMI and ANTI; the right-hand forms keep the rows of the right side. */
-function halfJoin(join: JoinPlan, sides: Sides, type: 'semi' | 'anti', free: Names): Relation {
+function halfJoin(join: JoinPlan, sides: Sides, type: 'semi' | 'anti', free: Names): SqlRelation {
   if (join.asof) throw new NotPrintable('an as-of semi join');
   const left = operand(sides.left, free);
   const right = operand(sides.right, free);
@@ -118,7 +118,7 @@ function markJoin(join: JoinPlan, sides: Sides, free: Names): SqlText {
   return sql`SELECT ${list}${mark} AS c${String(columns.length)} FROM ${left.from}`;
 }
 
-function singleJoin(join: JoinPlan, sides: Sides, free: Names): Relation {
+function singleJoin(join: JoinPlan, sides: Sides, free: Names): SqlRelation {
   if (join.asof) throw new NotPrintable('an as-of scalar subquery');
   const keys = join.conditions.flatMap(({ op, right }) =>
     (op === 'eq' || op === 'notDistinct') && right.kind === 'column' ? [right.index] : [],

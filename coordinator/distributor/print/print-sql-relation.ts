@@ -6,7 +6,7 @@ import { joinSql, sql } from './print-sql-parts.ts';
  * The content of a FROM clause, with the rows it keeps and how it names its columns: the unit that a node's SQL is built of. Nodes that
  * only choose rows or columns change it; others close it into a subquery.
  */
-export type Relation = {
+export type SqlRelation = {
   /** A table, a join of some, or nothing: one row. */
   readonly from: SqlText;
   readonly isJoin: boolean;
@@ -32,7 +32,7 @@ export function names(): Names {
 
 /** `SELECT <expressions> AS c0, c1, ...` over a relation. */
 export function selectFrom(
-  relation: Relation,
+  relation: SqlRelation,
   expressions: readonly string[],
   options: { readonly modifier?: string; readonly clauses?: string } = {},
 ): SqlText {
@@ -45,35 +45,40 @@ export function selectFrom(
 }
 
 /** All columns of a relation as a query. */
-export const closeRelation = (relation: Relation): SqlText => selectFrom(relation, relation.columns);
+export const closeRelation = (relation: SqlRelation): SqlText => selectFrom(relation, relation.columns);
 
 /** A query of `width` columns `c0`, `c1`, ... as a relation. */
-export function wrapQuery(query: SqlText, width: number, free: Names): Relation {
+export function wrapQuery(query: SqlText, width: number, free: Names): SqlRelation {
   const name = free.next('t');
   return tableRelation(sql`(${query}) AS ${name}`, name, width);
 }
 
 /** A table, or a table function, without its columns. */
-export const tableOf = (from: SqlText): Omit<Relation, 'columns'> => ({ from, isJoin: false, where: [], tail: '' });
+export const bareTable = (from: SqlText): Omit<SqlRelation, 'columns'> => ({
+  from,
+  isJoin: false,
+  where: [],
+  tail: '',
+});
 
-export const joinOf = (from: SqlText): Omit<Relation, 'columns'> => ({ from, isJoin: true, where: [], tail: '' });
+export const joinOf = (from: SqlText): Omit<SqlRelation, 'columns'> => ({ from, isJoin: true, where: [], tail: '' });
 
 /** The second operand of a join; the parser takes parentheses only around joins. */
-export const rightOf = (relation: Relation): SqlText => (relation.isJoin ? sql`(${relation.from})` : relation.from);
+export const rightOf = (relation: SqlRelation): SqlText => (relation.isJoin ? sql`(${relation.from})` : relation.from);
 
-export function tableRelation(from: SqlText, name: string, width: number): Relation {
-  return { ...tableOf(from), columns: Array.from({ length: width }, (_, i) => `${name}.c${i}`) };
+export function tableRelation(from: SqlText, name: string, width: number): SqlRelation {
+  return { ...bareTable(from), columns: Array.from({ length: width }, (_, i) => `${name}.c${i}`) };
 }
 
 /** Wraps a relation that has an ORDER BY or LIMIT into a subquery, so that conditions or groups may follow. */
-export const untailed = (relation: Relation, free: Names): Relation =>
+export const untailed = (relation: SqlRelation, free: Names): SqlRelation =>
   relation.tail === '' ? relation : wrap(relation, free);
 
 /** The relation as an operand of a join. */
-export const operand = (relation: Relation, free: Names): Relation =>
+export const operand = (relation: SqlRelation, free: Names): SqlRelation =>
   relation.tail === '' && relation.where.length === 0 && relation.from.length > 0 ? relation : wrap(relation, free);
 
-const wrap = (relation: Relation, free: Names): Relation =>
+const wrap = (relation: SqlRelation, free: Names): SqlRelation =>
   wrapQuery(closeRelation(relation), relation.columns.length, free);
 
 export const pickColumns = (columns: readonly string[], positions: readonly number[] | null): readonly string[] =>

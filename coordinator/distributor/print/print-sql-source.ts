@@ -12,11 +12,11 @@ import {
   operand,
   pickColumns,
   selectFrom,
-  tableOf,
+  bareTable,
   tableRelation,
   wrapQuery,
   type Names,
-  type Relation,
+  type SqlRelation,
 } from './print-sql-relation.ts';
 
 type Node<Kind extends Plan['kind']> = Extract<Plan, { kind: Kind }>;
@@ -25,7 +25,7 @@ type Node<Kind extends Plan['kind']> = Extract<Plan, { kind: Kind }>;
 export const EMPTY_COLUMN = 'CAST(NULL AS BOOLEAN)';
 
 /** A table function; `rows` is its input, if it takes rows. */
-export function printSqlGenerator(plan: Node<'generator'>, rows: Relation | null, free: Names): Relation {
+export function printSqlGenerator(plan: Node<'generator'>, rows: SqlRelation | null, free: Names): SqlRelation {
   const { inputArguments = 0 } = plan;
   const width = Math.max(0, ...plan.columns.map((column) => column.index + 1));
   const aliases = width === 0 ? '' : `(${Array.from({ length: width }, (_, i) => `c${i}`).join(', ')})`;
@@ -41,7 +41,7 @@ export function printSqlGenerator(plan: Node<'generator'>, rows: Relation | null
   if (rows === null) {
     const name = free.next('t');
     const given = plan.arguments.map((one) => printSqlExpression(one, []));
-    return { ...tableOf([`${call(given)} AS ${name}${aliases}`]), columns: own(name) };
+    return { ...bareTable([`${call(given)} AS ${name}${aliases}`]), columns: own(name) };
   }
   const input = operand(rows, free);
   const name = free.next('t');
@@ -51,7 +51,7 @@ export function printSqlGenerator(plan: Node<'generator'>, rows: Relation | null
 }
 
 /** Constant rows; with `input`, one row per list of expressions for each of its rows. */
-export function printSqlValues(plan: Node<'values'>, input: Relation | null, free: Names): Relation {
+export function printSqlValues(plan: Node<'values'>, input: SqlRelation | null, free: Names): SqlRelation {
   const width = plan.columns.length;
   if (plan.rows.length === 0) {
     const columns = plan.columns.map(({ type }, i) => `${printSqlLiteral(null, type)} AS c${i}`);
@@ -72,7 +72,7 @@ export function printSqlValues(plan: Node<'values'>, input: Relation | null, fre
   return tableRelation([`(VALUES ${rows.join(', ')}) AS ${name}(${aliases})`], name, width);
 }
 
-export function printSqlSample(plan: Node<'sample'>, input: Relation, free: Names): Relation {
+export function printSqlSample(plan: Node<'sample'>, input: SqlRelation, free: Names): SqlRelation {
   const options = plan.options as JsonObject;
   const size = sampleSize(options['sample_size']);
   const method = textOf(options['method']).toLowerCase();

@@ -15,7 +15,7 @@ import {
   type TableLoader,
 } from '../../binding/table-source.ts';
 import { checkMeaning, readableQuery, underNames, type ForeignViews } from './foreign-query.ts';
-import { typedColumns, typedNulls } from './typed-columns.ts';
+import { castToView, typedNulls } from './typed-columns.ts';
 
 /** Views within views. */
 const DEPTH_MAX = 32;
@@ -180,7 +180,7 @@ class Expansion {
     }
     if (query.dialect !== null) await checkMeaning(definition, query.dialect, textWith('typed'), this.#context);
     const rows = query.dialect === null ? `(${text}\n)` : `(${underNames(definition, text)})`;
-    return { text: `(${typedColumns(definition, rows)})`, names: names + 1, view, typed: typedNulls(definition) };
+    return { text: `(${castToView(definition, rows)})`, names: names + 1, view, typed: typedNulls(definition) };
   }
 
   /** A materialized view is read from its table. @throws NOT_POPULATED */
@@ -194,7 +194,7 @@ class Expansion {
       throw new SkeinError('NOT_POPULATED', `materialized view ${view} has no rows yet: REFRESH MATERIALIZED VIEW it`);
     }
     const { text } = nameSource({ at }, [stored.catalog, namespace.join('.'), table]);
-    return { text: `(${typedColumns(definition, text)})`, names: 1, view, typed: typedNulls(definition) };
+    return { text: `(${castToView(definition, text)})`, names: 1, view, typed: typedNulls(definition) };
   }
 }
 

@@ -7,7 +7,7 @@ import { schemaOf, type ViewDefinition } from '../../binding/view-definition.ts'
  * The rows of `source`, which is what may stand in FROM, under the names and types of a view's columns. A value of another type is
  * converted as the view says; a column that is not there any more is an error.
  */
-export function typedColumns(view: Pick<ViewDefinition, 'schema' | 'intervals'>, source: string): string {
+export function castToView(view: Pick<ViewDefinition, 'schema' | 'intervals'>, source: string): string {
   const columns = schemaOf(view).fields.map((field) => {
     const column = quoteIdentifier(field.name);
     const type = view.intervals.includes(field.name) ? 'INTERVAL' : printSqlType(fieldType(field).type);

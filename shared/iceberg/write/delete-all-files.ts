@@ -1,6 +1,6 @@
 import type { ManifestFile } from '../manifest.ts';
 import type { SnapshotChange } from './snapshot-change.ts';
-import { countRemoved, NOTHING_ADDED, type RemovedFiles } from './snapshot-summary.ts';
+import { countRemoved, NOTHING_ADDED, type RemovedOfSnapshot } from './snapshot-summary.ts';
 
 /**
  * Returns the change that takes every file out of a table. Each data file gets an entry of status "deleted", so that whoever expires the
@@ -10,7 +10,7 @@ import { countRemoved, NOTHING_ADDED, type RemovedFiles } from './snapshot-summa
  *           delete manifest ─▶ nothing
  */
 export function deleteAllFiles(): SnapshotChange {
-  let removed: readonly RemovedFiles[] = [];
+  let removed: readonly RemovedOfSnapshot[] = [];
   return {
     operation: 'delete',
     get counts() {
@@ -18,7 +18,7 @@ export function deleteAllFiles(): SnapshotChange {
       return { ...NOTHING_ADDED, partitions: counts.partitions, removed: counts };
     },
     async manifests(writer, parent) {
-      const files: RemovedFiles[] = [];
+      const files: RemovedOfSnapshot[] = [];
       const written: ManifestFile[] = [];
       for (const manifest of parent) {
         const made = await writer.rewrite([manifest], manifest.content === 'data' ? 'deleted' : 'counted');

@@ -4,7 +4,7 @@ import type { FoundFiles, ManifestReader, Removal, RewriteRequest, SearchRequest
 import { specById } from '../table-metadata.ts';
 import type { NewDataFile, NewDeleteFile } from './data-file.ts';
 import { encodeDeletes, encodeManifests, type EncodedManifest, type ManifestTarget } from './write-manifest.ts';
-import type { RemovedFiles } from './snapshot-summary.ts';
+import type { RemovedOfSnapshot } from './snapshot-summary.ts';
 import { encodeManifestList, type SnapshotIds } from './write-manifest-list.ts';
 
 /** Where and how the metadata files of one snapshot are written. */
@@ -88,7 +88,7 @@ export class ManifestWriter {
   async rewrite(
     manifests: readonly [ManifestFile, ...ManifestFile[]],
     status: RewriteRequest['status'],
-  ): Promise<{ readonly manifests: readonly ManifestFile[]; readonly files: RemovedFiles }> {
+  ): Promise<{ readonly manifests: readonly ManifestFile[]; readonly files: RemovedOfSnapshot }> {
     const { table, allowedRoots, reader } = this.#place.parents;
     const target = this.#targetOf(manifests[0]);
     const { encoded, files } = await reader.rewrite({ table, allowedRoots, manifests, status, target });

@@ -11,7 +11,7 @@ import type { PlanTable } from '../planning.ts';
 import { readManifest } from '../read-manifest.ts';
 import { snapshotManifests } from '../snapshot-manifests.ts';
 import { specById } from '../table-metadata.ts';
-import { RemovedCounter, type RemovedFiles } from './snapshot-summary.ts';
+import { RemovedCounter, type RemovedOfSnapshot } from './snapshot-summary.ts';
 import { encodeParents, type EncodedManifest, type ManifestTarget } from './write-manifest.ts';
 
 /** A snapshot whose manifests a commit reads. Plain values, so that it can be sent to a thread. */
@@ -42,7 +42,7 @@ export type Removal = {
   readonly path: string;
   readonly encoded: EncodedManifest;
   readonly found: readonly string[];
-  readonly files: RemovedFiles;
+  readonly files: RemovedOfSnapshot;
 };
 
 /** Manifests of one spec, in which files are looked for, and such that came after a snapshot. */
@@ -63,7 +63,7 @@ export type Rewritten = {
   /** Null when there is no live entry, or nothing is written. */
   readonly encoded: EncodedManifest | null;
   /** The live entries. */
-  readonly files: RemovedFiles;
+  readonly files: RemovedOfSnapshot;
 };
 
 /**

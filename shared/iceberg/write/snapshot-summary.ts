@@ -31,14 +31,14 @@ export type RemovedCounts = {
 };
 
 /** Some files of a snapshot that go, with the keys of their partitions. */
-export type RemovedFiles = Omit<RemovedCounts, 'partitions'> & { readonly partitions: ReadonlySet<string> };
+export type RemovedOfSnapshot = Omit<RemovedCounts, 'partitions'> & { readonly partitions: ReadonlySet<string> };
 
 /** Counts files that a snapshot removes. */
 export class RemovedCounter {
   #counts: Omit<RemovedCounts, 'partitions'> = NO_FILES;
   readonly #partitions = new Set<string>();
 
-  get files(): RemovedFiles {
+  get files(): RemovedOfSnapshot {
     return { ...this.#counts, partitions: this.#partitions };
   }
 
@@ -64,7 +64,7 @@ const partitionKey = (specId: number, partition: NewDataFile['partition']): stri
 const NO_FILES = { files: 0, records: 0, bytes: 0, deleteFiles: 0, positionDeletes: 0, equalityDeletes: 0 };
 
 /** Adds up what several manifests lose. */
-export function countRemoved(parts: readonly RemovedFiles[]): RemovedCounts {
+export function countRemoved(parts: readonly RemovedOfSnapshot[]): RemovedCounts {
   const sum = (of: keyof typeof NO_FILES): number => parts.reduce((total, part) => total + part[of], 0);
   return {
     files: sum('files'),
@@ -102,7 +102,7 @@ export function countReplaced(
     readonly specId: number;
     readonly deletes?: readonly NewDeleteFile[];
   },
-  parts: readonly RemovedFiles[],
+  parts: readonly RemovedOfSnapshot[],
 ): SnapshotCounts {
   const partitions = new Set(parts.flatMap((part) => [...part.partitions]));
   for (const { partition } of added) partitions.add(partitionKey(specId, partition));

@@ -5,7 +5,7 @@ import { nextPageToken, pageOf } from '../../paging.ts';
 import { catalogJson } from './catalog-answer.ts';
 
 /** `GET /v1/catalogs`: the catalogs of the caller's tenant. */
-export async function listCatalogs(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function listCatalogsOperation(context: CatalogContext, request: RestRequest): Promise<Answer> {
   const page = pageOf(request);
   const catalogs = await listCatalogRows(context.store.db, request.claims.tenant, page);
   const names = catalogs.map(({ name }) => name);

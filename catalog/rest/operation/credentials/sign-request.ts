@@ -33,7 +33,7 @@ const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}$/;
  * `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/sign`: signs a request to the store, `{"method", "uri", "headers", "body"}`, which is
  * answered by the headers to add; or presigns many, `{"requests": [{"method", "uri", "headers"}]}`.
  */
-export async function signRequest(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function signRequestOperation(context: CatalogContext, request: RestRequest): Promise<Answer> {
   const body = asObject(request.body, 'sign request');
   const { catalog, ident } = tableTarget(request);
   const requests = get(body, 'requests') === undefined ? undefined : requiredArray(body, 'requests');

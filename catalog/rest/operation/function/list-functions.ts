@@ -7,7 +7,7 @@ import { ok, type Answer, type RestRequest } from '../../rest-operation.ts';
 import { nextPageToken, pageOf } from '../../paging.ts';
 
 /** `GET /v1/{prefix}/namespaces/{namespace}/functions`: an identifier is the levels of the namespace, then the name. */
-export async function listFunctions(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function listFunctionsOperation(context: CatalogContext, request: RestRequest): Promise<Answer> {
   const { db } = context.store;
   const page = pageOf(request);
   const path = namespaceOf(request.params['namespace'] ?? '');

@@ -7,7 +7,7 @@ import { ok, type Answer, type RestRequest } from '../../rest-operation.ts';
 import { nextPageToken, pageOf } from '../../paging.ts';
 
 /** `GET /v1/{prefix}/namespaces`: the namespaces directly below `parent`, or of the top level. */
-export async function listNamespaces(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function listNamespacesOperation(context: CatalogContext, request: RestRequest): Promise<Answer> {
   const { db } = context.store;
   const page = pageOf(request);
   const parent = request.query['parent'];

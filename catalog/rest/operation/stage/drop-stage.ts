@@ -8,7 +8,11 @@ import { checkName, namespaceOf } from '../../../metadata/check-name.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../rest-operation.ts';
 
 /** `DELETE /v1/{prefix}/namespaces/{namespace}/stages/{stage}`, an extension; the background work deletes its files. */
-export async function dropStage(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
+export async function dropStageOperation(
+  context: CatalogContext,
+  request: RestRequest,
+  unit: UnitOfWork,
+): Promise<Answer> {
   const { params, claims } = request;
   const ident = {
     namespace: namespaceOf(params['namespace'] ?? ''),

@@ -8,7 +8,7 @@ import { nextPageToken, pageOf } from '../../paging.ts';
 import { stageJson } from './stage-answer.ts';
 
 /** `GET /v1/{prefix}/namespaces/{namespace}/stages`, an extension */
-export async function listStages({ store: { db } }: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function listStagesOperation({ store: { db } }: CatalogContext, request: RestRequest): Promise<Answer> {
   const page = pageOf(request);
   const { tenant } = request.claims;
   const catalog = await requireCatalog(db, tenant, request.params['prefix'] ?? '');

@@ -5,7 +5,7 @@ import type { Answer, RestRequest } from '../../rest-operation.ts';
 import { nextPageToken, pageOf } from '../../paging.ts';
 
 /** `GET /v1/{prefix}/namespaces/{namespace}/tables` */
-export async function listTables(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function listTablesOperation(context: CatalogContext, request: RestRequest): Promise<Answer> {
   const page = pageOf(request);
   const path = namespaceOf(request.params['namespace'] ?? '');
   const { tenant } = request.claims;

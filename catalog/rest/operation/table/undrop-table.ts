@@ -18,7 +18,11 @@ import type { UnitOfWork } from '../../../store/postgres/transact.ts';
  * `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/undrop`, an extension: restores the table that was last dropped under this name.
  * The body may select another by its `id` of `dropped-tables`, and another `destination` (a table identifier), whose namespace must exist.
  */
-export async function undropTable(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
+export async function undropTableOperation(
+  context: CatalogContext,
+  request: RestRequest,
+  unit: UnitOfWork,
+): Promise<Answer> {
   const { ident } = tableTarget(request);
   const body = asObject(request.body ?? {}, 'undrop table request');
   const id = optionalString(body, 'id');

@@ -9,7 +9,11 @@ import { loadViewAnswer } from './view-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `POST /v1/{prefix}/namespaces/{namespace}/views`: 409 when a view or a table has the name. */
-export async function createView(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
+export async function createViewOperation(
+  context: CatalogContext,
+  request: RestRequest,
+  unit: UnitOfWork,
+): Promise<Answer> {
   const body = parseCreateView(request.body);
   return loadViewAnswer(await create(context, unit, targetOf(request, body.name), body));
 }

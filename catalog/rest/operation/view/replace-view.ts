@@ -7,6 +7,10 @@ import { loadViewAnswer } from './view-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `POST /v1/{prefix}/namespaces/{namespace}/views/{view}`: commits to a view. */
-export async function replaceView(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
+export async function replaceViewOperation(
+  context: CatalogContext,
+  request: RestRequest,
+  unit: UnitOfWork,
+): Promise<Answer> {
   return loadViewAnswer(await replace(context, unit, viewTarget(request), parseViewCommit(request.body)));
 }

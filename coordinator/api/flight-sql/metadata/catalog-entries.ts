@@ -13,7 +13,7 @@ export const TABLE_KINDS = ['MATERIALIZED VIEW', 'TABLE', 'VIEW'] as const;
 type TableKind = (typeof TABLE_KINDS)[number];
 
 export type SchemaEntry = { readonly catalog: string; readonly schema: string };
-export type TableEntry = SchemaEntry & {
+export type MetadataTableEntry = SchemaEntry & {
   readonly name: string;
   readonly kind: TableKind;
   readonly columns: () => RelationColumns;
@@ -63,10 +63,10 @@ export class CatalogEntries {
   }
 
   /** @throws as `catalogs` */
-  async *tables({ kinds, table, ...place }: TableFilter): Pages<TableEntry> {
+  async *tables({ kinds, table, ...place }: TableFilter): Pages<MetadataTableEntry> {
     requireAction(this.#caller, 'table.list');
     for await (const { catalog, list } of this.#lists(place)) {
-      const found = list.blocks.flat().flatMap(({ schema, name, kind, columns }): readonly TableEntry[] => {
+      const found = list.blocks.flat().flatMap(({ schema, name, kind, columns }): readonly MetadataTableEntry[] => {
         const isWanted =
           matches(schema, place.schema) && matches(name, table) && (kinds.length === 0 || kinds.includes(kind));
         return isWanted ? [{ catalog, schema, name, kind, columns }] : [];
@@ -76,7 +76,7 @@ export class CatalogEntries {
   }
 
   /** One table; undefined when there is none that the caller may see. */
-  async table({ catalog, schema, table }: TableWish): Promise<TableEntry | undefined> {
+  async table({ catalog, schema, table }: TableWish): Promise<MetadataTableEntry | undefined> {
     const exact = { catalog, schema: schema === undefined ? undefined : escaped(schema) };
     for await (const [entry] of this.tables({ ...exact, table: escaped(table), kinds: [] })) {
       if (entry !== undefined) return entry;

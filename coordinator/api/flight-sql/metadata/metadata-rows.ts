@@ -4,7 +4,7 @@ import type { ResultBatch } from '../../../sink/result-sink.ts';
 import { schemaMessage } from '../arrow-message.ts';
 import { METADATA_COMMANDS, type FlightCommand } from '../flight-command.ts';
 import type { FlightRows } from '../send-result.ts';
-import { TABLE_KINDS, type CatalogEntries, type TableEntry } from './catalog-entries.ts';
+import { TABLE_KINDS, type CatalogEntries, type MetadataTableEntry } from './catalog-entries.ts';
 import { bytes, columnBatch, int32s, texts } from '../../../binding/column-data.ts';
 import {
   CATALOGS,
@@ -54,7 +54,11 @@ export function metadataSchema(command: MetadataCommand): Schema {
 }
 
 /** The rows of a metadata command, made as they are read. */
-export const metadataRows = (command: MetadataCommand, entries: CatalogEntries, limits: InfoLimits): FlightRows => ({
+export const metadataCommandRows = (
+  command: MetadataCommand,
+  entries: CatalogEntries,
+  limits: InfoLimits,
+): FlightRows => ({
   schema: metadataSchema(command),
   batches: batches(command, entries, limits),
 });
@@ -126,7 +130,7 @@ async function* tables(fields: TablesFields, entries: CatalogEntries): AsyncGene
 }
 
 /** The identifier fields of a table, as its primary key. */
-function primaryKeys({ catalog, schema, name, columns }: TableEntry): ResultBatch {
+function primaryKeys({ catalog, schema, name, columns }: MetadataTableEntry): ResultBatch {
   const { fields, keys: ids } = columns();
   const keys = fields.filter(({ id }) => ids.has(id));
   return columnBatch(keys.length, [

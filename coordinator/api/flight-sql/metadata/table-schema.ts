@@ -5,13 +5,13 @@ import { icebergSqlType } from '../../../plan/iceberg-sql-type.ts';
 import type { SqlType } from '../../../plan/sql-type.ts';
 import { sqlTypeName } from '../../../session/sql-type-name.ts';
 import { arrowSchema } from '../../../sink/arrow-schema.ts';
-import type { TableEntry } from './catalog-entries.ts';
+import type { MetadataTableEntry } from './catalog-entries.ts';
 
 const TEXT: SqlType = { kind: 'scalar', name: 'VARCHAR' };
 const INTERVAL: SqlType = { kind: 'scalar', name: 'INTERVAL' };
 
 /** The columns of a table as an Arrow schema, with the metadata of Flight SQL on each field; a view that cannot be read has none. */
-export function tableSchema(entry: TableEntry): Schema {
+export function tableSchema(entry: MetadataTableEntry): Schema {
   const { fields, intervals } = entry.columns();
   const columns = fields.map((field) => {
     const isInterval = intervals.has(field.name);

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { once, type EventEmitter } from 'node:events';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import postgres from 'postgres';
@@ -34,6 +35,31 @@ const codeOf = (work: Promise<unknown>): Promise<unknown> =>
     () => 'none',
     (error: unknown) => (error as { readonly code?: string }).code,
   );
+
+/** The messages that `pg` sends by itself, each when it is told to. */
+type Messages = EventEmitter & Record<'parse' | 'bind' | 'execute', (given: object) => void> & { sync(): void };
+
+/** Sends statements of the extended protocol without waiting for answers, then Sync. @returns the SQLSTATE of the error; `none` */
+async function pipeline(statements: readonly string[]): Promise<string> {
+  const other = new pg.Client({ connectionString: url.href });
+  await other.connect();
+  let code = 'none';
+  // It knows of no statement that these answers could belong to.
+  other.on('error', () => undefined);
+  const { connection } = other as unknown as { readonly connection: Messages };
+  connection.on('errorMessage', (error: { readonly code: string }) => (code = error.code));
+  for (const text of statements) {
+    connection.parse({ text });
+    connection.bind({});
+    connection.execute({});
+  }
+  const ready = once(connection, 'readyForQuery');
+  connection.sync();
+  const [{ status }] = (await ready) as [{ readonly status: string }];
+  expect(status).toBe('I');
+  await other.end();
+  return code;
+}
 
 async function psql(...commands: readonly string[]): Promise<{ readonly out: string; readonly err: string }> {
   const args = commands.flatMap((command) => ['-c', command]);
@@ -93,6 +119,39 @@ test('tags have the counts; parameters are taken in text, and rows come in binar
   ]);
   const updated = await client.query(`UPDATE ${TABLE} SET name = 'x' WHERE k = 2`);
   expect([updated.command, updated.rowCount]).toEqual(['UPDATE', 1]);
+});
+
+describe('statements up to a Sync, or of one Query, are one transaction', () => {
+  const rows = async (where: string): Promise<number> =>
+    Number(
+      (await client.query<{ n: string }>(`SELECT count(*) AS n FROM ${TABLE} WHERE name = '${where}'`)).rows[0]?.n,
+    );
+  const insert = (name: string): string => `INSERT INTO ${TABLE} (k, name) VALUES (1, '${name}')`;
+
+  test('an error rolls back those before it, and the connection is in no transaction', async () => {
+    expect(await codeOf(client.query(`${insert('one')}; ${insert('one')}; SELECT nothing`))).toBe('42703');
+    expect(await rows('one')).toBe(0);
+    await client.query(`${insert('one')}; SELECT 1; ${insert('one')}`);
+    expect(await rows('one')).toBe(2);
+  });
+
+  test('COMMIT and ROLLBACK do what they say, and BEGIN takes what came before into its transaction', async () => {
+    expect(await codeOf(client.query(`${insert('two')}; COMMIT; ${insert('three')}; SELECT nothing`))).toBe('42703');
+    expect([await rows('two'), await rows('three')]).toEqual([1, 0]);
+    await client.query(`${insert('four')}; ROLLBACK; ${insert('five')}; SELECT 1`);
+    expect([await rows('four'), await rows('five')]).toEqual([0, 1]);
+    await client.query(`${insert('six')}; BEGIN; ${insert('six')}`);
+    expect(await rows('six')).toBe(2);
+    await client.query('ROLLBACK');
+    expect(await rows('six')).toBe(0);
+  });
+
+  test('a pipeline is one up to its Sync', async () => {
+    expect(await pipeline([insert('seven'), 'SELECT nothing', insert('seven')])).toBe('42703');
+    expect(await rows('seven')).toBe(0);
+    expect(await pipeline([insert('seven'), 'SELECT 1', insert('seven')])).toBe('none');
+    expect(await rows('seven')).toBe(2);
+  });
 });
 
 test('errors have their SQLSTATE and their place, and the connection goes on', async () => {

@@ -65,7 +65,9 @@ async function describe(
   relation: Relation,
   { principal, withColumns }: { readonly principal: Principal; readonly withColumns: boolean },
 ): Promise<RelationInput | undefined> {
-  const { id, version, namespace, name, kind, storage, policies } = relation;
+  const { id, version, namespace, name, kind, storage, policies, isClosed } = relation;
+  const hides = (policies !== null || isClosed) && !isExempt(principal);
+  const shown = (summary: string): string => (hides ? withoutFigures(summary) : summary);
   const table = kind === 'TABLE' ? 'iceberg_table' : 'iceberg_view';
   const facts = isStale(relation) ? await freshFacts(context, { table, ...relation }) : factsOf(relation);
   if (facts === undefined) return undefined;
@@ -77,8 +79,8 @@ async function describe(
     namespace: [...namespace],
     name,
     kind,
-    summary: policies === null || isExempt(principal) ? facts.summary : withoutFigures(facts.summary),
-    storage_summary: ofStorage?.summary ?? '',
+    summary: shown(facts.summary),
+    storage_summary: ofStorage?.summary == null ? '' : shown(ofStorage.summary),
     columns: withColumns ? facts.columns : '',
     policies: (policies ?? []).map(({ path, field, ...one }) => ({
       ...one,

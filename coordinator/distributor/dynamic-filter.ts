@@ -2,6 +2,7 @@ import type { SqlText } from '#shared/task/sql-text.ts';
 import { parseJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { Fragment, ScanFacts, StageFacts } from './fragment.ts';
+import { stageTitle } from '../plan/stage-title.ts';
 import type { Expression } from '../plan/expression.ts';
 import type { JoinPlan, Plan } from '../plan/plan.ts';
 import { mapChildren, walkPlan } from '../plan/plan-tree.ts';
@@ -209,7 +210,7 @@ export function keySetFragment(stage: number, build: Fragment, column: number): 
     collected: false,
     repeatable: true,
     estimate: { rows: 1, bytes: 1 },
-    reason: `distinct keys of stage ${build.stage}, for scans that are joined with it`,
+    reason: `distinct keys of stage ${stageTitle(build.stage)}, for scans that are joined with it`,
   };
 }
 
@@ -277,7 +278,7 @@ export function keysFragment(
     collected: false,
     repeatable: true,
     estimate: { rows: 1, bytes: 1 },
-    reason: `keys of stage ${build.stage}, for scans that are joined with it`,
+    reason: `keys of stage ${stageTitle(build.stage)}, for scans that are joined with it`,
   };
 }
 
@@ -333,5 +334,5 @@ export function describeKeys(
   { stage, rows }: { readonly stage: number; readonly rows: number | null },
 ): string {
   const count = values?.length ?? rows;
-  return `${name} from ${min} to ${max}${count === null ? '' : ` (${count} values)`}, from stage ${stage}`;
+  return `${name} from ${min} to ${max}${count === null ? '' : ` (${count} values)`}, from stage ${stageTitle(stage)}`;
 }

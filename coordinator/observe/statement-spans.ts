@@ -1,3 +1,4 @@
+import { stageTitle } from '../plan/stage-title.ts';
 import type { QueryRunProfile, StageProfile, TaskProfile } from '../profile/profile-types.ts';
 import type { EndedStatement } from '../query/traces.ts';
 
@@ -72,7 +73,7 @@ function stageSpan(stage: StageProfile, within: Within): StatementSpan {
   const tasks = stage.tasks.slice(0, within.left.spans);
   within.left.spans -= tasks.length;
   return {
-    ...span(`stage ${stage.stage}`, [stage.startMs, stage.elapsedMs], within),
+    ...span(`stage ${stageTitle(stage.stage)}`, [stage.startMs, stage.elapsedMs], within),
     attributes: {
       'skein.stage': stage.stage,
       'skein.state': stage.state,

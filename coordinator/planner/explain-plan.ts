@@ -3,6 +3,7 @@ import { printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { unreachable } from '#shared/must.ts';
 import { printCount } from '#shared/print-count.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
+import { stageTitle } from '../plan/stage-title.ts';
 import { bindingName, bindingRows, type TableBinding } from '../binding/table-binding.ts';
 import { estimateRows } from '../plan/estimate-rows.ts';
 import type { JoinPlan, Limit, Plan } from '../plan/plan.ts';
@@ -130,7 +131,7 @@ function titleOf(plan: Plan, { scans }: ExplainContext): string {
     case 'exchange':
       return `Exchange ${plan.to.kind}`;
     case 'stage':
-      return `Stage ${plan.stage} (${plan.read})`;
+      return `Stage ${stageTitle(plan.stage)} (${plan.read})`;
     default:
       return unreachable(plan);
   }

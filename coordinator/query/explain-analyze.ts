@@ -1,4 +1,5 @@
 import { printJson, type JsonObject } from '#shared/json.ts';
+import { stageTitle } from '../plan/stage-title.ts';
 import type { Fragment } from '../distributor/fragment.ts';
 import type { StageReport } from '../scheduler/stage-report.ts';
 import { classJson, printClass, type Classification } from '../workload/classify.ts';
@@ -113,7 +114,7 @@ function stagePart(report: StageReport<Fragment>, hidesKeys: boolean): Part {
   const to = output === null ? 'result' : output.kind === 'hash' ? `hash in ${partitions} partitions` : output.kind;
   const numbers = fragment.scans.map(({ scan }) => scan);
   return {
-    title: `stage ${stage} by ${fragment.tasks.kind} -> ${to}`,
+    title: `stage ${stageTitle(stage)} by ${fragment.tasks.kind} -> ${to}`,
     fragment,
     facts: {
       tasks: tasks.length,
@@ -123,7 +124,7 @@ function stagePart(report: StageReport<Fragment>, hidesKeys: boolean): Part {
     },
     scans: scanFigures(scans, numbers, tasks),
     dynamicFilters: dynamicFilters.map(({ text, column, stage: of }) =>
-      hidesKeys ? `${column} by stage ${of}` : text,
+      hidesKeys ? `${column} by stage ${stageTitle(of)}` : text,
     ),
     operators: mergeOperators(tasks.map((task) => readOperators(task.profile))),
   };

@@ -33,6 +33,19 @@ export function sourcesOf(bindings: readonly TableBinding[]): readonly SourceSta
   return sources.every((source) => source !== null) ? sources : null;
 }
 
+/**
+ * The versions of the tables that a query has read, those whose metadata it has read included: the catalog keeps which these are, and closes
+ * the view to those whom their policies concern.
+ */
+export const readTables = (bindings: readonly TableBinding[]): readonly string[] => [
+  ...new Set(
+    bindings.flatMap((binding) => {
+      if (binding.kind === 'iceberg') return [binding.version];
+      return binding.kind === 'rows' && binding.of !== undefined ? [binding.of] : [];
+    }),
+  ),
+];
+
 const policed = (table: string): SkeinError =>
   new SkeinError('FORBIDDEN', `policies apply to table ${table}: only who is exempt from them makes its rows a view's`);
 

@@ -16,7 +16,7 @@ import { missingTable } from '../binding/missing-table.ts';
 import type { TableReference, TimeTravel } from '../binding/query-references.ts';
 import type { ScanBinding } from '../binding/scan-binding.ts';
 import type { RowsBinding, StagedBinding } from '../binding/statement-binding.ts';
-import { knownPolicies, NO_POLICIES, type TablePolicies } from '../binding/table-policies.ts';
+import { knownPolicies, NO_POLICIES, type TablePolicies, requireNotClosed } from '../binding/table-policies.ts';
 import { suffixedName, type SuffixedName } from './table-suffix.ts';
 import {
   requireTable,
@@ -258,7 +258,8 @@ async function bindMetadataTable(
   { source, named, signal }: TablesRequest,
 ): Promise<RowsBinding> {
   requireTableAction(table, 'table.select');
-  const { metadata, allowedRoots, credential, policies } = table;
+  const { metadata, allowedRoots, credential, policies, version } = table;
+  requireNotClosed(policies, title);
   const withValues = policies.length === 0;
   // Its rows are values of rows.
   if (what === 'partitions' && !withValues) {
@@ -277,7 +278,7 @@ async function bindMetadataTable(
     named: named === null ? null : new Set(named),
     signal,
   });
-  return { kind: 'rows', rows, policies: NO_POLICIES };
+  return { kind: 'rows', rows, policies: NO_POLICIES, of: version };
 }
 
 /** The address columns that a reference reads and the table has. Its own columns of these names come first. */

@@ -1,6 +1,7 @@
 import type { TableRows } from '../binding/table-rows.ts';
 import type { TaskWidth, WholeFragment } from '../distributor/fragment.ts';
-import { barrierFragment, barrierRun, BARRIERS } from './barrier-stage.ts';
+import { POLICY_STAGES } from '../plan/stage-title.ts';
+import { barrierFragment, barrierRun } from './barrier-stage.ts';
 import type { TaskDispatcher } from './dispatch-tasks.ts';
 import type { PlannedScan } from './plan-scans.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -45,7 +46,7 @@ export async function policedArrivals(
     const { policed } = planned;
     if (planned.kind !== 'rows' || policed === undefined) continue;
     const { columns } = planned.rows;
-    const fragment = barrierFragment({ stage: BARRIERS - scan, scan, policed, columns, width });
+    const fragment = barrierFragment({ stage: POLICY_STAGES - scan, scan, policed, columns, width });
     arrivals.set(planned.rows, barrierRun(scheduler, fragment, policed));
   }
   if (arrivals.size > 0) await dispatcher.run([...arrivals.values()]);

@@ -3,6 +3,7 @@ import { stageRooms } from '../distributor/estimate/cluster-cores.ts';
 import type { Fragment, StageFacts, TaskWidth } from '../distributor/fragment.ts';
 import { exchangeFields } from '../distributor/print/exchange-form.ts';
 import type { Plan } from '../plan/plan.ts';
+import { POLICY_STAGES } from '../plan/stage-title.ts';
 import { mapChildren } from '../plan/plan-tree.ts';
 import { POLICED_ROWS } from '../binding/policed-binding.ts';
 import type { SqlField } from '../plan/sql-type.ts';
@@ -10,9 +11,6 @@ import type { PlannedScan, PolicedScan } from './plan-scans.ts';
 import { NO_COLUMN } from './policed-rows.ts';
 import { workerFacts, type Scheduler } from './scheduler.ts';
 import { StageRun } from './stage-run.ts';
-
-/** The number of the first stage that applies policies: below those that bring rows. */
-export const BARRIERS = -1_000_000;
 
 type BarrierParts = {
   /** Number of the stage. */
@@ -66,7 +64,7 @@ export type Barrier = { readonly fragment: Fragment; readonly policed: PolicedSc
  * ```
  * join                        join
  *   filter a > 3       ->       filter a > 3
- *     scan 0 (policed)            stage -1000000
+ *     scan 0 (policed)            stage of policies 1
  *   scan 1                      scan 1
  * ```
  */
@@ -78,7 +76,7 @@ export function withBarriers(
   const replace = (node: Plan): Plan => {
     const policed = node.kind === 'scan' ? scans[node.scan]?.policed : undefined;
     if (node.kind !== 'scan' || policed === undefined) return mapChildren(node, replace);
-    const stage = BARRIERS - barriers.length;
+    const stage = POLICY_STAGES - barriers.length;
     const fields = node.columns.map(({ index, name, type }) => (index < 0 ? NO_COLUMN : { name, type }));
     const columns = fields.length === 0 ? [NO_COLUMN] : fields;
     barriers.push({ fragment: barrierFragment({ stage, scan: node.scan, policed, columns, width }), policed });

@@ -170,7 +170,15 @@ export class TransactionTables {
 
 /** Policies hold for every statement that begins after them, in transactions, too. */
 const withPolicies = (table: FoundTable, loaded: LoadedTable): FoundTable =>
-  loaded.kind === 'found' ? { ...table, policies: loaded.policies, policyVersion: loaded.policyVersion } : table;
+  loaded.kind === 'found'
+    ? {
+        ...table,
+        policies: loaded.policies,
+        policyVersion: loaded.policyVersion,
+        // Policies of other tables close folders.
+        allowedRoots: loaded.allowedRoots,
+      }
+    : table;
 
 /** About how much memory the parts of a document take, and what is known of a file. */
 const [SNAPSHOT_BYTES, FIELD_BYTES, ENTRY_BYTES, FILE_BYTES] = [2_000, 400, 200, 2_000];

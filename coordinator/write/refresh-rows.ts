@@ -3,6 +3,7 @@ import { requireWritable } from '#shared/iceberg/write/require-writable.ts';
 import { must } from '#shared/must.ts';
 import type { WriteOutcome, WriteTarget } from '../operation/writes.ts';
 import type { Refresh } from '../operation/refresh-request.ts';
+import { readTables } from '../refresh/refresh-state.ts';
 import type { TableName } from '../binding/table-source.ts';
 import { wholeText } from '../statement/derived-text.ts';
 import type { RowServices } from './replace-rows.ts';
@@ -22,8 +23,10 @@ export async function refreshRows(
   requireWritable(target.schema.fields);
   await using write = await services.begin(target);
   const { files, scans, ...cost } = await write.run(rows, { assignments: columnByColumn(target.schema) });
-  const change = { ...appendFiles(files), summary: summaryOf(must(scans, 'one plan was run')) };
+  const read = must(scans, 'one plan was run');
+  const change = { ...appendFiles(files), summary: summaryOf(read) };
+  const withSources = { ...viewChange, sources: [...readTables(read)] };
   const parent = target.base.currentSnapshotId;
-  await write.end(into.kind === 'append' ? { ...change, parent } : change, { files, viewChange });
+  await write.end(into.kind === 'append' ? { ...change, parent } : change, { files, viewChange: withSources });
   return { count: rowsOf(files), ...costOf(cost) };
 }

@@ -10,8 +10,13 @@ export type TablePolicy =
       readonly kind: 'masking';
       /** The column: that of the first argument. */ readonly fieldId: number;
     })
+  /** The rows were made of those of tables whose policies concern the reader: nobody can apply them any more. */
+  | { readonly kind: 'closed'; readonly name: string }
   /** A policy of a kind that this release does not know, from a newer catalog. */
   | { readonly kind: 'unknown'; readonly name: string };
+
+/** The kind of policy by which the catalog closes a table. */
+export const CLOSED = 'closed';
 
 type BoundPolicy = {
   /** `catalog.schema.name`, for those who may manage policies. */
@@ -68,5 +73,5 @@ export function fromPolicyMessage(message: PolicyMessage): TablePolicy {
   };
   if (kind === 'row_access') return { kind, ...bound };
   if (kind === 'masking') return { kind, fieldId: message.field_id, ...bound };
-  return { kind: 'unknown', name };
+  return { kind: kind === CLOSED ? CLOSED : 'unknown', name };
 }

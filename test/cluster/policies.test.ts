@@ -127,6 +127,13 @@ describe('statements', () => {
     expect((await run(sizes, 'all_rows')).rows[1]).toEqual(['t', true, 1, false]);
   });
 
+  test('the first statement of a principal knows all bindings: no registry is filled, and empty means none', async () => {
+    await done(`CREATE USER newcomer EMAIL 'new@example.org' PASSWORD 'Battery-Staple-7'`);
+    const count = `SELECT count(*) FROM ${T}.information_schema.policy_references WHERE ref_entity_name = `;
+    expect((await run(`${count}'t'`, 'newcomer', randomUUID())).rows).toEqual([[2]]);
+    expect((await run(`${count}'m'`, 'newcomer', randomUUID())).rows).toEqual([[0]]);
+  });
+
   test('rights: managers change policies, and only they and the exempt write what policies read', async () => {
     expect(await outcome(`DROP MASKING POLICY ${S}.hide`, 'ann')).toBe('42501 FORBIDDEN');
     expect(await outcome(`ALTER ROW ACCESS POLICY ${S}.own SET BODY -> true`, 'ann')).toBe('42501 FORBIDDEN');

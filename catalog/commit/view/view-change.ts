@@ -1,14 +1,16 @@
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
+import { isUuid } from '#shared/id.ts';
 import { parseJson, type Json } from '#shared/json.ts';
 import { requireAction } from '../../authorization/decide.ts';
 import type { CatalogContext } from '../../context.ts';
 import { identOfJson } from '../../metadata/check-name.ts';
-import { findView, lockView, type ViewRow } from '../../store/postgres/view-store.ts';
+import { keepSources } from '../../store/postgres/table-source-store.ts';
+import { findView, lockView, type StoragePlace, type ViewRow } from '../../store/postgres/view-store.ts';
 import type { TableIdent } from '../../metadata/object-name.ts';
 import type { UnitOfWork } from '../../store/postgres/transact.ts';
 import type { TableTarget } from '../creation.ts';
-import { asObject, get, requiredInt, requiredString } from '../../metadata/json-reader.ts';
+import { asObject, get, requiredArray, requiredInt, requiredString } from '../../metadata/json-reader.ts';
 import { LostRace, planNewView, planNextView, type PlannedView } from './commit-view.ts';
 import type { ViewMetadata } from '../../metadata/view/view-metadata.ts';
 import {
@@ -22,7 +24,12 @@ import {
  * The change that a commit makes to the materialized view of the table that it writes, in the same transaction. `create`: the view comes with its rows;
  * `replace`: its query changes with them; `keep`: the rows are those of this version of the view.
  */
-export type ViewChange = { readonly catalog: string; readonly ident: TableIdent } & (
+export type ViewChange = {
+  readonly catalog: string;
+  readonly ident: TableIdent;
+  /** Ids of the tables that the rows were made of. */
+  readonly sources: readonly string[];
+} & (
   | { readonly kind: 'create'; readonly uuid: string; readonly request: CreateViewRequest }
   | { readonly kind: 'replace'; readonly commit: ViewCommit }
   | { readonly kind: 'keep'; readonly uuid: string; readonly versionId: number }
@@ -36,6 +43,7 @@ export function readViewChange(json: Json | undefined): ViewChange | undefined {
   const place = {
     ident: identOfJson(identifier, 'identifier'),
     catalog: requiredString(asObject(identifier, 'identifier'), 'catalog'),
+    sources: requiredArray(object, 'sources').map(readSource),
   };
   const kind = requiredString(object, 'action');
   switch (kind) {
@@ -48,6 +56,13 @@ export function readViewChange(json: Json | undefined): ViewChange | undefined {
     default:
       throw new SkeinError('INVALID_REQUEST', `Unsupported view change: ${kind}`);
   }
+}
+
+/** The id of a table, of its `LoadedTable.version`. */
+function readSource(json: Json): string {
+  const id = typeof json === 'string' ? json.slice(0, json.lastIndexOf('.')) : '';
+  if (isUuid(id)) return id;
+  throw new SkeinError('INVALID_REQUEST', 'a source of a view is the version of a table');
 }
 
 /**
@@ -63,6 +78,7 @@ export async function viewUnit(
 ): Promise<UnitOfWork> {
   if (change === undefined) return unit;
   const planned = await planChange(context, change, claims);
+  const { sources } = change;
   return {
     transact: (work, answerOf) =>
       unit.transact(async (tx) => {
@@ -71,32 +87,33 @@ export async function viewUnit(
         await planned.run(tx, storage).catch((error: unknown) => {
           throw error instanceof LostRace ? changed() : error;
         });
+        await keepSources(tx, storage ?? planned.kept, sources);
         return result;
       }, answerOf),
   };
 }
 
-async function planChange(
-  context: CatalogContext,
-  change: ViewChange,
-  claims: Principal,
-): Promise<Pick<PlannedView, 'run' | 'storage'>> {
+async function planChange(context: CatalogContext, change: ViewChange, claims: Principal): Promise<PlannedChange> {
   const { catalog, ident } = change;
   const target: TableTarget = { claims, catalog, ident };
   if (change.kind === 'create') {
     requireAction(claims, 'view.create', { kind: 'schema', catalog, namespace: ident.namespace });
-    return planNewView(context, target, change.request, change.uuid);
+    return { kept: null, ...(await planNewView(context, target, change.request, change.uuid)) };
   }
   const row = await findView(context.store.db, claims.tenant, catalog, ident);
   if (row === undefined) throw changed();
   if (change.kind === 'replace') {
     requireAction(claims, 'view.replace', { kind: 'view', catalog, ...ident });
-    return planNextView(context, row, change.commit) ?? NOTHING;
+    return { ...NOTHING, kept: row.storage, ...planNextView(context, row, change.commit) };
   }
-  return { ...NOTHING, run: async (tx) => requireVersion(await lockView(tx, row.id), change) };
+  return { ...NOTHING, kept: row.storage, run: async (tx) => requireVersion(await lockView(tx, row.id), change) };
 }
 
-const NOTHING: Pick<PlannedView, 'run' | 'storage'> = {
+/** `kept` is the table of the view's rows when the change says nothing of it. */
+type PlannedChange = Pick<PlannedView, 'run' | 'storage'> & { readonly kept: StoragePlace | null };
+
+const NOTHING: PlannedChange = {
+  kept: null,
   run: () => Promise.resolve(),
   storage: () => Promise.resolve(null),
 };

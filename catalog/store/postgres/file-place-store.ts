@@ -3,6 +3,7 @@ import type { TenantId } from '#shared/id.ts';
 import type { StorageSettings } from '../../metadata/storage-settings.ts';
 import { LEVEL_SEPARATOR, type TableIdent } from '../../metadata/object-name.ts';
 import { catalogNotFound } from './catalog-store.ts';
+import { isPoliced } from './policy-facts.ts';
 import type { ProfileRow } from './profile-store.ts';
 import { tableNotFound } from './table-store.ts';
 import type { Database } from './tables.ts';
@@ -18,7 +19,7 @@ export type FilePlace = {
   readonly location: string;
   /** All folders that the table has or had. */
   readonly folders: readonly string[];
-  /** Policies are bound to it. */
+  /** Policies are bound to it, or to a table that its rows were made of. */
   readonly hasPolicies: boolean;
   /** Undefined for local files, and for a bucket that no catalog has a key for. */
   readonly profile: ProfileRow | undefined;
@@ -48,7 +49,7 @@ type Row = {
 const select = (tables: string): string => `
   select c.name as catalog, n.path, t.name, array_prepend(c.location, c.allowed_roots) as roots, t.id as "tableId", t.location,
     array(select f.location from catalog.folder_claim f where f.owner_id = t.id order by f.location) as folders,
-    exists (select from catalog.policy_binding b where b.table_id = t.id) as "hasPolicies", p.*
+    ${isPoliced('t.id')} as "hasPolicies", p.*
   ${tables}
   left join lateral (
     select q.catalog_id as "profileCatalogId", k.name as "profileCatalog", x.name as "profileTenant",

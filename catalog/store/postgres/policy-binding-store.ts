@@ -4,6 +4,7 @@ import type { TenantId } from '#shared/id.ts';
 import type { PolicyKind } from '#shared/policy/policy-request.ts';
 import { joinPath, type NamespacePath } from '../../metadata/object-name.ts';
 import { isUniqueViolation } from './errors.ts';
+import { isPoliced } from './policy-facts.ts';
 import type { Database, Tx } from './tables.ts';
 
 /** Bindings of policies to tables. */
@@ -12,7 +13,7 @@ export type TableState = {
   readonly id: string;
   /** As `LoadedTable.version`. */
   readonly version: string;
-  /** Something is bound to it. */
+  /** Something is bound to it, or to a table that its rows were made of. */
   readonly hasPolicies: boolean;
   /** A body that is bound to some table reads it. */
   readonly isMapping: boolean;
@@ -28,7 +29,7 @@ export async function lockTable(
 ): Promise<TableState | undefined> {
   const { rows } = await sql<TableState>`
     select t.id, t.id || '.' || t.version as version,
-      exists (select from catalog.policy_binding b where b.table_id = t.id) as "hasPolicies",
+      ${sql.raw(isPoliced('t.id'))} as "hasPolicies",
       exists (
         select from catalog.policy_mapping m join catalog.policy_binding b on b.policy_id = m.policy_id where m.table_id = t.id
       ) as "isMapping",
@@ -70,7 +71,7 @@ export async function findPolicyRoles(db: Database, tableId: string): Promise<Po
   return { boundFields: bound ?? [], lentFields: isWhole ? null : (lent ?? []).flatMap((ids) => ids ?? []) };
 }
 
-/** Whether policies are bound to the table of these exact names. */
+/** Whether policies are bound to the table of these exact names, or to one that its rows were made of. */
 export async function hasPolicies(
   db: Database,
   tenant: string,
@@ -82,7 +83,7 @@ export async function hasPolicies(
     join catalog.catalog c on c.id = n.catalog_id
     join catalog.tenant o on o.id = c.tenant_id
     where o.name = ${tenant} and c.name = ${catalog} and n.path = ${joinPath(namespace)} and t.name = ${name}
-      and exists (select from catalog.policy_binding b where b.table_id = t.id)`.execute(db);
+      and ${sql.raw(isPoliced('t.id'))}`.execute(db);
   return rows.length > 0;
 }
 
@@ -96,13 +97,15 @@ export async function hasPoliciesById(
   }: { readonly uuid: string | null; readonly ident: { readonly namespace: NamespacePath; readonly name: string } },
 ): Promise<boolean> {
   const { rows } = await sql`
-    select from catalog.policy_binding b
-    join catalog.iceberg_table t on t.id = b.table_id
+    select from catalog.iceberg_table t
     join catalog.namespace n on n.id = t.namespace_id
     join catalog.catalog c on c.id = n.catalog_id
     join catalog.tenant o on o.id = c.tenant_id
     where o.name = ${tenant} and ((n.path = ${joinPath(ident.namespace)} and t.name = ${ident.name})
-      or (${uuid}::text is not null and t.metadata like '%' || ${uuid} || '%')) limit 1`.execute(db);
+      or (${uuid}::text is not null and t.metadata like '%' || ${uuid} || '%'))
+      and t.id in (
+        select b.table_id from catalog.policy_binding b union select s.table_id from catalog.table_source s where s.is_policed
+      ) limit 1`.execute(db);
   return rows.length > 0;
 }
 
@@ -114,12 +117,10 @@ export async function hasDroppedPolicies(
 ): Promise<boolean> {
   const { rows } = await sql`
     select from catalog.dropped_table d
-    join catalog.policy_binding b on b.table_id = d.id
     join catalog.catalog c on c.id = d.catalog_id
     join catalog.tenant o on o.id = c.tenant_id
-    where o.name = ${tenant} and c.name = ${catalog} and d.path = ${joinPath(namespace)} and d.name = ${name} limit 1`.execute(
-    db,
-  );
+    where o.name = ${tenant} and c.name = ${catalog} and d.path = ${joinPath(namespace)} and d.name = ${name}
+      and ${sql.raw(isPoliced('d.id'))} limit 1`.execute(db);
   return rows.length > 0;
 }
 

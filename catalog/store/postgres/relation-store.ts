@@ -15,6 +15,8 @@ export type Relation = FactsVersion & {
   readonly columns: string | null;
   /** Those that are bound to a table; null = none. */
   readonly policies: readonly RelationPolicy[] | null;
+  /** Its rows were made of those of tables with policies. */
+  readonly isClosed: boolean;
   /** The table of a materialized view's rows, when it is there. */
   readonly storage: (FactsVersion & { readonly summary: string | null }) | null;
 };
@@ -36,6 +38,9 @@ const POLICIES = `case when t.id in (select b.table_id from catalog.policy_bindi
     join catalog.namespace s on s.id = p.namespace_id
     join catalog.catalog k on k.id = s.catalog_id
     where b.table_id = t.id) end`;
+
+const closed = (id: string): string =>
+  `exists (select from catalog.table_source c where c.table_id = ${id} and c.is_policed)`;
 
 /** Which version of a document there is, and of which version its facts are. */
 export type FactsVersion = {
@@ -94,7 +99,7 @@ const listText = (
     (
       select t.id, n.path, t.name, 'TABLE' as kind, t.version, t.facts_version, t.summary, t.columns,
         octet_length(t.metadata) as bytes, null::uuid as storage_id, null::integer as storage_version, null::integer as storage_facts, null as storage_summary,
-        null::integer as storage_bytes, ${POLICIES} as policies
+        null::integer as storage_bytes, ${POLICIES} as policies, ${closed('t.id')} as is_closed
       from catalog.iceberg_table t join catalog.namespace n on n.id = t.namespace_id
       where ${of('t')} and not exists (
         select from catalog.iceberg_view v where v.storage_namespace_id = t.namespace_id and v.storage_name = t.name
@@ -103,7 +108,7 @@ const listText = (
     ) union all (
       select v.id, n.path, v.name, case when v.storage_name is null then 'VIEW' else 'MATERIALIZED_VIEW' end, v.version,
         v.facts_version, v.summary, v.columns, octet_length(v.metadata), s.id, s.version, s.facts_version, s.summary,
-        octet_length(s.metadata), null::json
+        octet_length(s.metadata), null::json, ${closed('s.id')}
       from catalog.iceberg_view v join catalog.namespace n on n.id = v.namespace_id
       left join catalog.iceberg_table s on s.namespace_id = v.storage_namespace_id and s.name = v.storage_name
       where ${of('v')}
@@ -118,7 +123,7 @@ const listText = (
   select id, path, name, kind, version, facts_version as "factsVersion", summary, case when ${withColumns} then columns end as columns,
     bytes, storage_bytes as "storageBytes",
     storage_id as "storageId", storage_version as "storageVersion", storage_facts as "storageFacts",
-    storage_summary as "storageSummary", policies, found::integer
+    storage_summary as "storageSummary", policies, is_closed as "isClosed", found::integer
   from measured where not ${withColumns} or before <= ${columnBytesMax}
   order by id`;
 

@@ -79,9 +79,14 @@ export const alterTable: Command<AlterTable> = {
     } catch (error) {
       if (!ifExists || SkeinError.of(error).code !== 'TABLE_NOT_FOUND') throw error;
     }
-    return context.answer(statusResult('ALTER TABLE'));
+    const bound = action.kind === 'policy' && action.edit.kind === 'bind';
+    return context.answer(statusResult(bound ? BOUND : 'ALTER TABLE', 'ALTER TABLE'));
   },
 };
+
+/** Nothing ends a key that is out. */
+const BOUND =
+  'ALTER TABLE: keys to the files of the table that clients have live on for an hour at most, and signed addresses for 15 minutes';
 
 /** The catalog decides who may change policies, in the transaction of the change. */
 const ACTIONS = {

@@ -76,12 +76,19 @@ function takeColumns(reader: StatementReader): readonly ObjectName[] {
 
 /** @throws FORBIDDEN, TABLE_NOT_FOUND, POLICY_NOT_FOUND, COLUMN_NOT_FOUND, TYPE_MISMATCH, ALREADY_EXISTS, COMMIT_CONFLICT */
 export async function changePolicies(name: TableName, edit: PolicyEdit, context: CommandContext): Promise<void> {
-  const { metadata, version, name: stored } = await loadOneTable(context.tables, name, context.signal);
+  const loaded = loadOneTable(context.tables, name, context.signal).catch((error: unknown) => {
+    throw SkeinError.of(error).code === 'WRONG_OBJECT_TYPE' ? notOfViews() : error;
+  });
+  const { metadata, version, name: stored } = await loaded;
   const table = { catalog: stored.catalog, namespace: [...stored.namespace], table: stored.table };
   const request = await requestOf(edit, { table, version, metadata }, context);
   context.beginCommit();
   await context.catalog.runPolicyStatement(context.caller.claims, request);
 }
+
+/** The error for a view in the place of a table. */
+export const notOfViews = (place: { readonly position?: number } = {}): SkeinError =>
+  new SkeinError('NOT_SUPPORTED', 'policies are bound to tables: a view has those of the tables that it reads', place);
 
 type OwnTable = { readonly catalog: string; readonly namespace: string[]; readonly table: string };
 type Read = { readonly table: OwnTable; readonly version: string; readonly metadata: TableMetadata };

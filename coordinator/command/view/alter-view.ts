@@ -12,6 +12,7 @@ import { loadMaterializedView } from './load-materialized-view.ts';
 import { nameTaken, underName } from '../table/name-taken.ts';
 import { qualify } from '../../operation/qualify.ts';
 import { checkIdentifier } from '#shared/sql/check-identifier.ts';
+import { notOfViews, takePolicyEdit } from '../policy/table-policies.ts';
 import { printTableName } from '../table/table-place.ts';
 import { isAbsent, loadPlainView, viewPlace } from './view-place.ts';
 
@@ -32,6 +33,7 @@ export const alterView: Command<AlterView> = {
     reader.words(isMaterialized ? 3 : 2);
     const ifExists = takeIfExists(reader);
     const name = reader.name('a view', 3);
+    if (takePolicyEdit(reader) !== null) throw notOfViews(name);
     if (!reader.takeWords('RENAME', 'TO')) throw reader.expected('RENAME TO');
     const newName = reader.name('a view', 3);
     checkIdentifier(newName.parts.at(-1) ?? '', newName.position);

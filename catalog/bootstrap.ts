@@ -28,11 +28,6 @@ export function prepareFirstUser(config: Config): FirstUser {
   return { passwordHash, generatedPassword };
 }
 
-/** Whether a first start has already bootstrapped this database: it holds a tenant. */
-export async function isBootstrapped(db: Database): Promise<boolean> {
-  return (await db.selectFrom('tenant').select('id').limit(1).executeTakeFirst()) !== undefined;
-}
-
 /**
  * Creates the configured tenant, catalog, namespace and user in one transaction; returns the root locations of its catalogs. One in a bucket
  * needs a key, which whoever starts the cluster sends afterwards: then there is no catalog yet.

@@ -13,7 +13,8 @@ import { GuardedTableReader } from '#shared/iceberg/table-reader.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { fillFacts } from './commit/fill-facts.ts';
 import { expireTables } from './expiry/expire-tables.ts';
-import { bootstrap, isBootstrapped, prepareFirstUser } from './bootstrap.ts';
+import { bootstrap, prepareFirstUser } from './bootstrap.ts';
+import { hasTenant } from './store/postgres/tenant-store.ts';
 import { KeyedQueue } from './metadata/keyed-queue.ts';
 import { LargeDocuments } from './metadata/large-documents.ts';
 import type { CatalogContext } from './context.ts';
@@ -160,7 +161,7 @@ function prepareStore(
     await migrateSchema(store.db, CATALOG_SCHEMA);
     await adoptRestored(store.db);
     await beginEra(store.db);
-    if (await isBootstrapped(store.db)) return undefined;
+    if (await hasTenant(store.db)) return undefined;
     const user = early ?? prepareFirstUser(config);
     await makeRoots({ log }, await bootstrap(store.db, config, user));
     return user.generatedPassword;

@@ -1,3 +1,4 @@
+import { memoryUses } from './memory-uses.ts';
 import { createHash } from 'node:crypto';
 import { errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
@@ -33,6 +34,8 @@ export class TokenVerifier {
   /** Verified claims by the token's digest, so that the cache holds no usable token. */
   readonly #verified = new LRUCache<string, TokenClaims>({ max: VERIFIED_MAX });
 
+  readonly #uses = memoryUses('verified_tokens');
+
   constructor(options: Options) {
     this.#options = options;
   }
@@ -47,7 +50,7 @@ export class TokenVerifier {
   async verifyToken(token: string): Promise<TokenClaims> {
     if (token.length > TOKEN_LENGTH_MAX) throw refusal('the token is not valid');
     const digest = createHash('sha256').update(token).digest('base64');
-    const known = this.#verified.get(digest);
+    const known = this.#uses.of(this.#verified.get(digest));
     const claims = known ?? (await this.#verifySignature(token, 'refused'));
     if (hasExpired(claims, this.#options.nowMs())) {
       this.#verified.delete(digest);

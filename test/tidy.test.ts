@@ -41,7 +41,8 @@ const MAY_IMPORT: Readonly<Record<(typeof TOP_FOLDERS)[number], readonly string[
  */
 const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker' | 'cli', string>> = {
   shared: `
-    must cut-text nearest-name at-most byte-budget uuid-v7 id clock json error check-json or-aborted default-catalog rfc3339 print-count process-usage
+    must memory-uses retry
+    cut-text nearest-name at-most byte-budget uuid-v7 id clock json error check-json or-aborted default-catalog rfc3339 print-count process-usage
     release mlfq-spec native fair made-type principal sql policy duckdb-error mask-secrets log watched-files config newcomers thread http authorization keyring signed-text sealed-text grpc token-verifier storage secret-file sealing-keys
     ticket console stage iceberg task database flight membership metrics-access turn-metrics`,
   catalog: `
@@ -253,6 +254,15 @@ describe('files', () => {
       );
     expect(wrong).toEqual([]);
     expect([...FOLDS_OTHER_TEXTS].filter((path) => !SOURCES.includes(path))).toEqual([]);
+  });
+
+  test('SQL of the catalog stands in its store', () => {
+    const asks =
+      /\bfrom '(?:kysely|pg)'|\bsql(?:<[^`]*>)?`|\.(?:selectFrom|insertInto|updateTable|deleteFrom|mergeInto)\(/;
+    const wrong = SOURCES.filter((path) => topOf(path) === 'catalog' && !isTestOnly(path))
+      .filter((path) => !path.startsWith('catalog/store/postgres/'))
+      .filter((path) => asks.test(read(path)));
+    expect(wrong).toEqual([]);
   });
 
   test('folders are made by makeFolders alone, except by tests', () => {

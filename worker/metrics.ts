@@ -1,3 +1,4 @@
+import { exportMemoryUses } from '#shared/memory-uses.ts';
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { measureTurns } from '#shared/turn-metrics.ts';
 import type { TaskRegistry } from './task/task-registry.ts';
@@ -26,6 +27,7 @@ export function createMetrics(parts: {
   registry.setDefaultLabels({ worker: parts.name });
   collectDefaultMetrics({ register: registry });
   const turns = measureTurns(registry);
+  exportMemoryUses(registry);
   const gauge = (name: string, help: string, read: () => number): void => {
     const registered: Gauge = new Gauge({
       name: `skein_worker_${name}`,

@@ -1,5 +1,5 @@
+import { untilFirst } from '#shared/retry.ts';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import type { LoadsChange } from '#shared/iceberg/stage-loads.ts';
@@ -73,8 +73,7 @@ async function commitInTurn(
   unit: UnitOfWork,
   changes: readonly TableChange[],
 ): Promise<readonly CommittedTable[]> {
-  for (let attempt = 0; attempt <= context.config['catalog.commit_retries_max']; attempt += 1) {
-    if (attempt > 0) await sleep(backoffMs(attempt));
+  const attempt = async (): Promise<readonly CommittedTable[] | undefined> => {
     const steps: Step[] = [];
     for (const change of changes) steps.push(await planStep(context, change));
     if (await runSteps(context, unit, steps, 'commit')) {
@@ -82,7 +81,11 @@ async function commitInTurn(
       return steps.map(committed);
     }
     context.metrics.commitRetries.inc();
-  }
+    return undefined;
+  };
+  const attemptsMax = context.config['catalog.commit_retries_max'] + 1;
+  const done = await untilFirst(attempt, { attemptsMax, pauseMs: backoffMs });
+  if (done !== undefined) return done;
   throw new SkeinError('COMMIT_CONFLICT', 'Commit failed: other commits kept coming first');
 }
 

@@ -1,3 +1,4 @@
+import { retried } from '#shared/retry.ts';
 import { randomUUID } from 'node:crypto';
 import { CACHE_LEASE_MS_MAX } from '#shared/config/check-config.ts';
 import type { Logger } from '#shared/log/logger.ts';
@@ -161,14 +162,10 @@ export class CacheLeases {
 
   /** The other processes that are registered; none when that could not be found out before `endMs`. */
   async #others(endMs: number): Promise<readonly OtherProcess[]> {
-    for (;;) {
-      try {
-        return await this.#store.others(this.#process);
-      } catch (error) {
-        this.#log.debug({ err: error }, 'the other catalogs are not known');
-      }
-      if (performance.now() >= endMs) return [];
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-    }
+    const again = (error: unknown): boolean => {
+      this.#log.debug({ err: error }, 'the other catalogs are not known');
+      return performance.now() < endMs;
+    };
+    return await retried(() => this.#store.others(this.#process), { again, pauseMs: RETRY_MS }).catch(() => []);
   }
 }

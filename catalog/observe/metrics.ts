@@ -1,3 +1,4 @@
+import { exportMemoryUses } from '#shared/memory-uses.ts';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { measureTurns } from '#shared/turn-metrics.ts';
 
@@ -20,6 +21,7 @@ export function createMetrics(parkedPurges: () => Promise<number>): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const turns = measureTurns(registry);
+  exportMemoryUses(registry);
   registerParkedJobs(registry, parkedPurges);
   return {
     registry,

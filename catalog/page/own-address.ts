@@ -1,4 +1,5 @@
 import { isLoopback } from '#shared/config/loopback.ts';
+import { isOriginAt, nameOfHost, secureHost } from '#shared/http/own-origin.ts';
 
 /** The address by which the pages are served: the https address of `catalog.public_url`, or this machine's loopback. */
 export type OwnAddress = {
@@ -9,10 +10,8 @@ export type OwnAddress = {
 };
 
 export function ownAddress(publicUrl: string): OwnAddress {
-  const url = publicUrl === '' ? undefined : new URL(publicUrl);
-  return url?.protocol === 'https:'
-    ? { isSecure: true, publicHost: url.host }
-    : { isSecure: false, publicHost: undefined };
+  const publicHost = secureHost(publicUrl);
+  return { isSecure: publicHost !== undefined, publicHost };
 }
 
 /** How a request has come. */
@@ -27,12 +26,11 @@ export type Came = {
  * machine, does not.
  */
 export function isOwnAddress({ isSecure, publicHost }: OwnAddress, { host, localAddress }: Came): boolean {
-  if (host === undefined || !URL.canParse(`http://${host}`)) return false;
-  if (isSecure) return host.toLowerCase() === publicHost;
-  const { hostname, username, password } = new URL(`http://${host}`);
-  return username === '' && password === '' && isLoopback(hostname) && isLoopback(localAddress ?? '');
+  const name = nameOfHost(host);
+  if (isSecure) return host?.toLowerCase() === publicHost;
+  return name !== undefined && isLoopback(name) && isLoopback(localAddress ?? '');
 }
 
 /** Whether a form was sent by one of our own pages: a browser says so of every POST. */
 export const isOwnOrigin = ({ isSecure }: OwnAddress, origin: string | undefined, host: string | undefined): boolean =>
-  origin !== undefined && origin.toLowerCase() === `${isSecure ? 'https' : 'http'}://${host?.toLowerCase() ?? ''}`;
+  origin !== undefined && isOriginAt(origin, { host, isSecure });

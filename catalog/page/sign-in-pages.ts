@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { sql } from 'kysely';
 import { acceptInvitation, beginSignIn, endSignIn, setNewPassword } from '../sign-in/browser-sign-ins.ts';
+import { hasSeveralTenants } from '../store/postgres/tenant-store.ts';
 import { field, form, html, page, type Html } from './html.ts';
 import {
   browserOf,
@@ -77,10 +77,8 @@ async function invitationStep(request: FastifyRequest, reply: FastifyReply, part
 type Shown = { readonly tenant: string; readonly user?: string; readonly error?: string };
 
 async function passwordPage({ context }: PageParts, reply: FastifyReply, shown: Shown): Promise<Html> {
-  const { rows } = await sql<{ readonly several: boolean }>`
-    select count(*) > 1 as several from (select from catalog.tenant limit 2) t`.execute(context.store.db);
   const tenant = { name: 'tenant', label: 'Organisation', autocomplete: 'organization', value: shown.tenant };
-  const isAsked = rows[0]?.several === true;
+  const isAsked = await hasSeveralTenants(context.store.db);
   const content = form(
     '/sign-in',
     reply.generateCsrf(),

@@ -1,9 +1,9 @@
 import { SkeinError } from '#shared/error.ts';
-import { principalId, type PrincipalId } from '#shared/id.ts';
 import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-request.ts';
 import { requirePrincipalAction } from '../authorization/decide-principal.ts';
 import { readPublicKey } from '../principal/public-key.ts';
 import { activeKeypairs, insertKeypair, revokeKeypair } from '../store/postgres/credential-store.ts';
+import { deleteRecord, insertRecord } from '../store/postgres/principal-change-store.ts';
 import { countPrincipals, findByName } from '../store/postgres/principal-record-store.ts';
 import { raiseSessionEpoch } from '../store/postgres/principal-store.ts';
 import { changing, done, partyOf, requireAccount, type Call } from './change.ts';
@@ -29,22 +29,7 @@ export async function createAccount(call: Call, input: RequestOf<'create_account
     if ((await countPrincipals(tx, tenant.id, 'SERVICE')) >= ACCOUNTS_MAX) {
       throw new SkeinError('LIMIT_REACHED', `an organisation has at most ${ACCOUNTS_MAX} service accounts`);
     }
-    const { id } = await tx
-      .insertInto('principal')
-      .values({
-        tenant_id: tenant.id,
-        username: name,
-        kind: 'SERVICE',
-        password_hash: null,
-        roles: [],
-        is_bootstrap_principal: false,
-        comment,
-        created_at: now,
-        updated_at: now,
-      })
-      .returning('id')
-      .executeTakeFirstOrThrow();
-    const target: { readonly id: PrincipalId; readonly name: string } = { id: principalId(id), name };
+    const target = { id: await insertRecord(tx, { tenantId: tenant.id, name, comment, now }), name };
     await change.record({ type: 'create_service_account', target });
     await grantDefaultRole(change, target, input.defaultRole);
     return done('CREATE SERVICE ACCOUNT');
@@ -60,7 +45,7 @@ export const dropAccount = (call: Call, { name, ifExists }: RequestOf<'drop_acco
     if (ifExists && found?.kind !== 'SERVICE') return done('DROP SERVICE ACCOUNT');
     const account = await requireAccount(tx, tenant.id, name);
     requirePrincipalAction(actor, 'account.end', account);
-    await tx.deleteFrom('principal').where('id', '=', account.id).execute();
+    await deleteRecord(tx, account.id);
     await requireAdminLeft(tx, tenant.id, account);
     await change.record({
       type: 'drop_service_account',

@@ -3,6 +3,7 @@ import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-req
 import { requirePrincipalAction } from '../authorization/decide-principal.ts';
 import { isUniqueViolation } from '../store/postgres/errors.ts';
 import { findByName, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
+import { storeLegalHold, storeName, storeProfile } from '../store/postgres/principal-change-store.ts';
 import { PUBLIC_ROLE } from '../store/postgres/role-store.ts';
 import { unlock } from '../store/postgres/sign-in-store.ts';
 import { changing, done, partyOf, reading, requireUser, type Call, type Changing } from './change.ts';
@@ -66,26 +67,13 @@ async function grantedRole({ tx, tenant }: Changing, user: PrincipalRecord, name
 
 async function setProfile(change: Changing, user: PrincipalRecord, input: AlterUser): Promise<void> {
   const { tx, now } = change;
-  const { email, displayName, defaultWarehouse, mustChangePassword, comment } = input;
   const named = input.defaultRole;
   const defaultRole = typeof named === 'string' ? await grantedRole(change, user, named) : named;
-  const mustChange = mustChangePassword ?? user.mustChangePassword;
+  const mustChange = input.mustChangePassword ?? user.mustChangePassword;
   try {
-    await tx
-      .updateTable('principal')
-      .set((eb) => ({
-        updated_at: now,
-        // Its tokens say so.
-        ...(mustChange === user.mustChangePassword ? {} : { session_epoch: eb('session_epoch', '+', 1) }),
-        ...(email === undefined ? {} : { email }),
-        ...(displayName === undefined ? {} : { display_name: displayName }),
-        ...(defaultRole === undefined ? {} : { default_role: defaultRole }),
-        ...(defaultWarehouse === undefined ? {} : { default_warehouse: defaultWarehouse }),
-        ...(mustChangePassword === undefined ? {} : { must_change_password: mustChangePassword }),
-        ...(comment === undefined ? {} : { comment }),
-      }))
-      .where('id', '=', user.id)
-      .execute();
+    // Its tokens say whether the password must be changed.
+    const endsTokens = mustChange !== user.mustChangePassword;
+    await storeProfile(tx, user.id, { ...input, defaultRole }, { now, endsTokens });
   } catch (error) {
     if (isUniqueViolation(error)) throw new SkeinError('ALREADY_EXISTS', 'another user has this email');
     throw error;
@@ -100,11 +88,7 @@ export async function renameUser(call: Call, { name, to }: RequestOf<'rename_use
     if (other !== undefined && other.id !== user.id) {
       throw new SkeinError('ALREADY_EXISTS', `user or service account ${to} exists already`);
     }
-    await change.tx
-      .updateTable('principal')
-      .set((eb) => ({ username: to, session_epoch: eb('session_epoch', '+', 1) }))
-      .where('id', '=', user.id)
-      .execute();
+    await storeName(change.tx, user.id, to);
     await change.record({ type: 'rename_user', target: { id: user.id, name: to }, details: { from: user.username } });
   });
 }
@@ -138,16 +122,7 @@ export async function setLegalHold(
     if (user.legalHoldByAdmin && !actor.isAdmin) {
       throw new SkeinError('FORBIDDEN', 'a tenant_admin has set the legal hold: a tenant_admin changes and clears it');
     }
-    await tx
-      .updateTable('principal')
-      .set({
-        legal_hold: reason !== null,
-        legal_hold_reason: reason,
-        legal_hold_by_admin: reason !== null && actor.isAdmin,
-        updated_at: now,
-      })
-      .where('id', '=', user.id)
-      .execute();
+    await storeLegalHold(tx, user.id, { reason, byAdmin: actor.isAdmin, now });
     const target = partyOf(user);
     await (reason === null
       ? record({ type: 'clear_legal_hold', target })

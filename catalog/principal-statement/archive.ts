@@ -2,6 +2,8 @@ import type { PrincipalId } from '#shared/id.ts';
 import { deleteBrowserSignIns } from '../store/postgres/browser-sign-in-store.ts';
 import { deleteAccessTokens, deleteFormerPasswords, deleteInvitations } from '../store/postgres/credential-store.ts';
 import { revokePrivilege, revokeRole } from '../store/postgres/role-store.ts';
+import { storeArchived } from '../store/postgres/principal-change-store.ts';
+import { deleteSignIns } from '../store/postgres/sign-in-store.ts';
 import type { Tx } from '../store/postgres/tables.ts';
 import { archivedName } from './archived-name.ts';
 
@@ -16,21 +18,8 @@ export async function endCredentials(tx: Tx, id: PrincipalId): Promise<void> {
 export async function archive(tx: Tx, id: PrincipalId, now: Date): Promise<void> {
   await endCredentials(tx, id);
   await deleteFormerPasswords(tx, id);
-  await tx.deleteFrom('principal_sign_in').where('principal_id', '=', id).execute();
+  await deleteSignIns(tx, id);
   await revokeRole(tx, id);
   await revokePrivilege(tx, id);
-  await tx
-    .updateTable('principal')
-    .set({
-      username: archivedName(id),
-      email: null,
-      display_name: null,
-      default_role: null,
-      default_warehouse: null,
-      comment: null,
-      password_hash: null,
-      archived_at: now,
-    })
-    .where('id', '=', id)
-    .execute();
+  await storeArchived(tx, id, archivedName(id), now);
 }

@@ -9,6 +9,7 @@ import { recordEvent, type AuditEvent, type Party } from '../store/postgres/audi
 import { findById, findByName, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
 import type { Database, Tx } from '../store/postgres/tables.ts';
 import { requireTerm } from '../store/postgres/coordinator-term.ts';
+import { lockPrincipalsOf } from '../store/postgres/tenant-store.ts';
 import { transact } from '../store/postgres/transact.ts';
 
 /** A statement about principals that somebody runs. */
@@ -58,14 +59,7 @@ export async function reading({ context, principal }: Call, db: Database = conte
  * tenant_admin but one cannot both happen. @throws NOT_ACTIVE when the term of the coordinator is over, and the errors of `work`
  */
 export function changing<T>(call: Call, work: (change: Changing) => Promise<T>): Promise<T> {
-  return inTransaction(call, work, async (tx) => {
-    await tx
-      .selectFrom('tenant')
-      .select('id')
-      .where('name', '=', call.principal.tenant)
-      .forNoKeyUpdate()
-      .executeTakeFirst();
-  });
+  return inTransaction(call, work, (tx) => lockPrincipalsOf(tx, { name: call.principal.tenant }));
 }
 
 /** Runs a change that is of no principal, and may take long: those to principals do not wait for it. */

@@ -1,12 +1,12 @@
 import { SkeinError } from '#shared/error.ts';
-import { principalId, type PrincipalId } from '#shared/id.ts';
+import type { PrincipalId } from '#shared/id.ts';
 import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-request.ts';
 import { requirePrincipalAction } from '../authorization/decide-principal.ts';
 import { isUniqueViolation } from '../store/postgres/errors.ts';
 import { insertInvitation } from '../store/postgres/credential-store.ts';
 import { countPrincipals, findByName } from '../store/postgres/principal-record-store.ts';
+import { insertRecord, setDefaultRole } from '../store/postgres/principal-change-store.ts';
 import { grantRole, PUBLIC_ROLE } from '../store/postgres/role-store.ts';
-import type { Tx } from '../store/postgres/tables.ts';
 import { newSecret, sha256 } from '../token/secret.ts';
 import { changing, done, reading, type Call, type Changing } from './change.ts';
 import { checkEmail, checkPrincipalName, checkText } from './check-names.ts';
@@ -61,28 +61,20 @@ async function insertUser(
 ): Promise<PrincipalId> {
   const { name, email = null } = input;
   try {
-    const { id } = await tx
-      .insertInto('principal')
-      .values({
-        tenant_id: tenant.id,
-        username: name,
-        kind: 'USER',
-        status: hash === null ? 'INVITED' : 'ACTIVE',
-        password_hash: hash,
-        password_set_by: hash === null ? null : actor.id,
-        roles: [],
-        is_bootstrap_principal: false,
+    return await insertRecord(tx, {
+      tenantId: tenant.id,
+      name,
+      comment: input.comment ?? null,
+      now,
+      user: {
+        passwordHash: hash,
+        passwordSetBy: hash === null ? null : actor.id,
         email,
-        display_name: input.displayName ?? null,
-        default_warehouse: input.defaultWarehouse ?? null,
-        must_change_password: input.mustChangePassword ?? false,
-        comment: input.comment ?? null,
-        created_at: now,
-        updated_at: now,
-      })
-      .returning('id')
-      .executeTakeFirstOrThrow();
-    return principalId(id);
+        displayName: input.displayName ?? null,
+        defaultWarehouse: input.defaultWarehouse ?? null,
+        mustChangePassword: input.mustChangePassword ?? false,
+      },
+    });
   } catch (error) {
     if (isUniqueViolation(error)) throw taken('another user has this email');
     throw error;
@@ -105,10 +97,6 @@ export async function grantDefaultRole(
   }
   await setDefaultRole(tx, target.id, role.name);
 }
-
-const setDefaultRole = async (tx: Tx, id: PrincipalId, role: string): Promise<void> => {
-  await tx.updateTable('principal').set({ default_role: role }).where('id', '=', id).execute();
-};
 
 /** Makes an invitation, and shows it this once. */
 export async function invite(

@@ -2,6 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-request.ts';
 import { requirePrincipalAction } from '../authorization/decide-principal.ts';
 import { findByName, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
+import { setDefaultRole } from '../store/postgres/principal-change-store.ts';
 import { revokePrivilege, revokeRole } from '../store/postgres/role-store.ts';
 import { changing, done, partyOf, requireUser, type Call } from './change.ts';
 import { archive, endCredentials } from './archive.ts';
@@ -26,7 +27,7 @@ export const dropUser = (call: Call, { name, ifExists, cascade }: RequestOf<'dro
     await endCredentials(tx, user.id);
     await revokeRole(tx, user.id);
     await revokePrivilege(tx, user.id);
-    await tx.updateTable('principal').set({ default_role: null }).where('id', '=', user.id).execute();
+    await setDefaultRole(tx, user.id, null);
     await requireAdminLeft(tx, tenant.id, user);
     await change.record({
       type: 'drop_user',

@@ -3,6 +3,7 @@ import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-req
 import { requirePrincipalAction } from '../authorization/decide-principal.ts';
 import { endLesserCredentials } from '../store/postgres/lesser-credentials.ts';
 import { findByName, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
+import { setDefaultRole } from '../store/postgres/principal-change-store.ts';
 import { raiseSessionEpoch, TENANT_ADMIN } from '../store/postgres/principal-store.ts';
 import { grantPrivilege, grantRole, PUBLIC_ROLE, revokePrivilege, revokeRole } from '../store/postgres/role-store.ts';
 import {
@@ -39,7 +40,7 @@ export const grantOrRevokeRole = (
     if (isRevoke) {
       if ((await revokeRole(tx, principal.id, role.id)) === 0) await raiseSessionEpoch(tx, principal.id);
       if (principal.defaultRole === role.name) {
-        await tx.updateTable('principal').set({ default_role: null }).where('id', '=', principal.id).execute();
+        await setDefaultRole(tx, principal.id, null);
       }
       await requireAdminLeft(tx, tenant.id, principal);
       await record({ type: 'revoke_role', target, details });

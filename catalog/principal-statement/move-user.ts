@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { next, type PrincipalEvent, type PrincipalState } from '../principal/principal-state.ts';
 import { hasActiveAdmin, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
+import { storeState } from '../store/postgres/principal-change-store.ts';
 import type { Tx } from '../store/postgres/tables.ts';
 import type { Changing } from './change.ts';
 
@@ -32,17 +33,9 @@ export async function moveUser(
 ): Promise<void> {
   const { state, endsTokens } = moved(user, event);
   const status = state.status === 'ARCHIVED' ? 'DEACTIVATED' : state.status;
-  const deactivatedAt = state.status === 'DEACTIVATED' ? new Date(state.deactivatedAtMs) : null;
-  await tx
-    .updateTable('principal')
-    .set((eb) => ({
-      status,
-      deactivated_at: state.status === 'ARCHIVED' ? user.deactivatedAt : deactivatedAt,
-      updated_at: now,
-      ...(endsTokens ? { session_epoch: eb('session_epoch', '+', 1) } : {}),
-    }))
-    .where('id', '=', user.id)
-    .execute();
+  const droppedAt = state.status === 'DEACTIVATED' ? new Date(state.deactivatedAtMs) : null;
+  const deactivatedAt = state.status === 'ARCHIVED' ? user.deactivatedAt : droppedAt;
+  await storeState(tx, user.id, { status, deactivatedAt, endsTokens }, now);
 }
 
 /** Called after a change that may have taken the last one. @throws INVALID_STATE */

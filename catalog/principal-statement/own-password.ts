@@ -4,6 +4,7 @@ import { requireOwnPassword } from '../principal/password-of-user.ts';
 import { mayGrant } from '../store/postgres/lesser-credentials.ts';
 import { findInvited, takeInvitation } from '../store/postgres/credential-store.ts';
 import { findById, sessionEpochOf, type PrincipalRecord } from '../store/postgres/principal-record-store.ts';
+import { setStatus } from '../store/postgres/principal-change-store.ts';
 import { sha256 } from '../token/secret.ts';
 import { changing, done, partyOf, reading, type Call, type Changing } from './change.ts';
 import { moved } from './move-user.ts';
@@ -79,7 +80,7 @@ export async function redeemInvitation(
     if (invited === undefined || invitation === undefined) throw invalid;
     const { state } = moved(invited, { kind: 'redeem' });
     if (state.status === 'ARCHIVED') throw invalid;
-    await change.tx.updateTable('principal').set({ status: state.status }).where('id', '=', user.id).execute();
+    await setStatus(change.tx, user.id, state.status);
     await storePassword(change, invited, { hash, mustChange: false, setBy: invitation.createdBy });
     await change.record({ type: 'redeem_invitation', target: partyOf(invited) });
     return done('REDEEM INVITATION');

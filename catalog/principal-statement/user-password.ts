@@ -1,20 +1,12 @@
 import { SkeinError } from '#shared/error.ts';
 import type { PrincipalId } from '#shared/id.ts';
-import { checkPassword, type PasswordPolicy } from '../principal/password-policy.ts';
+import { checkPassword } from '../principal/password-policy.ts';
 import { formerPasswords, keepFormerPassword } from '../store/postgres/credential-store.ts';
 import type { PrincipalRecord } from '../store/postgres/principal-record-store.ts';
 import { unlock } from '../store/postgres/sign-in-store.ts';
-import type { Database } from '../store/postgres/tables.ts';
+import { storePasswordHash } from '../store/postgres/principal-change-store.ts';
+import { findPasswordPolicy } from '../store/postgres/tenant-store.ts';
 import type { Call, Changing } from './change.ts';
-
-async function passwordPolicy(db: Database, tenantId: string): Promise<PasswordPolicy> {
-  const row = await db
-    .selectFrom('tenant')
-    .select(['password_min_length', 'password_classes', 'password_history'])
-    .where('id', '=', tenantId)
-    .executeTakeFirstOrThrow();
-  return { minLength: row.password_min_length, classes: row.password_classes, history: row.password_history };
-}
 
 type NewPassword = {
   readonly password: string;
@@ -34,7 +26,7 @@ export async function hashNewPassword(
   { password, username, email, user }: NewPassword,
 ): Promise<string> {
   const { store, passwords } = call.context;
-  const policy = await passwordPolicy(store.db, tenantId);
+  const policy = await findPasswordPolicy(store.db, tenantId);
   checkPassword(password, policy, { username, email });
   const asker = { tenant: call.principal.tenant, principal: call.principal.sub };
   if (user !== undefined && policy.history > 0) {
@@ -57,20 +49,10 @@ export async function storePassword(
   user: PrincipalRecord,
   { hash, mustChange, setBy }: HashedPassword,
 ): Promise<void> {
-  const { history } = await passwordPolicy(tx, tenant.id);
+  const { history } = await findPasswordPolicy(tx, tenant.id);
   if (user.passwordHash !== null) {
     await keepFormerPassword(tx, user.id, { hash: user.passwordHash, now, count: history });
   }
-  await tx
-    .updateTable('principal')
-    .set((eb) => ({
-      password_hash: hash,
-      password_set_by: setBy === user.id ? null : setBy,
-      must_change_password: mustChange,
-      session_epoch: eb('session_epoch', '+', 1),
-      updated_at: now,
-    }))
-    .where('id', '=', user.id)
-    .execute();
+  await storePasswordHash(tx, user.id, { hash, mustChange, setBy: setBy === user.id ? null : setBy }, now);
   await unlock(tx, user.id);
 }

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { errors, exportJWK, generateKeyPair, importJWK, type CryptoKey, type JWK, type JSONWebKeySet } from 'jose';
-import { sql } from 'kysely';
 import type { Clock } from '#shared/clock.ts';
 import { must } from '#shared/must.ts';
 import { TOKEN_ALGORITHM } from '#shared/authorization/token-claims.ts';
-import { deleteKeys, insertKey, listKeys, type StoredKey } from '../store/postgres/key-store.ts';
+import { deleteKeys, insertKey, listKeys, lockKeys, type StoredKey } from '../store/postgres/key-store.ts';
 import type { Database } from '../store/postgres/tables.ts';
 import { transact } from '../store/postgres/transact.ts';
 
@@ -15,8 +14,6 @@ import { transact } from '../store/postgres/transact.ts';
 const SETTLE_MS = 120_000;
 /** Minimum interval between reloads of the keys that tokens with an unknown key id cause. */
 const RELOAD_INTERVAL_MS = 1_000;
-/** Key of the advisory lock of the rotation: only one of several catalog processes makes the new key. */
-const ROTATION_LOCK = 5_324_003;
 
 type LoadedKey = {
   readonly kid: string;
@@ -52,7 +49,7 @@ export class SigningKeys {
   async rotate(): Promise<void> {
     const nowMs = this.#clock.nowMs();
     const keys = await transact(this.#db, async (tx) => {
-      await sql`select pg_advisory_xact_lock(${ROTATION_LOCK})`.execute(tx);
+      await lockKeys(tx);
       let stored = await listKeys(tx);
       const newest = stored[0];
       if (newest === undefined || nowMs - newest.createdAtMs >= this.#rotationMs) {

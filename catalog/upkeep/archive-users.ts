@@ -4,8 +4,10 @@ import { archive } from '../principal-statement/archive.ts';
 import { archivedName } from '../principal-statement/archived-name.ts';
 import { moved, moveUser } from '../principal-statement/move-user.ts';
 import { recordEvent } from '../store/postgres/audit-store.ts';
+import { dueForArchive } from '../store/postgres/principal-change-store.ts';
 import { findById } from '../store/postgres/principal-record-store.ts';
 import type { Tx } from '../store/postgres/tables.ts';
+import { lockPrincipalsOf } from '../store/postgres/tenant-store.ts';
 import { transact } from '../store/postgres/transact.ts';
 
 /** Users of one look. */
@@ -17,16 +19,7 @@ type Parts = Pick<CatalogContext, 'store' | 'clock' | 'config'>;
 export async function archiveUsers({ store, clock, config }: Parts): Promise<number> {
   const now = new Date(clock.nowMs());
   const archiveAfterMs = config['principal.archive_after'];
-  const due = await store.db
-    .selectFrom('principal as p')
-    .innerJoin('tenant as t', 't.id', 'p.tenant_id')
-    .select(['p.id', 't.id as tenantId', 't.name as tenant'])
-    .where('p.deactivated_at', '<=', new Date(now.getTime() - archiveAfterMs))
-    .where('p.archived_at', 'is', null)
-    .where('p.legal_hold', '=', false)
-    .where('p.is_bootstrap_principal', '=', false)
-    .limit(AT_ONCE)
-    .execute();
+  const due = await dueForArchive(store.db, new Date(now.getTime() - archiveAfterMs), AT_ONCE);
   let archived = 0;
   for (const { id, tenantId, tenant } of due) {
     const one = { user: id, tenant: { id: tenantId, name: tenant }, now, archiveAfterMs };
@@ -44,7 +37,7 @@ type Due = {
 
 /** Looks again under the lock of the tenant's principals: meanwhile somebody may have had the user back. */
 async function archiveOne(tx: Tx, { user: id, tenant, now, archiveAfterMs }: Due): Promise<boolean> {
-  await tx.selectFrom('tenant').select('id').where('id', '=', tenant.id).forNoKeyUpdate().executeTakeFirst();
+  await lockPrincipalsOf(tx, { id: tenant.id });
   const user = await findById(tx, principalId(id));
   if (user === undefined) return false;
   const event = { kind: 'sweep', atMs: now.getTime(), archiveAfterMs } as const;

@@ -3,8 +3,8 @@ import { request as httpRequest, type IncomingMessage, type RequestOptions } fro
 import { request as httpsRequest } from 'node:https';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { getCACertificates } from 'node:tls';
+import { retried } from '#shared/retry.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { DoorTrust } from '../door-fetch.ts';
 import { ConnectionError, QueryError, type ClientOptions } from '../sql/query-client.ts';
@@ -46,7 +46,7 @@ export class StageClient {
       authorization: `Bearer ${await this.#options.token(false)}`,
       'content-type': 'application/json',
     };
-    return retried(async () => {
+    return sentAgain(async () => {
       const text = JSON.stringify(body);
       const length = { 'content-length': Buffer.byteLength(text) };
       const post = { ...this.#options.trust, method: 'POST', headers: { ...headers, ...length } };
@@ -72,7 +72,7 @@ export class StageClient {
 
   /** Sends a part of a file to a signed URL. @param onBytes called with the bytes that went, and what is to be sent again @returns the ETag */
   async putFile(url: string, { file, begin, end }: FileRange, onBytes: (bytes: number) => void): Promise<string> {
-    return retried(async () => {
+    return sentAgain(async () => {
       let sent = 0;
       const bytes = end > begin ? createReadStream(file, { start: begin, end: end - 1 }) : Readable.from([]);
       bytes.on('data', (chunk: Buffer) => {
@@ -97,7 +97,7 @@ export class StageClient {
 
   /** Reads a file from a signed URL. @throws QueryError, ConnectionError, what `take` throws */
   async getFile(url: string, take: (bytes: AsyncIterable<Buffer>) => Promise<void>): Promise<void> {
-    await retried(async () => {
+    await sentAgain(async () => {
       const response = await send(url, { ...this.#trustOf(url), method: 'GET' }, Readable.from([]));
       await take(response);
       if (!response.complete) throw new ConnectionError('the connection ended before the file');
@@ -106,19 +106,14 @@ export class StageClient {
 }
 
 /** Does something again that failed for a reason that may pass. */
-async function retried<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let count = 1; ; count++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      const mayPass =
-        (error instanceof ConnectionError && !error.unauthenticated) ||
-        (error instanceof RefusedError && RETRYABLE.has(error.status));
-      if (!mayPass || count === ATTEMPTS_MAX) throw error;
-      await sleep(RETRY_PAUSE_MS * 2 ** (count - 1));
-    }
-  }
-}
+const sentAgain = <T>(attempt: () => Promise<T>): Promise<T> =>
+  retried(attempt, {
+    again: (error, count) =>
+      count < ATTEMPTS_MAX &&
+      ((error instanceof ConnectionError && !error.unauthenticated) ||
+        (error instanceof RefusedError && RETRYABLE.has(error.status))),
+    pauseMs: (count) => RETRY_PAUSE_MS * 2 ** (count - 1),
+  });
 
 class RefusedError extends QueryError {
   readonly status: number;

@@ -1,3 +1,4 @@
+import { memoryUses } from '#shared/memory-uses.ts';
 import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { SkeinError } from '#shared/error.ts';
@@ -54,6 +55,7 @@ export function passwordSignIn(
   const remembered = new LRUCache<string, { readonly token: string; readonly untilMs: number }>({
     max: REMEMBERED_MAX,
   });
+  const uses = memoryUses('passwords');
   /** Checks that are under way: who sends many calls at once has one check. */
   const checks = new Map<string, Promise<SignedIn>>();
 
@@ -69,7 +71,7 @@ export function passwordSignIn(
     const digest = createHmac('sha256', key)
       .update(JSON.stringify([place.tenant, user, password]))
       .digest('base64');
-    const known = remembered.get(digest);
+    const known = uses.of(remembered.get(digest));
     if (known !== undefined && known.untilMs > nowMs()) {
       const caller = await authenticate(`Bearer ${known.token}`).catch(refusedAsNone);
       if (caller !== undefined) return { caller, token: known.token };

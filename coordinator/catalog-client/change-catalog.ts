@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import { WITHOUT_ANSWER } from '#shared/iceberg/write/commit-writes.ts';
 import type { Json } from '#shared/json.ts';
+import { retried, spreadPause } from '#shared/retry.ts';
 import { newUuidV7 } from '#shared/uuid-v7.ts';
 import type { CatalogClient, CatalogOperation } from './catalog-client.ts';
 
@@ -30,18 +30,15 @@ export async function changeCatalog(
   beginCommit();
   const key = newUuidV7(Date.now());
   const endMs = performance.now() + SETTLE_MS;
-  for (;;) {
-    try {
-      return await catalog.runOperation(caller.claims, key, operation);
-    } catch (thrown) {
-      const error = SkeinError.of(thrown);
-      if (!WITHOUT_ANSWER.has(error.code)) throw error;
-      if (performance.now() >= endMs) {
-        throw new SkeinError('COMMIT_STATE_UNKNOWN', `the catalog did not say whether it made the change ${key}`, {
-          cause: error,
-        });
-      }
-    }
-    await sleep(RETRY_PAUSE_MS * (1 + Math.random() * 20));
+  const isUnanswered = (error: unknown): boolean => WITHOUT_ANSWER.has(SkeinError.of(error).code);
+  try {
+    return await retried(() => catalog.runOperation(caller.claims, key, operation), {
+      again: (error) => isUnanswered(error) && performance.now() < endMs,
+      pauseMs: () => spreadPause(RETRY_PAUSE_MS),
+    });
+  } catch (error) {
+    if (!isUnanswered(error)) throw SkeinError.of(error);
+    const message = `the catalog did not say whether it made the change ${key}`;
+    throw new SkeinError('COMMIT_STATE_UNKNOWN', message, { cause: error });
   }
 }

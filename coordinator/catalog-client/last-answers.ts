@@ -1,3 +1,4 @@
+import { memoryUses } from '#shared/memory-uses.ts';
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '#shared/authorization/principal.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
@@ -30,6 +31,7 @@ export class LastAnswers {
   readonly #lease: Pick<AnswerLease, 'holds'>;
   /** The claims of a token are one object for as long as it is in use. */
   readonly #principals = new WeakMap<Principal, number>();
+  readonly #uses = memoryUses('leased_answers');
   #known = 0;
 
   constructor(lease: Pick<AnswerLease, 'holds'>, documentOf: DocumentOf) {
@@ -57,6 +59,12 @@ export class LastAnswers {
    * table's document is here. Asks for a lease where that alone is missing.
    */
   leased(principal: Principal, names: readonly TableName[]): readonly LoadedTable[] | null {
+    const leased = this.#leased(principal, names);
+    this.#uses.count(leased !== null);
+    return leased;
+  }
+
+  #leased(principal: Principal, names: readonly TableName[]): readonly LoadedTable[] | null {
     const answers = names.map((name) => this.#answers.get(this.#keyOf(principal, name)));
     const tables = this.#withDocuments(principal, names, answers);
     if (tables === null || tables.some(endsSoon)) return null;

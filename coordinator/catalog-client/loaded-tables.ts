@@ -1,3 +1,4 @@
+import { memoryUses } from '#shared/memory-uses.ts';
 import { LRUCache } from 'lru-cache';
 import type { LoadedTable as LoadedTableMessage } from '#proto/generated/skein/catalog/v1/LoadedTable.ts';
 import { toPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
@@ -46,6 +47,7 @@ export class LoadedTables {
   readonly #options: Options;
   readonly #documents: LRUCache<string, Document>;
   readonly #answers: LastAnswers;
+  readonly #uses = memoryUses('table_documents');
 
   constructor(options: Options) {
     this.#options = options;
@@ -124,6 +126,7 @@ export class LoadedTables {
     }
     const name = { catalog: asked.name.catalog, namespace: table.namespace, table: table.table };
     const isKnown = known !== undefined && table.metadata_json === '' && known.version === table.version;
+    this.#uses.count(isKnown);
     const metadata = isKnown
       ? known.metadata
       : isView

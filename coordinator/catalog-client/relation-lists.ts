@@ -1,3 +1,4 @@
+import { memoryUses } from '#shared/memory-uses.ts';
 import { LRUCache } from 'lru-cache';
 import type { RelationList as RelationListMessage } from '#proto/generated/skein/catalog/v1/RelationList.ts';
 import { toPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
@@ -61,6 +62,7 @@ export class RelationLists {
   readonly #turns = new Map<string, Turn>();
   /** The claims of a token are one object for as long as it is in use. */
   readonly #principals = new WeakMap<Principal, number>();
+  readonly #uses = memoryUses('relation_lists');
   #known = 0;
 
   constructor(call: CatalogCall, lease: Pick<AnswerLease, 'askedAt' | 'holds'>) {
@@ -93,7 +95,9 @@ export class RelationLists {
     const key = this.#keyOf(principal, catalog);
     const kept = this.#kept.get(key);
     // Asking has the lease begin, although the first list comes without one.
-    if (this.#lease.holds(kept?.asked ?? null) && kept !== undefined) return kept.list;
+    const isCurrent = this.#lease.holds(kept?.asked ?? null);
+    this.#uses.count(isCurrent && kept !== undefined);
+    if (isCurrent && kept !== undefined) return kept.list;
     const places = { schemas: [...(wanted.schemas ?? [])], names: [...(wanted.names ?? [])] };
     const count = places.schemas.length + places.names.length;
     const isOfFew = count > 0 && count <= PLACES_MAX;

@@ -10,7 +10,16 @@ import type { QueryId } from '#shared/id.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import type { MlfqSpec } from '#shared/mlfq-spec.ts';
 import type { Logger } from '#shared/log/logger.ts';
-import { printRelease, type Release } from '#shared/release.ts';
+import type { Release } from '#shared/release.ts';
+import {
+  EXPECTED_MS,
+  firstLink,
+  isSameLife,
+  nextLink,
+  type LinkEvent,
+  type LinkMoment,
+  type LinkState,
+} from './link-state.ts';
 import type { EndingView } from './may-end.ts';
 import { WorkerEnding, type HungRun } from './worker-ending.ts';
 import { workerInfo, type WorkerInfo } from './worker-info.ts';
@@ -43,25 +52,9 @@ export type LinkOptions = {
 /** Scheduled time of a query over the whole cluster, and whether its tasks stay on the top level. */
 type QueryLevel = { readonly queryId: QueryId; readonly scheduledMs: number; readonly isPinned: boolean };
 
-/**
- * ```
- * connecting --beat--> live --silence, broken stream, or a beat that says so--> lost --retry--> connecting
- *      \--beat of another release, or no proof of being a worker--> refused --retry: a beat of our release--> live
- * ```
- */
-export type LinkState =
-  | { readonly kind: 'connecting' }
-  /** `lost` is aborted with WORKER_LOST when this life of the worker ends. */
-  | { readonly kind: 'live'; readonly info: WorkerInfo; readonly lost: AbortController }
-  /** `reason` names the worker and both releases. */
-  | { readonly kind: 'refused'; readonly reason: string }
-  | { readonly kind: 'lost' };
-
 const RETRY_MS = 500;
 /** A worker that ended itself is asked again sooner: it is back within a second or two. */
 const ENDED_RETRY_MS = 200;
-/** Time after its end in which a worker is expected back: an overloaded machine takes long to start a process. */
-const EXPECTED_MS = 30_000;
 /** Batches are 1 to 4 MB; a single text may be longer. */
 const MESSAGE_BYTES_MAX = 512 * 2 ** 20;
 /** A beat names every query that the worker holds something of. */
@@ -83,7 +76,7 @@ export class WorkerLink {
   readonly #beats: WorkerClient;
   #tasks: CallStream<WorkerClient>;
   readonly #onChange: () => void;
-  #state: LinkState = { kind: 'connecting' };
+  #state: LinkState = firstLink(now());
   #stream: ClientDuplexStream<CoordinatorBeatInput, WorkerBeat> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #silence: NodeJS.Timeout | undefined;
@@ -91,18 +84,6 @@ export class WorkerLink {
   #closed = false;
   /** Settles with the next beat. */
   #beat: PromiseWithResolvers<void> = Promise.withResolvers();
-  #refusedFor = '';
-  /** Whether the worker has attached, or its silence has been logged. */
-  #known = false;
-  #expectedUntilMs = 0;
-  /** Time at which the worker was last there; at first, when it was first looked for. */
-  #thereMs = performance.now();
-  /** The worker was permitted to end, and has not yet. */
-  #mayEnd = false;
-  /** The run that the worker was last asked about to end. */
-  #blamed: QueryId | null = null;
-  #sinceMs = Date.now();
-  #info: WorkerInfo | null = null;
   /** Threads that this coordinator's tasks have on the worker now. */
   load = 0;
 
@@ -112,9 +93,7 @@ export class WorkerLink {
     this.#options = options;
     this.#onChange = onChange;
     const onUnproven = (why: string): void => {
-      const reason = `it cannot prove that it is a worker: ${why}`;
-      // One cause for all reasons: a stranger that gives another reason each time is logged once.
-      this.#refuse('unproven', { worker: address, reason });
+      this.#apply({ kind: 'unproven', reason: `it cannot prove that it is a worker: ${why}` });
     };
     this.#beats = options.security.dial(
       WorkerConstructor,
@@ -136,35 +115,35 @@ export class WorkerLink {
 
   /** Time at which the link came into its state, in ms since 1970. */
   get sinceMs(): number {
-    return this.#sinceMs;
+    return this.#state.sinceMs;
   }
 
   /** The worker's last heartbeat, also of one that was refused or lost; null before the first. */
   get info(): WorkerInfo | null {
-    return this.#info;
+    return this.#state.info;
   }
 
   /** Whether the worker ended itself a moment ago and is expected to restart. */
   get isExpected(): boolean {
-    return this.#state.kind !== 'live' && performance.now() < this.#expectedUntilMs;
+    return this.#state.kind !== 'live' && performance.now() < this.#state.expectedUntilMs;
   }
 
   /** How the worker counts when one of the cluster asks to end its process. */
   get ending(): EndingView {
     const { state } = this;
     const isLive = state.kind === 'live';
-    const wasThere = state.kind !== 'refused' && performance.now() - this.#thereMs < EXPECTED_MS;
+    const wasThere = state.kind !== 'refused' && performance.now() - state.thereMs < EXPECTED_MS;
     return {
       serves: isLive && !state.info.draining && state.info.openSlots > 0,
       isThere: isLive && !state.info.draining,
-      isReplaced: isLive ? this.#mayEnd : wasThere,
+      isReplaced: isLive ? state.mayEnd : wasThere,
       asks: isLive && state.info.asksToEnd !== null,
     };
   }
 
   /** Lets the worker, which has asked for it, end its process. */
   permitEnd(): void {
-    this.#mayEnd = true;
+    this.#apply({ kind: 'permitted' });
     this.#options.log.warn({ worker: this.address }, 'a worker may end itself');
     this.#sendBeat();
   }
@@ -177,7 +156,7 @@ export class WorkerLink {
   close(): void {
     this.#closed = true;
     clearTimeout(this.#retry);
-    this.#end({ kind: 'lost' });
+    this.#apply({ kind: 'ended' });
     this.#tasks.close();
     this.#beats.close();
   }
@@ -199,8 +178,7 @@ export class WorkerLink {
   #attach(): void {
     if (this.#closed) return;
     const { heartbeatIntervalMs } = this.#options;
-    // A refused worker stays refused until a beat shows that it was replaced.
-    if (this.#state.kind !== 'refused') this.#become({ kind: 'connecting' });
+    this.#apply({ kind: 'attach' });
     const stream = this.#beats.Attach(internalMetadata(this.#options.security.keyring));
     this.#stream = stream;
     this.#timer = setInterval(() => this.#sendBeat(), heartbeatIntervalMs);
@@ -209,11 +187,10 @@ export class WorkerLink {
     stream.on('error', (error: ServiceError) => {
       if (this.#stream !== stream) return;
       this.#options.log.debug({ worker: this.address, err: error }, 'the stream to a worker broke');
-      this.#tellUnknown(error.message);
-      this.#end({ kind: 'lost' });
+      this.#apply({ kind: 'silent' }, error.message);
     });
     stream.on('end', () => {
-      if (this.#stream === stream) this.#end({ kind: 'lost' });
+      if (this.#stream === stream) this.#apply({ kind: 'ended' });
     });
     this.#sendBeat();
   }
@@ -222,12 +199,13 @@ export class WorkerLink {
     const { coordinatorId, epoch, mlfq, levels: levelsOf } = this.#options;
     const { levelsMs, levelWeightRatio: ratio } = mlfq();
     const levels = { levels_ms: [...levelsMs], level_weight_ratio: ratio };
-    const queries = (levelsOf?.(this.#info?.queryIds ?? []) ?? []).map(({ queryId: id, scheduledMs, isPinned }) => ({
+    const queries = (levelsOf?.(this.info?.queryIds ?? []) ?? []).map(({ queryId: id, scheduledMs, isPinned }) => ({
       query_id: id,
       scheduled_ms: scheduledMs,
       pinned_to_top: isPinned,
     }));
-    const said = { coordinator_id: coordinatorId, epoch: String(epoch), ...levels, queries, may_end: this.#mayEnd };
+    const mayEnd = this.#state.kind === 'live' && this.#state.mayEnd;
+    const said = { coordinator_id: coordinatorId, epoch: String(epoch), ...levels, queries, may_end: mayEnd };
     this.#stream?.write({ ...said, hands_over: this.#options.handsOver?.() ?? false });
   }
 
@@ -238,8 +216,7 @@ export class WorkerLink {
       // If this process itself hung, the beats wait in its socket and are read before this runs.
       setImmediate(() => {
         if (this.#silence !== silence) return;
-        this.#tellUnknown('it is silent');
-        this.#end({ kind: 'lost' });
+        this.#apply({ kind: 'silent' }, 'it is silent');
       });
     }, this.#options.heartbeatTimeoutMs);
     this.#silence = silence;
@@ -247,71 +224,63 @@ export class WorkerLink {
 
   #onBeat(info: WorkerInfo): void {
     this.#expectBeat();
-    this.#known = true;
-    this.#info = info;
     this.#beat.resolve();
     this.#beat = Promise.withResolvers();
-    this.#thereMs = performance.now();
-    const { release, log } = this.#options;
-    if (info.hung !== null) {
-      this.#onHung(info.hung);
-      return;
+    this.#apply({ kind: 'beat', info, release: this.#options.release, lost: new AbortController() });
+    if (this.#state.kind === 'live') this.#options.onBeat?.(this, info);
+  }
+
+  /** @param why of a silence */
+  #apply(event: LinkEvent, why = ''): void {
+    const before = this.#state;
+    const after = nextLink(before, event, now());
+    const begins = after.kind === 'live' && !isSameLife(before, after);
+    const ends = after.kind !== 'live' && event.kind !== 'attach' && event.kind !== 'permitted';
+    this.#tell(before, after, { begins, why });
+    if (ends) this.#detach();
+    if (begins) this.#openTasks();
+    this.#state = after;
+    if (before.kind === 'live' && !isSameLife(before, after)) {
+      this.#options.log.warn({ worker: this.address }, 'worker lost');
+      const hung = after.kind === 'lost' ? hungOf(event) : null;
+      const lost = (): SkeinError => new SkeinError('WORKER_LOST', 'a worker was lost while it ran the query');
+      before.lost.abort(hung === null ? lost() : new WorkerEnding(hung));
     }
-    if (info.asksToEnd === null) this.#mayEnd = false;
-    else this.#blame(info.asksToEnd);
-    if (info.release.skein !== release.skein || info.release.duckdb !== release.duckdb) {
-      const reason = `${info.name} is ${printRelease(info.release)}, this coordinator ${printRelease(release)}`;
-      this.#refuse(reason, { worker: this.address, name: info.name, reason });
-      return;
+    const drains = before.kind === 'live' && after.kind === 'live' && before.info.draining !== after.info.draining;
+    if (before.kind !== after.kind || drains) this.#onChange();
+    if (ends) this.#attachLater();
+  }
+
+  /** Logs a change of the state, and tells whoever wants to know of a run that a worker ends because of. */
+  #tell(
+    before: LinkState,
+    after: LinkState,
+    { begins, why }: { readonly begins: boolean; readonly why: string },
+  ): void {
+    const { log, onHung } = this.#options;
+    const { address: worker } = this;
+    const { info } = after;
+    if (before.kind === 'live' && after.kind === 'lost' && info?.hung != null && info !== before.info)
+      log.error({ worker, ...info.hung }, 'a worker ends itself');
+    const blamed = info?.hung ?? info?.asksToEnd ?? null;
+    if (after.blamed !== before.blamed && blamed !== null) onHung?.(blamed);
+    // A member that has never attached is ignored until it does.
+    if (why !== '' && !before.isKnown) log.warn({ worker, reason: why }, 'a worker is ignored until it answers');
+    if (after.kind === 'refused' && after.refusedFor !== before.refusedFor) {
+      const name = after.refusedFor === 'unproven' ? {} : { name: info?.name };
+      log.error({ worker, ...name, reason: after.reason }, 'worker refused');
     }
-    if (this.#state.kind === 'live' && this.#state.info.id === info.id) {
-      const { lost, info: before } = this.#state;
-      this.#state = { kind: 'live', info, lost };
-      if (before.draining !== info.draining) this.#onChange();
-      this.#options.onBeat?.(this, info);
-      return;
-    }
-    this.#refusedFor = '';
-    log.info({ worker: this.address, name: info.name, cores: info.cores }, 'worker attached');
-    // The old connection may lead to a worker that is gone, and wait before it tries again.
+    if (begins) log.info({ worker, name: info?.name, cores: info?.cores }, 'worker attached');
+  }
+
+  /** The old connection may lead to a worker that is gone, and wait before it tries again. */
+  #openTasks(): void {
     this.#tasks.close();
     this.#tasks = openTasks(this.address, this.#options.security);
     this.#tasks.client.getChannel().getConnectivityState(true);
-    this.#become({ kind: 'live', info, lost: new AbortController() });
-    this.#options.onBeat?.(this, info);
   }
 
-  /** Refuses the worker and tries it again later, because it may be replaced. Each `cause` is logged once. */
-  #refuse(cause: string, said: { readonly reason: string; readonly [key: string]: string }): void {
-    if (this.#refusedFor !== cause) this.#options.log.error(said, 'worker refused');
-    this.#refusedFor = cause;
-    this.#known = true;
-    this.#end({ kind: 'refused', reason: said.reason });
-  }
-
-  /** Logs, once, that a member that has never attached is ignored until it does. */
-  #tellUnknown(reason: string): void {
-    if (!this.#known) this.#options.log.warn({ worker: this.address, reason }, 'a worker is ignored until it answers');
-    this.#known = true;
-  }
-
-  #onHung(hung: HungRun): void {
-    // The process may take a moment to end and report again; only the first report counts.
-    if (this.#state.kind === 'live') {
-      this.#options.log.error({ worker: this.address, ...hung }, 'a worker ends itself');
-      this.#blame(hung);
-    }
-    this.#expectedUntilMs = performance.now() + EXPECTED_MS;
-    this.#end({ kind: 'lost' }, new WorkerEnding(hung));
-  }
-
-  #blame(hung: HungRun): void {
-    if (this.#blamed === hung.queryId) return;
-    this.#blamed = hung.queryId;
-    this.#options.onHung?.(hung);
-  }
-
-  #end(state: LinkState, reason?: SkeinError): void {
+  #detach(): void {
     clearInterval(this.#timer);
     clearTimeout(this.#silence);
     this.#silence = undefined;
@@ -319,25 +288,20 @@ export class WorkerLink {
     this.#stream = undefined;
     stream?.on('error', () => undefined);
     stream?.cancel();
-    this.#become(state, reason);
+  }
+
+  /** A worker that was refused is tried again, too: it may be replaced. */
+  #attachLater(): void {
     if (this.#closed) return;
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => this.#attach(), this.isExpected ? ENDED_RETRY_MS : RETRY_MS);
   }
-
-  #become(state: LinkState, reason?: SkeinError): void {
-    const before = this.#state;
-    this.#state = state;
-    this.#mayEnd = false;
-    if (before.kind === 'live') {
-      this.#options.log.warn({ worker: this.address }, 'worker lost');
-      before.lost.abort(reason ?? new SkeinError('WORKER_LOST', 'a worker was lost while it ran the query'));
-    }
-    if (before.kind === state.kind) return;
-    this.#sinceMs = Date.now();
-    this.#onChange();
-  }
 }
+
+const now = (): LinkMoment => ({ nowMs: Date.now(), monotonicMs: performance.now() });
+
+/** The run because of which a worker says that it ends itself. */
+const hungOf = (event: LinkEvent): HungRun | null => (event.kind === 'beat' ? event.info.hung : null);
 
 function openTasks(address: string, security: ChannelSecurity): CallStream<WorkerClient> {
   const options = {

@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { endSilent } from '#shared/database/end-silent.ts';
 import { migrateSchema, type OwnSchema } from '#shared/database/own-schema.ts';
+import { untilAnswers } from '#shared/database/until-answers.ts';
 import { preparingPool } from '#shared/database/preparing-pool.ts';
-import { SkeinError } from '#shared/error.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { HistoryRow } from './history-record.ts';
 import { createHistory } from './migrations/001-create-history.ts';
@@ -142,30 +141,13 @@ export function openHistoryDatabase(options: DatabaseOptions): Kysely<HistoryDat
   );
 }
 
-/** Time that a starting coordinator waits for Postgres. */
-const STARTUP_WAIT_MS = 30_000;
-const RETRY_INTERVAL_MS = 200;
-
 /** Brings the schema up to date, as soon as Postgres answers. @throws START_FAILED, NEWER_DATA */
 export async function migrateHistory(db: Kysely<HistoryDatabase>): Promise<void> {
-  await waitForPostgres(db);
+  await untilAnswers(
+    () => sql`select 1`.execute(db),
+    () => undefined,
+  );
   await migrateSchema(db, COORDINATOR_SCHEMA);
-}
-
-async function waitForPostgres(db: Kysely<HistoryDatabase>): Promise<void> {
-  const deadlineMs = performance.now() + STARTUP_WAIT_MS;
-  for (;;) {
-    try {
-      await sql`select 1`.execute(db);
-      return;
-    } catch (error) {
-      const isRefusal = /^(28|3D)/.test((error as { readonly code?: string }).code ?? '');
-      if (isRefusal || performance.now() > deadlineMs) {
-        throw new SkeinError('START_FAILED', 'Postgres does not answer', { cause: error });
-      }
-      await sleep(RETRY_INTERVAL_MS);
-    }
-  }
 }
 
 /** The next epoch: greater than that of every coordinator that started before. */

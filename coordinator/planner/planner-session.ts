@@ -1,3 +1,4 @@
+// long file: one class, the work of one planner by its messages
 import * as duckdb from '@duckdb/node-api';
 import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';

@@ -1,3 +1,4 @@
+import { memoryUses } from '#shared/memory-uses.ts';
 import { unreachable } from '#shared/must.ts';
 import type { CompareReply } from '../binding/planner.ts';
 import type { QueryReferences } from '../binding/query-references.ts';
@@ -26,11 +27,14 @@ export type StatementMemory = { readonly [Kind in keyof Kinds]: Memory<Kinds[Kin
 
 export function statementMemory(bounds: CacheBounds): StatementMemory {
   const cache = new FairCache<Remembered>(bounds, bytesOf);
-  const memory = <Kind extends keyof Kinds>(kind: Kind): Memory<Kinds[Kind]> => ({
-    // A key begins with the kind of its value.
-    get: (key) => cache.get(`${kind} ${key}`)?.value as Kinds[Kind] | undefined,
-    set: (owner, key, value) => cache.set(owner, `${kind} ${key}`, { kind, value } as unknown as Remembered),
-  });
+  const memory = <Kind extends keyof Kinds>(kind: Kind): Memory<Kinds[Kind]> => {
+    const uses = memoryUses(`statement_${kind}`);
+    return {
+      // A key begins with the kind of its value.
+      get: (key) => uses.of(cache.get(`${kind} ${key}`)?.value as Kinds[Kind] | undefined),
+      set: (owner, key, value) => cache.set(owner, `${kind} ${key}`, { kind, value } as unknown as Remembered),
+    };
+  };
   return {
     parse: memory('parse'),
     plan: memory('plan'),

@@ -16,12 +16,14 @@ import {
   type Recorded,
   type RecordedBy,
 } from '../history/history-record.ts';
-import { NOT_RUN, type RunView } from '../scheduler/run-progress.ts';
+import type { RunView } from '../scheduler/run-progress.ts';
 import { redactError, redactMessage, type RedactedStatement } from '../statement/redact-statement.ts';
 import type { LiveQuery, LiveState } from '../operation/live-query.ts';
 import type { LiveStatement, QueryKey } from './query-registry.ts';
 import type { RunningRequest } from './query-service.ts';
 import { next, type QueryEvent, type QueryState, type Work } from '../history/query-state.ts';
+import { FIRST_HOLD, nextHold } from './hold.ts';
+import { costsOf, followed, NO_RUNS } from './followed-runs.ts';
 import { StatementProfile } from '../profile/statement-profile.ts';
 
 /** Takes the record of a statement that has begun, started or ended, and its class; null = it has none yet. */
@@ -38,8 +40,6 @@ type ActiveQueryOptions = {
   readonly record: Recorder;
   readonly onEnded: (row: HistoryRow, workClass: WorkClass | null) => void;
 };
-
-type RunCosts = Omit<Work, 'rowsProduced'>;
 
 /** The error of a statement that was not answered in its time. */
 export const timedOut = (timeoutMs: number): SkeinError =>
@@ -61,23 +61,16 @@ export class ActiveQuery implements LiveStatement, Recorded {
   #facts: QueryFacts;
   #state: QueryState;
   #timer: NodeJS.Timeout | undefined;
-  #limitMs = Infinity;
+  #hold = FIRST_HOLD;
   #runTimer: NodeJS.Timeout | undefined;
   #waiting: () => QueuePlace | null = () => null;
-  #commits = false;
-  #endsLater = false;
   readonly #onGone: () => void;
   #redacted: RedactedStatement = { text: '', secrets: null };
   /** Made once: to cut a statement of megabytes takes milliseconds, and a list may have many. */
   #listedSql = '';
-  #view: RunView = NOT_RUN;
-  #rows: () => number = () => 0;
-  /** Runs of queries that were followed. */
-  #runs = 0;
+  #runs = NO_RUNS;
   /** Its record, once it has ended. */
   #lastRow: HistoryRow | null = null;
-  /** Costs of the runs before the one that is followed. */
-  #earlier: RunCosts = { bytesScanned: 0, fragments: 0 };
 
   constructor(options: ActiveQueryOptions) {
     this.#options = options;
@@ -106,7 +99,7 @@ export class ActiveQuery implements LiveStatement, Recorded {
       nowMs: () => clock.nowMs(),
       queuedAtMs,
     });
-    this.#onGone = () => this.#abort.abort(request.clientGone.reason);
+    this.#onGone = () => this.#stop(request.clientGone.reason);
     if (request.clientGone.aborted) this.#onGone();
     request.clientGone.addEventListener('abort', this.#onGone, { once: true });
   }
@@ -155,16 +148,13 @@ export class ActiveQuery implements LiveStatement, Recorded {
 
   /** Follows a run of the query, which replaces an earlier one; `rows` counts those that it has given to the client. */
   follow(view: RunView, rows: () => number): void {
-    this.#runs += 1;
-    this.#earlier = this.#costs;
-    this.#view = view;
-    this.#rows = rows;
+    this.#runs = followed(this.#runs, view, rows);
     this.profile.runs(view);
   }
 
   /** Whether a task may have run more than once: an attempt that was given up may go on for a while. */
   get mayHaveRetried(): boolean {
-    return this.#runs > 1 || this.#view.progress.retries > 0;
+    return this.#runs.count > 1 || this.#runs.view.progress.retries > 0;
   }
 
   get liveState(): LiveState {
@@ -183,8 +173,8 @@ export class ActiveQuery implements LiveStatement, Recorded {
       queuedAtMs: this.#state.queuedAtMs,
       startedAtMs: this.#state.kind === 'queued' ? null : this.#state.startedAtMs,
       elapsedMs: this.elapsedMs(),
-      rowsProduced: this.#rows(),
-      progress: this.#view.progress,
+      rowsProduced: this.#runs.rows(),
+      progress: this.#runs.view.progress,
       waiting,
     };
   }
@@ -194,14 +184,21 @@ export class ActiveQuery implements LiveStatement, Recorded {
   }
 
   cancel(reason: SkeinError): boolean {
-    if (this.signal.aborted || this.#commits) return false;
+    return this.#stop(reason);
+  }
+
+  /** @returns whether this has stopped it */
+  #stop(reason: unknown): boolean {
+    const before = this.#hold;
+    this.#hold = nextHold(before, { kind: 'stop', reason });
+    if (this.#hold === before) return false;
     this.#abort.abort(reason);
     return true;
   }
 
   /** Whether it has begun to commit. */
   get commits(): boolean {
-    return this.#commits;
+    return this.#hold.kind === 'committing';
   }
 
   /**
@@ -210,7 +207,7 @@ export class ActiveQuery implements LiveStatement, Recorded {
    */
   beginCommit(): void {
     this.signal.throwIfAborted();
-    this.#commits = true;
+    this.#hold = nextHold(this.#hold, { kind: 'commit' });
     clearTimeout(this.#timer);
     clearTimeout(this.#runTimer);
     this.#options.request.clientGone.removeEventListener('abort', this.#onGone);
@@ -245,8 +242,8 @@ export class ActiveQuery implements LiveStatement, Recorded {
   /** The statement has `timeoutMs` from its request's arrival to its end, waiting and planning included; an earlier limit is void. */
   limit(timeoutMs: number): void {
     clearTimeout(this.#timer);
-    this.#limitMs = timeoutMs;
-    this.#timer = setTimeout(() => this.#abort.abort(timedOut(timeoutMs)), timeoutMs - this.elapsedMs());
+    this.#hold = nextHold(this.#hold, { kind: 'limit', limitMs: timeoutMs });
+    this.#timer = setTimeout(() => this.#stop(timedOut(timeoutMs)), timeoutMs - this.elapsedMs());
   }
 
   /** The query's class; null before it is planned. */
@@ -265,20 +262,20 @@ export class ActiveQuery implements LiveStatement, Recorded {
    * session has set a timeout, so that the class's alone counts from now on.
    */
   limitRun(timeoutMs: number, workClass: WorkClass, replacesDefault: boolean): void {
-    if (this.#commits) return;
+    if (this.commits) return;
     if (replacesDefault) {
       clearTimeout(this.#timer);
-      this.#limitMs = Infinity;
+      this.#hold = nextHold(this.#hold, { kind: 'limit', limitMs: Infinity });
     }
     clearTimeout(this.#runTimer);
     const startedAtMs = this.#state.kind === 'running' ? this.#state.startedAtMs : this.#options.clock.nowMs();
     const leftMs = startedAtMs + timeoutMs - this.#options.clock.nowMs();
-    this.#runTimer = setTimeout(() => this.#abort.abort(classTimedOut(timeoutMs, workClass)), Math.max(1, leftMs));
+    this.#runTimer = setTimeout(() => this.#stop(classTimedOut(timeoutMs, workClass)), Math.max(1, leftMs));
   }
 
   /** Returns the time that is left of the limit, in ms. */
   leftMs(): number {
-    return Math.max(0, this.#limitMs - this.elapsedMs());
+    return Math.max(0, this.#hold.limitMs - this.elapsedMs());
   }
 
   started(): void {
@@ -295,26 +292,17 @@ export class ActiveQuery implements LiveStatement, Recorded {
    */
   failed(thrown: unknown, rowsProduced: number): SkeinError {
     const error = SkeinError.of(this.signal.aborted ? this.signal.reason : thrown);
-    if (!this.#endsLater) this.#fails(error, rowsProduced);
+    if (!this.#hold.endsLater) this.#fails(error, rowsProduced);
     return error;
   }
 
   #fails(error: SkeinError, rowsProduced: number): void {
-    this.#apply({ kind: 'failed', atMs: this.#options.clock.nowMs(), error, rowsProduced, ...this.#costs });
-  }
-
-  /** Costs of its runs so far. */
-  get #costs(): RunCosts {
-    const { progress, stages } = this.#view;
-    return {
-      bytesScanned: this.#earlier.bytesScanned + progress.bytesScanned,
-      fragments: this.#earlier.fragments + stages.length,
-    };
+    this.#apply({ kind: 'failed', atMs: this.#options.clock.nowMs(), error, rowsProduced, ...costsOf(this.#runs) });
   }
 
   /** The statement is answered with an error before it is known how it ends: it runs, for its record, until `settled`. */
   endLater(): void {
-    this.#endsLater = true;
+    this.#hold = nextHold(this.#hold, { kind: 'answered' });
   }
 
   /** Ends a statement that was answered before; null = it was completed. */

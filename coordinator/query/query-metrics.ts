@@ -1,3 +1,4 @@
+import { exportMemoryUses } from '#shared/memory-uses.ts';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { measureTurns } from '#shared/turn-metrics.ts';
 import { WORK_CLASSES, type WorkClass } from '../workload/work-class.ts';
@@ -46,6 +47,7 @@ export function queryMetrics(sources: MetricSources): QueryMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const turns = measureTurns(registry);
+  exportMemoryUses(registry);
   gaugesOf(registry, sources);
   const { admissions, admissionWait, reclassified } = admissionMetrics(registry);
   const { queries, duration, waiting, planning, rows, bytes } = statementMetrics(registry);

@@ -1,3 +1,4 @@
+// long file: one class, what a command may ask of queries
 import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import type { StatementContext } from '#shared/sql/statement-context.ts';
 import { blankContext } from '#shared/sql/statement-context.ts';

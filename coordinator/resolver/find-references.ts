@@ -1,3 +1,4 @@
+// long file: one class, one walk over the tree
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { int64, type Json, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';

@@ -1,3 +1,4 @@
+// long file: one class, the rules by which tasks run again
 import { randomUUID } from 'node:crypto';
 import type { TaskSpec } from '#shared/task/task.ts';
 import { SkeinError } from '#shared/error.ts';

@@ -1,3 +1,4 @@
+// long file: one class, the life of a stage
 import type { InputSource, OutputSpec, WriteSink } from '#shared/task/task.ts';
 import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import { must, unreachable } from '#shared/must.ts';

@@ -1,3 +1,4 @@
+import { memoryUses } from '#shared/memory-uses.ts';
 import { LRUCache } from 'lru-cache';
 import type { TableRows } from '../binding/table-rows.ts';
 import type { RelationBlock } from '../catalog-client/relation-blocks.ts';
@@ -14,12 +15,13 @@ export class EncodedBlocks {
     sizeCalculation: ({ bytes }) => ENTRY_BYTES + bytes,
   });
   readonly #numbers = new WeakMap<RelationBlock, number>();
+  readonly #uses = memoryUses('encoded_lists');
   #last = 0;
 
   /** @param key the rows that are made of the block, among all that may be made of it */
   get(block: RelationBlock, key: string): TableRows | undefined {
     const number = this.#numbers.get(block);
-    return number === undefined ? undefined : this.#rows.get(`${number} ${key}`);
+    return this.#uses.of(number === undefined ? undefined : this.#rows.get(`${number} ${key}`));
   }
 
   keep(block: RelationBlock, key: string, rows: TableRows): void {

@@ -1,5 +1,6 @@
 import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import type { StatementReader } from '../statement/statement-reader.ts';
+import { takePairs } from '../statement/take-pairs.ts';
 
 /** An option as a statement writes it: a word in capitals, a text, a number, or a list of these in brackets. */
 export type OptionValue =
@@ -17,16 +18,19 @@ const DEPTH_MAX = 3;
  * @throws SYNTAX_ERROR for an option that is given twice
  */
 export function takeOptions(reader: StatementReader, depth = 0): readonly Option[] {
-  const options = new Map<string, Option>();
-  while (isOption(reader)) {
-    const { position } = reader;
-    const name = reader.word();
-    if (options.has(name)) throw reader.error('SYNTAX_ERROR', `the option ${name} is given twice`);
-    reader.takeSymbol('=');
-    reader.takeSymbol('>');
-    options.set(name, { name, position, value: takeValue(reader, depth) });
-    reader.takeSymbol(',');
-  }
+  const options = takePairs<Option>(reader, {
+    key: () => (isOption(reader) ? reader.word() : null),
+    value: (name, position) => {
+      reader.takeSymbol('=');
+      reader.takeSymbol('>');
+      return { name, position, value: takeValue(reader, depth) };
+    },
+    goesOn: () => {
+      reader.takeSymbol(',');
+      return true;
+    },
+    twice: (name) => `the option ${name} is given twice`,
+  });
   return [...options.values()];
 }
 

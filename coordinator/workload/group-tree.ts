@@ -1,3 +1,4 @@
+// long file: one class, the pure state of the tree of groups
 import { must } from '#shared/must.ts';
 import { Group, type GroupQuery } from './group.ts';
 import { snapshotOf, type GroupSnapshot, type WaitReason } from './group-snapshot.ts';

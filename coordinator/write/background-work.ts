@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { retried } from '#shared/retry.ts';
 import type { Logger } from '#shared/log/logger.ts';
 
 /** Pause before what could not be done is tried again. */
@@ -35,14 +35,11 @@ export class BackgroundWork {
 
   /** Does what fails while Postgres, or the catalog, is away, until it is done. @throws when the coordinator stops before */
   async untilDone<T>(work: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await work();
-      } catch (error) {
-        this.#log.debug({ err: error }, 'work behind the statements is tried again');
-      }
-      await sleep(RETRY_PAUSE_MS, undefined, { signal: this.signal });
-    }
+    const again = (error: unknown): boolean => {
+      this.#log.debug({ err: error }, 'work behind the statements is tried again');
+      return true;
+    };
+    return await retried(work, { again, pauseMs: RETRY_PAUSE_MS, signal: this.signal });
   }
 
   /** Stops, and waits for what goes on; what is still open is done by the next coordinator. */

@@ -2,7 +2,7 @@ import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import { SkeinError } from '#shared/error.ts';
 import { partitionJson } from '#shared/iceberg/address-facts.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
-import { partitionTypes } from '#shared/iceberg/write/write-manifest.ts';
+import { partitionTypes } from '#shared/iceberg/write/manifest-rows.ts';
 import { printJson } from '#shared/json.ts';
 import { requireUnpoliced } from '../operation/policed-table.ts';
 import type { WriteOutcome, WriteTarget } from '../operation/writes.ts';

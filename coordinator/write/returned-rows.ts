@@ -5,7 +5,7 @@ import type { PositionSet } from '#shared/iceberg/position-set.ts';
 import { literalToJson } from '#shared/iceberg/single-value.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
 import { encodeVectors } from '#shared/iceberg/write/puffin.ts';
-import { partitionTypes } from '#shared/iceberg/write/write-manifest.ts';
+import { partitionTypes } from '#shared/iceberg/write/manifest-rows.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { Storage } from '#shared/storage/storage.ts';

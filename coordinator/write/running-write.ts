@@ -9,7 +9,7 @@ import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { isUnknown } from '#shared/iceberg/write/commit-writes.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
 import type { SnapshotChange } from '#shared/iceberg/write/snapshot-change.ts';
-import { partitionTypes } from '#shared/iceberg/write/write-manifest.ts';
+import { partitionTypes } from '#shared/iceberg/write/manifest-rows.ts';
 import { printJson, type JsonObject } from '#shared/json.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Storage } from '#shared/storage/storage.ts';

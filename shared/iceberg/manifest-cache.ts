@@ -1,3 +1,4 @@
+import { memoryUses } from '../memory-uses.ts';
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { printJson } from '#shared/json.ts';
@@ -52,6 +53,7 @@ type Entry = { readonly value: unknown; readonly bytes: number };
 export class LruManifestCache implements ManifestCache, ManifestCaches {
   readonly #entries: LRUCache<string, Entry>;
   readonly #loading = new Map<string, Promise<Entry>>();
+  readonly #uses = memoryUses('manifests');
 
   constructor(bytesMax: number) {
     this.#entries = new LRUCache({
@@ -78,7 +80,7 @@ export class LruManifestCache implements ManifestCache, ManifestCaches {
   }
 
   async load<T>(key: string, make: () => Promise<{ readonly value: T; readonly bytes: number }>): Promise<T> {
-    const entry = this.#entries.get(key) ?? (await (this.#loading.get(key) ?? this.#start(key, make)));
+    const entry = this.#uses.of(this.#entries.get(key)) ?? (await (this.#loading.get(key) ?? this.#start(key, make)));
     return entry.value as T;
   }
 

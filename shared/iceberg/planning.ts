@@ -1,3 +1,4 @@
+// long file: one class, whose steps share its counts and its budget
 import { setImmediate } from 'node:timers/promises';
 import type { ScanDelete, ScanFile } from './scan-file.ts';
 import { SkeinError } from '#shared/error.ts';

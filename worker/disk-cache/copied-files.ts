@@ -1,3 +1,4 @@
+import { MemoryUses } from '#shared/memory-uses.ts';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { TaskSpec } from '#shared/task/task.ts';
@@ -41,9 +42,13 @@ const TOLD_MS = 1_000;
 export class CopyReader {
   readonly #parts: ThreadParts;
 
-  constructor({ table, folder, fileBytesMin }: CopySettings, tell: ThreadParts['tell']) {
+  constructor(
+    { table, folder, fileBytesMin }: CopySettings,
+    tell: ThreadParts['tell'],
+    uses: MemoryUses = new MemoryUses(),
+  ) {
     const told = new LRUCache<string, true>({ max: TOLD_MAX, ttl: TOLD_MS });
-    this.#parts = { folder, fileBytesMin, table: new CopyTable(table), told, tell };
+    this.#parts = { folder, fileBytesMin, table: new CopyTable(table), told, tell, uses };
   }
 
   of({ tenant, queryId }: Pick<TaskSpec, 'tenant' | 'queryId'>): CopiedFiles {
@@ -57,6 +62,7 @@ type ThreadParts = Pick<CopySettings, 'folder' | 'fileBytesMin'> & {
   readonly table: CopyTable;
   readonly told: LRUCache<string, true>;
   readonly tell: (message: ReadsMessage) => void;
+  readonly uses: MemoryUses;
 };
 
 /** The same for one task; `folder` is that of its tenant. */
@@ -96,6 +102,7 @@ export class CopiedFiles implements Disposable {
   /** The path by which DuckDB reads the file: that of its copy, if there is one. */
   pathOf(file: ScannedFile): string {
     const copy = this.copyOf(file);
+    if (copy !== undefined || file.isWorthCopying) this.#parts.uses.count(copy !== undefined);
     if (copy === undefined && file.isWorthCopying) this.noteRead(file, file.local);
     return copy ?? file.local;
   }

@@ -20,7 +20,7 @@ export class CachedScans implements Disposable {
     this.#cache = cache;
     for (const [index, { cacheable }] of scans.entries()) {
       if (cacheable === undefined || keysOf(cacheable).some((key) => cache.isRefused(key))) continue;
-      const rows = CachedRows.find(cache, cacheable);
+      const rows = cache.uses.of(CachedRows.find(cache, cacheable));
       if (rows !== undefined) this.#rows.set(index, rows);
       else if (cache.see(keysOf(cacheable))) this.#wanted.push(cacheable);
     }

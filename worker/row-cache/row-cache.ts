@@ -1,3 +1,4 @@
+import { MemoryUses } from '#shared/memory-uses.ts';
 import { LRUCache } from 'lru-cache';
 import type { CachedColumn } from './cached-column.ts';
 import type { CachedShape } from './cached-shape.ts';
@@ -23,8 +24,12 @@ export class RowCache {
   readonly #seen = new LRUCache<string, true>({ max: SEEN_MAX });
   readonly #refused = new LRUCache<string, true>({ max: REFUSED_MAX });
 
+  /** Counts the scans that it serves, and could. */
+  readonly uses: MemoryUses;
+
   /** @param bytesMax 0 = nothing is kept */
-  constructor(bytesMax: number) {
+  constructor(bytesMax: number, uses = new MemoryUses()) {
+    this.uses = uses;
     this.columnBytesMax = Math.floor(bytesMax / COLUMN_SHARE);
     this.#columns = new LRUCache({
       maxSize: Math.max(1, bytesMax),

@@ -1,3 +1,4 @@
+import { MemoryUses } from '#shared/memory-uses.ts';
 import { join } from 'node:path';
 import { decodeTask } from '#shared/task/task-codec.ts';
 import type { TaskSpec } from '#shared/task/task.ts';
@@ -57,12 +58,15 @@ export class SlotThread {
     this.#tools = {
       settings,
       pool: new InstancePool(join(settings.spillDir, `slot-${threadId}`), settings.idle),
-      footers: new FooterCache(),
-      rowCache: new RowCache(settings.rowCacheBytes),
+      footers: new FooterCache(new MemoryUses(settings.memoryUses.footers)),
+      rowCache: new RowCache(settings.rowCacheBytes, new MemoryUses(settings.memoryUses.rows)),
       stamp,
       scheduler: schedulerOf(settings, stamp),
     };
-    this.#copyReader = settings.copies === null ? undefined : new CopyReader(settings.copies, tell);
+    this.#copyReader =
+      settings.copies === null
+        ? undefined
+        : new CopyReader(settings.copies, tell, new MemoryUses(settings.memoryUses.copies));
     this.#objects = new SlotObjects(new ObjectFolder(settings.objects, `slot-${threadId}`, tell));
     this.#tools.pool.prepareBlank();
     setInterval(() => this.#keepLittle(), IDLE_LOOK_MS).unref();

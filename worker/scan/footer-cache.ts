@@ -1,3 +1,4 @@
+import { MemoryUses } from '#shared/memory-uses.ts';
 import { crc32 } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { SkeinError } from '#shared/error.ts';
@@ -39,12 +40,17 @@ export class FooterCache {
     sizeCalculation: ({ bytes }) => Math.max(1, bytes),
   });
   readonly #large = new SharedPlaces(LARGE_AT_ONCE, LARGE_WAITING_MAX);
+  readonly #uses: MemoryUses;
+
+  constructor(uses = new MemoryUses()) {
+    this.#uses = uses;
+  }
 
   of(signal: AbortSignal, { tenant, tableUuid, open }: Owner): ReadFooter {
     const large = (): Promise<() => void> => this.#large.take(tenant, signal);
     return async ({ path, sizeBytes }) => {
       const key = JSON.stringify([tenant, tableUuid, sizeBytes, path]);
-      const cached = this.#footers.get(key);
+      const cached = this.#uses.of(this.#footers.get(key));
       if (cached !== undefined) return cached;
       const footer = await readFooter(open(path), path, large);
       this.#footers.set(key, footer);

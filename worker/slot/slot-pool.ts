@@ -1,3 +1,5 @@
+// long file: one class, all slots and who has which
+import { memoryUses } from '#shared/memory-uses.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { SentTask } from '#shared/task/task.ts';
 import type { QueryId } from '#shared/id.ts';
@@ -70,6 +72,11 @@ export class SlotPool {
       levelSpec: this.#levelSpec.buffer,
       quantumMaxMs: options.quanta.ageMaxMs,
       activity: new Int32Array(new SharedArrayBuffer(ACTIVITY.words * 4)),
+      memoryUses: {
+        rows: memoryUses('decoded_columns').words,
+        copies: memoryUses('copies').words,
+        footers: memoryUses('footers').words,
+      },
     };
     for (let i = 0; i < options.slots; i++) this.#addSlot('open');
     this.#timer = setInterval(() => this.#look(), LOOK_INTERVAL_MS);

@@ -25,6 +25,12 @@ export type SlotSettings = {
   readonly objects: ObjectFolderSettings;
   /** Shared by all slots; `ACTIVITY` names its words. */
   readonly activity: Int32Array<SharedArrayBuffer>;
+  /** Counts of all slots' memories: words of `MemoryUses`. */
+  readonly memoryUses: {
+    readonly rows: Uint32Array<SharedArrayBuffer>;
+    readonly copies: Uint32Array<SharedArrayBuffer>;
+    readonly footers: Uint32Array<SharedArrayBuffer>;
+  };
   /** Shared by all slots: a `LevelSpec`. */
   readonly levelSpec: SharedArrayBuffer;
   /** The slot's own `QuantumStamp`. */

@@ -4,7 +4,7 @@ import { STAGED_PREFIX } from '#shared/iceberg/table-folders.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
 import { requireWritable } from '#shared/iceberg/write/require-writable.ts';
 import { stringBounds } from '#shared/iceberg/write/string-bounds.ts';
-import { partitionTypes } from '#shared/iceberg/write/write-manifest.ts';
+import { partitionTypes } from '#shared/iceberg/write/manifest-rows.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { quotePath, readParquet } from '#shared/sql/read-parquet.ts';
 import type { Storage } from '#shared/storage/storage.ts';

@@ -4,7 +4,7 @@ import { SkeinError } from '#shared/error.ts';
 import { withinRoots } from '#shared/iceberg/allowed-roots.ts';
 import { parsePartitionSpec } from '#shared/iceberg/partition-spec.ts';
 import { parseSchema } from '#shared/iceberg/schema.ts';
-import { partitionTypes } from '#shared/iceberg/write/write-manifest.ts';
+import { partitionTypes } from '#shared/iceberg/write/manifest-rows.ts';
 import { printPositions } from '#shared/iceberg/print-positions.ts';
 import { parseJson } from '#shared/json.ts';
 import type { StorageUse } from '#shared/storage/storage-use.ts';

@@ -1,5 +1,5 @@
+import { untilFirst } from '#shared/retry.ts';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
 import { parseJson, printJson } from '#shared/json.ts';
 import { FileNotFound } from '#shared/storage/storage.ts';
@@ -116,14 +116,17 @@ async function commitInTurn(
   find: () => Promise<ViewRow>,
   commit: ViewCommit,
 ): Promise<CommittedView> {
-  for (let attempt = 0; attempt <= context.config['catalog.commit_retries_max']; attempt += 1) {
-    if (attempt > 0) await sleep(RETRY_WAIT_MS * Math.random());
+  const attempt = async (): Promise<CommittedView | undefined> => {
     const row = await find();
     const planned = planNextView(context, row, commit);
     if (planned === null) return row;
     if (await swap(unit, planned)) return planned.view;
     context.metrics.commitRetries.inc();
-  }
+    return undefined;
+  };
+  const attemptsMax = context.config['catalog.commit_retries_max'] + 1;
+  const done = await untilFirst(attempt, { attemptsMax, pauseMs: () => RETRY_WAIT_MS * Math.random() });
+  if (done !== undefined) return done;
   throw new SkeinError('COMMIT_CONFLICT', 'Commit failed: other commits kept coming first');
 }
 

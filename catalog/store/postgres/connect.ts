@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Kysely } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import { Client, Pool, type ClientConfig } from 'pg';
 import type { Config } from '#shared/config/config-schema.ts';
-import { SkeinError } from '#shared/error.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { endSilent } from '#shared/database/end-silent.ts';
+import { STARTUP_WAIT_MS, untilAnswers } from '#shared/database/until-answers.ts';
+import { retried } from '#shared/retry.ts';
 import { preparingPool } from '#shared/database/preparing-pool.ts';
 import { SettlingDialect } from './settling-dialect.ts';
 import type { Database, Tables } from './tables.ts';
@@ -29,9 +29,6 @@ const STATEMENT_TIMEOUT_MS = 30_000;
  * changed.
  */
 const IDLE_IN_TRANSACTION_MS = 5_000;
-/** Time that a starting catalog waits for Postgres. */
-const STARTUP_WAIT_MS = 30_000;
-const RETRY_INTERVAL_MS = 100;
 
 export const clientConfig = (config: Config): ClientConfig => ({
   connectionString: config['database.url'],
@@ -42,9 +39,17 @@ export const clientConfig = (config: Config): ClientConfig => ({
   keepAlive: true,
 });
 
+/** @throws when Postgres does not answer */
+export async function askPostgres(db: Database): Promise<void> {
+  await sql`select 1`.execute(db);
+}
+
 /** Connects to Postgres and returns the pool once it has answered. @throws START_FAILED when it does not answer within `STARTUP_WAIT_MS` */
 export async function connectStore(config: Config, log: Logger): Promise<Store> {
-  await waitForPostgres(config, log);
+  await untilAnswers(
+    () => withClient(config, (client) => client.query('select 1')),
+    (error) => log.info({ err: error }, 'waiting for Postgres'),
+  );
   const pool = new Pool({
     ...clientConfig(config),
     max: config['database.pool_max'],
@@ -65,36 +70,18 @@ export async function connectStore(config: Config, log: Logger): Promise<Store> 
   return { db, pool, settle, settleBy: (work) => (settleNow = work), close: () => db.destroy() };
 }
 
-async function waitForPostgres(config: Config, log: Logger): Promise<void> {
-  const deadline = performance.now() + STARTUP_WAIT_MS;
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await withClient(config, (client) => client.query('select 1'));
-      return;
-    } catch (error) {
-      if (isRefusal(error) || performance.now() > deadline) {
-        throw new SkeinError('START_FAILED', `Postgres does not answer: ${(error as Error).message}`, { cause: error });
-      }
-      if (attempt === 1) log.info({ err: error }, 'waiting for Postgres');
-      await sleep(RETRY_INTERVAL_MS);
-    }
-  }
-}
-
 /**
  * Repeats `work` for up to `STARTUP_WAIT_MS` while Postgres takes too long to accept a connection: just after its recovery, and on a busy
  * machine, it may have answered the first one and keep the next waiting. `work` may begin again after it has done a part.
  */
 export async function untilAccepted<T>(log: Logger, work: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + STARTUP_WAIT_MS;
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isConnectTimeout(error) || performance.now() > deadline) throw error;
-      log.info({ err: error }, 'Postgres does not accept a connection in time');
-    }
-  }
+  const again = (error: unknown): boolean => {
+    if (!isConnectTimeout(error) || performance.now() > deadline) return false;
+    log.info({ err: error }, 'Postgres does not accept a connection in time');
+    return true;
+  };
+  return await retried(work, { again, pauseMs: 0 });
 }
 
 /** Messages of `pg` when it has given up connecting: of a client; of a pool; of a pool whose connections are all taken. */
@@ -106,12 +93,6 @@ const CONNECT_TIMEOUTS: readonly string[] = [
 
 export const isConnectTimeout = (error: unknown): boolean =>
   error instanceof Error && CONNECT_TIMEOUTS.includes(error.message);
-
-/**
- * Whether Postgres refuses the connection for good, so that waiting does not help: class 28 (wrong user or password) or 3D (no such
- * database).
- */
-const isRefusal = (error: unknown): boolean => /^(28|3D)/.test((error as { code?: string }).code ?? '');
 
 /** Runs `work` on a connection of its own, outside of the pool. */
 export async function withClient<T>(config: Config, work: (client: Client) => Promise<T>): Promise<T> {

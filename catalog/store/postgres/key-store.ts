@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { JsonObject } from '#shared/json.ts';
 import type { Database, Tx } from './tables.ts';
 
@@ -18,4 +19,12 @@ export async function insertKey(tx: Tx, key: StoredKey): Promise<void> {
 
 export async function deleteKeys(tx: Tx, kids: readonly string[]): Promise<void> {
   if (kids.length > 0) await tx.deleteFrom('signing_key').where('kid', 'in', kids).execute();
+}
+
+/** Key of the advisory lock of the rotation: only one of several catalog processes makes the new key. */
+const ROTATION_LOCK = 5_324_003;
+
+/** Lets no other catalog change the keys until the transaction ends. */
+export async function lockKeys(tx: Tx): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${ROTATION_LOCK})`.execute(tx);
 }

@@ -60,3 +60,8 @@ export async function unlock(tx: Tx, id: PrincipalId): Promise<void> {
     .where((eb) => eb.or([eb('login_failures', '>', 0), eb('locked_until', 'is not', null)]))
     .execute();
 }
+
+/** Forgets when a user has signed in, and failed to. */
+export async function deleteSignIns(tx: Tx, id: PrincipalId): Promise<void> {
+  await tx.deleteFrom('principal_sign_in').where('principal_id', '=', id).execute();
+}

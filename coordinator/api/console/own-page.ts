@@ -1,4 +1,5 @@
 import { isLoopback } from '#shared/config/loopback.ts';
+import { isOriginAt, nameOfHost, secureHost } from '#shared/http/own-origin.ts';
 
 /** The header that only our own page can send: a form or a link of another site has no way to. */
 export const CONSOLE_HEADER = 'x-skein-console';
@@ -13,18 +14,15 @@ export type Arrival = {
 
 /** Whether a name that a browser was given leads to this coordinator and to nobody else: loopback, or the host of `coordinator.url`. */
 export function isOwnHost(host: string | undefined, publicUrl: string): boolean {
-  if (host === undefined) return false;
-  const name = hostName(host);
-  if (name === undefined) return false;
+  const name = nameOfHost(host);
+  if (host === undefined || name === undefined) return false;
   if (name === 'localhost' || isLoopback(name)) return true;
   return isPublic(host, publicUrl);
 }
 
 /** Whether the host is that of `coordinator.url`, which has to be https. */
 export function isPublic(host: string, publicUrl: string): boolean {
-  if (publicUrl === '' || !URL.canParse(publicUrl)) return false;
-  const { protocol, host: own } = new URL(publicUrl);
-  return protocol === 'https:' && own === host.toLowerCase();
+  return secureHost(publicUrl) === host.toLowerCase();
 }
 
 /**
@@ -33,11 +31,5 @@ export function isPublic(host: string, publicUrl: string): boolean {
  */
 export function isOwnPage({ host, origin, isSecure }: Arrival, publicUrl: string): boolean {
   if (!isOwnHost(host, publicUrl)) return false;
-  return origin === undefined || origin.toLowerCase() === `${isSecure ? 'https' : 'http'}://${host?.toLowerCase()}`;
-}
-
-function hostName(host: string): string | undefined {
-  if (!URL.canParse(`http://${host}`)) return undefined;
-  const { hostname, username } = new URL(`http://${host}`);
-  return username === '' ? hostname.replace(/^\[|\]$/g, '') : undefined;
+  return origin === undefined || isOriginAt(origin, { host, isSecure });
 }

@@ -5,11 +5,16 @@ import type { QueryId } from '#shared/id.ts';
 import { unreachable } from '#shared/must.ts';
 import { arrowSchema } from '../../sink/arrow-schema.ts';
 import type { ResultBatch, ResultShape, DoorSink, ResultSummary } from '../../sink/result-sink.ts';
+import {
+  areKept,
+  hasRoom,
+  KEPT_BYTES_MAX,
+  nextRows,
+  NO_ROWS,
+  type FlightEvent,
+  type ReaderRows,
+} from './flight-rows.ts';
 
-/** Bytes of rows that wait for the reader in memory; a statement that has more waits. */
-const WINDOW_BYTES = 8 * 2 ** 20;
-/** Bytes of a result that can be read again until it expires: clients ask again whose connection has broken. A larger one is read once. */
-const KEPT_BYTES_MAX = 8 * 2 ** 20;
 /** The zone of timestamps with time zone, whatever the session's is: Arrow keeps them as instants. */
 const ZONE = 'UTC';
 
@@ -23,10 +28,6 @@ type Options = {
   readonly sql: string;
 };
 
-type End =
-  | { readonly kind: 'finished'; readonly rows: number }
-  | { readonly kind: 'failed'; readonly error: SkeinError };
-
 /** The result of a statement between its execution, which has begun, and its reader, who comes with a ticket. */
 export class FlightResult implements DoorSink {
   readonly encoding = 'arrow';
@@ -36,18 +37,12 @@ export class FlightResult implements DoorSink {
   readonly #planned = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<void>();
   #schema: Schema | undefined;
-  /** The batches from `#dropped` on; the first of them are still there for another reader. */
+  #rows: ReaderRows = NO_ROWS;
+  /** The batches that are held. */
   #batches: ResultBatch[] = [];
-  #dropped = 0;
-  /** Batches that a reader has taken, and bytes of those that none has. */
-  #taken = 0;
-  #bytes = 0;
-  #allBytes = 0;
   #readers = 0;
-  #end: End | undefined;
   /** Rows that the statement has changed. */
   #changed: number | undefined;
-  #committed = false;
   #takenBytes = 0;
   #takenAtMs = -Infinity;
   #news = Promise.withResolvers<void>();
@@ -65,7 +60,7 @@ export class FlightResult implements DoorSink {
 
   /** The reader has been given a part: it can no longer begin again. */
   get committed(): boolean {
-    return this.#committed;
+    return this.#rows.isCommitted;
   }
 
   get progress(): number {
@@ -74,7 +69,7 @@ export class FlightResult implements DoorSink {
 
   /** Bytes of a result that has ended, and can be read again; undefined when it cannot. */
   get keptBytes(): number | undefined {
-    return this.#end?.kind === 'finished' && this.#keeps ? this.#allBytes : undefined;
+    return this.#rows.kind === 'finished' && areKept(this.#rows) ? this.#rows.allBytes : undefined;
   }
 
   /** Time at which the client took the last byte, or asked for more time, in ms of the process's monotonic clock; before that -Infinity. */
@@ -83,7 +78,7 @@ export class FlightResult implements DoorSink {
   }
 
   get hasEnded(): boolean {
-    return this.#end !== undefined;
+    return this.#rows.kind !== 'running';
   }
 
   /** The client wants to have more time for its result. */
@@ -98,7 +93,7 @@ export class FlightResult implements DoorSink {
 
   /** The number of rows, once the statement has ended; null before. */
   get rows(): number | null {
-    return this.#end?.kind === 'finished' ? this.#end.rows : null;
+    return this.#rows.kind === 'finished' ? this.#rows.rows : null;
   }
 
   /** Resolves when the statement has ended. */
@@ -122,15 +117,12 @@ export class FlightResult implements DoorSink {
   }
 
   start(): void {
-    this.#drop();
-    this.#dropped = 0;
+    this.#happened({ kind: 'begin' });
   }
 
   batch(batch: ResultBatch): Promise<void> | undefined {
-    const bytes = batch.body.length;
     this.#batches.push(batch);
-    this.#bytes += bytes;
-    this.#allBytes += bytes;
+    this.#happened({ kind: 'batch', bytes: batch.body.length });
     this.#tell();
     return this.#room();
   }
@@ -140,18 +132,18 @@ export class FlightResult implements DoorSink {
   }
 
   finish({ rowCount }: ResultSummary): void {
-    this.#ends({ kind: 'finished', rows: this.#changed ?? rowCount });
+    this.#ends({ kind: 'finish', rows: this.#changed ?? rowCount });
   }
 
   /** The statement has failed. */
   fail(thrown: unknown): void {
-    this.#ends({ kind: 'failed', error: SkeinError.of(thrown) });
+    this.#ends({ kind: 'fail', error: SkeinError.of(thrown) });
   }
 
   /** Nobody wants the result: a statement that still runs is cancelled. */
   cancel(reason: SkeinError): void {
     this.#gone.abort(reason);
-    this.#drop();
+    this.#happened({ kind: 'drop' });
     this.#onRoom?.();
     this.fail(reason);
   }
@@ -159,7 +151,7 @@ export class FlightResult implements DoorSink {
   /** The columns, once they are known; undefined for a statement that has ended without any. @throws the statement's error */
   async schema(): Promise<Schema | undefined> {
     await this.#planned.promise;
-    if (this.#end?.kind === 'failed' && !this.#committed) throw this.#end.error;
+    if (this.#rows.kind === 'failed' && !this.#rows.isCommitted) throw this.#rows.error;
     return this.#schema;
   }
 
@@ -180,21 +172,22 @@ export class FlightResult implements DoorSink {
    * @throws INVALID_REQUEST when another reads or has read a larger one; the statement's error
    */
   async *read(): AsyncGenerator<ResultBatch, void> {
-    if (!this.#keeps && this.#readers > 0) throw READ_BY_ANOTHER;
+    if (!areKept(this.#rows) && this.#readers > 0) throw READ_BY_ANOTHER;
     this.#readers += 1;
     try {
       for (let at = 0; ;) {
         const news = this.#news.promise;
-        if (at < this.#dropped) throw this.#end?.kind === 'failed' ? this.#end.error : READ_BY_ANOTHER;
-        const batch = this.#batches[at - this.#dropped];
+        const rows = this.#rows;
+        if (at < rows.dropped) throw rows.kind === 'failed' ? rows.error : READ_BY_ANOTHER;
+        const batch = this.#batches[at - rows.dropped];
         if (batch !== undefined) {
           at += 1;
           this.#take(batch, at);
           yield batch;
-        } else if (this.#end === undefined) {
+        } else if (rows.kind === 'running') {
           await news;
-        } else if (this.#end.kind === 'failed') {
-          throw this.#end.error;
+        } else if (rows.kind === 'failed') {
+          throw rows.error;
         } else {
           return;
         }
@@ -204,29 +197,18 @@ export class FlightResult implements DoorSink {
     }
   }
 
-  get #keeps(): boolean {
-    return this.#allBytes <= KEPT_BYTES_MAX;
-  }
-
   /** A reader has got its batch number `count`. */
   #take({ body }: ResultBatch, count: number): void {
     this.#took(body.length);
-    this.#committed = true;
-    if (count > this.#taken) {
-      this.#taken = count;
-      this.#bytes -= body.length;
-      if (this.#bytes < WINDOW_BYTES) this.#onRoom?.();
-    }
-    if (this.#keeps) return;
-    this.#batches.splice(0, this.#taken - this.#dropped);
-    this.#dropped = this.#taken;
+    const { taken } = this.#rows;
+    this.#happened({ kind: 'take', count, bytes: body.length });
+    if (this.#rows.taken > taken && hasRoom(this.#rows)) this.#onRoom?.();
   }
 
-  #drop(): void {
-    this.#dropped += this.#batches.length;
-    this.#batches = [];
-    this.#bytes = 0;
-    this.#allBytes = 0;
+  /** Drops the batches that are no longer held, from the first one on. */
+  #happened(event: FlightEvent): void {
+    this.#rows = nextRows(this.#rows, event);
+    this.#batches.splice(0, this.#batches.length - this.#rows.held);
   }
 
   #tell(): void {
@@ -237,7 +219,7 @@ export class FlightResult implements DoorSink {
   /** Resolves when more rows may come. @throws the reason when nobody wants them */
   #room(): Promise<void> | undefined {
     this.#gone.signal.throwIfAborted();
-    if (this.#bytes < WINDOW_BYTES) return undefined;
+    if (hasRoom(this.#rows)) return undefined;
     return new Promise((resolve, reject) => {
       this.#onRoom = () => {
         this.#onRoom = undefined;
@@ -247,9 +229,9 @@ export class FlightResult implements DoorSink {
     });
   }
 
-  #ends(end: End): void {
-    if (this.#end !== undefined) return;
-    this.#end = end;
+  #ends(event: Extract<FlightEvent, { readonly kind: 'finish' | 'fail' }>): void {
+    if (this.hasEnded) return;
+    this.#happened(event);
     this.#planned.resolve();
     this.#ended.resolve();
     this.#tell();

@@ -8,7 +8,7 @@ import { setting, withoutSetting, withSetting } from '../../session/session.ts';
 import { isSetting, SETTINGS, type SettingName } from '../../session/settings.ts';
 import type { FlightDoor } from './flight-door.ts';
 import type { SqlMessages } from './flight-messages.ts';
-import { catalogChange, schemaChange, type SessionChange } from './session-place.ts';
+import { catalogChange, schemaChange, type SessionChange } from '../../session/session-place.ts';
 import type { Visit } from './visit.ts';
 
 type SetRequest = SqlMessages['SetSessionOptionsRequest'][1];

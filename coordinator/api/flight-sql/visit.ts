@@ -9,7 +9,7 @@ import type { SessionServices } from '../../session/session-services.ts';
 import type { Connections } from './connections.ts';
 import { readBasic } from './read-basic.ts';
 import type { SessionEnds } from './session-ends.ts';
-import { catalogChange, schemaChange } from './session-place.ts';
+import { catalogChange, schemaChange } from '../../session/session-place.ts';
 
 /** The part of a call that tells who makes it. */
 export type IncomingCall = { readonly metadata: Metadata; getPeer(): string };

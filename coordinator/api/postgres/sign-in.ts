@@ -3,7 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { Newcomers } from '#shared/newcomers/newcomers.ts';
 import type { Caller } from '../../auth/authenticate.ts';
 import type { SessionKey } from '../../session/session-store.ts';
-import { catalogChange } from '../flight-sql/session-place.ts';
+import { catalogChange } from '../../session/session-place.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import { askForPassword, authenticated } from './server-messages.ts';
 import { settingsOf, type Startup } from './startup.ts';

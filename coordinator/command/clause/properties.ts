@@ -1,4 +1,5 @@
 import type { StatementReader } from '../../statement/statement-reader.ts';
+import { takePairs } from '../../statement/take-pairs.ts';
 
 /** Properties as they are written: the last value of a key would win, so a key may stand once. */
 export type Properties = readonly (readonly [key: string, value: string])[];
@@ -6,13 +7,15 @@ export type Properties = readonly (readonly [key: string, value: string])[];
 /** `('key' = 'value', ...)`; a key may be a word, a value a word or a number. @throws SYNTAX_ERROR */
 export function takeProperties(reader: StatementReader): Properties {
   if (!reader.takeSymbol('(')) throw reader.expected("'('");
-  const properties = new Map<string, string>();
-  do {
-    const key = takePropertyKey(reader);
-    if (properties.has(key)) throw reader.error('SYNTAX_ERROR', `the property ${key} is given twice`);
-    if (!reader.takeSymbol('=')) throw reader.expected("'='");
-    properties.set(key, takeValue(reader));
-  } while (reader.takeSymbol(','));
+  const properties = takePairs(reader, {
+    key: () => takePropertyKey(reader),
+    value: () => {
+      if (!reader.takeSymbol('=')) throw reader.expected("'='");
+      return takeValue(reader);
+    },
+    goesOn: () => reader.takeSymbol(','),
+    twice: (key) => `the property ${key} is given twice`,
+  });
   if (!reader.takeSymbol(')')) throw reader.expected("',' or ')'");
   return [...properties];
 }

@@ -1,6 +1,7 @@
-import { unreachable } from '#shared/must.ts';
+import { must, unreachable } from '#shared/must.ts';
 import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import type { StatementReader } from '../../statement/statement-reader.ts';
+import { takePairs } from '../../statement/take-pairs.ts';
 
 /** The value of a clause: a text in quotes, a name with or without quotes, TRUE or FALSE, texts in brackets. */
 type ClauseKind = 'text' | 'name' | 'flag' | 'list';
@@ -17,17 +18,20 @@ export function takeClauses<const Kinds extends Readonly<Record<string, ClauseKi
   reader: StatementReader,
   kinds: Kinds,
 ): Clauses<Kinds> {
-  const found = new Map<string, string | boolean | readonly string[]>();
-  for (;;) {
-    const key = reader.peekWord();
-    const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined;
-    if (kind === undefined) return Object.fromEntries(found) as Clauses<Kinds>;
-    if (found.has(key)) throw reader.error('SYNTAX_ERROR', `${key} stands twice`);
-    reader.word();
-    reader.takeSymbol('=');
-    found.set(key, takeValue(reader, kind, key));
-    if (reader.takeSymbol(',') && !Object.hasOwn(kinds, reader.peekWord())) throw reader.expected('another clause');
-  }
+  const kindOf = (key: string): ClauseKind | undefined => (Object.hasOwn(kinds, key) ? kinds[key] : undefined);
+  const found = takePairs(reader, {
+    key: () => (kindOf(reader.peekWord()) === undefined ? null : reader.word()),
+    value: (key) => {
+      reader.takeSymbol('=');
+      return takeValue(reader, must(kindOf(key), 'a key has a kind'), key);
+    },
+    goesOn: () => {
+      if (reader.takeSymbol(',') && kindOf(reader.peekWord()) === undefined) throw reader.expected('another clause');
+      return true;
+    },
+    twice: (key) => `${key} stands twice`,
+  });
+  return Object.fromEntries(found) as Clauses<Kinds>;
 }
 
 function takeValue(reader: StatementReader, kind: ClauseKind, key: string): string | boolean | readonly string[] {

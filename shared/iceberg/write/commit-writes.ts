@@ -14,6 +14,7 @@ import { conflict } from './replace-files.ts';
 import { ManifestMerging } from './merge-manifests.ts';
 import { summarize } from './snapshot-summary.ts';
 import { requirementsOf, shapeUpdates } from './table-updates.ts';
+import { retried, spreadPause } from '#shared/retry.ts';
 import { newUuidV7 } from '#shared/uuid-v7.ts';
 import { MAIN_BRANCH, type TableName, type TableWrite } from './table-write.ts';
 
@@ -171,20 +172,15 @@ export async function sendCommit(
 ): Promise<SkeinError | undefined> {
   const key = await newKey();
   const endMs = performance.now() + settleMs;
-  for (;;) {
-    let refusal: SkeinError;
-    try {
-      await catalog.commitTables(key, transaction);
-      return undefined;
-    } catch (error) {
-      refusal = SkeinError.of(error);
-    }
+  const again = (error: unknown): boolean =>
+    WITHOUT_ANSWER.has(SkeinError.of(error).code) && !signal.aborted && performance.now() < endMs;
+  try {
+    await retried(() => catalog.commitTables(key, transaction), { again, pauseMs: () => spreadPause(RETRY_PAUSE_MS) });
+    return undefined;
+  } catch (error) {
+    const refusal = SkeinError.of(error);
     // The catalog keeps a conflict as the answer of the key.
-    if (refusal.code === 'COMMIT_CONFLICT') return refusal;
-    if (!WITHOUT_ANSWER.has(refusal.code) || signal.aborted || performance.now() >= endMs) {
-      return abandon(catalog, key, refusal);
-    }
-    await sleep(RETRY_PAUSE_MS * (1 + Math.random() * 20));
+    return refusal.code === 'COMMIT_CONFLICT' ? refusal : abandon(catalog, key, refusal);
   }
 }
 

@@ -4,7 +4,7 @@ import type { SnapshotCounts } from './snapshot-summary.ts';
 
 /**
  * The files that one snapshot adds to a table or removes from it. Each kind of write has a file that makes one: `append-files.ts`,
- * `delete-all-files.ts`, `replace-files.ts` and `change-rows.ts` now; they differ in which of the parent's manifests they keep, and in what they write in place of the others.
+ * `delete-all-files.ts`, `replace-files.ts`, `change-rows.ts`, and the coordinator's `optimize-manifests.ts`; they differ in which of the parent's manifests they keep, and in what they write in place of the others.
  */
 export type SnapshotChange = {
   /** The operation of the snapshot's summary. */

@@ -1,8 +1,8 @@
 import { SkeinError } from '#shared/error.ts';
-import { requireAction, type Caller } from '../../auth/authenticate.ts';
-import type { SessionServices } from '../../session/session-services.ts';
-import type { SessionKey } from '../../session/session-store.ts';
-import type { SessionState } from '../../session/session.ts';
+import { requireAction, type Caller } from '../auth/authenticate.ts';
+import type { SessionServices } from './session-services.ts';
+import type { SessionKey } from './session-store.ts';
+import type { SessionState } from './session.ts';
 
 export type SessionChange = (state: SessionState) => SessionState;
 

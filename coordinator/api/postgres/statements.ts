@@ -8,7 +8,7 @@ import type { PostgresDoor } from './postgres-door.ts';
 import { RowsSink } from './rows-sink.ts';
 import { commandComplete, warning, type TransactionState } from './server-messages.ts';
 import type { Entered } from './sign-in.ts';
-import { firstWord } from './split-statements.ts';
+import { controlWord } from './split-statements.ts';
 import { StatementError, WireError } from './wire-error.ts';
 import type { WireWriter } from './wire-writer.ts';
 
@@ -22,6 +22,8 @@ export type PortalExecution = MessageStatement & {
 };
 
 const ENDS: ReadonlySet<string> = new Set(['COMMIT', 'END', 'ROLLBACK', 'ABORT']);
+/** What a failed transaction takes. */
+const RECOVERS: ReadonlySet<string> = new Set([...ENDS, 'ROLLBACK TO']);
 const COMMITS: ReadonlySet<string> = new Set(['COMMIT', 'END']);
 const BEGINS: ReadonlySet<string> = new Set(['BEGIN', 'START']);
 
@@ -57,7 +59,7 @@ export class Statements {
   async describe({ sql, text, offset }: MessageStatement, types: readonly string[]): Promise<StatementDescription> {
     const { caller, session, check } = this.#entered;
     await check();
-    if (this.#state === 'E' && !ENDS.has(firstWord(sql))) throw aborted();
+    if (this.#state === 'E' && !RECOVERS.has(controlWord(sql))) throw aborted();
     try {
       return await this.#abortable((clientGone) =>
         this.#door.queries.describe({ caller, session, sql, types, clientGone }),
@@ -71,12 +73,12 @@ export class Statements {
   async run({ sql, text, offset, parameters, describes, formats }: PortalExecution): Promise<void> {
     const { caller, session, source, check } = this.#entered;
     await check();
-    const word = firstWord(sql);
+    const word = controlWord(sql);
     if (this.#answersByState(word)) return;
     const sink = new RowsSink({ writer: this.#writer, describes, formats });
     const queryId = toQueryId(randomUUID());
     // A failed transaction has nothing to commit.
-    const own = this.#state === 'E' ? 'ROLLBACK' : sql;
+    const own = this.#state === 'E' && ENDS.has(word) ? 'ROLLBACK' : sql;
     try {
       await this.#abortable((clientGone) =>
         this.#door.queries.execute({
@@ -99,14 +101,14 @@ export class Statements {
       if (ENDS.has(word)) this.#state = 'I';
       throw new StatementError(error, { sql: text, offset, queryId });
     }
-    if (BEGINS.has(word)) this.#state = 'T';
+    if (BEGINS.has(word) || word === 'ROLLBACK TO') this.#state = 'T';
     else if (ENDS.has(word)) this.#state = 'I';
     this.#writer.push(commandComplete(sink.tag));
   }
 
   /** Postgres warns of statements that do not fit the state of the transaction. @throws WireError in a failed one */
   #answersByState(word: string): boolean {
-    if (this.#state === 'E' && !ENDS.has(word)) throw aborted();
+    if (this.#state === 'E' && !RECOVERS.has(word)) throw aborted();
     if (this.#state === 'T' && BEGINS.has(word)) {
       this.#writer.push(warning('25001', 'there is already a transaction in progress'), commandComplete('BEGIN'));
       return true;

@@ -80,17 +80,33 @@ const LINES_MAX = 400;
 const TEST_LINES_MAX = 800;
 const FUNCTION_LINES_MAX = 70;
 /** In these folders names and keywords of SQL must be folded as DuckDB folds them. */
-const SQL_FOLDERS =
-  /^(coordinator\/(plan|statement|binding|resolver|planner|session|operation|command|prepare)|catalog\/(store|internal)|shared\/sql)\//;
-/** Files of these folders that change the case of other texts: ids, our own words, names of types and functions. */
+const SQL_FOLDERS = /^(coordinator|catalog\/(store|internal)|shared\/sql)\//;
+/** Files of these folders that change the case of other texts: ids, headers, our own words, names of types and functions. */
 const FOLDS_OTHER_TEXTS = new Set([
   'shared/sql/fold-identifier.ts',
+  'coordinator/api/console/own-page.ts',
+  'coordinator/api/flight-sql/visit.ts',
+  'coordinator/api/http/history-routes.ts',
+  'coordinator/api/http/live-query-routes.ts',
+  'coordinator/api/http/post-query.ts',
+  'coordinator/api/postgres/sign-in.ts',
+  'coordinator/api/postgres/value-text.ts',
+  'coordinator/auth/sign-in.ts',
   'coordinator/binding/metadata-rows.ts',
   'coordinator/planner/decode-expression.ts',
   'coordinator/planner/explain-plan.ts',
   'coordinator/plan/print-expression.ts',
   'coordinator/session/session-store.ts',
   'coordinator/session/sql-type-name.ts',
+  'coordinator/distributor/print/print-plan.ts',
+  'coordinator/distributor/print/print-sql-join.ts',
+  'coordinator/distributor/print/print-sql-source.ts',
+  'coordinator/observe/statement-spans.ts',
+  'coordinator/query/explain-analyze.ts',
+  'coordinator/query/query-registry.ts',
+  'coordinator/scheduler/divide-staged.ts',
+  'coordinator/stage/store-signer.ts',
+  'coordinator/unload/unload-columns.ts',
 ]);
 /**
  * All code that deletes files of a storage, by the names of its files. Whoever deletes what a table's metadata names does it by the rule of
@@ -219,6 +235,7 @@ describe('files', () => {
         /\.to(Locale)?(Lower|Upper)Case\(|\.localeCompare\(|\/(?=[gmsy]*i)[gimsy]*[uv]/.test(read(path)),
       );
     expect(wrong).toEqual([]);
+    expect([...FOLDS_OTHER_TEXTS].filter((path) => !SOURCES.includes(path))).toEqual([]);
   });
 
   test('folders are made by makeFolders alone, except by tests', () => {

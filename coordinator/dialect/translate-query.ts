@@ -149,7 +149,7 @@ class Translation {
   }
 
   #call(name: string): void {
-    const spelling = this.#dialect.functions.get(name.toLowerCase());
+    const spelling = this.#dialect.functions.get(foldIdentifier(name));
     if (spelling === undefined) throw this.#refusal(`the function ${name}`);
     if (this.#isBehindOperand()) throw this.#refusal(`${name} (...) behind an operand`);
     if (spelling.kind === 'substring') this.#checkSubstring();

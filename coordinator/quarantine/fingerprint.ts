@@ -1,3 +1,4 @@
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { hash } from 'node:crypto';
 import { Tokenizer } from '#shared/sql/tokenizer.ts';
 
@@ -23,7 +24,7 @@ function* shape(text: string): Generator<string> {
     for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {
       const isLiteral = token.kind === 'string' || token.kind === 'bits' || token.kind === 'number';
       const words = text.slice(token.start, token.end);
-      const part = isLiteral ? '?' : token.kind === 'quoted' ? words : words.toLowerCase();
+      const part = isLiteral ? '?' : token.kind === 'quoted' ? words : foldIdentifier(words);
       if (part === ',' && last === '?') {
         held = ',';
         continue;

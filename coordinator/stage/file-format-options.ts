@@ -1,3 +1,4 @@
+import { foldIdentifier, foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { unreachable } from '#shared/must.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Compression, CsvFormat, FileFormat, JsonFormat } from '#shared/stage/file-format.ts';
@@ -28,7 +29,7 @@ export function fileFormatOf(options: readonly Option[]): FileFormat {
 /** @throws SYNTAX_ERROR, NOT_SUPPORTED; both with the position */
 export function formatType(options: readonly Option[]): 'CSV' | 'JSON' | 'PARQUET' {
   const type = options.find(({ name }) => name === 'TYPE');
-  const text = type !== undefined && 'text' in type.value ? type.value.text.toUpperCase() : 'CSV';
+  const text = type !== undefined && 'text' in type.value ? foldKeyword(type.value.text) : 'CSV';
   if (text === 'CSV' || text === 'JSON' || text === 'PARQUET') return text;
   const position = type?.position;
   if (OTHER_TYPES.has(text)) throw new SkeinError('NOT_SUPPORTED', `TYPE = ${text} is not served`, { position });
@@ -117,7 +118,8 @@ const compressionOf = (reader: OptionReader): Compression => {
 
 export function requireEncoding(reader: OptionReader): void {
   const encoding = reader.text('ENCODING') ?? 'UTF8';
-  if (!/^utf-?8$/i.test(encoding)) throw refused('ENCODING', 'is UTF8: other encodings are not served', reader);
+  if (!/^utf-?8$/.test(foldIdentifier(encoding)))
+    throw refused('ENCODING', 'is UTF8: other encodings are not served', reader);
 }
 
 /** One character of ASCII, so that no other character holds its byte, or `other`; null for NONE. */

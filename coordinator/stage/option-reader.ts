@@ -1,3 +1,4 @@
+import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { SkeinError } from '#shared/error.ts';
 import { didYouMean, nearestName } from '#shared/nearest-name.ts';
 import type { Option, OptionValue } from './take-options.ts';
@@ -21,7 +22,7 @@ export class OptionReader {
   word<Word extends string>(name: string, words: readonly Word[], otherwise: Word): Word {
     const option = this.#take(name);
     if (option === undefined) return otherwise;
-    const given = plain(option.value)?.toUpperCase();
+    const given = wordOf(option.value);
     const found = words.find((word) => word === given);
     if (found === undefined) throw wrong(option, `is one of ${words.join(', ')}`);
     return found;
@@ -31,7 +32,7 @@ export class OptionReader {
   anyWord(name: string): string | undefined {
     const option = this.#take(name);
     if (option === undefined) return undefined;
-    const given = plain(option.value)?.toUpperCase();
+    const given = wordOf(option.value);
     if (given === undefined) throw wrong(option, 'is a word');
     return given;
   }
@@ -69,7 +70,7 @@ export class OptionReader {
   textOr(name: string, word: 'NONE' | 'AUTO'): string | null | undefined {
     const option = this.#take(name);
     if (option === undefined) return undefined;
-    if (plain(option.value)?.toUpperCase() === word) return null;
+    if (wordOf(option.value) === word) return null;
     if (option.value.kind !== 'text') throw wrong(option, `is a text in quotes, or ${word}`);
     return option.value.text;
   }
@@ -119,3 +120,9 @@ const plain = (value: OptionValue): string | undefined =>
 
 const wrong = ({ name, position }: Option, what: string): SkeinError =>
   new SkeinError('SYNTAX_ERROR', `${name} ${what}`, { position });
+
+/** The value as a keyword. */
+function wordOf(value: OptionValue): string | undefined {
+  const text = plain(value);
+  return text === undefined ? undefined : foldKeyword(text);
+}

@@ -1,3 +1,5 @@
+import { foldKeyword } from '#shared/sql/fold-identifier.ts';
+
 /** Elements of Snowflake's date and time formats, the longest first, and what DuckDB's `strptime` calls them. */
 const ELEMENTS: readonly (readonly [element: string, directive: string])[] = [
   ['YYYY', '%Y'],
@@ -35,7 +37,7 @@ export function timePattern(format: string): string | null {
       at = quoted + 1;
       continue;
     }
-    const rest = format.slice(at, at + 7).toUpperCase();
+    const rest = foldKeyword(format.slice(at, at + 7));
     const found = ELEMENTS.find(([element]) => rest.startsWith(element));
     if (found !== undefined) {
       pattern += found[1];

@@ -35,11 +35,8 @@ export function bindParameters(sql: string, parameters: Parameters, bytesMax: nu
   const values = valueOf(parameters);
   const used = new Set<string>();
   const edits: ParameterEdit[] = [];
-  let last = 0;
   let bytes = Buffer.byteLength(sql);
-  for (const { start, end, name } of findParameters(sql)) {
-    const number = name === '' ? last + 1 : /^\d/.test(name) ? Number(name) : null;
-    last = Math.max(last, number ?? 0);
+  for (const { start, end, name, number } of findParameters(sql)) {
     const key = number === null ? foldIdentifier(name) : String(number);
     const text = values(key);
     if (text === undefined) {
@@ -131,10 +128,27 @@ function valuesByName(parameters: GivenParameters): ReadonlyMap<string, string> 
 }
 
 type GivenParameters = Exclude<Parameters, { readonly kind: 'unknown' }>;
-type Found = { readonly start: number; readonly end: number; readonly name: string };
 
-/** The parameters of a text in their order: `?` without a name, `$1` and `?1` with their number, `$name` with its name. */
-function* findParameters(sql: string): Generator<Found> {
+/** A parameter in a text: its number, or null for one with a name. */
+export type FoundParameter = {
+  readonly start: number;
+  readonly end: number;
+  readonly name: string;
+  readonly number: number | null;
+};
+
+/** The parameters of a text in their order: `$1` and `?1` with their number, `?` with the next one, `$name` with its name. */
+export function* findParameters(sql: string): Generator<FoundParameter> {
+  let last = 0;
+  for (const { start, end, name } of parametersIn(sql)) {
+    const number = name === '' ? last + 1 : /^\d/.test(name) ? Number(name) : null;
+    last = Math.max(last, number ?? 0);
+    yield { start, end, name, number };
+  }
+}
+
+/** A `?` has the empty name. */
+function* parametersIn(sql: string): Generator<Omit<FoundParameter, 'number'>> {
   const columns = new Set(findStages(sql).columns.map(({ start }) => start));
   const tokens = new Tokenizer(sql);
   let dollar: Token | null = null;

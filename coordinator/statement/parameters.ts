@@ -71,26 +71,30 @@ function printConstant(value: Constant): string {
 
 const TYPE_SYMBOLS: ReadonlySet<string> = new Set(['(', ')', '[', ']', ',']);
 
-/** Checks that a type has nothing but names, numbers, texts and closed brackets, so that it ends where the CAST ends. */
+/** @throws INVALID_REQUEST */
 function checkedType(type: string): string {
-  const wrong = (): SkeinError => invalid(`${JSON.stringify(type.slice(0, 100))} is not the type of a parameter`);
-  if (type.length > TYPE_LENGTH_MAX || type.includes('\0')) throw wrong();
+  if (isTypeText(type)) return type;
+  throw invalid(`${JSON.stringify(type.slice(0, 100))} is not the type of a parameter`);
+}
+
+/** Whether a text has nothing but names, numbers, texts and closed brackets, as a type has, so that it ends where the CAST around it ends. */
+export function isTypeText(type: string): boolean {
+  if (type.length > TYPE_LENGTH_MAX || type.includes('\0')) return false;
   const tokens = new Tokenizer(type);
   let depth = 0;
   let end = 0;
   try {
     for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {
       const symbol = token.kind === 'symbol' ? type.slice(token.start, token.end) : '';
-      if (token.kind === 'parameter' || token.kind === 'bits') throw wrong();
-      if (token.kind === 'symbol' && !TYPE_SYMBOLS.has(symbol)) throw wrong();
+      if (token.kind === 'parameter' || token.kind === 'bits') return false;
+      if (token.kind === 'symbol' && !TYPE_SYMBOLS.has(symbol)) return false;
       depth += symbol === '(' ? 1 : symbol === ')' ? -1 : 0;
-      if (depth < 0) throw wrong();
+      if (depth < 0) return false;
       end = token.end;
     }
   } catch {
-    throw wrong();
+    return false;
   }
   // An unclosed bracket or a comment at the end would change the meaning of the text that follows.
-  if (depth !== 0 || end === 0 || /\S/.test(type.slice(end))) throw wrong();
-  return type;
+  return depth === 0 && end > 0 && !/\S/.test(type.slice(end));
 }

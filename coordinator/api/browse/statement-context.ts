@@ -1,3 +1,4 @@
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { SkeinError } from '#shared/error.ts';
 import { identifierText, Tokenizer, type Token } from '#shared/sql/tokenizer.ts';
 
@@ -85,7 +86,7 @@ function qualifierOf(words: readonly Word[]): { readonly parts: readonly string[
 const isName = (word: Word | undefined): boolean => word?.kind === 'word' || word?.kind === 'quoted';
 
 const keyword = (word: Word | undefined): string =>
-  word?.kind === 'word' ? word.text.toLowerCase() : (word?.text ?? '');
+  word?.kind === 'word' ? foldIdentifier(word.text) : (word?.text ?? '');
 
 /** Relations of a statement whose columns are proposed: each is looked for in the list of its catalog. */
 const SOURCES_MAX = 100;

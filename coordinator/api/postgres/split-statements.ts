@@ -1,3 +1,4 @@
+import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { SkeinError } from '#shared/error.ts';
 import { Tokenizer } from '#shared/sql/tokenizer.ts';
 
@@ -51,7 +52,7 @@ export function controlWord(sql: string): string {
 export function firstWord(sql: string): string {
   try {
     const token = new Tokenizer(sql).next();
-    return token.kind === 'word' ? sql.slice(token.start, token.end).toUpperCase() : '';
+    return token.kind === 'word' ? foldKeyword(sql.slice(token.start, token.end)) : '';
   } catch {
     return '';
   }

@@ -1,30 +1,17 @@
-import { Int32, Schema, Field } from 'apache-arrow';
 import { expect, test } from 'vitest';
-import { fewerInserts, insertOfAll, type BoundExecution } from './bound-executions.ts';
-import type { PreparedHandle } from './prepared-handles.ts';
-
-/** A statement with many bound rows, of as many columns as its text has parameters. */
-function prepared(sql: string, count = 1_000): PreparedHandle {
-  const names = [...sql.matchAll(/\?/g)].map((_, i) => String(i + 1));
-  const parameters = names.map((name) => ({ name, type: { kind: 'scalar', name: 'VARCHAR' } as const }));
-  const schema = new Schema(names.map((name) => new Field(name, new Int32(), true)));
-  return {
-    sql,
-    transaction: undefined,
-    description: { kind: 'count', tag: 'INSERT', parameters },
-    bound: { schema, batches: [], count, bytes: 0 },
-  };
-}
+import { fewerInserts, insertOfArrived, type BoundExecution } from './bound-insert.ts';
 
 test.each([
   ['INSERT INTO t VALUES (?, ?)', 'INSERT INTO t SELECT c0, c1 FROM @rows/arrived'],
   ['insert into t (b, a) values ( ? , 1 );', 'insert into t (b, a) SELECT c0, 1 FROM @rows/arrived'],
   [
     "INSERT INTO t VALUES (?::DECIMAL(10, 2), 'a, b', cast(? AS TIMESTAMP WITH TIME ZONE), null, -1.5)",
-    "INSERT INTO t SELECT c0 :: DECIMAL ( 10 , 2 ), 'a, b', cast ( c1 AS TIMESTAMP WITH TIME ZONE ), null, -1.5 FROM @rows/arrived",
+    "INSERT INTO t SELECT c0::DECIMAL(10, 2), 'a, b', cast(c1 AS TIMESTAMP WITH TIME ZONE), null, -1.5 FROM @rows/arrived",
   ],
+  ["INSERT INTO t VALUES ($2, '$1', $1::INT)", "INSERT INTO t SELECT c1, '$1', c0::INT FROM @rows/arrived"],
+  ['INSERT INTO "values" VALUES (?)', 'INSERT INTO "values" SELECT c0 FROM @rows/arrived'],
 ])('%s reads its rows as a table', (sql, expected) => {
-  expect(insertOfAll(prepared(sql))).toBe(expected);
+  expect(insertOfArrived(sql, 1_000)).toBe(expected);
 });
 
 test.each([
@@ -37,13 +24,17 @@ test.each([
   'INSERT INTO t VALUES (?) RETURNING x',
   'INSERT INTO t BY NAME VALUES (?)',
   'INSERT INTO t SELECT ?',
+  'INSERT INTO t VALUES ($named)',
+  'INSERT INTO t VALUES (?), (?)',
+  'INSERT INTO t VALUES (?) ORDER BY 1',
+  'INSERT INTO t VALUES (?::INT))',
   'UPDATE t SET x = ?',
 ])('%s does not', (sql) => {
-  expect(insertOfAll(prepared(sql))).toBeUndefined();
+  expect(insertOfArrived(sql, 1_000)).toBeUndefined();
 });
 
 test('few rows stay in the text', () => {
-  expect(insertOfAll(prepared('INSERT INTO t VALUES (?)', 499))).toBeUndefined();
+  expect(insertOfArrived('INSERT INTO t VALUES (?)', 499)).toBeUndefined();
 });
 
 /** Executions of an INSERT of one number; `onMade` is told of each that is made. */
@@ -78,4 +69,24 @@ test('one row stays as it is', () => {
   expect([...fewerInserts({ count: 1, all }, 'INSERT INTO t VALUES (? + 1)')].map(({ sql }) => sql)).toEqual([
     'INSERT INTO t VALUES (? + 1)',
   ]);
+});
+
+const text = (digits: string) => ({ type: null, value: { digits } });
+const positional = (...values: readonly string[]) => ({ kind: 'positional', values: values.map(text) }) as const;
+
+test('values by number go to the places of the row, each as often as it is named', () => {
+  const sql = "INSERT INTO t VALUES ($2, $1 + $2, '$1');";
+  const all = [positional('1', '2'), positional('3', '4')].map((parameters) => ({ sql, parameters }));
+  expect([...fewerInserts({ count: 2, all }, sql)]).toEqual([
+    {
+      sql: "INSERT INTO t VALUES (?, ? + ?, '$1'), (?, ? + ?, '$1')",
+      parameters: positional('2', '1', '2', '4', '3', '4'),
+    },
+  ]);
+});
+
+test('a row of too few values is refused', () => {
+  const sql = 'INSERT INTO t VALUES ($2, $1)';
+  const all = [positional('1', '2'), positional('3')].map((parameters) => ({ sql, parameters }));
+  expect(() => [...fewerInserts({ count: 2, all }, sql)]).toThrow('the statement has 2 parameters');
 });

@@ -138,3 +138,17 @@ test('prepared statements take no more memory than a user and all users may have
   store.update(key('1', 'other'), prepare(60));
   expect(store.size).toBe(1);
 });
+
+test('a session that a connection holds lasts until it is ended, and is not one of those that its principal may have', () => {
+  let now = 0;
+  const clock = { nowMs: () => now, monotonicMs: () => now };
+  const store = new SessionStore({ idleMs: 100, sessionsMax: 1, perPrincipalMax: 1, ...PREPARED, clock });
+  const [held, other] = [key('held'), key('other')];
+  store.keep(held);
+  store.update(held, (state) => ({ ...state, catalog: 'c' }));
+  store.update(other, (state) => ({ ...state, catalog: 'c' }));
+  now = 1_000;
+  expect([store.get(held).catalog, store.get(other).catalog]).toEqual(['c', null]);
+  store.end(held);
+  expect([store.get(held), store.size]).toEqual([EMPTY_SESSION, 0]);
+});

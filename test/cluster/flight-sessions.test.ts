@@ -125,6 +125,26 @@ describe('transactions', () => {
     expect(await failureOf(client.query('SELECT 1', Buffer.from('x')))).toMatchObject({ reason: 'NO_TRANSACTION' });
   });
 
+  test('have savepoints, which bring them back after an error', async () => {
+    const before = await count();
+    const id = await begin();
+    await client.run(`INSERT INTO lake.${SCHEMA}.t VALUES (11)`, id);
+    const named = packMessage('ActionBeginSavepointRequest', { transaction_id: id, name: 'a "b"' });
+    const { savepoint_id: point } = decodeMessage(
+      'ActionBeginSavepointResult',
+      unpacked(await client.action('BeginSavepoint', named)),
+    );
+    await client.run(`INSERT INTO lake.${SCHEMA}.t VALUES (12)`, id);
+    expect(await failureOf(client.query('SELECT nothing_here', id))).toMatchObject({ reason: 'COLUMN_NOT_FOUND' });
+    const endPoint = (action: 'END_SAVEPOINT_ROLLBACK' | 'END_SAVEPOINT_RELEASE'): Promise<unknown> =>
+      client.action('EndSavepoint', packMessage('ActionEndSavepointRequest', { savepoint_id: point, action }));
+    await endPoint('END_SAVEPOINT_ROLLBACK');
+    await endPoint('END_SAVEPOINT_RELEASE');
+    expect(await failureOf(endPoint('END_SAVEPOINT_RELEASE'))).toMatchObject({ reason: 'SAVEPOINT_NOT_FOUND' });
+    await end(id, 'END_TRANSACTION_ROLLBACK');
+    expect(await count()).toBe(before);
+  });
+
   test('see the settings of their session', async () => {
     await setOptions({ schema: { string_value: SCHEMA } });
     const id = await begin();

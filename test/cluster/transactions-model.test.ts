@@ -121,7 +121,7 @@ class Model {
       await this.#rollBack(session);
     } else if (random.chance(0.15)) await this.#commit(session, open);
     else if (random.chance(0.07)) await this.#rollBack(session);
-    else if (random.chance(0.15)) {
+    else if (random.chance(0.14)) {
       expect(await run(session, `SAVEPOINT s${open.points.length}`)).toEqual([['SAVEPOINT']]);
       open.points.push({ now: open.now, added: new Map(open.added), changed: new Set(open.changed) });
     } else if (random.chance(0.05)) {

@@ -4,38 +4,44 @@ import { flightHost } from '#shared/config/flight-host.ts';
 import { SkeinError } from '#shared/error.ts';
 import { Backends } from './backends.ts';
 import { Connection } from './connection.ts';
+import { IdleWatch } from './idle-watch.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import * as messages from './server-messages.ts';
-import { enter } from './sign-in.ts';
-import { welcome } from './startup.ts';
+import { enter, type Entered } from './sign-in.ts';
+import { welcome, type Startup } from './startup.ts';
 import { errorFields, WireError } from './wire-error.ts';
+import type { WireReader } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
 
 /** Time for a client to sign in. */
 const SIGN_IN_MS = 30_000;
 /** Time after which an idle connection is asked whether its client is still there. */
 const KEEPALIVE_MS = 60_000;
+/** Connections beyond those that may sign in: they learn why not, and may cancel statements. */
+const SPARE_CONNECTIONS = 100;
 /** Version that drivers see, by which they choose what to ask. */
 const SERVER_VERSION = '18.0';
 
 /** Opens the door of the Postgres wire. @throws PORT_IN_USE */
 export async function openPostgresDoor(
-  given: Omit<PostgresDoor, 'backends'>,
+  given: Omit<PostgresDoor, 'backends' | 'idle'>,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const { config, log } = given;
   const backends = new Backends(config['coordinator.postgres_connections_per_principal_max']);
-  const door = { ...given, backends };
+  const idle = new IdleWatch();
+  const door = { ...given, backends, idle };
   const host = flightHost(config);
   const port = config['coordinator.postgres_port'];
   const open = new Set<Socket>();
   const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEPALIVE_MS }, (socket) => {
     open.add(socket);
+    const isOneTooMany = open.size > config['coordinator.postgres_connections_max'];
     socket.on('error', () => socket.destroy()).once('close', () => open.delete(socket));
-    serve(door, socket)
+    serve(door, socket, isOneTooMany)
       .catch((error: unknown) => log.debug({ err: error }, 'a Postgres connection ended'))
       .finally(() => socket.destroySoon());
   });
-  server.maxConnections = config['coordinator.postgres_connections_max'];
+  server.maxConnections = config['coordinator.postgres_connections_max'] + SPARE_CONNECTIONS;
   await new Promise<void>((listening, reject) => {
     server.once('error', (cause) =>
       reject(new SkeinError('PORT_IN_USE', `cannot listen on ${host}:${port}`, { cause })),
@@ -43,6 +49,7 @@ export async function openPostgresDoor(
     server.listen({ host, port }, () => listening());
   });
   const close = async (): Promise<void> => {
+    idle[Symbol.dispose]();
     const closed = new Promise((resolve) => server.close(resolve));
     for (const socket of open) socket.destroy();
     await closed;
@@ -51,7 +58,7 @@ export async function openPostgresDoor(
   return { url: `postgres://${name}:${(server.address() as AddressInfo).port}`, close };
 }
 
-async function serve(door: PostgresDoor, raw: Socket): Promise<void> {
+async function serve(door: PostgresDoor, raw: Socket, isOneTooMany: boolean): Promise<void> {
   const late = new AbortController();
   void sleep(SIGN_IN_MS, undefined, { signal: late.signal, ref: false }).then(
     () => raw.destroy(),
@@ -70,29 +77,17 @@ async function serve(door: PostgresDoor, raw: Socket): Promise<void> {
     writer = new WireWriter(socket);
     const standby = door.standby();
     if (standby !== undefined) throw new WireError('57P03', standby);
+    if (isOneTooMany) {
+      throw new WireError('53300', 'too many connections (coordinator.postgres_connections_max)');
+    }
     if (startup.negotiates) writer.push(messages.negotiateVersion(startup.unknownOptions));
     const entered = await enter(door, { reader, writer, startup, address });
     if (entered === undefined) return;
     late.abort();
-    const { session } = entered;
-    const connection = new Connection(door, entered, { reader, writer });
-    const principal = JSON.stringify([session.tenant, session.principal]);
-    using backend = door.backends.open(principal, startup.hasLongKey, () =>
-      connection.cancel('the client cancelled it'),
-    );
-    const gone = (): void => connection.cancel('the client has disconnected');
-    socket.once('close', gone);
     try {
-      const statuses = {
-        ...STATUSES,
-        application_name: entered.source ?? '',
-        session_authorization: startup.parameters.get('user') ?? '',
-      };
-      writer.push(...Object.entries(statuses).map(([key, value]) => messages.parameterStatus(key, value)));
-      writer.push(messages.backendKey(backend.pid, backend.secret));
-      await connection.serve();
+      await serveSession(door, entered, { socket, reader, writer, startup });
     } finally {
-      await door.queries.endSession(session);
+      await door.queries.endSession(entered.session);
     }
     socket.end();
   } catch (error) {
@@ -104,6 +99,35 @@ async function serve(door: PostgresDoor, raw: Socket): Promise<void> {
   } finally {
     late.abort();
   }
+}
+
+type Client = {
+  readonly socket: Socket;
+  readonly reader: WireReader;
+  readonly writer: WireWriter;
+  readonly startup: Startup;
+};
+
+/** Serves a client who has signed in. @throws WireError, SkeinError for what ends the connection */
+async function serveSession(
+  door: PostgresDoor,
+  entered: Entered,
+  { socket, reader, writer, startup }: Client,
+): Promise<void> {
+  const { session, source, check } = entered;
+  const connection = new Connection(door, entered, { reader, writer });
+  const principal = JSON.stringify([session.tenant, session.principal]);
+  using backend = door.backends.open(principal, startup.hasLongKey, () => connection.cancel('the client cancelled it'));
+  using _watched = door.idle.add({ reader, check });
+  socket.once('close', () => connection.cancel('the client has disconnected'));
+  const statuses = {
+    ...STATUSES,
+    application_name: source ?? '',
+    session_authorization: startup.parameters.get('user') ?? '',
+  };
+  writer.push(...Object.entries(statuses).map(([key, value]) => messages.parameterStatus(key, value)));
+  writer.push(messages.backendKey(backend.pid, backend.secret));
+  await connection.serve();
 }
 
 /** The settings that Postgres reports to every client. */

@@ -57,10 +57,10 @@ export async function enter(door: PostgresDoor, client: Client): Promise<Entered
     id: randomUUID(),
   };
   const database = parameters.get('database') ?? user;
-  if (!DEFAULT_DATABASES.has(database)) {
-    const change = await catalogChange(door.sessions, { caller }, database);
-    door.sessions.store.update(session, change);
-  }
+  const change = DEFAULT_DATABASES.has(database) ? null : await catalogChange(door.sessions, { caller }, database);
+  // The session ends with the connection, however long it waits.
+  door.sessions.store.keep(session);
+  if (change !== null) door.sessions.store.update(session, change);
   writer.push(authenticated());
   const source = parameters.get('application_name')?.slice(0, SOURCE_MAX) ?? '';
   // A password outlives the token that was given for it; who has shown the token itself ends with it.
@@ -68,11 +68,13 @@ export async function enter(door: PostgresDoor, client: Client): Promise<Entered
   const check = async (): Promise<void> => {
     const standby = door.standby();
     if (standby !== undefined) throw new SessionOver(standby);
-    const checked = isToken ? door.authenticate(`Bearer ${token}`, address) : door.stillHolds(token);
-    await checked.catch((thrown: unknown) => {
+    try {
+      if (isToken) await door.authenticate(`Bearer ${token}`, address);
+      else door.requireEpoch(caller.claims);
+    } catch (thrown) {
       const error = SkeinError.of(thrown);
       throw error.code === 'UNAUTHENTICATED' ? new SessionOver(error.message) : error;
-    });
+    }
   };
   return { caller, session, source: source === '' ? null : source, check };
 }

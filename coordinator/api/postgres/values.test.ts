@@ -66,7 +66,7 @@ test('arrays, in text and in binary', () => {
   const ints = lists([[], [7, null]], int32s);
   expect(values(ints, { kind: 'array', element: 'int4', isBinary: true }, 2)).toEqual([
     '000000000000000000000017',
-    '0000000100000001000000170000000200000001' + '0000000400000007ffffffff',
+    '00000001000000010000001700000002000000010000000400000007ffffffff',
   ]);
 });
 

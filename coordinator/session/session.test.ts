@@ -30,11 +30,11 @@ test('settings are set in canonical form, shown, and reset one by one or all', (
 });
 
 test.each([
-  ['memory_limit', '1GB'],
-  ['threads', '100'],
-  ['skein.nothing', '1'],
-  ['__proto__', '1'],
-  ['constructor', '1'],
+  ['client_encoding', 'latin1'],
+  ['statement_timeout', '-1'],
+  ['statement_timeout', '40d'],
+  ['is_superuser', 'on'],
+  ['jit', 'x'.repeat(1_001)],
   ['timezone', 'Mars/Olympus'],
   ['timezone', "UTC'; DROP"],
   ['service.workload_class', 'vip'],
@@ -47,6 +47,15 @@ test.each([
     expect.objectContaining({ code: 'INVALID_REQUEST' }),
   );
 });
+
+test.each(['memory_limit', 'threads', 'skein.nothing', '__proto__', 'constructor'])(
+  'there is no setting %s',
+  (name) => {
+    expect(() => withSetting(EMPTY_SESSION, name, '1', config)).toThrow(
+      expect.objectContaining({ code: 'SETTING_NOT_FOUND' }),
+    );
+  },
+);
 
 test('a session belongs to its principal, ends when idle, and is bounded', () => {
   let now = 0;

@@ -35,6 +35,8 @@ const TEXTS: Readonly<Record<string, Form>> = {
   BLOB: asText((_, input) => `'\\x' || lower(hex(${input}))`),
   DATE: withEra(`DATE '0002-01-01'`),
   TIMESTAMP: withEra(`TIMESTAMP '0002-01-01'`),
+  TIMESTAMP_S: withEra(`TIMESTAMP_S '0002-01-01'`),
+  TIMESTAMP_MS: withEra(`TIMESTAMP_MS '0002-01-01'`),
   'TIMESTAMP WITH TIME ZONE': withEra(`TIMESTAMPTZ '0002-01-01'`),
   INTERVAL: asText((text) => `replace(replace(${text}, ' months', ' mons'), ' month', ' mon')`),
 };

@@ -234,6 +234,40 @@ test('ROLLBACK TO a savepoint brings a failed transaction back', async () => {
   expect((await client.query(`SELECT k FROM ${TABLE} WHERE k > 4`)).rows).toEqual([{ k: 5 }]);
 });
 
+test('settings come with the start or by SET, act, and clients are told those that they watch', async () => {
+  const other = new pg.Client({
+    connectionString: url.href,
+    application_name: 'tried',
+    options: '-c TimeZone=Asia/Tokyo',
+  });
+  const told: string[] = [];
+  const { connection } = other as unknown as { connection: NodeJS.EventEmitter };
+  connection.on('parameterStatus', (status: { parameterName: string; parameterValue: string }) =>
+    told.push(`${status.parameterName}=${status.parameterValue}`),
+  );
+  await other.connect();
+  expect(told).toEqual(
+    expect.arrayContaining(['server_version=18.0', 'TimeZone=Asia/Tokyo', 'application_name=tried']),
+  );
+  const before = told.length;
+  await other.query("SET DateStyle = 'ISO'; SET extra_float_digits = 2; show transaction_isolation");
+  await other.query("SET TIME ZONE 'Europe/Berlin'");
+  await other.query("SET application_name = 'other'");
+  expect(told.slice(before)).toEqual(['TimeZone=Europe/Berlin', 'application_name=other']);
+  const { rows } = await other.query({
+    text: "SELECT TIMESTAMPTZ '2024-01-01 00:00:00+00' t",
+    types: { getTypeParser: () => String },
+  });
+  expect(rows).toEqual([{ t: '2024-01-01 01:00:00+01' }]);
+  expect((await other.query('SHOW application_name')).rows).toEqual([{ application_name: 'other' }]);
+  expect(await codeOf(other.query('SET no_such_thing = 1'))).toBe('42704');
+  expect(await codeOf(other.query("SET client_encoding = 'LATIN1'"))).toBe('22023');
+  await other.query('SET statement_timeout = 200');
+  const long = 'SELECT count(*) FROM range(3000000000) a(i), range(1000) b(j) WHERE hash(i + j) = 1';
+  expect(await codeOf(other.query(long))).toBe('57014');
+  await other.end();
+});
+
 describe('other clients', () => {
   test('postgres.js, with several statements under way', async () => {
     await using sql = Object.assign(postgres(url.href, { fetch_types: false, max: 2 }), {

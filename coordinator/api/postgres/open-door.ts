@@ -2,6 +2,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { flightHost } from '#shared/config/flight-host.ts';
 import { SkeinError } from '#shared/error.ts';
+import { POSTGRES_VERSION } from '../../session/postgres-settings.ts';
 import { Backends } from './backends.ts';
 import { Connection } from './connection.ts';
 import { IdleWatch } from './idle-watch.ts';
@@ -19,8 +20,6 @@ const SIGN_IN_MS = 30_000;
 const KEEPALIVE_MS = 60_000;
 /** Connections beyond those that may sign in: they learn why not, and may cancel statements. */
 const SPARE_CONNECTIONS = 100;
-/** Version that drivers see, by which they choose what to ask. */
-const SERVER_VERSION = '18.0';
 
 /** Opens the door of the Postgres wire. @throws PORT_IN_USE */
 export async function openPostgresDoor(
@@ -114,7 +113,7 @@ async function serveSession(
   entered: Entered,
   { socket, reader, writer, startup }: Client,
 ): Promise<void> {
-  const { session, source, check } = entered;
+  const { session, check } = entered;
   const connection = new Connection(door, entered, { reader, writer });
   const principal = JSON.stringify([session.tenant, session.principal]);
   using backend = door.backends.open(principal, startup.hasLongKey, () => connection.cancel('the client cancelled it'));
@@ -122,22 +121,21 @@ async function serveSession(
   socket.once('close', () => connection.cancel('the client has disconnected'));
   const statuses = {
     ...STATUSES,
-    application_name: source ?? '',
     session_authorization: startup.parameters.get('user') ?? '',
   };
   writer.push(...Object.entries(statuses).map(([key, value]) => messages.parameterStatus(key, value)));
+  connection.reportSettings();
   writer.push(messages.backendKey(backend.pid, backend.secret));
   await connection.serve();
 }
 
 /** The settings that Postgres reports to every client. */
 const STATUSES = {
-  server_version: SERVER_VERSION,
+  server_version: POSTGRES_VERSION,
   server_encoding: 'UTF8',
   client_encoding: 'UTF8',
   DateStyle: 'ISO, MDY',
   IntervalStyle: 'postgres',
-  TimeZone: 'UTC',
   integer_datetimes: 'on',
   standard_conforming_strings: 'on',
   is_superuser: 'off',

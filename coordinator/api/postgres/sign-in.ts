@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
+import { withSetting } from '../../session/session.ts';
 import type { Caller } from '../../auth/authenticate.ts';
 import type { SessionKey } from '../../session/session-store.ts';
 import { catalogChange } from '../flight-sql/session-place.ts';
@@ -25,6 +26,16 @@ const SOURCE_MAX = 200;
 /** Names of databases that tools try first, and that no catalog needs to have. */
 const DEFAULT_DATABASES: ReadonlySet<string> = new Set(['', 'postgres']);
 const UTF8 = /^'?(utf-?8|unicode)'?$/i;
+
+/** Parameters of a start that are no settings, and options that are none of the engine's. */
+const NO_SETTINGS: ReadonlySet<string> = new Set(['user', 'database', 'options', 'replication', 'tenant']);
+
+/** The settings that a client sends with its start, those among its options first. */
+function settingsAtStart({ parameters }: Startup): readonly (readonly [string, string])[] {
+  return [...settingsOf(parameters.get('options') ?? ''), ...parameters].filter(
+    ([name]) => !NO_SETTINGS.has(name) && !name.startsWith('_pq_.'),
+  );
+}
 
 type Client = {
   readonly reader: WireReader;
@@ -60,7 +71,15 @@ export async function enter(door: PostgresDoor, client: Client): Promise<Entered
   const change = DEFAULT_DATABASES.has(database) ? null : await catalogChange(door.sessions, { caller }, database);
   // The session ends with the connection, however long it waits.
   door.sessions.store.keep(session);
-  if (change !== null) door.sessions.store.update(session, change);
+  const settings = settingsAtStart(startup);
+  try {
+    door.sessions.store.update(session, (now) =>
+      settings.reduce((state, [name, value]) => withSetting(state, name, value, door.config), change?.(now) ?? now),
+    );
+  } catch (error) {
+    door.sessions.store.end(session);
+    throw error;
+  }
   writer.push(authenticated());
   const source = parameters.get('application_name')?.slice(0, SOURCE_MAX) ?? '';
   // A password outlives the token that was given for it; who has shown the token itself ends with it.

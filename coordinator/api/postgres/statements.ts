@@ -4,9 +4,10 @@ import { queryId as toQueryId } from '#shared/id.ts';
 import { systemClock } from '#shared/clock.ts';
 import type { StatementDescription } from '../../operation/description.ts';
 import type { Parameters } from '../../statement/parameters.ts';
+import { shownSetting } from '../../session/session.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import { RowsSink } from './rows-sink.ts';
-import { commandComplete, warning, type TransactionState } from './server-messages.ts';
+import { commandComplete, parameterStatus, warning, type TransactionState } from './server-messages.ts';
 import type { Entered } from './sign-in.ts';
 import { controlWord } from './split-statements.ts';
 import { StatementError, WireError } from './wire-error.ts';
@@ -27,11 +28,16 @@ const RECOVERS: ReadonlySet<string> = new Set([...ENDS, 'ROLLBACK TO']);
 const COMMITS: ReadonlySet<string> = new Set(['COMMIT', 'END']);
 const BEGINS: ReadonlySet<string> = new Set(['BEGIN', 'START']);
 
+/** Settings that clients are told, by Postgres' spelling: those that can change. */
+const REPORTED = ['TimeZone', 'application_name'] as const;
+
 /** The statements of one connection, one after the other, and the state of their transaction. */
 export class Statements {
   readonly #door: PostgresDoor;
   readonly #entered: Entered;
   readonly #writer: WireWriter;
+  /** Settings as the client was told them. */
+  readonly #told = new Map<string, string>();
   #state: TransactionState = 'I';
   #running: AbortController | undefined;
 
@@ -48,6 +54,18 @@ export class Statements {
   /** Something has failed: a transaction waits for its ROLLBACK. */
   failed(): void {
     if (this.#state === 'T') this.#state = 'E';
+  }
+
+  /** Tells the client settings that it has not been told, or that have changed. */
+  reportSettings(): void {
+    const { sessions, config } = this.#door;
+    const state = sessions.store.get(this.#entered.session);
+    for (const name of REPORTED) {
+      const value = shownSetting(state, name, config);
+      if (this.#told.get(name) === value) continue;
+      this.#told.set(name, value);
+      this.#writer.push(parameterStatus(name, value));
+    }
   }
 
   /** Cancels the statement that runs, if one does. */
@@ -104,6 +122,7 @@ export class Statements {
     if (BEGINS.has(word) || word === 'ROLLBACK TO') this.#state = 'T';
     else if (ENDS.has(word)) this.#state = 'I';
     this.#writer.push(commandComplete(sink.tag));
+    this.reportSettings();
   }
 
   /** Postgres warns of statements that do not fit the state of the transaction. @throws WireError in a failed one */

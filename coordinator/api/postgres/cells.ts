@@ -31,10 +31,10 @@ const WIDTHS: Partial<Readonly<Record<ValueKind, number>>> = {
 const isFloat = (kind: ValueKind): boolean => kind === 'float4' || kind === 'float8';
 
 /** How `formedRows` has the values of a column lie. */
-export function layoutOf({ kind, element, isBinary }: CellForm): ArrowLayout {
+export function cellLayout({ kind, element, isBinary }: CellForm): ArrowLayout {
   if (kind === 'bool') return { kind: 'bits' };
   if (kind === 'array') {
-    return { kind: 'list', element: layoutOf({ kind: element ?? 'text', element: null, isBinary }) };
+    return { kind: 'list', element: cellLayout({ kind: element ?? 'text', element: null, isBinary }) };
   }
   const isFixed = isFloat(kind) || (isBinary && WIDTHS[kind] !== undefined);
   return { kind: isFixed ? 'fixed' : 'varying' };

@@ -3,14 +3,14 @@ import { must } from '#shared/must.ts';
 import type { ColumnForms } from '../../sink/formed-rows.ts';
 import type { DoorSink, ResultBatch, ResultShape, ResultSummary } from '../../sink/result-sink.ts';
 import { arrowColumns } from './arrow-columns.ts';
-import { cellForm, cellsOf, layoutOf, type CellForm } from './cells.ts';
+import { cellForm, cellsOf, cellLayout, type CellForm } from './cells.ts';
 import { dataRows } from './data-rows.ts';
 import { postgresColumn, type PostgresColumn } from './postgres-type.ts';
 import { rowDescription } from './server-messages.ts';
 import type { WireWriter } from './wire-writer.ts';
 
-/** Rows that are encoded in one turn of the event loop. */
-const TURN_ROWS = 4_096;
+/** Values that are encoded in one turn of the event loop, and rows. */
+const [TURN_VALUES, TURN_ROWS] = [100_000, 4_096];
 
 /** Statements whose tag has the number of their rows. */
 const COUNTED: ReadonlySet<string> = new Set(['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'MERGE', 'COPY']);
@@ -73,28 +73,16 @@ export class RowsSink implements DoorSink {
     this.#rows += batch.rows;
     this.#hasSent = true;
     const forms = this.#forms;
-    const columns = arrowColumns(batch, forms.map(layoutOf));
+    const columns = arrowColumns(batch, forms.map(cellLayout));
+    const turn = Math.max(1, Math.min(TURN_ROWS, Math.floor(TURN_VALUES / Math.max(1, columns.length))));
     const next = (from: number): Promise<void> | undefined => {
-      const to = Math.min(from + TURN_ROWS, batch.rows);
+      const to = Math.min(from + turn, batch.rows);
       const cells = columns.map((column, i) => cellsOf(column, must(forms[i], 'each column has a form'), from, to));
       this.#options.writer.push(dataRows(cells, to - from));
       return this.#options.writer.flush();
     };
     const flushed = next(0);
-    return batch.rows <= TURN_ROWS ? flushed : this.#rest(next, batch.rows, flushed);
-  }
-
-  /** The rest of a large batch, in turns: others are served between them. */
-  async #rest(
-    next: (from: number) => Promise<void> | undefined,
-    rows: number,
-    flushed: Promise<void> | undefined,
-  ): Promise<void> {
-    await flushed;
-    for (let from = TURN_ROWS; from < rows; from += TURN_ROWS) {
-      await setImmediate();
-      await next(from);
-    }
+    return batch.rows <= turn ? flushed : rest(next, { turn, rows: batch.rows }, flushed);
   }
 
   changed(count: number): void {
@@ -117,3 +105,16 @@ export class RowsSink implements DoorSink {
 /** The form of each column: a single one holds for all. */
 export const formatsOf = (given: readonly number[], columns: number): readonly number[] =>
   Array.from({ length: columns }, (_, i) => (given.length === 1 ? given[0] : given[i]) ?? 0);
+
+/** The rest of a large batch, in turns: others are served between them. */
+async function rest(
+  next: (from: number) => Promise<void> | undefined,
+  { turn, rows }: { readonly turn: number; readonly rows: number },
+  flushed: Promise<void> | undefined,
+): Promise<void> {
+  await flushed;
+  for (let from = turn; from < rows; from += turn) {
+    await setImmediate();
+    await next(from);
+  }
+}

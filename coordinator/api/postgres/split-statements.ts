@@ -49,7 +49,7 @@ export function controlWord(sql: string): string {
 }
 
 /** The first word of a statement, in capitals; empty when it begins with something else. */
-export function firstWord(sql: string): string {
+function firstWord(sql: string): string {
   try {
     const token = new Tokenizer(sql).next();
     return token.kind === 'word' ? foldKeyword(sql.slice(token.start, token.end)) : '';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import { booleans, columnBatch, int32s, int64s, lists, texts, type ColumnData } from '../../binding/column-data.ts';
 import { arrowColumns } from './arrow-columns.ts';
-import { cellsOf, layoutOf, type CellForm } from './cells.ts';
+import { cellsOf, cellLayout, type CellForm } from './cells.ts';
 import { dataRows } from './data-rows.ts';
 import { printFloat4, printFloat8 } from './float-text.ts';
 import type { ValueKind } from './postgres-type.ts';
@@ -11,7 +11,7 @@ import { settingsOf } from './startup.ts';
 
 /** The values of a column as the protocol has them, in hexadecimal digits; null = NULL. */
 function values(data: ColumnData, form: CellForm, rows: number): readonly (string | null)[] {
-  const [column] = arrowColumns(columnBatch(rows, [data]), [layoutOf(form)]);
+  const [column] = arrowColumns(columnBatch(rows, [data]), [cellLayout(form)]);
   const bytes = dataRows([cellsOf(must(column, 'there is one'), form, 0, rows)], rows);
   const found: (string | null)[] = [];
   for (let at = 0; at < bytes.length; at += 1 + bytes.readInt32BE(at + 1)) {

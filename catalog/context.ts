@@ -12,6 +12,7 @@ import type { CacheLeases } from './lease/cache-leases.ts';
 import type { DelegationLog } from './delegation/delegation-log.ts';
 import type { KeyAllowance } from './idempotency/key-allowance.ts';
 import type { Metrics } from './observe/metrics.ts';
+import type { Newcomers } from '#shared/newcomers/newcomers.ts';
 import type { RateLimit } from './token/rate-limit.ts';
 import type { NamedProfiles } from './storage/named-profiles.ts';
 import type { Storages } from './storage/storages.ts';
@@ -58,6 +59,8 @@ export type CatalogContext = {
   readonly leases: CacheLeases;
   /** Checks the principals of internal calls. */
   readonly principals: KnownPrincipals;
+  /** Connections of the REST service that have not signed in. */
+  readonly newcomers: Newcomers;
   /** Hashes and verifies every password. */
   readonly passwords: PasswordVerifier;
   /** The rows of the audit log about sign-ins. */

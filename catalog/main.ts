@@ -25,6 +25,7 @@ import { Bearers } from './principal/bearers.ts';
 import { PasswordVerifier } from './principal/verify-password.ts';
 import { SignInLog } from './principal/sign-in-log.ts';
 import { SessionEpochs } from './principal/session-epochs.ts';
+import { Newcomers, newcomerLimits } from '#shared/newcomers/newcomers.ts';
 import { readerPool } from '#shared/thread/reader-pool.ts';
 import { openSealingKeys } from '#shared/sealing-keys.ts';
 import { TokenVerifier } from '#shared/token-verifier.ts';
@@ -115,8 +116,8 @@ export async function startCatalog(
     }, rotationCheckMs(config)).unref();
     closers.push(() => Promise.resolve(clearInterval(rotation)));
 
-    const { server, address } = await startInternalServer(context, member);
-    closers.push(() => Promise.resolve(server.forceShutdown()));
+    const internal = await startInternalServer(context, member);
+    closers.push(() => internal.close());
     const app = createServer(context);
     closers.push(() => closeGently(app));
     // Coordinators have to answer: it ends while the internal port is open.
@@ -124,10 +125,10 @@ export async function startCatalog(
     await listen(() => app.listen({ host: config.host, port: config['catalog.port'] }), config);
     const { port } = app.server.address() as AddressInfo;
     const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
-    log.info({ url, internalAddress: address }, 'catalog ready');
+    log.info({ url, internalAddress: internal.address }, 'catalog ready');
     return {
       url,
-      internalAddress: address,
+      internalAddress: internal.address,
       ...(generatedAdminPassword === undefined ? {} : { generatedAdminPassword }),
       close,
     };
@@ -239,6 +240,7 @@ async function buildContext(
     documents: new LargeDocuments(),
     planner: new ScanPlanner(worked),
     keys,
+    newcomers: new Newcomers(newcomerLimits(config)),
     issuer,
     verifier,
     bearers: new Bearers(

@@ -103,6 +103,18 @@ test('with the profile each service knows both catalogs and all etcds, which kno
   }
 });
 
+test('the key of stored secrets lies in a volume that catalogs alone have, with the profile and without it', () => {
+  for (const [name, service] of ours) {
+    const volumes = (service.volumes ?? []).map((volume) => volume.split(':')[0]);
+    const isCatalog = service.command?.[0] === 'catalog';
+    expect([name, volumes.includes('secrets-key')]).toEqual([name, isCatalog || name === 'ca']);
+    if (!isCatalog) continue;
+    for (const environment of [{}, HA]) {
+      expect(configOf(service, environment)['cluster.secrets_key_file']).toBe('/tls/secrets-key/secrets-key');
+    }
+  }
+});
+
 test('each service has the time to drain, and a worker spills to a volume of its own', () => {
   for (const [name, service] of ours) {
     const config = configOf(service);

@@ -1,6 +1,5 @@
 import { Server } from '@grpc/grpc-js';
 import type { Config } from '#shared/config/config-schema.ts';
-import { SkeinError } from '#shared/error.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { addMemberService, type MemberProcess } from '#shared/membership/member-service.ts';
@@ -24,16 +23,11 @@ export async function openMemberServer({
   config,
   security,
   ...parts
-}: Parts): Promise<{ address: string; close(): void }> {
+}: Parts): Promise<{ address: string; close(): Promise<void> }> {
   const { internal_host: host, 'coordinator.internal_port': port, 'cluster.advertise_host': advertised } = config;
   const server = new Server();
   const drainMs = config['coordinator.drain_timeout'] + HAND_OVER_MS;
   addMemberService(server, { ...parts, config, security, drainMs });
-  const bound = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`${host}:${port}`, security.serverCredentials(host), (error, found) => {
-      if (error === null) resolve(found);
-      else reject(new SkeinError('PORT_IN_USE', `cannot listen on ${host}:${port}`, { cause: error }));
-    });
-  });
-  return { address: `${advertised || host}:${bound}`, close: () => server.forceShutdown() };
+  const bound = await security.listen(server, host, port);
+  return { address: `${advertised || host}:${bound.port}`, close: () => bound.close() };
 }

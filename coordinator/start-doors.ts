@@ -3,6 +3,7 @@ import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { Objects } from './api/browse/objects.ts';
+import { Newcomers, newcomerLimits } from '#shared/newcomers/newcomers.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { openDoorTls, type DoorTls } from '#shared/grpc/door-tls.ts';
 import { TokenVerifier } from '#shared/token-verifier.ts';
@@ -143,6 +144,7 @@ async function startApi(
     resultBytesMax: config['coordinator.result_bytes_max'],
     timeoutMsMax: config['coordinator.query_timeout_max'],
     authenticate,
+    newcomers: new Newcomers(newcomerLimits(config)),
     texts: api.texts,
     queries: api.queries,
     view: api.view,

@@ -3,6 +3,7 @@ import type { PrincipalId, QueryId, TaskId, TenantId } from '#shared/id.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import { signText, verifyText } from '#shared/signed-text.ts';
 import { credentialId, type StorageCredential, type StorageGrant } from '#shared/storage/credential.ts';
+import { openRoots } from '#shared/storage/denied-roots.ts';
 
 /**
  * A coordinator's signed permission for a worker: this task of this query may read below these locations until the expiry. Whoever reads a
@@ -27,7 +28,7 @@ export type ScanAccess = { readonly allowedRoots: readonly string[]; readonly cr
 /** The grants that a task with these scans needs. */
 export function grantsOf(scans: readonly ScanAccess[]): readonly StorageGrant[] {
   const grants = scans.flatMap(({ allowedRoots, credential }) =>
-    allowedRoots.map((location) => ({ location, credentialId: credentialId(credential) })),
+    openRoots(allowedRoots).map((location) => ({ location, credentialId: credentialId(credential) })),
   );
   return [...new Map(grants.map((grant) => [JSON.stringify(grant), grant])).values()];
 }

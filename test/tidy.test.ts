@@ -42,7 +42,7 @@ const MAY_IMPORT: Readonly<Record<(typeof TOP_FOLDERS)[number], readonly string[
 const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker' | 'cli', string>> = {
   shared: `
     must cut-text nearest-name at-most byte-budget uuid-v7 id clock json error check-json or-aborted default-catalog rfc3339 print-count process-usage
-    release mlfq-spec native fair made-type principal sql policy duckdb-error log watched-files config thread http authorization keyring signed-text sealed-text grpc token-verifier storage secret-file sealing-keys
+    release mlfq-spec native fair made-type principal sql policy duckdb-error mask-secrets log watched-files config newcomers thread http authorization keyring signed-text sealed-text grpc token-verifier storage secret-file sealing-keys
     ticket console stage iceberg task database flight membership metrics-access turn-metrics`,
   catalog: `
     metadata lease store authorization storage token principal planning idempotency delegation observe context principal-statement sign-in policy upkeep webhook commit purge stage bootstrap page rest
@@ -128,6 +128,21 @@ const DELETES_ITS_OWN: Readonly<Record<string, string>> = {
   'table-file-writer.ts': 'files of this task',
   'write-stage.ts': 'files of a task that was tried before',
   'load-table.ts': 'files of this load',
+};
+const MASKS_SECRETS = 'shared/mask-secrets.ts';
+/** Everything that keeps, lists or logs a text of a client, and what of it. */
+const MASKED: Readonly<Record<string, string>> = {
+  'catalog/principal-statement/check-names.ts': 'names, which are refused',
+  'catalog/sign-in/browser-sign-ins.ts': 'user agents of browsers',
+  'catalog/store/postgres/audit-store.ts':
+    'the audit log and what webhooks are told: names that somebody typed, details',
+  'coordinator/profile/statement-profile.ts': 'profiles: the plan has literals',
+  'coordinator/query/active-query.ts': 'sources and user agents: in history, journal, lists, events',
+  'coordinator/query/routed-statement.ts': 'the same in names of resource groups',
+  'coordinator/session/session.ts': 'settings',
+  'coordinator/statement/redact-statement.ts':
+    'statements and messages: in history, journal, lists, events, quarantine, logs',
+  'shared/log/logger.ts': 'every line of a log',
 };
 /** Within each of these a name stands for one thing: whoever reads it need not look from where it comes. */
 const NAMED_ONCE = ['shared', 'catalog', 'coordinator', 'worker', 'cli', 'bench'] as const;
@@ -271,6 +286,13 @@ describe('files', () => {
       /\bimport \{[^}]*\bremoveFiles\b[^}]*\} from '[^']*\/files-stayed.ts'/.test(read(path)),
     );
     expect(around).toEqual(['shared/iceberg/own-files.ts']);
+  });
+
+  test('whoever keeps, lists or logs a text of a client masks what has the form of a secret', () => {
+    const calls = SOURCES.filter((path) => !path.endsWith('.test.ts') && path !== MASKS_SECRETS)
+      .filter((path) => /\b(maskSecrets|looksSecret)\(/.test(read(path)))
+      .toSorted();
+    expect(calls).toEqual(Object.keys(MASKED).toSorted());
   });
 
   test('credentials of channels are made in one folder, except by tests', () => {

@@ -5,18 +5,21 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeFolders } from '#shared/storage/make-folders.ts';
-import { Server, type ServerCredentials } from '@grpc/grpc-js';
+import { Server } from '@grpc/grpc-js';
 import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import { errorBody, SkeinError } from '#shared/error.ts';
 import { CARRIED_BYTES_MAX } from '#shared/grpc/call-stream.ts';
 import { openChannelSecurity, type ChannelSecurity } from '#shared/grpc/channel-security.ts';
+import type { GrpcPort } from '#shared/grpc/listen.ts';
 import { KEEPALIVE } from '#shared/grpc/keepalive.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { workerId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { addMemberService, type MemberProcess } from '#shared/membership/member-service.ts';
 import { SKEIN_RELEASE } from '#shared/release.ts';
+import { limitNewcomers } from '#shared/newcomers/http-newcomers.ts';
+import { Newcomers, newcomerLimits, peerOf } from '#shared/newcomers/newcomers.ts';
 import { metricsAccess, type MetricsAccess } from '#shared/metrics-access.ts';
 import { temporaryFolders, workerFolders } from './temporary-folders.ts';
 import type { ObjectFolderSettings } from './objects/object-folder.ts';
@@ -69,7 +72,8 @@ export async function startWorker(
   member?: MemberProcess,
 ): Promise<RunningWorker> {
   const security = openChannelSecurity(config, 'worker', log);
-  const credentials = security.serverCredentials(config.internal_host);
+  // Reports a wrong setting before anything is opened.
+  security.serverCredentials(config.internal_host);
   const { spillDir, keptDir } = workerFolders(config);
   for (const folder of temporaryFolders(config)) await clearFolder(folder);
   const slots = config['worker.cores'];
@@ -109,13 +113,13 @@ export async function startWorker(
   const beat = heartbeat(config, { ...rooms, tasks, end });
   const server = createGrpcServer(config, { pool, tasks, peers, security, beat, end, copies, keptDir, member, log });
   const metrics = createMetrics({ ...rooms, copies, tasks, name: config['worker.name'] });
-  const port = await bindGrpc(server, credentials, `${config.internal_host}:${config['worker.port']}`);
+  const internal = await security.listen(server, config.internal_host, config['worker.port']);
   const http = await serveMetrics(metrics, config);
   const processBytes = config['worker.memory_limit'] + config['worker.process_headroom'];
   allowThreads = limitProcessMemory(processBytes, slots, log);
   watchMemory(pool, processBytes, log);
-  const url = `${config.internal_host}:${port}`;
-  addresses.add(url).add(`${config['cluster.advertise_host'] || config.internal_host}:${port}`);
+  const url = `${config.internal_host}:${internal.port}`;
+  addresses.add(url).add(`${config['cluster.advertise_host'] || config.internal_host}:${internal.port}`);
   log.info({ url, slots, spillDir }, 'worker is up');
   return {
     url,
@@ -124,7 +128,7 @@ export async function startWorker(
     hung: end.told,
     drain: () => tasks.drain(),
     close: async () => {
-      await endService({ tasks, peers, server, http });
+      await endService({ tasks, peers, internal, http });
       await pool.close();
       for (const part of [metrics, security, copies]) part[Symbol.dispose]();
       for (const folder of temporaryFolders(config)) await rm(folder, { recursive: true, force: true });
@@ -155,18 +159,18 @@ async function openDiskCache(
 type ServiceParts = {
   readonly tasks: TaskRegistry;
   readonly peers: PeerClients;
-  readonly server: Server;
+  readonly internal: GrpcPort;
   readonly http: HttpServer;
 };
 
 /** Ends the tasks, then the connections of those that asked for them. */
-async function endService({ tasks, peers, server, http }: ServiceParts): Promise<void> {
+async function endService({ tasks, peers, internal, http }: ServiceParts): Promise<void> {
   const { draining } = tasks;
   await tasks.close();
   peers.close();
   // Leaves time for the reply to the drain request to be sent.
   if (draining) await sleep(LAST_ANSWER_MS);
-  server.forceShutdown();
+  await internal.close();
   http.closeAllConnections();
   await new Promise((done) => http.close(done));
 }
@@ -320,15 +324,6 @@ async function clearFolder(path: string): Promise<void> {
   await makeFolders(path, { mode: 0o700 });
 }
 
-function bindGrpc(server: Server, credentials: ServerCredentials, address: string): Promise<number> {
-  return new Promise((resolvePort, reject) => {
-    server.bindAsync(address, credentials, (error, port) => {
-      if (error === null) resolvePort(port);
-      else reject(new SkeinError('PORT_IN_USE', `cannot listen on ${address}`, { cause: error }));
-    });
-  });
-}
-
 async function answerMetrics(
   metrics: Metrics,
   access: MetricsAccess,
@@ -351,15 +346,21 @@ function serveMetrics(metrics: Metrics, config: Config): Promise<HttpServer> {
   const { internal_host: host, 'worker.metrics_port': port, 'metrics.token': token } = config;
   // User tokens are not accepted, because a worker does not learn which of them have been revoked.
   const access = metricsAccess({ token });
+  const newcomers = new Newcomers(newcomerLimits(config));
   const http = createServer((request, response) => {
     if (request.url === '/health') {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"ok"}\n');
     } else if (request.url === '/metrics') {
-      void answerMetrics(metrics, access, request, response);
+      const known = async (asker: Parameters<MetricsAccess>[0]): Promise<void> => {
+        await access(asker);
+        newcomers.signedIn(peerOf(request.socket));
+      };
+      void answerMetrics(metrics, known, request, response);
     } else {
       response.writeHead(404).end();
     }
   });
+  limitNewcomers(http, newcomers);
   return new Promise((listening, reject) => {
     http.once('error', (error) =>
       reject(new SkeinError('PORT_IN_USE', `cannot listen on ${host}:${port}`, { cause: error })),

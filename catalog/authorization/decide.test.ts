@@ -62,8 +62,8 @@ test.each(Object.keys(SCOPES) as readonly Scope[])('a token of %s alone allows w
   expect(allowed.toSorted()).toEqual([...ALWAYS, ...ADDS[scope]].toSorted());
 });
 
-test('roles allow administration, whatever the scopes; an operator has made its token as well', () => {
-  const admin = { roles: ['analyst', 'tenant_admin'] };
+test('administration needs the role and the scope; an operator has made its token as well', () => {
+  const admin = { roles: ['analyst', 'tenant_admin'], scope: 'principal:read principal:write' };
   const operator = { auth_method: 'operator' } as const;
   expect(allowedActions(principal({}), THE_TENANT)).toEqual(ALWAYS);
   expect(allowedActions(principal(operator), THE_TENANT)).toEqual(ALWAYS);
@@ -75,6 +75,18 @@ test('roles allow administration, whatever the scopes; an operator has made its 
     'quarantine.list',
     'quarantine.lift',
   ]);
+});
+
+test.each([
+  ['principal:read', ['query.list', 'quarantine.list']],
+  ['principal:write', ['query.cancel', 'quarantine.lift']],
+  ['', []],
+])('an administrator’s token that was narrowed to %j administers no more than that', (scope, allowed) => {
+  const narrowed = { roles: ['tenant_admin'], auth_method: 'operator', scope } as const;
+  expect(allowedActions(principal(narrowed), THE_TENANT)).toEqual([...ALWAYS, ...allowed]);
+  expect(() => requireAction(principal({ ...narrowed, scope: 'table:read' }), 'query.list', THE_TENANT)).toThrow(
+    'the token lacks the scope principal:read',
+  );
 });
 
 test('words that only look like a scope or a role allow nothing', () => {

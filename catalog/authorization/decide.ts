@@ -6,10 +6,12 @@ import { scopesOf, type Scope } from '#shared/authorization/token-claims.ts';
 import type { Securable } from './securable.ts';
 import { TENANT_ADMIN } from '../store/postgres/principal-store.ts';
 
+type Rule = Scope | readonly Scope[] | 'tenant' | { readonly is: 'administrator' | 'operator'; readonly scope: Scope };
+
 /**
  * The rule of an action: the scope or scopes that the token needs (service specification, Authentication 4), `tenant` for every principal of the
- * object's tenant, `administrator` for one with the role `tenant_admin`, `operator` for an administrator whose token the operator of the
- * cluster has made. Objects of another tenant are never found, so no rule speaks of them.
+ * object's tenant; or of whom the role `tenant_admin` is asked, or also that the operator of the cluster has made the token, and the scope that
+ * a narrowed token of such a one needs all the same. Objects of another tenant are never found, so no rule speaks of them.
  */
 const RULES = {
   'catalog.resolve': 'tenant',
@@ -57,19 +59,20 @@ const RULES = {
 
   'query.read': 'table:read',
   'query.stop': 'table:read',
-  'query.list': 'administrator',
-  'query.cancel': 'administrator',
+  'query.list': { is: 'administrator', scope: 'principal:read' },
+  'query.cancel': { is: 'administrator', scope: 'principal:write' },
 
   'stats.read': 'table:read',
 
-  'quarantine.list': 'operator',
-  'quarantine.lift': 'operator',
-} as const satisfies Readonly<Record<Action, Scope | readonly Scope[] | 'tenant' | 'administrator' | 'operator'>>;
+  'quarantine.list': { is: 'operator', scope: 'principal:read' },
+  'quarantine.lift': { is: 'operator', scope: 'principal:write' },
+} as const satisfies Readonly<Record<Action, Rule>>;
 
 /** To read below some folders, or also to write there. */
 type Permission = 'read' | 'write';
 
 const ALLOWED: Decision = { allowed: true };
+const refused = (reason: string): Decision => ({ allowed: false, reason });
 
 /**
  * Decides whether the principal may do the action to the object. Everything that is allowed or refused anywhere is decided here, for each
@@ -77,19 +80,16 @@ const ALLOWED: Decision = { allowed: true };
  */
 export function decide(principal: Principal, action: Action, _object: Securable): Decision {
   const rule = RULES[action];
-  if (principal.must_change_password === true) return { allowed: false, reason: OWN_PASSWORD_FIRST };
+  if (principal.must_change_password === true) return refused(OWN_PASSWORD_FIRST);
   if (rule === 'tenant') return ALLOWED;
   const isAdministrator = principal.roles.includes(TENANT_ADMIN);
-  if (rule === 'administrator') {
-    return isAdministrator ? ALLOWED : { allowed: false, reason: 'this is for an administrator of the tenant' };
-  }
-  if (rule === 'operator') {
-    const isOperator = principal.auth_method === 'operator' && isAdministrator;
-    return isOperator ? ALLOWED : { allowed: false, reason: 'this is for the operator' };
-  }
+  const needed = typeof rule === 'object' && 'is' in rule ? rule : { is: 'anybody', scope: rule };
+  if (needed.is === 'administrator' && !isAdministrator) return refused('this is for an administrator of the tenant');
+  const isOperator = principal.auth_method === 'operator' && isAdministrator;
+  if (needed.is === 'operator' && !isOperator) return refused('this is for the operator');
   const scopes = scopesOf(principal);
-  const missing = [rule].flat().find((scope) => !scopes.has(scope));
-  return missing === undefined ? ALLOWED : { allowed: false, reason: `the token lacks the scope ${missing}` };
+  const missing = [needed.scope].flat().find((scope) => !scopes.has(scope));
+  return missing === undefined ? ALLOWED : refused(`the token lacks the scope ${missing}`);
 }
 
 /** The access of a principal to a table's files without the engine: none, because of the reason, or to read, or also to write. */

@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { LoadsChange } from '#shared/iceberg/stage-loads.ts';
 import { FileNotFound } from '#shared/storage/storage.ts';
+import { isExempt } from '../authorization/policies.ts';
 import type { CatalogContext } from '../context.ts';
 import type { RelationFacts } from '../metadata/relation-facts.ts';
 import type { FieldChanges } from '../metadata/field-changes.ts';
@@ -95,10 +96,16 @@ async function runSwap(tx: Tx, step: Extract<Step, { kind: 'swap' }>, now: Date)
   await requireKeptPolicies(tx, { id: row.id, claims: step.claims }, step.changes);
   if (step.policyVersion !== undefined)
     await requirePolicyVersion(tx, { id: row.id, claims: step.claims }, step.policyVersion);
-  if (folders.length > 0)
-    await claimFolders(tx, { id: row.id, catalogId: row.catalogId, maker: step.claims.sub }, folders);
+  if (folders.length > 0) await claimFolders(tx, ownerOf(row.id, row.catalogId, step.claims), folders);
   if (loads !== undefined) await changeLoads(tx, row.id, loads, now);
 }
+
+const ownerOf = (id: string, catalogId: string, claims: TableTarget['claims']) => ({
+  id,
+  catalogId,
+  maker: claims.sub,
+  isExempt: isExempt(claims),
+});
 
 async function runInsert(tx: Tx, step: Extract<Step, { kind: 'insert' }>, purpose: 'commit' | 'create'): Promise<void> {
   const { catalog, target, location, facts, folders, expiresAt } = step;
@@ -106,7 +113,7 @@ async function runInsert(tx: Tx, step: Extract<Step, { kind: 'insert' }>, purpos
   const row = { catalogId: catalog.id, namespaceId: namespace.id, ident: target.ident, location, facts, expiresAt };
   try {
     const id = await insertTable(tx, { ...row, metadataLocation: step.file, metadata: step.text });
-    await claimFolders(tx, { id, catalogId: catalog.id, maker: target.claims.sub }, folders);
+    await claimFolders(tx, ownerOf(id, catalog.id, target.claims), folders);
   } catch (error) {
     // Another client created the table after the look-up: for a commit this is a requirement that does not hold.
     const exists = error instanceof SkeinError && error.code === 'TABLE_EXISTS';

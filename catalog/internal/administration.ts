@@ -29,6 +29,7 @@ import {
   requireTenant,
   setPasswordRules,
 } from '../store/postgres/catalog-store.ts';
+import { forgetClosed } from '../store/postgres/folder-claims.ts';
 import { recordOperator } from '../store/postgres/audit-store.ts';
 import type { Tx } from '../store/postgres/tables.ts';
 import { EVERYTHING } from '../store/postgres/page.ts';
@@ -182,6 +183,7 @@ export async function dropCatalogCall(
 ): Promise<Record<string, never>> {
   await transact(context.store.db, async (tx) => {
     await recordCatalog(tx, context, { type: 'drop_catalog', name: request.name });
+    await forgetClosed(tx, request.name);
     await deleteCatalog(tx, { name: request.name });
   });
   return {};

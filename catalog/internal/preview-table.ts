@@ -11,6 +11,7 @@ import { planInsert, planSwap, type TableChange } from '../commit/commit-tables.
 import { readRegistered } from '../commit/register-metadata.ts';
 import { tableChanges, multiTableCommitOfBytes } from '../commit/multi-table-commit.ts';
 import type { CatalogContext } from '../context.ts';
+import { readableRootsOf } from '../policy/readable-roots.ts';
 import { requireCatalog, type CatalogRow } from '../store/postgres/catalog-store.ts';
 import { listClaims } from '../store/postgres/folder-claims.ts';
 import { findTableById, readDocument } from '../store/postgres/table-store.ts';
@@ -40,13 +41,23 @@ export async function previewTable(
   return {
     status: 'FOUND',
     metadata_json: step.kind === 'keep' ? step.done.metadata : step.text,
-    allowed_roots: catalog.roots,
+    allowed_roots: await rootsOf(context, { roots: catalog.roots, baseVersion }, principal),
     namespace: ident.namespace,
     table: ident.name,
     actions: allowedActions(principal, { kind: 'table', catalog: catalog.name, ...ident }, TABLE_ACTIONS),
     key: await keyOf(context, step, { baseVersion, tenant: principal.tenant }),
     ...NO_POLICIES,
   };
+}
+
+/** As `LoadTables` has them. A table that the changes make has none but its own files, and another's id never is its own. */
+async function rootsOf(
+  { store }: CatalogContext,
+  { roots, baseVersion }: { readonly roots: readonly string[]; readonly baseVersion: string },
+  principal: Principal,
+): Promise<string[]> {
+  if (baseVersion === '') return [...roots];
+  return [...(await readableRootsOf(store.db, { id: readVersion(baseVersion).tableId, roots }, principal))];
 }
 
 type Planned = Awaited<ReturnType<typeof planSwap> | ReturnType<typeof planInsert>>;

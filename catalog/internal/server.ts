@@ -64,11 +64,11 @@ const CLOSE_MS = 5_000;
 
 type Unary<Request, Reply> = (context: CatalogContext, request: Request) => Promise<Reply>;
 
-/** Serves the calls of `proto/catalog.proto`, and with `member` those of `member.proto`, on `catalog.internal_port`; the caller closes the server. */
+/** Serves the calls of `proto/catalog.proto`, and with `member` those of `member.proto`, on `catalog.internal_port`. @throws PORT_IN_USE */
 export async function startInternalServer(
   context: CatalogContext,
   member?: MemberProcess,
-): Promise<{ server: Server; address: string }> {
+): Promise<{ readonly address: string; close(): Promise<void> }> {
   const { config } = context;
   const server = new Server({ ...KEEPALIVE, 'grpc.max_send_message_length': MESSAGE_BYTES_MAX });
   const loader = new TableLoader(context);
@@ -127,8 +127,8 @@ export async function startInternalServer(
   if (member !== undefined)
     addMemberService(server, { ...context, member, notReady: () => undefined, drainMs: CLOSE_MS });
   const host = config['internal_host'];
-  const port = await bind(server, context, config['catalog.internal_port']);
-  return { server, address: `${host}:${port}` };
+  const bound = await context.security.listen(server, host, config['catalog.internal_port']);
+  return { address: `${host}:${bound.port}`, close: () => bound.close() };
 }
 
 /** The calls of `skein admin` and `skein token`. */
@@ -234,15 +234,4 @@ function unary<Request, Reply>(
     }
   };
   return (call, callback) => void answer(call, callback);
-}
-
-function bind(server: Server, { config, security }: CatalogContext, port: number): Promise<number> {
-  const host = config.internal_host;
-  const credentials = security.serverCredentials(host);
-  return new Promise((resolve, reject) => {
-    server.bindAsync(`${host}:${port}`, credentials, (error, bound) => {
-      if (error === null) resolve(bound);
-      else reject(new SkeinError('PORT_IN_USE', `port ${port} of ${host} is in use`, { cause: error }));
-    });
-  });
 }

@@ -12,6 +12,8 @@ import { policiesFor } from '../authorization/policies.ts';
 import type { Securable } from '../authorization/securable.ts';
 import { LARGE_DOCUMENT_BYTES } from '../metadata/large-documents.ts';
 import type { CatalogContext } from '../context.ts';
+import { CLOSED_MAX, readableRoots } from '../policy/readable-roots.ts';
+import { closedFolders } from '../store/postgres/folder-claims.ts';
 import { policiesOf, toPolicyMessage, type PolicyFact } from '../store/postgres/policy-facts.ts';
 import { LEVEL_SEPARATOR, splitPath } from '../metadata/object-name.ts';
 import { tablesAtMoment } from './table-at-moment.ts';
@@ -33,6 +35,9 @@ type FoundRow = {
   readonly folders: readonly string[] | null;
   /** The policies that are bound to the table; null = none. */
   readonly policies: readonly PolicyFact[] | null;
+  readonly table_id: string | null;
+  /** Folders of other tables with policies (`listClosed`). */
+  readonly closed: readonly string[] | null;
 };
 
 /**
@@ -47,11 +52,12 @@ const RESOLVE = `
     case when t.id is not null and c.location like 's3:%'
       then array(select f.location from catalog.folder_claim f where f.owner_id = t.id) end as folders,
     case when t.id is not null then ${policiesOf('t.id')} end as policies,
+    t.id as table_id, case when t.id is not null then ${closedFolders('t.id', 'c.tenant_id', CLOSED_MAX)} end as closed,
     case when t.id is null then u.metadata when t.bytes <= ${LARGE_DOCUMENT_BYTES} then t.metadata end as metadata
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
     with ordinality as w(tenant, catalog, catalog_folded, path, path_folded, name, name_folded, known, i)
   left join lateral (
-    select k.id, k.name, k.location, array_prepend(k.location, k.allowed_roots) as roots from catalog.catalog k join catalog.tenant o on o.id = k.tenant_id
+    select k.id, k.tenant_id, k.name, k.location, array_prepend(k.location, k.allowed_roots) as roots from catalog.catalog k join catalog.tenant o on o.id = k.tenant_id
     where o.name = w.tenant and k.name_folded = w.catalog_folded
     order by k.name <> w.catalog, k.name limit 1
   ) c on true
@@ -110,7 +116,7 @@ export class TableLoader {
 
   /**
    * Returns the tables in the order of the names. A table's files may lie anywhere below its catalog's roots: a catalog belongs to one
-   * tenant, and clients may add files from other folders, or move a table.
+   * tenant, and clients may add files from other folders, or move a table; but not in folders of other tables with policies.
    * @throws QUEUE_FULL, FORBIDDEN when the principal may not know one of them, and for another moment than now as `tablesAtMoment`
    */
   async load({ names, moment }: LoadTablesRequest, principal: Principal): Promise<{ tables: LoadedTableInput[] }> {
@@ -131,7 +137,7 @@ export class TableLoader {
         const actions = allowedActions(principal, must(objects[i], 'an object for each row'), TABLE_ACTIONS);
         const whole = isLarge(row) ? await this.#readLarge(row) : row;
         const loaded = toLoadedTable(whole, principal, actions);
-        tables.push({ ...loaded, ...(await this.#keyOf(row, tenant)) });
+        tables.push({ ...loaded, ...(await this.#rootsOf(row, principal)), ...(await this.#keyOf(row, tenant)) });
       }
       return { tables: moment === '' ? tables : await tablesAtMoment(this.#context, tables, { moment, tenant }) };
     });
@@ -142,6 +148,15 @@ export class TableLoader {
     if (folders === null || folders.length === 0) return {};
     const { storages } = this.#context;
     return { key: toKeyMessage(await storages.vend({ folders, permission: 'read', tenant })) };
+  }
+
+  /** The roots of a table for a reader whom policies of other tables concern. */
+  async #rootsOf(
+    { roots, table_id: id, closed }: FoundRow,
+    principal: Principal,
+  ): Promise<Pick<LoadedTableInput, 'allowed_roots'>> {
+    if (roots === null || id === null || closed === null || closed.length === 0) return {};
+    return { allowed_roots: [...(await readableRoots(this.#context.store.db, id, { roots, closed }, principal))] };
   }
 
   /** The row with its document, or one of an absent table when it was dropped meanwhile. */

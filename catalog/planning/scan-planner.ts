@@ -25,6 +25,8 @@ export type ScannedTable = {
 };
 
 type Plan = {
+  /** Those of the caller for whom it was made. */
+  readonly roots: readonly string[];
   readonly portions: Promise<Portions>;
   readonly abort: AbortController;
   readonly expiresMs: number;
@@ -94,7 +96,10 @@ export class ScanPlanner {
     waitMs: number,
   ): Promise<Portions | undefined> {
     this.#evict();
-    const plan = this.#plans.get(planId) ?? this.#start(planId, table, scan);
+    const known = this.#plans.get(planId);
+    // Policies that were bound since, or concern another caller, close folders.
+    const isSame = known !== undefined && JSON.stringify(known.roots) === JSON.stringify(table.roots);
+    const plan = isSame ? known : this.#start(planId, table, scan);
     const patience = new AbortController();
     try {
       const late = sleep(waitMs, undefined, { signal: patience.signal, ref: false }).catch(() => undefined);
@@ -115,6 +120,7 @@ export class ScanPlanner {
     const abort = new AbortController();
     const plan: Plan = {
       abort,
+      roots: table.roots,
       expiresMs: this.#clock.nowMs() + this.#config['catalog.plan_ttl'],
       files: 0,
       bytes: 0,

@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { SCOPES, type Scope } from '#shared/authorization/token-claims.ts';
+import { looksSecret } from '#shared/mask-secrets.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { isArchivedName } from './archived-name.ts';
 
@@ -25,6 +26,7 @@ export function checkPrincipalName(what: string, name: string): void {
       `not a name of ${what}: its characters have a plainer form (NFKC), to be used instead`,
     );
   }
+  if (looksSecret(name)) throw new SkeinError('INVALID_REQUEST', `not a name of ${what}: it has the form of a secret`);
   if (isArchivedName(name)) throw new SkeinError('INVALID_REQUEST', 'names of this form are for archived users');
   if (foldIdentifier(name) === 'self') throw new SkeinError('INVALID_REQUEST', 'SELF is the caller, and no name');
 }

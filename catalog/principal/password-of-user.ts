@@ -41,7 +41,7 @@ export async function userByPassword(
   passwords.requireAllowed(attempt);
   const isName = !user.includes('\0') && !tenant.includes('\0');
   const holder = isName ? await findPasswordHolder(store.db, tenant || undefined, user, names) : undefined;
-  const compare: Compare = (hash) => passwords.matches(attempt, password, hash);
+  const compare: Compare = (hash, whenWrong) => passwords.matches(attempt, password, hash, whenWrong);
   if ((await isPassword(parts, holder, compare)) && holder !== undefined) return holder.principal;
   throw new SkeinError('WRONG_PASSWORD', 'the user or the password is wrong');
 }

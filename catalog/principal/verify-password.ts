@@ -1,7 +1,7 @@
 import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import { FairGate } from '#shared/fair/fair-gate.ts';
-import { addressKey } from '../token/rate-limit.ts';
+import { addressKey } from '#shared/newcomers/address-key.ts';
 import { FailedAttempts } from './failed-attempts.ts';
 import { HashThreads } from './hash-threads.ts';
 
@@ -56,30 +56,37 @@ export class PasswordVerifier implements AsyncDisposable {
   }
 
   /**
-   * Whether the password is that of the hash; undefined = there is none, which takes as long. A wrong one counts against the attempt.
+   * Whether the password is that of the hash; undefined = there is none, which takes as long. A wrong one counts against the attempt, and by
+   * `whenWrong`, before the turn ends: of many that are shown at once, those behind meet what the first have counted.
    * @throws TOO_MANY_SIGN_INS
    */
-  async matches(attempt: Attempt, password: string, hash: string | undefined): Promise<boolean> {
+  async matches(
+    attempt: Attempt,
+    password: string,
+    hash: string | undefined,
+    whenWrong?: () => Promise<void>,
+  ): Promise<boolean> {
     this.requireAllowed(attempt);
-    const isRight = await this.#inTurn({ tenant: addressKey(attempt.address), principal: attempt.user }, async () => {
+    const asker = { tenant: addressKey(attempt.address), principal: attempt.user };
+    return this.#inTurn(asker, async () => {
       // Others with the same key may have failed while this one waited.
       this.requireAllowed(attempt);
-      if (Buffer.byteLength(password) > PASSWORD_BYTES_MAX) return false;
-      return (await this.#threads.isHashOf(password, hash ?? NOBODYS_HASH)) && hash !== undefined;
+      const isRight = (await this.#isHashOf(password, hash ?? NOBODYS_HASH)) && hash !== undefined;
+      if (!isRight) {
+        this.failed(attempt);
+        await whenWrong?.();
+      }
+      return isRight;
     });
-    if (!isRight) this.failed(attempt);
-    return isRight;
   }
 
   /**
-   * Whether the hash is that of the password. The caller is signed in, and counts a wrong one by `whenWrong`, which is done before the turn
-   * ends: of many that are shown at once, those behind meet what the first have counted.
+   * Whether the hash is that of the password. The caller is signed in, and counts a wrong one by `whenWrong`, as in `matches`.
    * @throws TOO_MANY_SIGN_INS
    */
   isHashOf(asker: Asker, password: string, hash: string, whenWrong?: () => Promise<void>): Promise<boolean> {
     return this.#inTurn(asker, async () => {
-      const isShort = Buffer.byteLength(password) <= PASSWORD_BYTES_MAX;
-      const isRight = isShort && (await this.#threads.isHashOf(password, hash));
+      const isRight = await this.#isHashOf(password, hash);
       if (!isRight) await whenWrong?.();
       return isRight;
     });
@@ -104,6 +111,10 @@ export class PasswordVerifier implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#threads[Symbol.asyncDispose]();
+  }
+
+  async #isHashOf(password: string, hash: string): Promise<boolean> {
+    return Buffer.byteLength(password) <= PASSWORD_BYTES_MAX && (await this.#threads.isHashOf(password, hash));
   }
 
   async #inTurn<T>(asker: Asker, work: () => Promise<T>): Promise<T> {

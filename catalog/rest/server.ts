@@ -5,6 +5,8 @@ import type { Action } from '#shared/authorization/action.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { HeldBody } from '#shared/http/body-budget.ts';
 import { answerHalfClosed } from '#shared/http/half-closed.ts';
+import { limitNewcomers } from '#shared/newcomers/http-newcomers.ts';
+import { peerOf } from '#shared/newcomers/newcomers.ts';
 import { printJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { TokenClaims } from '#shared/authorization/token-claims.ts';
@@ -69,6 +71,7 @@ export function createServer(context: CatalogContext): FastifyInstance {
     },
   });
   answerHalfClosed(app.server);
+  limitNewcomers(app.server, context.newcomers);
   // Every body is taken as bytes: clients send JSON with all sorts of content types.
   app.decorateRequest('bodyHeld', undefined);
   app.removeAllContentTypeParsers();
@@ -209,6 +212,7 @@ async function authorise(
   request: FastifyRequest,
 ): Promise<TokenClaims> {
   const claims = await context.bearers.verify(request.headers.authorization, request.ip);
+  context.newcomers.signedIn(peerOf(request.socket));
   const object = securableOfPath(pathParams(request));
   const decision = decide(claims, action, object);
   if (decision.allowed) return claims;

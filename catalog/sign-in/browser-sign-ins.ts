@@ -1,5 +1,6 @@
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
+import { maskSecrets } from '#shared/mask-secrets.ts';
 import { tenantId } from '#shared/id.ts';
 import { newUuidV7 } from '#shared/uuid-v7.ts';
 import type { CatalogContext } from '../context.ts';
@@ -99,7 +100,7 @@ export async function beginSignIn(
         sessionEpoch: next.epoch,
         amr: ['pwd'],
         address,
-        agent: browser.agent.slice(0, AGENT_LENGTH_MAX),
+        agent: maskSecrets(browser.agent).slice(0, AGENT_LENGTH_MAX),
         authenticatedAt: new Date(atMs),
         endsAt: new Date(next.endsAtMs),
       }),

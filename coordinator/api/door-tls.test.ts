@@ -14,6 +14,7 @@ import {
 } from '#cli/certificate/make-certificate.ts';
 import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
 import { openDoorTls } from '#shared/grpc/door-tls.ts';
+import { Newcomers, newcomerLimits } from '#shared/newcomers/newcomers.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { Connections } from './flight-sql/connections.ts';
 import type { FlightDoor } from './flight-sql/flight-door.ts';
@@ -63,7 +64,7 @@ async function open(settings: Partial<Config> = {}): Promise<{ readonly http: nu
     port: 0,
     credentials: tls.grpcCredentials(),
     messageBytesMax: 1_000,
-    connectionsMax: 10,
+    newcomers: new Newcomers(newcomerLimits(config)),
     connections: new Connections(10),
     idleMs: 10_000,
     door: {} as FlightDoor,

@@ -9,6 +9,7 @@ import { parseJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { fromKeyMessage } from '#shared/task/bucket-key.ts';
 import { fileCredential } from '#shared/storage/credential.ts';
+import { openRoots } from '#shared/storage/denied-roots.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import {
   MISSING_CODES,
@@ -160,7 +161,7 @@ const found = (table: LoadedTableMessage, known: Pick<FoundTable, 'name' | 'vers
   actions: new Set(table.actions),
   policies: table.policies.map(fromPolicyMessage),
   policyVersion: table.policy_version,
-  credential: table.key === null ? fileCredential(...table.allowed_roots) : fromKeyMessage(table.key),
+  credential: table.key === null ? fileCredential(...openRoots(table.allowed_roots)) : fromKeyMessage(table.key),
 });
 
 const missingCode = (status: string): MissingCode =>

@@ -4,6 +4,7 @@ import type { OwnPlaces } from '#shared/iceberg/own-files.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import type { WriteCatalog } from '#shared/iceberg/write/commit-writes.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
+import { openRoots } from '#shared/storage/denied-roots.ts';
 import { must } from '#shared/must.ts';
 import { missingTable } from '../binding/missing-table.ts';
 import {
@@ -45,7 +46,7 @@ export async function loadOwnFiles(
 ): Promise<Extract<LoadedTable, { kind: 'found' }> & { readonly own: OwnPlaces }> {
   const table = await loadWithFiles({ catalog, caller }, tables, asked);
   const folders = await catalog.ownFolders(caller.claims, table.version);
-  return { ...table, own: { roots: table.allowedRoots, folders } };
+  return { ...table, own: { roots: openRoots(table.allowedRoots), folders } };
 }
 
 type Deleter = {

@@ -1,6 +1,7 @@
 import type { Clock } from '#shared/clock.ts';
 import { cutText } from '#shared/cut-text.ts';
 import { SkeinError } from '#shared/error.ts';
+import { maskSecrets } from '#shared/mask-secrets.ts';
 import { newUuidV7 } from '#shared/uuid-v7.ts';
 import { PRIORITIES, type WorkClass } from '../workload/work-class.ts';
 import type { Destination, QueuePlace } from '../workload/admission.ts';
@@ -92,7 +93,7 @@ export class ActiveQuery implements LiveStatement, Recorded {
       username: request.caller.claims.preferred_username,
       tenant: request.caller.claims.tenant,
       queryType: 'unknown',
-      source: request.source,
+      source: request.source === null ? null : maskSecrets(request.source),
       resourceGroup: '/root',
       priority: PRIORITIES.interactive,
       classification: null,

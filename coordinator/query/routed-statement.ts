@@ -1,3 +1,4 @@
+import { maskSecrets } from '#shared/mask-secrets.ts';
 import { setting } from '../session/session.ts';
 import type { RoutedStatement } from '../workload/route.ts';
 import type { RunningStatement } from './running-statement.ts';
@@ -10,7 +11,7 @@ export const routedStatement = (
   tenant: request.caller.claims.tenant,
   principal: request.caller.claims.sub,
   username: request.caller.claims.preferred_username,
-  source: request.source,
+  source: request.source === null ? null : maskSecrets(request.source),
   resourcePool: setting(session, 'service.resource_pool', services.config),
   queryType,
 });

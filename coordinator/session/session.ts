@@ -1,4 +1,5 @@
 import type { Config } from '#shared/config/config-schema.ts';
+import { maskSecrets } from '#shared/mask-secrets.ts';
 import type { PreparedStatement } from './prepared-statement.ts';
 import { findSetting, type SettingName, type SettingValues } from './settings.ts';
 
@@ -36,7 +37,8 @@ export const preparedBytes = ({ prepared }: SessionState): number =>
 /** @throws SETTING_NOT_FOUND, INVALID_REQUEST for a value that is not valid. */
 export function withSetting(state: SessionState, name: string, value: string, config: Config): SessionState {
   const known = findSetting(name);
-  return { ...state, settings: new Map([...state.settings, [known.name, known.parse(value, config)]]) };
+  const parsed = known.parse(maskSecrets(value), config);
+  return { ...state, settings: new Map([...state.settings, [known.name, parsed]]) };
 }
 
 /** `name` null resets every setting. @throws SETTING_NOT_FOUND */

@@ -1,4 +1,5 @@
 import { ERROR_MESSAGE_BYTES_MAX, SkeinError } from '#shared/error.ts';
+import { looksSecret, maskSecrets } from '#shared/mask-secrets.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { dividePrivate, openValue } from './mask-private.ts';
 import { stringText, Tokenizer } from '#shared/sql/tokenizer.ts';
@@ -34,20 +35,27 @@ export type Privacy = 'open' | 'values' | 'private';
 
 /** The statement as history and logs keep it. What it is decides, never the words in it. */
 export function redactStatement(text: string, privacy: Privacy): RedactedStatement {
-  if (privacy === 'open') return { text: shortened(text), secrets: [] };
+  if (privacy === 'open') return { text: shortened(maskSecrets(text)), secrets: [] };
   if (privacy === 'values') {
     const masked = new MaskedText(text);
     maskLiterals(text, masked);
-    return masked.finish();
+    return withoutForms(masked.finish());
   }
   const kept = new KeptParts();
   dividePrivate(text, kept);
-  return kept.finish();
+  return withoutForms(kept.finish());
 }
 
+/** The name of a private statement is kept, and a literal may be a number: neither may be a secret by its form. */
+const withoutForms = ({ text, secrets }: RedactedStatement): RedactedStatement => ({
+  text: maskSecrets(text),
+  secrets,
+});
+
 /** An error's message as history keeps it: if the statement hides values, without all that stands in quotes, and without these values. */
-export function redactMessage(message: string, { secrets }: RedactedStatement): string {
+export function redactMessage(text: string, { secrets }: RedactedStatement): string {
   if (secrets === null) return MASK;
+  const message = maskSecrets(text);
   if (secrets.length === 0) return message;
   let masked = message.replace(QUOTED, MASK);
   // The longest first: a shorter value may be a part of it. Names and keywords are folded in messages, so the letters A to Z compare without case.
@@ -70,7 +78,7 @@ function withoutValue(message: string, value: string): string {
 
 /** An error as logs keep it. One of a statement that hides values loses its cause, and its stack tells places only. */
 export function redactError(error: SkeinError, redacted: RedactedStatement): SkeinError {
-  if (redacted.secrets?.length === 0) return error;
+  if (redacted.secrets?.length === 0 && !looksSecret(error.message)) return error;
   const masked = new SkeinError(error.code, redactMessage(error.message, redacted), { position: error.position });
   const places = error.stack?.slice(error.stack.search(/\n {4}at /)) ?? '';
   masked.stack = `${masked.name}: ${masked.message}${places.startsWith('\n') ? places : ''}`;

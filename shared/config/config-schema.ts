@@ -47,6 +47,22 @@ export const CONFIG = {
   'cluster.tls_ca': string('', 'PEM file of the authorities whose certificates internal channels trust'),
   'cluster.tls_cert': string('', 'PEM file of this service’s certificate (skein cluster ca); needed beyond loopback'),
   'cluster.tls_key': string('', 'PEM file of its private key'),
+  'cluster.sign_in_timeout': duration(
+    10_000,
+    'Time in which a connection of any port has to make its first call that is authorised, or ends',
+  ),
+  'cluster.sign_in_connections_max': integer(
+    1_000,
+    1,
+    100_000,
+    'Connections of a port that have not signed in; beyond that the oldest of the address that has the most ends',
+  ),
+  'cluster.sign_in_connections_per_address_max': integer(
+    500,
+    1,
+    100_000,
+    'Those of one address (IPv6: a /64); beyond that the oldest of them ends',
+  ),
   'cluster.reload_interval': duration(2_000, 'Interval at which files of secrets and certificates are read again'),
   'cluster.etcd_endpoints': list(
     'etcd endpoints for membership (also ETCD_ENDPOINTS); empty = the static list of workers',
@@ -223,7 +239,12 @@ export const CONFIG = {
   'coordinator.http_port': port(8080, 'Query HTTP port'),
   'coordinator.flight_port': port(8082, 'Flight SQL port'),
   'coordinator.postgres_port': port(5433, 'Postgres wire port'),
-  'coordinator.postgres_connections_max': integer(2_000, 1, 100_000, 'Connections of the Postgres wire at once'),
+  'coordinator.postgres_connections_max': integer(
+    2_000,
+    1,
+    100_000,
+    'Connections of the Postgres wire at once that have signed in',
+  ),
   'coordinator.postgres_connections_per_principal_max': integer(
     500,
     1,
@@ -236,7 +257,12 @@ export const CONFIG = {
     64 * MIB,
     'Rows that a Flight SQL client may bind to the parameters of a statement at once',
   ),
-  'coordinator.flight_connections_max': integer(1_000, 1, 100_000, 'Connections of Flight SQL at once'),
+  'coordinator.flight_connections_max': integer(
+    1_000,
+    1,
+    100_000,
+    'Connections of Flight SQL at once that have signed in',
+  ),
   'coordinator.flight_connections_per_principal_max': integer(
     200,
     1,

@@ -6,16 +6,19 @@ import {
   type ChannelOptions,
   type Client,
   type Metadata,
+  type Server,
 } from '@grpc/grpc-js';
-import type { Config } from '#shared/config/config-schema.ts';
+import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { openKeyring, type Keyring } from '#shared/keyring.ts';
 import type { Logger } from '#shared/log/logger.ts';
+import { Newcomers, newcomerLimits } from '#shared/newcomers/newcomers.ts';
 import { anyOf, type AddressList } from './address-list.ts';
 import { rolesOf, type ClusterRole } from './cluster-role.ts';
 import { requireSecret } from './internal-auth.ts';
 import { CLIENT_KEEPALIVE } from './keepalive.ts';
 import { hostOf, isLoopback } from '../config/loopback.ts';
+import { listenGrpc, type GrpcPort } from './listen.ts';
 import { ProvenCredentials, roleCredentials } from './proven-credentials.ts';
 import { TlsFiles } from './tls-files.ts';
 
@@ -37,6 +40,8 @@ type Peer = {
 /** A call from the server's point of view. */
 type IncomingCall = {
   readonly metadata: Metadata;
+  /** Absent for calls that a stream carries. */
+  getPeer?(): string;
   getAuthContext(): { readonly sslPeerCertificate?: { readonly subjectaltname?: string } };
 };
 
@@ -54,6 +59,11 @@ export interface ChannelSecurity extends Disposable {
   dial<C extends Client>(Client: ClientConstructor<C>, peer: Peer, options?: ChannelOptions): C;
   /** Returns the credentials for a server that listens on `host`. @throws INVALID_CONFIGURATION for plaintext beyond loopback */
   serverCredentials(host: string): ServerCredentials;
+  /**
+   * Lets a server answer at a port of this process; a connection that has made no call that was admitted ends in time (`Newcomers`).
+   * @throws PORT_IN_USE, INVALID_CONFIGURATION for plaintext beyond loopback
+   */
+  listen(server: Server, host: string, port: number): Promise<GrpcPort>;
   /** @throws FORBIDDEN unless the caller has proven one of the roles, UNAUTHENTICATED without the cluster's secret. */
   admit(call: IncomingCall, roles: readonly ClusterRole[]): void;
 }
@@ -76,8 +86,9 @@ const NO_PROXY = { 'grpc.enable_http_proxy': 0 } as const;
 
 /** Opens the channel security of a process of `role`, as configured. @throws INVALID_CONFIGURATION */
 export function openChannelSecurity(config: Config, role: ClusterRole, log: Logger): ChannelSecurity {
+  const newcomers = new Newcomers(newcomerLimits(config));
   const tls = openTls(config, log);
-  if (tls === undefined) return plainSecurity(openKeyring(config, log));
+  if (tls === undefined) return plainSecurity(openKeyring(config, log), newcomers);
   const { leaf } = tls.material;
   const roles = rolesOf(leaf.subjectAltName);
   if (!roles.includes(role)) {
@@ -88,7 +99,7 @@ export function openChannelSecurity(config: Config, role: ClusterRole, log: Logg
     );
   }
   log.debug({ roles, name: leaf.subjectAltName, until: leaf.validTo }, 'internal channels are mutual TLS');
-  return tlsSecurity(openKeyring(config, log), tls);
+  return tlsSecurity(openKeyring(config, log), tls, newcomers);
 }
 
 /** Opens the files of `cluster.tls_*`; undefined when they are not set (`checkConfig` ensures that all are, or none). */
@@ -118,7 +129,14 @@ function plainTarget(address: string | AddressList): ReturnType<typeof targetOf>
 }
 
 /** Returns channel security that allows plaintext on loopback only. */
-export function plainSecurity(keyring: Keyring & Partial<Disposable>): ChannelSecurity {
+export function plainSecurity(
+  keyring: Keyring & Partial<Disposable>,
+  newcomers = new Newcomers(newcomerLimits(defaultConfig({}))),
+): ChannelSecurity {
+  const serverCredentials = (host: string): ServerCredentials => {
+    if (!isLoopback(host)) throw plaintextRefused(`the address ${host}`);
+    return ServerCredentials.createInsecure();
+  };
   return {
     keyring,
     dial: (Client, { address }, options) => {
@@ -130,16 +148,26 @@ export function plainSecurity(keyring: Keyring & Partial<Disposable>): ChannelSe
         ...NO_PROXY,
       });
     },
-    serverCredentials: (host) => {
-      if (!isLoopback(host)) throw plaintextRefused(`the address ${host}`);
-      return ServerCredentials.createInsecure();
+    serverCredentials,
+    listen: (server, host, port) =>
+      listenGrpc(server, { host, port }, { credentials: serverCredentials(host), newcomers }),
+    admit: (call) => {
+      requireSecret(call.metadata, keyring);
+      isKnown(call, newcomers);
     },
-    admit: (call) => requireSecret(call.metadata, keyring),
     [Symbol.dispose]: () => keyring[Symbol.dispose]?.(),
   };
 }
 
-function tlsSecurity(keyring: Keyring & Disposable, tls: TlsFiles): ChannelSecurity {
+/** The connection of a call has signed in. */
+function isKnown(call: IncomingCall, newcomers: Newcomers): void {
+  const peer = call.getPeer?.();
+  if (peer !== undefined) newcomers.signedIn(peer);
+}
+
+function tlsSecurity(keyring: Keyring & Disposable, tls: TlsFiles, newcomers: Newcomers): ChannelSecurity {
+  const serverCredentials = (): ServerCredentials =>
+    experimental.createCertificateProviderServerCredentials(tls, tls, true);
   const byRole = new Map<ClusterRole, ChannelCredentials>();
   const credentialsFor = (role: ClusterRole): ChannelCredentials => {
     const found = byRole.get(role) ?? roleCredentials(tls, role);
@@ -159,7 +187,8 @@ function tlsSecurity(keyring: Keyring & Disposable, tls: TlsFiles): ChannelSecur
         'grpc.ssl_target_name_override': `${role}.skein`,
       });
     },
-    serverCredentials: () => experimental.createCertificateProviderServerCredentials(tls, tls, true),
+    serverCredentials,
+    listen: (server, host, port) => listenGrpc(server, { host, port }, { credentials: serverCredentials(), newcomers }),
     admit: (call, roles) => {
       const proven = rolesOf(call.getAuthContext().sslPeerCertificate?.subjectaltname);
       if (!proven.some((role) => roles.includes(role))) {
@@ -167,6 +196,7 @@ function tlsSecurity(keyring: Keyring & Disposable, tls: TlsFiles): ChannelSecur
         throw new SkeinError('FORBIDDEN', `a certificate with ${has} may not make this call`);
       }
       requireSecret(call.metadata, keyring);
+      isKnown(call, newcomers);
     },
     [Symbol.dispose]: () => {
       tls[Symbol.dispose]();

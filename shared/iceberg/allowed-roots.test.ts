@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { requireWithin } from './allowed-roots.ts';
+import { deniedRoot } from '#shared/storage/denied-roots.ts';
+import { isBelow, requireWithin } from './allowed-roots.ts';
 
 const check = requireWithin(['file:///w/ns/t', '/other/']);
 
@@ -22,4 +23,26 @@ test.each([
   'file:///w/ns/t/a\0b',
 ])('%j is not within', (location) => {
   expect(() => check(location)).toThrow(expect.objectContaining({ code: 'INVALID_TABLE_DATA' }));
+});
+
+const closed = requireWithin(['file:///w', 's3://bkt/w', deniedRoot('file:///w/ns/t'), deniedRoot('s3://bkt/w/t')]);
+
+test.each(['file:///w/ns/t2/a', '/w/ns/a', 's3a://bkt/w/t2/x'])('%s is in no denied folder', (location) => {
+  expect(() => closed(location)).not.toThrow();
+  expect(isBelow(location, ['file:///w', 's3://bkt/w', deniedRoot('file:///w/ns/t')])).toBe(true);
+});
+
+test.each([
+  'file:///w/ns/t/data/a.parquet',
+  '/w/ns/t/a',
+  'file:/w/ns/t/a',
+  'file://localhost/w/ns/t/a',
+  'file:///w/ns/x/../t/a',
+  'file:///w//ns/t/a',
+  's3://bkt/w/t/x',
+  's3n://bkt/w/t//x',
+])('%s is in a denied one', (location) => {
+  expect(() => closed(location)).toThrow(expect.objectContaining({ code: 'INVALID_TABLE_DATA' }));
+  const roots = ['file:///w', 's3://bkt/w', deniedRoot('file:///w/ns/t'), deniedRoot('s3://bkt/w/t')];
+  expect(isBelow(location, roots)).toBe(false);
 });

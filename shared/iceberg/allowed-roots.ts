@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { isOfStages } from '#shared/stage/stage-folders.ts';
-import { isWithin, normalizeLocation } from '#shared/storage/location.ts';
+import { deniedFolders, openRoots } from '#shared/storage/denied-roots.ts';
+import { isWithin, normalizeLocation, withAncestors } from '#shared/storage/location.ts';
 
 /** Returns a check that throws INVALID_TABLE_DATA for a location outside of `roots`. */
 export function requireWithin(roots: readonly string[]): (location: string) => void {
@@ -12,20 +13,32 @@ export function requireWithin(roots: readonly string[]): (location: string) => v
 }
 
 /**
- * Returns whether a location lies within one of `roots`, and is no file of a stage; it is fast, because tables have very many files.
+ * Returns whether a location lies within one of `roots`, in none that is denied (`denied-roots.ts`), and is no file of a stage; it is fast,
+ * because tables have very many files.
  */
 export function withinRoots(roots: readonly string[]): (location: string) => boolean {
-  const prefixes = roots.map((root) => `${normalizeLocation(root)}/`);
+  const open = openRoots(roots);
+  const prefixes = open.map((root) => `${normalizeLocation(root)}/`);
+  const isDenied = belowDenied(roots);
   return (location) => {
     const plain = location.startsWith('/') ? `file://${location}` : location;
     const path = plain.slice(plain.indexOf('://') + 3);
-    if (!IRREGULAR.test(path) && prefixes.some((prefix) => plain.startsWith(prefix))) return !isOfStages(path);
-    return roots.some((root) => isTableFile(location, root));
+    if (!IRREGULAR.test(path) && prefixes.some((prefix) => plain.startsWith(prefix))) {
+      return !isOfStages(path) && !isDenied(plain);
+    }
+    return open.some((root) => isTableFile(location, root)) && !isDenied(normalizeLocation(location));
   };
 }
 
 /** Matches the parts that `normalizeLocation` would change or refuse: empty, `.` and `..` segments, NUL. */
 const IRREGULAR = /\/\.{0,2}(\/|$)|\0/;
+
+/** Whether a normalised location lies in a denied folder: as fast for many folders as for one. */
+function belowDenied(roots: readonly string[]): (normal: string) => boolean {
+  const denied = new Set(deniedFolders(roots).map(normalizeLocation));
+  if (denied.size === 0) return () => false;
+  return (normal) => withAncestors(normal).some((folder) => denied.has(folder));
+}
 
 function isTableFile(location: string, root: string): boolean {
   try {
@@ -39,8 +52,8 @@ function isTableFile(location: string, root: string): boolean {
 export function isBelow(file: string, roots: readonly string[]): boolean {
   try {
     const normal = normalizeLocation(file);
-    const isInside = roots.some((root) => normal !== normalizeLocation(root) && isWithin(normal, root));
-    return isInside && !isOfStages(normal);
+    const isInside = openRoots(roots).some((root) => normal !== normalizeLocation(root) && isWithin(normal, root));
+    return isInside && !isOfStages(normal) && !belowDenied(roots)(normal);
   } catch {
     return false;
   }

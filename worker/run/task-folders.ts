@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import type { ScanSpec, WriteSink } from '#shared/task/task.ts';
 import type { TenantId } from '#shared/id.ts';
+import { openRoots } from '#shared/storage/denied-roots.ts';
 import type { HeldObjects } from '../objects/held-objects.ts';
 import { openScanned, readablePath } from '../scan/readable-path.ts';
 
@@ -11,7 +12,7 @@ import { openScanned, readablePath } from '../scan/readable-path.ts';
 export function readableFolders(scan: ScanSpec, objects: HeldObjects): readonly string[] {
   if (scan.credential.kind !== 'file') return [objects.folder];
   const open = openScanned(scan);
-  return scan.allowedRoots.map((root) => readablePath(open, root));
+  return openRoots(scan.allowedRoots).map((root) => readablePath(open, root));
 }
 
 /** The folders in which DuckDB writes: that of all writes of the table, or into the stage, because the folder of one write is new. */

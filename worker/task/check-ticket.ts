@@ -2,6 +2,7 @@ import type { InputSource, SentTask } from '#shared/task/task.ts';
 import type { ScanAccess } from '#shared/ticket.ts';
 import { SkeinError } from '#shared/error.ts';
 import { credentialId } from '#shared/storage/credential.ts';
+import { openRoots } from '#shared/storage/denied-roots.ts';
 import { isWithin } from '#shared/storage/location.ts';
 import type { Ticket } from '#shared/ticket.ts';
 
@@ -16,7 +17,7 @@ export function checkTaskTicket(spec: SentTask, ticket: Ticket): void {
   if (!same) throw new SkeinError('UNAUTHENTICATED', 'the ticket is for another task');
   const isCovered = ({ allowedRoots, credential }: ScanAccess): boolean => {
     const id = credentialId(credential);
-    return allowedRoots.every((root) =>
+    return openRoots(allowedRoots).every((root) =>
       ticket.grants.some((grant) => isWithin(root, grant.location) && grant.credentialId === id),
     );
   };
@@ -32,7 +33,7 @@ export function checkRenewal(spec: SentTask, ticket: Ticket, id: string): void {
     throw new SkeinError('UNAUTHENTICATED', 'the ticket is for another task');
   }
   const written = 'sink' in spec.output ? [spec.output.sink] : [];
-  const roots = [...spec.access, ...written].flatMap(({ allowedRoots }) => allowedRoots);
+  const roots = [...spec.access, ...written].flatMap(({ allowedRoots }) => openRoots(allowedRoots));
   const grants = ticket.grants.filter((grant) => grant.credentialId === id);
   if (grants.length > 0 && grants.every(({ location }) => roots.some((root) => isWithin(location, root)))) return;
   throw new SkeinError('UNAUTHENTICATED', 'the ticket does not cover the key');

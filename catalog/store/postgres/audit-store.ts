@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { JsonObject } from '#shared/json.ts';
 import { printJson } from '#shared/json.ts';
+import { maskSecrets } from '#shared/mask-secrets.ts';
 import { newUuidV7 } from '#shared/uuid-v7.ts';
 import type { Database, Tx } from './tables.ts';
 import { wholePattern } from './whole-pattern.ts';
@@ -81,9 +82,12 @@ export async function recordEvent(
   tx: Tx,
   tenant: { readonly id: string; readonly name: string },
   now: Date,
-  { type, actor, target, details = {} }: AuditEvent,
+  { type, actor, target: named, details = {} }: AuditEvent,
 ): Promise<void> {
   const id = newUuidV7(now.getTime());
+  // Somebody who fails to sign in may have typed anything for a name.
+  const target = named === null ? null : { id: named.id, name: maskSecrets(named.name) };
+  const told = maskSecrets(printJson(details));
   await tx
     .insertInto('user_audit_log')
     .values({
@@ -93,19 +97,19 @@ export async function recordEvent(
       target_id: target?.id ?? null,
       target_name: target?.name ?? null,
       event_type: type,
-      details: printJson(details),
+      details: told,
       created_at: now,
     })
     .execute();
-  const body = printJson({
+  const event = {
     id,
     type,
     tenant: tenant.name,
     actor: actor === null ? null : { id: actor.id, name: actor.name },
     target: target === null ? null : { id: target.id, name: target.name },
     occurred_at: now.toISOString(),
-    details,
-  });
+  };
+  const body = `${printJson(event).slice(0, -1)},"details":${told}}`;
   await tx
     .insertInto('webhook_delivery')
     .columns(['webhook_id', 'event_id', 'event_type', 'body', 'created_at', 'due_at'])

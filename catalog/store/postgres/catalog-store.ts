@@ -205,7 +205,7 @@ export async function deleteCatalog(
     if (!isForeignKeyViolation(error)) throw error;
     throw new SkeinError(
       'CATALOG_NOT_EMPTY',
-      `Catalog ${name} is not empty: it holds namespaces, or dropped tables that can still be had back or are being purged`,
+      `Catalog ${name} is not empty: it holds namespaces, dropped tables that can still be had back or are being purged, or folders of tables that had policies`,
     );
   }
 }

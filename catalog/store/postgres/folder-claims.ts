@@ -32,15 +32,18 @@ const SEVERAL = '';
 
 /**
  * Claims folders for a table that has its row; the caller holds the lock.
- * @throws INVALID_REQUEST when one of them overlaps another table's, or a former one's to which another principal than the maker has a key
+ * @throws INVALID_REQUEST when one of them overlaps another table's, or a former one's to which another principal than the maker has a key or
+ * that is closed, which an exempt maker opens
  */
 export async function claimFolders(
   tx: Tx,
-  owner: Owner & { readonly maker: PrincipalId },
+  owner: Owner & { readonly maker: PrincipalId; readonly isExempt: boolean },
   folders: readonly string[],
 ): Promise<void> {
+  if (owner.isExempt) await openFolders(tx, folders);
   await requireFree(tx, folders, owner.id);
   await requireUnopened(tx, folders, { maker: owner.maker, ownerId: owner.id });
+  await requireNotClosed(tx, folders);
   await tx
     .insertInto('folder_claim')
     .values(folders.map((location) => ({ location, owner_id: owner.id, catalog_id: owner.catalogId })))
@@ -94,6 +97,66 @@ export async function requireUnopened(
       `Location ${folder} belonged to a table that is gone, and keys to its files end at ${until} only: choose another, or wait`,
     );
   }
+}
+
+/** Checks that no table with policies has left a folder at, above or below these. @throws INVALID_REQUEST */
+export async function requireNotClosed(db: Database, folders: readonly string[]): Promise<void> {
+  for (const folder of folders) {
+    const closed = claimsAround(db, folder).select('owner_id').where('former_uuid', 'is not', null);
+    if ((await closed.where('is_policed', '=', true).executeTakeFirst()) === undefined) continue;
+    throw new SkeinError('INVALID_REQUEST', `Location ${folder} belonged to a table with policies: choose another`);
+  }
+}
+
+/** Opens closed folders at or below these: they are as those of any table that is gone. */
+async function openFolders(tx: Tx, folders: readonly string[]): Promise<void> {
+  for (const folder of folders) {
+    await tx
+      .updateTable('folder_claim')
+      .set({ is_policed: false })
+      .where('former_uuid', 'is not', null)
+      .where('is_policed', '=', true)
+      .where((is) =>
+        is.or([
+          is('location', '=', folder),
+          is.and([is('location', '>=', `${folder}/`), is('location', '<', `${folder}0`)]),
+        ]),
+      )
+      .execute();
+  }
+}
+
+/**
+ * The folders of tables with policies of the tenant of a table, but its own: nobody whom they concern reads below these by that table. Sorted,
+ * so that keys of caches are the same; one more than `max` when there are more.
+ */
+export async function listClosed(db: Database, tableId: string, max: number): Promise<readonly string[]> {
+  const { rows } = await db.executeQuery<{ readonly folders: readonly string[] }>(
+    CompiledQuery.raw(
+      `select ${closedFolders('t.id', 'c.tenant_id', max)} as folders
+       from catalog.iceberg_table t join catalog.catalog c on c.id = t.catalog_id where t.id = $1`,
+      [tableId],
+    ),
+  );
+  return rows[0]?.folders ?? [];
+}
+
+/** The same as SQL for one column. */
+export const closedFolders = (tableId: string, tenantId: string, max: number): string => `array(
+  select f.location from catalog.folder_claim f
+  where f.is_policed and f.owner_id <> ${tableId}
+    and f.catalog_id = any(array(select k.id from catalog.catalog k where k.tenant_id = ${tenantId}))
+  order by f.location limit ${max + 1})`;
+
+/** Forgets the closed folders of a catalog that goes, to which nobody has a key. */
+export async function forgetClosed(tx: Tx, catalog: string): Promise<void> {
+  await tx
+    .deleteFrom('folder_claim')
+    .where('catalog_id', '=', (of) => of.selectFrom('catalog').select('id').where('name', '=', catalog))
+    .where('former_uuid', 'is not', null)
+    .where('is_policed', '=', true)
+    .where((is) => is.or([is('keys_until', 'is', null), is('keys_until', '<=', sql<Date>`now()`)]))
+    .execute();
 }
 
 /** The `table-uuid` of a table; it stands near the beginning of each document. */
@@ -172,7 +235,9 @@ export async function keepKeys(
   return (await left.where('former_uuid', 'is', null).limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Releases the folders of a table that is gone: each is free when no key opens it. @param metadata the table's last document, or its beginning */
+/**
+ * Releases the folders of a table that is gone: each is free when no key opens it, unless the table has policies, which go with it while its
+ * files may stay. @param metadata the table's last document, or its beginning */
 export async function releaseClaims(tx: Tx, ownerId: string, metadata: string): Promise<void> {
   const uuid = UUID_PATTERN.exec(metadata.slice(0, UUID_WITHIN))?.[1] ?? ownerId;
   await tx.updateTable('folder_claim').set({ former_uuid: uuid }).where('owner_id', '=', ownerId).execute();
@@ -186,6 +251,7 @@ async function deleteFree(tx: Tx, ownerId?: string): Promise<void> {
   let query = tx
     .deleteFrom('folder_claim')
     .where('former_uuid', 'is not', null)
+    .where('is_policed', '=', false)
     .where((is) => is.or([is('keys_until', 'is', null), is('keys_until', '<=', sql<Date>`now()`)]));
   if (ownerId !== undefined) query = query.where('owner_id', '=', ownerId);
   await query.execute();

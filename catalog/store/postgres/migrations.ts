@@ -30,6 +30,7 @@ import { FOLDER_KEYS_MIGRATION } from './migrations/027-folder-keys.ts';
 import { BROWSER_SIGN_INS_MIGRATION } from './migrations/028-browser-sign-ins.ts';
 import { KEY_HOLDERS_MIGRATION } from './migrations/029-key-holders.ts';
 import { SIGN_IN_AMR_MIGRATION } from './migrations/030-sign-in-amr.ts';
+import { POLICED_FOLDERS_MIGRATION } from './migrations/040-policed-folders.ts';
 
 /**
  * The migrations of the Postgres schema `catalog`, applied in the order of their names and never changed after a release.
@@ -69,6 +70,7 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0028_browser_sign_ins': { up: (db) => run(db, BROWSER_SIGN_INS_MIGRATION) },
     '0029_key_holders': { up: (db) => run(db, KEY_HOLDERS_MIGRATION) },
     '0030_sign_in_amr': { up: (db) => run(db, SIGN_IN_AMR_MIGRATION) },
+    '0040_policed_folders': { up: (db) => run(db, POLICED_FOLDERS_MIGRATION) },
   },
 };
 

@@ -124,16 +124,17 @@ export async function hasDroppedPolicies(
 }
 
 /**
- * The folders of tables with policies, dropped ones included, that a file of a tenant may lie in. A table's files are read by nobody else than
- * who reads that table.
+ * The folders of tables with policies, dropped ones and those that are gone included, that a file of a tenant may lie in. A table's files are
+ * read by nobody else than who reads that table.
  */
 export async function isInPolicyFolder(db: Database, tenant: string, locations: readonly string[]): Promise<boolean> {
   const { rows } = await sql`
     select from catalog.folder_claim f
-    join catalog.policy_binding b on b.table_id = f.owner_id
     join catalog.catalog c on c.id = f.catalog_id
     join catalog.tenant o on o.id = c.tenant_id
-    where o.name = ${tenant} and f.location = any (${sql.val([...locations])}::text[]) limit 1`.execute(db);
+    where o.name = ${tenant} and f.is_policed and f.location = any (${sql.val([...locations])}::text[]) limit 1`.execute(
+    db,
+  );
   return rows.length > 0;
 }
 

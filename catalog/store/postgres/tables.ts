@@ -215,6 +215,8 @@ export type Tables = PrincipalTables &
       keys_holder: Generated<string | null>;
       /** The `table-uuid` of a table that is gone; null = the owner has the folder. */
       former_uuid: Generated<string | null>;
+      /** The table has policies, or had them when it went. Triggers keep it (migration `0040_policed_folders`). */
+      is_policed: Generated<boolean>;
     };
     /** Dropped tables that can be restored, or whose files are still to be deleted. */
     dropped_table: {

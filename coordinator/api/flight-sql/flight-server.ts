@@ -1,6 +1,7 @@
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { Server, type ServerCredentials } from '@grpc/grpc-js';
-import { SkeinError } from '#shared/error.ts';
+import { listenGrpc } from '#shared/grpc/listen.ts';
+import { peerOf, type Newcomers } from '#shared/newcomers/newcomers.ts';
 import type { Connections } from './connections.ts';
 import type { FlightDoor } from './flight-door.ts';
 import { flightHandlers, flightSqlDefinition } from './flight-service.ts';
@@ -12,7 +13,7 @@ type Options = {
   readonly credentials: ServerCredentials;
   /** Longest message that a client may send. */
   readonly messageBytesMax: number;
-  readonly connectionsMax: number;
+  readonly newcomers: Pick<Newcomers, 'arrived'>;
   /** Those that are open. */
   readonly connections: Connections;
   /** Time after which a connection without calls ends. */
@@ -27,7 +28,7 @@ const CLOSE_MS = 500;
 
 /** Serves Flight SQL until `close`. @throws PORT_IN_USE */
 export async function startFlight(options: Options): Promise<{ readonly port: number; close(): Promise<void> }> {
-  const { host, port, credentials, messageBytesMax, connectionsMax, connections, idleMs, door } = options;
+  const { host, port, credentials, messageBytesMax, newcomers, connections, idleMs, door } = options;
   const server = new Server({
     'grpc.max_receive_message_length': messageBytesMax,
     'grpc.max_concurrent_streams': STREAMS_MAX,
@@ -36,27 +37,12 @@ export async function startFlight(options: Options): Promise<{ readonly port: nu
     interceptors: [signInFirst(door)],
   });
   server.addService(flightSqlDefinition(), flightHandlers(door));
-  const injector = server.createConnectionInjector(credentials);
-  const listener = createServer({ noDelay: true }, (socket: Socket) => {
-    const peer = `${socket.remoteAddress}:${socket.remotePort}`;
+  const arrived = (socket: Socket): void => {
+    const peer = peerOf(socket);
     connections.opened(peer);
     socket.once('close', () => connections.closed(peer));
-    injector.injectConnection(socket);
-  });
-  listener.maxConnections = connectionsMax;
-  await new Promise<void>((listening, reject) => {
-    listener.once('error', (cause) =>
-      reject(new SkeinError('PORT_IN_USE', `cannot listen on ${host}:${port}`, { cause })),
-    );
-    listener.listen({ host, port }, () => listening());
-  });
-  return {
-    port: (listener.address() as AddressInfo).port,
-    close: async () => {
-      const closed = new Promise((resolve) => listener.close(resolve));
-      injector.drain(CLOSE_MS);
-      await closed;
-      server.forceShutdown();
-    },
+    newcomers.arrived(socket);
   };
+  const listening = await listenGrpc(server, { host, port }, { credentials, newcomers: { arrived } });
+  return { port: listening.port, close: () => listening.close(CLOSE_MS) };
 }

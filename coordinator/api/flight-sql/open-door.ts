@@ -4,6 +4,7 @@ import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import { flightHost } from '#shared/config/flight-host.ts';
 import { plaintextDoor, type DoorTls } from '#shared/grpc/door-tls.ts';
+import { Newcomers, newcomerLimits } from '#shared/newcomers/newcomers.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { Authenticate } from '../../auth/authenticate.ts';
 import type { SignIn } from '../../auth/sign-in.ts';
@@ -42,6 +43,8 @@ export async function openFlightDoor(
     perPrincipalMax: config['coordinator.flight_results_per_principal_max'],
   });
   const connections = new Connections(config['coordinator.flight_connections_per_principal_max']);
+  const signedInMax = config['coordinator.flight_connections_max'];
+  const newcomers = new Newcomers({ ...newcomerLimits(config), signedInMax });
   const nowMs = (): number => systemClock.monotonicMs();
   const held = {
     queries,
@@ -73,11 +76,11 @@ export async function openFlightDoor(
     credentials: tls === undefined ? plaintextDoor() : tls.grpcCredentials(),
     messageBytesMax: config['coordinator.flight_message_bytes_max'],
     connections,
-    connectionsMax: config['coordinator.flight_connections_max'],
+    newcomers,
     idleMs: config['coordinator.flight_idle_timeout'],
     door: {
       ...held,
-      visits: new Visits({ authenticate, signIn, sessions, connections, ends, nowMs }),
+      visits: new Visits({ authenticate, signIn, sessions, connections, newcomers, ends, nowMs }),
       sessions,
       results,
       standby,

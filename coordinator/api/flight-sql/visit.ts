@@ -1,5 +1,6 @@
 import type { Metadata } from '@grpc/grpc-js';
 import { SkeinError } from '#shared/error.ts';
+import type { Newcomers } from '#shared/newcomers/newcomers.ts';
 import { isUuid } from '#shared/id.ts';
 import type { Authenticate, Caller } from '../../auth/authenticate.ts';
 import type { SignIn } from '../../auth/sign-in.ts';
@@ -56,6 +57,7 @@ type VisitOptions = {
   readonly signIn: SignIn;
   readonly sessions: SessionServices;
   readonly connections: Connections;
+  readonly newcomers: Pick<Newcomers, 'begin' | 'signedIn'>;
   readonly ends: SessionEnds;
   readonly nowMs: () => number;
 };
@@ -110,10 +112,18 @@ export class Visits {
 
   async #signInOnce(call: IncomingCall): Promise<SignedIn> {
     checkHeaders(call.metadata);
-    const signedIn = await this.#check(call);
-    const { tenant, sub } = signedIn.caller.claims;
-    this.#options.connections.use(call.getPeer(), JSON.stringify([tenant, sub]));
-    return signedIn;
+    const { connections, newcomers } = this.#options;
+    const peer = call.getPeer();
+    const end = newcomers.begin(peer);
+    try {
+      const signedIn = await this.#check(call);
+      const { tenant, sub } = signedIn.caller.claims;
+      connections.use(peer, JSON.stringify([tenant, sub]));
+      newcomers.signedIn(peer);
+      return signedIn;
+    } finally {
+      end();
+    }
   }
 
   async #check(call: IncomingCall): Promise<SignedIn> {

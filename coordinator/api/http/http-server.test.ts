@@ -4,6 +4,8 @@ import { request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { defaultConfig } from '#shared/config/config-schema.ts';
+import { Newcomers, newcomerLimits } from '#shared/newcomers/newcomers.ts';
 import { ERRORS, SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
@@ -99,6 +101,7 @@ function options(): HttpOptions {
     port: 0,
     bodyBytesMax: BODY_BYTES_MAX,
     bodiesBytesMax: 4 * BODY_BYTES_MAX,
+    newcomers: new Newcomers(newcomerLimits(defaultConfig({}))),
     requestTimeoutMs: 1_000,
     holdbackBytes: 1_000,
     browse: BROWSE,

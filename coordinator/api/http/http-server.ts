@@ -9,6 +9,8 @@ import { answerHalfClosed } from '#shared/http/half-closed.ts';
 import type { QueryId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { metricsAccess } from '#shared/metrics-access.ts';
+import { limitNewcomers } from '#shared/newcomers/http-newcomers.ts';
+import { peerOf, type Newcomers } from '#shared/newcomers/newcomers.ts';
 import type { Authenticate, Caller } from '../../auth/authenticate.ts';
 import { requireAction } from '../../auth/authenticate.ts';
 import type { ClientTexts } from '../../client-texts.ts';
@@ -56,6 +58,8 @@ export type HttpOptions = {
   readonly resultBytesMax: number;
   readonly timeoutMsMax: number;
   readonly authenticate: Authenticate;
+  /** Connections that have not signed in. */
+  readonly newcomers: Newcomers;
   readonly texts: ClientTexts;
   readonly queries: QueryService;
   readonly view: ClusterView;
@@ -130,6 +134,7 @@ export function httpApp(options: HttpOptions): DocumentedApp {
     options.tls,
   );
   answerHalfClosed(app.server);
+  limitNewcomers(app.server, options.newcomers);
   app.addHook('onRequest', cutSlowBodies(options.requestTimeoutMs, answerBrokenHttp));
   // Handlers parse their bodies themselves: a long one in a thread.
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
@@ -156,7 +161,8 @@ export function httpApp(options: HttpOptions): DocumentedApp {
     tableRoutes(routes, { tables: options.tables, onRequest: authenticator(options), callerOf });
     browseRoutes(routes, { browse: options.browse, onRequest: authenticator(options), callerOf });
     quarantineRoutes(routes, { queries: options.queries, allows: (action) => allowing(options, action), callerOf });
-    stageRoutes(routes, { stages: options.stages, log: options.log, onRequest: authenticator(options), callerOf });
+    const { stages, log, newcomers } = options;
+    stageRoutes(routes, { stages, newcomers, log, onRequest: authenticator(options), callerOf });
     done();
   });
   return app;
@@ -201,6 +207,7 @@ function openRoutes(app: DocumentedApp, options: HttpOptions): void {
   const access = metricsAccess({ token: options.metricsToken, verify: options.authenticate });
   app.get('/metrics', { schema: METRICS }, async (request, reply) => {
     await access({ peer: request.socket.remoteAddress, headers: request.headers });
+    options.newcomers.signedIn(peerOf(request.socket));
     const text = await options.metrics.registry.metrics();
     return reply.type(options.metrics.registry.contentType).send(text);
   });
@@ -214,6 +221,7 @@ const authenticator =
   (options: HttpOptions): Check =>
   async (request) => {
     request.caller = await options.authenticate(request.headers.authorization, request.socket.remoteAddress);
+    options.newcomers.signedIn(peerOf(request.socket));
   };
 
 /** Checks the token of a request, and that the caller may do these actions. */
@@ -222,6 +230,7 @@ const allowing =
   async (request) => {
     const caller = await options.authenticate(request.headers.authorization, request.socket.remoteAddress);
     request.caller = caller;
+    options.newcomers.signedIn(peerOf(request.socket));
     for (const action of actions) requireAction(caller, action);
   };
 

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SkeinError } from '#shared/error.ts';
+import { peerOf, type Newcomers } from '#shared/newcomers/newcomers.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { Caller } from '../../auth/authenticate.ts';
 import type { SessionKey } from '../../session/session-store.ts';
@@ -27,6 +28,7 @@ export type StageApi = {
 
 type Options = {
   readonly stages: StageApi;
+  readonly newcomers: Newcomers;
   readonly onRequest: (request: FastifyRequest) => Promise<void>;
   readonly callerOf: (request: FastifyRequest) => Caller;
   readonly log: Logger;
@@ -114,12 +116,14 @@ function wantedFile({ path, size, upload_id: uploadId, part_number: number }: Na
 }
 
 /** Requests by a signed URL, which is all the authentication that they have: it is checked before a byte of the body is read. */
-function fileRoutes(app: DocumentedApp, { stages, log }: Options): void {
+function fileRoutes(app: DocumentedApp, { stages, newcomers, log }: Options): void {
   const { service, transfers } = stages;
   const signedOf = (request: FastifyRequest): SignedRequest => {
     const { '*': path = '' } = request.params as { readonly '*'?: string };
     const { signature = '' } = request.query as { readonly signature?: string };
-    return service.verify(signature, { method: request.method, path });
+    const signed = service.verify(signature, { method: request.method, path });
+    newcomers.signedIn(peerOf(request.socket));
+    return signed;
   };
 
   const onPut = { schema: PUT_FILE, config: { streamsBody: true } };

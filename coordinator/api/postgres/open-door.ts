@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { flightHost } from '#shared/config/flight-host.ts';
 import { SkeinError } from '#shared/error.ts';
+import { Newcomers, newcomerLimits, peerOf } from '#shared/newcomers/newcomers.ts';
 import { POSTGRES_VERSION } from '../../session/postgres-settings.ts';
 import { Backends } from './backends.ts';
 import { Connection } from './connection.ts';
@@ -14,12 +14,8 @@ import { errorFields, WireError } from './wire-error.ts';
 import type { WireReader } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
 
-/** Time for a client to sign in. */
-const SIGN_IN_MS = 30_000;
 /** Time after which an idle connection is asked whether its client is still there. */
 const KEEPALIVE_MS = 60_000;
-/** Connections beyond those that may sign in: they learn why not, and may cancel statements. */
-const SPARE_CONNECTIONS = 100;
 
 /** Opens the door of the Postgres wire. @throws PORT_IN_USE */
 export async function openPostgresDoor(
@@ -31,16 +27,18 @@ export async function openPostgresDoor(
   const door = { ...given, backends, idle };
   const host = flightHost(config);
   const port = config['coordinator.postgres_port'];
+  const signedInMax = config['coordinator.postgres_connections_max'];
+  const newcomers = new Newcomers({ ...newcomerLimits(config), signedInMax });
   const open = new Set<Socket>();
   const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEPALIVE_MS }, (socket) => {
+    newcomers.arrived(socket);
+    if (socket.destroyed) return;
     open.add(socket);
-    const isOneTooMany = open.size > config['coordinator.postgres_connections_max'];
     socket.on('error', () => socket.destroy()).once('close', () => open.delete(socket));
-    serve(door, socket, isOneTooMany)
+    serve(door, socket, newcomers)
       .catch((error: unknown) => log.debug({ err: error }, 'a Postgres connection ended'))
       .finally(() => socket.destroySoon());
   });
-  server.maxConnections = config['coordinator.postgres_connections_max'] + SPARE_CONNECTIONS;
   await new Promise<void>((listening, reject) => {
     server.once('error', (cause) =>
       reject(new SkeinError('PORT_IN_USE', `cannot listen on ${host}:${port}`, { cause })),
@@ -57,12 +55,8 @@ export async function openPostgresDoor(
   return { url: `postgres://${name}:${(server.address() as AddressInfo).port}`, close };
 }
 
-async function serve(door: PostgresDoor, raw: Socket, isOneTooMany: boolean): Promise<void> {
-  const late = new AbortController();
-  void sleep(SIGN_IN_MS, undefined, { signal: late.signal, ref: false }).then(
-    () => raw.destroy(),
-    () => undefined,
-  );
+async function serve(door: PostgresDoor, raw: Socket, newcomers: Newcomers): Promise<void> {
+  const peer = peerOf(raw);
   const address = raw.remoteAddress ?? '';
   let writer = new WireWriter(raw);
   try {
@@ -76,13 +70,9 @@ async function serve(door: PostgresDoor, raw: Socket, isOneTooMany: boolean): Pr
     writer = new WireWriter(socket);
     const standby = door.standby();
     if (standby !== undefined) throw new WireError('57P03', standby);
-    if (isOneTooMany) {
-      throw new WireError('53300', 'too many connections (coordinator.postgres_connections_max)');
-    }
     if (startup.negotiates) writer.push(messages.negotiateVersion(startup.unknownOptions));
-    const entered = await enter(door, { reader, writer, startup, address });
+    const entered = await enter(door, { reader, writer, startup, address, newcomers, peer });
     if (entered === undefined) return;
-    late.abort();
     try {
       await serveSession(door, entered, { socket, reader, writer, startup });
     } finally {
@@ -95,8 +85,6 @@ async function serve(door: PostgresDoor, raw: Socket, isOneTooMany: boolean): Pr
     if (raw.destroyed) return;
     writer.push(messages.errorResponse('FATAL', errorFields(error)));
     await writer.flush();
-  } finally {
-    late.abort();
   }
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
+import type { Newcomers } from '#shared/newcomers/newcomers.ts';
 import { withSetting } from '../../session/session.ts';
 import type { Caller } from '../../auth/authenticate.ts';
 import type { SessionKey } from '../../session/session-store.ts';
@@ -42,11 +43,14 @@ type Client = {
   readonly writer: WireWriter;
   readonly startup: Startup;
   readonly address: string;
+  readonly newcomers: Pick<Newcomers, 'begin' | 'signedIn'>;
+  /** Address and port of the connection. */
+  readonly peer: string;
 };
 
 /** Asks for the password, checks it, and opens a session; undefined when the client left. @throws SkeinError, WireError */
 export async function enter(door: PostgresDoor, client: Client): Promise<Entered | undefined> {
-  const { reader, writer, startup, address } = client;
+  const { reader, writer, startup, address, newcomers, peer } = client;
   const { parameters } = startup;
   const user = parameters.get('user') ?? '';
   if (user === '') throw new WireError('28000', 'the client has named no user');
@@ -60,7 +64,9 @@ export async function enter(door: PostgresDoor, client: Client): Promise<Entered
   const password = answer.body.text();
   if (password === '') throw new WireError('28P01', 'the password is empty');
   const tenant = settingsOf(parameters.get('options') ?? '').get('tenant') ?? null;
-  const { caller, token } = await door.signIn(user, password, { address, tenant });
+  const end = newcomers.begin(peer);
+  const { caller, token } = await door.signIn(user, password, { address, tenant }).finally(end);
+  newcomers.signedIn(peer);
   const session: SessionKey = {
     tenant: caller.claims.tenant,
     principal: caller.claims.sub,

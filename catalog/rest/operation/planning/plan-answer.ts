@@ -2,6 +2,7 @@ import { must } from '#shared/must.ts';
 import { printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { withTable } from '../../../commit/with-table.ts';
 import type { CatalogContext } from '../../../context.ts';
+import { readableRootsOf } from '../../../policy/readable-roots.ts';
 import type { Portions } from '../../../planning/plan-portions.ts';
 import type { ScannedTable } from '../../../planning/scan-planner.ts';
 import { tableTarget } from '../../request-names.ts';
@@ -22,9 +23,10 @@ export function withOpenTable<T>(
 ): Promise<T> {
   const target = tableTarget(request);
   const { tenant } = target.claims;
-  return withTable(context, target, ({ id, metadata, metadataLocation, roots }) =>
-    work({ id, tenant, metadata, metadataLocation, roots }),
-  );
+  return withTable(context, target, async ({ id, metadata, metadataLocation, roots }) => {
+    const readable = await readableRootsOf(context.store.db, { id, roots }, target.claims);
+    return work({ id, tenant, metadata, metadataLocation, roots: readable });
+  });
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

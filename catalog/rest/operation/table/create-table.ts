@@ -1,4 +1,5 @@
 import { FileNotFound } from '#shared/storage/storage.ts';
+import { isExempt } from '../../../authorization/policies.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { aboutSource, CREATE_HEAD, type CreateHead, type Source } from '../../../metadata/commit-source.ts';
 import { aboutTable, createInput, insertNewTable } from '../../../commit/commit-tables.ts';
@@ -8,7 +9,7 @@ import { newCreation, type CommittedTable, type TableTarget } from '../../../com
 import { parseCreateTable, type CreateTableRequest } from '../../../metadata/new-table.ts';
 import { inTheWay } from '../../../storage/table-location.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
-import { requireFree, requireUnopened } from '../../../store/postgres/folder-claims.ts';
+import { requireFree, requireNotClosed, requireUnopened } from '../../../store/postgres/folder-claims.ts';
 import { findTableHead, tableExists } from '../../../store/postgres/table-store.ts';
 import { requireNoView } from '../../../store/postgres/view-store.ts';
 import { checkName, namespaceOf } from '../../../metadata/check-name.ts';
@@ -77,6 +78,7 @@ async function create(
   await requireNoView(db, tenant, target.catalog, target.ident);
   await requireFree(db, made.folders, undefined);
   await requireUnopened(db, made.folders, { maker: target.claims.sub });
+  if (!isExempt(target.claims)) await requireNotClosed(db, made.folders);
   // Some clients write their first metadata or manifest without making its folder.
   const folder = `${creation.location}/metadata`;
   const storage = await context.storages.open(folder);

@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
+import { isExempt } from '../../../authorization/policies.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { asObject, optionalBoolean, requiredString } from '../../../metadata/json-reader.ts';
 import { requireUnprotected } from '../../../commit/protection.ts';
@@ -59,8 +60,9 @@ export async function registerTable(context: CatalogContext, request: RestReques
         throw new SkeinError('COMMIT_CONFLICT', 'Commit failed: another commit came first');
       }
     }
-    const owner = { id: must(id, 'found or inserted'), catalogId: catalog.id, maker: request.claims.sub };
-    await claimFolders(tx, owner, folders);
+    const { claims } = request;
+    const owner = { id: must(id, 'found or inserted'), catalogId: catalog.id, maker: claims.sub };
+    await claimFolders(tx, { ...owner, isExempt: isExempt(claims) }, folders);
   };
   const bytes = Math.max(text.length, head?.metadataBytes ?? 0);
   await context.documents.run(tenant, bytes, () => unit.transact(register));

@@ -1,5 +1,5 @@
 import type { CatalogContext } from '../../../context.ts';
-import { addressKey } from '../../../token/rate-limit.ts';
+import { addressKey } from '#shared/newcomers/address-key.ts';
 import type { Answer, PublicRequest } from '../../rest-operation.ts';
 import { clientCredentialsGrant } from './client-credentials-grant.ts';
 import { exchangeGrant } from './exchange-grant.ts';

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { looksSecret, maskSecrets } from './mask-secrets.ts';
+
+const BODY = 'Ab-_9'.repeat(9);
+const JWT = `eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhIn0.${BODY}`;
+const PEM = '-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIA\n-----END PRIVATE KEY-----';
+
+test.each([
+  [`DROP PERSONAL ACCESS TOKEN skein_pat_${BODY}`, 'DROP PERSONAL ACCESS TOKEN skein_pat_***'],
+  [`say("SKEIN_PAT_${BODY}")`, 'say("SKEIN_PAT_***")'],
+  [`a=skein_inv_${BODY}, b=skein_cs_${BODY};`, 'a=skein_inv_***, b=skein_cs_***;'],
+  [`xskein_pat_${BODY}`, 'xskein_pat_***'],
+  [`SELECT '${JWT}'`, "SELECT '***'"],
+  [JWT.toLowerCase(), '***'],
+  [`{"line":"a\\n${JWT}"}`, '{"line":"a\\n***"}'],
+  [`Bearer ${JWT.slice(0, 50)}`, 'Bearer ***'],
+  [`'${PEM}' tail`, "'***' tail"],
+  [`'${PEM.replaceAll('PRIVATE', 'RSA PRIVATE').replaceAll('\n', '\\n')}'`, "'***'"],
+  [`'${PEM.slice(0, 40)}`, "'***"],
+])('%j', (text, masked) => {
+  expect(maskSecrets(text)).toBe(masked);
+  expect(looksSecret(text)).toBe(true);
+  expect(maskSecrets(masked)).toBe(masked);
+});
+
+test.each([
+  'SELECT skein_pat FROM t',
+  'skein_pat_',
+  'skein_cs_short',
+  'eyjafjallajokull.volcanoes_of_iceland.x',
+  'no_eyJhbGciOiJF.eyJzdWIiOiJh',
+  '-----BEGIN PUBLIC KEY-----\nMCow\n-----END PUBLIC KEY-----',
+  'a PRIVATE KEY----- alone',
+])('%j has none', (text) => {
+  expect(maskSecrets(text)).toBe(text);
+  expect(looksSecret(text)).toBe(false);
+});
+
+test.each(['eyJ', 'skein_pat_', '.eyJa', '-----BEGIN PRIVATE KEY-----', '-----BEGIN ', 'a_', '\\neyJaaaaaa'])(
+  'a megabyte of %j is looked at in one go',
+  (part) => {
+    const text = `${part.repeat(1_000_000 / part.length)}.eyJ skein_pat_ PRIVATE KEY-----`;
+    const beganMs = performance.now();
+    maskSecrets(text);
+    // Quadratic work would take minutes.
+    expect(performance.now() - beganMs).toBeLessThan(5_000);
+  },
+);

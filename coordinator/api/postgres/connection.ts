@@ -43,6 +43,11 @@ export class Connection {
     this.#statements.cancel(reason);
   }
 
+  /** Tells the client settings that it has not been told, or that have changed. */
+  reportSettings(): void {
+    this.#statements.reportSettings();
+  }
+
   /** Resolves when the client has left. @throws WireError, SkeinError for what ends the connection */
   async serve(): Promise<void> {
     this.#writer.push(messages.readyForQuery('I'));

@@ -5,11 +5,12 @@ import { systemClock } from '#shared/clock.ts';
 import type { StatementDescription } from '../../operation/description.ts';
 import type { Parameters } from '../../statement/parameters.ts';
 import type { StatementRequest } from '../../query/query-service.ts';
+import { shownSetting } from '../../session/session.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import { RowsSink } from './rows-sink.ts';
-import { commandComplete, warning, type TransactionState } from './server-messages.ts';
+import { commandComplete, parameterStatus, warning, type TransactionState } from './server-messages.ts';
 import type { Entered } from './sign-in.ts';
-import { firstWord } from './split-statements.ts';
+import { controlWord } from './split-statements.ts';
 import { StatementError, WireError } from './wire-error.ts';
 import type { WireWriter } from './wire-writer.ts';
 
@@ -37,8 +38,13 @@ const CHANGES: ReadonlySet<string> = new Set([
 ]);
 
 const ENDS: ReadonlySet<string> = new Set(['COMMIT', 'END', 'ROLLBACK', 'ABORT']);
+/** What a failed transaction takes. */
+const RECOVERS: ReadonlySet<string> = new Set([...ENDS, 'ROLLBACK TO']);
 const COMMITS: ReadonlySet<string> = new Set(['COMMIT', 'END']);
 const BEGINS: ReadonlySet<string> = new Set(['BEGIN', 'START']);
+
+/** Settings that clients are told, by Postgres' spelling: those that can change. */
+const REPORTED = ['TimeZone', 'application_name'] as const;
 
 /**
  * The statements of one connection, one after the other, and the state of their transaction.
@@ -50,6 +56,8 @@ export class Statements {
   readonly #door: PostgresDoor;
   readonly #entered: Entered;
   readonly #writer: WireWriter;
+  /** Settings as the client was told them. */
+  readonly #told = new Map<string, string>();
   /** As clients see it: in a transaction that was begun here they see none. */
   #state: TransactionState = 'I';
   #isImplicit = false;
@@ -76,6 +84,18 @@ export class Statements {
     if (this.#isImplicit) await this.#endImplicit('COMMIT');
   }
 
+  /** Tells the client settings that it has not been told, or that have changed. */
+  reportSettings(): void {
+    const { sessions, config } = this.#door;
+    const state = sessions.store.get(this.#entered.session);
+    for (const name of REPORTED) {
+      const value = shownSetting(state, name, config);
+      if (this.#told.get(name) === value) continue;
+      this.#told.set(name, value);
+      this.#writer.push(parameterStatus(name, value));
+    }
+  }
+
   /** Cancels the statement that runs, if one does. */
   cancel(reason: string): void {
     this.#running?.abort(new SkeinError('QUERY_CANCELLED', reason));
@@ -85,7 +105,7 @@ export class Statements {
   async describe({ sql, text, offset }: MessageStatement, types: readonly string[]): Promise<StatementDescription> {
     const { caller, session, check } = this.#entered;
     await check();
-    if (this.#state === 'E' && !ENDS.has(firstWord(sql))) throw aborted();
+    if (this.#state === 'E' && !RECOVERS.has(controlWord(sql))) throw aborted();
     try {
       return await this.#abortable((clientGone) =>
         this.#door.queries.describe({ caller, session, sql, types, clientGone }),
@@ -98,19 +118,19 @@ export class Statements {
   /** Runs a statement; its rows and its tag go to the client. @throws StatementError, WireError, SkeinError */
   async run({ sql, text, offset, parameters, describes, formats, place }: PortalExecution): Promise<void> {
     await this.#entered.check();
-    const word = firstWord(sql);
+    const word = controlWord(sql);
     if (this.#answersByState(word)) return;
     const sink = new RowsSink({ writer: this.#writer, describes, formats });
     const queryId = toQueryId(randomUUID());
     // A failed transaction has nothing to commit.
-    const own = this.#state === 'E' ? 'ROLLBACK' : sql;
+    const own = this.#state === 'E' && ENDS.has(word) ? 'ROLLBACK' : sql;
     try {
       if (place === 'others follow' && this.#state === 'I' && !this.#isImplicit && CHANGES.has(word)) {
         await this.#execute(BEGIN);
         this.#isImplicit = true;
       }
       await this.#execute({ sql: own, parameters: own === sql ? parameters : null, queryId, sink });
-      if (BEGINS.has(word)) this.#state = 'T';
+      if (BEGINS.has(word) || (word === 'ROLLBACK TO' && this.#state === 'E')) this.#state = 'T';
       else if (ENDS.has(word)) this.#ended();
       else if (place === 'last of its Query') await this.settle();
     } catch (error) {
@@ -122,6 +142,7 @@ export class Statements {
       throw new StatementError(error, { sql: text, offset, queryId });
     }
     this.#writer.push(commandComplete(sink.tag));
+    this.reportSettings();
   }
 
   #execute(statement: Pick<StatementRequest, 'sql' | 'parameters'> & Partial<StatementRequest>): Promise<void> {
@@ -161,7 +182,7 @@ export class Statements {
 
   /** Postgres warns of statements that do not fit the state of the transaction. @throws WireError in a failed one */
   #answersByState(word: string): boolean {
-    if (this.#state === 'E' && !ENDS.has(word)) throw aborted();
+    if (this.#state === 'E' && !RECOVERS.has(word)) throw aborted();
     if (this.#state === 'T' && BEGINS.has(word)) {
       this.#writer.push(warning('25001', 'there is already a transaction in progress'), commandComplete('BEGIN'));
       return true;

@@ -37,7 +37,7 @@ const NOT_SERVED = ['VARIABLE', 'ROLE', 'AUTHORIZATION', 'TRANSACTION', 'CHARACT
 
 function endSet(reader: StatementReader, name: string): Set {
   let value = settingValue(reader);
-  // Of a list, as `DateStyle` has one, the values stand one after the other.
+  // The values of a list, as `DateStyle` has one, stand one after the other.
   while (value !== null && reader.takeSymbol(',')) value = `${value}, ${settingValue(reader) ?? 'default'}`;
   reader.end();
   return { name, value };

@@ -46,7 +46,7 @@ const UNITS_MS: Readonly<Record<string, number>> = { '': 1, ms: 1, s: 1_000, min
 const INT32_MAX = 2 ** 31 - 1;
 
 function parseTimeout(text: string): string {
-  const [, digits = '', unit = ''] = /^\s*(\d{1,12})\s*(ms|s|min|h|d)?\s*$/.exec(text) ?? [];
+  const [, digits = '', unit = ''] = /^(\d{1,12}) ?(ms|s|min|h|d)?$/.exec(text.trim()) ?? [];
   const ms = Number(digits) * (UNITS_MS[unit] ?? 0);
   if (digits === '' || ms > INT32_MAX) {
     throw invalid('statement_timeout', 'is a number of milliseconds, or a time such as 5s or 2min; 0 = none');

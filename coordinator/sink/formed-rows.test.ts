@@ -38,7 +38,7 @@ test.each(TYPES)('values of %s have the form that is said, and its text is DuckD
       const isText = !isNative && own !== undefined && ['scalar', 'decimal', 'enum'].includes(own.kind);
       if (!isText || isPlainList(own) || DIFFER.test(type)) continue;
       const [plain] = (await connection.runAndReadAll(`SELECT CAST(v AS VARCHAR) FROM (${sql})`)).getRowsJson();
-      const printed = String(plain?.[0]);
+      const printed = plain?.[0] as string;
       expect(row?.[0]).toBe(printed.includes(' (BC)') ? `${printed.replace(' (BC)', '')} BC` : printed);
     }
   }

@@ -32,7 +32,7 @@ function madeText(value: MadeValue, type: MadeType | undefined): string | null {
   return `${new Date(String(value))
     .toISOString()
     .replace('T', ' ')
-    .replace(/\.?0*Z$/, '')}+00`;
+    .replace(/(?:\.000|0{0,2})Z$/, '')}+00`;
 }
 
 /** As `jsonRows` has DuckDB print the rows of a query, but for times, which are in ISO 8601: `2026-11-05T06:07:08.900Z`. */

@@ -29,7 +29,7 @@ type Options = {
   readonly tenant: TenantId;
 };
 
-/** What a transaction had done at a savepoint. */
+/** The work of a transaction up to a savepoint. */
 type Mark = { readonly tables: TablesMark; readonly writes: number; readonly bytes: number };
 
 /**

@@ -39,7 +39,7 @@ export function controlWord(sql: string): string {
   const tokens = new Tokenizer(sql);
   try {
     for (let token = tokens.next(); token.kind === 'word' && words.length < WORDS_MAX; token = tokens.next()) {
-      words.push(sql.slice(token.start, token.end).toUpperCase());
+      words.push(foldKeyword(sql.slice(token.start, token.end)));
     }
   } catch {
     return first;

@@ -38,7 +38,7 @@ const CHANGES: ReadonlySet<string> = new Set([
 ]);
 
 const ENDS: ReadonlySet<string> = new Set(['COMMIT', 'END', 'ROLLBACK', 'ABORT']);
-/** What a failed transaction takes. */
+/** Statements that a failed transaction takes. */
 const RECOVERS: ReadonlySet<string> = new Set([...ENDS, 'ROLLBACK TO']);
 const COMMITS: ReadonlySet<string> = new Set(['COMMIT', 'END']);
 const BEGINS: ReadonlySet<string> = new Set(['BEGIN', 'START']);
@@ -174,7 +174,7 @@ export class Statements {
     try {
       await this.#execute({ sql: how, parameters: null });
     } catch (error) {
-      // What the engine does not commit it may keep until it is told to roll back.
+      // The engine may keep a transaction that it does not commit until it is told to roll back.
       await this.#execute(ROLLBACK).catch(() => undefined);
       if (how === 'COMMIT') throw error;
     }
@@ -188,7 +188,7 @@ export class Statements {
       return true;
     }
     if (this.#isImplicit && BEGINS.has(word)) {
-      // What came before is part of it.
+      // The statements before are part of it.
       this.#isImplicit = false;
       this.#state = 'T';
       this.#writer.push(commandComplete('BEGIN'));

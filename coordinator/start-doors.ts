@@ -121,7 +121,7 @@ export async function startDoors(parts: Parts, api: ApiParts, standby: () => str
     signIn,
     tls,
     standby,
-    stillHolds: async (token) => void (await verifier.verifyExpiredToken(token)),
+    requireEpoch: (claims) => verifier.requireEpoch(claims),
   });
   parts.stack.defer(() => postgres.close());
   return { queryUrl: http.url, flightSqlUrl: flight.url, postgresUrl: postgres.url };

@@ -178,6 +178,8 @@ export const ERRORS = {
     'The statements of the transaction wrote more than it may.',
   ),
   NO_TRANSACTION: entry('user', '25P01', 400, 9, 'The session is in no transaction.'),
+  SETTING_NOT_FOUND: entry('user', '42704', 400, 5, 'No such setting.'),
+  SAVEPOINT_NOT_FOUND: entry('user', '3B001', 400, 5, 'The transaction has no savepoint of this name.'),
   IN_TRANSACTION: entry('user', '25001', 400, 9, 'The statement cannot run inside a transaction.'),
   READ_ONLY_TRANSACTION: entry('user', '25006', 400, 9, 'The transaction only reads.'),
   TRANSACTION_BUSY: entry('user', '25000', 409, 9, 'Another statement of the transaction is running.'),

@@ -58,7 +58,7 @@ export class TokenVerifier {
       this.#verified.delete(digest);
       throw refusal('the token has expired');
     }
-    this.#requireEpoch(claims);
+    this.requireEpoch(claims);
     if (known === undefined) this.#verified.set(digest, claims);
     return claims;
   }
@@ -67,11 +67,14 @@ export class TokenVerifier {
   async verifyExpiredToken(token: string): Promise<TokenClaims> {
     if (token.length > TOKEN_LENGTH_MAX) throw refusal('the token is not valid');
     const claims = await this.#verifySignature(token, 'accepted');
-    this.#requireEpoch(claims);
+    this.requireEpoch(claims);
     return claims;
   }
 
-  #requireEpoch({ sub, sess_epoch: epoch, sid }: TokenClaims): void {
+  /**
+   * @throws UNAUTHENTICATED when the principal's rights have changed since the token was given, or its sign-in has ended; CATALOG_UNAVAILABLE
+   */
+  requireEpoch({ sub, sess_epoch: epoch, sid }: Pick<TokenClaims, 'sub' | 'sess_epoch' | 'sid'>): void {
     const current = this.#options.epochOf(sub);
     if (current === undefined) {
       throw new SkeinError('CATALOG_UNAVAILABLE', 'tokens cannot be checked: the catalog does not answer');

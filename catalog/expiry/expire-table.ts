@@ -35,14 +35,14 @@ export type ExpiryParts = CatalogContext & { readonly tables: Pick<TableReader, 
  * @throws COMMIT_CONFLICT when another commit changes a reference meanwhile
  */
 export async function expireTable(parts: ExpiryParts, table: ExpiringTable, signal: AbortSignal): Promise<number> {
-  const { store, clock, documents } = parts;
+  const { store, clock, config, documents } = parts;
   const before = await documents.run(table.tenant, table.metadataBytes, async () => {
     const text = await readDocument(store.db, table.id, table.version);
     return text === undefined ? undefined : parse(parts, table, { text, signal });
   });
   // A commit came between, and has set another time.
   if (before === undefined) return 0;
-  const expired = expiredSnapshots(before, expiryDefaults(before), clock.nowMs());
+  const expired = expiredSnapshots(before, expiryDefaults(before, config['snapshot.bookmark_keys']), clock.nowMs());
   if (isProtected(before) || expired.snapshotIds.length + expired.refs.length === 0) {
     const next = nextLook(before, clock.nowMs());
     await setExpiry(store.db, table, next === null ? null : new Date(next));

@@ -82,6 +82,7 @@ import { createView } from './view/create-view.ts';
 import { dropView } from './view/drop-view.ts';
 import { showCreateView } from './view/show-create-view.ts';
 import { summarize } from './summarize.ts';
+import { savepoint } from './savepoint.ts';
 import { transactionControl } from './transaction-control.ts';
 import { update } from './update.ts';
 import { use } from './use.ts';
@@ -114,6 +115,7 @@ export const COMMANDS = {
   killQuery,
   summarize,
   transactionControl,
+  savepoint,
   commentOn,
   createCatalog,
   dropCatalog,

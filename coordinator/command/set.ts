@@ -7,7 +7,7 @@ import { takeSettingName } from './setting-name.ts';
 /** `value` is null for DEFAULT. */
 type Set = { readonly name: string; readonly value: string | null };
 
-/** `SET [SESSION] name = value | DEFAULT`, `SET TIME ZONE value` */
+/** `SET [SESSION] name = value [, ...] | DEFAULT`, `SET TIME ZONE value` */
 export const set: Command<Set> = {
   words: ['SET'],
   queryType: 'set',
@@ -36,7 +36,9 @@ export const set: Command<Set> = {
 const NOT_SERVED = ['VARIABLE', 'ROLE', 'AUTHORIZATION', 'TRANSACTION', 'CHARACTERISTICS', 'CONSTRAINTS'];
 
 function endSet(reader: StatementReader, name: string): Set {
-  const value = settingValue(reader);
+  let value = settingValue(reader);
+  // The values of a list, as `DateStyle` has one, stand one after the other.
+  while (value !== null && reader.takeSymbol(',')) value = `${value}, ${settingValue(reader) ?? 'default'}`;
   reader.end();
   return { name, value };
 }

@@ -1,8 +1,8 @@
 import { SkeinError } from '#shared/error.ts';
 import { didYouMean, nearestName } from '#shared/nearest-name.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import { setting } from '../session/session.ts';
-import { isSetting, settingName, SETTINGS } from '../session/settings.ts';
+import { shownSetting } from '../session/session.ts';
+import { findSetting, isKnownSetting, SETTINGS } from '../session/settings.ts';
 import type { ObjectName } from '../statement/statement.ts';
 import { paged, textResult, type Answer } from '../operation/answer.ts';
 import type { CommandContext } from '../operation/command-context.ts';
@@ -26,16 +26,20 @@ export const show = rowsCommand<Show>({
       reader.end();
       return { setting: 'timezone' };
     }
+    if (reader.takeWords('TRANSACTION', 'ISOLATION', 'LEVEL')) {
+      reader.end();
+      return { setting: 'transaction_isolation' };
+    }
     const name = reader.name('a setting or a table', 3);
     reader.end();
     const setting = foldIdentifier(name.parts.join('.'));
-    return isSetting(setting) ? { setting } : { table: name };
+    return isKnownSetting(setting) ? { setting } : { table: name };
   },
   action: (input) => ('table' in input ? 'table.describe' : null),
   async rows(input, context) {
     if ('table' in input) return paged(await describeNamed(input.table, context));
-    const name = settingName(input.setting);
-    return paged(textResult([name], [[setting(context.session, name, context.config)]]));
+    const { name } = findSetting(input.setting);
+    return paged(textResult([name], [[shownSetting(context.session, name, context.config)]]));
   },
 });
 

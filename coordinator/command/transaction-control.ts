@@ -6,7 +6,10 @@ import type { Command } from './command.ts';
 type TransactionStatement =
   | { readonly kind: 'BEGIN'; readonly mayWrite: boolean }
   | { readonly kind: 'COMMIT' }
-  | { readonly kind: 'ROLLBACK' };
+  | {
+      readonly kind: 'ROLLBACK';
+      /** The savepoint to go back to; null = all of the transaction. */ readonly to: string | null;
+    };
 
 const ENDS: Readonly<Record<string, 'COMMIT' | 'ROLLBACK'>> = {
   COMMIT: 'COMMIT',
@@ -15,7 +18,7 @@ const ENDS: Readonly<Record<string, 'COMMIT' | 'ROLLBACK'>> = {
   ABORT: 'ROLLBACK',
 };
 
-/** `BEGIN | START TRANSACTION [mode, ...]`, `COMMIT`, `ROLLBACK`, and Postgres' synonyms of them */
+/** `BEGIN | START TRANSACTION [mode, ...]`, `COMMIT`, `ROLLBACK [TO [SAVEPOINT] name]`, and Postgres' synonyms of them */
 export const transactionControl: Command<TransactionStatement> = {
   words: ['BEGIN', 'START', 'COMMIT', 'END', 'ROLLBACK', 'ABORT'],
   queryType: 'transaction',
@@ -27,7 +30,12 @@ export const transactionControl: Command<TransactionStatement> = {
       reader.takeWord('WORK');
     }
     const end = ENDS[word];
-    const statement = end === undefined ? ({ kind: 'BEGIN', mayWrite: takeModes(reader) } as const) : { kind: end };
+    const statement =
+      end === undefined
+        ? ({ kind: 'BEGIN', mayWrite: takeModes(reader) } as const)
+        : end === 'COMMIT'
+          ? { kind: end }
+          : { kind: end, to: word === 'ROLLBACK' ? takeSavepoint(reader) : null };
     reader.end();
     return statement;
   },
@@ -41,7 +49,8 @@ export const transactionControl: Command<TransactionStatement> = {
         await transactions.commit();
         break;
       case 'ROLLBACK':
-        await transactions.rollBack();
+        if (statement.to === null) await transactions.rollBack();
+        else await transactions.rollBackTo(statement.to);
         break;
       default:
         return unreachable(statement);
@@ -49,6 +58,13 @@ export const transactionControl: Command<TransactionStatement> = {
     return answer(statusResult(statement.kind));
   },
 };
+
+/** `TO [SAVEPOINT] name`, if it comes */
+function takeSavepoint(reader: StatementReader): string | null {
+  if (!reader.takeWord('TO')) return null;
+  if (!reader.atEnd(1)) reader.takeWord('SAVEPOINT');
+  return reader.name('a savepoint', 1).parts.join('');
+}
 
 /** Isolation levels that a transaction here is no weaker than: it reads one state of all tables. */
 const WEAKER = [['READ', 'UNCOMMITTED'], ['READ', 'COMMITTED'], ['REPEATABLE', 'READ'], ['SNAPSHOT']] as const;

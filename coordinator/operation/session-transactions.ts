@@ -6,4 +6,10 @@ export interface SessionTransactions {
   commit(): Promise<void>;
   /** Does nothing when there is none. */
   rollBack(): Promise<void>;
+  /** @throws NO_TRANSACTION, TRANSACTION_TOO_LARGE */
+  savepoint(name: string): void;
+  /** @throws NO_TRANSACTION, SAVEPOINT_NOT_FOUND */
+  release(name: string): void;
+  /** Goes back to a savepoint, also after an error. @throws NO_TRANSACTION, SAVEPOINT_NOT_FOUND, TRANSACTION_FAILED when nothing is left of it */
+  rollBackTo(name: string): Promise<void>;
 }

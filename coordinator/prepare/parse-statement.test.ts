@@ -263,8 +263,13 @@ describe('our own statements', () => {
     ],
     ['COMMIT WORK', { command: 'transactionControl', input: { kind: 'COMMIT' } }],
     ['END', { command: 'transactionControl', input: { kind: 'COMMIT' } }],
-    ['ROLLBACK', { command: 'transactionControl', input: { kind: 'ROLLBACK' } }],
-    ['ABORT TRANSACTION', { command: 'transactionControl', input: { kind: 'ROLLBACK' } }],
+    ['ROLLBACK', { command: 'transactionControl', input: { kind: 'ROLLBACK', to: null } }],
+    ['ABORT TRANSACTION', { command: 'transactionControl', input: { kind: 'ROLLBACK', to: null } }],
+    ['ROLLBACK TO SAVEPOINT a', { command: 'transactionControl', input: { kind: 'ROLLBACK', to: 'a' } }],
+    ['ROLLBACK WORK TO savepoint', { command: 'transactionControl', input: { kind: 'ROLLBACK', to: 'savepoint' } }],
+    ['SAVEPOINT "A b"', { command: 'savepoint', input: { kind: 'SAVEPOINT', name: 'A b' } }],
+    ['RELEASE SAVEPOINT a', { command: 'savepoint', input: { kind: 'RELEASE', name: 'a' } }],
+    ['RELEASE savepoint', { command: 'savepoint', input: { kind: 'RELEASE', name: 'savepoint' } }],
   ])('%s', (text, expected) => {
     expect(parse(text)).toEqual(expected);
   });

@@ -16,7 +16,7 @@ import { LimitedSink } from '../sink/limited-sink.ts';
 import { HeldSink, type HeldOptions } from '../sink/held-sink.ts';
 import { SpooledSink, type SpoolOptions } from '../sink/spooled-sink.ts';
 import { MiscountedRows } from '../sink/miscounted-rows.ts';
-import { setting, type SessionState } from '../session/session.ts';
+import { setting, statementTimeoutMs, type SessionState } from '../session/session.ts';
 import { sizeOf } from '../statement/parameters.ts';
 import { valuePlaces } from '../statement/bind-parameters.ts';
 import { READ_STATEMENT, type StatementText } from '../prepare/read-statement.ts';
@@ -181,8 +181,10 @@ function cuRate({ config, scheduler }: RunnerServices): number {
   return rate === 'cores' ? scheduler.pool.live().reduce((sum, { info }) => sum + info.cores, 0) : rate;
 }
 
-const timeoutOf = ({ config }: RunnerServices, session: SessionState): number =>
-  parseDuration(setting(session, 'skein.query_timeout', config));
+function timeoutOf({ config }: RunnerServices, session: SessionState): number {
+  const own = parseDuration(setting(session, 'skein.query_timeout', config));
+  return Math.min(own, statementTimeoutMs(session, config) ?? own);
+}
 
 /** The error when a statement of this id is active. */
 function register(registry: QueryRegistry, active: ActiveQuery): SkeinError | undefined {

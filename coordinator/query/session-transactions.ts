@@ -15,7 +15,7 @@ export const findTransaction = (
   { session, transaction }: Pick<StatementRequest, 'session' | 'transaction'>,
 ): Transaction | undefined => (transaction === null ? undefined : transactions.find(transaction ?? session));
 
-/** BEGIN, COMMIT and ROLLBACK of a statement's session. */
+/** BEGIN, COMMIT, ROLLBACK and savepoints of a statement's session. */
 export function sessionTransactions({ services, request, active }: RunningStatement): SessionTransactions {
   const { config, transactions, writes: journal, tables } = services;
   const { catalog } = services.sessions;
@@ -41,5 +41,8 @@ export function sessionTransactions({ services, request, active }: RunningStatem
         });
       }),
     rollBack: () => transactions.rollBack(session),
+    savepoint: (name) => transactions.require(session).savepoint(name),
+    release: (name) => transactions.require(session).release(name),
+    rollBackTo: (name) => transactions.require(session).rollBackTo(name),
   };
 }

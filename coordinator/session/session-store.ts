@@ -18,6 +18,8 @@ type Entry = {
   /** `preparedBytes` of the state. */
   readonly bytes: number;
   readonly usedAtMs: number;
+  /** 1, or 0 for one that `keep` was called for: its own door counts those. */
+  readonly counted: 0 | 1;
 };
 
 /** The memory that the sessions of one principal hold together. */
@@ -44,7 +46,11 @@ export class SessionStore {
   /** Ordered by last use, oldest first. */
   readonly #sessions = new Map<string, Entry>();
   readonly #held = new Map<string, Held>();
+  /** Sessions that do not end by idle time. */
+  readonly #kept = new Set<string>();
   #preparedBytes = 0;
+  /** Sessions without those of `keep`. */
+  #counted = 0;
 
   constructor(options: Options) {
     this.#options = options;
@@ -60,9 +66,13 @@ export class SessionStore {
     const text = sessionText(key);
     const entry = this.#sessions.get(text);
     if (entry === undefined) return EMPTY_SESSION;
-    this.#sessions.delete(text);
-    this.#sessions.set(text, { ...entry, usedAtMs: this.#options.clock.monotonicMs() });
+    this.#touch(text, entry);
     return entry.state;
+  }
+
+  /** Has a new session last until `end`, and not count among those of its principal: a connection holds it. */
+  keep(key: SessionKey): void {
+    this.#kept.add(sessionText(key));
   }
 
   /**
@@ -81,10 +91,11 @@ export class SessionStore {
     }
     const bytes = preparedBytes(state);
     this.#checkMemory(principal, bytes - (before?.bytes ?? 0));
-    if (before === undefined) this.#checkCount(principal);
-    this.#hold(principal, { sessions: before === undefined ? 1 : 0, bytes: bytes - (before?.bytes ?? 0) });
+    const counted = this.#kept.has(text) ? 0 : 1;
+    if (before === undefined && counted === 1) this.#checkCount(principal);
+    this.#hold(principal, { sessions: before === undefined ? counted : 0, bytes: bytes - (before?.bytes ?? 0) });
     this.#sessions.delete(text);
-    this.#sessions.set(text, { state, principal, bytes, usedAtMs: this.#options.clock.monotonicMs() });
+    this.#sessions.set(text, { state, principal, bytes, counted, usedAtMs: this.#options.clock.monotonicMs() });
   }
 
   /** Ends a session. */
@@ -92,6 +103,7 @@ export class SessionStore {
     const text = sessionText(key);
     const entry = this.#sessions.get(text);
     if (entry !== undefined) this.#end(text, entry);
+    this.#kept.delete(text);
   }
 
   /** @throws QUEUE_FULL when the principal may have no further session */
@@ -105,7 +117,7 @@ export class SessionStore {
         `you have ${count} sessions, as many as a user may: each ends when it was idle for ${seconds} s`,
       );
     }
-    if (this.#sessions.size >= sessionsMax) throw new SkeinError('QUEUE_FULL', 'too many sessions are open');
+    if (this.#counted >= sessionsMax) throw new SkeinError('QUEUE_FULL', 'too many sessions are open');
   }
 
   /** @throws TOO_MANY_PREPARED_STATEMENTS when the principal may not hold so many bytes more */
@@ -124,24 +136,31 @@ export class SessionStore {
     }
   }
 
-  #end(text: string, { principal, bytes }: Entry): void {
+  #touch(text: string, entry: Entry): void {
     this.#sessions.delete(text);
-    this.#hold(principal, { sessions: -1, bytes: -bytes });
+    this.#sessions.set(text, { ...entry, usedAtMs: this.#options.clock.monotonicMs() });
+  }
+
+  #end(text: string, { principal, bytes, counted }: Entry): void {
+    this.#sessions.delete(text);
+    this.#hold(principal, { sessions: -counted, bytes: -bytes });
   }
 
   #hold(principal: string, more: Held): void {
     const before = this.#held.get(principal) ?? { sessions: 0, bytes: 0 };
     const after = { sessions: before.sessions + more.sessions, bytes: before.bytes + more.bytes };
-    if (after.sessions === 0) this.#held.delete(principal);
+    if (after.sessions === 0 && after.bytes === 0) this.#held.delete(principal);
     else this.#held.set(principal, after);
     this.#preparedBytes += more.bytes;
+    this.#counted += more.sessions;
   }
 
   #expire(): void {
     const limitMs = this.#options.clock.monotonicMs() - this.#options.idleMs;
     for (const [text, entry] of this.#sessions) {
       if (entry.usedAtMs >= limitMs) return;
-      this.#end(text, entry);
+      if (this.#kept.has(text)) this.#touch(text, entry);
+      else this.#end(text, entry);
     }
   }
 }

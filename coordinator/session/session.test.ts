@@ -30,11 +30,11 @@ test('settings are set in canonical form, shown, and reset one by one or all', (
 });
 
 test.each([
-  ['memory_limit', '1GB'],
-  ['threads', '100'],
-  ['skein.nothing', '1'],
-  ['__proto__', '1'],
-  ['constructor', '1'],
+  ['client_encoding', 'latin1'],
+  ['statement_timeout', '-1'],
+  ['statement_timeout', '40d'],
+  ['is_superuser', 'on'],
+  ['jit', 'x'.repeat(1_001)],
   ['timezone', 'Mars/Olympus'],
   ['timezone', "UTC'; DROP"],
   ['service.workload_class', 'vip'],
@@ -47,6 +47,15 @@ test.each([
     expect.objectContaining({ code: 'INVALID_REQUEST' }),
   );
 });
+
+test.each(['memory_limit', 'threads', 'skein.nothing', '__proto__', 'constructor'])(
+  'there is no setting %s',
+  (name) => {
+    expect(() => withSetting(EMPTY_SESSION, name, '1', config)).toThrow(
+      expect.objectContaining({ code: 'SETTING_NOT_FOUND' }),
+    );
+  },
+);
 
 test('a session belongs to its principal, ends when idle, and is bounded', () => {
   let now = 0;
@@ -137,4 +146,18 @@ test('prepared statements take no more memory than a user and all users may have
   now = 200;
   store.update(key('1', 'other'), prepare(60));
   expect(store.size).toBe(1);
+});
+
+test('a session that a connection holds lasts until it is ended, and is not one of those that its principal may have', () => {
+  let now = 0;
+  const clock = { nowMs: () => now, monotonicMs: () => now };
+  const store = new SessionStore({ idleMs: 100, sessionsMax: 1, perPrincipalMax: 1, ...PREPARED, clock });
+  const [held, other] = [key('held'), key('other')];
+  store.keep(held);
+  store.update(held, (state) => ({ ...state, catalog: 'c' }));
+  store.update(other, (state) => ({ ...state, catalog: 'c' }));
+  now = 1_000;
+  expect([store.get(held).catalog, store.get(other).catalog]).toEqual(['c', null]);
+  store.end(held);
+  expect([store.get(held), store.size]).toEqual([EMPTY_SESSION, 0]);
 });

@@ -1,7 +1,7 @@
 import type { Config } from '#shared/config/config-schema.ts';
 import { maskSecrets } from '#shared/mask-secrets.ts';
 import type { PreparedStatement } from './prepared-statement.ts';
-import { SETTINGS, settingName, settingValue, type SettingName, type SettingValues } from './settings.ts';
+import { findSetting, type SettingName, type SettingValues } from './settings.ts';
 
 /**
  * The state that statements of one client share. Every change replaces it as a whole, so a running statement keeps the state it began with.
@@ -34,21 +34,31 @@ export const holdsNothing = ({ catalog, schema, role, settings, prepared }: Sess
 export const preparedBytes = ({ prepared }: SessionState): number =>
   prepared.values().reduce((bytes, statement) => bytes + statement.bytes, 0);
 
-/** @throws INVALID_REQUEST for an unknown setting or a value that is not valid. */
+/** @throws SETTING_NOT_FOUND, INVALID_REQUEST for a value that is not valid. */
 export function withSetting(state: SessionState, name: string, value: string, config: Config): SessionState {
-  const known = settingName(name);
-  return {
-    ...state,
-    settings: new Map([...state.settings, [known, SETTINGS[known].parse(maskSecrets(value), config)]]),
-  };
+  const known = findSetting(name);
+  const parsed = known.parse(maskSecrets(value), config);
+  return { ...state, settings: new Map([...state.settings, [known.name, parsed]]) };
 }
 
-/** `name` null resets every setting. @throws INVALID_REQUEST for an unknown setting. */
+/** `name` null resets every setting. @throws SETTING_NOT_FOUND */
 export function withoutSetting(state: SessionState, name: string | null): SessionState {
   if (name === null) return { ...state, settings: new Map() };
-  const known = settingName(name);
+  const { name: known } = findSetting(name);
   return { ...state, settings: new Map([...state.settings].filter(([key]) => key !== known)) };
 }
 
 export const setting = (state: SessionState, name: SettingName, config: Config): string =>
-  settingValue(state.settings, name, config);
+  shownSetting(state, name, config);
+
+/** The value of a setting of ours, or of Postgres. @throws SETTING_NOT_FOUND */
+export function shownSetting({ settings }: SessionState, name: string, config: Config): string {
+  const known = findSetting(name);
+  return settings.get(known.name) ?? known.default(config);
+}
+
+/** The value of a session's `statement_timeout` in ms; undefined = none. */
+export function statementTimeoutMs(state: SessionState, config: Config): number | undefined {
+  const ms = Number(shownSetting(state, 'statement_timeout', config));
+  return ms === 0 ? undefined : ms;
+}

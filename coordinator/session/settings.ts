@@ -5,6 +5,7 @@ import { SkeinError } from '#shared/error.ts';
 import { didYouMean, nearestName } from '#shared/nearest-name.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { timeZoneOf } from '#shared/sql/time-zones.ts';
+import { POSTGRES_SETTINGS } from './postgres-settings.ts';
 
 /** A setting that SET, RESET and SHOW know. Values are kept as the text that SHOW answers. */
 type Setting = {
@@ -130,16 +131,17 @@ export const SETTINGS = {
 
 export const isSetting = (name: string): name is SettingName => Object.hasOwn(SETTINGS, foldIdentifier(name));
 
-/** @throws INVALID_REQUEST for a name that is no setting. */
-export function settingName(name: string): SettingName {
+/** Whether SET, RESET and SHOW know it: one of ours, or of Postgres. */
+export const isKnownSetting = (name: string): boolean => isSetting(name) || POSTGRES_SETTINGS.has(foldIdentifier(name));
+
+/** A setting by its folded name. @throws SETTING_NOT_FOUND for a name that is none */
+export function findSetting(name: string): Pick<Setting, 'default' | 'parse'> & { readonly name: string } {
   const folded = foldIdentifier(name);
-  if (isSetting(folded)) return folded;
-  const near = didYouMean(nearestName(name, Object.keys(SETTINGS)));
-  throw new SkeinError('INVALID_REQUEST', `unknown setting ${name.slice(0, 200)}${near}`);
+  const found = isSetting(folded) ? SETTINGS[folded] : POSTGRES_SETTINGS.get(folded);
+  if (found !== undefined) return { name: folded, default: found.default, parse: found.parse };
+  const near = didYouMean(nearestName(name, [...Object.keys(SETTINGS), ...POSTGRES_SETTINGS.keys()]));
+  throw new SkeinError('SETTING_NOT_FOUND', `unknown setting ${name.slice(0, 200)}${near}`);
 }
 
 /** Settings that differ from their defaults. */
-export type SettingValues = ReadonlyMap<SettingName, string>;
-
-export const settingValue = (values: SettingValues, name: SettingName, config: Config): string =>
-  values.get(name) ?? SETTINGS[name].default(config);
+export type SettingValues = ReadonlyMap<string, string>;

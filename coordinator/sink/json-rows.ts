@@ -63,6 +63,9 @@ const AS_IS: ReadonlySet<string> = new Set([
 const floatNumber = (name: string, input: string): string =>
   name === 'FLOAT' ? `CAST(CAST(${input} AS VARCHAR) AS DOUBLE)` : input;
 
+/** A value as one text of JSON; that of a NULL is not NULL. */
+export const jsonText = (type: SqlType, input: string): string => `CAST(to_json(${value(type, input, 0)}) AS VARCHAR)`;
+
 /** Makes an expression that DuckDB's JSON functions print in the result's form; `depth` makes lambda parameter names unique. */
 function value(type: SqlType, input: string, depth: number): string {
   switch (type.kind) {

@@ -1,5 +1,6 @@
-import type { MadeValue } from '#shared/made-type.ts';
+import type { MadeType, MadeValue } from '#shared/made-type.ts';
 import { madeBatch, madeColumn, textColumns, type MadeColumn, type MadeRow } from '../binding/made-columns.ts';
+import { formedType } from './formed-rows.ts';
 import type { Encoding, ResultBatch } from './result-sink.ts';
 
 /** The result of a statement that answers neither rows nor a number, where it has to be rows. */
@@ -13,10 +14,26 @@ export const numberColumns = (names: readonly string[]): readonly MadeColumn[] =
 export const COUNT_COLUMNS: readonly MadeColumn[] = numberColumns(['count']);
 
 /** Encodes rows that the coordinator answers by itself. */
-export const encodeMade = (encoding: Encoding, columns: readonly MadeColumn[], rows: readonly MadeRow[]): ResultBatch =>
-  encoding === 'json'
-    ? { rows: rows.length, header: null, body: Buffer.from(rows.map(jsonRow).join('')) }
-    : { rows: rows.length, ...madeBatch(columns, rows) };
+export function encodeMade(encoding: Encoding, columns: readonly MadeColumn[], rows: readonly MadeRow[]): ResultBatch {
+  if (encoding === 'json') return { rows: rows.length, header: null, body: Buffer.from(rows.map(jsonRow).join('')) };
+  if (encoding === 'arrow') return { rows: rows.length, ...madeBatch(columns, rows) };
+  const isText = columns.map(({ type }, i) => formedType(type, encoding.isNative(i)) !== type && !encoding.isNative(i));
+  const formed = columns.map((column, i) => (isText[i] === true ? madeColumn(column.name, 'VARCHAR') : column));
+  const values = rows.map((row) =>
+    row.map((value, i) => (isText[i] === true ? madeText(value, columns[i]?.typeName) : value)),
+  );
+  return { rows: rows.length, ...madeBatch(formed, values) };
+}
+
+/** A value as DuckDB prints it; times are in UTC. */
+function madeText(value: MadeValue, type: MadeType | undefined): string | null {
+  if (value === null) return null;
+  if (type !== 'TIMESTAMP WITH TIME ZONE') return String(value);
+  return `${new Date(String(value))
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/(?:\.000|0{0,2})Z$/, '')}+00`;
+}
 
 /** As `jsonRows` has DuckDB print the rows of a query, but for times, which are in ISO 8601: `2026-11-05T06:07:08.900Z`. */
 const jsonRow = (row: MadeRow): string => `,${JSON.stringify(row.map(jsonValue))}`;

@@ -1,8 +1,12 @@
 import type { FlightData } from '#shared/flight/flight-data.ts';
 import type { SqlType } from '../plan/sql-type.ts';
+import type { ColumnForms } from './formed-rows.ts';
 
-/** The form of rows on their way to the client: JSON text that DuckDB prints, or Arrow record batches as they are. */
-export type Encoding = 'json' | 'arrow';
+/**
+ * The form of rows on their way to the client: JSON text that DuckDB prints, or Arrow record batches: of the rows as they are, or with a
+ * form for each column.
+ */
+export type Encoding = 'json' | 'arrow' | ColumnForms;
 
 /** A column of a result as clients see it. */
 export type OutputColumn = { readonly name: string; readonly typeName: string; readonly type: SqlType };

@@ -1,7 +1,7 @@
 import type { SqlText } from '#shared/task/sql-text.ts';
-import { unreachable } from '#shared/must.ts';
 import { arrowRows } from './arrow-rows.ts';
 import { arrowSchema } from './arrow-schema.ts';
+import { formedRows, formedType } from './formed-rows.ts';
 import { jsonRows } from './json-rows.ts';
 import { RecordBatchReader } from './record-batch-reader.ts';
 import type { BatchReader, Encoding, RowShape } from './result-sink.ts';
@@ -24,14 +24,14 @@ export type RowEncoding = {
 export function rowEncoding(encoding: Encoding, { columns, timeZone }: RowShape, rows: number): RowEncoding {
   const expected = rows <= FEW_ROWS ? 'few' : 'many';
   const types = columns.map(({ type }) => type);
-  switch (encoding) {
-    case 'json':
-      return { sql: (sql) => jsonRows(sql, types, expected), newReader: () => new TextColumnReader() };
-    case 'arrow': {
-      const schema = arrowSchema({ columns, timeZone });
-      return { sql: (sql) => arrowRows(sql, types), newReader: () => new RecordBatchReader(schema) };
-    }
-    default:
-      return unreachable(encoding);
+  if (encoding === 'json') {
+    return { sql: (sql) => jsonRows(sql, types, expected), newReader: () => new TextColumnReader() };
   }
+  if (encoding === 'arrow') {
+    const schema = arrowSchema({ columns, timeZone });
+    return { sql: (sql) => arrowRows(sql, types), newReader: () => new RecordBatchReader(schema) };
+  }
+  const formed = columns.map((column, i) => ({ ...column, type: formedType(column.type, encoding.isNative(i)) }));
+  const schema = arrowSchema({ columns: formed, timeZone });
+  return { sql: (sql) => formedRows(sql, types, encoding), newReader: () => new RecordBatchReader(schema) };
 }

@@ -33,6 +33,12 @@ export type TableChange = {
   readonly updates: readonly JsonObject[];
 };
 
+/** The changed tables at a savepoint. */
+export type TablesMark = {
+  readonly changed: ReadonlyMap<string, ChangedTable>;
+  readonly taken: ReadonlyMap<string, number>;
+};
+
 /** Statements of one transaction that may change one table: each adds to the commit, and to what the catalog is told before. */
 const CHANGES_MAX = 1_000;
 
@@ -52,6 +58,7 @@ export class TransactionTables {
   readonly #changed = new Map<string, ChangedTable>();
   /** Bytes that it has taken of the budget, by tenant. */
   readonly #taken = new Map<string, number>();
+  #hasMarks = false;
 
   constructor(client: CatalogClient, memory: ByteBudget) {
     this.#client = client;
@@ -104,7 +111,8 @@ export class TransactionTables {
     const now = before === null ? preview : withPolicies(preview, before);
     const first = before ?? now;
     this.#take(principal.tenant, weightOf(now.metadata) + (known === undefined ? weightOf(first.metadata) : 0));
-    if (known !== undefined) this.#take(principal.tenant, -weightOf(known.now.metadata));
+    // A savepoint may still need what the table was.
+    if (known !== undefined && !this.#hasMarks) this.#take(principal.tenant, -weightOf(known.now.metadata));
     this.#changed.set(key, { before: first, now, isCreated, requirements, updates, commits: known?.commits ?? [] });
   }
 
@@ -123,6 +131,21 @@ export class TransactionTables {
   /** The next statement reads the tables as they are then. To be called while nothing is changed. */
   moveOn(): void {
     this.#moment = undefined;
+  }
+
+  /** Notes what was changed until now. */
+  mark(): TablesMark {
+    this.#hasMarks = true;
+    return { changed: new Map(this.#changed), taken: new Map(this.#taken) };
+  }
+
+  /** Undoes what has changed since. */
+  goBack({ changed, taken }: TablesMark): void {
+    for (const [tenant, bytes] of this.#taken) this.#memory.give(tenant, bytes - (taken.get(tenant) ?? 0));
+    this.#taken.clear();
+    for (const [tenant, bytes] of taken) this.#taken.set(tenant, bytes);
+    this.#changed.clear();
+    for (const [key, table] of changed) this.#changed.set(key, table);
   }
 
   /** Frees what it holds. */

@@ -5,8 +5,9 @@ import { newUuidV7 } from '#shared/uuid-v7.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { TableCommit } from '../write/table-commit.ts';
 import type { OpenWrite, WriteJournal } from '../write/write-journal.ts';
+import { Savepoints } from './savepoints.ts';
 import { transactionCatalog } from './transaction-catalog.ts';
-import { TransactionTables } from './transaction-tables.ts';
+import { TransactionTables, type TablesMark } from './transaction-tables.ts';
 
 /** A statement that runs in a transaction. */
 export type InnerStatement = { readonly signal: AbortSignal; cancel(reason: SkeinError): boolean };
@@ -28,9 +29,12 @@ type Options = {
   readonly tenant: TenantId;
 };
 
+/** The work of a transaction up to a savepoint. */
+type Mark = { readonly tables: TablesMark; readonly writes: number; readonly bytes: number };
+
 /**
  * The statements of a session between BEGIN and COMMIT or ROLLBACK, one after the other. Each writes its files and leaves its commit here;
- * the catalog is told at COMMIT, of all at once. After an error nothing but ROLLBACK is taken.
+ * the catalog is told at COMMIT, of all at once. After an error nothing but ROLLBACK is taken: of it all, or to a savepoint, while there is one.
  */
 export class Transaction {
   readonly tables: TransactionTables;
@@ -38,7 +42,10 @@ export class Transaction {
   readonly #options: Options;
   /** The writes of statements that have ended, whose files wait for the end of the transaction. */
   readonly #writes: OpenWrite[] = [];
+  readonly #savepoints = new Savepoints<Mark>();
   #bytes = 0;
+  /** It has been ended from outside, or commits: no savepoint brings it back. */
+  #isOver = false;
   #failure: SkeinError | null = null;
   #running: { readonly statement: InnerStatement; readonly ended: Promise<unknown> } | null = null;
 
@@ -85,7 +92,42 @@ export class Transaction {
 
   /** Runs the statement that commits; a stop that comes later does not change how it ends. @throws as `run` */
   runLast<T>(statement: InnerStatement, work: () => Promise<T>): Promise<T> {
-    return this.#alone(statement, work);
+    return this.#alone(statement, () => {
+      this.#isOver = true;
+      return work();
+    });
+  }
+
+  /** @throws TRANSACTION_TOO_LARGE */
+  savepoint(name: string): void {
+    this.#savepoints.add(name, { tables: this.tables.mark(), writes: this.#writes.length, bytes: this.#bytes });
+  }
+
+  /** @throws SAVEPOINT_NOT_FOUND */
+  release(name: string): void {
+    this.#savepoints.release(name);
+  }
+
+  /**
+   * Undoes what came after a savepoint, and takes statements again.
+   * @throws TRANSACTION_BUSY, SAVEPOINT_NOT_FOUND: then it has failed; TRANSACTION_FAILED when it was ended from outside
+   */
+  async rollBackTo(name: string): Promise<void> {
+    if (this.#running !== null && this.#running.statement.signal.aborted) await this.#running.ended;
+    if (this.#running !== null || this.#isOver || (this.#failure !== null && this.#savepoints.isEmpty)) {
+      this.requireReady();
+    }
+    let mark: Mark;
+    try {
+      mark = this.#savepoints.goBack(name);
+    } catch (error) {
+      await this.fail(SkeinError.of(error));
+      throw error;
+    }
+    this.#failure = null;
+    this.#bytes = mark.bytes;
+    this.tables.goBack(mark.tables);
+    await Promise.allSettled(this.#writes.splice(mark.writes).map((open) => open.discard()));
   }
 
   /** The writes of its statements, which are the caller's from now on. */
@@ -118,14 +160,15 @@ export class Transaction {
     }
   }
 
-  /** Ends what the transaction has done; it takes no further statement. */
+  /** It takes no further statement; what it has done ends, unless a savepoint can bring it back. */
   async fail(error: SkeinError): Promise<void> {
     this.#failure ??= error;
-    await this.#discard();
+    if (this.#isOver || this.#savepoints.isEmpty) await this.#discard();
   }
 
   /** Fails the transaction from outside: a statement that runs is stopped, unless it is the COMMIT. */
   async stop(error: SkeinError): Promise<void> {
+    this.#isOver = true;
     const running = this.#running;
     if (running !== null && !running.statement.cancel(error)) await running.ended;
     else {
@@ -138,6 +181,7 @@ export class Transaction {
   /** The writes' files go, now and for good. */
   async #discard(): Promise<void> {
     await Promise.allSettled(this.takeWrites().map((open) => open.discard()));
+    this.#savepoints.clear();
     this.tables.end();
   }
 

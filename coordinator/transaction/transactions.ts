@@ -55,6 +55,13 @@ export class Transactions implements AsyncDisposable {
     return this.#open.get(sessionText(session))?.transaction;
   }
 
+  /** @throws NO_TRANSACTION */
+  require(session: SessionKey): Transaction {
+    const transaction = this.find(session);
+    if (transaction === undefined) throw new SkeinError('NO_TRANSACTION', 'the session is in no transaction');
+    return transaction;
+  }
+
   /** @throws IN_TRANSACTION, NOT_SUPPORTED, QUEUE_FULL, CATALOG_UNAVAILABLE */
   async begin(session: SessionKey, { mayWrite }: { readonly mayWrite: boolean }): Promise<void> {
     if (session.kind !== 'named') {
@@ -88,8 +95,7 @@ export class Transactions implements AsyncDisposable {
     statement: InnerStatement,
     work: (transaction: Transaction) => Promise<void>,
   ): Promise<void> {
-    const transaction = this.find(session);
-    if (transaction === undefined) throw new SkeinError('NO_TRANSACTION', 'the session is in no transaction');
+    const transaction = this.require(session);
     transaction.requireReady();
     try {
       await transaction.runLast(statement, () => work(transaction));

@@ -29,7 +29,7 @@ const table = (refs: Readonly<Record<string, JsonObject>>) =>
     })),
     refs: { main: { 'snapshot-id': 1n, type: 'branch' }, ...refs },
   });
-const DEFAULTS = { maxSnapshotAgeMs: 2.5 * DAY_MS, minSnapshotsToKeep: 1, maxRefAgeMs: Infinity };
+const DEFAULTS = { maxSnapshotAgeMs: 2.5 * DAY_MS, minSnapshotsToKeep: 1, maxRefAgeMs: Infinity, bookmarkKeys: [] };
 const expired = (refs: Readonly<Record<string, JsonObject>>, more = {}) => {
   const found = expiredSnapshots(table(refs), { ...DEFAULTS, ...more }, NOW_MS);
   return [found.snapshotIds.map(Number), found.refs];

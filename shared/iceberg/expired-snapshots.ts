@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json.ts';
 import { foldKeyword } from '../sql/fold-identifier.ts';
 import { tooComplex } from './decode-limits.ts';
+import { bookmarkedSnapshots } from './sink-bookmarks.ts';
 import type { SnapshotRef, TableMetadata } from './table-metadata.ts';
 import type { UnreachableRequest } from './unreachable-files.ts';
 
@@ -11,6 +12,8 @@ export type ExpiryDefaults = {
   /** Snapshots of a branch that stay, however old. */
   readonly minSnapshotsToKeep: number;
   readonly maxRefAgeMs: number;
+  /** `snapshot.bookmark_keys` */
+  readonly bookmarkKeys: readonly string[];
 };
 
 /** Snapshots that are looked at, branch by branch: less than 200 ms. */
@@ -20,7 +23,8 @@ export type Expired = { readonly snapshotIds: readonly bigint[]; readonly refs: 
 
 /**
  * The snapshots and references of a table that have expired (Iceberg spec, Snapshot Retention Policy): a branch keeps its newest snapshots
- * by number or age, a tag its snapshot, a snapshot that no reference reaches its age. The branch main never expires.
+ * by number or age, a tag its snapshot, a snapshot that no reference reaches its age. The branch main never expires. What tells a sink how far
+ * it has come stays, however old, because without it the sink would bring rows again, or leave some out.
  * @throws TABLE_DATA_TOO_COMPLEX for many branches that keep many snapshots each
  */
 export function expiredSnapshots(metadata: TableMetadata, defaults: ExpiryDefaults, nowMs: number): Expired {
@@ -57,6 +61,7 @@ export function expiredSnapshots(metadata: TableMetadata, defaults: ExpiryDefaul
   for (const id of snapshots.keys()) {
     if (!reached.has(id) && ageOf(id) <= defaults.maxSnapshotAgeMs) kept.add(id);
   }
+  for (const id of bookmarkedSnapshots(snapshots.values(), defaults.bookmarkKeys)) kept.add(id);
   return {
     snapshotIds: [...snapshots.keys()].filter((id) => !kept.has(id)),
     refs: [...metadata.refs].filter((ref) => !isKept(ref)).map(([name]) => name),
@@ -68,6 +73,7 @@ const DAY_MS = 86_400_000;
 /** The retention that a table's properties ask for (`history.expire.*`). @param maxSnapshotAgeMs in place of the property; null = its own */
 export function expiryDefaults(
   { properties }: Pick<TableMetadata, 'properties'>,
+  bookmarkKeys: readonly string[],
   maxSnapshotAgeMs: number | null = null,
 ): ExpiryDefaults {
   const number = (name: string): number | null => {
@@ -78,6 +84,7 @@ export function expiryDefaults(
     maxSnapshotAgeMs: maxSnapshotAgeMs ?? number('history.expire.max-snapshot-age-ms') ?? 7 * DAY_MS,
     minSnapshotsToKeep: Math.max(1, number('history.expire.min-snapshots-to-keep') ?? 1),
     maxRefAgeMs: number('history.expire.max-ref-age-ms') ?? Infinity,
+    bookmarkKeys,
   };
 }
 
@@ -97,7 +104,7 @@ export function nextLook(metadata: TableMetadata, nowMs: number): number | null 
   const { properties, snapshots, refs } = metadata;
   const asks = Object.keys(properties).some((name) => name.startsWith('history.expire.'));
   if (!asks || isProtected(metadata) || snapshots.size === 0) return null;
-  const { maxSnapshotAgeMs, maxRefAgeMs } = expiryDefaults(metadata);
+  const { maxSnapshotAgeMs, maxRefAgeMs } = expiryDefaults(metadata, []);
   let age = Math.min(maxSnapshotAgeMs, maxRefAgeMs);
   for (const { retention } of refs.values()) {
     age = Math.min(age, retention['max-snapshot-age-ms'] ?? Infinity, retention['max-ref-age-ms'] ?? Infinity);

@@ -46,14 +46,15 @@ async function options(): Promise<Record<string, string | undefined>> {
   return Object.fromEntries(Object.entries(all).map(([name, value]) => [name, value.string_value]));
 }
 
-test('ListActions lists what is there; Substrait and savepoints are not', async () => {
+test('ListActions lists what is there; Substrait is not', async () => {
   const types: string[] = [];
   for await (const listed of client.client.ListActions({}, client.metadata)) {
     types.push((listed as { type: string }).type);
   }
   expect(types).toContain('SetSessionOptions');
-  expect(types).not.toContain('BeginSavepoint');
-  expect(await failureOf(client.action('BeginSavepoint'))).toMatchObject({ code: status.UNIMPLEMENTED });
+  expect(types).toContain('BeginSavepoint');
+  expect(types).not.toContain('BeginSubstrait');
+  expect(await failureOf(client.action('BeginSubstrait'))).toMatchObject({ code: status.UNIMPLEMENTED });
 });
 
 describe('options of the session', () => {
@@ -122,6 +123,26 @@ describe('transactions', () => {
     expect(await failureOf(end(first, 'END_TRANSACTION_COMMIT'))).toMatchObject({ reason: 'NO_TRANSACTION' });
     expect(await failureOf(client.query('SELECT 1', second))).toMatchObject({ reason: 'NO_TRANSACTION' });
     expect(await failureOf(client.query('SELECT 1', Buffer.from('x')))).toMatchObject({ reason: 'NO_TRANSACTION' });
+  });
+
+  test('have savepoints, which bring them back after an error', async () => {
+    const before = await count();
+    const id = await begin();
+    await client.run(`INSERT INTO lake.${SCHEMA}.t VALUES (11)`, id);
+    const named = packMessage('ActionBeginSavepointRequest', { transaction_id: id, name: 'a "b"' });
+    const { savepoint_id: point } = decodeMessage(
+      'ActionBeginSavepointResult',
+      unpacked(await client.action('BeginSavepoint', named)),
+    );
+    await client.run(`INSERT INTO lake.${SCHEMA}.t VALUES (12)`, id);
+    expect(await failureOf(client.query('SELECT nothing_here', id))).toMatchObject({ reason: 'COLUMN_NOT_FOUND' });
+    const endPoint = (action: 'END_SAVEPOINT_ROLLBACK' | 'END_SAVEPOINT_RELEASE'): Promise<unknown> =>
+      client.action('EndSavepoint', packMessage('ActionEndSavepointRequest', { savepoint_id: point, action }));
+    await endPoint('END_SAVEPOINT_ROLLBACK');
+    await endPoint('END_SAVEPOINT_RELEASE');
+    expect(await failureOf(endPoint('END_SAVEPOINT_RELEASE'))).toMatchObject({ reason: 'SAVEPOINT_NOT_FOUND' });
+    await end(id, 'END_TRANSACTION_ROLLBACK');
+    expect(await count()).toBe(before);
   });
 
   test('see the settings of their session', async () => {

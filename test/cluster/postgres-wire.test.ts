@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
+import { once, type EventEmitter } from 'node:events';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import { ADMIN_PASSWORD, type Cluster } from '#test/support/cluster.ts';
+import { binaryRows } from '#test/support/postgres-rows.ts';
 import { sharedCluster } from '#test/support/resources.ts';
 
 /** The Postgres wire through three clients: `pg`, postgres.js and psql. */
@@ -34,6 +36,31 @@ const codeOf = (work: Promise<unknown>): Promise<unknown> =>
     () => 'none',
     (error: unknown) => (error as { readonly code?: string }).code,
   );
+
+/** The messages that `pg` sends by itself, each when it is told to. */
+type Messages = EventEmitter & Record<'parse' | 'bind' | 'execute', (given: object) => void> & { sync(): void };
+
+/** Sends statements of the extended protocol without waiting for answers, then Sync. @returns the SQLSTATE of the error; `none` */
+async function pipeline(statements: readonly string[]): Promise<string> {
+  const other = new pg.Client({ connectionString: url.href });
+  await other.connect();
+  let code = 'none';
+  // It knows of no statement that these answers could belong to.
+  other.on('error', () => undefined);
+  const { connection } = other as unknown as { readonly connection: Messages };
+  connection.on('errorMessage', (error: { readonly code: string }) => (code = error.code));
+  for (const text of statements) {
+    connection.parse({ text });
+    connection.bind({});
+    connection.execute({});
+  }
+  const ready = once(connection, 'readyForQuery');
+  connection.sync();
+  const [{ status }] = (await ready) as [{ readonly status: string }];
+  expect(status).toBe('I');
+  await other.end();
+  return code;
+}
 
 async function psql(...commands: readonly string[]): Promise<{ readonly out: string; readonly err: string }> {
   const args = commands.flatMap((command) => ['-c', command]);
@@ -73,6 +100,109 @@ test('values of all types come as Postgres writes them', async () => {
   expect(fields[4]?.dataTypeModifier).toBe(((9 << 16) | 2) + 4);
 });
 
+/** A value of each type, as Postgres prints it; null = as DuckDB prints it. */
+const OF_TYPES: readonly (readonly [string, string | null])[] = [
+  ['true', 't'],
+  ['(-7)::TINYINT', null],
+  ['200::UTINYINT', null],
+  ['(-32768)::SMALLINT', null],
+  ['65535::USMALLINT', null],
+  ['(-2147483648)::INTEGER', null],
+  ['4294967295::UINTEGER', null],
+  ['(-9223372036854775808)::BIGINT', null],
+  ['18446744073709551615::UBIGINT', null],
+  ["'-170141183460469231731687303715884105728'::HUGEINT", null],
+  ['(-0.05)::DECIMAL(4,2)', null],
+  ['12345678901234567890.0123456789::DECIMAL(38,10)', null],
+  ['0.1::FLOAT', '0.1'],
+  ["'-inf'::DOUBLE", '-Infinity'],
+  ["'nan'::DOUBLE", 'NaN'],
+  ['1e20::DOUBLE', '1e+20'],
+  ["'ä'' \"x\\'", null],
+  ["'\\xAA\\x00'::BLOB", '\\xaa00'],
+  ["DATE '0044-03-15 (BC)'", '0044-03-15 BC'],
+  ["DATE 'infinity'", 'infinity'],
+  ["TIME '23:59:59.999999'", null],
+  ["TIMESTAMP '0044-03-15 (BC) 12:00:00'", '0044-03-15 12:00:00 BC'],
+  ["TIMESTAMP '2024-02-29 12:34:56.123456'", null],
+  ["TIMESTAMP_NS '2024-02-29 12:34:56.123456789'", null],
+  ["TIMESTAMP_S '2024-02-29 12:34:56'", null],
+  ["TIMESTAMPTZ '2024-02-29 12:34:56.5+02'", '2024-02-29 10:34:56.5+00'],
+  ["TIMESTAMPTZ '-infinity'", '-infinity'],
+  ["INTERVAL '1 year 2 months -3 days 4 seconds'", '1 year 2 mons -3 days 00:00:04'],
+  ["uuid '00000000-0000-0000-0000-00000000000a'", null],
+  ["'1010'::BIT", null],
+  ["'b'::ENUM ('a', 'b')", null],
+  ['[1, NULL, 3]', '{1,NULL,3}'],
+  ["[DATE '2024-02-29']", '{2024-02-29}'],
+  ["['a', 'b c', '', 'null']", '{a,"b c","","null"}'],
+  ['array_value(1.5::DOUBLE, 2)', '{1.5,2}'],
+  ['[]::INTEGER[]', '{}'],
+  ["{'a': 1, 'b': [DATE '2024-02-29']}", '{"a":1,"b":["2024-02-29"]}'],
+  ['[[1], NULL]', '[[1],null]'],
+  ["MAP {'k': 1}", '{"k":1}'],
+  ['\'{"a": [1]}\'::JSON', '{"a": [1]}'],
+  ['NULL', null],
+];
+
+test('values of all types in text are as DuckDB prints them, or as Postgres does where it differs; in binary they mean the same', async () => {
+  const list = OF_TYPES.map(([sql], i) => `${sql} AS c${i}`).join(', ');
+  const own = OF_TYPES.map((_, i) => `CAST(c${i} AS VARCHAR)`).join(', ');
+  const raw = { rowMode: 'array', types: { getTypeParser: () => (value: unknown) => value } } as const;
+  const { rows: printed } = await client.query({ text: `SELECT ${own} FROM (SELECT ${list})`, ...raw });
+  const { rows } = await client.query({ text: `SELECT ${list} UNION ALL SELECT ${list} WHERE false`, ...raw });
+  const [texts, expected] = [rows, printed].map(([row]) => row as (string | null)[]);
+  expect(texts).toEqual(OF_TYPES.map(([, text], i) => text ?? expected?.[i]));
+  const [values] = await binaryRows(url, `SELECT ${list}`);
+  const read = (i: number): Buffer => must(values?.[i], `value ${i}`);
+  expect(values?.at(-1)).toBeNull();
+  expect([read(0)[0], read(1).readInt16BE(), read(4).readInt32BE(), read(7).readBigInt64BE()]).toEqual([
+    1,
+    -7,
+    65_535,
+    -(2n ** 63n),
+  ]);
+  expect([read(12).readFloatBE(), read(13).readDoubleBE()]).toEqual([Math.fround(0.1), -Infinity]);
+  expect([read(19), read(26), read(28), read(17)].map((one) => one.toString('hex'))).toEqual([
+    '7fffffff',
+    '8000000000000000',
+    '0000000000000000000000000000000a',
+    'aa00',
+  ]);
+  expect(read(20).readBigInt64BE()).toBe(86_399_999_999n);
+  expect([read(27).readBigInt64BE(), read(27).readInt32BE(8), read(27).readInt32BE(12)]).toEqual([4_000_000n, -3, 14]);
+  const epoch = Date.UTC(2000, 0, 1);
+  expect(Number(read(22).readBigInt64BE())).toBe((Date.UTC(2024, 1, 29, 12, 34, 56) - epoch) * 1_000 + 123_456);
+  expect(read(31).toString('hex')).toBe(
+    '00000001' +
+      '00000001' +
+      '00000017' +
+      '00000003' +
+      '00000001' +
+      '0000000400000001' +
+      'ffffffff' +
+      '0000000400000003',
+  );
+  expect(read(39).toString('latin1')).toBe('\u0001{"a": [1]}');
+});
+
+test('many rows of several batches, with values missing, keep their order in both forms', async () => {
+  const text = `SELECT i, CASE WHEN i % 3 = 0 THEN NULL ELSE 'v' || i END v, (i / 4)::DECIMAL(12,2) n
+    FROM range(50000) t(i) ORDER BY i`;
+  const { rows } = await client.query({ text, rowMode: 'array' });
+  const isRight = (i: number, v: unknown, n: number, at: number): boolean =>
+    i === at && v === (at % 3 === 0 ? null : `v${at}`) && n === Math.round(at * 25) / 100;
+  expect(rows).toHaveLength(50_000);
+  expect(rows.every(([i, v, n]: unknown[], at) => isRight(Number(i), v, Number(n), at))).toBe(true);
+  const binary = await binaryRows(url, text.replace('::DECIMAL(12,2)', '::DOUBLE'));
+  expect(binary).toHaveLength(50_000);
+  expect(
+    binary.every(([i, v, n], at) =>
+      isRight(Number(i?.readBigInt64BE()), v?.toString() ?? null, n?.readDoubleBE() ?? -1, at),
+    ),
+  ).toBe(true);
+});
+
 test('tags have the counts; parameters are taken in text, and rows come in binary, too', async () => {
   await client.query(`CREATE TABLE ${TABLE} (k INTEGER, name VARCHAR, price DECIMAL(9,2), moment TIMESTAMP, raw BLOB)`);
   const inserted = await client.query(
@@ -93,6 +223,39 @@ test('tags have the counts; parameters are taken in text, and rows come in binar
   ]);
   const updated = await client.query(`UPDATE ${TABLE} SET name = 'x' WHERE k = 2`);
   expect([updated.command, updated.rowCount]).toEqual(['UPDATE', 1]);
+});
+
+describe('statements up to a Sync, or of one Query, are one transaction', () => {
+  const rows = async (where: string): Promise<number> =>
+    Number(
+      (await client.query<{ n: string }>(`SELECT count(*) AS n FROM ${TABLE} WHERE name = '${where}'`)).rows[0]?.n,
+    );
+  const insert = (name: string): string => `INSERT INTO ${TABLE} (k, name) VALUES (1, '${name}')`;
+
+  test('an error rolls back those before it, and the connection is in no transaction', async () => {
+    expect(await codeOf(client.query(`${insert('one')}; ${insert('one')}; SELECT nothing`))).toBe('42703');
+    expect(await rows('one')).toBe(0);
+    await client.query(`${insert('one')}; SELECT 1; ${insert('one')}`);
+    expect(await rows('one')).toBe(2);
+  });
+
+  test('COMMIT and ROLLBACK do what they say, and BEGIN takes what came before into its transaction', async () => {
+    expect(await codeOf(client.query(`${insert('two')}; COMMIT; ${insert('three')}; SELECT nothing`))).toBe('42703');
+    expect([await rows('two'), await rows('three')]).toEqual([1, 0]);
+    await client.query(`${insert('four')}; ROLLBACK; ${insert('five')}; SELECT 1`);
+    expect([await rows('four'), await rows('five')]).toEqual([0, 1]);
+    await client.query(`${insert('six')}; BEGIN; ${insert('six')}`);
+    expect(await rows('six')).toBe(2);
+    await client.query('ROLLBACK');
+    expect(await rows('six')).toBe(0);
+  });
+
+  test('a pipeline is one up to its Sync', async () => {
+    expect(await pipeline([insert('seven'), 'SELECT nothing', insert('seven')])).toBe('42703');
+    expect(await rows('seven')).toBe(0);
+    expect(await pipeline([insert('seven'), 'SELECT 1', insert('seven')])).toBe('none');
+    expect(await rows('seven')).toBe(2);
+  });
 });
 
 test('errors have their SQLSTATE and their place, and the connection goes on', async () => {
@@ -119,6 +282,50 @@ test('transactions: what fails waits for ROLLBACK, COMMIT of it answers ROLLBACK
   await client.query('COMMIT');
   const { rows } = await client.query(`SELECT k FROM ${TABLE} WHERE k > 2`);
   expect(rows).toEqual([{ k: 4 }]);
+});
+
+test('ROLLBACK TO a savepoint brings a failed transaction back', async () => {
+  await client.query(`BEGIN; INSERT INTO ${TABLE} (k) VALUES (5); SAVEPOINT before`);
+  expect(await codeOf(client.query('SELECT nothing_here'))).toBe('42703');
+  expect(await codeOf(client.query('RELEASE before'))).toBe('25P02');
+  expect((await client.query('ROLLBACK WORK TO SAVEPOINT before')).command).toBe('ROLLBACK');
+  expect((await client.query('RELEASE before')).command).toBe('RELEASE');
+  await client.query('COMMIT');
+  expect((await client.query(`SELECT k FROM ${TABLE} WHERE k > 4`)).rows).toEqual([{ k: 5 }]);
+});
+
+test('settings come with the start or by SET, act, and clients are told those that they watch', async () => {
+  const other = new pg.Client({
+    connectionString: url.href,
+    application_name: 'tried',
+    options: '-c TimeZone=Asia/Tokyo',
+  });
+  const told: string[] = [];
+  const { connection } = other as unknown as { connection: NodeJS.EventEmitter };
+  connection.on('parameterStatus', (status: { parameterName: string; parameterValue: string }) =>
+    told.push(`${status.parameterName}=${status.parameterValue}`),
+  );
+  await other.connect();
+  expect(told).toEqual(
+    expect.arrayContaining(['server_version=18.0', 'TimeZone=Asia/Tokyo', 'application_name=tried']),
+  );
+  const before = told.length;
+  await other.query("SET DateStyle = 'ISO'; SET extra_float_digits = 2; show transaction_isolation");
+  await other.query("SET TIME ZONE 'Europe/Berlin'");
+  await other.query("SET application_name = 'other'");
+  expect(told.slice(before)).toEqual(['TimeZone=Europe/Berlin', 'application_name=other']);
+  const { rows } = await other.query({
+    text: "SELECT TIMESTAMPTZ '2024-01-01 00:00:00+00' t",
+    types: { getTypeParser: () => String },
+  });
+  expect(rows).toEqual([{ t: '2024-01-01 01:00:00+01' }]);
+  expect((await other.query('SHOW application_name')).rows).toEqual([{ application_name: 'other' }]);
+  expect(await codeOf(other.query('SET no_such_thing = 1'))).toBe('42704');
+  expect(await codeOf(other.query("SET client_encoding = 'LATIN1'"))).toBe('22023');
+  await other.query('SET statement_timeout = 200');
+  const long = 'SELECT count(*) FROM range(3000000000) a(i), range(1000) b(j) WHERE hash(i + j) = 1';
+  expect(await codeOf(other.query(long))).toBe('57014');
+  await other.end();
 });
 
 describe('other clients', () => {
@@ -170,15 +377,16 @@ test('a statement is cancelled by its key, and the connection goes on', async ()
   await other.end();
 });
 
-test('a connection ends at its next statement when the rights of its user have changed', async () => {
+test('a connection that waits ends when the rights of its user have changed', async () => {
   const user = `pgwire_${process.pid}`;
   await client.query(`CREATE USER ${user} EMAIL '${user}@example.com' PASSWORD 'a long enough Password 1'`);
   const own = new URL(url);
   [own.username, own.password] = [user, 'a long enough Password 1'];
   const other = new pg.Client({ connectionString: own.href });
-  other.on('error', () => undefined);
+  // `pg` tells of the error, and then of the end.
+  const ended = new Promise((resolve) => other.on('error', resolve));
   await other.connect();
   expect((await other.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   await client.query(`DROP USER ${user}`);
-  await expect.poll(() => codeOf(other.query('SELECT 1'))).toBe('57P01');
+  expect(await ended).toMatchObject({ code: '57P01', severity: 'FATAL' });
 });

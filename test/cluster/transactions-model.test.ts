@@ -24,9 +24,11 @@ type State = Readonly<Record<(typeof TABLES)[number], Rows>>;
 type Open = {
   seen: State | null;
   now: State | null;
-  readonly added: Map<string, Rows>;
-  readonly changed: Set<string>;
+  added: Map<string, Rows>;
+  changed: Set<string>;
   hasFailed: boolean;
+  /** Its savepoints, `s0`, `s1`, ... */
+  readonly points: Pick<Open, 'now' | 'added' | 'changed'>[];
 };
 type Session = { readonly id: string; open: Open | null };
 
@@ -95,15 +97,34 @@ class Model {
     if (open === null) {
       if (random.chance(0.5)) {
         expect(await run(session, 'BEGIN')).toEqual([['BEGIN']]);
-        session.open = { seen: null, now: null, added: new Map(), changed: new Set(), hasFailed: false };
+        session.open = { seen: null, now: null, added: new Map(), changed: new Set(), hasFailed: false, points: [] };
       } else if (random.chance(0.6)) await this.#change(session);
       else await this.#read(session);
+    } else if (open.points.length > 0 && random.chance(open.hasFailed ? 0.7 : 0.1)) {
+      const at = random.below(open.points.length);
+      if (!open.hasFailed && random.chance(0.3)) {
+        expect(await run(session, `RELEASE s${at}`)).toEqual([['RELEASE']]);
+        open.points.length = at;
+        return;
+      }
+      expect(await run(session, `ROLLBACK TO SAVEPOINT s${at}`)).toEqual([['ROLLBACK']]);
+      const { now, added, changed } = must(open.points[at], 'it is there');
+      open.points.length = at + 1;
+      Object.assign(open, {
+        now: now ?? open.seen,
+        added: new Map(added),
+        changed: new Set(changed),
+        hasFailed: false,
+      });
     } else if (open.hasFailed) {
       if (random.chance(0.5)) expect(await run(session, 'COMMIT')).toBe('25P02');
       await this.#rollBack(session);
     } else if (random.chance(0.15)) await this.#commit(session, open);
     else if (random.chance(0.07)) await this.#rollBack(session);
-    else if (random.chance(0.05)) {
+    else if (random.chance(0.14)) {
+      expect(await run(session, `SAVEPOINT s${open.points.length}`)).toEqual([['SAVEPOINT']]);
+      open.points.push({ now: open.now, added: new Map(open.added), changed: new Set(open.changed) });
+    } else if (random.chance(0.05)) {
       expect(await run(session, `SELECT nothing FROM ${SCHEMA}.a`)).toBe('42703');
       open.hasFailed = true;
     } else if (random.chance(0.5)) await this.#change(session);

@@ -115,6 +115,36 @@ describe('what a transaction sees and shows', () => {
     expect(await mine.run('SELECT count(*) FROM @.c')).toEqual([['0']]);
   });
 
+  test('ROLLBACK TO keeps what came before the savepoint, also after an error; files of what came behind it go', async () => {
+    const mine = session();
+    const before = await files('a');
+    await all(mine, 'BEGIN', 'INSERT INTO @.a VALUES (3, NULL)', 'SAVEPOINT one', 'DELETE FROM @.a WHERE i = 1');
+    await all(mine, 'CREATE TABLE @.c (i BIGINT)', 'SAVEPOINT two', 'INSERT INTO @.b VALUES (7, NULL)');
+    expect(await mine.run('SELECT nothing FROM @.a')).toBe('COLUMN_NOT_FOUND 42703');
+    expect(await mine.run(sum('a'))).toBe('TRANSACTION_FAILED 25P02');
+    await all(mine, 'ROLLBACK TO SAVEPOINT TWO');
+    expect(await all(mine, sum('a'))).toEqual([['5', '2']]);
+    expect(await all(mine, sum('b'))).toEqual([['3', '2']]);
+    await all(mine, 'ROLLBACK TO one', 'RELEASE one');
+    expect(await all(mine, sum('a'))).toEqual([['6', '3']]);
+    await all(mine, 'COMMIT');
+    expect(await all(session(), sum('a'))).toEqual([['6', '3']]);
+    expect(await mine.run('SELECT * FROM @.c')).toBe('TABLE_NOT_FOUND 42P01');
+    // The insert is one data file, its manifest and its list.
+    await expect.poll(() => files('a')).toHaveLength(before.length + 3);
+  });
+
+  test('a savepoint that is not there fails the transaction, and is refused outside of one', async () => {
+    const mine = session();
+    expect(await mine.run('SAVEPOINT one')).toBe('NO_TRANSACTION 25P01');
+    expect(await mine.run('ROLLBACK TO one')).toBe('NO_TRANSACTION 25P01');
+    await all(mine, 'BEGIN', 'SAVEPOINT one', 'INSERT INTO @.a VALUES (3, NULL)');
+    expect(await mine.run('RELEASE two')).toBe('SAVEPOINT_NOT_FOUND 3B001');
+    expect(await mine.run('COMMIT')).toBe('TRANSACTION_FAILED 25P02');
+    await all(mine, 'ROLLBACK TO one', 'INSERT INTO @.a VALUES (4, NULL)', 'COMMIT');
+    expect(await all(mine, sum('a'))).toEqual([['7', '3']]);
+  });
+
   test('BEGIN itself pins nothing; the first statement does', async () => {
     const [mine, other] = [session(), session()];
     await all(mine, 'BEGIN');

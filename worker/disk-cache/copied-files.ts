@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { MemoryUses } from '#shared/memory-uses.ts';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
@@ -16,6 +17,8 @@ export type CopySettings = {
 /** A file that a task reads and that has no copy. `path` is the one by which DuckDB reads it. */
 export type FileRead = {
   readonly key: string;
+  /** Where `path` leads, of which it was checked that it may: the copy is one of the file there. */
+  readonly real: string;
   readonly tenant: string;
   readonly queryId: string;
   readonly path: string;
@@ -31,6 +34,15 @@ export type ReadsMessage =
 
 /** Errors of files. */
 const FILE_ERRORS: ReadonlySet<ErrorCode> = new Set(['INVALID_TABLE_DATA', 'STORAGE_ERROR']);
+
+/** Undefined when the file has just gone. */
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
+}
 
 /** Files that one task tells of. */
 const READS_MAX = 1_000;
@@ -123,7 +135,8 @@ export class CopiedFiles implements Disposable {
     const { tenant, queryId } = this.#parts;
     if (!this.mayCopy({ sizeBytes }) || this.#reads.length >= READS_MAX) return;
     const key = copyKey(tenant, tableUuid, { path, sizeBytes });
-    this.#reads.push({ key, tenant, queryId, path: source, sizeBytes });
+    const real = realPathOf(source);
+    if (real !== undefined) this.#reads.push({ key, tenant, queryId, path: source, real, sizeBytes });
   }
 
   /** Tells the main thread of the files that have no copy. */

@@ -18,7 +18,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 test('a copy whose process is killed is refused, and the next one is made', async () => {
   const copier = new Copier();
   const target = join(dir, 'target.parquet');
-  const request = { source, target, bytesMax: 2 ** 30 };
+  const request = { source, real: source, target, bytesMax: 2 ** 30 };
   const first = copier.copy(request);
   while (!existsSync(`${target}.tmp`)) await new Promise((resolve) => setTimeout(resolve, 5));
   copier.close();

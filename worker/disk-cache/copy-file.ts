@@ -1,11 +1,17 @@
-import { renameSync, rmSync, statSync } from 'node:fs';
+import { lstatSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import { readParquet } from '#shared/sql/read-parquet.ts';
 
 /** The file, the place of its copy, and the bytes that the copy may have. */
-export type CopyRequest = { readonly source: string; readonly target: string; readonly bytesMax: number };
+export type CopyRequest = {
+  readonly source: string;
+  /** Where the file lies without links. */
+  readonly real: string;
+  readonly target: string;
+  readonly bytesMax: number;
+};
 /** The copy's size in bytes, or why there is none. */
 export type CopyReply = { readonly bytes: number } | { readonly refused: string };
 
@@ -20,7 +26,7 @@ const KEPT_TYPES =
  * Writes a Parquet file again without compression: the same columns and rows, in the same order. A copy of which DuckDB reads other columns than of
  * the file itself, or another number of rows, is not kept. Never rejects because of the file.
  */
-export async function copyFile({ source, target, bytesMax }: CopyRequest): Promise<CopyReply> {
+export async function copyFile({ source, real, target, bytesMax }: CopyRequest): Promise<CopyReply> {
   const unfinished = `${target}.tmp`;
   const instance = await DuckDBInstance.create(':memory:', {
     threads: '1',
@@ -37,6 +43,7 @@ export async function copyFile({ source, target, bytesMax }: CopyRequest): Promi
     if (isTooLarge) connection.interrupt();
   }, SIZE_INTERVAL_MS);
   try {
+    const before = identityOf(source, real);
     const folders = [source, target].map((path) => quoteLiteral(dirname(path)));
     await connection.run(`SET allowed_directories = [${folders.join(', ')}]; SET enable_external_access = false`);
     const shape = await shapeOf(connection, source);
@@ -49,6 +56,9 @@ export async function copyFile({ source, target, bytesMax }: CopyRequest): Promi
     if (JSON.stringify(await shapeOf(connection, unfinished)) !== JSON.stringify(shape)) {
       return { refused: 'the copy has other columns or rows' };
     }
+    // DuckDB has opened the file by its path, which its tenant may have exchanged for a link meanwhile.
+    if (before === undefined || identityOf(source, real) !== before)
+      return { refused: 'it was changed while it was copied' };
     const bytes = sizeOf(unfinished);
     if (bytes > bytesMax) return { refused: 'it is too large' };
     renameSync(unfinished, target);
@@ -61,6 +71,13 @@ export async function copyFile({ source, target, bytesMax }: CopyRequest): Promi
     instance.closeSync();
     rmSync(unfinished, { force: true });
   }
+}
+
+/** The inode at a path that leads where it should; undefined for another, and for none. */
+function identityOf(path: string, real: string): string | undefined {
+  if (realpathSync.native(path) !== real) return undefined;
+  const { dev, ino, ctimeNs } = lstatSync(real, { bigint: true });
+  return `${dev} ${ino} ${ctimeNs}`;
 }
 
 type Shape = { readonly rows: string; readonly names: readonly string[]; readonly types: readonly string[] };

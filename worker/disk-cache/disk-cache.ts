@@ -201,7 +201,7 @@ export class DiskCache implements Disposable {
     const serial = ++this.#serial;
     const folder = join(this.#options.folder, tenantFolder(wanted.tenant));
     const path = join(folder, copyName(wanted.key, serial));
-    const request: CopyRequest = { source: wanted.path, target: path, bytesMax: this.#copyBytesMax };
+    const request: CopyRequest = { source: wanted.path, real: wanted.real, target: path, bytesMax: this.#copyBytesMax };
     const reply = await this.#made(folder, request);
     if (this.#isClosed) return;
     if ('refused' in reply) {

@@ -8,6 +8,7 @@ import { LATE_FALSE } from '../duckdb/statement.ts';
 import type { CopiedFiles } from '../disk-cache/copied-files.ts';
 import type { FooterCache } from '../scan/footer-cache.ts';
 import { printScan, type PrintedScan } from '../scan/print-scan.ts';
+import { RealFiles } from '../scan/real-files.ts';
 import { inBatches } from '../scan/in-batches.ts';
 import { isOfData } from '../load/data-fault.ts';
 import { checkFile, printStaged } from '../staged/print-staged.ts';
@@ -26,6 +27,8 @@ export type PreparedSql = {
   readonly reports: readonly ScanReport[];
   /** Locations of the files that DuckDB opens. */
   readonly files: ReadonlySet<string>;
+  /** The local ones among them. */
+  readonly realFiles: RealFiles;
   readonly positions: DeletedPositions;
 };
 
@@ -52,6 +55,7 @@ export async function prepareSql(
   const positions = new DeletedPositions(positionBytesMax);
   const isLoad = spec.output.kind === 'table' && spec.output.sink.load !== undefined;
   const scans: PrintedScan[] = [];
+  const realFiles = new RealFiles();
   for (const [index, scan] of spec.scans.entries()) {
     const open: OpenScanned = (location) => objects.open(location, scan);
     const fetch: FetchFiles = (files) => objects.fetch(signal, files, scan);
@@ -79,6 +83,7 @@ export async function prepareSql(
               },
             ),
     );
+    for (const path of scans.at(-1)?.files ?? []) realFiles.add(open, path);
   }
   signal.throwIfAborted();
   return {
@@ -91,6 +96,7 @@ export async function prepareSql(
       ),
     reports: scans.map((scan) => scan.report),
     files: new Set(scans.flatMap((scan) => scan.files)),
+    realFiles,
     positions,
   };
 }

@@ -117,24 +117,41 @@ export async function runInInstance(
         ? await runWrite(tools, running, { ...at, to: spec.output })
         : await runRows(tools, running, { ...at, to: spec.output });
     stamp.during(job.job, () => {
+      prepared.realFiles.check();
       dropPositions(instance.connection, prepared.positions);
       inputs?.drop();
       inputs?.[Symbol.dispose]();
       pool.release(confined, performance.now());
     });
     return run;
-  } catch (error) {
+  } catch (thrown) {
+    const error = stamp.during(job.job, () => afterCheck(thrown, prepared, rowCache));
     const hasMissed = cached?.missed(prepared.scans) === true;
     stamp.during(job.job, () => {
       inputs?.[Symbol.dispose]();
       const { code } = SkeinError.of(error);
-      if (SPOILS_INSTANCE.has(code) || holdsTables) instance[Symbol.dispose]();
+      if (SPOILS_INSTANCE.has(code) || holdsTables || error instanceof FilesExchanged) instance[Symbol.dispose]();
       else pool.release(confined, performance.now());
       if (TAKES_MUCH.has(code)) returnFreedMemory();
     });
+    if (error instanceof FilesExchanged) throw error.cause;
     if (hasMissed && running.output.restart()) return runInInstance(tools, { ...running, mayCache: false }, started);
     const footersOfScan = footersOf(footers, running.signal, spec.tenant);
     throw await explainFailure(error, { spec, files: prepared.files, footersOf: footersOfScan, ranges, objects });
+  }
+}
+
+/** The task has read other files than it should: the error is the cause. */
+class FilesExchanged extends Error {}
+
+/** A task's error, unless it has read other files than those that were checked: nobody learns what DuckDB says of these, and nothing keeps it. */
+function afterCheck(error: unknown, { realFiles }: PreparedSql, rowCache: RowCache): unknown {
+  try {
+    realFiles.check();
+    return error;
+  } catch (cause) {
+    rowCache.clear();
+    return new FilesExchanged('files were exchanged', { cause });
   }
 }
 

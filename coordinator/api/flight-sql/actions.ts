@@ -1,3 +1,4 @@
+import { beginSavepoint, endSavepoint } from './savepoints.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { FlightDoor } from './flight-door.ts';
 import { beginTransaction, closeSession, endTransaction } from './end-transaction.ts';
@@ -14,7 +15,7 @@ type Action = {
   readonly run: (door: FlightDoor, visit: Visit, body: Uint8Array, gone: AbortSignal) => Promise<Buffer | undefined>;
 };
 
-/** The actions of the door, by their types. Those that are missing, of Substrait and savepoints, are UNIMPLEMENTED. */
+/** The actions of the door, by their types. Those that are missing, of Substrait, are UNIMPLEMENTED. */
 const ACTIONS: Readonly<Record<string, Action>> = {
   CreatePreparedStatement: {
     description: 'Prepares a statement: its columns and parameters, and a handle',
@@ -55,6 +56,24 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     run: async (door, visit, body) => {
       const { info } = decodeMessage('CancelFlightInfoRequest', body);
       return encodeMessage('CancelFlightInfoResult', { status: cancelInfo(door, visit, info) });
+    },
+  },
+  BeginSavepoint: {
+    description: 'Sets a savepoint in a transaction',
+    run: async (door, visit, body) => {
+      const { transaction_id: id, name } = unpacked('ActionBeginSavepointRequest', body);
+      return packMessage('ActionBeginSavepointResult', { savepoint_id: await beginSavepoint(door, visit, id, name) });
+    },
+  },
+  EndSavepoint: {
+    description: 'Releases a savepoint, or rolls back to it',
+    run: async (door, visit, body) => {
+      const { savepoint_id: id, action } = unpacked('ActionEndSavepointRequest', body);
+      if (action === 'END_SAVEPOINT_UNSPECIFIED') {
+        throw new SkeinError('INVALID_REQUEST', 'the action must say release or rollback');
+      }
+      await endSavepoint(door, visit, id, action === 'END_SAVEPOINT_RELEASE' ? 'RELEASE' : 'ROLLBACK TO');
+      return undefined;
     },
   },
   CancelQuery: {

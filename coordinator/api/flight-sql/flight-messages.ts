@@ -1,4 +1,16 @@
 import type {
+  ActionBeginSavepointRequest,
+  ActionBeginSavepointRequestInput,
+} from '#proto/generated/arrow/flight/protocol/sql/ActionBeginSavepointRequest.ts';
+import type {
+  ActionBeginSavepointResult,
+  ActionBeginSavepointResultInput,
+} from '#proto/generated/arrow/flight/protocol/sql/ActionBeginSavepointResult.ts';
+import type {
+  ActionEndSavepointRequest,
+  ActionEndSavepointRequestInput,
+} from '#proto/generated/arrow/flight/protocol/sql/ActionEndSavepointRequest.ts';
+import type {
   ActionBeginTransactionRequest,
   ActionBeginTransactionRequestInput,
 } from '#proto/generated/arrow/flight/protocol/sql/ActionBeginTransactionRequest.ts';
@@ -152,6 +164,9 @@ import { loadMessages, type MessageCodec } from '#shared/grpc/load-proto.ts';
 /** The messages of flight-sql.proto, and one of flight.proto, by their names: as they may be sent, and as they are received. */
 export type SqlMessages = {
   FlightEndpoint: readonly [FlightEndpointInput, FlightEndpoint];
+  ActionBeginSavepointRequest: readonly [ActionBeginSavepointRequestInput, ActionBeginSavepointRequest];
+  ActionBeginSavepointResult: readonly [ActionBeginSavepointResultInput, ActionBeginSavepointResult];
+  ActionEndSavepointRequest: readonly [ActionEndSavepointRequestInput, ActionEndSavepointRequest];
   ActionBeginTransactionRequest: readonly [ActionBeginTransactionRequestInput, ActionBeginTransactionRequest];
   ActionBeginTransactionResult: readonly [ActionBeginTransactionResultInput, ActionBeginTransactionResult];
   ActionCancelQueryRequest: readonly [ActionCancelQueryRequestInput, ActionCancelQueryRequest];

@@ -43,48 +43,58 @@ export class Connection {
     this.#statements.cancel(reason);
   }
 
+  /** Tells the client settings that it has not been told, or that have changed. */
+  reportSettings(): void {
+    this.#statements.reportSettings();
+  }
+
   /** Resolves when the client has left. @throws WireError, SkeinError for what ends the connection */
   async serve(): Promise<void> {
     this.#writer.push(messages.readyForQuery('I'));
     await this.#writer.flush();
     const bytesMax = this.#door.config['coordinator.statement_bytes_max'] + BESIDE_BYTES;
-    for (;;) {
-      const message = await this.#reader.message(bytesMax);
-      if (message === undefined || message.type === 'X') return;
-      await this.#answer(message.type, message.body);
+    let message = await this.#reader.message(bytesMax);
+    while (message !== undefined && message.type !== 'X') {
+      // Execute answers nothing before a Sync or a Flush, and whether others follow it says how it runs.
+      const early = message.type === 'E' && !this.#isSkipping ? await this.#reader.message(bytesMax) : null;
+      if (early === undefined) return;
+      await this.#answer(message.type, message.body, early?.type === 'S');
+      message = early ?? (await this.#reader.message(bytesMax));
     }
   }
 
-  async #answer(type: string, body: MessageBody): Promise<void> {
+  async #answer(type: string, body: MessageBody, isBeforeSync: boolean): Promise<void> {
     if (type === 'S') {
+      if (!this.#isSkipping) await this.#settle();
       this.#isSkipping = false;
       this.#extended.synced();
       await this.#ready();
     } else if (type === 'Q') {
       this.#isSkipping = false;
       await this.#query(body.text());
+      await this.#settle();
       this.#extended.synced();
       await this.#ready();
     } else if (type === 'H') {
       await this.#writer.flush();
     } else if (EXTENDED.has(type)) {
-      if (!this.#isSkipping) await this.#step(type, body);
+      if (!this.#isSkipping) await this.#step(type, body, isBeforeSync);
     } else {
       throw protocolViolation(`there is no message ${JSON.stringify(type)} here`);
     }
   }
 
-  async #step(type: string, body: MessageBody): Promise<void> {
+  async #step(type: string, body: MessageBody, isBeforeSync: boolean): Promise<void> {
     const extended = this.#extended;
     try {
       if (type === 'P') await extended.parse(body);
       else if (type === 'B') extended.bind(body);
       else if (type === 'D') extended.describe(body);
-      else if (type === 'E') await extended.execute(body);
+      else if (type === 'E') await extended.execute(body, isBeforeSync ? 'before Sync' : 'others follow');
       else extended.close(body);
     } catch (error) {
       this.#isSkipping = true;
-      this.#fail(error);
+      await this.#fail(error);
       await this.#writer.flush();
     }
   }
@@ -94,18 +104,28 @@ export class Connection {
     const parts = splitStatements(text);
     if (parts.length === 0) this.#writer.push(messages.emptyQuery());
     try {
-      for (const { sql, offset } of parts) {
-        await this.#statements.run({ sql, text, offset, parameters: null, formats: [], describes: true });
+      for (const [i, { sql, offset }] of parts.entries()) {
+        const place = i === parts.length - 1 ? 'last of its Query' : 'others follow';
+        await this.#statements.run({ sql, text, offset, parameters: null, formats: [], describes: true, place });
       }
     } catch (error) {
-      this.#fail(error);
+      await this.#fail(error);
+    }
+  }
+
+  /** Commits what was not yet. */
+  async #settle(): Promise<void> {
+    try {
+      await this.#statements.settle();
+    } catch (error) {
+      await this.#fail(error);
     }
   }
 
   /** @throws SessionOver, which ends the connection */
-  #fail(thrown: unknown): void {
+  async #fail(thrown: unknown): Promise<void> {
     if (thrown instanceof SessionOver) throw thrown;
-    this.#statements.failed();
+    await this.#statements.failed();
     if (!(thrown instanceof StatementError) && !(thrown instanceof WireError)) {
       this.#door.log.debug({ err: thrown }, 'a message failed');
     }

@@ -107,7 +107,8 @@ export class Extended {
     this.#pushColumns(prepared, []);
   }
 
-  async execute(body: MessageBody): Promise<void> {
+  /** @param place whether a Sync follows at once */
+  async execute(body: MessageBody, place: 'before Sync' | 'others follow'): Promise<void> {
     const { prepared, parameters, formats } = this.#portal(body.text());
     const rowsMax = body.int32();
     const { sql, text, offset } = prepared;
@@ -118,7 +119,7 @@ export class Extended {
     if (rowsMax > 0) {
       throw new SkeinError('NOT_SUPPORTED', 'portals give all their rows at once: a limit of rows is not supported');
     }
-    await this.#statements.run({ sql, text, offset, parameters, formats, describes: false });
+    await this.#statements.run({ sql, text, offset, parameters, formats, describes: false, place });
   }
 
   close(body: MessageBody): void {

@@ -2,27 +2,29 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { flightHost } from '#shared/config/flight-host.ts';
 import { SkeinError } from '#shared/error.ts';
 import { Newcomers, newcomerLimits, peerOf } from '#shared/newcomers/newcomers.ts';
+import { POSTGRES_VERSION } from '../../session/postgres-settings.ts';
 import { Backends } from './backends.ts';
 import { Connection } from './connection.ts';
+import { IdleWatch } from './idle-watch.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import * as messages from './server-messages.ts';
-import { enter } from './sign-in.ts';
-import { welcome } from './startup.ts';
+import { enter, type Entered } from './sign-in.ts';
+import { welcome, type Startup } from './startup.ts';
 import { errorFields, WireError } from './wire-error.ts';
+import type { WireReader } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
 
 /** Time after which an idle connection is asked whether its client is still there. */
 const KEEPALIVE_MS = 60_000;
-/** Version that drivers see, by which they choose what to ask. */
-const SERVER_VERSION = '18.0';
 
 /** Opens the door of the Postgres wire. @throws PORT_IN_USE */
 export async function openPostgresDoor(
-  given: Omit<PostgresDoor, 'backends'>,
+  given: Omit<PostgresDoor, 'backends' | 'idle'>,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const { config, log } = given;
   const backends = new Backends(config['coordinator.postgres_connections_per_principal_max']);
-  const door = { ...given, backends };
+  const idle = new IdleWatch();
+  const door = { ...given, backends, idle };
   const host = flightHost(config);
   const port = config['coordinator.postgres_port'];
   const signedInMax = config['coordinator.postgres_connections_max'];
@@ -44,6 +46,7 @@ export async function openPostgresDoor(
     server.listen({ host, port }, () => listening());
   });
   const close = async (): Promise<void> => {
+    idle[Symbol.dispose]();
     const closed = new Promise((resolve) => server.close(resolve));
     for (const socket of open) socket.destroy();
     await closed;
@@ -70,25 +73,10 @@ async function serve(door: PostgresDoor, raw: Socket, newcomers: Newcomers): Pro
     if (startup.negotiates) writer.push(messages.negotiateVersion(startup.unknownOptions));
     const entered = await enter(door, { reader, writer, startup, address, newcomers, peer });
     if (entered === undefined) return;
-    const { session } = entered;
-    const connection = new Connection(door, entered, { reader, writer });
-    const principal = JSON.stringify([session.tenant, session.principal]);
-    using backend = door.backends.open(principal, startup.hasLongKey, () =>
-      connection.cancel('the client cancelled it'),
-    );
-    const gone = (): void => connection.cancel('the client has disconnected');
-    socket.once('close', gone);
     try {
-      const statuses = {
-        ...STATUSES,
-        application_name: entered.source ?? '',
-        session_authorization: startup.parameters.get('user') ?? '',
-      };
-      writer.push(...Object.entries(statuses).map(([key, value]) => messages.parameterStatus(key, value)));
-      writer.push(messages.backendKey(backend.pid, backend.secret));
-      await connection.serve();
+      await serveSession(door, entered, { socket, reader, writer, startup });
     } finally {
-      await door.queries.endSession(session);
+      await door.queries.endSession(entered.session);
     }
     socket.end();
   } catch (error) {
@@ -100,14 +88,42 @@ async function serve(door: PostgresDoor, raw: Socket, newcomers: Newcomers): Pro
   }
 }
 
+type Client = {
+  readonly socket: Socket;
+  readonly reader: WireReader;
+  readonly writer: WireWriter;
+  readonly startup: Startup;
+};
+
+/** Serves a client who has signed in. @throws WireError, SkeinError for what ends the connection */
+async function serveSession(
+  door: PostgresDoor,
+  entered: Entered,
+  { socket, reader, writer, startup }: Client,
+): Promise<void> {
+  const { session, check } = entered;
+  const connection = new Connection(door, entered, { reader, writer });
+  const principal = JSON.stringify([session.tenant, session.principal]);
+  using backend = door.backends.open(principal, startup.hasLongKey, () => connection.cancel('the client cancelled it'));
+  using _watched = door.idle.add({ reader, check });
+  socket.once('close', () => connection.cancel('the client has disconnected'));
+  const statuses = {
+    ...STATUSES,
+    session_authorization: startup.parameters.get('user') ?? '',
+  };
+  writer.push(...Object.entries(statuses).map(([key, value]) => messages.parameterStatus(key, value)));
+  connection.reportSettings();
+  writer.push(messages.backendKey(backend.pid, backend.secret));
+  await connection.serve();
+}
+
 /** The settings that Postgres reports to every client. */
 const STATUSES = {
-  server_version: SERVER_VERSION,
+  server_version: POSTGRES_VERSION,
   server_encoding: 'UTF8',
   client_encoding: 'UTF8',
   DateStyle: 'ISO, MDY',
   IntervalStyle: 'postgres',
-  TimeZone: 'UTC',
   integer_datetimes: 'on',
   standard_conforming_strings: 'on',
   is_superuser: 'off',

@@ -1,3 +1,4 @@
+import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { DoorTls } from '#shared/grpc/door-tls.ts';
 import type { Logger } from '#shared/log/logger.ts';
@@ -6,6 +7,7 @@ import type { SignIn } from '../../auth/sign-in.ts';
 import type { QueryService } from '../../query/query-service.ts';
 import type { SessionServices } from '../../session/session-services.ts';
 import type { Backends } from './backends.ts';
+import type { IdleWatch } from './idle-watch.ts';
 
 /** All that a connection of the Postgres wire works with. */
 export type PostgresDoor = {
@@ -13,12 +15,13 @@ export type PostgresDoor = {
   readonly sessions: SessionServices;
   readonly authenticate: Authenticate;
   readonly signIn: SignIn;
-  /** Whether the rights of a token are as they were, though it may have expired. @throws UNAUTHENTICATED */
-  readonly stillHolds: (token: string) => Promise<void>;
+  /** Whether rights are as they were when a token was given, which may have expired. @throws UNAUTHENTICATED, CATALOG_UNAVAILABLE */
+  readonly requireEpoch: (claims: TokenClaims) => void;
   readonly tls: DoorTls | undefined;
   /** The reason why this coordinator serves nothing now; undefined when it does. */
   readonly standby: () => string | undefined;
   readonly backends: Backends;
+  readonly idle: IdleWatch;
   readonly config: Config;
   readonly log: Logger;
 };

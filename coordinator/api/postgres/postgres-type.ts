@@ -1,6 +1,7 @@
 import { unreachable } from '#shared/must.ts';
 import type { OutputColumn } from '../../sink/result-sink.ts';
 import type { SqlType } from '../../plan/sql-type.ts';
+import { isPlainList } from '../../sink/formed-rows.ts';
 
 /** A column as RowDescription has it. */
 export type PostgresColumn = {
@@ -96,7 +97,7 @@ function kindOf(type: SqlType): ValueKind {
       return 'text';
     case 'list':
     case 'array':
-      return isNested(type.element) ? 'jsonb' : 'array';
+      return isPlainList(type) ? 'array' : 'jsonb';
     case 'struct':
     case 'map':
       return 'jsonb';
@@ -105,20 +106,21 @@ function kindOf(type: SqlType): ValueKind {
   }
 }
 
-/** Only lists of plain values are arrays; bytes and JSON have no form within one here. */
-const isNested = (type: SqlType): boolean => ['array', 'jsonb'].includes(kindOf(type));
-
 export function postgresColumn({ name, type, typeName }: OutputColumn): PostgresColumn {
   const kind = typeName === 'JSON' ? 'jsonb' : kindOf(type);
   if (kind === 'array' && (type.kind === 'list' || type.kind === 'array')) {
     const element = kindOf(type.element);
-    const oid = element === 'array' ? TYPES.text.array : TYPES[element].array;
-    return { name, oid, size: -1, typmod: -1, kind, element };
+    return { name, oid: TYPES[scalarKind(element)].array, size: -1, typmod: -1, kind, element };
   }
   if (kind === 'array') throw new Error('invariant: only lists are arrays');
   const typmod = type.kind === 'decimal' ? numericTypmod(type.width, type.scale) : -1;
   return { name, oid: TYPES[kind].oid, size: TYPES[kind].size, typmod, kind };
 }
+
+/** Arrays have no arrays in them. */
+const scalarKind = (kind: ValueKind): Exclude<ValueKind, 'array'> => (kind === 'array' ? 'text' : kind);
+
+export const oidOfKind = (kind: ValueKind): number => TYPES[scalarKind(kind)].oid;
 
 /** The number of a type that a parameter has. */
 export function oidOf(type: SqlType): number {

@@ -1,11 +1,16 @@
+import { setImmediate } from 'node:timers/promises';
+import { must } from '#shared/must.ts';
+import type { ColumnForms } from '../../sink/formed-rows.ts';
 import type { DoorSink, ResultBatch, ResultShape, ResultSummary } from '../../sink/result-sink.ts';
+import { arrowColumns } from './arrow-columns.ts';
+import { cellForm, cellsOf, cellLayout, type CellForm } from './cells.ts';
+import { dataRows } from './data-rows.ts';
 import { postgresColumn, type PostgresColumn } from './postgres-type.ts';
-import { dataRow, rowDescription } from './server-messages.ts';
-import { valueBinary } from './value-binary.ts';
-import { valueText, type JsonValue } from './value-text.ts';
+import { rowDescription } from './server-messages.ts';
 import type { WireWriter } from './wire-writer.ts';
 
-const COMMA = 0x2c;
+/** Values that are encoded in one turn of the event loop, and rows. */
+const [TURN_VALUES, TURN_ROWS] = [100_000, 4_096];
 
 /** Statements whose tag has the number of their rows. */
 const COUNTED: ReadonlySet<string> = new Set(['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'MERGE', 'COPY']);
@@ -20,7 +25,7 @@ type Options = {
 
 /** The result of a statement as rows of the protocol, each as it comes. An error may follow rows, so nothing is held back. */
 export class RowsSink implements DoorSink {
-  readonly encoding = 'json';
+  readonly encoding: ColumnForms;
   readonly #options: Options;
   #shape: ResultShape | undefined;
   #columns: readonly PostgresColumn[] = [];
@@ -31,6 +36,8 @@ export class RowsSink implements DoorSink {
 
   constructor(options: Options) {
     this.#options = options;
+    const { formats } = options;
+    this.encoding = { isNative: (i) => (formats.length === 1 ? formats[0] : formats[i]) === 1 };
   }
 
   get committed(): boolean {
@@ -61,25 +68,21 @@ export class RowsSink implements DoorSink {
     writer.push(rowDescription(this.#columns, this.#formats));
   }
 
-  batch({ rows, body }: ResultBatch): Promise<void> | undefined {
-    if (body.length === 0) return undefined;
-    this.#rows += rows;
+  batch(batch: ResultBatch): Promise<void> | undefined {
+    if (batch.rows === 0) return undefined;
+    this.#rows += batch.rows;
     this.#hasSent = true;
-    const texts = body[0] === COMMA ? body.subarray(1) : body;
-    const formats = this.#formats;
-    const columns = this.#columns;
-    for (const row of JSON.parse(`[${texts.toString()}]`) as readonly (readonly JsonValue[])[]) {
-      this.#options.writer.push(
-        dataRow(
-          columns.map(({ kind, element }, i) => {
-            const text = valueText(row[i] ?? null, kind, element);
-            if (text === null) return null;
-            return formats[i] === 1 ? valueBinary(text, kind) : Buffer.from(text);
-          }),
-        ),
-      );
-    }
-    return this.#options.writer.flush();
+    const forms = this.#forms;
+    const columns = arrowColumns(batch, forms.map(cellLayout));
+    const turn = Math.max(1, Math.min(TURN_ROWS, Math.floor(TURN_VALUES / Math.max(1, columns.length))));
+    const next = (from: number): Promise<void> | undefined => {
+      const to = Math.min(from + turn, batch.rows);
+      const cells = columns.map((column, i) => cellsOf(column, must(forms[i], 'each column has a form'), from, to));
+      this.#options.writer.push(dataRows(cells, to - from));
+      return this.#options.writer.flush();
+    };
+    const flushed = next(0);
+    return batch.rows <= turn ? flushed : rest(next, { turn, rows: batch.rows }, flushed);
   }
 
   changed(count: number): void {
@@ -90,6 +93,10 @@ export class RowsSink implements DoorSink {
     this.#rows = rowCount;
   }
 
+  get #forms(): readonly CellForm[] {
+    return this.#columns.map((column, i) => cellForm(column, this.encoding.isNative(i)));
+  }
+
   get #formats(): readonly number[] {
     return formatsOf(this.#options.formats, this.#columns.length);
   }
@@ -98,3 +105,16 @@ export class RowsSink implements DoorSink {
 /** The form of each column: a single one holds for all. */
 export const formatsOf = (given: readonly number[], columns: number): readonly number[] =>
   Array.from({ length: columns }, (_, i) => (given.length === 1 ? given[0] : given[i]) ?? 0);
+
+/** The rest of a large batch, in turns: others are served between them. */
+async function rest(
+  next: (from: number) => Promise<void> | undefined,
+  { turn, rows }: { readonly turn: number; readonly rows: number },
+  flushed: Promise<void> | undefined,
+): Promise<void> {
+  await flushed;
+  for (let from = turn; from < rows; from += turn) {
+    await setImmediate();
+    await next(from);
+  }
+}

@@ -80,18 +80,3 @@ export const errorResponse = (severity: 'ERROR' | 'FATAL', fields: ErrorFields):
   message('E', fieldsOf(severity, fields));
 export const warning = (sqlState: string, said: string): Buffer =>
   message('N', fieldsOf('WARNING', { sqlState, message: said }));
-
-/** A row; null = NULL. */
-export function dataRow(values: readonly (Buffer | null)[]): Buffer {
-  const length = values.reduce((sum, value) => sum + 4 + (value?.length ?? 0), LENGTH_BYTES + 2);
-  const row = Buffer.allocUnsafe(1 + length);
-  row.write('D');
-  row.writeInt32BE(length, 1);
-  row.writeInt16BE(values.length, 5);
-  let at = 7;
-  for (const value of values) {
-    at = row.writeInt32BE(value?.length ?? -1, at);
-    if (value !== null) at += value.copy(row, at);
-  }
-  return row;
-}

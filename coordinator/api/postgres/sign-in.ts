@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
 import type { Newcomers } from '#shared/newcomers/newcomers.ts';
+import { withSetting } from '../../session/session.ts';
 import type { Caller } from '../../auth/authenticate.ts';
 import type { SessionKey } from '../../session/session-store.ts';
 import { catalogChange } from '../../session/session-place.ts';
@@ -26,6 +27,16 @@ const SOURCE_MAX = 200;
 /** Names of databases that tools try first, and that no catalog needs to have. */
 const DEFAULT_DATABASES: ReadonlySet<string> = new Set(['', 'postgres']);
 const UTF8 = /^'?(utf-?8|unicode)'?$/i;
+
+/** Parameters of a start that are no settings, and options that are none of the engine's. */
+const NO_SETTINGS: ReadonlySet<string> = new Set(['user', 'database', 'options', 'replication', 'tenant']);
+
+/** The settings that a client sends with its start, those among its options first. */
+function settingsAtStart({ parameters }: Startup): readonly (readonly [string, string])[] {
+  return [...settingsOf(parameters.get('options') ?? ''), ...parameters].filter(
+    ([name]) => !NO_SETTINGS.has(name) && !name.startsWith('_pq_.'),
+  );
+}
 
 type Client = {
   readonly reader: WireReader;
@@ -63,9 +74,17 @@ export async function enter(door: PostgresDoor, client: Client): Promise<Entered
     id: randomUUID(),
   };
   const database = parameters.get('database') ?? user;
-  if (!DEFAULT_DATABASES.has(database)) {
-    const change = await catalogChange(door.sessions, { caller }, database);
-    door.sessions.store.update(session, change);
+  const change = DEFAULT_DATABASES.has(database) ? null : await catalogChange(door.sessions, { caller }, database);
+  // The session ends with the connection, however long it waits.
+  door.sessions.store.keep(session);
+  const settings = settingsAtStart(startup);
+  try {
+    door.sessions.store.update(session, (now) =>
+      settings.reduce((state, [name, value]) => withSetting(state, name, value, door.config), change?.(now) ?? now),
+    );
+  } catch (error) {
+    door.sessions.store.end(session);
+    throw error;
   }
   writer.push(authenticated());
   const source = parameters.get('application_name')?.slice(0, SOURCE_MAX) ?? '';
@@ -74,11 +93,13 @@ export async function enter(door: PostgresDoor, client: Client): Promise<Entered
   const check = async (): Promise<void> => {
     const standby = door.standby();
     if (standby !== undefined) throw new SessionOver(standby);
-    const checked = isToken ? door.authenticate(`Bearer ${token}`, address) : door.stillHolds(token);
-    await checked.catch((thrown: unknown) => {
+    try {
+      if (isToken) await door.authenticate(`Bearer ${token}`, address);
+      else door.requireEpoch(caller.claims);
+    } catch (thrown) {
       const error = SkeinError.of(thrown);
       throw error.code === 'UNAUTHENTICATED' ? new SessionOver(error.message) : error;
-    });
+    }
   };
   return { caller, session, source: source === '' ? null : source, check };
 }

@@ -28,8 +28,28 @@ export function splitStatements(text: string): readonly PartOfText[] {
   }
 }
 
+/** Words up to the one that says to what ROLLBACK goes back: `ROLLBACK TRANSACTION TO`. */
+const WORDS_MAX = 3;
+
+/** The first word of a statement, in capitals; `ROLLBACK TO` for that, which does not end a transaction. */
+export function controlWord(sql: string): string {
+  const first = firstWord(sql);
+  if (first !== 'ROLLBACK') return first;
+  const words: string[] = [];
+  const tokens = new Tokenizer(sql);
+  try {
+    for (let token = tokens.next(); token.kind === 'word' && words.length < WORDS_MAX; token = tokens.next()) {
+      words.push(foldKeyword(sql.slice(token.start, token.end)));
+    }
+  } catch {
+    return first;
+  }
+  const next = words[1] === 'WORK' || words[1] === 'TRANSACTION' ? words[2] : words[1];
+  return next === 'TO' ? 'ROLLBACK TO' : first;
+}
+
 /** The first word of a statement, in capitals; empty when it begins with something else. */
-export function firstWord(sql: string): string {
+function firstWord(sql: string): string {
   try {
     const token = new Tokenizer(sql).next();
     return token.kind === 'word' ? foldKeyword(sql.slice(token.start, token.end)) : '';

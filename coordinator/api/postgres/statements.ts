@@ -4,11 +4,13 @@ import { queryId as toQueryId } from '#shared/id.ts';
 import { systemClock } from '#shared/clock.ts';
 import type { StatementDescription } from '../../operation/description.ts';
 import type { Parameters } from '../../statement/parameters.ts';
+import type { StatementRequest } from '../../query/query-service.ts';
+import { shownSetting } from '../../session/session.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import { RowsSink } from './rows-sink.ts';
-import { commandComplete, warning, type TransactionState } from './server-messages.ts';
+import { commandComplete, parameterStatus, warning, type TransactionState } from './server-messages.ts';
 import type { Entered } from './sign-in.ts';
-import { firstWord } from './split-statements.ts';
+import { controlWord } from './split-statements.ts';
 import { StatementError, WireError } from './wire-error.ts';
 import type { WireWriter } from './wire-writer.ts';
 
@@ -19,18 +21,46 @@ export type PortalExecution = MessageStatement & {
   readonly parameters: Parameters | null;
   readonly describes: boolean;
   readonly formats: readonly number[];
+  /** How it stands among those that are one transaction unless a BEGIN says otherwise: all of a Query, or all up to a Sync. */
+  readonly place: 'last of its Query' | 'before Sync' | 'others follow';
 };
 
+/** Words that begin a statement which changes rows, or may do so: others follow it in one transaction. What defines tables commits by itself. */
+const CHANGES: ReadonlySet<string> = new Set([
+  'INSERT',
+  'UPDATE',
+  'DELETE',
+  'MERGE',
+  'TRUNCATE',
+  'WITH',
+  'EXECUTE',
+  'EXPLAIN',
+]);
+
 const ENDS: ReadonlySet<string> = new Set(['COMMIT', 'END', 'ROLLBACK', 'ABORT']);
+/** Statements that a failed transaction takes. */
+const RECOVERS: ReadonlySet<string> = new Set([...ENDS, 'ROLLBACK TO']);
 const COMMITS: ReadonlySet<string> = new Set(['COMMIT', 'END']);
 const BEGINS: ReadonlySet<string> = new Set(['BEGIN', 'START']);
 
-/** The statements of one connection, one after the other, and the state of their transaction. */
+/** Settings that clients are told, by Postgres' spelling: those that can change. */
+const REPORTED = ['TimeZone', 'application_name'] as const;
+
+/**
+ * The statements of one connection, one after the other, and the state of their transaction.
+ *
+ * Statements up to a Sync, or of one Query, are one transaction. It is begun here, when one that changes rows is not the last of them, and
+ * committed at their end; an error rolls it back. COMMIT and ROLLBACK among them end it, and BEGIN makes it one that goes on.
+ */
 export class Statements {
   readonly #door: PostgresDoor;
   readonly #entered: Entered;
   readonly #writer: WireWriter;
+  /** Settings as the client was told them. */
+  readonly #told = new Map<string, string>();
+  /** As clients see it: in a transaction that was begun here they see none. */
   #state: TransactionState = 'I';
+  #isImplicit = false;
   #running: AbortController | undefined;
 
   constructor(door: PostgresDoor, entered: Entered, writer: WireWriter) {
@@ -43,9 +73,27 @@ export class Statements {
     return this.#state;
   }
 
-  /** Something has failed: a transaction waits for its ROLLBACK. */
-  failed(): void {
+  /** Something has failed: a transaction waits for its ROLLBACK; one that was begun here is over. */
+  async failed(): Promise<void> {
     if (this.#state === 'T') this.#state = 'E';
+    if (this.#isImplicit) await this.#endImplicit('ROLLBACK');
+  }
+
+  /** The end of a Query, or a Sync, commits. @throws what COMMIT throws; then nothing of it is done */
+  async settle(): Promise<void> {
+    if (this.#isImplicit) await this.#endImplicit('COMMIT');
+  }
+
+  /** Tells the client settings that it has not been told, or that have changed. */
+  reportSettings(): void {
+    const { sessions, config } = this.#door;
+    const state = sessions.store.get(this.#entered.session);
+    for (const name of REPORTED) {
+      const value = shownSetting(state, name, config);
+      if (this.#told.get(name) === value) continue;
+      this.#told.set(name, value);
+      this.#writer.push(parameterStatus(name, value));
+    }
   }
 
   /** Cancels the statement that runs, if one does. */
@@ -57,7 +105,7 @@ export class Statements {
   async describe({ sql, text, offset }: MessageStatement, types: readonly string[]): Promise<StatementDescription> {
     const { caller, session, check } = this.#entered;
     await check();
-    if (this.#state === 'E' && !ENDS.has(firstWord(sql))) throw aborted();
+    if (this.#state === 'E' && !RECOVERS.has(controlWord(sql))) throw aborted();
     try {
       return await this.#abortable((clientGone) =>
         this.#door.queries.describe({ caller, session, sql, types, clientGone }),
@@ -68,48 +116,87 @@ export class Statements {
   }
 
   /** Runs a statement; its rows and its tag go to the client. @throws StatementError, WireError, SkeinError */
-  async run({ sql, text, offset, parameters, describes, formats }: PortalExecution): Promise<void> {
-    const { caller, session, source, check } = this.#entered;
-    await check();
-    const word = firstWord(sql);
+  async run({ sql, text, offset, parameters, describes, formats, place }: PortalExecution): Promise<void> {
+    await this.#entered.check();
+    const word = controlWord(sql);
     if (this.#answersByState(word)) return;
     const sink = new RowsSink({ writer: this.#writer, describes, formats });
     const queryId = toQueryId(randomUUID());
     // A failed transaction has nothing to commit.
-    const own = this.#state === 'E' ? 'ROLLBACK' : sql;
+    const own = this.#state === 'E' && ENDS.has(word) ? 'ROLLBACK' : sql;
     try {
-      await this.#abortable((clientGone) =>
-        this.#door.queries.execute({
-          caller,
-          session,
-          ddlInTransaction: 'commit',
-          queryId,
-          sql: own,
-          parameters: own === sql ? parameters : null,
-          arrivedMs: systemClock.monotonicMs(),
-          timeoutMs: undefined,
-          source,
-          traceParent: null,
-          clientGone,
-          sink,
-        }),
-      );
+      if (place === 'others follow' && this.#state === 'I' && !this.#isImplicit && CHANGES.has(word)) {
+        await this.#execute(BEGIN);
+        this.#isImplicit = true;
+      }
+      await this.#execute({ sql: own, parameters: own === sql ? parameters : null, queryId, sink });
+      if (BEGINS.has(word) || (word === 'ROLLBACK TO' && this.#state === 'E')) this.#state = 'T';
+      else if (ENDS.has(word)) this.#ended();
+      else if (place === 'last of its Query') await this.settle();
     } catch (error) {
       // A transaction that could not be committed has ended.
-      if (ENDS.has(word)) this.#state = 'I';
+      if (ENDS.has(word)) {
+        this.#ended();
+        await this.#execute(ROLLBACK).catch(() => undefined);
+      }
       throw new StatementError(error, { sql: text, offset, queryId });
     }
-    if (BEGINS.has(word)) this.#state = 'T';
-    else if (ENDS.has(word)) this.#state = 'I';
     this.#writer.push(commandComplete(sink.tag));
+    this.reportSettings();
+  }
+
+  #execute(statement: Pick<StatementRequest, 'sql' | 'parameters'> & Partial<StatementRequest>): Promise<void> {
+    const { caller, session, source } = this.#entered;
+    return this.#abortable((clientGone) =>
+      this.#door.queries.execute({
+        queryId: toQueryId(randomUUID()),
+        sink: new RowsSink({ writer: this.#writer, describes: false, formats: [] }),
+        ...statement,
+        caller,
+        session,
+        ddlInTransaction: 'commit',
+        arrivedMs: systemClock.monotonicMs(),
+        timeoutMs: undefined,
+        source,
+        traceParent: null,
+        clientGone,
+      }),
+    );
+  }
+
+  #ended(): void {
+    this.#state = 'I';
+    this.#isImplicit = false;
+  }
+
+  async #endImplicit(how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+    this.#isImplicit = false;
+    try {
+      await this.#execute({ sql: how, parameters: null });
+    } catch (error) {
+      // The engine may keep a transaction that it does not commit until it is told to roll back.
+      await this.#execute(ROLLBACK).catch(() => undefined);
+      if (how === 'COMMIT') throw error;
+    }
   }
 
   /** Postgres warns of statements that do not fit the state of the transaction. @throws WireError in a failed one */
   #answersByState(word: string): boolean {
-    if (this.#state === 'E' && !ENDS.has(word)) throw aborted();
+    if (this.#state === 'E' && !RECOVERS.has(word)) throw aborted();
     if (this.#state === 'T' && BEGINS.has(word)) {
       this.#writer.push(warning('25001', 'there is already a transaction in progress'), commandComplete('BEGIN'));
       return true;
+    }
+    if (this.#isImplicit && BEGINS.has(word)) {
+      // The statements before are part of it.
+      this.#isImplicit = false;
+      this.#state = 'T';
+      this.#writer.push(commandComplete('BEGIN'));
+      return true;
+    }
+    if (this.#isImplicit && ENDS.has(word)) {
+      this.#writer.push(warning('25P01', 'there is no transaction in progress'));
+      return false;
     }
     if (this.#state === 'I' && ENDS.has(word)) {
       const tag = COMMITS.has(word) ? 'COMMIT' : 'ROLLBACK';
@@ -129,6 +216,9 @@ export class Statements {
     }
   }
 }
+
+const BEGIN = { sql: 'BEGIN', parameters: null } as const;
+const ROLLBACK = { sql: 'ROLLBACK', parameters: null } as const;
 
 const aborted = (): WireError =>
   new WireError('25P02', 'current transaction is aborted, commands ignored until end of transaction block');

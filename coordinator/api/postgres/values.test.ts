@@ -1,9 +1,27 @@
 import { expect, test } from 'vitest';
+import { must } from '#shared/must.ts';
+import { booleans, columnBatch, int32s, int64s, lists, texts, type ColumnData } from '../../binding/column-data.ts';
+import { arrowColumns } from './arrow-columns.ts';
+import { cellsOf, cellLayout, type CellForm } from './cells.ts';
+import { dataRows } from './data-rows.ts';
+import { printFloat4, printFloat8 } from './float-text.ts';
+import type { ValueKind } from './postgres-type.ts';
 import { splitStatements } from './split-statements.ts';
 import { settingsOf } from './startup.ts';
-import type { ValueKind } from './postgres-type.ts';
-import { valueBinary } from './value-binary.ts';
-import { valueText } from './value-text.ts';
+
+/** The values of a column as the protocol has them, in hexadecimal digits; null = NULL. */
+function values(data: ColumnData, form: CellForm, rows: number): readonly (string | null)[] {
+  const [column] = arrowColumns(columnBatch(rows, [data]), [cellLayout(form)]);
+  const bytes = dataRows([cellsOf(must(column, 'there is one'), form, 0, rows)], rows);
+  const found: (string | null)[] = [];
+  for (let at = 0; at < bytes.length; at += 1 + bytes.readInt32BE(at + 1)) {
+    const length = bytes.readInt32BE(at + 7);
+    found.push(length < 0 ? null : bytes.toString('hex', at + 11, at + 11 + length));
+  }
+  return found;
+}
+
+const binary = (kind: ValueKind): CellForm => ({ kind, element: null, isBinary: true });
 
 /** The bytes by Postgres' sources (`numeric_send`, `date_send`, ...). */
 test.each([
@@ -11,25 +29,69 @@ test.each([
   ['numeric', '0.05', '0001ffff0000000201f4'],
   ['numeric', '-1234567.80', '0003000140000002007b11d71f40'],
   ['numeric', '10000', '00010001000000000001'],
-  ['date', '2000-01-02', '00000001'],
-  ['date', '0044-03-15 BC', 'fff49d7b'],
-  ['date', 'infinity', '7fffffff'],
-  ['timestamp', '1999-12-31 23:59:59.5', 'fffffffffff85ee0'],
-  ['timestamptz', '2000-01-01 01:00:00+01', '0000000000000000'],
-  ['int2', '-2', 'fffe'],
-  ['bool', 't', '01'],
-  ['bytea', '\\x00ff', '00ff'],
-] as const)('%s %s in binary', (kind: ValueKind, text, hex) => {
-  expect(valueBinary(text, kind).toString('hex')).toBe(hex);
+  ['uuid', '0a000000-0000-0000-0000-00000000000F', '0a00000000000000000000000000000f'],
+  ['interval', '14 -3 4000000', '00000000003d0900fffffffd0000000e'],
+  ['jsonb', '{}', '017b7d'],
+] as const)('%s %s in binary', (kind, text, hex) => {
+  expect(values(texts([null, text]), binary(kind), 2)).toEqual([null, hex]);
 });
 
-test('values as Postgres prints them', () => {
-  expect(valueText(['a', 'b c', '', 'null', 'x"\\', null], 'array', 'text')).toBe(
+test('numbers and times in binary, from another epoch', () => {
+  expect(values(int32s([1, null, -2]), binary('int4'), 3)).toEqual(['00000001', null, 'fffffffe']);
+  expect(values(int32s([10_958, -735_599, 2 ** 31 - 1, 1 - 2 ** 31]), binary('date'), 4)).toEqual([
+    '00000001',
+    'fff49bc4',
+    '7fffffff',
+    '80000000',
+  ]);
+  const micros = [946_684_799_500_000n, 946_684_800_000_000n, 0n, 2n ** 63n - 1n, 1n - 2n ** 63n];
+  expect(values(int64s(micros), binary('timestamp'), 5)).toEqual([
+    'fffffffffff85ee0',
+    '0000000000000000',
+    (-946_684_800_000_000n + 2n ** 64n).toString(16),
+    '7fffffffffffffff',
+    '8000000000000000',
+  ]);
+  expect(values(booleans([true, null, false]), binary('bool'), 3)).toEqual(['01', null, '00']);
+});
+
+test('arrays, in text and in binary', () => {
+  const asText = { kind: 'array', element: 'text', isBinary: false } as const;
+  const items = lists([['a', 'b c', '', 'null', 'x"\\', null], null, []], texts);
+  expect(values(items, asText, 3).map((hex) => hex && Buffer.from(hex, 'hex').toString())).toEqual([
     '{a,"b c","","null","x\\"\\\\",NULL}',
-  );
-  expect(valueText('AP8=', 'bytea')).toBe('\\x00ff');
-  expect(valueText('1 year 2 months 3 days', 'interval')).toBe('1 year 2 mons 3 days');
-  expect(valueText('0044-03-15 (BC)', 'date')).toBe('0044-03-15 BC');
+    null,
+    '{}',
+  ]);
+  const ints = lists([[], [7, null]], int32s);
+  expect(values(ints, { kind: 'array', element: 'int4', isBinary: true }, 2)).toEqual([
+    '000000000000000000000017',
+    '00000001000000010000001700000002000000010000000400000007ffffffff',
+  ]);
+});
+
+test.each([
+  [1, '1'],
+  [-0, '-0'],
+  [0.1, '0.1'],
+  [1e14, '100000000000000'],
+  [1e15, '1e+15'],
+  [1.5e-5, '1.5e-05'],
+  [1e-4, '0.0001'],
+  [-1.234e300, '-1.234e+300'],
+  [Infinity, 'Infinity'],
+])('the double %d as Postgres prints it', (value, text) => {
+  expect(printFloat8(value)).toBe(text);
+});
+
+test('floats have their own shortest digits', () => {
+  expect([0.1, 16_777_216, 1e6, 3.4028235e38, 1e-45].map((value) => printFloat4(Math.fround(value)))).toEqual([
+    '0.1',
+    '1.6777216e+07',
+    '1e+06',
+    '3.4028235e+38',
+    '1e-45',
+  ]);
 });
 
 test('a text is divided into its statements, with their places', () => {

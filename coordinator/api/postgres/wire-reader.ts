@@ -6,6 +6,7 @@ export class WireReader {
   readonly #stream: Duplex;
   #isClosed = false;
   #wake: (() => void) | undefined;
+  #interruption: Error | undefined;
   readonly #onReadable = (): void => {
     const wake = this.#wake;
     this.#wake = undefined;
@@ -24,15 +25,28 @@ export class WireReader {
     stream.on('readable', this.#onReadable).on('end', this.#onClosed).on('close', this.#onClosed);
   }
 
+  /** Whether bytes of the client are waited for. */
+  get isWaiting(): boolean {
+    return this.#wake !== undefined;
+  }
+
+  /** Has the wait for bytes end by an error. */
+  interrupt(error: Error): void {
+    this.#interruption = error;
+    this.#wake?.();
+    this.#wake = undefined;
+  }
+
   /** Leaves the stream to another reader. */
   release(): void {
     this.#stream.off('readable', this.#onReadable).off('end', this.#onClosed).off('close', this.#onClosed);
   }
 
-  /** The next bytes; undefined when the client is gone. */
+  /** The next bytes; undefined when the client is gone. @throws what `interrupt` was given */
   async bytes(length: number): Promise<Buffer | undefined> {
     if (length === 0) return Buffer.alloc(0);
     for (;;) {
+      if (this.#interruption !== undefined) throw this.#interruption;
       const read = this.#stream.read(length) as Buffer | null;
       if (read !== null) return read.length === length ? read : undefined;
       if (this.#isClosed) return undefined;

@@ -22,7 +22,11 @@ export const expireSnapshots: Procedure = {
     const threshold = durationValue(values, 'retention_threshold');
     const expired = (metadata: TableMetadata) => {
       requireCollectable(metadata, position);
-      return expiredSnapshots(metadata, expiryDefaults(metadata, threshold), Date.now());
+      return expiredSnapshots(
+        metadata,
+        expiryDefaults(metadata, context.config['snapshot.bookmark_keys'], threshold),
+        Date.now(),
+      );
     };
     let base = (await loadForWrite(context.tables, table, context.signal)).metadata;
     let found = expired(base);

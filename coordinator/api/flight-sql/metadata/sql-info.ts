@@ -83,7 +83,7 @@ const CONVERSIONS = [
 
 /** The values that do not depend on the configuration. */
 const CONSTANT_VALUES: readonly (readonly [number, InfoValue])[] = [
-  // The server: its name, release, Arrow's release, read-only, SQL, Substrait, transactions (without savepoints), cancel, ingest.
+  // The server: its name, release, Arrow's release, read-only, SQL, Substrait, transactions (with savepoints), cancel, ingest.
   [0, text('Skein')],
   [1, text(SKEIN_RELEASE)],
   [2, text(ARROW_FORMAT)],
@@ -92,7 +92,7 @@ const CONSTANT_VALUES: readonly (readonly [number, InfoValue])[] = [
   [5, NO],
   [6, text('')],
   [7, text('')],
-  [8, number(1)],
+  [8, number(2)],
   [9, YES],
   [10, YES],
   [11, YES],

@@ -1,3 +1,5 @@
+import { parseJson, printJson, type Json } from '#shared/json.ts';
+
 /** Stands for a secret. */
 const HIDDEN = '***';
 
@@ -33,3 +35,25 @@ export function maskSecrets(text: string): string {
 
 /** Whether a text has anything of the form of a secret of ours. */
 export const looksSecret = (text: string): boolean => maskSecrets(text) !== text;
+
+/**
+ * The same for a JSON text, which stays one: its strings are masked each by itself, because a private key that was cut in one of them would
+ * take along all that stands behind it.
+ */
+export function maskJson(text: string): string {
+  if (!looksSecret(text)) return text;
+  let value: Json;
+  try {
+    value = parseJson(text);
+  } catch {
+    return maskSecrets(text);
+  }
+  return printJson(masked(value));
+}
+
+function masked(value: Json): Json {
+  if (typeof value === 'string') return maskSecrets(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(masked);
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [maskSecrets(key), masked(part)]));
+}

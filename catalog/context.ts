@@ -17,6 +17,7 @@ import type { RateLimit } from './token/rate-limit.ts';
 import type { NamedProfiles } from './storage/named-profiles.ts';
 import type { Storages } from './storage/storages.ts';
 import type { Store } from './store/postgres/connect.ts';
+import type { EndedSignIns } from './principal/ended-sign-ins.ts';
 import type { KnownPrincipals } from './principal/known-principals.ts';
 import type { Bearers } from './principal/bearers.ts';
 import type { PasswordVerifier } from './principal/verify-password.ts';
@@ -55,6 +56,8 @@ export type CatalogContext = {
   /** Verifies what clients of the REST door show: access tokens, and personal ones. */
   readonly bearers: Bearers;
   readonly epochs: SessionEpochs;
+  /** Sign-ins of people that have ended before their tokens. */
+  readonly endedSignIns: EndedSignIns;
   /** Leases of coordinators on the answers of LoadTables: every change waits until they know of it. */
   readonly leases: CacheLeases;
   /** Checks the principals of internal calls. */

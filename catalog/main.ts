@@ -5,6 +5,7 @@ import type { Config } from '#shared/config/config-schema.ts';
 import { migrateSchema } from '#shared/database/own-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { openChannelSecurity } from '#shared/grpc/channel-security.ts';
+import { openCatalogTls } from '#shared/grpc/door-tls.ts';
 import { closeGently } from '#shared/http/close-gently.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
@@ -21,6 +22,7 @@ import type { CatalogContext } from './context.ts';
 import { startInternalServer } from './internal/server.ts';
 import { CacheLeases } from './lease/cache-leases.ts';
 import { forgetExpired } from './purge/forget-expired.ts';
+import { EndedSignIns } from './principal/ended-sign-ins.ts';
 import { KnownPrincipals } from './principal/known-principals.ts';
 import { Bearers } from './principal/bearers.ts';
 import { PasswordVerifier } from './principal/verify-password.ts';
@@ -119,13 +121,15 @@ export async function startCatalog(
 
     const internal = await startInternalServer(context, member);
     closers.push(() => internal.close());
-    const app = createServer(context);
+    const tls = openCatalogTls(config, log);
+    if (tls !== undefined) closers.push(() => Promise.resolve(tls[Symbol.dispose]()));
+    const app = createServer(context, tls);
     closers.push(() => closeGently(app));
     // Coordinators have to answer: it ends while the internal port is open.
     closers.push(() => context.leases.close());
     await listen(() => app.listen({ host: config.host, port: config['catalog.port'] }), config);
     const { port } = app.server.address() as AddressInfo;
-    const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+    const url = `${tls === undefined ? 'http' : 'https'}://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
     log.info({ url, internalAddress: internal.address }, 'catalog ready');
     return {
       url,
@@ -190,10 +194,15 @@ function startBackground(context: Awaited<ReturnType<typeof buildContext>>): rea
   return [...workers.map((worker) => () => worker.close()), endFilling];
 }
 
-const verifierOf = (keys: SigningKeys, epochs: SessionEpochs, clock: Clock): TokenVerifier =>
+const verifierOf = (
+  keys: SigningKeys,
+  { epochs, endedSignIns }: Pick<CatalogContext, 'epochs' | 'endedSignIns'>,
+  clock: Clock,
+): TokenVerifier =>
   new TokenVerifier({
     keys: ({ kid }) => keys.publicKey(kid),
     epochOf: (principal) => epochs.of(principal),
+    hasEnded: (signIn) => endedSignIns.has(signIn),
     nowMs: () => clock.nowMs(),
   });
 
@@ -213,6 +222,7 @@ async function buildContext(
   });
   const notifications = new Notifications(config, log);
   const epochs = new SessionEpochs(store.db, notifications);
+  const endedSignIns = new EndedSignIns(store.db, notifications, clock);
   const metrics = createMetrics(() => countParked(store.db));
   const leases = openLeases(store, notifications, { config, log, metrics });
   await Promise.all([keys.rotate(), notifications.start()]);
@@ -230,7 +240,7 @@ async function buildContext(
     readers,
     metrics,
   };
-  const verifier = verifierOf(keys, epochs, clock);
+  const verifier = verifierOf(keys, { epochs, endedSignIns }, clock);
   const issuer = new TokenIssuer(keys, clock);
   const passwords = new PasswordVerifier(clock);
   const signIns = new SignInLog({ store, clock, log });
@@ -250,8 +260,9 @@ async function buildContext(
     ),
     notifications,
     epochs,
+    endedSignIns,
     leases,
-    principals: new KnownPrincipals(store.db, epochs),
+    principals: new KnownPrincipals(store.db, epochs, endedSignIns),
     passwords,
     signIns,
     tokenLimits: {

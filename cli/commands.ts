@@ -29,15 +29,22 @@ const UP_FLAGS: readonly Flag[] = [
   },
 ];
 
+const TLS_CA_FLAG: Flag = {
+  name: 'tls-ca',
+  value: 'FILE',
+  doc: 'Authority of the certificate of --url (default: the system’s)',
+  key: 'client.tls_ca',
+};
+
 const CLIENT_FLAGS: readonly Flag[] = [
   { name: 'url', value: 'URL', doc: 'Query API (default: the cluster of the data directory)', key: 'client.query_url' },
-  { name: 'token', value: 'TOKEN', doc: 'Bearer token (default: one of the cluster)', key: 'client.token' },
   {
-    name: 'tls-ca',
-    value: 'FILE',
-    doc: 'Authority of the certificate of --url (default: the system’s)',
-    key: 'client.tls_ca',
+    name: 'token',
+    value: 'TOKEN',
+    doc: 'Bearer token (default: of skein login, else one of the cluster)',
+    key: 'client.token',
   },
+  TLS_CA_FLAG,
 ];
 
 const tenantFlag: Flag = { name: 'tenant', value: 'T', doc: 'Tenant (default: the cluster’s first)' };
@@ -130,6 +137,37 @@ export const COMMANDS: readonly Command[] = [
     ownArguments: true,
     flags: [{ name: 'user', value: 'U', doc: 'User (default: the first admin)' }, tenantFlag],
     run: async ({ loaded, flags, positionals }) => (await import('./load-command.ts')).load(loaded, flags, positionals),
+  },
+  {
+    name: 'login',
+    summary: 'Signs you in by your browser; skein sql, put and get then work with your rights.',
+    flags: [
+      {
+        name: 'url',
+        value: 'URL',
+        doc: 'Query API or catalog (default: the cluster of the data directory)',
+        key: 'client.query_url',
+      },
+      { name: 'tenant', value: 'T', doc: 'Your tenant, where there are several' },
+      { name: 'no-browser', doc: 'Opens no browser; takes the code that the page shows' },
+      TLS_CA_FLAG,
+    ],
+    run: async ({ loaded, flags }) => (await import('./login/login.ts')).login(loaded, flags),
+  },
+  {
+    name: 'logout',
+    summary: 'Ends the sign-in of skein login, at every door.',
+    flags: [
+      { name: 'url', value: 'URL', doc: 'Its query API or catalog (default: the newest one)', key: 'client.query_url' },
+      TLS_CA_FLAG,
+    ],
+    run: async ({ loaded }) => (await import('./login/logout.ts')).logout(loaded),
+  },
+  {
+    name: 'whoami',
+    summary: 'Says as whom skein sql, put and get work.',
+    flags: [...CLIENT_FLAGS, JSON_FLAG],
+    run: async ({ loaded, flags }) => (await import('./sql/whoami.ts')).whoami(loaded, flags),
   },
   {
     name: 'sql',

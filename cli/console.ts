@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
+import { atLocalhost } from '#shared/config/loopback.ts';
 import { systemClock } from '#shared/clock.ts';
 import { consoleLink, makeConsoleCode } from '#shared/console/console-code.ts';
 import { findTarget, mintToken, type Target } from './catalog-rpc.ts';
@@ -26,16 +27,12 @@ async function signInLink(target: Target, { config }: LoadedConfig, who: Who = {
     ...who,
     ttlMs: Math.min(config['coordinator.console_session_ttl'], config['catalog.token_ttl']),
   });
-  const base = config['coordinator.url'] === '' ? consoleHost(target.queryUrl) : config['coordinator.url'];
+  const base = config['coordinator.url'] === '' ? atLocalhost(target.queryUrl) : config['coordinator.url'];
   return consoleLink(base, makeConsoleCode(token, target.security.keyring, systemClock.nowMs()));
 }
 
-/** Passkeys and cookies know `localhost`, and not an address of loopback. */
-export const consoleHost = (queryUrl: string): string =>
-  queryUrl.replace(/\/\/(127\.0\.0\.1|\[::1\])(?=[:/]|$)/, '//localhost');
-
 /** Opens the person's browser, if there is one; the link was printed in any case. */
-function openBrowser(link: string): void {
+export function openBrowser(link: string): void {
   const [program, ...rest] =
     process.platform === 'darwin' ? ['open'] : process.platform === 'win32' ? ['cmd', '/c', 'start', ''] : ['xdg-open'];
   spawn(program ?? 'xdg-open', [...rest, link], { detached: true, stdio: 'ignore' })

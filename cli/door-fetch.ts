@@ -40,15 +40,16 @@ type Request = {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
+  readonly body?: string;
 };
 
-/** `fetch` of a door, which has no body and follows no redirect. */
-export async function doorFetch(url: string, trust: DoorTrust, options: Request): Promise<Response> {
+/** `fetch` of a door, which follows no redirect. */
+export async function doorFetch(url: string, trust: DoorTrust, { body, ...options }: Request): Promise<Response> {
   const send = url.startsWith('https:') ? httpsRequest : httpRequest;
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     send(url, { ...trust, ...options }, resolve)
       .once('error', reject)
-      .end();
+      .end(body);
   });
   const status = answer.statusCode ?? 0;
   const hasBody = status !== 204 && status !== 304;

@@ -13,7 +13,8 @@ export async function load(loaded: LoadedConfig, flags: Flags, args: readonly st
     connect: async () => {
       const target = findTarget(loaded);
       const token = await mintToken(target, { user: flags.text('user'), tenant: flags.text('tenant') });
-      return { catalogUrl: target.catalogUrl, token, call: (method, request) => callCatalog(target, method, request) };
+      const { catalogUrl, trust } = target;
+      return { catalogUrl, trust, token, call: (method, request) => callCatalog(target, method, request) };
     },
     stdout: process.stdout,
     stderr: process.stderr,

@@ -88,7 +88,7 @@ export async function startCoordinator(
   const readers = stack.use(readerPool(config, cacheBytes, log));
   const catalogs = new AddressList(config['catalog.internal_url']);
   const catalog = stack.adopt(openCatalog(config, catalogs, { security, readers }), (client) => client.close());
-  const epochs = stack.adopt(new EpochWatch(catalog, log, stopStatements(active)), (watch) => watch.close());
+  const epochs = stack.adopt(new EpochWatch(catalog, log, endStatements(active)), (watch) => watch.close());
   const sessions = startSessions(config, catalog);
   const manifestCaches = new LruManifestCache(cacheBytes);
   const fileLists = new ByteBudget(config['coordinator.file_lists_bytes_max']);
@@ -222,11 +222,12 @@ const statementOf = (row: StoredRow): [key: QueryKey, recordId: string] => [
   row.record_id,
 ];
 
-/** Ends all that a principal runs. */
-const stopStatements =
-  (active: ActiveTerm) =>
-  (principal: string): void =>
-    active.term?.registry.cancelOf(principalId(principal), STOPPED);
+/** Ends all that a principal runs, or that runs by a sign-in. */
+const endStatements = (active: ActiveTerm) => ({
+  principal: (principal: string): void => active.term?.registry.cancelOf(principalId(principal), STOPPED),
+  signIn: (signIn: string): void => active.term?.registry.cancelSignIn(signIn, SIGNED_OUT),
+});
+const SIGNED_OUT = new SkeinError('QUERY_CANCELLED', 'the sign-in by which the statement ran has ended');
 const STOPPED = new SkeinError('QUERY_CANCELLED', 'the user or service account was suspended or dropped');
 
 /** Opens the coordinator's schema in Postgres and migrates it. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Kysely } from 'kysely';
 import { systemClock } from '#shared/clock.ts';
+import { atLocalhost } from '#shared/config/loopback.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { Objects } from './api/browse/objects.ts';
@@ -99,6 +100,7 @@ export async function startDoors(parts: Parts, api: ApiParts, standby: () => str
   const verifier = new TokenVerifier({
     keys: catalogKeys(catalog),
     epochOf: (principal) => api.epochs.current(principal),
+    hasEnded: (signIn) => api.epochs.hasEnded(signIn),
     nowMs: () => systemClock.nowMs(),
   });
   const byToken = authenticator(verifier, catalog);
@@ -175,6 +177,11 @@ async function startApi(
     console: api.console && { ...api.console, signIn },
     metrics: api.metrics,
     metricsToken: config['metrics.token'],
+    trustedProxies: config['coordinator.trusted_proxies'],
+    addresses: {
+      query: config['coordinator.url'].replace(/\/$/, ''),
+      catalog: (config['catalog.public_url'] || atLocalhost(config['catalog.url'])).replace(/\/$/, ''),
+    },
     notReady: api.notReady,
     log,
   });

@@ -22,12 +22,14 @@ type Options = {
   readonly keys: JWTVerifyGetKey;
   /** Returns the current session epoch of a principal; undefined = not known at present. */
   readonly epochOf: (principal: PrincipalId) => number | undefined;
+  /** Whether a sign-in of a person has ended before its tokens. */
+  readonly hasEnded: (signIn: string) => boolean;
   readonly nowMs: () => number;
 };
 
 /**
- * Verifies access tokens for every service: signature, issuer, audience, times, the form of the claims, and the principal's session epoch.
- * A verified token is cached until it expires; its age and its epoch are checked at every request.
+ * Verifies access tokens for every service: signature, issuer, audience, times, the form of the claims, the principal's session epoch, and
+ * the sign-in. A verified token is cached until it expires; its age, its epoch and its sign-in are checked at every request.
  */
 export class TokenVerifier {
   readonly #options: Options;
@@ -69,13 +71,16 @@ export class TokenVerifier {
     return claims;
   }
 
-  /** @throws UNAUTHENTICATED when the principal's rights have changed since the token was given, CATALOG_UNAVAILABLE */
-  requireEpoch({ sub, sess_epoch: epoch }: Pick<TokenClaims, 'sub' | 'sess_epoch'>): void {
+  /**
+   * @throws UNAUTHENTICATED when the principal's rights have changed since the token was given, or its sign-in has ended; CATALOG_UNAVAILABLE
+   */
+  requireEpoch({ sub, sess_epoch: epoch, sid }: Pick<TokenClaims, 'sub' | 'sess_epoch' | 'sid'>): void {
     const current = this.#options.epochOf(sub);
     if (current === undefined) {
       throw new SkeinError('CATALOG_UNAVAILABLE', 'tokens cannot be checked: the catalog does not answer');
     }
     if (epoch < current) throw refusal('the token has been revoked');
+    if (sid !== undefined && this.#options.hasEnded(sid)) throw refusal('the token has been revoked');
   }
 
   async #verifySignature(token: string, expired: 'accepted' | 'refused'): Promise<TokenClaims> {

@@ -58,7 +58,7 @@ const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker' | '
   cli: `
     accepts exit-code command bucket-flag-list bucket-flags process-identity cluster-file door-fetch secrets operator-security catalog-rpc print-table
     admin admin-audit admin-client admin-job admin-quarantine ask-members host-status status admin-secrets certificate cluster config-print console
-    up doctor down load load-command service sql stage supervise-worker token worker-address worker-cache worker-drain workload commands main package`,
+    up doctor down load load-command service login sql stage supervise-worker token worker-address worker-cache worker-drain workload commands main package`,
 };
 /** Large rooms have an order of their own: their folders from the bottom up. A file beside them belongs to no folder, and forms no circle either. */
 const ORDER_WITHIN: Readonly<Record<string, string>> = {

@@ -124,11 +124,26 @@ describe('who is refused', () => {
   test('after a hundred failures an address is refused for a minute, whoever comes', async () => {
     const address = newAddress();
     for (let i = 0; i < 100; i += 1) {
-      expect((await refusal({ user: `client_${i}`, password: 'skein_cs_wrong', address }))[0]).toBe('WRONG_PASSWORD');
+      const user = `client_${i % 12}`;
+      expect((await refusal({ user, password: 'skein_cs_wrong', address }))[0]).toBe('WRONG_PASSWORD');
     }
     expect((await refusal({ user: 'admin', password: PASSWORD, address }))[0]).toBe('TOO_MANY_SIGN_INS');
     passedMs += 60_001;
     await signIn({ user: 'admin', password: PASSWORD, address });
+  });
+
+  test('an address that has failed for 20 accounts is refused for ten minutes, also with the right password', async () => {
+    const address = newAddress();
+    for (let i = 0; i < 20; i += 1) {
+      expect((await refusal({ user: `client_${i}`, password: 'skein_cs_wrong', address }))[0]).toBe('WRONG_PASSWORD');
+    }
+    const admin = { user: 'admin', password: PASSWORD };
+    expect((await refusal({ ...admin, address }))[0]).toBe('TOO_MANY_SIGN_INS');
+    passedMs += 540_000;
+    expect((await refusal({ ...admin, address }))[0]).toBe('TOO_MANY_SIGN_INS');
+    await signIn({ ...admin, address: newAddress() });
+    passedMs += 60_001;
+    await signIn({ ...admin, address });
   });
 });
 

@@ -6,6 +6,7 @@ import { unreachable } from '#shared/must.ts';
 import { newUuidV7 } from '#shared/uuid-v7.ts';
 import type { CatalogContext } from '../context.ts';
 import type { NamedPrincipal } from '../principal/sign-in-log.ts';
+import { reasonOf } from '../principal/refused-sign-in.ts';
 import { requireNoFactor } from '../factor/required-factor.ts';
 import { userByPassword } from '../principal/password-of-user.ts';
 import { authenticateClient } from '../principal/authenticate-client.ts';
@@ -69,14 +70,16 @@ export async function signIn(context: CatalogContext, request: SignInRequest): P
       Math.min(context.config['catalog.token_ttl'], endsAtMs - nowMs),
       nowMs,
     );
-    await context.signIns.granted(principal, method, request.address);
+    const factors = method === 'password' ? { factors: ['pwd'] } : {};
+    await context.signIns.granted(principal, method, { address: request.address, ...factors });
     context.metrics.signIns.inc({ method, outcome: 'granted' });
     return { token, expires_at_ms: String(expiresAtMs) };
   } catch (error) {
     if (!(error instanceof SkeinError)) throw error;
     const outcome = outcomeOf(error);
     if (outcome === 'refused' || outcome === 'throttled') {
-      context.signIns.refused(namedBy(method, request), method, request.address);
+      const seen = { address: request.address, reason: reasonOf(error) };
+      context.signIns.refused(namedBy(method, request), method, seen);
     }
     context.metrics.signIns.inc({ method, outcome });
     throw error;

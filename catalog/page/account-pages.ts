@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isUuid } from '#shared/id.ts';
+import { listAppSignIns } from '../sign-in/app-sign-ins.ts';
 import { endSignIns, listSignIns, setNewPassword, type Found } from '../sign-in/browser-sign-ins.ts';
 import { factorSection, tokenSection } from './account-factors.ts';
 import { field, form, html, page, type Html } from './html.ts';
@@ -49,7 +50,7 @@ export function accountPages(app: FastifyInstance, parts: PageParts): void {
 async function accountPage(parts: PageParts, found: Found, reply: FastifyReply, error?: string): Promise<Html> {
   const { context } = parts;
   const csrf = reply.generateCsrf();
-  const signIns = await listSignIns(context, found);
+  const [signIns, apps] = await Promise.all([listSignIns(context, found), listAppSignIns(context, found)]);
   const hidden = (value: string): Html => html`<input type="hidden" name="sign_in" value="${value}" />`;
   return page(
     'Your account',
@@ -72,6 +73,13 @@ async function accountPage(parts: PageParts, found: Found, reply: FastifyReply, 
               ${authenticatedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC, from
               ${address}${id === found.signIn.id ? ' (this browser)' : ''} <br /><small>${agent}</small
               >${form('/account/end', csrf, 'End', hidden(id))}
+            </li>`,
+        )}
+        ${apps.map(
+          ({ id, startedAt, address, agent, clientId }) =>
+            html` <li>
+              ${startedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC, from ${address}, the program ${clientId}
+              <br /><small>${agent}</small>${form('/account/end', csrf, 'End', hidden(id))}
             </li>`,
         )}
       </ul>

@@ -10,6 +10,8 @@ label { display: block; font-weight: 600; }
 input { box-sizing: border-box; width: 100%; padding: .5rem; font: inherit; border: 1px solid #767676; border-radius: .25rem; }
 button { padding: .5rem 1rem; font: inherit; color: #fff; background: #1a4f8b; border: 1px solid #1a4f8b; border-radius: .25rem; cursor: pointer; }
 :focus-visible { outline: 3px solid #c25e00; outline-offset: 2px; }
+button.second { color: inherit; background: transparent; margin-left: .5rem; }
+.code { display: block; padding: .75rem; border: 1px solid #767676; border-radius: .25rem; font-family: ui-monospace, monospace; user-select: all; }
 .codes { columns: 2; }
 code { font-family: ui-monospace, monospace; font-size: 1rem; }
 summary { cursor: pointer; padding: .25rem 0; }

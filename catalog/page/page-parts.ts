@@ -1,7 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { atLocalhost } from '#shared/config/loopback.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
 import { findSignIn, type Browser, type Found, type ReachedStep } from '../sign-in/browser-sign-ins.ts';
+import { STEP_MS } from '../sign-in/sign-in-step.ts';
+import type { BrowserSignIn } from '../store/postgres/browser-sign-in-store.ts';
 import type { Html } from './html.ts';
 
 export type PageParts = {
@@ -13,9 +16,10 @@ export type PageParts = {
     readonly sameSite: 'lax';
     readonly secure: boolean;
   };
-  /** The names of the cookies: of the sign-in, and of the forms. */
+  /** The names of the cookies: of the sign-in, of the forms, and of the request of a client that waits for the sign-in. */
   readonly session: string;
   readonly csrf: string;
+  readonly next: string;
 };
 
 /** The text of a form's field; '' when it is not there, or there twice. */
@@ -45,8 +49,44 @@ export function keep(reply: FastifyReply, { cookies, session, csrf, context }: P
   void reply.setCookie(session, reached.secret, { ...cookies, maxAge }).clearCookie(csrf, cookies);
 }
 
-export const forget = (reply: FastifyReply, { cookies, session, csrf }: PageParts): FastifyReply =>
-  reply.clearCookie(session, cookies).clearCookie(csrf, cookies);
+export const forget = (reply: FastifyReply, { cookies, session, csrf, next }: PageParts): FastifyReply =>
+  reply.clearCookie(session, cookies).clearCookie(csrf, cookies).clearCookie(next, cookies);
+
+/** The request of a client that waits until the person has signed in, at `afterMs` or later. */
+type Waiting = { readonly query: string; readonly afterMs: number };
+
+export function postpone(reply: FastifyReply, { cookies, next }: PageParts, { query, afterMs }: Waiting): void {
+  const value = `${afterMs}.${Buffer.from(query).toString('base64url')}`;
+  void reply.setCookie(next, value, { ...cookies, maxAge: STEP_MS / 1_000 });
+}
+
+/** The request does not wait any more. */
+export const proceed = (reply: FastifyReply, { cookies, next }: PageParts): FastifyReply =>
+  reply.clearCookie(next, cookies);
+
+const WAITING = /^(\d{1,15})\.([\w-]{1,4000})$/;
+
+/** The address to which one goes who is signed in; undefined = a client waits that wants him to sign in again. */
+export function wayOn(
+  request: FastifyRequest,
+  { next }: PageParts,
+  { authenticatedAt }: BrowserSignIn,
+): string | undefined {
+  const [, after, query] = WAITING.exec(request.cookies[next] ?? '') ?? [];
+  if (after === undefined || query === undefined) return '/account';
+  if (authenticatedAt.getTime() < Number(after)) return undefined;
+  return `/oauth/authorize?${new URLSearchParams(Buffer.from(query, 'base64url').toString()).toString()}`;
+}
+
+/** Where a form of the last step leads. */
+export const afterLastStep = (request: FastifyRequest, { next }: PageParts): string =>
+  request.cookies[next] === undefined ? '/account' : '/sign-in';
+
+/** The address of the catalog, as it names itself to clients. */
+export function issuerOf(request: FastifyRequest, { context }: PageParts): string {
+  const known = context.config['catalog.public_url'];
+  return known === '' ? atLocalhost(`${request.protocol}://${request.host}`) : known.replace(/\/$/, '');
+}
 
 export const send = (reply: FastifyReply, content: Html, status = 200): FastifyReply =>
   reply.code(status).type('text/html; charset=utf-8').send(content.text);

@@ -3,10 +3,12 @@ import csrfProtection from '@fastify/csrf-protection';
 import formbody from '@fastify/formbody';
 import helmet from '@fastify/helmet';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { DoorTls } from '#shared/grpc/door-tls.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
 import { INVITATION_SCRIPT, STYLE } from './assets.ts';
+import { authorizePage } from './authorize-page.ts';
 import { accountFactors } from './account-factors.ts';
 import { accountPages } from './account-pages.ts';
 import { factorPages } from './factor-pages.ts';
@@ -16,19 +18,25 @@ import { passkeyPages } from './passkey-pages.ts';
 import type { PageParts } from './page-parts.ts';
 import { signInPages } from './sign-in-pages.ts';
 
-const ROOTS = ['/sign-in', '/sign-out', '/account'];
+const ROOTS = ['/sign-in', '/sign-out', '/account', '/oauth/authorize'];
 
 /** Whether an address is one of the pages': no other origin may read them. */
 export const isPage = (url: string): boolean =>
   ROOTS.some((root) => url === root || (url.startsWith(root) && /^[/?]/.test(url.slice(root.length))));
 
 /** The pages by which people sign in; REST beside them keeps its bodies, its errors and its origins. */
-export async function pages(app: FastifyInstance, context: CatalogContext): Promise<void> {
-  const own = ownAddress(context.config['catalog.public_url']);
+export async function pages(app: FastifyInstance, context: CatalogContext, tls?: DoorTls): Promise<void> {
+  const own = ownAddress(context.config['catalog.public_url'], tls && (() => tls.material.cert));
   // Cookies know no ports: two catalogs on one machine keep apart by name.
   const named = (name: string): string => `${own.isSecure ? '__Host-' : ''}${name}-${context.config['catalog.port']}`;
   const cookies = { path: '/', httpOnly: true, sameSite: 'lax', secure: own.isSecure } as const;
-  const parts: PageParts = { context, cookies, session: named('skein-session'), csrf: named('skein-form') };
+  const parts: PageParts = {
+    context,
+    cookies,
+    session: named('skein-session'),
+    csrf: named('skein-form'),
+    next: named('skein-next'),
+  };
   // A long body of another kind is not read.
   app.removeAllContentTypeParsers();
   await app.register(cookie);
@@ -42,6 +50,8 @@ export async function pages(app: FastifyInstance, context: CatalogContext): Prom
   });
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('cache-control', 'no-store');
+    // Nobody signs in for a connection of the pages, which would be cut between two of its requests.
+    void reply.header('connection', 'close');
     requireOwn(own, request);
   });
   app.addHook('preHandler', (request, reply, done) => {
@@ -57,6 +67,7 @@ export async function pages(app: FastifyInstance, context: CatalogContext): Prom
   factorPages(app, parts);
   passkeyPages(app, parts);
   accountPages(app, parts);
+  authorizePage(app, parts);
   accountFactors(app, parts);
 }
 
@@ -79,7 +90,7 @@ function requireOwn(own: OwnAddress, { headers, socket, method }: FastifyRequest
     throw new SkeinError(
       'FORBIDDEN',
       own.publicHost === undefined
-        ? 'Beyond this machine the pages are served at the https address of catalog.public_url only, which is not set.'
+        ? 'Beyond this machine the pages are served over https only: at catalog.public_url, or by the names of catalog.tls_cert.'
         : `The pages are at https://${own.publicHost}/sign-in`,
     );
   }

@@ -3,6 +3,7 @@ import { acceptInvitation, beginSignIn, endSignIn, setNewPassword } from '../sig
 import { hasSeveralTenants } from '../store/postgres/tenant-store.ts';
 import { field, form, html, page, type Html } from './html.ts';
 import {
+  afterLastStep,
   browserOf,
   forget,
   formText,
@@ -11,6 +12,7 @@ import {
   refusalOf,
   send,
   signInOf,
+  wayOn,
   type PageParts,
 } from './page-parts.ts';
 import { factorPage, setUpPage } from './factor-pages.ts';
@@ -21,10 +23,11 @@ export function signInPages(app: FastifyInstance, parts: PageParts): void {
     // One changes factors after signing in again; the sign-in that he has ends when he has shown his password.
     const isAgain = queryText(request, 'again') !== '';
     const found = isAgain ? undefined : await signInOf(request, parts);
-    if (found?.signIn.step === 'done') return reply.redirect('/account', 303);
+    const next = found?.signIn.step === 'done' ? wayOn(request, parts, found.signIn) : undefined;
+    if (next !== undefined) return reply.redirect(next, 303);
     if (found?.signIn.step === 'factor') return send(reply, await factorPage(parts, found, reply));
     if (found?.signIn.step === 'set up factor') return send(reply, await setUpPage(parts, found, reply));
-    if (found !== undefined) return send(reply, newPasswordPage(reply));
+    if (found?.signIn.step === 'new password') return send(reply, newPasswordPage(reply));
     return send(reply, await passwordPage(parts, reply, { tenant: queryText(request, 'tenant') }));
   });
   app.post('/sign-in', (request, reply) => passwordStep(request, reply, parts));
@@ -46,7 +49,7 @@ async function passwordStep(request: FastifyRequest, reply: FastifyReply, parts:
     const password = formText(request, 'password');
     const reached = await beginSignIn(parts.context, browserOf(request, parts), { ...shown, password });
     keep(reply, parts, reached);
-    return await reply.redirect(reached.step === 'done' ? '/account' : '/sign-in', 303);
+    return await reply.redirect(reached.step === 'done' ? afterLastStep(request, parts) : '/sign-in', 303);
   } catch (thrown) {
     const { error, status } = refusalOf(thrown);
     return send(reply, await passwordPage(parts, reply, { ...shown, error }), status);
@@ -61,7 +64,7 @@ async function newPasswordStep(request: FastifyRequest, reply: FastifyReply, par
     const shown = { password, oldPassword: '', address: request.ip };
     const reached = await setNewPassword(parts.context, found, shown);
     keep(reply, parts, reached);
-    return await reply.redirect(reached.step === 'done' ? '/account' : '/sign-in', 303);
+    return await reply.redirect(reached.step === 'done' ? afterLastStep(request, parts) : '/sign-in', 303);
   } catch (thrown) {
     const { error, status } = refusalOf(thrown);
     return send(reply, newPasswordPage(reply, error), status);

@@ -1,4 +1,5 @@
 import type { PrincipalId } from '#shared/id.ts';
+import { deleteAppSignIns, deleteCodes } from '../store/postgres/app-sign-in-store.ts';
 import { deleteBrowserSignIns } from '../store/postgres/browser-sign-in-store.ts';
 import { deleteAccessTokens, deleteFormerPasswords, deleteInvitations } from '../store/postgres/credential-store.ts';
 import { deleteFactors } from '../store/postgres/factor-store.ts';
@@ -13,6 +14,8 @@ export async function endCredentials(tx: Tx, id: PrincipalId): Promise<void> {
   await deleteAccessTokens(tx, id);
   await deleteInvitations(tx, id);
   await deleteBrowserSignIns(tx, id);
+  await deleteAppSignIns(tx, id);
+  await deleteCodes(tx, id);
 }
 
 /** Keeps the row of a user who was dropped, and nothing that is personal: name and email are free again. */

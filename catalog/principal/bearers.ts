@@ -8,6 +8,7 @@ import type { Store } from '../store/postgres/connect.ts';
 import { subjectOf } from '../store/postgres/principal-store.ts';
 import { sha256 } from '../token/secret.ts';
 import type { TokenIssuer } from '../token/token-issuer.ts';
+import { reasonOf } from './refused-sign-in.ts';
 import { signInByToken } from './sign-in-by-token.ts';
 import type { SignInLog } from './sign-in-log.ts';
 import type { PasswordVerifier } from './verify-password.ts';
@@ -73,7 +74,10 @@ export class Bearers {
     const { clock, verifier, issuer, signIns, lifeMs, count } = this.#parts;
     const holder = await signInByToken(this.#parts, shown, { address }).catch((error: unknown) => {
       if (!(error instanceof SkeinError) || error.code !== 'WRONG_PASSWORD') throw error;
-      signIns.refused({ by: 'token', sha256: sha256(shown).toString('hex') }, 'pat', address);
+      signIns.refused({ by: 'token', sha256: sha256(shown).toString('hex') }, 'pat', {
+        address,
+        reason: reasonOf(error),
+      });
       count('refused');
       throw new SkeinError('UNAUTHENTICATED', error.message);
     });
@@ -81,7 +85,7 @@ export class Bearers {
     const nowMs = clock.nowMs();
     const subject = { ...subjectOf(principal), scopes, authMethod: 'pat' as const };
     const { token } = await issuer.issue(subject, Math.min(lifeMs, expiresAt.getTime() - nowMs), nowMs);
-    await signIns.granted(principal, 'pat', address);
+    await signIns.granted(principal, 'pat', { address });
     count('granted');
     const claims = await verifier.verifyToken(token);
     this.#remembered.set(digest, { token, untilMs: clock.monotonicMs() + REMEMBERED_MS });

@@ -4,6 +4,7 @@ import { SkeinError } from '#shared/error.ts';
 import { isUuid, type PrincipalId } from '#shared/id.ts';
 import { findTenantOf } from '../store/postgres/principal-store.ts';
 import type { Database } from '../store/postgres/tables.ts';
+import type { EndedSignIns } from './ended-sign-ins.ts';
 import type { SessionEpochs } from './session-epochs.ts';
 
 /** Maximum number of principals whose tenants are kept in memory. */
@@ -13,17 +14,20 @@ const PRINCIPALS_MAX = 10_000;
 export class KnownPrincipals {
   readonly #db: Database;
   readonly #epochs: Pick<SessionEpochs, 'of'>;
+  readonly #ended: Pick<EndedSignIns, 'has'>;
   /** A principal never changes its tenant; the epoch of one that was deleted is above all others. */
   readonly #tenants = new LRUCache<PrincipalId, string>({ max: PRINCIPALS_MAX });
 
-  constructor(db: Database, epochs: Pick<SessionEpochs, 'of'>) {
+  constructor(db: Database, epochs: Pick<SessionEpochs, 'of'>, ended: Pick<EndedSignIns, 'has'>) {
     this.#db = db;
     this.#epochs = epochs;
+    this.#ended = ended;
   }
 
   /** @throws UNAUTHENTICATED */
-  async require({ sub, tenant, sess_epoch: epoch }: Principal): Promise<void> {
-    if (!(epoch >= this.#epochs.of(sub))) throw new SkeinError('UNAUTHENTICATED', 'the token has been revoked');
+  async require({ sub, tenant, sess_epoch: epoch, sid }: Principal): Promise<void> {
+    if (!(epoch >= this.#epochs.of(sub)) || (sid !== undefined && this.#ended.has(sid)))
+      throw new SkeinError('UNAUTHENTICATED', 'the token has been revoked');
     if ((await this.#tenantOf(sub)) !== tenant) {
       throw new SkeinError('UNAUTHENTICATED', 'there is no such principal in the tenant');
     }

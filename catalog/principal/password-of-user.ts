@@ -1,14 +1,14 @@
 import type { Clock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { PrincipalId } from '#shared/id.ts';
-import { SkeinError } from '#shared/error.ts';
 import { recordEvent, type Party } from '../store/postgres/audit-store.ts';
 import { requireTenant } from '../store/postgres/catalog-store.ts';
 import type { Store } from '../store/postgres/connect.ts';
 import { findPasswordHolder } from '../store/postgres/shown-credentials.ts';
 import type { TokenPrincipal } from '../store/postgres/principal-store.ts';
-import { countFailure, countUnknown, isLocked, unlock } from '../store/postgres/sign-in-store.ts';
+import { countFailure, countUnknown, isLocked } from '../store/postgres/sign-in-store.ts';
 import { transact } from '../store/postgres/transact.ts';
+import { RefusedSignIn, type RefusalReason } from './refused-sign-in.ts';
 import type { Attempt, PasswordVerifier } from './verify-password.ts';
 
 type Parts = {
@@ -42,8 +42,9 @@ export async function userByPassword(
   const isName = !user.includes('\0') && !tenant.includes('\0');
   const holder = isName ? await findPasswordHolder(store.db, tenant || undefined, user, names) : undefined;
   const compare: Compare = (hash, whenWrong) => passwords.matches(attempt, password, hash, whenWrong);
-  if ((await isPassword(parts, holder, compare)) && holder !== undefined) return holder.principal;
-  throw new SkeinError('WRONG_PASSWORD', 'the user or the password is wrong');
+  const outcome = await checkPassword(parts, holder, compare);
+  if (outcome === 'right' && holder !== undefined) return holder.principal;
+  throw new RefusedSignIn(outcome === 'right' ? 'unknown' : outcome, 'the user or the password is wrong');
 }
 
 /** One who is signed in shows his password again. @throws WRONG_PASSWORD, TOO_MANY_SIGN_INS */
@@ -53,8 +54,8 @@ export async function requireOwnPassword(parts: Parts, holder: Holder, password:
   const compare: Compare = async (hash, whenWrong) =>
     hash !== undefined && (await parts.passwords.isHashOf(asker, password, hash, whenWrong));
   const self = { id: principal.id, name: principal.username };
-  if (await isPassword(parts, holder, compare, self)) return;
-  throw new SkeinError('WRONG_PASSWORD', 'the old password is wrong');
+  const outcome = await checkPassword(parts, holder, compare, self);
+  if (outcome !== 'right') throw new RefusedSignIn(outcome, 'the old password is wrong');
 }
 
 /** Compares with a hash, or with nobody's. It may call `whenWrong` before the next password gets its turn. */
@@ -64,19 +65,19 @@ type Compare = (hash: string | undefined, whenWrong: () => Promise<void>) => Pro
  * The one place that decides whether a password is a user's: it compares, looks at the lock, and counts.
  * @param by the one who shows it, when that is known
  */
-async function isPassword(
+async function checkPassword(
   { store, clock, config }: Parts,
   holder: Holder | undefined,
   compare: Compare,
   by: Party | null = null,
-): Promise<boolean> {
+): Promise<'right' | RefusalReason> {
   const principal = holder?.principal;
   // Looked at behind the hash: its time tells nothing, and of many that are shown at once those that waited meet the lock of the first.
   const isOpen = async (): Promise<boolean> =>
     !(await isLocked(store.db, principal?.id ?? NOBODY, new Date(clock.nowMs())));
-  let isCounted = false;
+  let counted: 'open' | 'locked' | undefined;
   const count = async (isRight: boolean, wasOpen: boolean): Promise<void> => {
-    isCounted = true;
+    counted = wasOpen ? 'open' : 'locked';
     const now = new Date(clock.nowMs());
     const rule = { after: config['principal.lock_after'], forMs: config['principal.lock_time'] };
     await transact(store.db, async (tx) => {
@@ -89,13 +90,15 @@ async function isPassword(
     });
   };
   const isRight = await compare(holder?.passwordHash ?? undefined, async () => count(false, await isOpen()));
-  if (isCounted) return false;
+  const refused = (wasOpen: boolean): RefusalReason =>
+    principal === undefined ? 'unknown' : wasOpen ? 'wrong' : 'locked';
+  if (counted !== undefined) return refused(counted === 'open');
   const wasOpen = await isOpen();
   if (principal !== undefined && wasOpen && isRight && principal.status === 'ACTIVE') {
-    // With a second factor only the whole sign-in ends the count: codes would be guessed with a fresh password before each.
-    if (principal.factors.length === 0) await transact(store.db, (tx) => unlock(tx, principal.id));
-    return true;
+    // A count of wrong ones stays until the whole sign-in: a factor that is guessed would begin anew with each right password.
+    await transact(store.db, (tx) => countUnknown(tx));
+    return 'right';
   }
   await count(isRight, wasOpen);
-  return false;
+  return principal !== undefined && isRight && wasOpen ? 'not active' : refused(wasOpen);
 }

@@ -28,7 +28,12 @@ export async function signInByToken(
 ): Promise<TokenHolder> {
   const digest = sha256(shown);
   // Somebody who tries tokens is counted by address, and by each token that is tried again and again.
-  const attempt = { tenant: tenant ?? '', user: user ?? digest.toString('base64'), address };
+  const attempt = {
+    tenant: tenant ?? '',
+    user: user ?? digest.toString('base64'),
+    address,
+    isNameless: user === undefined,
+  };
   passwords.requireAllowed(attempt);
   const found =
     shown.length > LENGTH_MAX ? undefined : await findTokenHolder(store.db, digest, new Date(clock.nowMs()));

@@ -44,7 +44,9 @@ const tokens = async (
 test('a sign-in by password has its row, and a renewal of a machine’s has none', async () => {
   await user.createUser('signs');
   expect(await signIn('signs', PASSWORD)).toBe('signed in');
-  expect(await rowsOf('sign_in')).toEqual([{ target: 'signs', details: { method: 'password', address: '10.0.0.1' } }]);
+  expect(await rowsOf('sign_in')).toEqual([
+    { target: 'signs', details: { method: 'password', address: '10.0.0.1', factors: ['pwd'] } },
+  ]);
   const { client_id: id, client_secret: secret } = await catalog.call<Record<string, string>>('CreateClient', {
     tenant: 'default',
     name: 'machine',
@@ -57,7 +59,9 @@ test('a sign-in by password has its row, and a renewal of a machine’s has none
   const refresh = must(first.body['refresh_token'], 'it renews');
   expect((await tokens({ grant_type: 'refresh_token', refresh_token: refresh, ...client })).status).toBe(200);
   const byMachine = (await rowsOf('sign_in')).filter(({ target }) => target === 'machine');
-  expect(byMachine).toEqual([{ target: 'machine', details: { method: 'client', address: '127.0.0.1' } }]);
+  expect(byMachine).toEqual([
+    { target: 'machine', details: { method: 'client', address: '127.0.0.1', agent: 'node' } },
+  ]);
 });
 
 test('by a personal access token, too, at the endpoint and at doors', async () => {
@@ -69,7 +73,7 @@ test('by a personal access token, too, at the endpoint and at doors', async () =
   const rows = (await rowsOf('sign_in')).filter(({ target }) => target === 'pats');
   expect(rows.map(({ details }) => details)).toEqual([
     { method: 'pat', address: '10.0.0.1' },
-    { method: 'pat', address: '127.0.0.1' },
+    { method: 'pat', address: '127.0.0.1', agent: 'node' },
   ]);
   await user.run('admin', { kind: 'set_user_state', name: 'pats', to: 'SUSPEND' });
   expect((await tokens({ grant_type: 'pat', pat, client_id: 'service-sql' })).status).toBe(400);
@@ -93,6 +97,7 @@ test('a flood of refusals is one row a minute with its count; no row says what w
   await expect.poll(refused, { timeout: 10_000 }).toHaveLength(2);
   const [flood] = await refused();
   expect(flood?.details).toMatchObject({ count: 12, method: 'password' });
+  expect(Object.keys(flood?.details['reasons'] ?? {})).toContain('wrong');
   expect(flood?.details['addresses']).toHaveLength(5);
   const nobodys = (await rowsOf('sign_in_refused')).filter(({ target }) => target === null);
   // One at once, and one when the minute was over.

@@ -11,7 +11,7 @@ import { findClient } from '../store/postgres/client-store.ts';
 import { findByName } from '../store/postgres/principal-record-store.ts';
 import { findTokenHolder, findTokenPrincipal } from '../store/postgres/shown-credentials.ts';
 import type { TokenPrincipal } from '../store/postgres/principal-store.ts';
-import { keepSignIn } from '../store/postgres/sign-in-store.ts';
+import { keepSignIn, unlock } from '../store/postgres/sign-in-store.ts';
 import { transact } from '../store/postgres/transact.ts';
 
 /** Time between two looks at the refusals that have no row yet. */
@@ -20,8 +20,10 @@ const LOOK_MS = 1_000;
 const ROW_MS = 60_000;
 /** Different names that are counted at once; further ones count as nobody's. */
 const NAMES_MAX = 1_000;
-/** Addresses that a row of refusals names. */
+/** Addresses that a row of refusals names, and programs. */
 const ADDRESSES_MAX = 5;
+/** So much of a program's name is kept. */
+const AGENT_LENGTH_MAX = 200;
 const NAME_LENGTH_MAX = 600;
 
 type Method = TokenClaims['auth_method'];
@@ -37,7 +39,24 @@ export type NamedPrincipal =
   | { readonly by: 'token'; readonly sha256: string }
   | { readonly by: 'nobody' };
 
-type Refusals = { count: number; readonly addresses: Set<string>; readonly since: Date };
+/** A sign-in as it was seen. */
+export type SeenSignIn = {
+  readonly address: string;
+  /** The program, as it names itself. */
+  readonly agent?: string;
+  /** The factors that a person has shown, by the names of RFC 8176. */
+  readonly factors?: readonly string[];
+  /** The client that a person has allowed to act as him. */
+  readonly client?: string;
+};
+
+type Refusals = {
+  count: number;
+  readonly addresses: Set<string>;
+  readonly agents: Set<string>;
+  readonly reasons: Map<string, number>;
+  readonly since: Date;
+};
 type Target = { readonly tenant: NamedTenant; readonly party: { readonly id: string; readonly name: string } | null };
 
 /**
@@ -74,29 +93,52 @@ export class SignInLog {
     await this.#look('all').catch((error: unknown) => this.#log.warn({ err: error }, 'refused sign-ins have no row'));
   }
 
-  /** Writes the row of a sign-in that is granted, whose moment is the principal's `last_login_at` then. */
-  async granted(principal: TokenPrincipal, method: Method, address: string): Promise<void> {
+  /**
+   * Writes the row of a sign-in that is granted, whose moment is the principal's `last_login_at` then. The whole sign-in of a person removes
+   * the count of those that have failed.
+   */
+  async granted(principal: TokenPrincipal, method: Method, seen: SeenSignIn): Promise<void> {
+    const { address, agent = '', factors, client } = seen;
     const party = { id: principal.id, name: principal.username };
     await transact(this.#store.db, async (tx) => {
       const tenant = { id: await requireTenant(tx, principal.tenant), name: principal.tenant };
       const now = new Date(this.#clock.nowMs());
       await keepSignIn(tx, principal.id, now);
+      if (method === 'password' && client === undefined) await unlock(tx, principal.id);
       await recordEvent(tx, tenant, now, {
         type: 'sign_in',
         actor: party,
         target: party,
-        details: { method, address },
+        details: {
+          method,
+          address,
+          ...(agent === '' ? {} : { agent: agent.slice(0, AGENT_LENGTH_MAX) }),
+          ...(factors === undefined ? {} : { factors: [...factors] }),
+          ...(client === undefined ? {} : { client }),
+        },
       });
     });
   }
 
   /** Counts a sign-in that is refused. */
-  refused(named: NamedPrincipal, method: Method, address: string): void {
+  refused(
+    named: NamedPrincipal,
+    method: Method,
+    { address, agent = '', reason }: { readonly address: string; readonly agent?: string; readonly reason: string },
+  ): void {
     const key = JSON.stringify([method, named]);
     const isKept = this.#refused.has(key) || (this.#refused.size < NAMES_MAX && key.length < NAME_LENGTH_MAX);
     const counted = isKept ? key : JSON.stringify([method, { by: 'nobody' } satisfies NamedPrincipal]);
     const refusals = this.#refused.get(counted) ?? newRefusals(new Date(this.#clock.nowMs()));
-    this.#refused.set(counted, added(refusals, { count: 1, addresses: [address] }));
+    this.#refused.set(
+      counted,
+      added(refusals, {
+        count: 1,
+        addresses: [address],
+        agents: agent === '' ? [] : [agent.slice(0, AGENT_LENGTH_MAX)],
+        reasons: new Map([[reason, 1]]),
+      }),
+    );
   }
 
   async #run(): Promise<void> {
@@ -123,9 +165,16 @@ export class SignInLog {
     }
     const nowMs = this.#clock.nowMs();
     for (const [of, atMs] of this.#writtenAtMs) if (atMs + ROW_MS <= nowMs) this.#writtenAtMs.delete(of);
-    for (const [of, { method, target, count, addresses, since }] of this.#waiting) {
+    for (const [of, { method, target, count, addresses, agents, reasons, since }] of this.#waiting) {
       if (which === 'due' && this.#writtenAtMs.has(of)) continue;
-      const details = { method, count, addresses: [...addresses], since: since.toISOString() };
+      const details = {
+        method,
+        count,
+        reasons: Object.fromEntries(reasons),
+        addresses: [...addresses],
+        agents: [...agents],
+        since: since.toISOString(),
+      };
       await transact(this.#store.db, (tx) =>
         recordEvent(tx, target.tenant, new Date(nowMs), {
           type: 'sign_in_refused',
@@ -180,13 +229,25 @@ export class SignInLog {
   }
 }
 
-const newRefusals = (since: Date): Refusals => ({ count: 0, addresses: new Set(), since });
+const newRefusals = (since: Date): Refusals => ({
+  count: 0,
+  addresses: new Set(),
+  agents: new Set(),
+  reasons: new Map(),
+  since,
+});
 
-function added(
-  to: Refusals,
-  { count, addresses }: { readonly count: number; readonly addresses: Iterable<string> },
-): Refusals {
+type Further = {
+  readonly count: number;
+  readonly addresses: Iterable<string>;
+  readonly agents: Iterable<string>;
+  readonly reasons: ReadonlyMap<string, number>;
+};
+
+function added(to: Refusals, { count, addresses, agents, reasons }: Further): Refusals {
   to.count += count;
   for (const address of addresses) if (to.addresses.size < ADDRESSES_MAX) to.addresses.add(address);
+  for (const agent of agents) if (to.agents.size < ADDRESSES_MAX) to.agents.add(agent);
+  for (const [reason, times] of reasons) to.reasons.set(reason, (to.reasons.get(reason) ?? 0) + times);
   return to;
 }

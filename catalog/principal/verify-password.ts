@@ -2,6 +2,7 @@ import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import { FairGate } from '#shared/fair/fair-gate.ts';
 import { addressKey } from '#shared/newcomers/address-key.ts';
+import { FailedAccounts } from './failed-accounts.ts';
 import { FailedAttempts } from './failed-attempts.ts';
 import { HashThreads } from './hash-threads.ts';
 
@@ -30,6 +31,8 @@ export type Attempt = {
   readonly user: string;
   /** The client's, without its port. */
   readonly address: string;
+  /** `user` is no account's name: the secret that was shown names none. */
+  readonly isNameless?: boolean;
 };
 
 /** Whose turn it is; turns go around tenants, and around the principals of one. */
@@ -42,6 +45,7 @@ type Asker = { readonly tenant: string; readonly principal: string };
 export class PasswordVerifier implements AsyncDisposable {
   readonly #ofUser: FailedAttempts;
   readonly #ofAddress: FailedAttempts;
+  readonly #ofAccounts: FailedAccounts;
   readonly #threads = new HashThreads(HASHES_AT_ONCE);
   readonly #gate = new FairGate({
     atOnce: HASHES_AT_ONCE,
@@ -53,6 +57,7 @@ export class PasswordVerifier implements AsyncDisposable {
   constructor(clock: Clock) {
     this.#ofUser = new FailedAttempts(clock, FAILURES_OF_USER_MAX);
     this.#ofAddress = new FailedAttempts(clock, FAILURES_OF_ADDRESS_MAX);
+    this.#ofAccounts = new FailedAccounts(clock);
   }
 
   /**
@@ -97,8 +102,11 @@ export class PasswordVerifier implements AsyncDisposable {
     return this.#inTurn(asker, () => this.#threads.hash(password));
   }
 
-  /** @throws TOO_MANY_SIGN_INS when the user at this address, or the address, has failed too often within a minute */
+  /** @throws TOO_MANY_SIGN_INS when the user at this address, or the address, has failed too often, or for too many accounts */
   requireAllowed(attempt: Attempt): void {
+    if (this.#ofAccounts.isRefused(addressKey(attempt.address))) {
+      throw new SkeinError('TOO_MANY_SIGN_INS', 'too many sign-ins have failed: try again in ten minutes');
+    }
     if (!this.#ofUser.isRefused(userKey(attempt)) && !this.#ofAddress.isRefused(addressKey(attempt.address))) return;
     throw new SkeinError('TOO_MANY_SIGN_INS', 'too many sign-ins have failed: try again in a minute');
   }
@@ -107,6 +115,7 @@ export class PasswordVerifier implements AsyncDisposable {
   failed(attempt: Attempt): void {
     this.#ofUser.failed(userKey(attempt));
     this.#ofAddress.failed(addressKey(attempt.address));
+    if (attempt.isNameless !== true) this.#ofAccounts.failed(addressKey(attempt.address), userKey(attempt));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,5 +1,6 @@
 import { EXPIRY_TOLERANCE_MS } from '#shared/authorization/token-claims.ts';
 import type { CatalogContext } from '../context.ts';
+import { forgetAppSignIns } from '../store/postgres/app-sign-in-store.ts';
 import { forgetBrowserSignIns } from '../store/postgres/browser-sign-in-store.ts';
 import { forgetEnrolments } from '../store/postgres/factor-store.ts';
 import { deleteExpiredFamilies } from '../store/postgres/refresh-token-store.ts';
@@ -23,6 +24,7 @@ export async function forgetExpired(context: Pick<CatalogContext, 'config' | 'cl
   await transact(store.db, async (tx) => {
     await deleteExpiredFamilies(tx, new Date(nowMs));
     await forgetBrowserSignIns(tx, new Date(nowMs));
+    await forgetAppSignIns(tx, new Date(nowMs - EXPIRY_TOLERANCE_MS));
     await forgetEnrolments(tx, new Date(nowMs));
     await forgetAssertions(tx, new Date(nowMs));
     await forgetDroppedPrincipals(tx, new Date(nowMs - tokenAgeMaxMs));

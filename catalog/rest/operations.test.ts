@@ -1,8 +1,15 @@
 import { expect, test } from 'vitest';
 import { OPERATIONS } from './operations.ts';
 
-/** The paths of the service beside those of `/v1`: health, monitoring, and the keys that tokens are signed with. */
-const UNVERSIONED = ['GET /health', 'GET /health/ready', 'GET /metrics', 'GET /.well-known/jwks.json'];
+/** The paths of the service beside those of `/v1`: health, monitoring, the keys that tokens are signed with, and the end of a person's sign-in. */
+const UNVERSIONED = [
+  'GET /health',
+  'GET /health/ready',
+  'GET /metrics',
+  'GET /.well-known/jwks.json',
+  'GET /.well-known/oauth-authorization-server',
+  'POST /oauth/revoke',
+];
 
 test('all of the catalog is below /v1, but for health, metrics and keys', () => {
   const outside = OPERATIONS.map(({ endpoint }) => endpoint).filter((endpoint) => !/^[A-Z]+ \/v1\//.test(endpoint));

@@ -37,6 +37,8 @@ import { createStage, createStageAgain } from './operation/stage/create-stage.ts
 import { dropStageOperation } from './operation/stage/drop-stage.ts';
 import { listStagesOperation } from './operation/stage/list-stages.ts';
 import { getToken, TOKEN_BODY_BYTES_MAX } from './operation/token/get-token.ts';
+import { getAuthorizationServer } from './operation/token/get-authorization-server.ts';
+import { revokeToken } from './operation/token/revoke-token.ts';
 import { oauthErrorOf } from './operation/token/oauth-error.ts';
 import { cancelPlanning } from './operation/planning/cancel-planning.ts';
 import { fetchPlanningResult } from './operation/planning/fetch-planning-result.ts';
@@ -441,6 +443,20 @@ export const OPERATIONS: readonly Operation[] = [
   { ...other, id: 'getReadiness', endpoint: 'GET /health/ready', handle: getReadiness },
   { ...other, id: 'getMetrics', endpoint: 'GET /metrics', handle: getMetrics },
   { ...other, id: 'getJwks', endpoint: 'GET /.well-known/jwks.json', handle: getJwks },
+  {
+    ...other,
+    id: 'getAuthorizationServer',
+    endpoint: 'GET /.well-known/oauth-authorization-server',
+    handle: getAuthorizationServer,
+  },
+  {
+    ...other,
+    id: 'revokeToken',
+    endpoint: 'POST /oauth/revoke',
+    handle: revokeToken,
+    bodyBytesMax: TOKEN_BODY_BYTES_MAX,
+    printError: oauthErrorOf,
+  },
 ];
 
 export const ADVERTISED_ENDPOINTS: readonly string[] = OPERATIONS.filter(({ advertised }) => advertised).map(

@@ -1,8 +1,16 @@
-import { STATUS_CODES } from 'node:http';
+import { STATUS_CODES, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import {
+  fastify,
+  type FastifyHttpOptions,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
 import type { Action } from '#shared/authorization/action.ts';
 import { SkeinError } from '#shared/error.ts';
+import type { DoorTls } from '#shared/grpc/door-tls.ts';
+import { httpsServer } from '#shared/grpc/https-server.ts';
 import type { HeldBody } from '#shared/http/body-budget.ts';
 import { answerHalfClosed } from '#shared/http/half-closed.ts';
 import { limitNewcomers } from '#shared/newcomers/http-newcomers.ts';
@@ -46,17 +54,22 @@ const BODILESS = new Set(['GET', 'HEAD']);
 const RETRY_AFTER_SECONDS = '1';
 
 /** The REST service, not yet listening. */
-export function createServer(context: CatalogContext): FastifyInstance {
+export function createServer(context: CatalogContext, tls?: DoorTls): FastifyInstance {
   const { 'catalog.body_bytes_max': bytesMax, 'catalog.trusted_proxies': trustedProxies } = context.config;
   const timeoutMs = context.config['catalog.request_timeout'];
-  const app = fastify({
-    bodyLimit: bytesMax,
-    // Proxies whose X-Forwarded-For is believed.
-    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
+  const limits = {
     requestTimeout: timeoutMs,
     // The time limit of the request includes that of its head.
     http: { headersTimeout: timeoutMs, connectionsCheckingInterval: Math.min(SLOW_CHECK_MS_MAX, timeoutMs / 2) },
     connectionTimeout: context.config['catalog.plan_timeout'] + STANDSTILL_MS,
+  };
+  const secure: FastifyHttpOptions<Server> =
+    tls === undefined ? limits : { ...limits, serverFactory: (listener) => httpsServer(tls, listener, limits) };
+  const app = fastify({
+    ...secure,
+    bodyLimit: bytesMax,
+    // Proxies whose X-Forwarded-For is believed.
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: SEGMENT_LENGTH_MAX },
     clientErrorHandler: (error, socket) => refuseConnection(socket, (error as { code?: string }).code),
@@ -89,7 +102,7 @@ export function createServer(context: CatalogContext): FastifyInstance {
   const bytesInAllMax = context.config['catalog.bodies_bytes_max'];
   const bodies = new BodyReader({ bytesMax, bytesInAllMax, readers: context.readers });
   for (const operation of OPERATIONS) addRoute(app, context, operation, { budget, bodies });
-  void app.register(pages, context);
+  void app.register((own) => pages(own, context, tls));
   return app;
 }
 

@@ -7,15 +7,18 @@ import { tenantId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import { newUuidV7 } from '#shared/uuid-v7.ts';
 import type { CatalogContext } from '../context.ts';
+import { reasonOf } from '../principal/refused-sign-in.ts';
 import { mustHaveFactor } from '../factor/required-factor.ts';
 import { userByPassword } from '../principal/password-of-user.ts';
 import { changing, partyOf, reading, type Call, type Changing } from '../principal-statement/change.ts';
 import { redeemInvitation, replaceOwnPassword, setOwnPassword } from '../principal-statement/own-password.ts';
+import { deleteAppSignIns, deleteCodes } from '../store/postgres/app-sign-in-store.ts';
 import {
   browserSignInsOf,
   deleteBrowserSignIns,
   findBrowserSignIn,
   insertBrowserSignIn,
+  replaceBrowserSignIn,
   moveBrowserSignIn,
   type BrowserSignIn,
 } from '../store/postgres/browser-sign-in-store.ts';
@@ -74,6 +77,10 @@ const stepOf = (signIn: BrowserSignIn): SignInStep => ({
   endsAtMs: signIn.endsAt.getTime(),
 });
 
+/** The step of a sign-in that counts now. */
+export const currentStep = (config: Config, signIn: BrowserSignIn, user: TokenPrincipal, nowMs: number): SignInStep =>
+  stepNow(stepOf(signIn), userOf(config, user, user.mfaRequired), nowMs);
+
 /** The sign-in of a browser, in the step that counts now; undefined: it has none, and begins with the password. */
 export async function findSignIn(
   { store, clock, config }: CatalogContext,
@@ -83,13 +90,11 @@ export async function findSignIn(
   const signIn = await findBrowserSignIn(store.db, sha256(secret));
   const user = signIn === undefined ? undefined : await findTokenPrincipal(store.db, signIn.principal);
   if (signIn === undefined || user === undefined) return undefined;
-  return stepNow(stepOf(signIn), userOf(config, user, user.mfaRequired), clock.nowMs()).step === 'password'
-    ? undefined
-    : { signIn, user, secret };
+  return currentStep(config, signIn, user, clock.nowMs()).step === 'password' ? undefined : { signIn, user, secret };
 }
 
 /**
- * The password step. What the browser had before ends, whoever it was: a sign-in never grows out of one that another may have put there.
+ * The password step. The sign-in that the browser had before ends, whoever it was: a sign-in never grows out of one that another may have put there.
  * @throws WRONG_PASSWORD, TOO_MANY_SIGN_INS
  */
 export async function beginSignIn(
@@ -101,15 +106,17 @@ export async function beginSignIn(
   const { address } = browser;
   try {
     const principal = await userByPassword(context, { tenant, user, address }, password, 'name or email');
-    await endSignIn(context, browser.secret);
+    const before = await findSignIn(context, browser.secret);
+    if (before !== undefined && before.user.id !== principal.id) await endSignIns(context, before, before.signIn.id);
     const atMs = clock.nowMs();
     const event = { kind: 'password', user: userOf(config, principal, principal.mfaRequired), atMs } as const;
     const next = nextStep({ step: 'password' }, event, config['catalog.browser_session']);
     if (next.step === 'password') throw wrong();
     const secret = newSecret(SECRET_PREFIX);
-    await transact(store.db, (tx) =>
-      insertBrowserSignIn(tx, {
-        id: newUuidV7(atMs),
+    const id = newUuidV7(atMs);
+    await transact(store.db, async (tx) => {
+      await insertBrowserSignIn(tx, {
+        id,
         secretSha256: sha256(secret),
         principal: principal.id,
         step: next.step,
@@ -119,15 +126,20 @@ export async function beginSignIn(
         agent: maskSecrets(browser.agent).slice(0, AGENT_LENGTH_MAX),
         authenticatedAt: new Date(atMs),
         endsAt: new Date(next.endsAtMs),
-      }),
-    );
-    if (next.step === 'done') await signIns.granted(principal, 'password', address);
-    if (next.step === 'done') metrics.signIns.inc({ method: 'password', outcome: 'granted' });
+      });
+      // The programs that the person has allowed from this browser go on, and end when he signs out of it.
+      if (before !== undefined) await replaceBrowserSignIn(tx, before.signIn, id);
+    });
+    if (next.step === 'done') {
+      await signIns.granted(principal, 'password', { address, agent: browser.agent, factors: ['pwd'] });
+      metrics.signIns.inc({ method: 'password', outcome: 'granted' });
+    }
     return { step: next.step, secret, endsAtMs: next.endsAtMs };
   } catch (error) {
     const code = error instanceof SkeinError ? error.code : undefined;
     if (code === 'WRONG_PASSWORD' || code === 'TOO_MANY_SIGN_INS') {
-      signIns.refused({ by: 'name', tenant, name: user }, 'password', address);
+      const seen = { address, agent: browser.agent, reason: reasonOf(error) };
+      signIns.refused({ by: 'name', tenant, name: user }, 'password', seen);
     }
     const outcome = code === 'WRONG_PASSWORD' ? 'refused' : code === 'TOO_MANY_SIGN_INS' ? 'throttled' : 'failed';
     metrics.signIns.inc({ method: 'password', outcome });
@@ -162,7 +174,9 @@ export async function setNewPassword(
     await replaceOwnPassword(call, (await reading(call)).actor, password, also);
   }
   const next = must(reached, 'the step was reached with the change');
-  if (signIn.step !== 'done' && next.step === 'done') await context.signIns.granted(user, 'password', address);
+  if (signIn.step !== 'done' && next.step === 'done') {
+    await context.signIns.granted(user, 'password', { address, agent: signIn.agent, factors: signIn.amr });
+  }
   return next;
 }
 
@@ -204,12 +218,14 @@ export async function goOnWithFactor(
   const next = nextStep(stepOf(signIn), event, config['catalog.browser_session']);
   const facts = { amr: withFactor(signIn.amr, shown), authenticatedAt: now, now };
   const reached = await transact(store.db, (tx) => moved(tx, signIn, next, facts));
-  if (next.step === 'done') await signIns.granted(user, 'password', address);
+  if (next.step === 'done') {
+    await signIns.granted(user, 'password', { address, agent: signIn.agent, factors: facts.amr });
+  }
   return reached;
 }
 
 /** Proof by password and a factor; undefined: a recovery code. */
-const withFactor = (amr: readonly string[], shown: 'otp' | 'hwk' | undefined): readonly string[] => [
+export const withFactor = (amr: readonly string[], shown: 'otp' | 'hwk' | undefined): readonly string[] => [
   ...new Set([...amr, ...(shown === undefined ? [] : [shown]), 'mfa']),
 ];
 
@@ -249,7 +265,7 @@ export async function acceptInvitation(
   { token, password, address }: { readonly token: string; readonly password: string; readonly address: string },
 ): Promise<string> {
   const { store, clock, passwords } = context;
-  const attempt = { tenant: '', user: '', address };
+  const attempt = { tenant: '', user: '', address, isNameless: true };
   passwords.requireAllowed(attempt);
   const digest = token.length > SECRET_LENGTH_MAX ? undefined : sha256(token);
   const invited =
@@ -285,10 +301,19 @@ export async function endSignIn(context: CatalogContext, secret: string | undefi
   if (found !== undefined) await endSignIns(context, found, found.signIn.id);
 }
 
-/** Ends one sign-in of the user, or all of them. @param which undefined = all */
+/**
+ * Ends one sign-in of the user, by browser or by a program, or all of them. With a browser's end those of the programs that were allowed
+ * there. @param which undefined = all
+ */
 export async function endSignIns(context: CatalogContext, { user }: Found, which?: string): Promise<void> {
   await changing(callOf(context, user), async (change) => {
-    const count = await deleteBrowserSignIns(change.tx, user.id, which);
+    const ofApps =
+      which === undefined
+        ? await deleteAppSignIns(change.tx, user.id)
+        : (await deleteAppSignIns(change.tx, user.id, { id: which })) +
+          (await deleteAppSignIns(change.tx, user.id, { browserSignIn: which }));
+    await deleteCodes(change.tx, user.id, which);
+    const count = ofApps + (await deleteBrowserSignIns(change.tx, user.id, which));
     if (count === 0) return;
     await change.record({ type: 'end_sign_in', target: partyOf(change.actor), details: { sign_ins: count } });
   });

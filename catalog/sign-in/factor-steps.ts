@@ -17,6 +17,7 @@ import {
   goOnWithFactor,
   over,
   proofOf,
+  withFactor,
   wrong,
   type Found,
   type ReachedStep,
@@ -58,14 +59,18 @@ export async function showCode(
  */
 export async function requireRight(
   { passwords, signIns, metrics }: CatalogContext,
-  { user }: Found,
+  { user, signIn }: Found,
   address: string,
   prove: () => Promise<boolean>,
 ): Promise<void> {
   const attempt = { tenant: user.tenant, user: user.username, address };
   passwords.requireAllowed(attempt);
   if (await prove()) return;
-  signIns.refused({ by: 'name', tenant: user.tenant, name: user.username }, 'password', address);
+  signIns.refused({ by: 'name', tenant: user.tenant, name: user.username }, 'password', {
+    address,
+    agent: signIn.agent,
+    reason: 'factor',
+  });
   metrics.signIns.inc({ method: 'password', outcome: 'refused' });
   await passwords.matches(attempt, '', undefined);
   throw wrong();
@@ -114,7 +119,10 @@ export async function switchOnAuthenticator(
     await change.record({ type: 'add_factor', target: partyOf(actor), details: { factor: 'totp' } });
     return { codes, reached: await goOn(context, found, change, 'otp') };
   });
-  if (signIn.step !== 'done') await context.signIns.granted(user, 'password', address);
+  if (signIn.step !== 'done') {
+    const factors = withFactor(signIn.amr, 'otp');
+    await context.signIns.granted(user, 'password', { address, agent: signIn.agent, factors });
+  }
   return result;
 }
 

@@ -14,7 +14,7 @@ import { putChallenge, takeChallenge } from '../store/postgres/browser-sign-in-s
 import { insertPasskey, listPasskeys, usePasskey } from '../store/postgres/passkey-store.ts';
 import { raiseSessionEpoch } from '../store/postgres/principal-store.ts';
 import { transact } from '../store/postgres/transact.ts';
-import { callOf, goOn, goOnWithFactor, over, type Found, type ReachedStep } from './browser-sign-ins.ts';
+import { callOf, goOn, goOnWithFactor, over, withFactor, type Found, type ReachedStep } from './browser-sign-ins.ts';
 import { requireRight, requireSetUp } from './factor-steps.ts';
 
 /** Passkeys that a user may have. */
@@ -100,6 +100,9 @@ export async function addPasskey(
     await change.record({ type: 'add_factor', target: partyOf(actor), details: { factor: 'passkey', name } });
     return goOn(context, found, change, 'hwk');
   });
-  if (signIn.step !== 'done') await context.signIns.granted(user, 'password', made.address);
+  if (signIn.step !== 'done') {
+    const factors = withFactor(signIn.amr, 'hwk');
+    await context.signIns.granted(user, 'password', { address: made.address, agent: signIn.agent, factors });
+  }
   return reached;
 }

@@ -185,7 +185,7 @@ async function runsHere(service: HostService, config: Config): Promise<boolean> 
       `${url}/health`,
       doorTrust(
         config,
-        [config['coordinator.tls_cert']].filter((path) => path !== ''),
+        [config['coordinator.tls_cert'], config['catalog.tls_cert']].filter((path) => path !== ''),
       ),
       {
         signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -205,7 +205,9 @@ async function runsHere(service: HostService, config: Config): Promise<boolean> 
     case 'catalog':
       return (
         (await proves({ catalogs: at(config['catalog.internal_port']) })) &&
-        health(`http://${host(config.host)}:${config['catalog.port']}`)
+        health(
+          `${config['catalog.tls_cert'] === '' ? 'http' : 'https'}://${host(config.host)}:${config['catalog.port']}`,
+        )
       );
     case 'coordinator':
       return health(

@@ -1,4 +1,5 @@
 import { decodeJwt } from 'jose';
+import { doorFetch, type DoorTrust } from '../door-fetch.ts';
 import type { CatalogInternalClient } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
 import type { Principal as PrincipalMessage } from '#proto/generated/skein/catalog/v1/Principal.ts';
 import { fromKeyMessage } from '#shared/task/bucket-key.ts';
@@ -22,6 +23,8 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** The catalog of the cluster. */
 export type CatalogAccess = {
   readonly catalogUrl: string;
+  /** The certificates that it may show. */
+  readonly trust?: DoorTrust;
   readonly token: string;
   /** Makes a call to the catalog's internal service. @throws the service's error, CATALOG_UNAVAILABLE */
   readonly call: <Name extends 'CommitTables' | 'AbandonCommit' | 'VendKey'>(
@@ -132,12 +135,18 @@ export class LoadCatalog implements WriteCatalog {
   }
 
   async #send(method: string, path: string, body: JsonObject | undefined): Promise<{ status: number; text: string }> {
-    const { catalogUrl, token } = this.#access;
+    const { catalogUrl, token, trust = {} } = this.#access;
+    const text = body === undefined ? undefined : printJson(body);
     try {
-      const response = await fetch(`${catalogUrl.replace(/\/$/, '')}/v1/${path}`, {
+      const response = await doorFetch(`${catalogUrl.replace(/\/$/, '')}/v1/${path}`, trust, {
         method,
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: body === undefined ? null : printJson(body),
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(text === undefined
+            ? {}
+            : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) }),
+        },
+        ...(text === undefined ? {} : { body: text }),
         signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       });
       return { status: response.status, text: await response.text() };

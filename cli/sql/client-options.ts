@@ -5,12 +5,20 @@ import { findTarget, mintToken } from '../catalog-rpc.ts';
 import { doorTrust } from '../door-fetch.ts';
 import type { Flags } from '../command.ts';
 import { UsageError } from '../exit-code.ts';
-import type { ClientOptions } from './query-client.ts';
+import { findLogin, loginFile, readLogins } from '../login/login-file.ts';
+import { loginToken } from '../login/login-token.ts';
+import { trustOf } from '../login/logout.ts';
+import { ConnectionError, type ClientOptions } from './query-client.ts';
 
-/** The query API that `--url` and `--token` name, or that of the data directory's cluster with a token of its operator. */
+/**
+ * The query API that `--url` and `--token` name, with the sign-in of `skein login` there; or that of the data directory's cluster with a token
+ * of its operator; or, where none runs, the newest sign-in.
+ */
 export function clientOptions(loaded: LoadedConfig, flags: Flags): ClientOptions {
   const given = loaded.config['client.token'];
   const url = loaded.config['client.query_url'];
+  const byLogin = given === '' ? loginOptions(loaded, url) : undefined;
+  if (byLogin !== undefined) return { ...byLogin, timeoutMs: timeoutOf(flags.text('timeout')) };
   const target = given !== '' && url !== '' ? undefined : findTarget(loaded);
   let minted: Promise<string> | undefined;
   return {
@@ -23,6 +31,31 @@ export function clientOptions(loaded: LoadedConfig, flags: Flags): ClientOptions
       return minted;
     },
   };
+}
+
+function loginOptions(loaded: LoadedConfig, url: string): Omit<ClientOptions, 'timeoutMs'> | undefined {
+  const path = loginFile(loaded.config);
+  const own = url === '' ? ownQueryUrl(loaded) : url;
+  const login = findLogin(readLogins(path), own);
+  if (login === undefined || login.query_url === '') return undefined;
+  const trust = trustOf(loaded, login.query_url);
+  const renewed = loginToken(path, login, trust);
+  const token = async (fresh: boolean): Promise<string> =>
+    renewed(fresh).catch((error: unknown) => {
+      const { code, message } = SkeinError.of(error);
+      throw new ConnectionError(message, { unauthenticated: code === 'UNAUTHENTICATED', cause: error });
+    });
+  return { url: login.query_url, trust, token };
+}
+
+/** The query API of the cluster that runs in the data directory; undefined: none does. */
+function ownQueryUrl(loaded: LoadedConfig): string | undefined {
+  try {
+    return findTarget(loaded).queryUrl;
+  } catch (error) {
+    if (SkeinError.of(error).code === 'NO_CLUSTER') return undefined;
+    throw error;
+  }
 }
 
 function timeoutOf(text: string | undefined): number | undefined {

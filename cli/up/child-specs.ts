@@ -13,7 +13,7 @@ import { temporaryFolders } from '#worker/temporary-folders.ts';
 import { NODE_FLAGS, serviceEnvironment, serviceFlags } from '../node-flags.js';
 import { divideMemory } from './divide-memory.ts';
 import { POSTGRES_DATABASE, POSTGRES_USER } from './postgres-process.ts';
-import { queryUrl, reachableUrl, type ClusterPorts } from './ports.ts';
+import { catalogUrl, queryUrl, type ClusterPorts } from './ports.ts';
 import { ensureSecret, secretPath } from '../secrets.ts';
 import type { ChildSpec } from './supervised-child.ts';
 
@@ -39,7 +39,7 @@ export function clusterConfig({ config, sources }: LoadedConfig, ports: ClusterP
       'catalog.port': ports.catalog,
       'catalog.internal_port': ports.catalogInternal,
       'catalog.internal_url': [`${config.internal_host}:${ports.catalogInternal}`],
-      'catalog.url': reachableUrl(config, ports.catalog),
+      'catalog.url': catalogUrl(config, ports.catalog),
       'coordinator.http_port': ports.http,
       'coordinator.flight_port': ports.flight,
       'coordinator.postgres_port': ports.postgresWire,
@@ -109,7 +109,7 @@ export function serviceSpecs({ config, sources }: LoadedConfig, ports: ClusterPo
     };
   });
   return [
-    spec('catalog', {}, reachableUrl(config, ports.catalog)),
+    spec('catalog', {}, catalogUrl(config, ports.catalog)),
     spec('coordinator', withoutPassword, queryUrl(config, ports.http)),
     ...workers,
   ];

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { atLocalhost } from '#shared/config/loopback.ts';
 import { machineMemory } from '#shared/config/machine-memory.ts';
 import type { BucketSettingsInput } from '#proto/generated/skein/catalog/v1/BucketSettings.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
@@ -15,7 +16,7 @@ import {
   type ServicesFile,
 } from '../cluster-file.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { consoleHost, linkOr } from '../console.ts';
+import { linkOr } from '../console.ts';
 import { processIdentity } from '../process-identity.ts';
 import { refuseNewerDataDir, writeDataDirFormat } from './data-dir-format.ts';
 import { lockDataDir } from './data-dir-lock.ts';
@@ -24,7 +25,7 @@ import { endLeftovers } from './leftovers.ts';
 import { hasDatabase } from './postgres-process.ts';
 import { doorTrust } from '../door-fetch.ts';
 import { doorCertificates, DoorRenewal, linesToPaste, ownAuthority, withDoorCertificate } from './own-doors.ts';
-import { choosePorts, flightSqlUrl, postgresUrl, queryUrl, reachableUrl, type ClusterPorts } from './ports.ts';
+import { catalogUrl, choosePorts, flightSqlUrl, postgresUrl, queryUrl, type ClusterPorts } from './ports.ts';
 import { health, untilReady, workersAttached } from './probes.ts';
 import { ServiceLog } from './service-log.ts';
 import { makeFirstCatalog } from './first-catalog.ts';
@@ -154,7 +155,7 @@ class Cluster {
     if (this.#bucket !== null) await makeFirstCatalog(config, this.#bucket);
     const trust = doorTrust(config, doorCertificates(config));
     await Promise.all([
-      untilReady(config['up.ready_timeout'], () => health(this.#catalogUrl(), {})),
+      untilReady(config['up.ready_timeout'], () => health(this.#catalogUrl(), trust)),
       untilReady(config['up.ready_timeout'], () =>
         workersAttached(this.#queryUrl(), this.#ports.workers.length, { token: config['metrics.token'], trust }),
       ),
@@ -170,6 +171,8 @@ class Cluster {
       `skein is up: query ${ready.query_url}, Flight SQL ${ready.flight_sql_url}, Postgres ${ready.postgres_url}, catalog ${ready.catalog_url}, data ${config.data_dir}`,
     );
     for (const line of linesToPaste(ready)) this.#voice.tell(line);
+    const { 'catalog.public_url': publicUrl } = config;
+    this.#voice.tell(`sign in at ${(publicUrl || atLocalhost(ready.catalog_url)).replace(/\/$/, '')}/sign-in`);
     if (ready.console_url !== null) this.#voice.tell(`Console: ${await linkOr(ready.console_url, this.#loaded)}`);
   }
 
@@ -250,7 +253,7 @@ class Cluster {
       event: 'ready',
       catalog_url: this.#catalogUrl(),
       query_url: this.#queryUrl(),
-      console_url: config['coordinator.console'] === 'off' ? null : `${consoleHost(this.#queryUrl())}/console/`,
+      console_url: config['coordinator.console'] === 'off' ? null : `${atLocalhost(this.#queryUrl())}/console/`,
       flight_sql_url: flightSqlUrl(config, this.#ports.flight),
       postgres_url: postgresUrl(config, this.#ports.postgresWire),
       tls_ca: ownAuthority(config),
@@ -264,7 +267,7 @@ class Cluster {
   }
 
   #catalogUrl(): string {
-    return reachableUrl(this.#loaded.config, this.#ports.catalog);
+    return catalogUrl(this.#loaded.config, this.#ports.catalog);
   }
 
   #queryUrl(): string {

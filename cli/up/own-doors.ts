@@ -19,7 +19,9 @@ export async function withDoorCertificate(loaded: LoadedConfig): Promise<LoadedC
   }
   await ensureDoorCertificate(folderOf(config), doorHosts(config));
   const { cert, key } = doorFiles(folderOf(config));
-  return { ...loaded, config: { ...config, 'coordinator.tls_cert': cert, 'coordinator.tls_key': key } };
+  const doors = { 'coordinator.tls_cert': cert, 'coordinator.tls_key': key };
+  const catalog = config['catalog.tls_cert'] === '' ? { 'catalog.tls_cert': cert, 'catalog.tls_key': key } : {};
+  return { ...loaded, config: { ...config, ...doors, ...catalog } };
 }
 
 /** Renews that certificate while the cluster runs; the coordinator reads the files again. */
@@ -42,9 +44,10 @@ export class DoorRenewal implements Disposable {
 
 /** Files of certificates that commands of this data directory trust at the doors. */
 export const doorCertificates = (config: Config): readonly string[] => {
-  const { 'coordinator.tls_cert': cert } = config;
-  if (cert === '') return [];
-  return [resolve(cert), ...(config['up.tls'] === 'on' ? [doorFiles(folderOf(config)).ca] : [])];
+  const { 'coordinator.tls_cert': cert, 'catalog.tls_cert': ofCatalog } = config;
+  const own = [...new Set([cert, ofCatalog].filter((path) => path !== '').map((path) => resolve(path)))];
+  if (own.length === 0) return [];
+  return [...own, ...(config['up.tls'] === 'on' ? [doorFiles(folderOf(config)).ca] : [])];
 };
 
 /** The authority that clients are given; null: `skein up` has made none. */

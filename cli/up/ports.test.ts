@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { defaultConfig } from '#shared/config/config-schema.ts';
-import { choosePorts, reachableUrl } from './ports.ts';
+import { choosePorts, catalogUrl } from './ports.ts';
 
 const servers: Server[] = [];
 afterEach(() => servers.splice(0).forEach((server) => server.close()));
@@ -44,5 +44,5 @@ test.each([
   [{ host: '::1' }, 'http://[::1]:80'],
   [{ host: '0.0.0.0', 'cluster.advertise_host': 'skein.example' }, 'http://skein.example:80'],
 ])('%j is reached at %s', (overrides, url) => {
-  expect(reachableUrl(defaultConfig(overrides), 80)).toBe(url);
+  expect(catalogUrl(defaultConfig(overrides), 80)).toBe(url);
 });

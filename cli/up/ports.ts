@@ -104,8 +104,9 @@ function refused({ what, host, port }: Wish, cause: NodeJS.ErrnoException): Skei
   return new SkeinError('START_FAILED', `cannot listen on ${host}:${port} (${what}): ${reason}; ${advice}`, { cause });
 }
 
-/** `http://host:port` as a client of this machine or of another reaches it. */
-export const reachableUrl = (config: Config, port: number): string => `http://${reachable(config, port)}`;
+/** The REST catalog as a client of this machine or of another reaches it, over TLS when it has a certificate. */
+export const catalogUrl = (config: Config, port: number): string =>
+  `${config['catalog.tls_cert'] === '' ? 'http' : 'https'}://${reachable(config, port)}`;
 
 /** The query API, over TLS when the doors have a certificate. */
 export const queryUrl = (config: Config, port: number): string =>

@@ -39,6 +39,33 @@ test('both doors serve clients that trust the authority, and no others', async (
   expect((await failureOf(distrusting.query('SELECT 1'))).message).toMatch(/certificate/i);
 });
 
+test('the catalog and its pages come over TLS, by the names of the certificate alone', async () => {
+  const { port } = new URL(cluster.catalogUrl);
+  expect(cluster.catalogUrl).toBe(`https://127.0.0.1:${port}`);
+  const page = (host: string): Promise<{ status: unknown; cookie: string }> =>
+    new Promise((resolve, reject) => {
+      request(
+        { host: '127.0.0.1', servername: 'localhost', port, path: '/sign-in', ca, headers: { host } },
+        (answer) => {
+          resolve({ status: answer.resume().statusCode, cookie: String(answer.headers['set-cookie']) });
+        },
+      )
+        .once('error', reject)
+        .end();
+    });
+  for (const host of ['localhost', '127.0.0.1']) {
+    const { status, cookie } = await page(`${host}:${port}`);
+    expect([host, status, cookie]).toEqual([host, 200, expect.stringMatching(/^__Host-.*; Secure/)]);
+  }
+  expect((await page(`rebound.example:${port}`)).status).toBe(403);
+  await expect(fetch(`http://127.0.0.1:${port}/sign-in`)).rejects.toThrow();
+  const login = ['login', '--url', cluster.catalogUrl, '--no-browser'];
+  const described = await cluster.cli(login);
+  expect(described.stderr).toMatch(/certificate|CERT|SIGNATURE/);
+  const trusted = await cluster.cli([...login, '--tls-ca', must(cluster.ready.tls_ca, 'a file')]);
+  expect(trusted.stderr).toContain(`https://localhost:${port}/oauth/authorize?`);
+});
+
 test('commands that find the cluster in its data directory come over TLS; one that is given a URL needs the authority', async () => {
   expect(await cluster.cliOk(['sql', '-e', 'SELECT 41 + 1 AS x', '--format', 'csv'])).toBe('x\n42\n');
   const states = (await cluster.services()).map(({ name, state }) => `${name} ${state}`);

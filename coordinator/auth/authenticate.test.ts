@@ -31,7 +31,7 @@ beforeEach(() => {
   authorize = () => Promise.resolve(standingOf('table.select'));
   signingKeys = () => Promise.resolve(JSON.stringify({ keys: [publicJwk] }));
   const keys = catalogKeys({ signingKeys: () => signingKeys() });
-  const verifier = new TokenVerifier({ keys, epochOf: () => epoch, nowMs: () => nowMs });
+  const verifier = new TokenVerifier({ keys, epochOf: () => epoch, hasEnded: () => false, nowMs: () => nowMs });
   authenticate = authenticator(verifier, {
     authorize: () => {
       asked += 1;

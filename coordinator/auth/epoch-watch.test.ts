@@ -11,7 +11,7 @@ function catalogOf(streams: readonly (readonly Update[])[]): Pick<CatalogClient,
   return {
     async *watchEpochs(signal) {
       const updates = left.shift() ?? [];
-      yield updates;
+      yield { epochs: updates, endedSignIns: [] };
       if (left.length > 0) throw new Error('the stream breaks');
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
     },
@@ -25,15 +25,44 @@ test('a stream that begins again stops nobody a second time, and who was stopped
   const renamed = { principal: 'cid', sessionEpoch: 2, stopped: false };
   const again = { principal: 'ann', sessionEpoch: 4, stopped: true };
   const stopped: string[] = [];
-  const watch = new EpochWatch(
-    catalogOf([[suspended], [suspended, later, renamed], [again, later]]),
-    silentLogger,
-    (principal) => stopped.push(principal),
-  );
+  const watch = new EpochWatch(catalogOf([[suspended], [suspended, later, renamed], [again, later]]), silentLogger, {
+    principal: (principal) => void stopped.push(principal),
+    signIn: () => undefined,
+  });
   try {
     await expect.poll(() => watch.current('ann'), { timeout: 10_000 }).toBe(4);
     expect(stopped).toEqual(['ann', 'bob', 'ann']);
     expect(watch.current('cid')).toBe(2);
+  } finally {
+    await watch.close();
+  }
+});
+
+test('a sign-in that has ended is known, told once, and forgotten when its last token is over', async () => {
+  const [long, over] = [
+    { id: 'long', untilMs: Date.now() + 3_600_000 },
+    { id: 'over', untilMs: Date.now() - 3_600_000 },
+  ];
+  const streams = [
+    [long, over],
+    [long, { id: 'next', untilMs: long.untilMs }],
+  ];
+  const told: string[] = [];
+  const watch = new EpochWatch(
+    {
+      async *watchEpochs(signal) {
+        yield { epochs: [], endedSignIns: streams.shift() ?? [] };
+        if (streams.length > 0) throw new Error('the stream breaks');
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      },
+    },
+    silentLogger,
+    { principal: () => undefined, signIn: (signIn) => void told.push(signIn) },
+  );
+  try {
+    await expect.poll(() => watch.hasEnded('next'), { timeout: 10_000 }).toBe(true);
+    expect(told).toEqual(['long', 'over', 'next']);
+    expect([watch.hasEnded('long'), watch.hasEnded('over'), watch.hasEnded('other')]).toEqual([true, false, false]);
   } finally {
     await watch.close();
   }

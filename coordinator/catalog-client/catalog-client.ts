@@ -54,12 +54,17 @@ const ASKED_AGAIN = /^(List|Get|Find|Vend)/;
 /** Names of one page of a list. */
 const PAGE_NAMES = 1_000;
 
-type EpochUpdate = readonly {
-  readonly principal: string;
-  readonly sessionEpoch: number;
-  /** It was suspended or dropped: what it runs ends. */
-  readonly stopped: boolean;
-}[];
+/** Changes about tokens that were issued before. */
+export type EpochUpdate = {
+  readonly epochs: readonly {
+    readonly principal: string;
+    readonly sessionEpoch: number;
+    /** It was suspended or dropped: what it runs ends. */
+    readonly stopped: boolean;
+  }[];
+  /** Sign-ins of people that have ended before their tokens, whose last one is over at `untilMs`. */
+  readonly endedSignIns: readonly { readonly id: string; readonly untilMs: number }[];
+};
 
 /** The standing of a principal, which holds for as long as its token. */
 export type PrincipalStanding = {
@@ -367,8 +372,15 @@ async function* watchEpochs(
   onStream(cancel);
   try {
     for await (const message of stream) {
-      const { epochs } = message as EpochList;
-      yield epochs.map((e) => ({ principal: e.principal, sessionEpoch: Number(e.session_epoch), stopped: e.stopped }));
+      const { epochs, ended_sign_ins: ended } = message as EpochList;
+      yield {
+        epochs: epochs.map((e) => ({
+          principal: e.principal,
+          sessionEpoch: Number(e.session_epoch),
+          stopped: e.stopped,
+        })),
+        endedSignIns: ended.map(({ id, until_ms: untilMs }) => ({ id, untilMs: Number(untilMs) })),
+      };
     }
   } catch (error) {
     throw fromServiceError(error, 'CATALOG_UNAVAILABLE');

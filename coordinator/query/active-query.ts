@@ -54,6 +54,7 @@ const LISTED_SQL_BYTES_MAX = 4_096;
 /** One statement from its arrival to its end: its state, its history record, and the signal that stops it. */
 export class ActiveQuery implements LiveStatement, Recorded {
   readonly key: QueryKey;
+  readonly signIn: string | undefined;
   /** Follows the statement's queries. */
   readonly profile: StatementProfile;
   readonly #abort = new AbortController();
@@ -75,7 +76,8 @@ export class ActiveQuery implements LiveStatement, Recorded {
   constructor(options: ActiveQueryOptions) {
     this.#options = options;
     const { request, clock } = options;
-    const { tenant, sub: principal } = request.caller.claims;
+    const { tenant, sub: principal, sid } = request.caller.claims;
+    this.signIn = sid;
     this.key = { tenant, principal, queryId: request.queryId };
     const queuedAtMs = clock.nowMs();
     this.#facts = {

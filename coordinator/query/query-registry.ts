@@ -11,6 +11,8 @@ export type QueryKey = { readonly tenant: TenantId; readonly principal: Principa
 /** A statement from its arrival to its end. */
 export interface LiveStatement {
   readonly key: QueryKey;
+  /** The person's sign-in by which it runs; absent for those of machines. */
+  readonly signIn?: string | undefined;
   readonly liveState: LiveState;
   live(): LiveQuery;
   /** How its queries have run so far, as JSON; null when it has planned none. */
@@ -96,6 +98,11 @@ export class QueryRegistry {
   /** Ends all that the principal runs. */
   cancelOf(principal: PrincipalId, reason: SkeinError): void {
     for (const statement of this.#live.values()) if (statement.key.principal === principal) statement.cancel(reason);
+  }
+
+  /** Ends all that runs by one sign-in of a person. */
+  cancelSignIn(signIn: string, reason: SkeinError): void {
+    for (const statement of this.#live.values()) if (statement.signIn === signIn) statement.cancel(reason);
   }
 
   cancelAll(reason: SkeinError): void {

@@ -44,6 +44,7 @@ import type { DropTenantReplyInput as _skein_catalog_v1_DropTenantReplyInput, Dr
 import type { DropTenantRequestInput as _skein_catalog_v1_DropTenantRequestInput, DropTenantRequest as _skein_catalog_v1_DropTenantRequest } from './skein/catalog/v1/DropTenantRequest.ts';
 import type { EndUploadReplyInput as _skein_catalog_v1_EndUploadReplyInput, EndUploadReply as _skein_catalog_v1_EndUploadReply } from './skein/catalog/v1/EndUploadReply.ts';
 import type { EndUploadRequestInput as _skein_catalog_v1_EndUploadRequestInput, EndUploadRequest as _skein_catalog_v1_EndUploadRequest } from './skein/catalog/v1/EndUploadRequest.ts';
+import type { EndedSignInInput as _skein_catalog_v1_EndedSignInInput, EndedSignIn as _skein_catalog_v1_EndedSignIn } from './skein/catalog/v1/EndedSignIn.ts';
 import type { EpochInput as _skein_catalog_v1_EpochInput, Epoch as _skein_catalog_v1_Epoch } from './skein/catalog/v1/Epoch.ts';
 import type { EpochListInput as _skein_catalog_v1_EpochListInput, EpochList as _skein_catalog_v1_EpochList } from './skein/catalog/v1/EpochList.ts';
 import type { ExportAuditLogRequestInput as _skein_catalog_v1_ExportAuditLogRequestInput, ExportAuditLogRequest as _skein_catalog_v1_ExportAuditLogRequest } from './skein/catalog/v1/ExportAuditLogRequest.ts';
@@ -166,6 +167,7 @@ export interface ProtoGrpcType {
         DropTenantRequest: MessageTypeDefinition<_skein_catalog_v1_DropTenantRequestInput, _skein_catalog_v1_DropTenantRequest>
         EndUploadReply: MessageTypeDefinition<_skein_catalog_v1_EndUploadReplyInput, _skein_catalog_v1_EndUploadReply>
         EndUploadRequest: MessageTypeDefinition<_skein_catalog_v1_EndUploadRequestInput, _skein_catalog_v1_EndUploadRequest>
+        EndedSignIn: MessageTypeDefinition<_skein_catalog_v1_EndedSignInInput, _skein_catalog_v1_EndedSignIn>
         Epoch: MessageTypeDefinition<_skein_catalog_v1_EpochInput, _skein_catalog_v1_Epoch>
         EpochList: MessageTypeDefinition<_skein_catalog_v1_EpochListInput, _skein_catalog_v1_EpochList>
         ExportAuditLogRequest: MessageTypeDefinition<_skein_catalog_v1_ExportAuditLogRequestInput, _skein_catalog_v1_ExportAuditLogRequest>

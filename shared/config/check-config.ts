@@ -4,6 +4,7 @@ import { machineMemory, WORKER_MEMORY_MIN } from './machine-memory.ts';
 import type { LoadedConfig } from './loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
 import { isLoopback } from '#shared/config/loopback.ts';
+import { parseRedirect } from './sign-in-redirect.ts';
 
 /** The longest time that a timer of Node takes; it fires at once when it is given more. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
@@ -92,7 +93,7 @@ function isPlainUrl(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 }
 
-/** The proxies between clients and the catalog. */
+/** The way from clients to the catalog and the query API, and the addresses to which a sign-in leads back. */
 function checkWayIn(
   config: Config,
   require: (holds: boolean, message: string) => void,
@@ -101,14 +102,19 @@ function checkWayIn(
   const url = config['catalog.public_url'];
   const isAddress = url === '' || isPlainUrl(url);
   require(isAddress, `${says('catalog.public_url')}: expected an address such as https://catalog.example.com`);
-  const proxy = config['catalog.trusted_proxies'].find((text) => !isProxy(text));
-  require(proxy ===
-    undefined, `${says('catalog.trusted_proxies')}: expected addresses, networks such as 10.0.0.0/8, or loopback, got ${proxy}`);
+  const redirect = config['catalog.sign_in_redirects'].find((text) => parseRedirect(text) === undefined);
+  require(redirect ===
+    undefined, `${says('catalog.sign_in_redirects')}: expected <client id>=<address of http or https>, got ${redirect}`);
+  for (const key of ['catalog.trusted_proxies', 'coordinator.trusted_proxies'] as const) {
+    const proxy = config[key].find((text) => !isProxy(text));
+    require(proxy ===
+      undefined, `${says(key)}: expected addresses, networks such as 10.0.0.0/8, or loopback, got ${proxy}`);
+  }
 }
 
 /** The certificates of the doors, and those that commands show there. */
 function checkDoors(config: Config, require: (holds: boolean, message: string) => void): void {
-  for (const prefix of ['coordinator.tls', 'client.tls'] as const) {
+  for (const prefix of ['catalog.tls', 'coordinator.tls', 'client.tls'] as const) {
     const [cert, key] = [`${prefix}_cert`, `${prefix}_key`] as const;
     require((config[cert] === '') === (config[key] === ''), `${cert} and ${key} are set together`);
   }

@@ -131,6 +131,7 @@ export const CONFIG = {
     12 * 3_600_000,
     'Time for which a person stays signed in to the pages of the catalog',
   ),
+  'catalog.sign_in_redirects': list('Clients of people beside the terminal, and where codes go: <client id>=<address>'),
   'catalog.mfa_required': choice<'administrators' | 'everyone'>(
     'administrators',
     ['everyone'],
@@ -142,6 +143,8 @@ export const CONFIG = {
     '',
     'Address by which clients reach the REST catalog through a proxy, such as https://catalog.example.com; empty = the one that they use',
   ),
+  'catalog.tls_cert': string('', 'PEM file of the certificate of the REST catalog and its pages; empty = no TLS'),
+  'catalog.tls_key': string('', 'PEM file of its private key'),
   'catalog.trusted_proxies': list(
     'Addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For names the client; empty = none is trusted',
   ),
@@ -347,6 +350,7 @@ export const CONFIG = {
   'up.port_base': integer(-1, -1, 65_000, 'First of the ports of skein up; 0 = any free ports, -1 = the services’ own'),
 
   'client.query_url': string('', 'Query API that skein sql talks to; empty = the cluster of data_dir'),
+  'client.login_file': string('', 'File of the sign-ins of skein login; empty = ~/.config/skein/login.json'),
   'client.tls_ca': string(
     '',
     'PEM file of the authority of the query API’s certificate; empty = the cluster’s, or the system’s',

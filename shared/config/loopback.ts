@@ -18,3 +18,6 @@ export function isLoopback(host: string): boolean {
 /** Returns the host of `host:port` or `[v6]:port`; undefined for any other form, such as `dns:///name:port`. */
 export const hostOf = (address: string): string | undefined =>
   /^(\[[0-9a-f:.]+\]|[^\s:/[\]@?#]+):\d{1,5}$/i.exec(address)?.[1];
+
+/** The same address of this machine by its name: passkeys and cookies know `localhost`, and not an address of loopback. */
+export const atLocalhost = (url: string): string => url.replace(/\/\/(127\.0\.0\.1|\[::1\])(?=[:/]|$)/, '//localhost');

@@ -11,6 +11,7 @@ const FILES = [
   ['etcd', 'cluster.etcd_tls_cert'],
   ['etcd authority', 'cluster.etcd_tls_ca'],
   ['clients', 'coordinator.tls_cert'],
+  ['catalog', 'catalog.tls_cert'],
 ] as const satisfies readonly (readonly [string, ConfigKey])[];
 
 /** The ends of the certificates that are configured; one that cannot be read is left out. */

@@ -6,7 +6,10 @@ import type { Logger } from '#shared/log/logger.ts';
 import { WatchedFiles } from '#shared/watched-files.ts';
 import { parseAuthority, parseIdentity } from './tls-files.ts';
 
-/** The contents of `coordinator.tls_cert`, `tls_key` and `tls_client_ca`, as PEM. */
+/** The files of a door; without `clientCa` ('') clients need no certificate. */
+type DoorPaths = { readonly cert: string; readonly key: string; readonly clientCa: string };
+
+/** The contents of these files, as PEM. */
 export type DoorMaterial = {
   readonly cert: Buffer;
   readonly key: Buffer;
@@ -25,8 +28,7 @@ export class DoorTls implements Disposable {
   readonly #files: WatchedFiles<DoorMaterial>;
 
   /** @throws INVALID_CONFIGURATION */
-  constructor(config: Config, log: Logger) {
-    const { 'coordinator.tls_cert': cert, 'coordinator.tls_key': key, 'coordinator.tls_client_ca': clientCa } = config;
+  constructor({ cert, key, clientCa }: DoorPaths, config: Config, log: Logger) {
     this.#files = new WatchedFiles({
       paths: [cert, key, ...(clientCa === '' ? [] : [clientCa])].map((path) => resolve(path)),
       parse: (contents) => parseMaterial(contents, { cert, key, clientCa }),
@@ -83,7 +85,23 @@ export class DoorTls implements Disposable {
 
 /** The certificate of the doors; undefined without `coordinator.tls_cert`. @throws INVALID_CONFIGURATION */
 export const openDoorTls = (config: Config, log: Logger): DoorTls | undefined =>
-  config['coordinator.tls_cert'] === '' ? undefined : new DoorTls(config, log);
+  config['coordinator.tls_cert'] === ''
+    ? undefined
+    : new DoorTls(
+        {
+          cert: config['coordinator.tls_cert'],
+          key: config['coordinator.tls_key'],
+          clientCa: config['coordinator.tls_client_ca'],
+        },
+        config,
+        log,
+      );
+
+/** The certificate of the REST catalog and its pages; undefined without `catalog.tls_cert`. @throws INVALID_CONFIGURATION */
+export const openCatalogTls = (config: Config, log: Logger): DoorTls | undefined =>
+  config['catalog.tls_cert'] === ''
+    ? undefined
+    : new DoorTls({ cert: config['catalog.tls_cert'], key: config['catalog.tls_key'], clientCa: '' }, config, log);
 
 /** Credentials of a door without a certificate; its caller sees to the address on which it listens. */
 export const plaintextDoor = (): ServerCredentials => ServerCredentials.createInsecure();

@@ -672,6 +672,7 @@ describe('metadata', () => {
     const stages = others.filter((path) => path.startsWith('/v1/stages/'));
     expect(stages.length).toBeGreaterThanOrEqual(4);
     expect(others.filter((path) => !stages.includes(path)).toSorted()).toEqual([
+      '/.well-known/oauth-protected-resource',
       '/health',
       '/health/ready',
       '/metrics',
@@ -682,6 +683,7 @@ describe('metadata', () => {
   test('the open paths answer without a token, as the OpenAPI document says', async () => {
     for (const [path, status] of [
       ['/openapi.json', 200],
+      ['/.well-known/oauth-protected-resource', 200],
       ['/health', 200],
       ['/health/ready', 200],
     ] as const)

@@ -73,6 +73,11 @@ export async function findBrowserSignIn(db: Database, secretSha256: Buffer): Pro
   return row === undefined ? undefined : { ...row, principal: principalId(row.principal) };
 }
 
+export async function findBrowserSignInById(db: Database, id: string): Promise<BrowserSignIn | undefined> {
+  const row = await signIns(db).where('id', '=', id).executeTakeFirst();
+  return row === undefined ? undefined : { ...row, principal: principalId(row.principal) };
+}
+
 /** Those of a user that have not ended, the newest first. */
 export async function browserSignInsOf(
   db: Database,
@@ -111,6 +116,21 @@ export async function moveBrowserSignIn(
     .where('ends_at', '>', now)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
+}
+
+/** Deletes a sign-in in whose place the browser has another one of the same user, which takes over what was allowed there. */
+export async function replaceBrowserSignIn(
+  tx: Tx,
+  { id, principal }: Pick<BrowserSignIn, 'id' | 'principal'>,
+  next: string,
+): Promise<void> {
+  await tx
+    .updateTable('app_sign_in')
+    .set({ browser_sign_in: next })
+    .where('browser_sign_in', '=', id)
+    .where('principal_id', '=', (eb) => eb.selectFrom('browser_sign_in').select('principal_id').where('id', '=', next))
+    .execute();
+  await deleteBrowserSignIns(tx, principal, id);
 }
 
 /** Keeps the challenge that the page of a step has; the one before is no longer good. */

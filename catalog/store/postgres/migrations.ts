@@ -30,6 +30,7 @@ import { FOLDER_KEYS_MIGRATION } from './migrations/027-folder-keys.ts';
 import { BROWSER_SIGN_INS_MIGRATION } from './migrations/028-browser-sign-ins.ts';
 import { KEY_HOLDERS_MIGRATION } from './migrations/029-key-holders.ts';
 import { SIGN_IN_AMR_MIGRATION } from './migrations/030-sign-in-amr.ts';
+import { APP_SIGN_INS_MIGRATION } from './migrations/031-app-sign-ins.ts';
 import { FACTORS_MIGRATION } from './migrations/035-factors.ts';
 import { POLICED_FOLDERS_MIGRATION } from './migrations/040-policed-folders.ts';
 import { TABLE_SOURCES_MIGRATION } from './migrations/041-table-sources.ts';
@@ -72,6 +73,7 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0028_browser_sign_ins': { up: (db) => run(db, BROWSER_SIGN_INS_MIGRATION) },
     '0029_key_holders': { up: (db) => run(db, KEY_HOLDERS_MIGRATION) },
     '0030_sign_in_amr': { up: (db) => run(db, SIGN_IN_AMR_MIGRATION) },
+    '0031_app_sign_ins': { up: (db) => run(db, APP_SIGN_INS_MIGRATION) },
     '0035_factors': { up: (db) => run(db, FACTORS_MIGRATION) },
     '0040_policed_folders': { up: (db) => run(db, POLICED_FOLDERS_MIGRATION) },
     '0041_table_sources': { up: (db) => run(db, TABLE_SOURCES_MIGRATION) },

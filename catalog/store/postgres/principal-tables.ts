@@ -28,6 +28,37 @@ export type PrincipalTables = {
     /** The challenge of a passkey that its page has been given, good for one answer. */
     challenge: Generated<string | null>;
   };
+  /** Sign-ins of people by programs; the id is the `sid` of their tokens. */
+  app_sign_in: {
+    id: string;
+    principal_id: string;
+    browser_sign_in: string;
+    client_id: string;
+    refresh_sha256: Buffer;
+    scopes: string[];
+    session_epoch: number;
+    amr: string[];
+    address: string;
+    agent: string;
+    authenticated_at: Date;
+    started_at: Date;
+    ends_at: Date;
+  };
+  /** Codes with which such sign-ins begin. */
+  sign_in_code: {
+    sha256: Buffer;
+    principal_id: string;
+    browser_sign_in: string;
+    client_id: string;
+    redirect_uri: string;
+    challenge: string;
+    scopes: string[];
+    expires_at: Date;
+    /** The sign-in that it was taken for. */
+    app_sign_in: string | null;
+  };
+  /** Those that have ended before their time; the trigger of `app_sign_in` writes them. */
+  ended_sign_in: { id: string; until: Date };
   /** The authenticator app of a user. */
   authenticator: {
     principal_id: string;

@@ -66,7 +66,7 @@ export async function keepSignIn(tx: Tx, id: PrincipalId, now: Date): Promise<vo
     on conflict (principal_id) do update set last_login_at = excluded.last_login_at`.execute(tx);
 }
 
-/** Removes the lock and the count: an administrator says so, or the right password was shown. */
+/** Removes the lock and the count: an administrator says so, or a person has signed in with all that is asked of him. */
 export async function unlock(tx: Tx, id: PrincipalId): Promise<void> {
   await tx
     .updateTable('principal_sign_in')

@@ -105,7 +105,7 @@ async function signedIn(
   request: FastifyRequest,
   { authenticate, signIn, keyring, nowMs, useCode }: Parts,
 ): Promise<{ readonly caller: Caller; readonly token: string }> {
-  const address = request.socket.remoteAddress ?? '';
+  const address = request.ip;
   if ('username' in shown) return signIn(shown.username, shown.password, { address, tenant: shown.tenant ?? null });
   if ('token' in shown) return byToken(shown.token, authenticate, signIn, address);
   const { id, token, untilMs } = openConsoleCode(shown.code, keyring, nowMs());

@@ -11,12 +11,11 @@ import Fastify, {
   type RawServerDefault,
   type RouteOptions,
 } from 'fastify';
-import type { RequestListener, Server } from 'node:http';
-import { createServer } from 'node:https';
-import type { SecureContextOptions } from 'node:tls';
+import type { Server } from 'node:http';
 import { Type, type TObject, type TSchema } from 'typebox';
 import { SkeinError } from '#shared/error.ts';
-import type { DoorMaterial, DoorTls } from '#shared/grpc/door-tls.ts';
+import type { DoorTls } from '#shared/grpc/door-tls.ts';
+import { httpsServer } from '#shared/grpc/https-server.ts';
 import { isUuid } from '#shared/id.ts';
 import { COMPONENTS } from './api-types.ts';
 import { HEADER_RULES, type ParsedBody } from './operations.ts';
@@ -76,28 +75,6 @@ export function documentedApp(options: FastifyHttpOptions<Server>, tls?: DoorTls
     },
   });
   return app;
-}
-
-/** A server over TLS, whose certificate changes with its files. Routes and hooks see no difference. */
-function httpsServer(
-  tls: DoorTls,
-  listener: RequestListener,
-  { http, keepAliveTimeout, requestTimeout }: FastifyHttpOptions<Server>,
-): Server {
-  const contextOf = ({ cert, key, clientCa }: DoorMaterial): SecureContextOptions => ({
-    cert,
-    key,
-    ...(clientCa === undefined ? {} : { ca: clientCa }),
-  });
-  const needsClient = tls.material.clientCa !== undefined;
-  const server = createServer(
-    { ...http, ...contextOf(tls.material), requestCert: needsClient, rejectUnauthorized: needsClient },
-    listener,
-  );
-  if (keepAliveTimeout !== undefined) server.keepAliveTimeout = keepAliveTimeout;
-  if (requestTimeout !== undefined) server.requestTimeout = requestTimeout;
-  tls.onChange((material) => server.setSecureContext(contextOf(material)));
-  return server;
 }
 
 function mustBeDocumented({ method, url, schema, config }: RouteOptions): void {

@@ -35,8 +35,7 @@ let notReady: string | undefined;
 /** The OpenAPI document as the server serves it; every answer in this file is checked against it. */
 let document: ApiDocument;
 const requests: StatementRequest[] = [];
-const cancelled: string[] = [];
-const endedSessions: string[] = [];
+const [cancelled, endedSessions]: [string[], string[]] = [[], []];
 const queries: QueryService = {
   execute: (request) => {
     requests.push(request);
@@ -184,6 +183,8 @@ function options(): HttpOptions {
     },
     stages: noStages(),
     metrics,
+    trustedProxies: [],
+    addresses: { query: '', catalog: 'https://catalog.example.com' },
     metricsToken: '',
     notReady: () => notReady,
     log: silentLogger,
@@ -651,6 +652,7 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     ['GET', '/health/ready'],
     ['GET', '/metrics'],
     ['GET', '/openapi.json'],
+    ['GET', '/.well-known/oauth-protected-resource'],
   ];
   const keeper = { tenant: tenantId('t'), sub: principalId('p'), scope: '' };
   const result = kept.open(keeper, KEPT, { print: '', sql: 'x' });
@@ -700,6 +702,7 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     listQuarantine: [200, 403, 401],
     liftQuarantine: [204, 404, 403, 401],
     health: [200],
+    protectedResource: [200],
     ready: [200, 503],
     metrics: [200, 401],
     openapi: [200],

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
+import { SCOPES } from '#shared/authorization/token-claims.ts';
 import type { Action } from '#shared/authorization/action.ts';
 import { errorBody, SkeinError } from '#shared/error.ts';
 import type { DoorTls } from '#shared/grpc/door-tls.ts';
@@ -35,7 +36,7 @@ import { groupRoutes } from './group-routes.ts';
 import { historyRoutes } from './history-routes.ts';
 import { JsonResult } from './json-result.ts';
 import { liveQueryRoutes } from './live-query-routes.ts';
-import { HEALTH, METRICS, OPENAPI, QUERY_BODY, READY, RUN_QUERY } from './operations.ts';
+import { HEALTH, METRICS, OPENAPI, PROTECTED_RESOURCE, QUERY_BODY, READY, RUN_QUERY } from './operations.ts';
 import { QUERY_ID_HEADER, sessionKey, sourceOf, traceParentOf, takeQueryId, takesArrow } from './post-query.ts';
 import { checkQueryBody, type QueryBody } from './query-body.ts';
 import { glimpseTimeout, READ_QUERY_BODY } from './read-query-body.ts';
@@ -78,6 +79,10 @@ export type HttpOptions = {
   readonly metrics: QueryMetrics;
   /** `metrics.token` */
   readonly metricsToken: string;
+  /** `coordinator.trusted_proxies` */
+  readonly trustedProxies: readonly string[];
+  /** Addresses by which clients reach this service ('' = the one that they use), and the catalog that signs their people in. */
+  readonly addresses: { readonly query: string; readonly catalog: string };
   /** Returns the reason why this coordinator cannot take queries now; undefined = it can. */
   readonly notReady: () => string | undefined;
   readonly log: Logger;
@@ -121,6 +126,8 @@ export function httpApp(options: HttpOptions): DocumentedApp {
   const app = documentedApp(
     {
       bodyLimit: options.bodyBytesMax,
+      // Proxies whose X-Forwarded-For is believed.
+      trustProxy: options.trustedProxies.length === 0 ? false : [...options.trustedProxies],
       keepAliveTimeout: KEEP_ALIVE_MS,
       // A file may take any time; `cutSlowBodies` limits the others.
       requestTimeout: 0,
@@ -214,6 +221,12 @@ function openRoutes(app: DocumentedApp, options: HttpOptions): void {
       .code(reason === undefined ? 200 : 503)
       .send(reason === undefined ? { status: 'ready' } : { status: 'not ready', reason });
   });
+  app.get('/.well-known/oauth-protected-resource', { schema: PROTECTED_RESOURCE }, ({ protocol, host }) => ({
+    resource: options.addresses.query || `${protocol}://${host}`,
+    authorization_servers: [options.addresses.catalog],
+    bearer_methods_supported: ['header'],
+    scopes_supported: Object.keys(SCOPES),
+  }));
   app.get('/openapi.json', { schema: OPENAPI }, () => app.swagger());
   const access = metricsAccess({ token: options.metricsToken, verify: options.authenticate });
   app.get('/metrics', { schema: METRICS }, async (request, reply) => {
@@ -231,7 +244,7 @@ type Check = (request: FastifyRequest) => Promise<void>;
 const authenticator =
   (options: HttpOptions): Check =>
   async (request) => {
-    request.caller = await options.authenticate(request.headers.authorization, request.socket.remoteAddress);
+    request.caller = await options.authenticate(request.headers.authorization, request.ip);
     options.newcomers.signedIn(peerOf(request.socket));
   };
 
@@ -239,7 +252,7 @@ const authenticator =
 const allowing =
   (options: HttpOptions, ...actions: readonly Action[]): Check =>
   async (request) => {
-    const caller = await options.authenticate(request.headers.authorization, request.socket.remoteAddress);
+    const caller = await options.authenticate(request.headers.authorization, request.ip);
     request.caller = caller;
     options.newcomers.signedIn(peerOf(request.socket));
     for (const action of actions) requireAction(caller, action);

@@ -321,6 +321,23 @@ export const READY = {
   response: { 200: json(StatusBody, 'Queries are taken'), 503: json(NotReady, 'They are not') },
 };
 
+export const PROTECTED_RESOURCE = {
+  operationId: 'protectedResource',
+  summary: 'The catalog at which people sign in (RFC 9728)',
+  security: [],
+  response: {
+    200: json(
+      Type.Object({
+        resource: Type.String(),
+        authorization_servers: Type.Array(Type.String()),
+        bearer_methods_supported: Type.Array(Type.String()),
+        scopes_supported: Type.Array(Type.String()),
+      }),
+      'Its address',
+    ),
+  },
+};
+
 export const METRICS = {
   operationId: 'metrics',
   summary: 'Prometheus metrics',

@@ -17,9 +17,9 @@ import { takeScopes } from './take-scopes.ts';
 export async function clientCredentialsGrant(
   context: CatalogContext,
   form: TokenForm,
-  { credentials, address }: Shown,
+  { credentials, address, agent }: Shown,
 ): Promise<Answer> {
-  const client = await requireClient(context, credentials(), address);
+  const client = await requireClient(context, credentials(), { address, agent });
   const scopes = grantScopes(takeScopes(form), client.scopes);
   const refresh = newRefreshToken();
   const nowMs = context.clock.nowMs();
@@ -33,7 +33,7 @@ export async function clientCredentialsGrant(
     expiresAtMs: nowMs + context.config['catalog.refresh_token_ttl'],
   };
   await transact(context.store.db, (tx) => insertFamily(tx, family));
-  await context.signIns.granted(client.principal, 'client', address);
+  await context.signIns.granted(client.principal, 'client', { address, agent });
   return issue(context, {
     principal: client.principal,
     scopes,

@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { hasExpired, scopesOf, type TokenClaims } from '#shared/authorization/token-claims.ts';
 import type { CatalogContext } from '../../../context.ts';
+import type { SeenSignIn } from '../../../principal/sign-in-log.ts';
 import { findTokenPrincipal } from '../../../store/postgres/shown-credentials.ts';
 import { grantScopes } from '../../../token/grant-scopes.ts';
 import type { TokenSubject } from '../../../token/token-issuer.ts';
@@ -31,7 +32,7 @@ type Caller = { readonly sub: string; readonly tenant: string; readonly bySecret
 export async function exchangeGrant(
   context: CatalogContext,
   form: TokenForm,
-  { credentials, address }: Shown,
+  { credentials, address, agent }: Shown,
 ): Promise<Answer> {
   const subjectToken = requiredField(form, 'subject_token');
   checkType('subject_token_type', requiredField(form, 'subject_token_type'));
@@ -39,7 +40,7 @@ export async function exchangeGrant(
   if (requested !== undefined) checkType('requested_token_type', requested);
   if (form['actor_token'] !== undefined) throw new OAuthError('invalid_request', 'actor_token is not served');
 
-  const caller = await requireCaller(context, credentials(), address);
+  const caller = await requireCaller(context, credentials(), { address, agent });
   const claims = await subjectOf(context, subjectToken, caller);
   if (claims.auth_method === 'operator') throw badSubject('an operator made the token, and such tokens do not renew');
   if (claims.auth_method === 'pat') throw badSubject('exchange the personal access token anew, with which it ends');
@@ -55,7 +56,7 @@ export async function exchangeGrant(
   const requestedScopes = takeScopes(form);
   const own = scopesOf(claims);
   const allowed = [...own].filter((scope) => principal.scopes.includes(scope));
-  if (signsIn) await context.signIns.granted(principal, claims.auth_method, address);
+  if (signsIn) await context.signIns.granted(principal, claims.auth_method, { address, agent });
   return issue(context, {
     principal,
     scopes: grantScopes(requestedScopes, allowed),
@@ -74,9 +75,9 @@ function checkType(field: string, type: string): void {
   if (!TYPES.includes(type)) throw new OAuthError('invalid_request', `${field} must be ${TYPES.join(' or ')}`);
 }
 
-async function requireCaller(context: CatalogContext, credentials: Credentials, address: string): Promise<Caller> {
+async function requireCaller(context: CatalogContext, credentials: Credentials, seen: SeenSignIn): Promise<Caller> {
   if (credentials.kind !== 'bearer') {
-    const { principal } = await requireClient(context, credentials, address);
+    const { principal } = await requireClient(context, credentials, seen);
     return { sub: principal.id, tenant: principal.tenant, bySecret: true };
   }
   const claims = await context.verifier.verifyToken(credentials.token).catch((error: unknown) => {

@@ -70,12 +70,16 @@ export const countRequest = (context: CatalogContext, principal: string): void =
   refuseFor(context.tokenLimits.principal.take(principal), 'of this client');
 
 /** Renders the refusals of a sign-in: `invalid_grant`, or 429. */
-export async function asRefusal<T>(field: string, signIn: () => Promise<T>, refused: () => void): Promise<T> {
+export async function asRefusal<T>(
+  field: string,
+  signIn: () => Promise<T>,
+  refused: (error: SkeinError) => void,
+): Promise<T> {
   try {
     return await signIn();
   } catch (error) {
     if (!(error instanceof SkeinError)) throw error;
-    if (error.code === 'WRONG_PASSWORD' || error.code === 'TOO_MANY_SIGN_INS') refused();
+    if (error.code === 'WRONG_PASSWORD' || error.code === 'TOO_MANY_SIGN_INS') refused(error);
     if (error.code === 'WRONG_PASSWORD') throw new OAuthError('invalid_grant', `${field} is not valid`);
     if (error.code === 'TOO_MANY_SIGN_INS') {
       throw new OAuthError('temporarily_unavailable', error.message, { status: 429, headers: { 'retry-after': '60' } });

@@ -1,7 +1,7 @@
 import type { SkeinError } from '#shared/error.ts';
 import type { Answer } from '../../rest-operation.ts';
 
-/** RFC 6749, 5.2 (and 4.1.2.1 for the last two): the errors of the token endpoint, in its own shape. */
+/** RFC 6749, 5.2 (4.1.2.1 for the last two, RFC 7009, 2.2.1 for that of a token's type): the errors of the token endpoint, in its own shape. */
 export type OAuthCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -9,6 +9,7 @@ export type OAuthCode =
   | 'invalid_scope'
   | 'unauthorized_client'
   | 'unsupported_grant_type'
+  | 'unsupported_token_type'
   | 'temporarily_unavailable'
   | 'server_error';
 

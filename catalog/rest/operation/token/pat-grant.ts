@@ -1,10 +1,12 @@
 import type { CatalogContext } from '../../../context.ts';
+import { reasonOf } from '../../../principal/refused-sign-in.ts';
 import { signInByToken } from '../../../principal/sign-in-by-token.ts';
 import { sha256 } from '../../../token/secret.ts';
 import { grantScopes } from '../../../token/grant-scopes.ts';
 import type { Answer } from '../../rest-operation.ts';
 import { asRefusal, countRequest, issue } from './issue.ts';
 import { OAuthError } from './oauth-error.ts';
+import type { Shown } from './read-credentials.ts';
 import { takeScopes } from './take-scopes.ts';
 import { requiredField, type TokenForm } from './token-form.ts';
 
@@ -12,7 +14,11 @@ import { requiredField, type TokenForm } from './token-form.ts';
 const CLIENT_ID = 'service-sql';
 
 /** Exchanges a personal access token for an access token, which ends with it. */
-export async function patGrant(context: CatalogContext, form: TokenForm, address: string): Promise<Answer> {
+export async function patGrant(
+  context: CatalogContext,
+  form: TokenForm,
+  { address, agent }: Omit<Shown, 'credentials'>,
+): Promise<Answer> {
   if (requiredField(form, 'client_id') !== CLIENT_ID) {
     throw new OAuthError('invalid_request', `client_id must be ${CLIENT_ID}`);
   }
@@ -20,10 +26,13 @@ export async function patGrant(context: CatalogContext, form: TokenForm, address
   const { principal, scopes, expiresAt } = await asRefusal(
     'pat',
     () => signInByToken(context, shown, { address }),
-    () => context.signIns.refused({ by: 'token', sha256: sha256(shown).toString('hex') }, 'pat', address),
+    (error) => {
+      const token = { by: 'token', sha256: sha256(shown).toString('hex') } as const;
+      context.signIns.refused(token, 'pat', { address, agent, reason: reasonOf(error) });
+    },
   );
   countRequest(context, principal.id);
-  await context.signIns.granted(principal, 'pat', address);
+  await context.signIns.granted(principal, 'pat', { address, agent });
   return issue(context, {
     principal,
     scopes: grantScopes(takeScopes(form), scopes),

@@ -8,8 +8,8 @@ export type Credentials =
   /** Without a client id the secret alone identifies the client. */
   | { readonly kind: 'secret'; readonly clientId: string | undefined; readonly secret: string };
 
-/** The credentials of a request, which are read when a grant asks for them; and the address that it comes from. */
-export type Shown = { readonly credentials: () => Credentials; readonly address: string };
+/** The credentials of a request, which are read when a grant asks for them; and the address and the program that it comes from. */
+export type Shown = { readonly credentials: () => Credentials; readonly address: string; readonly agent: string };
 
 /**
  * Reads the client's secret from the form or from HTTP Basic, else a bearer token. Java's client sends the bearer token of its parent

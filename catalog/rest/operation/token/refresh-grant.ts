@@ -1,9 +1,11 @@
 import type { CatalogContext } from '../../../context.ts';
+import { isAppToken, renewAppSignIn } from '../../../sign-in/app-sign-ins.ts';
 import { deleteFamily, replaceToken } from '../../../store/postgres/refresh-token-store.ts';
 import { grantScopes } from '../../../token/grant-scopes.ts';
 import { newRefreshToken, parseRefreshToken } from '../../../token/refresh-token.ts';
 import type { Answer } from '../../rest-operation.ts';
-import { issue, lifetimeMs } from './issue.ts';
+import { issueToPerson } from './authorization-code-grant.ts';
+import { countRequest, issue, lifetimeMs } from './issue.ts';
 import { OAuthError } from './oauth-error.ts';
 import type { Shown } from './read-credentials.ts';
 import { requireClient } from './require-client.ts';
@@ -19,11 +21,12 @@ import { takeScopes } from './take-scopes.ts';
 export async function refreshGrant(
   context: CatalogContext,
   form: TokenForm,
-  { credentials, address }: Shown,
+  { credentials, address, agent }: Shown,
 ): Promise<Answer> {
   const { store, clock, log } = context;
   const text = requiredField(form, 'refresh_token');
-  const client = await requireClient(context, credentials(), address);
+  if (isAppToken(text)) return refreshOfPerson(context, form, text);
+  const client = await requireClient(context, credentials(), { address, agent });
   // Before the token is used up: a client that misspells a scope keeps it.
   const scopes = takeScopes(form);
   const shown = parseRefreshToken(text);
@@ -46,6 +49,17 @@ export async function refreshGrant(
     authenticatedAtMs: family.authenticatedAtMs,
     refreshToken: next.text,
   });
+}
+
+/** The same for a person's sign-in, whose client has no secret: the token is all it shows. */
+async function refreshOfPerson(context: CatalogContext, form: TokenForm, token: string): Promise<Answer> {
+  const clientId = requiredField(form, 'client_id');
+  const scopes = takeScopes(form);
+  const renewed = await renewAppSignIn(context, { token, clientId });
+  if (renewed === undefined) throw invalidGrant();
+  countRequest(context, renewed.principal.id);
+  if (lifetimeMs(context, renewed.signIn.authenticatedAt.getTime()) === 0) throw invalidGrant();
+  return issueToPerson(context, renewed, scopes);
 }
 
 const invalidGrant = (): OAuthError =>

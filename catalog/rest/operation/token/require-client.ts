@@ -1,5 +1,6 @@
 import type { CatalogContext } from '../../../context.ts';
 import { authenticateClient } from '../../../principal/authenticate-client.ts';
+import type { SeenSignIn } from '../../../principal/sign-in-log.ts';
 import type { ClientRow } from '../../../store/postgres/client-store.ts';
 import type { Credentials } from './read-credentials.ts';
 import { countRequest } from './issue.ts';
@@ -12,13 +13,16 @@ import { invalidClient, OAuthError } from './oauth-error.ts';
 export async function requireClient(
   context: CatalogContext,
   credentials: Credentials,
-  address: string,
+  seen: SeenSignIn,
 ): Promise<ClientRow> {
   if (credentials.kind !== 'secret') throw invalidClient('client_secret is missing');
   const client = await authenticateClient(context.store.db, credentials, context.clock.nowMs());
   if (client?.principal.status !== 'ACTIVE') {
     const clientId = client?.clientId ?? credentials.clientId;
-    context.signIns.refused(clientId === undefined ? { by: 'nobody' } : { by: 'client', clientId }, 'client', address);
+    context.signIns.refused(clientId === undefined ? { by: 'nobody' } : { by: 'client', clientId }, 'client', {
+      ...seen,
+      reason: client === undefined ? 'wrong' : 'not active',
+    });
   }
   if (client === undefined) throw invalidClient('the client is unknown or its secret is wrong');
   if (client.principal.status !== 'ACTIVE') {

@@ -430,7 +430,7 @@ describe('token exchange', () => {
 });
 
 describe('requests', () => {
-  test.each(['password', 'authorization_code', 'urn:ietf:params:oauth:grant-type:saml2-bearer', 'constructor'])(
+  test.each(['password', 'urn:ietf:params:oauth:grant-type:saml2-bearer', 'constructor'])(
     'the grant %s is unsupported_grant_type',
     async (grant_type) => {
       expect(await refused({ grant_type })).toEqual([400, 'unsupported_grant_type']);

@@ -47,6 +47,13 @@ export const PARTS: readonly Part[] = [
     what: 'every host of a cluster silent and stopped, every way between two cut in one direction, for seconds and for 75 s, under reads and writes',
     scripts: ['test:full -- test/cluster/host-faults'],
   },
+  {
+    name: 'kills',
+    what: 'kill -9 of coordinator, catalog and workers at every point of a write, a change and a refresh; members of a cluster that come and go',
+    scripts: [
+      'test:full -- test/cluster/write-kills test/cluster/change-kills test/cluster/refresh-kills test/cluster/cluster-page',
+    ],
+  },
   { name: 'chaos', what: 'ten minutes of faults, from a new seed', scripts: ['chaos -- --minutes 10'] },
   {
     name: 'oracle',

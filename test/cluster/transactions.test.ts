@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Json } from '#shared/json.ts';
 import type { Cluster } from '#test/support/cluster.ts';
+import { patience } from '#test/support/run/slowness.ts';
 import { filesBelow, sharedCluster } from '#test/support/resources.ts';
 
 /** BEGIN, COMMIT and ROLLBACK, beside other sessions. */
@@ -131,7 +132,7 @@ describe('what a transaction sees and shows', () => {
     expect(await all(session(), sum('a'))).toEqual([['6', '3']]);
     expect(await mine.run('SELECT * FROM @.c')).toBe('TABLE_NOT_FOUND 42P01');
     // The insert is one data file, its manifest and its list.
-    await expect.poll(() => files('a')).toHaveLength(before.length + 3);
+    await expect.poll(() => files('a'), { timeout: patience(10_000) }).toHaveLength(before.length + 3);
   });
 
   test('a savepoint that is not there fails the transaction, and is refused outside of one', async () => {

@@ -2,7 +2,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take longest, the longest first, so that none of them begins last. The report of a run lists the slowest files. */
 const SLOW = [
-  'test/cluster/write-kills.test.ts',
   'test/clients/sign-in.test.ts',
   'test/cluster/etcd.test.ts',
   'test/clients/scan-planning.test.ts',

@@ -18,7 +18,7 @@ import {
 } from '#test/support/kill-laws.ts';
 import { putStageFile } from '#test/support/stage-files.ts';
 
-/** kill -9 of each process at each step of INSERT and of COPY INTO a table. `change-kills.test.ts` has the other writes. */
+/** kill -9 of each process at each step of INSERT and of COPY INTO a table. `change-kills.full.test.ts` has the other writes. */
 const TABLE = 'lake.kills.t';
 
 let held: HeldWrites;

@@ -148,6 +148,7 @@ const commitOf = ({ namespace, tableUuid }: Fixture): JsonObject => ({
 const SPECIAL: Readonly<Record<string, Special>> = {
   getConfig: { query: ({ catalog }) => `?warehouse=${catalog ?? ''}` },
   getToken: { form: ({ clientSecret }) => `grant_type=client_credentials&client_secret=${clientSecret}` },
+  revokeToken: { form: () => 'token=one+that+nobody+knows' },
   createCatalog: { body: ({ namespace }) => ({ name: `${namespace}_new` }) },
   dropCatalog: { params: ({ emptyCatalog }) => ({ catalog: emptyCatalog }) },
   createNamespace: { body: ({ namespace }) => ({ namespace: [`${namespace}_new`] }) },

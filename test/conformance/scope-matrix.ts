@@ -13,6 +13,8 @@ export const SCOPE_MATRIX: readonly Line[] = [
   ['getReadiness', null, 200, 200],
   ['getMetrics', null, 200, 200],
   ['getJwks', null, 200, 200],
+  ['getAuthorizationServer', null, 200, 200],
+  ['revokeToken', null, 200, 200],
 
   ['listCatalogs', 'catalog:read', 200, 403],
   ['createCatalog', 'catalog:write', 200, 403],

@@ -5,6 +5,7 @@ import type { BucketKey } from '#proto/generated/skein/catalog/v1/BucketKey.ts';
 import { actionsOn } from '#shared/authorization/action.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
+import { rootsMessage } from '#shared/storage/denied-roots.ts';
 import { allowedActions } from '../authorization/decide.ts';
 import { NO_POLICIES } from '../authorization/policies.ts';
 import { planInsert, planSwap, type TableChange } from '../commit/commit-tables.ts';
@@ -41,7 +42,7 @@ export async function previewTable(
   return {
     status: 'FOUND',
     metadata_json: step.kind === 'keep' ? step.done.metadata : step.text,
-    allowed_roots: await rootsOf(context, { roots: catalog.roots, baseVersion }, principal),
+    ...rootsMessage(await rootsOf(context, { roots: catalog.roots, baseVersion }, principal)),
     namespace: ident.namespace,
     table: ident.name,
     actions: allowedActions(principal, { kind: 'table', catalog: catalog.name, ...ident }, TABLE_ACTIONS),
@@ -55,9 +56,9 @@ async function rootsOf(
   { store }: CatalogContext,
   { roots, baseVersion }: { readonly roots: readonly string[]; readonly baseVersion: string },
   principal: Principal,
-): Promise<string[]> {
-  if (baseVersion === '') return [...roots];
-  return [...(await readableRootsOf(store.db, { id: readVersion(baseVersion).tableId, roots }, principal))];
+): Promise<readonly string[]> {
+  if (baseVersion === '') return roots;
+  return readableRootsOf(store.db, { id: readVersion(baseVersion).tableId, roots }, principal);
 }
 
 type Planned = Awaited<ReturnType<typeof planSwap> | ReturnType<typeof planInsert>>;

@@ -1,5 +1,4 @@
 import type { LoadedTableInput } from '#proto/generated/skein/catalog/v1/LoadedTable.ts';
-import { openRoots } from '#shared/storage/denied-roots.ts';
 import { readRegistered } from '../commit/register-metadata.ts';
 import type { CatalogContext } from '../context.ts';
 import { currentMoment, versionsAt } from '../store/postgres/table-version-store.ts';
@@ -42,7 +41,7 @@ async function readThen(
   file: string,
   owner: string,
 ): Promise<Pick<LoadedTableInput, 'metadata_location' | 'metadata_json'>> {
-  const { text } = await readRegistered(context, file, { roots: openRoots(roots), owner });
+  const { text } = await readRegistered(context, file, { roots, owner });
   return { metadata_location: file, metadata_json: text };
 }
 

@@ -6,6 +6,7 @@ import { actionsOn, type Action } from '#shared/authorization/action.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
+import { rootsMessage } from '#shared/storage/denied-roots.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { allowedActions, requireAction } from '../authorization/decide.ts';
 import { policiesFor } from '../authorization/policies.ts';
@@ -154,9 +155,9 @@ export class TableLoader {
   async #rootsOf(
     { roots, table_id: id, closed }: FoundRow,
     principal: Principal,
-  ): Promise<Pick<LoadedTableInput, 'allowed_roots'>> {
+  ): Promise<Pick<LoadedTableInput, 'allowed_roots' | 'denied_roots'>> {
     if (roots === null || id === null || closed === null || closed.length === 0) return {};
-    return { allowed_roots: [...(await readableRoots(this.#context.store.db, id, { roots, closed }, principal))] };
+    return rootsMessage(await readableRoots(this.#context.store.db, id, { roots, closed }, principal));
   }
 
   /** The row with its document, or one of an absent table when it was dropped meanwhile. */

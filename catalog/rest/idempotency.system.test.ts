@@ -52,6 +52,22 @@ test('the configuration advertises for how long a key lives', async () => {
   expect((await catalog.rest('GET', '/v1/config', { token: null })).body['idempotency-key-lifetime']).toBe('PT1800S');
 });
 
+test('an answer that is made anew tells nothing of a table that has got policies since', async () => {
+  const key = newKey();
+  expect((await create('closed', key)).status).toBe(200);
+  expect((await create('closed', key)).status).toBe(200);
+  const { Client } = await import('pg');
+  const client = new Client({ connectionString: catalog.databaseUrl });
+  await client.connect();
+  await client.query(`insert into catalog.table_source (table_id, source_id)
+    select id, gen_random_uuid() from catalog.iceberg_table where name = 'closed'`);
+  await client.query('update catalog.table_source set is_policed = true');
+  // As if the answer were too large to be kept: it is made anew.
+  await client.query('update catalog.idempotency_key set status = null, body = null');
+  await client.end();
+  expect((await create('closed', key)).status).toBe(403);
+});
+
 test('every change that is sent again under its key answers as before, and changes nothing', async () => {
   const steps: (readonly [method: string, path: string, body?: unknown])[] = [
     ['POST', NS, { namespace: ['idem'], properties: { a: '1', b: '2' } }],

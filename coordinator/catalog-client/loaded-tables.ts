@@ -10,7 +10,7 @@ import { parseJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { fromKeyMessage } from '#shared/task/bucket-key.ts';
 import { fileCredential } from '#shared/storage/credential.ts';
-import { openRoots } from '#shared/storage/denied-roots.ts';
+import { rootsOfMessage } from '#shared/storage/denied-roots.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import {
   MISSING_CODES,
@@ -160,11 +160,11 @@ const keyOf = (tenant: string, name: TableName): string => JSON.stringify([tenan
 const found = (table: LoadedTableMessage, known: Pick<FoundTable, 'name' | 'version' | 'metadata'>): FoundTable => ({
   kind: 'found',
   ...known,
-  allowedRoots: table.allowed_roots,
+  allowedRoots: rootsOfMessage(table),
   actions: new Set(table.actions),
   policies: table.policies.map(fromPolicyMessage),
   policyVersion: table.policy_version,
-  credential: table.key === null ? fileCredential(...openRoots(table.allowed_roots)) : fromKeyMessage(table.key),
+  credential: table.key === null ? fileCredential(...table.allowed_roots) : fromKeyMessage(table.key),
 });
 
 const missingCode = (status: string): MissingCode =>

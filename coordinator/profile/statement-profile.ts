@@ -1,4 +1,4 @@
-import { maskSecrets } from '#shared/mask-secrets.ts';
+import { maskJson } from '#shared/mask-secrets.ts';
 import type { QueryRunProfile } from './profile-types.ts';
 import type { MakeProfile, QueryFacts } from '../history/history-record.ts';
 import type { RunView } from '../scheduler/run-progress.ts';
@@ -231,7 +231,7 @@ function print(
   };
   for (const detail of [null, ...LESS]) {
     const kept = detail === null ? queries : queries.map((query) => cutQuery(query, detail));
-    const text = maskSecrets(JSON.stringify({ ...head, isCut: detail !== null, queries: kept }));
+    const text = maskJson(JSON.stringify({ ...head, isCut: detail !== null, queries: kept }));
     if (Buffer.byteLength(text) <= bytesMax) return text;
   }
   const bare = JSON.stringify({ ...head, isCut: true, queriesOmitted: omitted + queries.length, queries: [] });

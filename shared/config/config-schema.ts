@@ -78,9 +78,13 @@ export const CONFIG = {
 
   'snapshot.bookmark_keys': {
     ...list(
-      'Keys in the summary of snapshots by which sinks find how far they have come; the newest snapshot of each outlives expiry. prefix* = each key is a writer’s; key/by = the value of another key names it',
+      'Keys in the summary of snapshots by which sinks find how far they have come; the newest snapshot of each outlives expiry. prefix* = each key is a writer’s; key/by/... = the values of other keys name it',
     ),
-    default: ['kafka.connect.offsets.*', 'flink.max-committed-checkpoint-id/flink.job-id'],
+    default: [
+      'kafka.connect.offsets.*',
+      'flink.max-committed-checkpoint-id/flink.job-id/flink.operator-id',
+      'spark.sql.streaming.epochId/spark.sql.streaming.queryId',
+    ],
   },
 
   'metrics.token': secret(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { deniedRoot } from '#shared/storage/denied-roots.ts';
+import { deniedRoot, rootsMessage, rootsOfMessage } from '#shared/storage/denied-roots.ts';
 import { isBelow, requireWithin } from './allowed-roots.ts';
 
 const check = requireWithin(['file:///w/ns/t', '/other/']);
@@ -45,4 +45,11 @@ test.each([
   expect(() => closed(location)).toThrow(expect.objectContaining({ code: 'INVALID_TABLE_DATA' }));
   const roots = ['file:///w', 's3://bkt/w', deniedRoot('file:///w/ns/t'), deniedRoot('s3://bkt/w/t')];
   expect(isBelow(location, roots)).toBe(false);
+});
+
+test('the catalog tells denied folders apart, so that a coordinator of an older release reads the others', () => {
+  const roots = ['file:///w', deniedRoot('file:///w/ns/t')];
+  const message = rootsMessage(roots);
+  expect(message).toEqual({ allowed_roots: ['file:///w'], denied_roots: ['file:///w/ns/t'] });
+  expect(rootsOfMessage(message)).toEqual(roots);
 });

@@ -61,11 +61,22 @@ export function expiredSnapshots(metadata: TableMetadata, defaults: ExpiryDefaul
   for (const id of snapshots.keys()) {
     if (!reached.has(id) && ageOf(id) <= defaults.maxSnapshotAgeMs) kept.add(id);
   }
-  for (const id of bookmarkedSnapshots(snapshots.values(), defaults.bookmarkKeys)) kept.add(id);
+  // After a rollback the newest bookmark is on no branch, and the sink finds the one below it.
+  for (const ids of [lineOf(metadata, metadata.currentSnapshotId), reached, snapshots.keys()]) {
+    const found = [...ids].flatMap((id) => snapshots.get(id) ?? []);
+    for (const id of bookmarkedSnapshots(found, defaults.bookmarkKeys)) kept.add(id);
+  }
   return {
     snapshotIds: [...snapshots.keys()].filter((id) => !kept.has(id)),
     refs: [...metadata.refs].filter((ref) => !isKept(ref)).map(([name]) => name),
   };
+}
+
+/** A snapshot and its ancestors. */
+function lineOf({ snapshots }: TableMetadata, start: bigint | null): ReadonlySet<bigint> {
+  const line = new Set<bigint>();
+  for (let id = start; id !== null && !line.has(id); id = snapshots.get(id)?.parentSnapshotId ?? null) line.add(id);
+  return line;
 }
 
 const DAY_MS = 86_400_000;

@@ -2,14 +2,14 @@ import type { Snapshot } from './table-metadata.ts';
 
 /**
  * Keys of a snapshot's summary by which a sink finds how far it has come (`snapshot.bookmark_keys`): `prefix*`, where each whole key is a
- * writer's, or `key/by`, where the value of another key says whose it is.
+ * writer's, or `key/by/...`, where the values of other keys say whose it is.
  */
 type BookmarkKeys = readonly string[];
 
 /** Writers of a table whose bookmarks are kept: those that wrote last. Each start of a job of Flink is another writer. */
 const WRITERS_MAX = 1_000;
 
-/** The newest snapshot of each writer that has a bookmark in it. @param snapshots of one table, in any order */
+/** The newest snapshot of each writer that has a bookmark in it. @param snapshots of one table or branch, in any order */
 export function bookmarkedSnapshots(snapshots: Iterable<Snapshot>, keys: BookmarkKeys): ReadonlySet<bigint> {
   const newest = new Map<string, Snapshot>();
   for (const snapshot of snapshots) {
@@ -31,8 +31,8 @@ const isNewer = (one: Snapshot, other: Snapshot): boolean =>
 function writersOf(summary: Snapshot['summary'], keys: BookmarkKeys): readonly string[] {
   return keys.flatMap((key) => {
     if (key.endsWith('*')) return Object.keys(summary).filter((name) => name.startsWith(key.slice(0, -1)));
-    const [name = '', by] = key.split('/', 2);
+    const [name = '', ...by] = key.split('/');
     if (summary[name] === undefined) return [];
-    return [JSON.stringify([name, by === undefined ? '' : (summary[by] ?? '')])];
+    return [JSON.stringify([name, ...by.map((other) => summary[other] ?? '')])];
   });
 }

@@ -96,7 +96,7 @@ async function silent(url: string): Promise<{ readonly open: () => number; [Symb
   };
 }
 
-test.concurrent.each(Object.entries(PORTS))('%s', async (_name, { url, honest }) => {
+test.concurrent.for(Object.entries(PORTS))('%s', async ([, { url, honest }], { expect }) => {
   using crowd = await silent(url());
   await honest();
   await expect.poll(crowd.open, { timeout: patience(15_000) }).toBe(0);

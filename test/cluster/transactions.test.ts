@@ -119,6 +119,7 @@ describe('what a transaction sees and shows', () => {
   test('ROLLBACK TO keeps what came before the savepoint, also after an error; files of what came behind it go', async () => {
     const mine = session();
     const before = await files('a');
+    await all(mine, 'DROP TABLE IF EXISTS @.c');
     await all(mine, 'BEGIN', 'INSERT INTO @.a VALUES (3, NULL)', 'SAVEPOINT one', 'DELETE FROM @.a WHERE i = 1');
     await all(mine, 'CREATE TABLE @.c (i BIGINT)', 'SAVEPOINT two', 'INSERT INTO @.b VALUES (7, NULL)');
     expect(await mine.run('SELECT nothing FROM @.a')).toBe('COLUMN_NOT_FOUND 42703');

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,12 +31,32 @@ test('files that stay as they are hold, also when others come beside them', () =
   files.check();
 });
 
+test('an expiry deletes files, and a backup links them, while a task reads them', async () => {
+  const files = added();
+  // The clock of the file system has steps.
+  await sleep(20);
+  rmSync(at('ours', 'data', 'a'));
+  linkSync(at('ours', 'data', 'b'), at('backup'));
+  files.check();
+  rmSync(at('ours', 'data'), { recursive: true });
+  files.check();
+});
+
 test.each<[string, () => void, string]>([
   [
     'a file is exchanged for a link',
     () => {
       rmSync(at('ours', 'data', 'b'));
       symlinkSync(at('theirs', 'data', 'b'), at('ours', 'data', 'b'));
+    },
+    'was changed',
+  ],
+  [
+    'a file is exchanged for another one',
+    () => {
+      // Before the first is deleted, whose inode would be free for it.
+      linkSync(at('theirs', 'data', 'b'), at('other'));
+      renameSync(at('other'), at('ours', 'data', 'b'));
     },
     'was changed',
   ],
@@ -49,20 +69,23 @@ test.each<[string, () => void, string]>([
     'symbolic link',
   ],
   [
-    'a file is put aside and back',
+    'a folder is exchanged for a link, where one file is not',
     () => {
-      renameSync(at('ours', 'data', 'b'), at('ours', 'aside'));
-      symlinkSync(at('theirs', 'data', 'b'), at('ours', 'data', 'b'));
-      rmSync(at('ours', 'data', 'b'));
-      renameSync(at('ours', 'aside'), at('ours', 'data', 'b'));
+      renameSync(at('ours', 'data'), at('ours', 'aside'));
+      rmSync(at('theirs', 'data', 'a'));
+      symlinkSync(at('theirs', 'data'), at('ours', 'data'));
     },
-    'was changed',
+    'symbolic link',
   ],
-  ['a file is deleted', () => rmSync(at('ours', 'data', 'a')), 'was changed'],
-])('%s: what was read does not hold', async (_what, exchange, reason) => {
+])('%s: what was read does not hold', (_what, exchange, reason) => {
   const files = added();
-  // The clock of the file system has steps.
-  await sleep(20);
   exchange();
   expect(() => files.check()).toThrow(reason);
+});
+
+test('a file comes to a place where none was', () => {
+  rmSync(at('ours', 'data', 'a'));
+  const files = added();
+  symlinkSync(at('theirs', 'data', 'a'), at('ours', 'data', 'a'));
+  expect(() => files.check()).toThrow('symbolic link');
 });

@@ -7,14 +7,16 @@ type RealFile = {
   readonly open: OpenScanned;
   readonly location: string;
   readonly path: string;
-  readonly identity: string;
+  /** Undefined when the file has gone before its task began: nothing may be there later. */
+  readonly identity: string | undefined;
 };
 
 /**
  * The local files that DuckDB opens for a task by their paths, some time after these were checked. A tenant that exchanges a file or a folder
- * for a link in between would have it read what is another's, so the task's answer holds only if every file is after it what it was before:
- * no link on its way, the same inode, and not touched, as one is that was put aside and back. A folder that is put aside and back within the
- * task is not noticed: the time of its change moves with every commit, too.
+ * for a link in between would have it read what is another's, so the task's answer holds only if no path leads after it to what it did not
+ * lead to before: no link is on its way, and the inode is the same. A file that is gone was deleted by an expiry, whom queries that have it
+ * open do not hear of; one whose link count or rights changed is what a backup leaves. An exchange that is undone within the task is not
+ * noticed: nothing tells it from these, for a folder not even the time of its change, which moves with every commit.
  */
 export class RealFiles {
   readonly #files: RealFile[] = [];
@@ -34,15 +36,16 @@ export class RealFiles {
       // The way to a folder is looked at once.
       if (!folders.has(folder)) readablePath(open, location);
       folders.add(folder);
-      if (identityOf(path) !== identity || identity === '') {
+      const now = identityOf(path);
+      if (now !== undefined && now !== identity) {
         throw new SkeinError('STORAGE_ERROR', `${location} was changed while it was read`);
       }
     }
   }
 }
 
-/** The inode that has the path itself, not what it may lead to; '' when there is none. The owner of a file cannot set the time of its change. */
-function identityOf(path: string): string {
+/** The inode that has the path itself, not what it may lead to; undefined when there is none. A new link may get the inode of a deleted file. */
+function identityOf(path: string): string | undefined {
   const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  return found === undefined ? '' : `${found.dev} ${found.ino} ${found.ctimeNs}`;
+  return found === undefined ? undefined : `${found.dev} ${found.ino} ${found.isSymbolicLink() ? 'link' : 'file'}`;
 }

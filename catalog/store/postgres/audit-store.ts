@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { JsonObject } from '#shared/json.ts';
 import { printJson } from '#shared/json.ts';
-import { maskSecrets } from '#shared/mask-secrets.ts';
+import { maskJson, maskSecrets } from '#shared/mask-secrets.ts';
 import { newUuidV7 } from '#shared/uuid-v7.ts';
 import type { Database, Tx } from './tables.ts';
 import { wholePattern } from './whole-pattern.ts';
@@ -93,7 +93,7 @@ export async function recordEvent(
   const id = newUuidV7(now.getTime());
   // Somebody who fails to sign in may have typed anything for a name.
   const target = named === null ? null : { id: named.id, name: maskSecrets(named.name) };
-  const told = maskSecrets(printJson(details));
+  const told = maskJson(printJson(details));
   await tx
     .insertInto('user_audit_log')
     .values({

@@ -5,6 +5,7 @@ import { runDocumentTask } from '../../../metadata/document-task.ts';
 import { REFERENCED_ONLY } from '../../../commit/swap-metadata.ts';
 import { displayIdent } from '../../../metadata/object-name.ts';
 import { tableTarget } from '../../request-names.ts';
+import { ofNamedTable } from '../../files-gate.ts';
 import { accessToTable, findFiles } from '../../table-access.ts';
 import type { Answer, RestRequest } from '../../rest-operation.ts';
 import { etagOf, loadTableAnswer, type SnapshotMode } from './table-answer.ts';
@@ -38,9 +39,14 @@ export async function loadTable(context: CatalogContext, request: RestRequest): 
   });
 }
 
-/** Loads a table of the path's namespace by name: the answer to a repeated request whose change was made before. */
+/**
+ * Loads a table of the path's namespace by name: the answer to a repeated request whose change was made before. The table may have got policies
+ * since, and the path of the request may name another one.
+ */
 export async function loadNamedTable(context: CatalogContext, request: RestRequest, name: string): Promise<Answer> {
-  const target = tableTarget({ ...request, params: { ...request.params, table: name } });
+  const named = { ...request, params: { ...request.params, table: name } };
+  await ofNamedTable(context, named);
+  const target = tableTarget(named);
   return withTable(context, target, async (row) =>
     loadTableAnswer(row, 'all', await accessToTable(context, request, target.ident)),
   );

@@ -15,6 +15,7 @@ export interface LoadedTableInput {
   readonly policies?: readonly (_skein_catalog_v1_PolicyInput)[];
   readonly policy_version?: (string);
   readonly key?: (_skein_catalog_v1_BucketKeyInput | null);
+  readonly denied_roots?: readonly (string)[];
 }
 
 export interface LoadedTable {
@@ -29,4 +30,5 @@ export interface LoadedTable {
   readonly policies: readonly (_skein_catalog_v1_Policy)[];
   readonly policy_version: (string);
   readonly key: (_skein_catalog_v1_BucketKey | null);
+  readonly denied_roots: readonly (string)[];
 }

@@ -74,7 +74,10 @@ export class RowsSink implements DoorSink {
     this.#hasSent = true;
     const forms = this.#forms;
     const columns = arrowColumns(batch, forms.map(cellLayout));
-    const values = columns.reduce((sum, { offsets, items }) => sum + (items === null ? 0 : (offsets[batch.rows] ?? 0)), 0);
+    const values = columns.reduce(
+      (sum, { offsets, items }) => sum + (items === null ? 0 : (offsets[batch.rows] ?? 0)),
+      0,
+    );
     const perRow = Math.max(1, columns.length + values / batch.rows);
     const turn = Math.max(1, Math.min(TURN_ROWS, Math.floor(TURN_VALUES / perRow)));
     const next = (from: number): Promise<void> | undefined => {

@@ -18,7 +18,7 @@ function opened(failing = ''): { readonly statements: Statements; readonly ran: 
   const execute = ({ sql, transaction, sink }: StatementRequest): Promise<void> => {
     ran.push([sql, transaction === session]);
     if (sql === failing || sql.startsWith('FAIL')) return Promise.reject(new SkeinError('QUERY_CANCELLED', 'stopped'));
-    sink.planned({ kind: 'nothing', tag: sql });
+    sink.planned({ kind: 'nothing', tag: sql, status: sql });
     return Promise.resolve();
   };
   const store = { get: () => ({ settings: new Map() }) };

@@ -79,6 +79,18 @@ test('one that the server works for yields last, and is late only when it is ans
   expect(newcomers.waiting).toBe(0);
 });
 
+test('when the server works for all of them, the youngest yields: the others are nearly answered', async () => {
+  const { newcomers, join } = await open({ perAddressMax: 2 });
+  const [first, second] = [await join(), await join()];
+  for (const { peer } of [first, second]) newcomers.begin(peer);
+  const third = await join();
+  await second.ended;
+  newcomers.begin(third.peer);
+  await join();
+  await third.ended;
+  expect(first.isOpen).toBe(true);
+});
+
 test('a silent connection ends in time, and one that has signed in stays', async () => {
   const { newcomers, join } = await open({ timeoutMs: 200 });
   const [known, silent] = [await join(), await join()];

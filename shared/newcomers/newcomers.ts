@@ -107,14 +107,15 @@ export class Newcomers {
     if (most !== undefined) this.#yield(most);
   }
 
-  /** The oldest goes; one that the server is working for stays, unless it works for all of them. */
+  /**
+   * The oldest goes; one that the server is working for stays. If it works for all of them the youngest goes: were it the oldest, who is nearly
+   * answered, a crowd behind one address that comes faster than it is answered would see none of its own in.
+   */
   #yield(newcomers: ReadonlySet<Newcomer>): void {
     let yields: Newcomer | undefined;
     for (const newcomer of newcomers) {
-      yields ??= newcomer;
-      if (newcomer.working > 0) continue;
       yields = newcomer;
-      break;
+      if (newcomer.working === 0) break;
     }
     if (yields !== undefined) this.#end(yields);
   }

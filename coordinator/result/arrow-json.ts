@@ -8,8 +8,16 @@ import { endOfStream, framed } from '../sink/ipc-frame.ts';
 import type { ResultBatch, RowShape } from '../sink/result-sink.ts';
 import { dateText, intervalText, timestampText, timeText, zoneOffsets } from './temporal-text.ts';
 
-/** Rows that are printed in one turn of the main thread. */
-const ROWS_PER_TURN = 500;
+/** Rows that are printed in one turn of the main thread, their values, and the bytes of their batch, by which nested values count. */
+const [ROWS_PER_TURN, VALUES_PER_TURN, BYTES_PER_TURN] = [500, 20_000, 64 * 1024];
+
+const rowsPerTurn = (rows: number, columns: number, bytes: number): number =>
+  Math.max(
+    1,
+    Math.floor(
+      Math.min(ROWS_PER_TURN, VALUES_PER_TURN / Math.max(1, columns), (BYTES_PER_TURN * rows) / Math.max(1, bytes)),
+    ),
+  );
 
 /** Prints record batches as the rows of JSON that DuckDB prints for the same query (`sink/json-rows.ts`), some rows at a time. */
 export function jsonPrinter(shape: RowShape): (batch: ResultBatch) => AsyncGenerator<ResultBatch, void> {
@@ -22,9 +30,10 @@ export function jsonPrinter(shape: RowShape): (batch: ResultBatch) => AsyncGener
     const columns = shape.columns.map(({ type }, i) =>
       valuePrinter(type, must(read.data.children[i], 'a column'), offsets),
     );
-    for (let from = 0; from < rows; from += ROWS_PER_TURN) {
+    const turn = rowsPerTurn(rows, columns.length, body.length);
+    for (let from = 0; from < rows; from += turn) {
       if (from > 0) await nextTurn();
-      const to = Math.min(rows, from + ROWS_PER_TURN);
+      const to = Math.min(rows, from + turn);
       let text = '';
       for (let row = from; row < to; row += 1) text += `,[${columns.map((print) => print(row)).join(',')}]`;
       yield { rows: to - from, header: null, body: Buffer.from(text) };

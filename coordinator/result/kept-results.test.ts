@@ -11,10 +11,11 @@ import { KeptResults, type Keeper } from './kept-results.ts';
 const folder = mkdtempSync(join(tmpdir(), 'kept-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const keeper = (sub: string, scope = '', tenant = 't'): Keeper => ({
+const keeper = (sub: string, scope = '', tenant = 't', epoch = 0): Keeper => ({
   tenant: tenantId(tenant),
   sub: principalId(sub),
   scope,
+  sess_epoch: epoch,
 });
 const ANN = keeper('ann');
 const STATEMENT = { print: 'p', sql: 'x' };
@@ -97,14 +98,20 @@ test('is found by its owner alone, by a token that has all scopes of the one tha
   expect(['table:read', 'catalog:read audit:read table:read', ''].map((scope) => found(keeper('ann', scope)))).toEqual([
     false,
     true,
-    true,
+    false,
   ]);
   expect([found(keeper('bob')), found(keeper('ann', '', 'other'))]).toEqual([false, false]);
   expect(() => kept.open(keeper('ann', 'table:read'), 'a', STATEMENT)).toThrow('another statement');
-  expect(() => kept.find(ANN, 'a', 'q')).toThrow('another statement');
-  using limited = results();
-  limited.open(ANN, 'b', STATEMENT);
-  expect(limited.find(keeper('ann', 'table:read'), 'b')).toBeUndefined();
+  expect(() => kept.find(keeper('ann', 'table:read catalog:read'), 'a', 'q')).toThrow('another statement');
+});
+
+test('is forgotten when the rights of its principal have changed, also by its statement', () => {
+  using kept = results();
+  const result = kept.open(keeper('ann', 'table:read', 't', 1), 'a', STATEMENT);
+  expect(kept.find(keeper('ann', 'table:read', 't', 0), 'a')).toBeUndefined();
+  expect(kept.find(keeper('ann', 'table:read', 't', 1), 'a')).toBe(result);
+  expect(kept.find(keeper('ann', 'table:read', 't', 2), 'a')).toBeUndefined();
+  expect([result.gone.aborted, kept.size]).toEqual([true, 0]);
 });
 
 test('one result has its limit, a tenant half of all, and the oldest that have ended make room', async () => {

@@ -1,6 +1,6 @@
 import { ByteBudget } from '#shared/byte-budget.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { TokenClaims } from '#shared/authorization/token-claims.ts';
+import { scopesOf, type TokenClaims } from '#shared/authorization/token-claims.ts';
 import { KeptResult } from './kept-result.ts';
 
 export type KeptResultsOptions = {
@@ -15,7 +15,7 @@ export type KeptResultsOptions = {
 };
 
 /** The parts of a token that say whose a result is. */
-export type Keeper = Pick<TokenClaims, 'tenant' | 'sub' | 'scope'>;
+export type Keeper = Pick<TokenClaims, 'tenant' | 'sub' | 'scope' | 'sess_epoch'>;
 
 type Entry = {
   readonly result: KeptResult;
@@ -26,11 +26,12 @@ type Entry = {
 };
 
 const EXPIRED = new SkeinError('QUERY_CANCELLED', 'the result was not asked for in time, and is no longer kept');
+const RIGHTS_CHANGED = new SkeinError('QUERY_CANCELLED', 'the result is no longer kept: your rights have changed');
 const REPLACED = new SkeinError('QUERY_CANCELLED', 'the result is no longer kept: later ones needed its room');
 
 /**
  * The results that are kept, each under the id of its query, for its principal alone: under the same id another principal has another one.
- * A token with a scope reads what a token with no other scope has asked for.
+ * A token reads what one with no further scope has asked for. A change of the principal's rights, which raises its session epoch, ends them.
  */
 export class KeptResults implements Disposable {
   readonly #options: KeptResultsOptions;
@@ -62,7 +63,7 @@ export class KeptResults implements Disposable {
     const { perPrincipalMax, folder, bytesMax } = this.#options;
     const isOwn = (other: Entry): boolean => isSame(other.keeper, keeper);
     const key = keyOf(keeper, queryId);
-    if (this.#entries.has(key))
+    if (this.#current(keeper, key) !== undefined)
       throw new SkeinError('INVALID_REQUEST', `the id ${queryId} is that of another statement`);
     while ([...this.#entries.values()].filter(isOwn).length >= perPrincipalMax) {
       if (!this.#dropOldest(isOwn)) {
@@ -87,7 +88,7 @@ export class KeptResults implements Disposable {
   /** The result of the id's statement, whose time begins anew. @throws INVALID_REQUEST when `print` says that it is another statement's */
   find(keeper: Keeper, queryId: string, print?: string): KeptResult | undefined {
     const key = keyOf(keeper, queryId);
-    const entry = this.#entries.get(key);
+    const entry = this.#current(keeper, key);
     if (entry === undefined || !covers(keeper, entry.keeper)) return undefined;
     if (print !== undefined && print !== entry.print) {
       throw new SkeinError('INVALID_REQUEST', `the id ${queryId} is that of another statement`);
@@ -101,7 +102,7 @@ export class KeptResults implements Disposable {
   /** Forgets a result, so that its id may be used again; false when there is none. A statement that still runs is cancelled. */
   drop(keeper: Keeper, queryId: string, reason: SkeinError): boolean {
     const key = keyOf(keeper, queryId);
-    const entry = this.#entries.get(key);
+    const entry = this.#current(keeper, key);
     if (entry === undefined || !covers(keeper, entry.keeper)) return false;
     this.#drop(key, entry, reason);
     return true;
@@ -110,6 +111,14 @@ export class KeptResults implements Disposable {
   [Symbol.dispose](): void {
     const closing = new SkeinError('QUERY_CANCELLED', 'the coordinator ends');
     for (const [key, entry] of this.#entries) this.#drop(key, entry, closing);
+  }
+
+  /** The entry of the key; one from before a change of the principal's rights is forgotten. */
+  #current(keeper: Keeper, key: string): Entry | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined || entry.keeper.sess_epoch >= keeper.sess_epoch) return entry;
+    this.#drop(key, entry, RIGHTS_CHANGED);
+    return undefined;
   }
 
   #renew(key: string, entry: Entry): void {
@@ -140,14 +149,6 @@ const keyOf = ({ tenant, sub }: Keeper, queryId: string): string =>
 
 const isSame = (one: Keeper, other: Keeper): boolean => one.tenant === other.tenant && one.sub === other.sub;
 
-/** Whether a token may read what another one of its principal has asked for: it has all of its scopes. No scope at all limits nothing. */
-function covers(reader: Keeper, writer: Keeper): boolean {
-  const scopes = wordsOf(reader.scope);
-  return (
-    scopes.length === 0 ||
-    (wordsOf(writer.scope).length > 0 && wordsOf(writer.scope).every((one) => scopes.includes(one)))
-  );
-}
-
-const wordsOf = (scope: string | undefined): readonly string[] =>
-  (scope ?? '').split(' ').filter((word) => word !== '');
+/** Whether a token may read what another one of its principal has asked for: it has all of its scopes, and the same rights. */
+const covers = (reader: Keeper, writer: Keeper): boolean =>
+  reader.sess_epoch === writer.sess_epoch && scopesOf(writer).isSubsetOf(scopesOf(reader));

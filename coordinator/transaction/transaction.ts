@@ -116,6 +116,7 @@ export class Transaction {
     if (this.#running !== null && this.#running.statement.signal.aborted) await this.#running.ended;
     if (this.#running !== null || this.#isOver || (this.#failure !== null && this.#savepoints.isEmpty)) {
       this.requireReady();
+      throw new SkeinError('TRANSACTION_FAILED', 'the transaction has ended. Send ROLLBACK');
     }
     let mark: Mark;
     try {

@@ -654,7 +654,7 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     ['GET', '/openapi.json'],
     ['GET', '/.well-known/oauth-protected-resource'],
   ];
-  const keeper = { tenant: tenantId('t'), sub: principalId('p'), scope: '' };
+  const keeper = { tenant: tenantId('t'), sub: principalId('p'), scope: '', sess_epoch: 0 };
   const result = kept.open(keeper, KEPT, { print: '', sql: 'x' });
   startRows(result, SHAPE);
   result.finish({ rowCount: 0, elapsedMs: 1 });

@@ -70,7 +70,8 @@ export class Connection {
       this.#extended.synced();
       await this.#ready();
     } else if (type === 'Q') {
-      this.#isSkipping = false;
+      // As Postgres has it: a query that was sent behind what has failed is not run.
+      if (this.#isSkipping) return;
       await this.#query(body.text());
       await this.#settle();
       this.#extended.synced();

@@ -74,7 +74,12 @@ export class RowsSink implements DoorSink {
     this.#hasSent = true;
     const forms = this.#forms;
     const columns = arrowColumns(batch, forms.map(cellLayout));
-    const turn = Math.max(1, Math.min(TURN_ROWS, Math.floor(TURN_VALUES / Math.max(1, columns.length))));
+    const values = columns.reduce(
+      (sum, { offsets, items }) => sum + (items === null ? 0 : (offsets[batch.rows] ?? 0)),
+      0,
+    );
+    const perRow = Math.max(1, columns.length + values / batch.rows);
+    const turn = Math.max(1, Math.min(TURN_ROWS, Math.floor(TURN_VALUES / perRow)));
     const next = (from: number): Promise<void> | undefined => {
       const to = Math.min(from + turn, batch.rows);
       const cells = columns.map((column, i) => cellsOf(column, must(forms[i], 'each column has a form'), from, to));

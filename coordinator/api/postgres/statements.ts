@@ -126,16 +126,15 @@ export class Statements {
     const own = this.#state === 'E' && ENDS.has(word) ? 'ROLLBACK' : sql;
     try {
       if (place === 'others follow' && this.#state === 'I' && !this.#isImplicit && CHANGES.has(word)) {
-        await this.#execute(BEGIN);
-        this.#isImplicit = true;
+        await this.#beginImplicit();
       }
       await this.#execute({ sql: own, parameters: own === sql ? parameters : null, queryId, sink });
       if (BEGINS.has(word) || (word === 'ROLLBACK TO' && this.#state === 'E')) this.#state = 'T';
       else if (ENDS.has(word)) this.#ended();
       else if (place === 'last of its Query') await this.settle();
     } catch (error) {
-      // A transaction that could not be committed has ended.
-      if (ENDS.has(word)) {
+      // A transaction that could not be committed has ended, and one whose BEGIN failed may have begun.
+      if (ENDS.has(word) || BEGINS.has(word)) {
         this.#ended();
         await this.#execute(ROLLBACK).catch(() => undefined);
       }
@@ -147,6 +146,8 @@ export class Statements {
 
   #execute(statement: Pick<StatementRequest, 'sql' | 'parameters'> & Partial<StatementRequest>): Promise<void> {
     const { caller, session, source } = this.#entered;
+    // Nothing is committed by itself that was meant for a transaction, and nothing waits in one of which the client does not know.
+    const transaction = this.#state !== 'I' || this.#isImplicit ? session : null;
     return this.#abortable((clientGone) =>
       this.#door.queries.execute({
         queryId: toQueryId(randomUUID()),
@@ -154,6 +155,7 @@ export class Statements {
         ...statement,
         caller,
         session,
+        transaction,
         ddlInTransaction: 'commit',
         arrivedMs: systemClock.monotonicMs(),
         timeoutMs: undefined,
@@ -162,6 +164,17 @@ export class Statements {
         clientGone,
       }),
     );
+  }
+
+  async #beginImplicit(): Promise<void> {
+    try {
+      await this.#execute(BEGIN);
+    } catch (error) {
+      // It may have begun all the same.
+      await this.#execute(ROLLBACK).catch(() => undefined);
+      throw error;
+    }
+    this.#isImplicit = true;
   }
 
   #ended(): void {

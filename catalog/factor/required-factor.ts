@@ -40,3 +40,18 @@ export function requireNoFactor(config: Door, user: FactorHolder, address: strin
     'this account signs in with a second factor: use a token in the place of the password, from skein login or a personal access token',
   );
 }
+
+/** Whether a sign-in has shown the factor itself; a recovery code is none. */
+const hasShown = (amr: readonly string[]): boolean => amr.includes('otp') || amr.includes('hwk');
+
+/** Whether a sign-in was by password alone, though its user has a factor or must have one since. */
+export const lacksFactor = (
+  config: Pick<Config, 'catalog.mfa_required'>,
+  user: Pick<FactorHolder, 'roles' | 'mfaRequired' | 'factors'>,
+  amr: readonly string[],
+): boolean => !hasShown(amr) && (user.factors.length > 0 || mustHaveFactor(config, user));
+
+/** Refuses to carry on a sign-in by password alone where its password would be refused now. @throws FACTOR_REQUIRED */
+export function requireShownFactor(config: Door, user: FactorHolder, amr: readonly string[], address: string): void {
+  if (!hasShown(amr)) requireNoFactor(config, user, address);
+}

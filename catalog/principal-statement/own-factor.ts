@@ -36,6 +36,16 @@ async function readingOwn(call: Call): Promise<Reading> {
   return all;
 }
 
+/** A change by one who may still make it when its turn comes: a factor that was added, or an epoch that has risen, may have been first. */
+const changingOwn: typeof changing = (call, work) =>
+  changing(call, (change) => {
+    if (call.principal.sess_epoch < change.actor.sessionEpoch) {
+      throw new SkeinError('UNAUTHENTICATED', 'the token has been revoked');
+    }
+    requireNewSignIn(call, change.actor, change.now);
+    return work(change);
+  });
+
 const ownerOfFactor = ({ tenant, actor }: Pick<Reading, 'tenant' | 'actor'>) => ({
   id: actor.id,
   username: actor.username,
@@ -45,7 +55,7 @@ const ownerOfFactor = ({ tenant, actor }: Pick<Reading, 'tenant' | 'actor'>) => 
 /** `ALTER USER SELF ENROLL MFA TOTP`. Nothing counts before VERIFY; the token stays good, so that it can verify. @throws FORBIDDEN, ALREADY_EXISTS */
 export async function enrollMfa(call: Call): Promise<PrincipalAnswer> {
   await readingOwn(call);
-  return changing(call, async (change) => {
+  return changingOwn(call, async (change) => {
     requireNotEnrolled(change.actor);
     const { secret, uri } = await beginEnrolment(call.context, ownerOfFactor(change), null, change.tx);
     return { columns: ['secret', 'otpauth_uri'], rows: [[secret, uri]], next: null };
@@ -63,7 +73,7 @@ export async function verifyMfa(call: Call, { code }: RequestOf<'verify_mfa'>): 
   requireNotEnrolled(own.actor);
   const shown = await proveEnrolment(call.context, ownerOfFactor(own), null, code);
   if (shown === undefined) throw wrongCode();
-  return changing(call, async (change) => {
+  return changingOwn(call, async (change) => {
     const { tx, actor, now } = change;
     requireNotEnrolled(actor);
     if (!(await switchOn(tx, actor, shown, now))) throw wrongCode();
@@ -81,7 +91,7 @@ export async function disableMfa(call: Call, { code }: RequestOf<'disable_mfa'>)
     throw new SkeinError('INVALID_STATE', 'the organisation requires a second factor for this account');
   }
   if (!(await proveCode(call.context, ownerOfFactor(own), code))) throw wrongCode();
-  return changing(call, async (change) => {
+  return changingOwn(call, async (change) => {
     const { tx, actor } = change;
     await deleteAuthenticator(tx, actor.id);
     if (!actor.factors.includes('passkey')) await putRecoveryCodes(tx, actor.id, []);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { isUuid } from '#shared/id.ts';
 import { newUuidV7 } from '#shared/uuid-v7.ts';
 import type { CatalogContext } from '../context.ts';
+import { lacksFactor } from '../factor/required-factor.ts';
 import {
   appSignInsOf,
   deleteAppSignIns,
@@ -162,7 +163,11 @@ export async function renewAppSignIn(
   const by = { ...parsed, clientId: shown.clientId, now: new Date(clock.nowMs()) };
   const signIn = await transact(store.db, (tx) => replaceAppToken(tx, by, next.sha256));
   const principal = signIn === undefined ? undefined : await findTokenPrincipal(store.db, signIn.principal, 'roles');
-  const isGood = principal?.status === 'ACTIVE' && principal.sessionEpoch === signIn?.sessionEpoch;
+  const isGood =
+    principal?.status === 'ACTIVE' &&
+    principal.sessionEpoch === signIn?.sessionEpoch &&
+    // A requirement that the configuration has raised bumps no epoch.
+    !lacksFactor(context.config, principal, signIn.amr);
   if (signIn === undefined || principal === undefined || !isGood) {
     await endAppSignIn(context, parsed.id, signIn === undefined ? 'its refresh token came twice' : 'its user changed');
     return undefined;

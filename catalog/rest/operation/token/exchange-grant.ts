@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { hasExpired, scopesOf, type TokenClaims } from '#shared/authorization/token-claims.ts';
 import type { CatalogContext } from '../../../context.ts';
+import { requireShownFactor, type FactorHolder } from '../../../factor/required-factor.ts';
 import type { SeenSignIn } from '../../../principal/sign-in-log.ts';
 import { findTokenPrincipal } from '../../../store/postgres/shown-credentials.ts';
 import { grantScopes } from '../../../token/grant-scopes.ts';
@@ -50,6 +51,7 @@ export async function exchangeGrant(
   if (claims.sess_epoch < principal.sessionEpoch) throw badSubject('the token has been revoked');
   const isPerson = claims.auth_method === 'password';
   if (isPerson && hasExpired(claims, context.clock.nowMs())) throw badSubject('the token has expired');
+  if (isPerson) requireFactorOf(context, principal, claims, address);
   const signsIn = caller.bySecret && caller.sub === claims.sub && !isPerson;
   const authenticatedAtMs = signsIn ? context.clock.nowMs() : (claims.auth_time ?? claims.iat) * 1000;
   if (lifetimeMs(context, authenticatedAtMs) === 0) throw badSubject('the sign-in that it comes from has ended');
@@ -70,6 +72,15 @@ const personOf = ({ sid, amr }: TokenClaims): Pick<TokenSubject, 'sid' | 'amr'> 
   ...(sid === undefined ? {} : { sid }),
   ...(amr === undefined ? {} : { amr }),
 });
+
+/** A requirement that the configuration has raised bumps no epoch: a token of a password alone ends, and is not carried on. */
+function requireFactorOf({ config }: CatalogContext, user: FactorHolder, { amr }: TokenClaims, address: string): void {
+  try {
+    requireShownFactor(config, user, amr ?? [], address);
+  } catch (error) {
+    throw error instanceof SkeinError ? badSubject(error.message) : error;
+  }
+}
 
 function checkType(field: string, type: string): void {
   if (!TYPES.includes(type)) throw new OAuthError('invalid_request', `${field} must be ${TYPES.join(' or ')}`);

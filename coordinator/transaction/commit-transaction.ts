@@ -4,7 +4,14 @@ import { SkeinError } from '#shared/error.ts';
 import type { ManifestReader } from '#shared/iceberg/write/rewrite-manifests.ts';
 import { dataFolder, metadataFolder } from '#shared/iceberg/table-folders.ts';
 import { appendFiles } from '#shared/iceberg/write/append-files.ts';
-import { commitChanges, isUnknown, SnapshotAttempts, type TableAttempts } from '#shared/iceberg/write/commit-writes.ts';
+import {
+  commitChanges,
+  isUnknown,
+  SnapshotAttempts,
+  type TableAttempts,
+  type WriteCatalog,
+} from '#shared/iceberg/write/commit-writes.ts';
+import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { POLICY_VERSION } from '#shared/policy/policy-version.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
@@ -115,10 +122,17 @@ class AsItIs implements TableAttempts {
     return Promise.resolve({ ...change, ...policiesOf(this.#table) });
   }
 
-  rebase(): Promise<void> {
-    const { catalog, namespace, table } = this.#table.before.name;
-    const name = [catalog, ...namespace, table].join('.');
-    const why = this.#table.isCreated ? 'was created' : 'was changed';
+  /** Another table of the transaction may be the one that has changed: this one stays as it is, if it is as it was. */
+  async rebase(catalog: WriteCatalog): Promise<void> {
+    const { before, isCreated, requirements } = this.#table;
+    const now = await catalog.loadTable(before.name).catch((error: unknown) => {
+      if (isCreated && SkeinError.of(error).code === 'TABLE_NOT_FOUND') return undefined;
+      throw error;
+    });
+    if (now === undefined || (!isCreated && isAsRequired(now, before.metadata, requirements))) return;
+    const { catalog: inCatalog, namespace, table } = before.name;
+    const name = [inCatalog, ...namespace, table].join('.');
+    const why = isCreated ? 'was created' : 'was changed';
     throw new SkeinError('COMMIT_CONFLICT', `the table ${name} ${why} by another transaction: begin this one again`);
   }
 
@@ -126,6 +140,16 @@ class AsItIs implements TableAttempts {
     return Promise.resolve();
   }
 }
+
+/** Whether a table's branches are where the changes of it require them; the catalog asks the rest. */
+const isAsRequired = (now: TableMetadata, before: TableMetadata, requirements: readonly JsonObject[]): boolean =>
+  now.tableUuid === before.tableUuid &&
+  now.currentSchemaId === before.currentSchemaId &&
+  requirements.every(
+    ({ type, ref, 'snapshot-id': id }) =>
+      type !== 'assert-ref-snapshot-id' ||
+      String(now.refs.get(ref as string)?.snapshotId ?? null) === String(id as bigint | null),
+  );
 
 /** The rows of all statements as one snapshot of a table, in place of theirs. */
 class OneSnapshot implements TableAttempts {

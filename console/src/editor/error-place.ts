@@ -1,6 +1,9 @@
-/** Offset in the statement at which an error lies: the server's own (`X-Skein-Position`), else the line and column of its message. */
+/**
+ * Offset in the statement at which an error lies: the server's own (`X-Skein-Position`, in characters from 1), else the line and column of its
+ * message.
+ */
 export function errorPlace({ position, message }: PlacedError, sql: string): number | null {
-  if (position !== undefined) return Math.min(position, sql.length);
+  if (position !== undefined) return [...sql].slice(0, position - 1).join('').length;
   const place = /\(line (\d+), column (\d+)\)\s*$/.exec(message);
   if (place === null) return null;
   const [line, column] = [Number(place[1]), Number(place[2])];

@@ -3,7 +3,10 @@
  * message.
  */
 export function errorPlace({ position, message }: PlacedError, sql: string): number | null {
-  if (position !== undefined) return Array.from(sql).slice(0, position - 1).join('').length;
+  if (position !== undefined)
+    return Array.from(sql)
+      .slice(0, position - 1)
+      .join('').length;
   const place = /\(line (\d+), column (\d+)\)\s*$/.exec(message);
   if (place === null) return null;
   const [line, column] = [Number(place[1]), Number(place[2])];

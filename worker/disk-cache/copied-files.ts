@@ -17,8 +17,11 @@ export type CopySettings = {
 /** A file that a task reads and that has no copy. `path` is the one by which DuckDB reads it. */
 export type FileRead = {
   readonly key: string;
-  /** Where `path` leads, of which it was checked that it may: the copy is one of the file there. */
-  readonly real: string;
+  /**
+   * Where `path` leads, of which it was checked that it may: the copy is one of the file there. Null = the worker's own file, which no tenant
+   * reaches, and which tasks link.
+   */
+  readonly real: string | null;
   readonly tenant: string;
   readonly queryId: string;
   readonly path: string;
@@ -115,7 +118,7 @@ export class CopiedFiles implements Disposable {
   pathOf(file: ScannedFile): string {
     const copy = this.copyOf(file);
     if (copy !== undefined || file.isWorthCopying) this.#parts.uses.count(copy !== undefined);
-    if (copy === undefined && file.isWorthCopying) this.noteRead(file, file.local);
+    if (copy === undefined && file.isWorthCopying) this.noteRead(file, file.local, 'tenant');
     return copy ?? file.local;
   }
 
@@ -131,11 +134,11 @@ export class CopiedFiles implements Disposable {
   }
 
   /** A copy would have served the task. @param source the path by which the copy can be made */
-  noteRead({ tableUuid, path, sizeBytes }: NamedFile, source: string): void {
+  noteRead({ tableUuid, path, sizeBytes }: NamedFile, source: string, whose: 'tenant' | 'worker'): void {
     const { tenant, queryId } = this.#parts;
     if (!this.mayCopy({ sizeBytes }) || this.#reads.length >= READS_MAX) return;
     const key = copyKey(tenant, tableUuid, { path, sizeBytes });
-    const real = realPathOf(source);
+    const real = whose === 'worker' ? null : realPathOf(source);
     if (real !== undefined) this.#reads.push({ key, tenant, queryId, path: source, real, sizeBytes });
   }
 

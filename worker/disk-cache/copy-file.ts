@@ -7,8 +7,8 @@ import { readParquet } from '#shared/sql/read-parquet.ts';
 /** The file, the place of its copy, and the bytes that the copy may have. */
 export type CopyRequest = {
   readonly source: string;
-  /** Where the file lies without links. */
-  readonly real: string;
+  /** Where the file lies without links; null = it is the worker's own. */
+  readonly real: string | null;
   readonly target: string;
   readonly bytesMax: number;
 };
@@ -74,7 +74,8 @@ export async function copyFile({ source, real, target, bytesMax }: CopyRequest):
 }
 
 /** The inode at a path that leads where it should; undefined for another, and for none. */
-function identityOf(path: string, real: string): string | undefined {
+function identityOf(path: string, real: string | null): string | undefined {
+  if (real === null) return 'own';
   if (realpathSync.native(path) !== real) return undefined;
   const { dev, ino, ctimeNs } = lstatSync(real, { bigint: true });
   return `${dev} ${ino} ${ctimeNs}`;

@@ -132,7 +132,7 @@ async function fetchFiles(scan: ScanSpec, read: readonly PlannedFile[], tools: S
   for (const planned of read) {
     const { file } = planned;
     const whole = isWorthACopy(planned) && !copies.has(file.path) ? tools.keptPath?.(file.path) : undefined;
-    if (whole !== undefined) tools.copies?.noteRead(namedFile(scan, file), whole);
+    if (whole !== undefined) tools.copies?.noteRead(namedFile(scan, file), whole, 'worker');
   }
   return (location) => {
     const copy = copies.get(location);

@@ -61,7 +61,7 @@ const CASES: readonly Case[] = [
   ['a table', `SELECT * FROM "${NAME}"`, 'TABLE_NOT_FOUND'],
   ['a catalog', `SELECT * FROM "${NAME}".a.b`, 'CATALOG_NOT_FOUND'],
   ['a type', `SELECT 1::"${NAME}"`, 'NOT_SUPPORTED'],
-  ['a setting', `SET "${NAME}" = 1`, 'INVALID_REQUEST'],
+  ['a setting', `SET "${NAME}" = 1`, 'SETTING_NOT_FOUND'],
   ['the value of a setting', `SET skein.query_timeout = '${NAME}'`, 'INVALID_REQUEST'],
   ['a schema', `USE "${NAME}"`, 'SCHEMA_NOT_FOUND'],
   ['a longer name', `SELECT "${'n'.repeat(LENGTH)}"`, 'NAME_TOO_LONG'],

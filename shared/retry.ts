@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 /** How work is done again that has failed. */
 type RetryRule = {
   /** Whether the work is done again after this error. @param attempt how often it has been tried */
@@ -20,7 +18,7 @@ export async function retried<T>(
     } catch (error) {
       if (!again(error, attempt)) throw error;
     }
-    await sleep(typeof pauseMs === 'number' ? pauseMs : pauseMs(attempt), undefined, signal && { signal });
+    await pause(typeof pauseMs === 'number' ? pauseMs : pauseMs(attempt), signal);
   }
 }
 
@@ -30,11 +28,24 @@ export async function untilFirst<T>(
   { attemptsMax, pauseMs }: { readonly attemptsMax: number; readonly pauseMs: (attempt: number) => number },
 ): Promise<T | undefined> {
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
-    if (attempt > 1) await sleep(pauseMs(attempt - 1));
+    if (attempt > 1) await pause(pauseMs(attempt - 1));
     const done = await work();
     if (done !== undefined) return done;
   }
   return undefined;
+}
+
+/** By the global timer, which simulations set. @throws the reason of the signal */
+async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  const stop = (): void => {
+    clearTimeout(timer);
+    reject(signal?.reason as Error);
+  };
+  signal?.addEventListener('abort', stop, { once: true });
+  await promise.finally(() => signal?.removeEventListener('abort', stop));
 }
 
 /** A pause of some length from `ms` on, so that those who failed together do not come again together. */

@@ -4,6 +4,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/principal-request.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
 import { PageVisitor } from '#test/support/page-visitor.ts';
+import { statementRunner } from '#test/support/run-statements.ts';
 
 const PASSWORD = 'Correct-Horse-9';
 const NEXT = 'Battery-Staple-8';
@@ -24,13 +25,8 @@ beforeEach(() => {
 });
 afterAll(() => catalog[Symbol.asyncDispose]());
 
-async function run(user: string, statement: PrincipalRequest): Promise<PrincipalAnswer> {
-  const { answer } = await catalog.call<{ answer: Buffer }>('RunPrincipalStatement', {
-    principal: catalog.principal(await catalog.mint({ user })),
-    statement: Buffer.from(JSON.stringify(statement)),
-  });
-  return JSON.parse(answer.toString()) as PrincipalAnswer;
-}
+const run = (user: string, statement: PrincipalRequest): Promise<PrincipalAnswer> =>
+  statementRunner(catalog).run(user, statement);
 const create = (name: string, more: object): Promise<PrincipalAnswer> =>
   run('admin', { kind: 'create_user', name, ifNotExists: false, email: `${name}@example.org`, ...more });
 const signIn = (who: PageVisitor, username: string, password = PASSWORD) =>

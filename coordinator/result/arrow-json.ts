@@ -6,7 +6,8 @@ import type { SqlType } from '../plan/sql-type.ts';
 import { arrowSchema } from '../sink/arrow-schema.ts';
 import { endOfStream, framed } from '../sink/ipc-frame.ts';
 import type { ResultBatch, RowShape } from '../sink/result-sink.ts';
-import { dateText, intervalText, timestampText, timeText, zoneOffsets } from './temporal-text.ts';
+import { dateText, intervalText, timestampText, timeText } from '#shared/sql/temporal-text.ts';
+import { zoneOffsets } from './zone-offsets.ts';
 
 /** Rows that are printed in one turn of the main thread, their values, and the bytes of their batch, by which nested values count. */
 const [ROWS_PER_TURN, VALUES_PER_TURN, BYTES_PER_TURN] = [500, 20_000, 64 * 1024];

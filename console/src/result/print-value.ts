@@ -1,14 +1,8 @@
 import { TimeUnit, Type } from '@uwdata/flechette';
-import {
-  printBlob,
-  printDate,
-  printDecimal,
-  printFloat,
-  printInterval,
-  printTime,
-  printTimestamp,
-} from './print-scalar.ts';
+import { dateText, intervalText, timestampText, timeText } from '#shared/sql/temporal-text.ts';
+import { printBlob, printDecimal, printFloat } from './print-scalar.ts';
 import { quoteNested } from './quote-nested.ts';
+import { offsetAt } from './zone-offset.ts';
 
 /** Values of a column in one record batch, as the decoder has them. */
 export type ArrowBatch = {
@@ -58,27 +52,40 @@ export function printValue(batch: ArrowBatch, index: number): string | null {
       return printBlob(batch.at(index) as Uint8Array);
     case Type.Date:
       // The decoder makes milliseconds of days.
-      return printDate(Number((batch.values as ArrayLike<number>)[index]));
+      return dateText(Number((batch.values as ArrayLike<number>)[index]));
     case Type.Time:
-      return printTime(BigInt(batch.at(index) as bigint | number), type.unit === TimeUnit.NANOSECOND ? 9 : 6);
+      return timeText(
+        BigInt(batch.at(index) as bigint | number),
+        perSecond(type.unit === TimeUnit.NANOSECOND ? type.unit : TimeUnit.MICROSECOND),
+      );
     case Type.Timestamp:
-      return printTimestamp(batch.at(index) as bigint, digitsOf(type.unit), type.timezone ?? null);
+      return timestampText(batch.at(index) as bigint, perSecond(type.unit), offsetsOf(type.timezone ?? null));
     case Type.Interval:
-      return intervalText(batch, index);
+      return interval(batch, index);
     default:
       return nested(batch, index);
   }
 }
 
-/** Digits of a second that a unit of time counts. */
-const digitsOf = (unit: number | undefined): number =>
-  unit === TimeUnit.SECOND ? 0 : unit === TimeUnit.MILLISECOND ? 3 : unit === TimeUnit.NANOSECOND ? 9 : 6;
+/** Parts of a second that a unit of time counts. */
+const perSecond = (unit: number | undefined): bigint =>
+  unit === TimeUnit.SECOND
+    ? 1n
+    : unit === TimeUnit.MILLISECOND
+      ? 1_000n
+      : unit === TimeUnit.NANOSECOND
+        ? 1_000_000_000n
+        : 1_000_000n;
+
+/** @param zone null for a timestamp without a zone */
+const offsetsOf = (zone: string | null): ((ms: number) => number) | undefined =>
+  zone === null ? undefined : (ms) => offsetAt(zone, Math.floor(ms / 1_000));
 
 /** Months, days and nanoseconds; read here, because the decoder makes a double of the last. */
-function intervalText({ values }: ArrowBatch, index: number): string {
+function interval({ values }: ArrowBatch, index: number): string {
   const bytes = values as unknown as Uint8Array;
   const view = new DataView(bytes.buffer, bytes.byteOffset + index * 16, 16);
-  return printInterval(view.getInt32(0, true), view.getInt32(4, true), view.getBigInt64(8, true) / 1_000n);
+  return intervalText(view.getInt32(0, true), view.getInt32(4, true), view.getBigInt64(8, true));
 }
 
 function nested(batch: ArrowBatch, index: number): string | null {

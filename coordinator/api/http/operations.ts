@@ -130,6 +130,15 @@ const RESULT_HEADERS = {
   },
 };
 
+const RESULT = {
+  description: 'The result, as an Arrow IPC stream for a request that accepts one',
+  headers: RESULT_HEADERS,
+  content: {
+    'application/json': { schema: ref('QueryResult') },
+    [ARROW_STREAM]: { schema: Type.String({ format: 'binary' }) },
+  },
+};
+
 export const PLACE_HEADER = {
   'X-Skein-Position': {
     type: 'string',
@@ -157,14 +166,7 @@ export const RUN_QUERY = {
     ),
   }),
   response: {
-    200: {
-      description: 'The result, as an Arrow IPC stream for a request that accepts one',
-      headers: RESULT_HEADERS,
-      content: {
-        'application/json': { schema: ref('QueryResult') },
-        [ARROW_STREAM]: { schema: Type.String({ format: 'binary' }) },
-      },
-    },
+    200: RESULT,
     ...errors(STATEMENT_ERRORS, { headers: ERROR_HEADERS }),
   },
 };
@@ -176,14 +178,7 @@ export const GET_RESULT = {
     'For the principal that sent it. Waits while the statement runs. An error of the statement is answered as to the one who sent it.',
   params: byId('query'),
   response: {
-    200: {
-      description: 'The result, as an Arrow IPC stream for a request that accepts one',
-      headers: RESULT_HEADERS,
-      content: {
-        'application/json': { schema: ref('QueryResult') },
-        [ARROW_STREAM]: { schema: Type.String({ format: 'binary' }) },
-      },
-    },
+    200: RESULT,
     ...errors(STATEMENT_ERRORS, { headers: PLACE_HEADER }),
   },
 };

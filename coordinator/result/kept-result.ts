@@ -14,7 +14,7 @@ export type KeptOptions = RowStoreOptions & {
   readonly budget: ByteBudget;
   /** Makes room of what the same tenant keeps and has not asked for longest; false when there is nothing. */
   readonly makeRoom: () => boolean;
-  /** What errors say of the limits. */
+  /** The limits, as errors tell them. */
   readonly limits: KeptLimits;
 };
 

@@ -21,11 +21,15 @@ export class PostgresWire implements AsyncDisposable {
   readonly socket: Socket;
   #bytes = Buffer.alloc(0);
   #waiting: Buffer[] = [];
+  #wake: () => void = () => undefined;
 
   constructor(socket: Socket) {
     this.socket = socket;
-    socket.on('data', (chunk: Buffer) => (this.#bytes = Buffer.concat([this.#bytes, chunk])));
-    socket.on('error', () => undefined);
+    socket.on('data', (chunk: Buffer) => {
+      this.#bytes = Buffer.concat([this.#bytes, chunk]);
+      this.#wake();
+    });
+    socket.on('error', () => undefined).on('close', () => this.#wake());
   }
 
   /** Signs in; `password` as the server asks for it, in the clear. */
@@ -93,7 +97,7 @@ export class PostgresWire implements AsyncDisposable {
       const next = this.#take();
       if (next === undefined) {
         if (this.socket.destroyed || this.socket.readableEnded) return found;
-        await Promise.race([once(this.socket, 'data'), once(this.socket, 'close')]);
+        await new Promise<void>((resolve) => (this.#wake = resolve));
         continue;
       }
       found.push(next);

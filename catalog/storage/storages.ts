@@ -4,7 +4,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { SealingKeys } from '#shared/sealing-keys.ts';
 import {
   fileCredential,
-  keyId,
+  storeKeyId,
   type S3Credential,
   type StorageCredential,
   type StoreCredential,
@@ -71,7 +71,7 @@ export class Storages {
    */
   async open(location: string, roots?: readonly string[]): Promise<Storage> {
     const renew = async (old: StoreCredential): Promise<StoreCredential> => {
-      const other = await this.credential(location, { refused: keyId(old) });
+      const other = await this.credential(location, { refused: storeKeyId(old) });
       return other.kind === 'file' ? old : other;
     };
     return openStorage(location, await this.credential(location, { roots }), { renew });

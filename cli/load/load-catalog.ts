@@ -12,7 +12,12 @@ import { isObject } from '#shared/iceberg/type.ts';
 import { COMMIT_OUTCOMES, type CommitOutcome, type WriteCatalog } from '#shared/iceberg/write/commit-writes.ts';
 import type { TableName } from '#shared/iceberg/write/table-write.ts';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
-import { fileCredential, keyId, type StoreCredential, type StorageCredential } from '#shared/storage/credential.ts';
+import {
+  fileCredential,
+  storeKeyId,
+  type StoreCredential,
+  type StorageCredential,
+} from '#shared/storage/credential.ts';
 import { must } from '#shared/must.ts';
 import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import { printTableName } from './load-arguments.ts';
@@ -96,7 +101,7 @@ export class LoadCatalog implements WriteCatalog {
 
   /** Another key in place of one that ends soon, or that the store has refused. @throws as `storageKey` */
   async renewKey(table: TableMetadata, old: StoreCredential): Promise<StoreCredential> {
-    const key = await this.#vendKey(table, keyId(old));
+    const key = await this.#vendKey(table, storeKeyId(old));
     return key.kind === 'file' ? old : key;
   }
 

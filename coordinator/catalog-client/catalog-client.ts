@@ -13,7 +13,7 @@ import { loadService } from '#shared/grpc/load-proto.ts';
 import { COMMIT_OUTCOMES, type CommitOutcome } from '#shared/iceberg/write/commit-writes.ts';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { fromKeyMessage } from '#shared/task/bucket-key.ts';
-import { fileCredential, keyId } from '#shared/storage/credential.ts';
+import { fileCredential, storeKeyId } from '#shared/storage/credential.ts';
 import { isInBucket, normalizeLocation } from '#shared/storage/location.ts';
 import { must } from '#shared/must.ts';
 import type { PolicyRequest } from '#shared/policy/policy-request.ts';
@@ -283,7 +283,7 @@ const keyCalls = (call: CatalogCall): Pick<CatalogClient, 'storageKey' | 'renewK
   renewKey: async (tenant, credential) => {
     const { reach } = credential;
     if (reach === undefined) return credential;
-    const request = { folders: reach.folders, writes: reach.writes, tenant, refused_key_id: keyId(credential) };
+    const request = { folders: reach.folders, writes: reach.writes, tenant, refused_key_id: storeKeyId(credential) };
     const { key } = await call('VendKey', request);
     return fromKeyMessage(must(key, 'a bucket has a key'));
   },

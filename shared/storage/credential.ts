@@ -47,7 +47,7 @@ export function fileCredential(...roots: readonly string[]): StorageCredential {
 export type StorageGrant = { readonly location: string; readonly credentialId: string };
 
 /** Says which key of a store it is, and tells nothing of it. */
-export const keyId = (credential: StoreCredential): string => credential.accessKeyId;
+export const storeKeyId = (credential: StoreCredential): string => credential.accessKeyId;
 
 /** Says which credential it is. */
 export const credentialId = (credential: StorageCredential): string =>

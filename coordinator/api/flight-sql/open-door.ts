@@ -13,7 +13,7 @@ import type { SessionServices } from '../../session/session-services.ts';
 import { Connections } from './connections.ts';
 import { closeSession } from './end-transaction.ts';
 import { FlightResults } from './flight-results.ts';
-import { startFlight } from './flight-server.ts';
+import { startFlight, STREAMS_MAX } from './flight-server.ts';
 import { FlightTransactions } from './flight-transactions.ts';
 import { PreparedHandles } from './prepared-handles.ts';
 import { SessionEnds } from './session-ends.ts';
@@ -44,7 +44,7 @@ export async function openFlightDoor(
   });
   const connections = new Connections(config['coordinator.flight_connections_per_principal_max']);
   const signedInMax = config['coordinator.flight_connections_max'];
-  const newcomers = new Newcomers({ ...newcomerLimits(config), signedInMax });
+  const newcomers = new Newcomers({ ...newcomerLimits(config), signedInMax, requestsMax: STREAMS_MAX });
   const nowMs = (): number => systemClock.monotonicMs();
   const held = {
     queries,

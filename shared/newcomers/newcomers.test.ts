@@ -133,8 +133,8 @@ test('HTTP: a request that is being answered ends before its connection does; a 
   await expect.poll(() => newcomers.waiting).toBe(0);
 });
 
-test('a connection ends at one request too many without having signed in; who has signed in asks on', async () => {
-  const { newcomers, join } = await open({ requestsMax: 2 });
+test('a connection ends at one refusal too many; who has signed in asks on', async () => {
+  const { newcomers, join } = await open({ refusalsMax: 2 });
   const [guest, known] = [await join(), await join()];
   const ask = (peer: string): void => newcomers.begin(peer)();
   ask(known.peer);

@@ -12,14 +12,14 @@ type Limits = {
   readonly perAddressMax: number;
   /** Connections that have signed in. */
   readonly signedInMax?: number;
-  /** Requests of one that has not signed in. */
-  readonly requestsMax?: number;
+  /** Requests of one that has not signed in, which were answered by a refusal. */
+  readonly refusalsMax?: number;
 };
 
 type Newcomer = {
   readonly socket: Socket;
   readonly address: string;
-  requests: number;
+  refusals: number;
   /** Requests of it that the server is working on. */
   working: number;
   timer: NodeJS.Timeout;
@@ -62,7 +62,7 @@ export class Newcomers {
     const newcomer: Newcomer = {
       socket,
       address,
-      requests: 0,
+      refusals: 0,
       working: 0,
       timer: this.#timer(() => this.#isLate(newcomer)),
     };
@@ -90,19 +90,21 @@ export class Newcomers {
   }
 
   /**
-   * The server works on a request of a connection, and others yield before it, until the returned function is called. One request too many
-   * ends the connection.
+   * The server works on a request of a connection, and others yield before it, until the returned function is called. One too many that ended
+   * without a sign-in ends the connection.
    */
   begin(peer: string): () => void {
     const newcomer = this.#byPeer.get(peer);
     if (newcomer === undefined) return () => undefined;
-    newcomer.requests += 1;
     newcomer.working += 1;
-    if (newcomer.requests > (this.#limits.requestsMax ?? Number.POSITIVE_INFINITY)) this.#end(newcomer);
     let isOver = false;
     return () => {
-      if (!isOver) newcomer.working -= 1;
+      if (isOver) return;
       isOver = true;
+      newcomer.working -= 1;
+      if (this.#byPeer.get(peer) !== newcomer) return;
+      newcomer.refusals += 1;
+      if (newcomer.refusals > (this.#limits.refusalsMax ?? Number.POSITIVE_INFINITY)) this.#end(newcomer);
     };
   }
 

@@ -21,11 +21,8 @@ type Options = {
   readonly door: FlightDoor;
 };
 
-/**
- * Calls of one connection at once. A connection without one call that proves who it is ends after as many: whoever opens calls and takes them
- * back at once sends thousands of them into one turn of the server.
- */
-export const STREAMS_MAX = 256;
+/** Calls of one connection at once. */
+const STREAMS_MAX = 256;
 /** Time for calls to end, before their connections are cut. */
 const CLOSE_MS = 500;
 

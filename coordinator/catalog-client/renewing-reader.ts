@@ -87,7 +87,8 @@ export class RenewingReader implements TableReader {
   /** The request with another key. @throws the error when it is none of a key, or when there is no other key */
   async #renewed<Request extends Keyed>(request: Request, error: unknown): Promise<Request> {
     const { tenant, credential } = request;
-    if (!isKeyRefusal(SkeinError.of(error)) || credential.kind !== 's3' || credential.reach === undefined) throw error;
+    if (!isKeyRefusal(SkeinError.of(error)) || credential.kind === 'file' || credential.reach === undefined)
+      throw error;
     return { ...request, credential: await this.#keys.renewKey(tenant, credential) };
   }
 }

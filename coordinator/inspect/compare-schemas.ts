@@ -18,11 +18,13 @@ export function compareSchemas(before: Schema, after: Schema): readonly SchemaCh
   const changes: SchemaChange[] = [];
   for (const [id, field] of now) {
     const earlier = old.get(id);
-    if (earlier === undefined) changes.push({ change: 'added', column: field.name, before: null, after: sqlTypeName(field.type) });
+    if (earlier === undefined)
+      changes.push({ change: 'added', column: field.name, before: null, after: sqlTypeName(field.type) });
     else changes.push(...changesOf(earlier, field));
   }
   for (const [id, field] of old) {
-    if (!now.has(id)) changes.push({ change: 'dropped', column: field.name, before: sqlTypeName(field.type), after: null });
+    if (!now.has(id))
+      changes.push({ change: 'dropped', column: field.name, before: sqlTypeName(field.type), after: null });
   }
   return changes.slice(0, CHANGES_MAX);
 }
@@ -39,5 +41,6 @@ function* changesOf(before: Field, after: Field): Generator<SchemaChange> {
   if (before.required !== after.required) {
     yield { change: after.required ? 'made required' : 'made nullable', column, before: null, after: null };
   }
-  if (before.doc !== after.doc) yield { change: 'comment', column, before: before.doc ?? null, after: after.doc ?? null };
+  if (before.doc !== after.doc)
+    yield { change: 'comment', column, before: before.doc ?? null, after: after.doc ?? null };
 }

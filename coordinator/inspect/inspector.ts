@@ -133,10 +133,7 @@ export class Inspector {
       from: before.snapshotId.toString(),
       to: after.snapshotId.toString(),
       hidden_by_policy: !isShown,
-      schema: compareSchemas(
-        snapshotSchema(metadata, before.snapshotId),
-        snapshotSchema(metadata, after.snapshotId),
-      ),
+      schema: compareSchemas(snapshotSchema(metadata, before.snapshotId), snapshotSchema(metadata, after.snapshotId)),
       rows: difference(rowsOf),
       files: difference((snapshot) => countOf(snapshot, 'total-data-files')),
       bytes: difference((snapshot) => countOf(snapshot, 'total-files-size')),

@@ -81,7 +81,10 @@ export function listSnapshots(table: FoundTable, { pageToken, limit, isFolded }:
 function placeBehind(rows: readonly PlacedSnapshot[], token: string): number {
   const found = rows.findIndex(({ snapshot }) => snapshot.snapshotId.toString() === token);
   if (found === -1) {
-    throw new SkeinError('INVALID_REQUEST', 'page_token must be the next_page_token of a page of the table as it is now');
+    throw new SkeinError(
+      'INVALID_REQUEST',
+      'page_token must be the next_page_token of a page of the table as it is now',
+    );
   }
   return found + 1;
 }

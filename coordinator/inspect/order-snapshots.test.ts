@@ -23,7 +23,18 @@ const drawn = (table: TableMetadata): readonly (readonly [number, number])[] =>
   orderSnapshots(table).map(({ snapshot, lane }) => [Number(snapshot.snapshotId), lane]);
 
 test('a snapshot comes before its parent, whatever the clocks of its writers said', () => {
-  expect(drawn(tableOf([[1, null, 900], [2, 1, 300], [3, 2, 600]], 3))).toEqual([
+  expect(
+    drawn(
+      tableOf(
+        [
+          [1, null, 900],
+          [2, 1, 300],
+          [3, 2, 600],
+        ],
+        3,
+      ),
+    ),
+  ).toEqual([
     [3, 0],
     [2, 0],
     [1, 0],
@@ -32,7 +43,18 @@ test('a snapshot comes before its parent, whatever the clocks of its writers sai
 
 test('a branch has a lane down to where it begins, and a lane that has ended is used again', () => {
   const refs = { work: { 'snapshot-id': 5, type: 'branch' }, other: { 'snapshot-id': 3, type: 'branch' } };
-  const table = tableOf([[1, null, 1], [2, 1, 2], [3, 2, 3], [4, 2, 4], [5, 4, 5], [6, 4, 6]], 6, refs);
+  const table = tableOf(
+    [
+      [1, null, 1],
+      [2, 1, 2],
+      [3, 2, 3],
+      [4, 2, 4],
+      [5, 4, 5],
+      [6, 4, 6],
+    ],
+    6,
+    refs,
+  );
   expect(drawn(table)).toEqual([
     [6, 0],
     [5, 1],
@@ -56,8 +78,13 @@ test('every snapshot is there once, behind all of its children, also where paren
   const made = fc.array(fc.tuple(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 0, max: 40 })), { maxLength: 40 });
   fc.assert(
     fc.property(made, fc.boolean(), (pairs, mayRing) => {
-      const byId = new Map(pairs.map(([id, parent]) => [id, mayRing || parent < id || parent > 30 ? parent || null : null]));
-      const table = tableOf([...byId].map(([id, parent]): Made => [id, parent, (id * 7) % 11]), null);
+      const byId = new Map(
+        pairs.map(([id, parent]) => [id, mayRing || parent < id || parent > 30 ? parent || null : null]),
+      );
+      const table = tableOf(
+        [...byId].map(([id, parent]): Made => [id, parent, (id * 7) % 11]),
+        null,
+      );
       const order = drawn(table).map(([id]) => id);
       expect(order.toSorted((a, b) => a - b)).toEqual([...byId.keys()].toSorted((a, b) => a - b));
       if (mayRing) return;

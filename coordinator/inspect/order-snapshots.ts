@@ -141,7 +141,11 @@ export function foldSnapshots(
     const { snapshotId, parentSnapshotId } = one.snapshot;
     const isEnd = parentSnapshotId === null || !metadata.snapshots.has(parentSnapshotId);
     const stays =
-      i < ALWAYS_SHOWN || named.has(snapshotId) || snapshotId === metadata.currentSnapshotId || isEnd || one.children !== 1;
+      i < ALWAYS_SHOWN ||
+      named.has(snapshotId) ||
+      snapshotId === metadata.currentSnapshotId ||
+      isEnd ||
+      one.children !== 1;
     const line = above.get(one.lane);
     if (!stays && line !== undefined) {
       line.folded += 1;

@@ -45,7 +45,9 @@ const FILE_STEPS = 100;
 /** Memory of a file that is held, beside its path. */
 const FILE_BYTES = 400;
 
-type Held = Pick<DataFile, 'content' | 'recordCount' | 'sizeBytes' | 'contentSizeBytes'> & { readonly partition: string };
+type Held = Pick<DataFile, 'content' | 'recordCount' | 'sizeBytes' | 'contentSizeBytes'> & {
+  readonly partition: string;
+};
 
 /**
  * Compares the files of two snapshots. A manifest that both have is not read.
@@ -57,7 +59,10 @@ export async function sumChanges(
   apart: boolean,
 ): Promise<FileChanges | null> {
   try {
-    const [before, after] = [await manifestsOf(place, request, request.from), await manifestsOf(place, request, request.to)];
+    const [before, after] = [
+      await manifestsOf(place, request, request.from),
+      await manifestsOf(place, request, request.to),
+    ];
     const held = new FilesOfOne(unifiedPartitions(request.table), request.bytesMax);
     for await (const file of filesOf(place, request, without(before, after))) held.add(file);
     const removed = held.files;
@@ -118,7 +123,10 @@ const DELETES = { added: 'addedDeletes', removed: 'removedDeletes' } as const;
 
 function summed(names: readonly string[], removed: Iterable<Held>, added: Iterable<Held>): FileChanges {
   const sums = { added: nothing(), removed: nothing(), addedDeletes: nothing(), removedDeletes: nothing() };
-  const partitions = new Map<string, { readonly added: ReturnType<typeof nothing>; readonly removed: ReturnType<typeof nothing> }>();
+  const partitions = new Map<
+    string,
+    { readonly added: ReturnType<typeof nothing>; readonly removed: ReturnType<typeof nothing> }
+  >();
   const take = (files: Iterable<Held>, side: 'added' | 'removed'): void => {
     for (const file of files) {
       addTo(sums[file.content === 'data' ? side : DELETES[side]], file);

@@ -194,7 +194,8 @@ export function unifiedPartitions(table: Pick<PlanTable, 'specs' | 'fields'>): U
         const type = fields[at ?? -1]?.type;
         const value = partition[i] ?? null;
         if (at === undefined || type === undefined || value === null) continue;
-        values[at] = typeof value === 'bigint' ? (printUnit(transform, value) ?? textOf(type, value)) : textOf(type, value);
+        values[at] =
+          typeof value === 'bigint' ? (printUnit(transform, value) ?? textOf(type, value)) : textOf(type, value);
       }
       return JSON.stringify(values);
     },

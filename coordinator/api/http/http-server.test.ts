@@ -709,7 +709,9 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     metrics: [200, 401],
     openapi: [200],
   });
-  expect([...Object.keys(seen), ...STAGE_OPERATIONS, ...INSPECT_OPERATIONS].sort()).toEqual(document.operations.toSorted());
+  expect([...Object.keys(seen), ...STAGE_OPERATIONS, ...INSPECT_OPERATIONS].sort()).toEqual(
+    document.operations.toSorted(),
+  );
   expect(endedSessions).toEqual([QUARANTINED]);
 });
 

@@ -14,19 +14,27 @@ const place = {
 };
 const params = Type.Object({ ...place, table: Type.String({ description: 'Name of the table' }) });
 const MISSING = ['CATALOG_NOT_FOUND', 'SCHEMA_NOT_FOUND', 'TABLE_NOT_FOUND'] as const;
-const READING = ['FORBIDDEN', 'WRONG_OBJECT_TYPE', 'INVALID_TABLE_DATA', 'NOT_SUPPORTED', 'TABLE_METADATA_MISSING'] as const;
+const READING = [
+  'FORBIDDEN',
+  'WRONG_OBJECT_TYPE',
+  'INVALID_TABLE_DATA',
+  'NOT_SUPPORTED',
+  'TABLE_METADATA_MISSING',
+] as const;
 const FILES = ['STORAGE_ERROR', 'QUEUE_FULL', 'QUERY_TIMEOUT'] as const;
 
 const flag = (description: string) => Type.Boolean({ description });
 const HIDDEN = flag('A policy stands between the table and the caller: what tells of its rows is null, which is not 0');
 const texts = (description: string) => Type.Record(Type.String(), Type.String(), { description });
-const count = (description: string) => orNull(Type.Integer(), `${description}; null: hidden by a policy, or not told by its writer`);
+const count = (description: string) =>
+  orNull(Type.Integer(), `${description}; null: hidden by a policy, or not told by its writer`);
 const sumParts = {
   files: integer('Files'),
   rows: integer('Rows, of delete files those that they delete'),
   bytes: integer('Bytes'),
 };
-const sum = (description: string) => orNull(record(sumParts), `${description}; null: hidden by a policy, or too many to count`);
+const sum = (description: string) =>
+  orNull(record(sumParts), `${description}; null: hidden by a policy, or too many to count`);
 const manifests = (description: string) =>
   orNull(record({ manifests: integer('How many'), bytes: integer('Their bytes') }), `${description}; null as above`);
 const values = Type.Array(Type.Union([Type.String(), Type.Null()]), {
@@ -104,10 +112,18 @@ export const TABLE_SNAPSHOTS = {
   description: 'A snapshot comes before its parent, whatever the clocks of its writers said.',
   params,
   querystring: Type.Object({
-    page_token: Type.Optional(Type.String({ maxLength: REF_LENGTH_MAX, description: '`next_page_token` of the page before' })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: SNAPSHOTS_MAX, default: SNAPSHOTS_DEFAULT, description: 'How many at most' })),
+    page_token: Type.Optional(
+      Type.String({ maxLength: REF_LENGTH_MAX, description: '`next_page_token` of the page before' }),
+    ),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: SNAPSHOTS_MAX, default: SNAPSHOTS_DEFAULT, description: 'How many at most' }),
+    ),
     fold: Type.Optional(
-      Type.Unsafe<'true' | 'false'>({ type: 'string', enum: ['true', 'false'], description: 'true: what only continues a line is left out, and counted' }),
+      Type.Unsafe<'true' | 'false'>({
+        type: 'string',
+        enum: ['true', 'false'],
+        description: 'true: what only continues a line is left out, and counted',
+      }),
     ),
   }),
   response: {

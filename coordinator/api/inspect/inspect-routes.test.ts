@@ -74,8 +74,11 @@ beforeAll(async () => {
   app = documentedApp({});
   app.decorateRequest('caller', null);
   app.setErrorHandler((error, _request, reply) => sendError(reply, error, silentLogger, true));
-  const callerOfRequest = ({ headers }: { readonly headers: { readonly authorization?: string | undefined } }): Caller =>
-    callers[headers.authorization ?? ''] ?? callerOf('t', 'q', allowing());
+  const callerOfRequest = ({
+    headers,
+  }: {
+    readonly headers: { readonly authorization?: string | undefined };
+  }): Caller => callers[headers.authorization ?? ''] ?? callerOf('t', 'q', allowing());
   void app.register((routes, _options, done) => {
     inspectRoutes(routes, { inspector, onRequest: () => Promise.resolve(), callerOf: callerOfRequest });
     done();

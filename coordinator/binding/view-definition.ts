@@ -26,7 +26,7 @@ export type ViewDefinition = {
   readonly storageTable: { readonly namespace: readonly string[]; readonly name: string } | null;
 };
 
-export type ViewVersion = {
+type ViewVersion = {
   readonly versionId: number;
   readonly timestampMs: number;
   readonly representations: readonly Representation[];

@@ -37,7 +37,7 @@ export type TableDetails = {
 };
 
 /** A column, or a part of a nested one, whose `parent_id` is that of the column or part around it. */
-export type ShownColumn = {
+type ShownColumn = {
   readonly id: number;
   readonly parent_id: number | null;
   readonly name: string;

@@ -12,7 +12,7 @@ export type SnapshotsPage = {
   readonly next_page_token: string | null;
 };
 
-export type ShownSnapshot = {
+type ShownSnapshot = {
   readonly snapshot_id: string;
   readonly parent_id: string | null;
   readonly committed_at: string;
@@ -33,7 +33,7 @@ export type ShownSnapshot = {
   readonly summary: Readonly<Record<string, string>>;
 };
 
-export type ShownRef = {
+type ShownRef = {
   readonly name: string;
   readonly type: 'branch' | 'tag';
   readonly snapshot_id: string;

@@ -24,7 +24,7 @@ export type TableFilesAnswer = {
 };
 
 /** The answer for a table whose files a policy hides. */
-export const HIDDEN_FILES: TableFilesAnswer = {
+const HIDDEN_FILES: TableFilesAnswer = {
   snapshot_id: null,
   hidden_by_policy: true,
   is_whole: true,
@@ -82,7 +82,7 @@ const emptyTable = {
 } as const;
 
 /** The data files by the snapshot's summary; null: its writer has not said. */
-export function bySummary(snapshot: Snapshot): Sum | null {
+function bySummary(snapshot: Snapshot): Sum | null {
   const [files, rows] = [countOf(snapshot, 'total-data-files'), countOf(snapshot, 'total-records')];
   return files === null || rows === null ? null : { files, rows, bytes: countOf(snapshot, 'total-files-size') ?? 0 };
 }

@@ -34,7 +34,7 @@ export type FileChanges = {
   readonly otherPartitions: number;
 };
 
-export type PartitionChange = {
+type PartitionChange = {
   readonly values: readonly (string | null)[];
   readonly added: Sum;
   readonly removed: Sum;

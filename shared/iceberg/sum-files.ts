@@ -44,9 +44,9 @@ export type FileSums = {
   readonly others: Sum & { readonly partitions: number };
 };
 
-export type ManifestSum = { readonly manifests: number; readonly bytes: number };
+type ManifestSum = { readonly manifests: number; readonly bytes: number };
 
-export type PartitionSum = Sum & {
+type PartitionSum = Sum & {
   /** One text per field of `partitionFields`; null: no value. */
   readonly values: readonly (string | null)[];
   readonly deleteFiles: number;
@@ -170,7 +170,7 @@ export function addTo(sum: Counted, { recordCount, sizeBytes, contentSizeBytes }
   sum.bytes += contentSizeBytes ?? sizeBytes;
 }
 
-export const sizeClass = (bytes: number): number => {
+const sizeClass = (bytes: number): number => {
   const found = SIZE_ENDS.findIndex((end) => bytes < end);
   return found === -1 ? SIZE_ENDS.length : found;
 };

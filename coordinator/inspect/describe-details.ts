@@ -5,7 +5,8 @@ import { printTransform } from '#shared/iceberg/transform.ts';
 import type { Field, IcebergType } from '#shared/iceberg/type.ts';
 import { partitionExpressions } from '../catalog-client/catalog-browser.ts';
 import { columnDefault, sqlTypeName } from '../session/sql-type-name.ts';
-import { countOf, rowsOf, showsRows, snapshotAt, type FoundTable } from './found-table.ts';
+import type { FoundTable } from '../catalog-client/loaded-tables.ts';
+import { summaryCount, rowsAt, showsRows, snapshotAt } from './found-table.ts';
 
 export type TableDetails = {
   readonly catalog: string;
@@ -68,7 +69,7 @@ export function describeDetails(table: FoundTable): TableDetails {
   const isShown = showsRows(table);
   const count = (key: string): number | null => {
     if (!isShown) return null;
-    return snapshot === null ? 0 : countOf(snapshot, key);
+    return snapshot === null ? 0 : summaryCount(snapshot, key);
   };
   const columns = columnsOf(metadata);
   return {
@@ -84,7 +85,7 @@ export function describeDetails(table: FoundTable): TableDetails {
     changed_at: changedAt(metadata),
     is_protected: foldKeyword(properties[PROTECTED_PROPERTY] ?? '') === 'TRUE',
     hidden_by_policy: !isShown,
-    rows: isShown ? rowsOf(snapshot) : null,
+    rows: isShown ? rowsAt(snapshot) : null,
     bytes: count('total-files-size'),
     files: count('total-data-files'),
     delete_files: count('total-delete-files'),

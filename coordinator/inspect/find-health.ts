@@ -2,7 +2,7 @@ import { expiredSnapshots, expiryDefaults } from '#shared/iceberg/expired-snapsh
 import { isTooMuch, SIZE_ENDS, type FileSums, type Sum } from '#shared/iceberg/sum-files.ts';
 import { distinctCountsOf, currentSchema } from '#shared/iceberg/table-metadata.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import type { FoundTable } from './found-table.ts';
+import type { FoundTable } from '../catalog-client/loaded-tables.ts';
 
 export const FINDINGS = ['small_files', 'delete_files', 'many_manifests', 'old_snapshots', 'no_statistics'] as const;
 
@@ -29,7 +29,7 @@ const ROWS_MIN = 100_000;
 
 type Known = { readonly sums: FileSums | null; readonly bookmarkKeys: readonly string[]; readonly nowMs: number };
 
-/** What is wrong with a table, worst first. A figure is what was counted, never an estimate. */
+/** The faults of a table, worst first. A figure is what was counted, never an estimate. */
 export function findHealth(table: FoundTable, { sums, bookmarkKeys, nowMs }: Known): readonly Finding[] {
   const name = sqlName(table);
   return [

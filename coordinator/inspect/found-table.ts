@@ -3,16 +3,15 @@ import { SkeinError } from '#shared/error.ts';
 import type { InspectedFiles } from '#shared/iceberg/inspect-snapshot.ts';
 import type { Snapshot, TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { requireAction, type Caller } from '../auth/authenticate.ts';
-import { requireTableAction, type LoadedTable } from '../binding/table-source.ts';
+import { requireTableAction } from '../binding/table-source.ts';
 import { loadOneTable } from '../catalog-client/catalog-browser.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
+import type { FoundTable } from '../catalog-client/loaded-tables.ts';
 import { isPoliced } from '../operation/policed-table.ts';
 import { callersTables } from '../session/callers-tables.ts';
 
 /** A table as a path of the API names it. */
 export type TablePath = { readonly catalog: string; readonly namespace: string; readonly table: string };
-
-export type FoundTable = Extract<LoadedTable, { kind: 'found' }>;
 
 /** Levels of a namespace in a path: joined by the unit separator (as the Iceberg REST API does), or by dots. */
 export const namespaceLevels = (segment: string): string[] => segment.split(segment.includes('\x1F') ? '\x1F' : '.');
@@ -37,7 +36,7 @@ export const showsFiles = (table: FoundTable): boolean => showsRows(table) && ta
 const FILES_ACTION: Action = 'table.select';
 
 /** @throws FORBIDDEN unless the caller may read the table */
-export const requireReadable = (table: FoundTable): void => requireTableAction(table, FILES_ACTION);
+export const requireFilesReadable = (table: FoundTable): void => requireTableAction(table, FILES_ACTION);
 
 /** The table with the right to read its files, for a thread. */
 export function inspectedFiles({ metadata, allowedRoots, credential }: FoundTable, { claims }: Caller): InspectedFiles {
@@ -62,14 +61,14 @@ export function snapshotAt(metadata: TableMetadata, ref: string | undefined): Sn
 const idOf = (text: string): bigint | null => (/^\d{1,19}$/.test(text) ? BigInt(text) : null);
 
 /** A count of a snapshot's summary, into which any writer may put any text; null: it has none. */
-export function countOf(snapshot: Snapshot | null | undefined, key: string): number | null {
+export function summaryCount(snapshot: Snapshot | null | undefined, key: string): number | null {
   const text = snapshot?.summary[key] ?? '';
   return /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
 /** Rows of a snapshot, position deletes taken off; null: its writer has not said it. */
-export function rowsOf(snapshot: Snapshot | null | undefined): number | null {
+export function rowsAt(snapshot: Snapshot | null | undefined): number | null {
   if (snapshot === null) return 0;
-  const rows = countOf(snapshot, 'total-records');
-  return rows === null ? null : Math.max(0, rows - (countOf(snapshot, 'total-position-deletes') ?? 0));
+  const rows = summaryCount(snapshot, 'total-records');
+  return rows === null ? null : Math.max(0, rows - (summaryCount(snapshot, 'total-position-deletes') ?? 0));
 }

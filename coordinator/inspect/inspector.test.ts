@@ -10,7 +10,7 @@ import { WorkPool } from '#shared/thread/work-pool.ts';
 import { callerOf } from '#test/support/api-fixtures.ts';
 import { allowing } from '#test/support/decisions.ts';
 import { inspectedTable, inspectorOf, type MadeSnapshot } from '#test/support/inspected-tables.ts';
-import type { FoundTable } from './found-table.ts';
+import type { FoundTable } from '../catalog-client/loaded-tables.ts';
 import type { Inspector } from './inspector.ts';
 
 const MIB = 2 ** 20;

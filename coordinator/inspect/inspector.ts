@@ -8,17 +8,17 @@ import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import { compareSchemas, type SchemaChange } from './compare-schemas.ts';
 import { describeDetails, type TableDetails } from './describe-details.ts';
 import { findHealth, type Finding } from './find-health.ts';
+import type { FoundTable } from '../catalog-client/loaded-tables.ts';
 import {
-  countOf,
+  summaryCount,
   findTable,
   inspectedFiles,
   printName,
-  requireReadable,
-  rowsOf,
+  requireFilesReadable,
+  rowsAt,
   showsFiles,
   showsRows,
   snapshotAt,
-  type FoundTable,
   type TablePath,
 } from './found-table.ts';
 import { KeptSums } from './kept-sums.ts';
@@ -96,7 +96,7 @@ export class Inspector {
   /** @throws SNAPSHOT_NOT_FOUND, FORBIDDEN */
   async files(path: TablePath, ref: string | undefined, asked: Asked): Promise<TableFilesAnswer> {
     const table = await this.#find(path, asked);
-    requireReadable(table);
+    requireFilesReadable(table);
     const snapshot = snapshotAt(table.metadata, ref);
     return filesAnswer(table, snapshot, await this.#sumsOf(table, snapshot, asked));
   }
@@ -104,7 +104,7 @@ export class Inspector {
   /** @throws FORBIDDEN */
   async health(path: TablePath, asked: Asked): Promise<TableHealth> {
     const table = await this.#find(path, asked);
-    requireReadable(table);
+    requireFilesReadable(table);
     const snapshot = snapshotAt(table.metadata, undefined);
     const isShown = showsRows(table);
     const sums = await this.#sumsOf(table, snapshot, asked);
@@ -134,9 +134,9 @@ export class Inspector {
       to: after.snapshotId.toString(),
       hidden_by_policy: !isShown,
       schema: compareSchemas(snapshotSchema(metadata, before.snapshotId), snapshotSchema(metadata, after.snapshotId)),
-      rows: difference(rowsOf),
-      files: difference((snapshot) => countOf(snapshot, 'total-data-files')),
-      bytes: difference((snapshot) => countOf(snapshot, 'total-files-size')),
+      rows: difference(rowsAt),
+      files: difference((snapshot) => summaryCount(snapshot, 'total-data-files')),
+      bytes: difference((snapshot) => summaryCount(snapshot, 'total-files-size')),
       changes: showsFiles(table) ? await this.#changesOf(table, { before, after }, asked) : null,
     };
   }

@@ -4,7 +4,8 @@ import { isTooMuch, unifiedPartitions, type FileSums } from '#shared/iceberg/sum
 import type { Snapshot } from '#shared/iceberg/table-metadata.ts';
 import type { TableReader } from '#shared/iceberg/table-reader.ts';
 import type { Caller } from '../auth/authenticate.ts';
-import { inspectedFiles, printName, type FoundTable } from './found-table.ts';
+import type { FoundTable } from '../catalog-client/loaded-tables.ts';
+import { inspectedFiles, printName } from './found-table.ts';
 
 /** Approximate memory of sums without partitions, and of each of these beside its texts. */
 const SUMS_BYTES = 2_000;

@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { Snapshot, TableMetadata } from '#shared/iceberg/table-metadata.ts';
-import { countOf, showsRows, type FoundTable } from './found-table.ts';
+import type { FoundTable } from '../catalog-client/loaded-tables.ts';
+import { summaryCount, showsRows } from './found-table.ts';
 import { foldSnapshots, orderSnapshots, type PlacedSnapshot } from './order-snapshots.ts';
 
 export type SnapshotsPage = {
@@ -102,7 +103,7 @@ function shown(
   isShown: boolean,
   ancestors: ReadonlySet<bigint>,
 ): ShownSnapshot {
-  const count = (key: string): number | null => (isShown ? countOf(snapshot, key) : null);
+  const count = (key: string): number | null => (isShown ? summaryCount(snapshot, key) : null);
   return {
     snapshot_id: snapshot.snapshotId.toString(),
     parent_id: snapshot.parentSnapshotId?.toString() ?? null,

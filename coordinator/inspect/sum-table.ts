@@ -1,8 +1,9 @@
 import { SIZE_ENDS, type FileSums, type Sum } from '#shared/iceberg/sum-files.ts';
 import type { Snapshot } from '#shared/iceberg/table-metadata.ts';
-import { countOf, showsRows, type FoundTable } from './found-table.ts';
+import type { FoundTable } from '../catalog-client/loaded-tables.ts';
+import { summaryCount, showsRows } from './found-table.ts';
 
-/** What is told of a table's files. */
+/** The answer about a table's files. */
 export type TableFilesAnswer = {
   readonly snapshot_id: string | null;
   readonly hidden_by_policy: boolean;
@@ -83,6 +84,8 @@ const emptyTable = {
 
 /** The data files by the snapshot's summary; null: its writer has not said. */
 function bySummary(snapshot: Snapshot): Sum | null {
-  const [files, rows] = [countOf(snapshot, 'total-data-files'), countOf(snapshot, 'total-records')];
-  return files === null || rows === null ? null : { files, rows, bytes: countOf(snapshot, 'total-files-size') ?? 0 };
+  const [files, rows] = [summaryCount(snapshot, 'total-data-files'), summaryCount(snapshot, 'total-records')];
+  return files === null || rows === null
+    ? null
+    : { files, rows, bytes: summaryCount(snapshot, 'total-files-size') ?? 0 };
 }

@@ -11,7 +11,10 @@ const NONE: RowRange = { first: 0, end: 0, isBackward: false };
  * Moves a cursor as Postgres does (`DoPortalRunFetch`).
  * @param rows of the result @param position where it stands
  */
-export function moveCursor(move: CursorMove, { rows, position }: { readonly rows: number; readonly position: number }): Step {
+export function moveCursor(
+  move: CursorMove,
+  { rows, position }: { readonly rows: number; readonly position: number },
+): Step {
   const onto = (row: number): Step => {
     const at = Math.min(Math.max(row, 0), rows + 1);
     const isRow = at >= 1 && at <= rows;

@@ -57,7 +57,8 @@ function columnMaker(type: SqlType, data: Data, form: Form): MakeColumn {
   switch (formed.kind === 'scalar' ? formed.name : '') {
     case 'VARCHAR': {
       if (DataType.isUtf8(data.type)) return of(bytes, bytesOf(data));
-      const print = form.isNative && isScalar(type, 'INTERVAL') ? intervalParts(data) : textOf(type, data, form.offsets);
+      const print =
+        form.isNative && isScalar(type, 'INTERVAL') ? intervalParts(data) : textOf(type, data, form.offsets);
       return of(texts, print);
     }
     case 'BOOLEAN':

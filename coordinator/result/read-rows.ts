@@ -33,7 +33,7 @@ export async function* readRows(
     }
     return;
   }
-  for (let row = first; row < end; ) {
+  for (let row = first; row < end;) {
     const batch = must(await batchAt(row), 'the result has this row');
     const [from, to] = [row - batch.firstRow, Math.min(batch.rows, end - batch.firstRow)];
     yield* read(batch, from, to);

@@ -31,7 +31,9 @@ const codeOf = (work: Promise<unknown>): Promise<unknown> =>
 
 test('values of all types are the same through a cursor, in text and in binary', async () => {
   // Kept rows have the forms of Arrow, in which whole numbers have 38 digits.
-  const list = OF_TYPES.filter(([sql]) => !sql.endsWith('HUGEINT')).map(([sql], i) => `${sql} AS c${i}`).join(', ');
+  const list = OF_TYPES.filter(([sql]) => !sql.endsWith('HUGEINT'))
+    .map(([sql], i) => `${sql} AS c${i}`)
+    .join(', ');
   const sql = `SELECT ${list} UNION ALL SELECT ${list}`;
   await client.query(`BEGIN; DECLARE c CURSOR FOR ${sql}`);
   for (const form of [{}, BINARY]) {
@@ -72,7 +74,13 @@ test('a portal gives its rows by and by, also after Sync and beside other statem
 
 test('outside of a transaction a portal ends with the Sync, and names are taken once', async () => {
   await using wire = await PostgresWire.open(url);
-  wire.parse('', 'SELECT 1 AS a UNION ALL SELECT 1').bind('p', '').execute('p', 1).execute('p', 1).execute('p', 1).sync();
+  wire
+    .parse('', 'SELECT 1 AS a UNION ALL SELECT 1')
+    .bind('p', '')
+    .execute('p', 1)
+    .execute('p', 1)
+    .execute('p', 1)
+    .sync();
   expect(await wire.ready()).toEqual(['1', '2', 'D 1', 's', 'D 1', 's', 'C SELECT 0', 'Z I']);
   wire.execute('p', 1).sync();
   expect(await wire.ready()).toEqual(['E 34000', 'Z I']);
@@ -96,7 +104,9 @@ test('a cursor holds no place: its rows are kept, up to the limit of the session
   const other = new pg.Client({ connectionString: url.href });
   await other.connect();
   await other.query('DECLARE h CURSOR WITH HOLD FOR SELECT range AS i FROM range(200000)');
-  const { rows } = await client.query("FROM (SHOW QUERIES) AS q WHERE contains(CAST(q AS VARCHAR), 'FROM range(200000)')");
+  const { rows } = await client.query(
+    "FROM (SHOW QUERIES) AS q WHERE contains(CAST(q AS VARCHAR), 'FROM range(200000)')",
+  );
   expect(rows.filter((row: object) => JSON.stringify(row).includes('DECLARE h'))).toEqual([]);
   expect((await other.query('MOVE 150000 FROM h')).rowCount).toBe(150_000);
   expect((await other.query('FETCH 3 FROM h')).rows).toEqual([{ i: '150000' }, { i: '150001' }, { i: '150002' }]);

@@ -130,7 +130,10 @@ function shown({ type, body }: ServerMessage): string {
 }
 
 export function fieldsOf(body: Buffer): ReadonlyMap<string, string> {
-  const fields = body.toString('utf8').split('\0').filter((field) => field !== '');
+  const fields = body
+    .toString('utf8')
+    .split('\0')
+    .filter((field) => field !== '');
   return new Map(fields.map((field) => [field.slice(0, 1), field.slice(1)]));
 }
 

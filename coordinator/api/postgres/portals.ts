@@ -120,7 +120,12 @@ export class Portals {
   async beforeStatement({ sql }: MessageStatement, place: Place): Promise<boolean> {
     if (this.#portals.size === 0 || !CURSOR_COMMANDS.has(controlWord(sql))) return false;
     const read = parsed(sql);
-    if (read?.command !== 'declare' && read?.command !== 'fetch' && read?.command !== 'move' && read?.command !== 'close') {
+    if (
+      read?.command !== 'declare' &&
+      read?.command !== 'fetch' &&
+      read?.command !== 'move' &&
+      read?.command !== 'close'
+    ) {
       return false;
     }
     const { command, input } = read;

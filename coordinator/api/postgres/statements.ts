@@ -155,7 +155,10 @@ export class Statements {
   }
 
   /** Sends the next rows of a cursor. @returns whether it may have more @throws WireError, SkeinError */
-  async fetch(name: string, { rows, formats }: { readonly rows: number | 'all'; readonly formats: readonly number[] }): Promise<boolean> {
+  async fetch(
+    name: string,
+    { rows, formats }: { readonly rows: number | 'all'; readonly formats: readonly number[] },
+  ): Promise<boolean> {
     await this.#entered.check();
     if (this.#state === 'E') throw aborted();
     const { cursors } = this;

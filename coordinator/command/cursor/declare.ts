@@ -16,7 +16,7 @@ export const declare: Command<CursorDefinition> = {
     reader.word();
     const cursor = takeCursor(reader);
     let canScroll = true;
-    for (let isOption = true; isOption; ) {
+    for (let isOption = true; isOption;) {
       if (reader.takeWords('NO', 'SCROLL')) canScroll = false;
       else isOption = ['SCROLL', 'ASENSITIVE', 'INSENSITIVE'].some((word) => reader.takeWord(word));
     }

@@ -176,13 +176,13 @@ export class Cursors implements Disposable {
 
   /** A transaction has gone back to a savepoint: what was opened behind its mark ends. */
   wentBack(transaction: Transaction, mark: number): void {
-    for (const cursor of [...(this.#byTransaction.get(transaction) ?? [])]) {
+    for (const cursor of this.#byTransaction.get(transaction) ?? []) {
       if (cursor.number > mark) this.#end(cursor);
     }
   }
 
   [Symbol.dispose](): void {
-    for (const { cursors } of this.#sessions.values()) for (const cursor of [...cursors.values()]) this.#end(cursor);
+    for (const { cursors } of this.#sessions.values()) for (const cursor of cursors.values()) this.#end(cursor);
   }
 
   #step(cursor: Cursor, { name, position }: CursorName, move: CursorMove): RowRange {

@@ -6,7 +6,7 @@ import { duckDbType } from '#shared/iceberg/duckdb-type.ts';
 import { must } from '#shared/must.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { readParquet } from '#shared/sql/read-parquet.ts';
-import { normalizeLocation } from '#shared/storage/location.ts';
+import { spellings } from '#shared/storage/location.ts';
 import type { CopiedFiles, NamedFile } from '../disk-cache/copied-files.ts';
 import { cacheableScan, isLike, type CacheableScan } from './cacheable-scan.ts';
 import type { DeletedPositions } from './deleted-positions.ts';
@@ -237,18 +237,6 @@ async function positionJoin(files: readonly LocatedFile[], tools: ScanTools): Pr
   return [
     ` ANTI JOIN (SELECT v.local, d.pos FROM ${source}) AS p ON p.pos = f.file_row_number AND p.local = f.filename`,
   ];
-}
-
-/** The spellings that writers use for a location: they differ in what stands before its path, or its bucket. */
-function spellings(location: string): Set<string> {
-  const normal = normalizeLocation(location);
-  if (normal.startsWith('s3://')) {
-    const rest = normal.slice('s3'.length);
-    return new Set([location, normal, `s3a${rest}`, `s3n${rest}`]);
-  }
-  if (!normal.startsWith('file://')) return new Set([location, normal]);
-  const path = normal.slice('file://'.length);
-  return new Set([location, normal, path, `file:${path}`]);
 }
 
 /** A file that is written anew has a vector of the table, and another one of the rows that go. */

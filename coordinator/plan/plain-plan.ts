@@ -1,3 +1,4 @@
+import { unreachable } from '#shared/must.ts';
 import type { Expression } from './expression.ts';
 import { expressionsOf, walkExpression } from './expression-tree.ts';
 import type { Plan } from './plan.ts';
@@ -57,8 +58,12 @@ function isPlainNode(one: Expression): boolean {
       const { name, orders, erased = null } = one.call;
       return AGGREGATES.has(name) && orders.length === 0 && (erased === null || erased.length === 0);
     }
-    default:
+    case 'operator':
+    case 'unnest':
+    case 'window':
       return false;
+    default:
+      return unreachable(one);
   }
 }
 

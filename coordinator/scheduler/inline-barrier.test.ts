@@ -18,8 +18,8 @@ import { policedRows } from './policed-rows.ts';
 import type { PlannedScan } from './plan-scans.ts';
 
 /**
- * What DuckDB makes of a statement whose text has the policies of its table in it: in its plans, and as it runs. Every text is also tried with the
- * barrier taken away, where the same statement learns of hidden rows.
+ * DuckDB's plans of statements whose text has the policies of their table in it, and their outcomes. The same is tried with the barrier taken
+ * away, where statements learn of hidden rows.
  */
 const FENCE = ' TABLESAMPLE SYSTEM (100 PERCENT)';
 const FIELDS: readonly Field[] = [

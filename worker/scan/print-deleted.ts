@@ -4,7 +4,7 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { must } from '#shared/must.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import { readParquet } from '#shared/sql/read-parquet.ts';
-import { normalizeLocation } from '#shared/storage/location.ts';
+import { spellings } from '#shared/storage/location.ts';
 import type { DeletedPositions } from './deleted-positions.ts';
 import type { Footer, ReadFooter } from './footer.ts';
 import { baseName, VIRTUAL_COLUMNS } from './plan-file.ts';
@@ -110,16 +110,4 @@ async function vectorSource(files: readonly LocatedFile[], { open, positions }: 
     pos: 'q.pos',
     local: 'w.local',
   };
-}
-
-/** The spellings that writers use for a location: they differ in what stands before its path, or its bucket. */
-function spellings(location: string): Set<string> {
-  const normal = normalizeLocation(location);
-  if (normal.startsWith('s3://')) {
-    const rest = normal.slice('s3'.length);
-    return new Set([location, normal, `s3a${rest}`, `s3n${rest}`]);
-  }
-  if (!normal.startsWith('file://')) return new Set([location, normal]);
-  const path = normal.slice('file://'.length);
-  return new Set([location, normal, path, `file:${path}`]);
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
-import { fileLocation, normalizeLocation } from '#shared/storage/location.ts';
+import { fileLocation, isInBucket, normalizeLocation } from '#shared/storage/location.ts';
 import { firstEmail } from './principal-statement/check-names.ts';
 import { generatePassword, hashPassword } from './principal/password.ts';
 import { insertCatalog, insertTenant } from './store/postgres/catalog-store.ts';
@@ -35,7 +35,7 @@ export function prepareFirstUser(config: Config): FirstUser {
 export async function bootstrap(db: Database, config: Config, user: FirstUser): Promise<readonly string[]> {
   const passwordHash = await user.passwordHash;
   const location = bootstrapLocation(config);
-  const isBucket = normalizeLocation(location).startsWith('s3:');
+  const isBucket = isInBucket(normalizeLocation(location));
   await transact(db, async (tx) => {
     const tenantId = await insertTenant(tx, config['bootstrap.tenant']);
     if (!isBucket) {

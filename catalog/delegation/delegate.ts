@@ -1,7 +1,7 @@
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { S3Credential } from '#shared/storage/credential.ts';
-import { isWithin, normalizeLocation } from '#shared/storage/location.ts';
+import { isInBucket, isWithin, normalizeLocation } from '#shared/storage/location.ts';
 import { S3Error } from '#shared/storage/s3/s3-error.ts';
 import { hasSts, type StorageSettings } from '../metadata/storage-settings.ts';
 import type { Permission } from '../storage/session-policy.ts';
@@ -47,7 +47,7 @@ export async function delegate(
   { principal, place, wanted }: { readonly principal: Principal; readonly place: Place; readonly wanted?: Permission },
   ways: readonly Way[],
 ): Promise<Delegation> {
-  if (!place.location.startsWith('s3:') || place.profile === undefined) return { kind: 'local' };
+  if (!isInBucket(place.location) || place.profile === undefined) return { kind: 'local' };
   const { settings } = place.profile;
   const may = filesOf(principal, place);
   const asked: Asked = {

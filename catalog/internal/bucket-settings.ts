@@ -4,7 +4,7 @@ import type { CheckCatalogRequest } from '#proto/generated/skein/catalog/v1/Chec
 import type { BucketSettings } from '#proto/generated/skein/catalog/v1/BucketSettings.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { SealingKeys } from '#shared/sealing-keys.ts';
-import { normalizeLocation } from '#shared/storage/location.ts';
+import { normalizeLocation, storeKind } from '#shared/storage/location.ts';
 import type { CatalogContext } from '../context.ts';
 import { hasSts, readStorageSettings, type AccessKey } from '../metadata/storage-settings.ts';
 import { engineKeyOwner, ownKeyOwner } from '../storage/storages.ts';
@@ -23,9 +23,10 @@ export async function addBucket(
   catalog: { readonly id: string; readonly roots: readonly string[]; readonly bucket: BucketSettings | null },
 ): Promise<void> {
   const { id, roots, bucket } = catalog;
-  const schemes = new Set(roots.map((root) => normalizeLocation(root).split(':')[0]));
-  if (schemes.size > 1) throw new SkeinError('INVALID_REQUEST', 'the roots of a catalog lie in one kind of storage');
-  if (!schemes.has('s3')) {
+  const kinds = new Set(roots.map((root) => storeKind(normalizeLocation(root))));
+  if (kinds.size > 1) throw new SkeinError('INVALID_REQUEST', 'the roots of a catalog lie in one kind of storage');
+  const [kind] = kinds;
+  if (kind === undefined) {
     if (bucket === null) return;
     throw new SkeinError('INVALID_REQUEST', 'settings of a bucket are for a location s3://bucket/prefix');
   }

@@ -122,7 +122,7 @@ async function withKey(
     permission,
     tenant,
   });
-  if (permission === 'write' && credential.kind === 's3' && credential.expiresAtMs !== null) {
+  if (permission === 'write' && credential.kind !== 'file' && credential.expiresAtMs !== null) {
     await keepKey(db, stage.id, credential.expiresAtMs);
   }
   return toMessage(stage, credential, clientEndpoint);

@@ -50,7 +50,7 @@ const RESOLVE = `
   select c.name as catalog, c.roots, n.path, u.id is not null as is_view,
     coalesce(t.name, u.name) as name, coalesce(t.metadata_location, u.metadata_location) as metadata_location,
     coalesce(t.id, u.id) as id, coalesce(t.version, u.version) as version, t.bytes,
-    case when t.id is not null and c.location like 's3:%'
+    case when t.id is not null and c.location not like 'file:%'
       then array(select f.location from catalog.folder_claim f where f.owner_id = t.id) end as folders,
     case when t.id is not null then ${policiesOf('t.id')} end as policies,
     t.id as table_id, case when t.id is not null then ${closedFolders('t.id', 'c.tenant_id', CLOSED_MAX)} end as closed,

@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { clientUploads, type ClientUploads } from '#shared/storage/s3/client-uploads.ts';
+import { isInBucket } from '#shared/storage/location.ts';
 import type { CatalogContext } from '../context.ts';
 import { keepStoreUpload, storeUploadsOf, type ExpiredUpload } from '../store/postgres/upload-store.ts';
 
@@ -29,7 +30,7 @@ export async function beginAtStore(
 /** Ends what an upload has left at the store. @throws STORAGE_ERROR */
 export async function abortAtStore({ store: { db }, storages }: Parts, upload: ExpiredUpload): Promise<void> {
   const { location, path, stageId, storeUploadId, inParts, expiresAt } = upload;
-  if (!inParts || !location.startsWith('s3:')) return;
+  if (!inParts || !isInBucket(location)) return;
   const at = `${location}/${path}`;
   const uploads = await uploadsAt(storages, at);
   if (storeUploadId !== null) return uploads.abort(at, storeUploadId);

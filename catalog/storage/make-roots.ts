@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { fileCredential } from '#shared/storage/credential.ts';
-import { normalizeLocation } from '#shared/storage/location.ts';
+import { isInBucket, normalizeLocation } from '#shared/storage/location.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { makeDataDir, makePrivateFolder } from '#shared/storage/private-folder.ts';
 
@@ -27,7 +27,7 @@ export function prepareDataDir(config: Config, log: Logger): void {
 export async function makeRoots({ log }: { readonly log: Logger }, roots: readonly string[]): Promise<void> {
   for (const root of roots) {
     // A bucket has no folders.
-    if (!normalizeLocation(root).startsWith('file:')) continue;
+    if (isInBucket(normalizeLocation(root))) continue;
     try {
       await openStorage(root, fileCredential(root)).makeFolder(root, 'private');
     } catch (error) {

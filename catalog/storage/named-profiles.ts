@@ -55,7 +55,7 @@ export class NamedProfiles {
 function check(name: string, { storage, settings, credentials }: StorageProfile): void {
   try {
     const location = normalizeLocation(storage);
-    if (location.slice('s3://'.length).includes('//'))
+    if (location.slice(location.indexOf('://') + '://'.length).includes('//'))
       throw new SkeinError('INVALID_REQUEST', 'storage has an empty name');
     if (readStorageSettings(settings).flavor !== 'aws' && credentials === undefined) {
       throw new SkeinError('INVALID_REQUEST', 'it needs a key (credentials)');

@@ -2,8 +2,14 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { SealingKeys } from '#shared/sealing-keys.ts';
-import { fileCredential, type S3Credential, type StorageCredential } from '#shared/storage/credential.ts';
-import { isWithin, normalizeLocation, withAncestors } from '#shared/storage/location.ts';
+import {
+  fileCredential,
+  storeKeyId,
+  type S3Credential,
+  type StorageCredential,
+  type StoreCredential,
+} from '#shared/storage/credential.ts';
+import { isInBucket, isWithin, normalizeLocation, withAncestors } from '#shared/storage/location.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { storeAddress } from '#shared/storage/s3/s3-client.ts';
 import type { Storage } from '#shared/storage/storage.ts';
@@ -64,9 +70,9 @@ export class Storages {
    * @throws NOT_SUPPORTED, INVALID_REQUEST, STORAGE_ERROR
    */
   async open(location: string, roots?: readonly string[]): Promise<Storage> {
-    const renew = async (old: S3Credential): Promise<S3Credential> => {
-      const other = await this.credential(location, { refused: old.accessKeyId });
-      return other.kind === 's3' ? other : old;
+    const renew = async (old: StoreCredential): Promise<StoreCredential> => {
+      const other = await this.credential(location, { refused: storeKeyId(old) });
+      return other.kind === 'file' ? old : other;
     };
     return openStorage(location, await this.credential(location, { roots }), { renew });
   }
@@ -74,13 +80,13 @@ export class Storages {
   /** Whether there is a way to the bytes of a location: none leads into a bucket whose catalog has been dropped. */
   async reaches(location: string): Promise<boolean> {
     const normal = normalizeLocation(location);
-    return !normal.startsWith('s3:') || (await findProfileAt(this.#parts.db, normal)) !== undefined;
+    return !isInBucket(normal) || (await findProfileAt(this.#parts.db, normal)) !== undefined;
   }
 
   /** The catalog's own right to a location, another one than `refused`. It goes to no other process. @throws as `open` */
   async credential(location: string, { refused, roots: known }: Asked = {}): Promise<StorageCredential> {
     const normal = normalizeLocation(location);
-    if (!normal.startsWith('s3:')) return fileCredential(...(known ?? [await this.#fileRootOf(normal)]));
+    if (!isInBucket(normal)) return fileCredential(...(known ?? [await this.#fileRootOf(normal)]));
     const profile = await this.#profileAt(normal);
     const { settings, roots } = profile;
     if (settings.roleArn === null) return this.#ownCredential(profile, refused);
@@ -116,7 +122,7 @@ export class Storages {
   async vendForClients(vending: Vending): Promise<VendedKey> {
     const [location = ''] = vending.folders;
     const normal = normalizeLocation(location);
-    if (!normal.startsWith('s3:')) return { credential: await this.credential(normal), clientEndpoint: null };
+    if (!isInBucket(normal)) return { credential: await this.credential(normal), clientEndpoint: null };
     const profile = await this.#profileAt(normal);
     const { sealedEngineKey, catalogId, catalog, settings } = profile;
     if (hasSts(settings)) {

@@ -1,7 +1,13 @@
 import { SkeinError } from '#shared/error.ts';
 import { metadataFolder } from '#shared/iceberg/table-folders.ts';
 import { isOfStages } from '#shared/stage/stage-folders.ts';
-import { isWithin, normalizeLocation, requireNoEscape, withoutTrailingSlash } from '#shared/storage/location.ts';
+import {
+  isInBucket,
+  isWithin,
+  normalizeLocation,
+  requireNoEscape,
+  withoutTrailingSlash,
+} from '#shared/storage/location.ts';
 import type { Properties, TableDocument } from '../metadata/table-document.ts';
 import type { NamespacePath, TableIdent } from '../metadata/object-name.ts';
 
@@ -66,7 +72,7 @@ export function requireBelowRoot(location: string, roots: readonly string[]): st
       `Location ${location} is not inside of the catalog's location ${roots.join(' or ')}`,
     );
   }
-  if (normal.startsWith('s3:')) requirePlainKey(normal);
+  if (isInBucket(normal)) requirePlainKey(normal);
   if (isOfStages(normal)) throw new SkeinError('INVALID_REQUEST', `Location ${location} is for the files of stages`);
   return normal;
 }
@@ -76,7 +82,7 @@ const KEY_FOLDER_BYTES_MAX = 700;
 
 /** @throws INVALID_REQUEST */
 function requirePlainKey(location: string): void {
-  if (location.slice('s3://'.length).includes('//')) {
+  if (location.slice(location.indexOf('://') + '://'.length).includes('//')) {
     throw new SkeinError('INVALID_REQUEST', `Location ${location} has an empty name: many programs take it away`);
   }
   if (Buffer.byteLength(location) > KEY_FOLDER_BYTES_MAX) {

@@ -12,7 +12,12 @@ import { isObject } from '#shared/iceberg/type.ts';
 import { COMMIT_OUTCOMES, type CommitOutcome, type WriteCatalog } from '#shared/iceberg/write/commit-writes.ts';
 import type { TableName } from '#shared/iceberg/write/table-write.ts';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
-import { fileCredential, type S3Credential, type StorageCredential } from '#shared/storage/credential.ts';
+import {
+  fileCredential,
+  storeKeyId,
+  type StoreCredential,
+  type StorageCredential,
+} from '#shared/storage/credential.ts';
 import { must } from '#shared/must.ts';
 import type { TokenClaims } from '#shared/authorization/token-claims.ts';
 import { printTableName } from './load-arguments.ts';
@@ -95,9 +100,9 @@ export class LoadCatalog implements WriteCatalog {
   }
 
   /** Another key in place of one that ends soon, or that the store has refused. @throws as `storageKey` */
-  async renewKey(table: TableMetadata, old: S3Credential): Promise<S3Credential> {
-    const key = await this.#vendKey(table, old.accessKeyId);
-    return key.kind === 's3' ? key : old;
+  async renewKey(table: TableMetadata, old: StoreCredential): Promise<StoreCredential> {
+    const key = await this.#vendKey(table, storeKeyId(old));
+    return key.kind === 'file' ? old : key;
   }
 
   async #vendKey(table: TableMetadata, refused: string): Promise<StorageCredential> {

@@ -13,8 +13,8 @@ import { loadService } from '#shared/grpc/load-proto.ts';
 import { COMMIT_OUTCOMES, type CommitOutcome } from '#shared/iceberg/write/commit-writes.ts';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { fromKeyMessage } from '#shared/task/bucket-key.ts';
-import { fileCredential } from '#shared/storage/credential.ts';
-import { normalizeLocation } from '#shared/storage/location.ts';
+import { fileCredential, storeKeyId } from '#shared/storage/credential.ts';
+import { isInBucket, normalizeLocation } from '#shared/storage/location.ts';
 import { must } from '#shared/must.ts';
 import type { PolicyRequest } from '#shared/policy/policy-request.ts';
 import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/principal-request.ts';
@@ -273,7 +273,7 @@ type Changes = Pick<
 
 const keyCalls = (call: CatalogCall): Pick<CatalogClient, 'storageKey' | 'renewKey' | 'abortUploads'> => ({
   abortUploads: async (folders, text) => {
-    const remote = folders.filter((folder) => !normalizeLocation(folder).startsWith('file:'));
+    const remote = folders.filter((folder) => isInBucket(normalizeLocation(folder)));
     if (remote.length > 0) await call('AbortUploads', { folders: remote, text });
   },
   storageKey: async (tenant, folders, permission) => {
@@ -281,9 +281,9 @@ const keyCalls = (call: CatalogCall): Pick<CatalogClient, 'storageKey' | 'renewK
     return key === null ? fileCredential(...roots) : fromKeyMessage(key);
   },
   renewKey: async (tenant, credential) => {
-    const { reach, accessKeyId } = credential;
+    const { reach } = credential;
     if (reach === undefined) return credential;
-    const request = { folders: reach.folders, writes: reach.writes, tenant, refused_key_id: accessKeyId };
+    const request = { folders: reach.folders, writes: reach.writes, tenant, refused_key_id: storeKeyId(credential) };
     const { key } = await call('VendKey', request);
     return fromKeyMessage(must(key, 'a bucket has a key'));
   },

@@ -1,4 +1,4 @@
-import type { S3Credential, StorageCredential } from '#shared/storage/credential.ts';
+import type { StoreCredential, StorageCredential } from '#shared/storage/credential.ts';
 import { RepeatBudget, type StorageUse } from '#shared/storage/storage-use.ts';
 
 /** A step of a statement begins with a key that has this much to live, if the store gives such keys. */
@@ -9,7 +9,7 @@ export interface KeyQuestions {
   /** The right to folders, to read or to write there. @throws STORAGE_ERROR, NOT_SUPPORTED, CATALOG_UNAVAILABLE */
   storageKey(tenant: string, folders: readonly string[], permission: 'read' | 'write'): Promise<StorageCredential>;
   /** Another key in place of one that ends soon, or that the store has refused. @throws as `storageKey` */
-  renewKey(tenant: string, credential: S3Credential): Promise<S3Credential>;
+  renewKey(tenant: string, credential: StoreCredential): Promise<StoreCredential>;
 }
 
 /** A key like one that a statement has got, which may have waited or run for long since. @throws STORAGE_ERROR, CATALOG_UNAVAILABLE */

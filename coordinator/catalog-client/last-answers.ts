@@ -101,7 +101,7 @@ const KEY_LEFT_MIN_MS = 300_000;
 /** Whether the key of a table ends within the time of a statement: the catalog gives a newer one. */
 const endsSoon = (table: LoadedTable): boolean =>
   table.kind === 'found' &&
-  table.credential.kind === 's3' &&
+  table.credential.kind !== 'file' &&
   table.credential.expiresAtMs !== null &&
   table.credential.expiresAtMs < Date.now() + KEY_LEFT_MIN_MS;
 

@@ -33,6 +33,11 @@ export class RenewingReader implements TableReader {
   readonly inspect: TableReader['inspect'] = (request, call) =>
     this.#each(request, (one) => this.#reader.inspect(one, call));
 
+  readonly sums: TableReader['sums'] = (request, call) => this.#read(request, (one) => this.#reader.sums(one, call));
+
+  readonly changes: TableReader['changes'] = (request, call) =>
+    this.#read(request, (one) => this.#reader.changes(one, call));
+
   readonly list: TableReader['list'] = (request, call) => this.#read(request, (one) => this.#reader.list(one, call));
 
   readonly rewrite: TableReader['rewrite'] = (request, call) =>
@@ -82,7 +87,8 @@ export class RenewingReader implements TableReader {
   /** The request with another key. @throws the error when it is none of a key, or when there is no other key */
   async #renewed<Request extends Keyed>(request: Request, error: unknown): Promise<Request> {
     const { tenant, credential } = request;
-    if (!isKeyRefusal(SkeinError.of(error)) || credential.kind !== 's3' || credential.reach === undefined) throw error;
+    if (!isKeyRefusal(SkeinError.of(error)) || credential.kind === 'file' || credential.reach === undefined)
+      throw error;
     return { ...request, credential: await this.#keys.renewKey(tenant, credential) };
   }
 }

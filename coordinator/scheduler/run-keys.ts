@@ -2,7 +2,7 @@ import type { OutputSpec, TaskSpec } from '#shared/task/task.ts';
 import type { ScanAccess } from '#shared/ticket.ts';
 import type { TaskId, TenantId } from '#shared/id.ts';
 import type { Keyring } from '#shared/keyring.ts';
-import { credentialId, type S3Credential } from '#shared/storage/credential.ts';
+import { credentialId, type StoreCredential } from '#shared/storage/credential.ts';
 import { grantsOf, signTicket } from '#shared/ticket.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
 import { ticketUntil, type TaskOwner } from './task-spec.ts';
@@ -10,7 +10,7 @@ import { ticketUntil, type TaskOwner } from './task-spec.ts';
 export type KeyServices = {
   readonly keyring: Keyring;
   /** Gives a key in place of one that ends, or that the store has refused. */
-  readonly renewKey: (tenant: TenantId, key: S3Credential) => Promise<S3Credential>;
+  readonly renewKey: (tenant: TenantId, key: StoreCredential) => Promise<StoreCredential>;
 };
 
 /** Time in which a worker confirms that it has a key. */
@@ -33,7 +33,7 @@ export class RunKeys {
   readonly #owner: TaskOwner;
   readonly #tasks = new Map<TaskId, KeyTask>();
   /** Newer keys, or those that are asked for, by the ids of the keys that they replace. */
-  readonly #newer = new Map<string, Promise<S3Credential>>();
+  readonly #newer = new Map<string, Promise<StoreCredential>>();
   readonly #sending = new Set<string>();
 
   constructor(scheduler: KeyServices, owner: TaskOwner) {
@@ -44,7 +44,7 @@ export class RunKeys {
   /** A task is sent. */
   add(worker: LiveWorker, { taskId: id, ...spec }: Pick<TaskSpec, 'taskId' | 'scans' | 'output'>): void {
     const access = accessOf(spec);
-    if (access.some(({ credential }) => credential.kind === 's3')) this.#tasks.set(id, { worker, id, access });
+    if (access.some(({ credential }) => credential.kind !== 'file')) this.#tasks.set(id, { worker, id, access });
   }
 
   /** A task has ended. */
@@ -67,7 +67,7 @@ export class RunKeys {
 
   async #send(task: KeyTask, id: string): Promise<void> {
     const old = task.access.find(({ credential }) => credentialId(credential) === id)?.credential;
-    if (old?.kind !== 's3') return;
+    if (old === undefined || old.kind === 'file') return;
     const { keyring, renewKey } = this.#scheduler;
     const { queryId, tenant, principal, epoch } = this.#owner;
     const asked = this.#newer.get(id) ?? renewKey(tenant, old);

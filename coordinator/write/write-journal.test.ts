@@ -1,4 +1,4 @@
-import type { S3Credential } from '#shared/storage/credential.ts';
+import type { StoreCredential } from '#shared/storage/credential.ts';
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -57,7 +57,7 @@ function open(left: readonly WriteIntent[], outcome: CommitOutcome): void {
   } as unknown as WriteIntents;
   const catalog = {
     abandonCommit: () => Promise.resolve(outcome),
-    renewKey: (_tenant: string, key: S3Credential) => Promise.resolve(key),
+    renewKey: (_tenant: string, key: StoreCredential) => Promise.resolve(key),
     storageKey: () => Promise.resolve(FILE_CREDENTIAL),
     abortUploads: () => Promise.resolve(),
   };

@@ -132,3 +132,17 @@ test('HTTP: a request that is being answered ends before its connection does; a 
   await slowEnds;
   await expect.poll(() => newcomers.waiting).toBe(0);
 });
+
+test('a connection ends at one refusal too many; who has signed in asks on', async () => {
+  const { newcomers, join } = await open({ refusalsMax: 2 });
+  const [guest, known] = [await join(), await join()];
+  const ask = (peer: string): void => newcomers.begin(peer)();
+  ask(known.peer);
+  newcomers.signedIn(known.peer);
+  for (let i = 0; i < 3; i += 1) ask(known.peer);
+  for (let i = 0; i < 2; i += 1) ask(guest.peer);
+  expect([guest.isOpen, newcomers.waiting]).toEqual([true, 1]);
+  ask(guest.peer);
+  await guest.ended;
+  expect([known.isOpen, newcomers.waiting]).toEqual([true, 0]);
+});

@@ -12,11 +12,14 @@ type Limits = {
   readonly perAddressMax: number;
   /** Connections that have signed in. */
   readonly signedInMax?: number;
+  /** Requests of one that has not signed in, which were answered by a refusal. */
+  readonly refusalsMax?: number;
 };
 
 type Newcomer = {
   readonly socket: Socket;
   readonly address: string;
+  refusals: number;
   /** Requests of it that the server is working on. */
   working: number;
   timer: NodeJS.Timeout;
@@ -56,7 +59,13 @@ export class Newcomers {
     const peer = peerOf(socket);
     const address = addressKey(socket.remoteAddress);
     this.#makeRoom(address);
-    const newcomer: Newcomer = { socket, address, working: 0, timer: this.#timer(() => this.#isLate(newcomer)) };
+    const newcomer: Newcomer = {
+      socket,
+      address,
+      refusals: 0,
+      working: 0,
+      timer: this.#timer(() => this.#isLate(newcomer)),
+    };
     this.#byPeer.set(peer, newcomer);
     const others = this.#byAddress.get(address);
     if (others === undefined) this.#byAddress.set(address, new Set([newcomer]));
@@ -80,15 +89,22 @@ export class Newcomers {
     newcomer.socket.once('close', () => (this.#signedIn -= 1));
   }
 
-  /** The server works on a request of a connection, and others yield before it, until the returned function is called. */
+  /**
+   * The server works on a request of a connection, and others yield before it, until the returned function is called. One too many that ended
+   * without a sign-in ends the connection.
+   */
   begin(peer: string): () => void {
     const newcomer = this.#byPeer.get(peer);
     if (newcomer === undefined) return () => undefined;
     newcomer.working += 1;
     let isOver = false;
     return () => {
-      if (!isOver) newcomer.working -= 1;
+      if (isOver) return;
       isOver = true;
+      newcomer.working -= 1;
+      if (this.#byPeer.get(peer) !== newcomer) return;
+      newcomer.refusals += 1;
+      if (newcomer.refusals > (this.#limits.refusalsMax ?? Number.POSITIVE_INFINITY)) this.#end(newcomer);
     };
   }
 

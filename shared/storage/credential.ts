@@ -6,7 +6,10 @@ import { normalizeLocation } from './location.ts';
  * The right by which a process accesses a storage. It travels in scans, sinks and tickets as JSON. The owner of a table's catalog gives
  * it (`LoadTables`); no reader or writer makes one up.
  */
-export type StorageCredential = FileCredential | S3Credential;
+export type StorageCredential = FileCredential | StoreCredential;
+
+/** A key for a bucket. Each kind of store has its own; all have an end, and folders by which another one is asked for. */
+export type StoreCredential = S3Credential;
 
 /** For `file:` locations below some roots: the file system decides by the account of the process, and no symbolic link is followed. */
 type FileCredential = { readonly kind: 'file'; readonly roots: readonly string[] };
@@ -42,6 +45,9 @@ export function fileCredential(...roots: readonly string[]): StorageCredential {
 
 /** A location below which its bearer may read, and which credential it uses there: a ticket tells no secret. */
 export type StorageGrant = { readonly location: string; readonly credentialId: string };
+
+/** Says which key of a store it is, and tells nothing of it. */
+export const storeKeyId = (credential: StoreCredential): string => credential.accessKeyId;
 
 /** Says which credential it is. */
 export const credentialId = (credential: StorageCredential): string =>

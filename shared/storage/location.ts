@@ -30,6 +30,18 @@ export function normalizeLocation(location: string): string {
   return `${scheme}://${authority}${cleanPath(`/${segments.join('/')}`)}`.replace(/\/$/, '');
 }
 
+/** The stores of buckets, by the schemes of their normalised locations. */
+const STORES = { s3: 's3' } as const;
+/** A kind of store that has buckets. */
+export type StoreKind = (typeof STORES)[keyof typeof STORES];
+
+/** The kind of store in which a normalised location lies; undefined for local files, and for what no store serves. */
+export const storeKind = (normal: string): StoreKind | undefined =>
+  Object.entries(STORES).find(([scheme]) => normal.startsWith(`${scheme}://`))?.[1];
+
+/** Whether a normalised location lies in a bucket. */
+export const isInBucket = (normal: string): boolean => storeKind(normal) !== undefined;
+
 /** How locations of a storage begin, and their canonical beginning. */
 const BEGINNINGS: readonly (readonly [RegExp, string])[] = [
   [/^s3[an]?:\/\//i, 's3://'],
@@ -62,6 +74,18 @@ export function keyBounds(
   const [first, last] = [keyOf(lower), keyOf(upper)];
   if (first === undefined || last === undefined || first.beginning !== last.beginning) return undefined;
   return { lower: first.key, upper: last.key };
+}
+
+/** The spellings that writers use for a location: they differ in what stands before its path, or its bucket. */
+export function spellings(location: string): Set<string> {
+  const normal = normalizeLocation(location);
+  if (normal.startsWith('s3://')) {
+    const rest = normal.slice('s3'.length);
+    return new Set([location, normal, `s3a${rest}`, `s3n${rest}`]);
+  }
+  if (!normal.startsWith('file://')) return new Set([location, normal]);
+  const path = normal.slice('file://'.length);
+  return new Set([location, normal, path, `file:${path}`]);
 }
 
 /** Whether `location` is `root` or below it, segment by segment (`/a/bc` is not below `/a/b`). */

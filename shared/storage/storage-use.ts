@@ -1,11 +1,11 @@
-import type { S3Credential } from './credential.ts';
+import type { StoreCredential } from './credential.ts';
 
 /** The signal, keys and repeats that a statement or task lends to the storages that it opens. */
 export type StorageUse = {
   /** Ends requests, and the waits between them. */
   readonly signal?: AbortSignal;
   /** Gives another key in place of one that ends soon, or that the store has refused. @throws STORAGE_ERROR */
-  readonly renew?: (credential: S3Credential) => Promise<S3Credential>;
+  readonly renew?: (credential: StoreCredential) => Promise<StoreCredential>;
   /** The repeats of all its requests. */
   readonly repeats?: RepeatBudget;
 };

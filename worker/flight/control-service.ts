@@ -30,7 +30,7 @@ import { encodeError, toServiceError } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { queryId, taskId, type QueryId } from '#shared/id.ts';
 import type { MlfqSpec } from '#shared/mlfq-spec.ts';
-import type { S3Credential } from '#shared/storage/credential.ts';
+import type { StoreCredential } from '#shared/storage/credential.ts';
 import { verifyTicket } from '#shared/ticket.ts';
 import type { PeerClients } from '../exchange/peer-clients.ts';
 import type { OrderedEnd } from '../ordered-end.ts';
@@ -87,7 +87,7 @@ export function controlHandlers(options: ControlOptions): WorkerHandlers {
     })),
     RenewKey: ofCoordinator<RenewKeyRequest, RenewKeyReplyInput>(async (request) => {
       const ticket = verifyTicket(request.ticket, security.keyring, options.clock.nowMs());
-      const credential = JSON.parse(request.credential.toString()) as S3Credential;
+      const credential = JSON.parse(request.credential.toString()) as StoreCredential;
       return { found: tasks.renewKey(ticket, { replaces: request.old_credential_id, credential }) };
     }),
   };

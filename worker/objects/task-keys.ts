@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import { credentialId, type S3Credential } from '#shared/storage/credential.ts';
+import { credentialId, type StoreCredential } from '#shared/storage/credential.ts';
 import { RepeatBudget, type StorageUse } from '#shared/storage/storage-use.ts';
 
 /** How long a task waits for another key: the coordinator is asked with the next heartbeat. */
@@ -14,8 +14,8 @@ export class TaskKeys {
   readonly use: StorageUse;
   readonly #ask: (credentialId: string) => void;
   /** By the ids of the keys that they replace. */
-  readonly #newer = new Map<string, S3Credential>();
-  readonly #waiting = new Map<string, PromiseWithResolvers<S3Credential>>();
+  readonly #newer = new Map<string, StoreCredential>();
+  readonly #waiting = new Map<string, PromiseWithResolvers<StoreCredential>>();
 
   constructor(signal: AbortSignal, ask: (credentialId: string) => void) {
     this.#ask = ask;
@@ -23,19 +23,19 @@ export class TaskKeys {
   }
 
   /** Takes a key that has come. */
-  renewed(replaces: string, credential: S3Credential): void {
+  renewed(replaces: string, credential: StoreCredential): void {
     this.#newer.set(replaces, credential);
     this.#waiting.get(replaces)?.resolve(credential);
     this.#waiting.delete(replaces);
   }
 
-  async #renew(credential: S3Credential): Promise<S3Credential> {
+  async #renew(credential: StoreCredential): Promise<StoreCredential> {
     const id = credentialId(credential);
     const known = this.#newer.get(id);
     if (known !== undefined) return known;
     // Nobody renews it.
     if (credential.reach === undefined) return credential;
-    const waiting = this.#waiting.get(id) ?? Promise.withResolvers<S3Credential>();
+    const waiting = this.#waiting.get(id) ?? Promise.withResolvers<StoreCredential>();
     if (!this.#waiting.has(id)) {
       this.#waiting.set(id, waiting);
       this.#ask(id);

@@ -1,6 +1,6 @@
 import type { ErrorData } from '#shared/error.ts';
 import type { InputSpec, TaskQueueing, TaskReport, SentTask } from '#shared/task/task.ts';
-import type { S3Credential } from '#shared/storage/credential.ts';
+import type { StoreCredential } from '#shared/storage/credential.ts';
 import type { MessagePort } from 'node:worker_threads';
 import type { NativeMessage } from '../batch/arrow-message.ts';
 import type { IdleLimits } from '../duckdb/instance-pool.ts';
@@ -118,6 +118,6 @@ export type SlotInput =
   | { readonly kind: 'withdrawn' };
 
 /** A key in place of the one of an id. */
-export type RenewedKey = { readonly replaces: string; readonly credential: S3Credential };
+export type RenewedKey = { readonly replaces: string; readonly credential: StoreCredential };
 
 export type ToJob = { readonly job: number; readonly input: SlotInput };

@@ -61,7 +61,7 @@ const select = (tables: string): string => `
     cross join lateral unnest(array_prepend(k.location, k.allowed_roots)) as r (root)
     where starts_with(t.location || '/', r.root || '/')
     order by length(r.root) desc limit 1
-  ) p on t.location like 's3:%'`;
+  ) p on t.location not like 'file:%'`;
 
 const BY_NAME = `${select(`
   from catalog.catalog c

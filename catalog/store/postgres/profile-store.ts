@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { StorageSettings } from '../../metadata/storage-settings.ts';
+import { isInBucket, normalizeLocation } from '#shared/storage/location.ts';
 import type { Database, Tx } from './tables.ts';
 
 /** Storage profiles of catalogs. */
@@ -87,7 +88,7 @@ export async function listFileRoots(db: Database): Promise<readonly string[]> {
     .selectFrom('catalog')
     .select(sql<readonly string[]>`array_prepend(location, allowed_roots)`.as('roots'))
     .execute();
-  return rows.flatMap(({ roots }) => roots).filter((root) => !root.startsWith('s3:'));
+  return rows.flatMap(({ roots }) => roots).filter((root) => !isInBucket(normalizeLocation(root)));
 }
 
 export const findProfile = (db: Database, catalog: string): Promise<ProfileRow | undefined> =>

@@ -30,6 +30,11 @@ type Parts = {
   readonly standby: () => string | undefined;
 };
 
+/**
+ * Calls of a connection that are refused, with none that proved who it is, before it ends: whoever opens calls and takes them back at once sends
+ * thousands of them into one turn of the server.
+ */
+const REFUSALS_MAX = 20;
 /** Interval at which sessions are looked for whose tokens have ended. */
 const SWEEP_MS = 1_000;
 
@@ -44,7 +49,7 @@ export async function openFlightDoor(
   });
   const connections = new Connections(config['coordinator.flight_connections_per_principal_max']);
   const signedInMax = config['coordinator.flight_connections_max'];
-  const newcomers = new Newcomers({ ...newcomerLimits(config), signedInMax });
+  const newcomers = new Newcomers({ ...newcomerLimits(config), signedInMax, refusalsMax: REFUSALS_MAX });
   const nowMs = (): number => systemClock.monotonicMs();
   const held = {
     queries,

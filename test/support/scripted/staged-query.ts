@@ -1,4 +1,4 @@
-import type { S3Credential } from '#shared/storage/credential.ts';
+import type { StoreCredential } from '#shared/storage/credential.ts';
 import { afterEach, expect, vi } from 'vitest';
 import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import type { TaskSpec } from '#shared/task/task.ts';
@@ -104,7 +104,7 @@ export async function cluster(
     workerWaitMs: 10_000,
     carriers: carrierGate(),
     onRetry,
-    renewKey: (_tenant: string, key: S3Credential) => Promise.resolve(key),
+    renewKey: (_tenant: string, key: StoreCredential) => Promise.resolve(key),
     running,
   };
   /** Tells the coordinator of the workers that it does not know yet, and waits until they are live. */

@@ -207,7 +207,7 @@ const rightsOf = ({ id }: ProviderRow, { isAdmin, privileges }: SignedInBy): Rig
 });
 
 /** The provider of a change that the caller may make. @throws PROVIDER_NOT_FOUND, FORBIDDEN */
-export async function changeableProvider({ tx, tenant, actor }: Changing, name: string): Promise<ProviderRow> {
+async function changeableProvider({ tx, tenant, actor }: Changing, name: string): Promise<ProviderRow> {
   requirePrincipalAction(actor, 'provider.create');
   const provider = await requireProvider(tx, tenant.id, name);
   requirePrincipalAction(actor, 'provider.change', rightsOf(provider, await signedInBy(tx, provider.id)));

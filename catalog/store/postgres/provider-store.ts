@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { principalId, type PrincipalId } from '#shared/id.ts';
+import type { PrincipalId } from '#shared/id.ts';
 import type { Privilege } from '#shared/principal/privilege.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { TENANT_ADMIN } from './principal-store.ts';
@@ -162,21 +162,6 @@ export async function signedInBy(db: Database, id: string): Promise<SignedInBy> 
     isAdmin: row?.admin === true,
     privileges: new Set(row?.privileges),
   };
-}
-
-/** The user whom a provider knows by this subject. */
-export async function findIdentity(
-  db: Database,
-  providerId: string,
-  subject: string,
-): Promise<PrincipalId | undefined> {
-  const row = await db
-    .selectFrom('principal_identity')
-    .select('principal_id')
-    .where('provider_id', '=', providerId)
-    .where('subject', '=', subject)
-    .executeTakeFirst();
-  return row === undefined ? undefined : principalId(row.principal_id);
 }
 
 /** The client secrets of all tenants' providers. */

@@ -14,7 +14,10 @@ type Send = (cells: readonly Cells[], rows: number) => Promise<void> | undefined
 /** Makes the values of a batch in turns, between which others are served. */
 export function inTurns(batch: ResultBatch, forms: readonly CellForm[], send: Send): Promise<void> | undefined {
   const columns = arrowColumns(batch, forms.map(cellLayout));
-  const values = columns.reduce((sum, { offsets, items }) => sum + (items === null ? 0 : (offsets[batch.rows] ?? 0)), 0);
+  const values = columns.reduce(
+    (sum, { offsets, items }) => sum + (items === null ? 0 : (offsets[batch.rows] ?? 0)),
+    0,
+  );
   const perRow = Math.max(1, columns.length + values / batch.rows);
   const turn = Math.max(1, Math.min(TURN_ROWS, Math.floor(TURN_VALUES / perRow)));
   const next = (from: number): Promise<void> | undefined => {

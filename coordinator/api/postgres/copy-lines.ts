@@ -1,8 +1,9 @@
+import type { ValueKind } from '../../arrival/postgres/value-kind.ts';
 import { isSameColumn } from './copy-statement.ts';
 import type { CopyOptions } from './copy-options.ts';
 import type { Cells } from './data-rows.ts';
 import { GrowingBytes } from './growing-bytes.ts';
-import type { PostgresColumn, ValueKind } from './postgres-type.ts';
+import type { PostgresColumn } from './postgres-type.ts';
 
 /** Rows of COPY TO STDOUT as lines of text or CSV, made column by column. */
 
@@ -164,7 +165,8 @@ function quoted(cells: Cells, rows: number, { form, options, isOnly }: Quoting):
   const nothing = Buffer.from(options.null);
   const [quote, escape] = [options.quote.charCodeAt(0), options.escape.charCodeAt(0)];
   const isAmbiguous = (from: number, to: number): boolean =>
-    bytes.compare(nothing, 0, nothing.length, from, to) === 0 || (isOnly && bytes.toString('latin1', from, to) === '\\.');
+    bytes.compare(nothing, 0, nothing.length, from, to) === 0 ||
+    (isOnly && bytes.toString('latin1', from, to) === '\\.');
   return rewritten(cells, rows, (out, from, to) => {
     if (!form.isQuoted && !hasSpecial(bytes, form.special, from, to) && !isAmbiguous(from, to)) {
       out.copy(bytes, from, to);

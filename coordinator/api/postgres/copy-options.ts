@@ -176,7 +176,8 @@ function namesOf(reader: StatementReader): CopyColumns {
 function checked(given: Given, direction: 'in' | 'out'): CopyOptions {
   const { format = 'text', header = false, encoding } = given;
   const isCsv = format === 'csv';
-  if (encoding !== undefined && !/^utf-?8$/i.test(encoding)) throw notSupported('texts are UTF8 here: ENCODING takes nothing else');
+  if (encoding !== undefined && !/^utf-?8$/i.test(encoding))
+    throw notSupported('texts are UTF8 here: ENCODING takes nothing else');
   if (format === 'binary' && (given.delimiter ?? given.null) !== undefined) {
     throw new WireError('42601', 'cannot specify DELIMITER or NULL in BINARY mode');
   }
@@ -194,7 +195,8 @@ function checked(given: Given, direction: 'in' | 'out'): CopyOptions {
     forceNull: given.forceNull ?? [],
   };
   if (direction === 'out' && header === 'match') throw notSupported('cannot use "match" with HEADER in COPY TO');
-  if (direction === 'in' && given.forceQuote !== undefined) throw notSupported('COPY FORCE_QUOTE cannot be used with COPY FROM');
+  if (direction === 'in' && given.forceQuote !== undefined)
+    throw notSupported('COPY FORCE_QUOTE cannot be used with COPY FROM');
   if (direction === 'out' && (given.forceNotNull ?? given.forceNull) !== undefined) {
     throw notSupported('COPY FORCE_NOT_NULL and FORCE_NULL cannot be used with COPY TO');
   }
@@ -203,7 +205,13 @@ function checked(given: Given, direction: 'in' | 'out'): CopyOptions {
 }
 
 function requireCsv(given: Given, isCsv: boolean): void {
-  const names = { quote: 'QUOTE', escape: 'ESCAPE', forceQuote: 'FORCE_QUOTE', forceNotNull: 'FORCE_NOT_NULL', forceNull: 'FORCE_NULL' } as const;
+  const names = {
+    quote: 'QUOTE',
+    escape: 'ESCAPE',
+    forceQuote: 'FORCE_QUOTE',
+    forceNotNull: 'FORCE_NOT_NULL',
+    forceNull: 'FORCE_NULL',
+  } as const;
   for (const [key, name] of Object.entries(names)) {
     if (!isCsv && given[key as keyof typeof names] !== undefined) throw notSupported(`COPY ${name} requires CSV mode`);
   }

@@ -77,7 +77,8 @@ export class CopySink implements DoorSink {
   /** To be called when the statement has ended. */
   end(): void {
     if (!this.#hasBegun) this.start();
-    if (this.#isBinary) this.#writer.push(copyData(this.#hasSent ? BINARY_END : Buffer.concat([BINARY_HEAD, BINARY_END])));
+    if (this.#isBinary)
+      this.#writer.push(copyData(this.#hasSent ? BINARY_END : Buffer.concat([BINARY_HEAD, BINARY_END])));
     this.#writer.push(copyDone());
   }
 

@@ -67,7 +67,11 @@ function copyOfQuery(reader: StatementReader, sql: string): CopyStatement {
   if (direction === 'in') throw reader.error('SYNTAX_ERROR', 'COPY FROM takes a table, no query');
   const options = takeCopyOptions(reader, { direction, isBinary: false });
   reader.end();
-  return { direction, query: sql.slice(0, first.offset).replace(/[^\n]/g, ' ') + sql.slice(first.offset, end), options };
+  return {
+    direction,
+    query: sql.slice(0, first.offset).replace(/[^\n]/g, ' ') + sql.slice(first.offset, end),
+    options,
+  };
 }
 
 /** @throws NOT_SUPPORTED for files and programs of the server */

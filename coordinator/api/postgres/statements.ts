@@ -148,7 +148,10 @@ export class Statements {
   }
 
   /** Runs COPY: its rows go to the client, or come from it. */
-  async #copy(copy: CopyStatement, execution: Pick<PortalExecution, 'sql' | 'text' | 'offset' | 'place'>): Promise<void> {
+  async #copy(
+    copy: CopyStatement,
+    execution: Pick<PortalExecution, 'sql' | 'text' | 'offset' | 'place'>,
+  ): Promise<void> {
     if (copy.direction === 'in') throw new SkeinError('NOT_SUPPORTED', 'COPY FROM STDIN is not served');
     const sink = new CopySink(this.#writer, copy.options);
     await this.#run({ ...execution, sql: copy.query, parameters: null }, sink);

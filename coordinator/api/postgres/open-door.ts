@@ -128,5 +128,4 @@ const STATUSES = {
   standard_conforming_strings: 'on',
   is_superuser: 'off',
   in_hot_standby: 'off',
-  default_transaction_read_only: 'off',
 } as const;

@@ -48,7 +48,7 @@ const COMMITS: ReadonlySet<string> = new Set(['COMMIT', 'END']);
 const BEGINS: ReadonlySet<string> = new Set(['BEGIN', 'START']);
 
 /** Settings that clients are told, by Postgres' spelling: those that can change. */
-const REPORTED = ['TimeZone', 'application_name'] as const;
+const REPORTED = ['TimeZone', 'application_name', 'search_path', 'default_transaction_read_only'] as const;
 
 /**
  * The statements of one connection, one after the other, and the state of their transaction.

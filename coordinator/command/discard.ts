@@ -20,7 +20,8 @@ export const discard: Command<(typeof KINDS)[number]> = {
   action: () => null,
   run(kind, { transactions, cursors, updateSession, answer }) {
     if (kind === 'ALL') {
-      if (transactions.isInside()) throw new SkeinError('IN_TRANSACTION', 'DISCARD ALL cannot run inside a transaction');
+      if (transactions.isInside())
+        throw new SkeinError('IN_TRANSACTION', 'DISCARD ALL cannot run inside a transaction');
       cursors.close(null);
       updateSession(({ catalog, initial }) => ({ ...EMPTY_SESSION, catalog, initial }));
     }

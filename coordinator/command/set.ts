@@ -130,7 +130,10 @@ async function runSet(input: Set, context: CommandContext): ReturnType<Command<S
 const switchOf = (value: string, config: Config): string =>
   findSetting('default_transaction_read_only').parse(value, config);
 
-function endSet(reader: StatementReader, { name, scope }: { readonly name: string; readonly scope: 'session' | 'local' }): Set {
+function endSet(
+  reader: StatementReader,
+  { name, scope }: { readonly name: string; readonly scope: 'session' | 'local' },
+): Set {
   const isPath = name === SEARCH_PATH;
   let value = settingValue(reader, isPath);
   // The values of a list, as `DateStyle` has one, stand one after the other.

@@ -152,10 +152,7 @@ describe('our own statements', () => {
     input: { kind: 'setting', name, value, scope },
   });
   test.each<[string, Statement]>([
-    [
-      "SET service.workload_class = 'batch'",
-      setting('service.workload_class', 'batch'),
-    ],
+    ["SET service.workload_class = 'batch'", setting('service.workload_class', 'batch')],
     ['; ;SET a = 1', setting('a', '1')],
     ['set Skein.X to -12.5;', setting('skein.x', '-12.5')],
     ['SET SESSION a = on', setting('a', 'on')],

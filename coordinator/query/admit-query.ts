@@ -71,7 +71,8 @@ async function admitted(
 /** Gives the query the timeout of its class; a timeout that the request or the session has set can only shorten it. */
 function limitRun({ request, active, session, services }: AskingQuery, { limits, workClass }: Place): void {
   const isOwn =
-    ownValue(session, 'skein.query_timeout') !== undefined || statementTimeoutMs(session, services.config) !== undefined;
+    ownValue(session, 'skein.query_timeout') !== undefined ||
+    statementTimeoutMs(session, services.config) !== undefined;
   const isDefault = request.timeoutMs === undefined && !isOwn;
   active.limitRun(limits.timeoutMs, workClass, isDefault);
 }

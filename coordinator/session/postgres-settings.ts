@@ -1,9 +1,7 @@
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
+import { POSTGRES_RELEASE } from '#shared/sql/statement-context.ts';
 import { printPath } from './search-path.ts';
-
-/** The release of Postgres whose protocol and settings programs see, by which drivers choose what to ask. */
-export const POSTGRES_VERSION = '18.0';
 
 /** A setting that programs which speak to Postgres send. */
 type PostgresSetting = {
@@ -131,7 +129,7 @@ const SAID = {
   is_superuser: 'off',
   max_identifier_length: '63',
   server_encoding: 'UTF8',
-  server_version: POSTGRES_VERSION,
+  server_version: POSTGRES_RELEASE,
   server_version_num: '180000',
   transaction_isolation: 'repeatable read',
   transaction_read_only: 'off',

@@ -1,6 +1,7 @@
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
 import { SkeinError } from '#shared/error.ts';
+import { StatementReader } from '../statement/statement-reader.ts';
 
 /** The setting of Postgres that names the schemas in which names are looked for: the first that exists is the current one. */
 export const SEARCH_PATH = 'search_path';
@@ -17,15 +18,22 @@ export const printPath = (names: readonly string[]): string =>
 
 /** The names of a list: `a, "B"`. @throws INVALID_REQUEST */
 export function readPath(text: string): readonly string[] {
+  if (text.trim() === '') return [];
+  const wrong = (): SkeinError =>
+    new SkeinError('INVALID_REQUEST', `${SEARCH_PATH} is a list of at most ${NAMES_MAX} schemas`);
+  if (text.length > LENGTH_MAX) throw wrong();
   const names: string[] = [];
-  const items = /\s*(?:"((?:[^"]|"")*)"|([^\s,"]+))\s*(,|$)/y;
-  while (items.lastIndex < text.trimEnd().length) {
-    const [, quoted, plain = '', end] = items.exec(text) ?? [];
-    if (end === undefined || names.length >= NAMES_MAX || text.length > LENGTH_MAX) {
-      throw new SkeinError('INVALID_REQUEST', `${SEARCH_PATH} is a list of at most ${NAMES_MAX} schemas`);
-    }
-    names.push(quoted?.replaceAll('""', '"') ?? plain);
+  const reader = new StatementReader({ text, offset: 0 });
+  try {
+    do {
+      const name = reader.takeName() ?? reader.takeString();
+      if (name === null) throw wrong();
+      names.push(name);
+    } while (reader.takeSymbol(','));
+  } catch {
+    throw wrong();
   }
+  if (!reader.atEnd() || names.length > NAMES_MAX) throw wrong();
   return names;
 }
 

@@ -10,7 +10,7 @@ import {
   shownSetting,
   withoutSetting,
   withoutValues,
-  withPlace,
+  atPlace,
   withSetting,
   withValues,
   type SettingScope,
@@ -27,7 +27,7 @@ export async function catalogChange(
 ): Promise<SessionChange> {
   requireAction(caller, 'catalog.use');
   const catalog = name === null ? null : await names.catalog(caller, name);
-  return (now) => withPlace(now, { catalog, schema: null });
+  return (now) => atPlace(now, { catalog, schema: null });
 }
 
 /** Another schema of a session, in its catalog; null = the default. @throws SCHEMA_NOT_FOUND, FORBIDDEN */
@@ -37,11 +37,11 @@ export async function schemaChange(
   name: string | null,
 ): Promise<SessionChange> {
   requireAction(caller, 'schema.use');
-  if (name === null) return (now) => withPlace(now, { schema: null });
+  if (name === null) return (now) => atPlace(now, { schema: null });
   const { catalog } = await names.current(caller, store.get(session));
   const schema = catalog === '' ? undefined : await names.schema(caller.claims, catalog, name);
   if (schema === undefined) throw new SkeinError('SCHEMA_NOT_FOUND', `schema ${name.slice(0, 200)} does not exist`);
-  return (now) => withPlace(now, { schema });
+  return (now) => atPlace(now, { schema });
 }
 
 type Asking = { readonly caller: Caller; readonly state: SessionState; readonly config: Config };

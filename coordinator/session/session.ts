@@ -3,7 +3,14 @@ import { SkeinError } from '#shared/error.ts';
 import { maskSecrets } from '#shared/mask-secrets.ts';
 import type { PreparedStatement } from './prepared-statement.ts';
 import { PATH_SETTINGS, SEARCH_PATH, shownPath } from './search-path.ts';
-import { findSetting, isOwnName, settingNotFound, type SettingName, type SettingValues } from './settings.ts';
+import {
+  findSetting,
+  isOwnName,
+  settingNames,
+  settingNotFound,
+  type SettingName,
+  type SettingValues,
+} from './settings.ts';
 
 /**
  * The state that statements of one client share. Every change replaces it as a whole, so a running statement keeps the state it began with.
@@ -104,7 +111,7 @@ export function withoutValues(state: SessionState, names: readonly string[]): Se
 }
 
 /** Another catalog or schema, in place of those of a path. */
-export const withPlace = (
+export const atPlace = (
   state: SessionState,
   place: Partial<Pick<SessionState, 'catalog' | 'schema'>>,
 ): SessionState => ({ ...withoutValues(state, PATH_SETTINGS), ...place });
@@ -119,6 +126,13 @@ export function shownSetting(state: SessionState, name: string, config: Config):
   if (own !== undefined) return own;
   if (isOwnName(known.name)) throw settingNotFound(name);
   return known.default(config);
+}
+
+/** Every setting that the session knows with its value, by its folded name. */
+export function allSettings(state: SessionState, config: Config): Readonly<Record<string, string>> {
+  const own = [state.initial, state.settings, state.local].flatMap((values) => [...values.keys()]).filter(isOwnName);
+  const names = new Set([...settingNames(), ...own]);
+  return Object.fromEntries([...names].map((name) => [name, shownSetting(state, name, config)]));
 }
 
 /** The value of a session's `statement_timeout` in ms; undefined = none. */

@@ -149,8 +149,10 @@ export function findSetting(name: string): Pick<Setting, 'default' | 'parse'> & 
   throw settingNotFound(name);
 }
 
+export const settingNames = (): readonly string[] => [...Object.keys(SETTINGS), ...POSTGRES_SETTINGS.keys()];
+
 export function settingNotFound(name: string): SkeinError {
-  const near = didYouMean(nearestName(name, [...Object.keys(SETTINGS), ...POSTGRES_SETTINGS.keys()]));
+  const near = didYouMean(nearestName(name, settingNames()));
   return new SkeinError('SETTING_NOT_FOUND', `unknown setting ${name.slice(0, 200)}${near}`);
 }
 

@@ -60,6 +60,8 @@ export class Statements {
   readonly #door: PostgresDoor;
   readonly #entered: Entered;
   readonly #writer: WireWriter;
+  /** The number by which others cancel its statements. */
+  backendPid = 0;
   /** Settings as the client was told them. */
   readonly #told = new Map<string, string>();
   /** As clients see it: in a transaction that was begun here they see none. */
@@ -209,6 +211,7 @@ export class Statements {
         caller,
         session,
         transaction,
+        backendPid: this.backendPid,
         ddlInTransaction: 'commit',
         arrivedMs: systemClock.monotonicMs(),
         timeoutMs: undefined,

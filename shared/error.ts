@@ -180,6 +180,9 @@ export const ERRORS = {
   NO_TRANSACTION: entry('user', '25P01', 400, 9, 'The session is in no transaction.'),
   SETTING_NOT_FOUND: entry('user', '42704', 400, 5, 'No such setting.'),
   SAVEPOINT_NOT_FOUND: entry('user', '3B001', 400, 5, 'The transaction has no savepoint of this name.'),
+  CURSOR_NOT_FOUND: entry('user', '34000', 400, 5, 'The session has no cursor of this name.'),
+  CURSOR_EXISTS: entry('user', '42P03', 400, 6, 'The session has a cursor of this name already.'),
+  CURSOR_FORWARD_ONLY: entry('user', '55000', 400, 9, 'The cursor was declared with NO SCROLL, and only goes forward.'),
   IN_TRANSACTION: entry('user', '25001', 400, 9, 'The statement cannot run inside a transaction.'),
   READ_ONLY_TRANSACTION: entry('user', '25006', 400, 9, 'The transaction only reads.'),
   TRANSACTION_BUSY: entry('user', '25000', 409, 9, 'Another statement of the transaction is running.'),
@@ -227,6 +230,7 @@ export const ERRORS = {
     8,
     'The session, or all sessions of the user, hold as many prepared statements as they may.',
   ),
+  TOO_MANY_CURSORS: entry('resource', '53400', 400, 8, 'The session has as many cursors as it may.'),
   STATEMENT_TOO_COMPLEX: entry(
     'resource',
     '54001',

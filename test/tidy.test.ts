@@ -50,7 +50,7 @@ const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker' | '
     internal expiry main`,
   coordinator: `
     plan statement binding catalog-client auth cluster dialect resolver sink result arrival planner distributor scheduler workload history session stage
-    operation inspect refresh profile write unload command copy prepare quarantine transaction client-texts query observe api
+    operation inspect refresh profile write unload command copy prepare quarantine transaction cursor client-texts query observe api
     standing start-doors start-term active-term hand-over open-member-server main`,
   worker: `
     this-machine temporary-folders memory process-limit duckdb batch spool disk-cache objects scan staged row-cache write load turns run slot ordered-end
@@ -63,7 +63,7 @@ const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker' | '
 /** Large rooms have an order of their own: their folders from the bottom up. A file beside them belongs to no folder, and forms no circle either. */
 const ORDER_WITHIN: Readonly<Record<string, string>> = {
   'coordinator/command':
-    'clause maintenance policy schema table alter-table catalog view stage copy materialized-view principal',
+    'clause cursor maintenance policy schema table alter-table catalog view stage copy materialized-view principal',
   'catalog/rest': 'operation',
   'catalog/rest/operation':
     'catalog config credentials function health metrics namespace planning stage table token transaction view',

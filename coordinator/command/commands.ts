@@ -3,6 +3,10 @@ import { deleteFrom } from './delete-from.ts';
 import { deallocate } from './deallocate.ts';
 import { describe } from './describe.ts';
 import { execute } from './execute.ts';
+import { close } from './cursor/close.ts';
+import { declare } from './cursor/declare.ts';
+import { fetch } from './cursor/fetch.ts';
+import { move } from './cursor/move.ts';
 import { explain } from './explain.ts';
 import { insert } from './insert.ts';
 import { killQuery } from './kill-query.ts';
@@ -116,6 +120,10 @@ export const COMMANDS = {
   summarize,
   transactionControl,
   savepoint,
+  declare,
+  fetch,
+  move,
+  close,
   commentOn,
   createCatalog,
   dropCatalog,

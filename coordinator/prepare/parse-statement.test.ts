@@ -160,6 +160,23 @@ describe('our own statements', () => {
     ['SET TIME ZONE LOCAL', { command: 'set', input: { name: 'timezone', value: null } }],
     ["SET LOCAL TIME ZONE 'UTC'", { command: 'set', input: { name: 'timezone', value: 'UTC' } }],
     ['SET timezone TO $$UTC$$', { command: 'set', input: { name: 'timezone', value: 'UTC' } }],
+    [
+      'DECLARE c NO SCROLL CURSOR WITH HOLD FOR SELECT 1',
+      {
+        command: 'declare',
+        input: { name: 'c', position: 8, canScroll: false, isHeld: true, query: { text: 'SELECT 1', offset: 41 } },
+      },
+    ],
+    ['FETCH next', { command: 'fetch', input: { name: 'next', position: 6, move: { kind: 'forward', count: 1 } } }],
+    [
+      'FETCH BACKWARD ALL FROM "c"',
+      { command: 'fetch', input: { name: 'c', position: 24, move: { kind: 'backward', count: 'all' } } },
+    ],
+    [
+      'MOVE ABSOLUTE -2 IN c',
+      { command: 'move', input: { name: 'c', position: 20, move: { kind: 'absolute', count: -2 } } },
+    ],
+    ['CLOSE ALL', { command: 'close', input: null }],
     ['RESET a.b', { command: 'reset', input: { name: 'a.b' } }],
     ['RESET ALL', { command: 'reset', input: { name: null } }],
     ['USE lake', { command: 'use', input: { name: { parts: ['lake'], position: 4 } } }],

@@ -12,6 +12,7 @@ import type { PreparedQuery } from '../binding/prepared-query.ts';
 import type { StatementShape } from '../quarantine/quarantine.ts';
 import type { FinishedTask } from '../scheduler/finished-task.ts';
 import { chooseWidth } from '../scheduler/choose-width.ts';
+import { isPlainPlan } from '../plan/plain-plan.ts';
 import { namedScans, planScans, type PlannedScan, type ScanContext } from '../scheduler/plan-scans.ts';
 import { runStages } from '../scheduler/run-stages.ts';
 import { runWhole } from '../scheduler/run-whole.ts';
@@ -208,7 +209,9 @@ async function executeWhole(
   const fragment = singleFragment(query, width);
   const run = queryRun(execution);
   const policyWidth = limits.settings.stageWidth;
-  const whole = { ...run, scans: namedScans(scans, query.scans), fragment, policyWidth };
+  const isApart = setting(session, 'skein.policy_tasks', services.config) === 'apart';
+  const mayInline = !isApart && query.plan !== null && isPlainPlan(query.plan);
+  const whole = { ...run, scans: namedScans(scans, query.scans), fragment, policyWidth, mayInline };
   const report = await runWhole(services.scheduler, whole);
   const { reason } = limits;
   return {

@@ -13,7 +13,7 @@ import { CountedSink } from '../sink/counted-sink.ts';
 import type { StatementDescription } from '../operation/description.ts';
 import type { ResultSink } from '../sink/result-sink.ts';
 import { LimitedSink } from '../sink/limited-sink.ts';
-import { HeldSink, type HeldOptions } from '../sink/held-sink.ts';
+import { HeldSink } from '../sink/held-sink.ts';
 import { SpooledSink, type SpoolOptions } from '../sink/spooled-sink.ts';
 import { MiscountedRows } from '../sink/miscounted-rows.ts';
 import { setting, statementTimeoutMs, type SessionState } from '../session/session.ts';
@@ -35,8 +35,10 @@ import { profileBytesMax } from '../profile/task-profile.ts';
 import type { QueryType } from '../statement/query-type.ts';
 import { readOnly } from '../transaction/transaction-catalog.ts';
 import type { Transaction } from '../transaction/transaction.ts';
+import { doorCursors } from './door-cursors.ts';
 import { describeStatement, sessionStatements } from './session-statements.ts';
 import { findTransaction } from './session-transactions.ts';
+import { heldOptions } from './sink-options.ts';
 import { viewSession } from './view-session.ts';
 
 /** Runs statements: gate, plan, admission, tasks, result. Every statement leaves by one path, which frees all it holds. */
@@ -48,7 +50,9 @@ export function statementRunner(services: RunnerServices): QueryService {
     describe: (request) => describe(services, request),
     timeoutMs: (session) => timeoutOf(services, services.sessions.store.get(session)),
     session: (session) => viewSession(services, session),
+    cursors: (session) => doorCursors(services, session),
     endSession: async (session) => {
+      services.cursors.closeAll(session);
       await services.transactions.rollBack(session);
       services.sessions.store.end(session);
     },
@@ -158,12 +162,6 @@ async function describe(services: RunnerServices, { types, ...asked }: DescribeR
     active.end();
   }
 }
-
-const heldOptions = ({ config }: RunnerServices): HeldOptions => ({
-  memoryBytesMax: config['coordinator.result_holdback'],
-  bytesMax: config['coordinator.result_bytes_max'],
-  folder: join(config.data_dir, 'spool'),
-});
 
 const spoolOptions = (
   { config }: RunnerServices,

@@ -14,6 +14,10 @@ export type SessionState = {
   /** The one role that functions see; null = all that are granted. It changes no right. */
   readonly role: string | null;
   readonly settings: SettingValues;
+  /** Settings of SET LOCAL, which end with their transaction. */
+  readonly local: SettingValues;
+  /** The values that settings have after RESET, where the client has begun the session with some. */
+  readonly initial: SettingValues;
   /** Prepared statements by their folded names. */
   readonly prepared: ReadonlyMap<string, PreparedStatement>;
 };
@@ -23,12 +27,17 @@ export const EMPTY_SESSION: SessionState = {
   schema: null,
   role: null,
   settings: new Map(),
+  local: new Map(),
+  initial: new Map(),
   prepared: new Map(),
 };
 
 /** Whether the session is like a new one. */
-export const holdsNothing = ({ catalog, schema, role, settings, prepared }: SessionState): boolean =>
-  catalog === null && schema === null && role === null && settings.size === 0 && prepared.size === 0;
+export const holdsNothing = ({ catalog, schema, role, settings, local, initial, prepared }: SessionState): boolean =>
+  catalog === null &&
+  schema === null &&
+  role === null &&
+  [settings, local, initial, prepared].every(({ size }) => size === 0);
 
 /** About how much memory its prepared statements take. */
 export const preparedBytes = ({ prepared }: SessionState): number =>

@@ -109,6 +109,12 @@ export const SETTINGS = {
     default: () => 'auto',
     parse: oneOf('skein.dynamic_filters', ['auto', 'bounds', 'off']),
   },
+  'skein.policy_tasks': {
+    type: 'text',
+    doc: 'Which tasks apply the policies of a table: auto (that of the query, where it reads one table and computes plain values) or apart (always their own)',
+    default: () => 'auto',
+    parse: oneOf('skein.policy_tasks', ['auto', 'apart']),
+  },
   'skein.partitions': {
     type: 'text',
     doc: 'Partitions of an exchange by keys; auto = chosen by size',

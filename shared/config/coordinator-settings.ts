@@ -89,6 +89,16 @@ export const COORDINATOR_SETTINGS = {
     100_000,
     'Results that are kept for one user; the oldest makes room',
   ),
+  'coordinator.cursors_max': integer(1_000, 1, 100_000, 'Cursors and portals of one session'),
+  'coordinator.cursor_bytes_max': bytes(GIB, 'Largest result of a cursor; its statement fails beyond it'),
+  'coordinator.cursors_bytes': bytes(
+    16 * GIB,
+    'Rows of all cursors, in memory and on disk; those of one tenant have half of it at most',
+  ),
+  'coordinator.cursors_memory': bytes(
+    64 * MIB,
+    'Memory for the rows of cursors, of which those of one tenant have half at most; the rest lies on disk',
+  ),
   'coordinator.body_bytes_max': bytes(12 * MIB, 'Largest request body of the query API'),
   'coordinator.bodies_bytes_max': bytes(
     256 * MIB,

@@ -83,3 +83,21 @@ export function contextVariablesSql(context: StatementContext): string[] {
     `SET VARIABLE skein_schema = ${quoteLiteral(context.currentSchema)}`,
   ];
 }
+
+/**
+ * Returns the context of a statement whose tables' policies ask for the reader and his roles, and for nothing else: the same for all statements
+ * of one reader.
+ */
+export const readerContext = ({
+  timeZone,
+  currentUser,
+  currentRole = 'public',
+  roles = ['public'],
+  currentTenant = '',
+}: StatementContext): StatementContext => ({
+  ...blankContext(timeZone),
+  currentUser,
+  currentRole,
+  roles,
+  currentTenant,
+});

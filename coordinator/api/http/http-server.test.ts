@@ -58,6 +58,9 @@ const queries: QueryService = {
     transaction: { state: 'open', mayWrite: false },
   }),
   timeoutMs: () => 1_000,
+  cursors: () => {
+    throw new Error('HTTP has no portals');
+  },
   endSession: async ({ id }) => void endedSessions.push(id),
   find: (caller, id) =>
     id === '00000000-0000-0000-0000-000000000001'

@@ -72,6 +72,7 @@ export class Connection {
     } else if (type === 'Q') {
       // As Postgres has it: a query that was sent behind what has failed is not run.
       if (this.#isSkipping) return;
+      this.#extended.queried();
       await this.#query(body.text());
       await this.#settle();
       this.#extended.synced();
@@ -107,6 +108,7 @@ export class Connection {
     try {
       for (const [i, { sql, offset }] of parts.entries()) {
         const place = i === parts.length - 1 ? 'last of its Query' : 'others follow';
+        if (await this.#extended.beforeStatement({ sql, text, offset }, place)) continue;
         await this.#statements.run({ sql, text, offset, parameters: null, formats: [], describes: true, place });
       }
     } catch (error) {

@@ -13,7 +13,16 @@ import type { WireWriter } from './wire-writer.ts';
 const [TURN_VALUES, TURN_ROWS] = [100_000, 4_096];
 
 /** Statements whose tag has the number of their rows. */
-const COUNTED: ReadonlySet<string> = new Set(['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'MERGE', 'COPY']);
+const COUNTED: ReadonlySet<string> = new Set([
+  'SELECT',
+  'INSERT',
+  'UPDATE',
+  'DELETE',
+  'MERGE',
+  'COPY',
+  'FETCH',
+  'MOVE',
+]);
 
 type Options = {
   readonly writer: WireWriter;

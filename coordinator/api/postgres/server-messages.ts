@@ -47,6 +47,7 @@ export const bindComplete = (): Buffer => message('2');
 export const closeComplete = (): Buffer => message('3');
 export const noData = (): Buffer => message('n');
 export const emptyQuery = (): Buffer => message('I');
+export const portalSuspended = (): Buffer => message('s');
 export const commandComplete = (tag: string): Buffer => message('C', text(tag));
 
 export const parameterDescription = (oids: readonly number[]): Buffer =>

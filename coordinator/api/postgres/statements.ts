@@ -4,7 +4,9 @@ import { queryId as toQueryId } from '#shared/id.ts';
 import { systemClock } from '#shared/clock.ts';
 import type { StatementDescription } from '../../operation/description.ts';
 import type { Parameters } from '../../statement/parameters.ts';
-import type { StatementRequest } from '../../query/query-service.ts';
+import { must } from '#shared/must.ts';
+import type { DoorCursors, StatementRequest } from '../../query/query-service.ts';
+import type { DoorSink } from '../../sink/result-sink.ts';
 import { shownSetting } from '../../session/session.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import { RowsSink } from './rows-sink.ts';
@@ -35,6 +37,8 @@ const CHANGES: ReadonlySet<string> = new Set([
   'WITH',
   'EXECUTE',
   'EXPLAIN',
+  // It needs a transaction.
+  'DECLARE',
 ]);
 
 const ENDS: ReadonlySet<string> = new Set(['COMMIT', 'END', 'ROLLBACK', 'ABORT']);
@@ -61,6 +65,7 @@ export class Statements {
   /** As clients see it: in a transaction that was begun here they see none. */
   #state: TransactionState = 'I';
   #isImplicit = false;
+  #transactionsEnded = 0;
   #running: AbortController | undefined;
 
   constructor(door: PostgresDoor, entered: Entered, writer: WireWriter) {
@@ -115,12 +120,62 @@ export class Statements {
     }
   }
 
+  /** The cursors of the session, which are its portals. */
+  get cursors(): DoorCursors {
+    return this.#door.queries.cursors(this.#entered.session);
+  }
+
+  /** Transactions that have ended, those that were begun here included. */
+  get transactionsEnded(): number {
+    return this.#transactionsEnded;
+  }
+
   /** Runs a statement; its rows and its tag go to the client. @throws StatementError, WireError, SkeinError */
-  async run({ sql, text, offset, parameters, describes, formats, place }: PortalExecution): Promise<void> {
+  async run({ describes, formats, ...execution }: PortalExecution): Promise<void> {
     await this.#entered.check();
-    const word = controlWord(sql);
-    if (this.#answersByState(word)) return;
+    if (this.#answersByState(controlWord(execution.sql))) return;
     const sink = new RowsSink({ writer: this.#writer, describes, formats });
+    await this.#run(execution, sink);
+    this.#writer.push(commandComplete(sink.tag));
+    this.reportSettings();
+  }
+
+  /** Runs a statement to its end, and keeps its rows as a cursor. @throws StatementError, WireError, SkeinError */
+  async open(name: string, execution: Omit<PortalExecution, 'describes' | 'formats'>): Promise<void> {
+    await this.#entered.check();
+    if (this.#state === 'E') throw aborted();
+    const { cursors } = this;
+    const sink = cursors.open(name, execution.sql);
+    try {
+      await this.#run(execution, sink);
+    } catch (error) {
+      cursors.close(name);
+      throw error;
+    }
+  }
+
+  /** Sends the next rows of a cursor. @returns whether it may have more @throws WireError, SkeinError */
+  async fetch(
+    name: string,
+    { rows, formats }: { readonly rows: number | 'all'; readonly formats: readonly number[] },
+  ): Promise<boolean> {
+    await this.#entered.check();
+    if (this.#state === 'E') throw aborted();
+    const { cursors } = this;
+    const shape = must(cursors.find(name), 'the cursor was found before');
+    const sink = new RowsSink({ writer: this.#writer, describes: false, formats });
+    sink.planned(shape);
+    const given = await this.#abortable((signal) => cursors.fetch(name, rows, { sink, signal }));
+    if (given === rows) return true;
+    this.#writer.push(commandComplete(sink.tag));
+    return false;
+  }
+
+  async #run(
+    { sql, text, offset, parameters, place }: Omit<PortalExecution, 'describes' | 'formats'>,
+    sink: DoorSink,
+  ): Promise<void> {
+    const word = controlWord(sql);
     const queryId = toQueryId(randomUUID());
     // A failed transaction has nothing to commit.
     const own = this.#state === 'E' && ENDS.has(word) ? 'ROLLBACK' : sql;
@@ -140,8 +195,6 @@ export class Statements {
       }
       throw new StatementError(error, { sql: text, offset, queryId });
     }
-    this.#writer.push(commandComplete(sink.tag));
-    this.reportSettings();
   }
 
   #execute(statement: Pick<StatementRequest, 'sql' | 'parameters'> & Partial<StatementRequest>): Promise<void> {
@@ -178,12 +231,14 @@ export class Statements {
   }
 
   #ended(): void {
+    this.#transactionsEnded += 1;
     this.#state = 'I';
     this.#isImplicit = false;
   }
 
   async #endImplicit(how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
     this.#isImplicit = false;
+    this.#transactionsEnded += 1;
     try {
       await this.#execute({ sql: how, parameters: null });
     } catch (error) {

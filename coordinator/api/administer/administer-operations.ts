@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
-import { AUDIT_COLUMNS } from './audit-entry.ts';
-import { orNull, record, text, TIME } from '../../profile/schema-parts.ts';
+import { AUDIT_COLUMNS, AuditEntry } from './audit-entry.ts';
+import { orNull, record, text } from '../../profile/schema-parts.ts';
 import { QUERY_TYPES, type QueryType } from '../../statement/query-type.ts';
 import { errors, json } from '../http/operation-parts.ts';
 import type { ParsedBody } from '../http/operations.ts';
@@ -53,18 +53,6 @@ export const LIST_PRINCIPALS = {
     ...errors(['INVALID_REQUEST', 'FORBIDDEN', 'PRINCIPAL_NOT_FOUND']),
   },
 };
-
-const AuditEntry = record({
-  id: text('Id of the row'),
-  created_at: TIME,
-  event_type: text('Event'),
-  actor_id: orNull(Type.String(), 'Who did it; null: the catalog by itself, the operator, or somebody unknown'),
-  actor_name: orNull(Type.String(), 'The name that the actor has now'),
-  target_id: orNull(Type.String(), 'To whom or what'),
-  target_name: orNull(Type.String(), 'Its name at that time'),
-  details: Type.Unknown({ description: 'Details of the event, without secrets' }),
-});
-export type AuditEntryBody = Static<typeof AuditEntry>;
 
 /** Content type of JSON lines. */
 export const JSON_LINES = 'application/x-ndjson';

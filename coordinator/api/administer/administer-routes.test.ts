@@ -15,18 +15,12 @@ const COLUMNS = ['id', 'created_at', 'event_type', 'actor_id', 'actor_name', 'ta
 /** Answers as the catalog does: pages of the audit log, all roles at once. */
 function answerOf(request: PrincipalRequest): PrincipalAnswer {
   asked.push(request);
-  switch (request.kind) {
-    case 'show_roles':
-      return { columns: ['name', 'scope'], rows: NAMES, next: null };
-    case 'search_audit_log':
-      return { columns: COLUMNS, rows: [ENTRY], next: request.after === null ? 'further' : null };
-    case 'show_tokens':
-      throw new SkeinError('PRINCIPAL_NOT_FOUND', 'there is no such principal');
-    case 'show_webhooks':
-      throw new SkeinError('FORBIDDEN', 'this is for a tenant_admin');
-    default:
-      return { columns: ['username'], rows: [['ann']], next: 'ann' };
-  }
+  const { kind } = request;
+  if (kind === 'show_roles') return { columns: ['name', 'scope'], rows: NAMES, next: null };
+  if (kind === 'show_tokens') throw new SkeinError('PRINCIPAL_NOT_FOUND', 'there is no such principal');
+  if (kind === 'show_webhooks') throw new SkeinError('FORBIDDEN', 'this is for a tenant_admin');
+  if (kind !== 'search_audit_log') return { columns: ['username'], rows: [['ann']], next: 'ann' };
+  return { columns: COLUMNS, rows: [ENTRY], next: request.after === null ? 'further' : null };
 }
 
 const workload: Workload = {

@@ -11,7 +11,7 @@ export const ROWS_DEFAULT = 100;
 const TEXT_LENGTH_MAX = 1_000;
 
 /** The lists of principals and of what belongs to them, by the statement that shows each. */
-export const PRINCIPAL_KINDS = [
+const PRINCIPAL_KINDS = [
   'users',
   'service-accounts',
   'roles',

@@ -11,14 +11,7 @@ export const ROWS_DEFAULT = 100;
 const TEXT_LENGTH_MAX = 1_000;
 
 /** The lists of principals and of what belongs to them, by the statement that shows each. */
-const PRINCIPAL_KINDS = [
-  'users',
-  'service-accounts',
-  'roles',
-  'tokens',
-  'webhooks',
-  'webhook-deliveries',
-] as const;
+const PRINCIPAL_KINDS = ['users', 'service-accounts', 'roles', 'tokens', 'webhooks', 'webhook-deliveries'] as const;
 export type PrincipalKind = (typeof PRINCIPAL_KINDS)[number];
 
 const optional = (description: string) => Type.Optional(Type.String({ maxLength: TEXT_LENGTH_MAX, description }));

@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { PrincipalAnswer, PrincipalRequest } from '#shared/principal/principal-request.ts';
 import { unreachable } from '#shared/must.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { PrincipalKind } from './administer-operations.ts';
 
 type ListRequest = {
@@ -42,8 +43,8 @@ const listed = ({ columns, rows, next }: PrincipalAnswer): Listed => ({ columns,
 
 /** A page of a list that the catalog tells whole. Its first column is the name, by which it is searched and paged. */
 function pageOfAll({ columns, rows }: PrincipalAnswer, { search, after, limit }: ListRequest): Listed {
-  const part = (search ?? '').toLowerCase();
-  const found = rows.filter(([name]) => (name ?? '').toLowerCase().includes(part));
+  const part = foldIdentifier(search ?? '');
+  const found = rows.filter(([name]) => foldIdentifier(name ?? '').includes(part));
   const start = after === undefined ? 0 : found.findIndex(([name]) => name === after) + 1;
   if (after !== undefined && start === 0)
     throw new SkeinError('INVALID_REQUEST', 'after must be `next` of the page before');

@@ -9,6 +9,8 @@ import {
   type ListedPrincipals,
   type PrincipalRecord,
 } from '../store/postgres/principal-record-store.ts';
+import { trustsOfAccounts, type NamedTrust } from '../store/postgres/trust-store.ts';
+import { printCondition } from './trusts.ts';
 import { listAnswer, reading, requireUser, timeText, type Call, type ListColumns } from './change.ts';
 
 const STATUSES = ['ACTIVE', 'INVITED', 'SUSPENDED', 'DEACTIVATED', 'PROVISIONED', 'LOCKED'] as const;
@@ -114,6 +116,10 @@ export async function showAccounts(call: Call, input: RequestOf<'show_accounts'>
     db,
     accounts.map(({ id }) => id),
   );
+  const trusts = await trustsOfAccounts(
+    db,
+    accounts.map(({ id }) => id),
+  );
   const columns: ListColumns<PrincipalRecord> = {
     name: ['VARCHAR', (account) => account.username],
     id: ['VARCHAR', (account) => account.id],
@@ -121,10 +127,21 @@ export async function showAccounts(call: Call, input: RequestOf<'show_accounts'>
     roles: ['VARCHAR', (account) => account.roles.join(', ')],
     comment: ['VARCHAR', (account) => account.comment],
     keypairs: ['VARCHAR', ({ id }) => (keypairs.get(id) ?? []).map(printKeypair).join(', ')],
+    trusts: [
+      'VARCHAR',
+      ({ id }) =>
+        trusts
+          .filter(({ account }) => account === id)
+          .map(printTrust)
+          .join(', '),
+    ],
     created_at: ['TIMESTAMP WITH TIME ZONE', (account) => timeText(account.createdAt)],
   };
   return listAnswer(columns, accounts, nextOf(accounts, input.limit));
 }
+
+const printTrust = ({ provider, conditions }: NamedTrust): string =>
+  `${provider} WHERE ${conditions.map(printCondition).join(' AND ')}`;
 
 const printKeypair = ({ keyId, algorithm, maker }: KeypairRow): string =>
   `${keyId} (${algorithm}${maker === null ? '' : `, made by ${maker}`})`;

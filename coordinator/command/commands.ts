@@ -50,6 +50,11 @@ import { alterRole } from './principal/alter-role.ts';
 import { alterSelf } from './principal/alter-self.ts';
 import { alterServiceAccount } from './principal/alter-service-account.ts';
 import { alterUser } from './principal/alter-user.ts';
+import { alterProvider } from './principal/alter-provider.ts';
+import { createProvider } from './principal/create-provider.ts';
+import { describeProvider } from './principal/describe-provider.ts';
+import { dropProvider } from './principal/drop-provider.ts';
+import { showProviders } from './principal/show-providers.ts';
 import { alterWebhook } from './principal/alter-webhook.ts';
 import { createRole } from './principal/create-role.ts';
 import { createServiceAccount } from './principal/create-service-account.ts';
@@ -160,6 +165,11 @@ export const COMMANDS = {
   alterSelf,
   alterServiceAccount,
   alterUser,
+  alterProvider,
+  createProvider,
+  describeProvider,
+  dropProvider,
+  showProviders,
   alterWebhook,
   createPolicy,
   dropPolicy,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isOutsideToken } from '#shared/authorization/outside-token.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Newcomers } from '#shared/newcomers/newcomers.ts';
 import { EMPTY_SESSION } from '../../session/session.ts';
@@ -90,8 +91,8 @@ export async function enter(door: PostgresDoor, client: Client): Promise<Entered
   }
   writer.push(authenticated());
   const source = parameters.get('application_name')?.slice(0, SOURCE_MAX) ?? '';
-  // A password outlives the token that was given for it; who has shown the token itself ends with it.
-  const isToken = token === password;
+  // A password outlives the token that was given for it; who has shown a token, of ours or of an identity provider, ends with it.
+  const isToken = token === password || isOutsideToken(password);
   const check = async (): Promise<void> => {
     const standby = door.standby();
     if (standby !== undefined) throw new SessionOver(standby);

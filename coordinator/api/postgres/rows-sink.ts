@@ -4,7 +4,7 @@ import { cellForm, type CellForm } from './cells.ts';
 import { inTurns } from './cell-turns.ts';
 import { dataRows } from './data-rows.ts';
 import { postgresColumn, type PostgresColumn } from './postgres-type.ts';
-import { rowDescription } from './server-messages.ts';
+import { rowDescription, warning } from './server-messages.ts';
 import type { WireWriter } from './wire-writer.ts';
 
 /** Statements whose tag has the number of their rows. */
@@ -61,6 +61,9 @@ export class RowsSink implements DoorSink {
 
   planned(shape: ResultShape): void {
     this.#shape = shape;
+    if (shape.kind === 'nothing' && shape.warning !== undefined) {
+      this.#options.writer.push(warning(shape.warning.sqlState, shape.warning.message));
+    }
     if (shape.kind === 'rows') this.#columns = shape.columns.map(postgresColumn);
   }
 

@@ -20,7 +20,7 @@ export type CopyOptions = {
 };
 
 /** Names of columns, or all. */
-export type CopyColumns = readonly string[] | '*';
+type CopyColumns = readonly string[] | '*';
 
 type Given = Partial<{ -readonly [key in keyof CopyOptions]: CopyOptions[key] }> & { encoding?: string };
 

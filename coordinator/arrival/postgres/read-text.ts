@@ -131,7 +131,7 @@ function readElement(
   return { value: kept === 0 && /^null$/i.test(bare) ? null : bare, end: at };
 }
 
-export const invalid = (type: string, text: string): BadValue =>
+const invalid = (type: string, text: string): BadValue =>
   new BadValue(`invalid input syntax for type ${type}: ${quoted(text)}`);
 
 const SHOWN_MAX = 200;

@@ -1,6 +1,6 @@
 import type { ValueKind } from '../../arrival/postgres/value-kind.ts';
 import { isSameColumn } from './copy-statement.ts';
-import type { CopyOptions } from './copy-options.ts';
+import type { CopyForm } from './copy-options.ts';
 import type { Cells } from './data-rows.ts';
 import { GrowingBytes } from './growing-bytes.ts';
 import type { PostgresColumn } from './postgres-type.ts';
@@ -28,7 +28,7 @@ const FREE: ReadonlySet<ValueKind> = new Set(['text', 'jsonb', 'array', 'bytea']
 /** Delimiters that no number or date has. */
 const NEVER_IN_NUMBERS = new Set(['\t', ',', '|', ';']);
 
-export function lineForms(columns: readonly PostgresColumn[], options: CopyOptions): readonly LineForm[] {
+export function lineForms(columns: readonly PostgresColumn[], options: CopyForm): readonly LineForm[] {
   const { forceQuote } = options;
   const special = specialBytes(options);
   const isUsual = NEVER_IN_NUMBERS.has(options.delimiter) && options.quote === '"' && options.escape === '"';
@@ -48,7 +48,7 @@ const LETTERS: readonly (readonly [number, string])[] = [
   [0x0d, 'r'],
 ];
 
-function specialBytes({ format, delimiter, quote }: CopyOptions): Uint8Array {
+function specialBytes({ format, delimiter, quote }: CopyForm): Uint8Array {
   const special = new Uint8Array(256);
   if (format === 'csv') {
     for (const char of [delimiter, quote, '\n', '\r']) special[char.charCodeAt(0)] = 1;
@@ -60,7 +60,7 @@ function specialBytes({ format, delimiter, quote }: CopyOptions): Uint8Array {
 }
 
 /** The line of the names of columns, as a message. */
-export function headerLine(columns: readonly PostgresColumn[], options: CopyOptions): Buffer {
+export function headerLine(columns: readonly PostgresColumn[], options: CopyForm): Buffer {
   const form: LineForm = { special: specialBytes(options), isQuoted: false, isPlain: false };
   const cells = columns.map(({ name }) => {
     const bytes = Buffer.from(name);
@@ -69,7 +69,7 @@ export function headerLine(columns: readonly PostgresColumn[], options: CopyOpti
   return copyLines(cells, 1, { forms: columns.map(() => form), options });
 }
 
-type Lines = { readonly forms: readonly LineForm[]; readonly options: CopyOptions };
+type Lines = { readonly forms: readonly LineForm[]; readonly options: CopyForm };
 
 /** The messages CopyData of some rows: each has one line. */
 export function copyLines(columns: readonly Cells[], rows: number, { forms, options }: Lines): Buffer {
@@ -157,7 +157,7 @@ function escaped(cells: Cells, rows: number, { special }: LineForm): Cells {
   });
 }
 
-type Quoting = { readonly form: LineForm; readonly options: CopyOptions; readonly isOnly: boolean };
+type Quoting = { readonly form: LineForm; readonly options: CopyForm; readonly isOnly: boolean };
 
 /** CSV: quotes around what would mean something else, and around all values of a column that wants them. */
 function quoted(cells: Cells, rows: number, { form, options, isOnly }: Quoting): Cells {

@@ -3,7 +3,7 @@ import type { StatementReader } from '../../statement/statement-reader.ts';
 import { WireError } from './wire-error.ts';
 
 /** How the rows of a COPY are written. Texts have one byte where one is wanted. */
-export type CopyOptions = {
+export type CopyForm = {
   readonly format: 'text' | 'csv' | 'binary';
   readonly delimiter: string;
   /** The text of a value that is not there. */
@@ -22,7 +22,7 @@ export type CopyOptions = {
 /** Names of columns, or all. */
 type CopyColumns = readonly string[] | '*';
 
-type Given = Partial<{ -readonly [key in keyof CopyOptions]: CopyOptions[key] }> & { encoding?: string };
+type Given = Partial<{ -readonly [key in keyof CopyForm]: CopyForm[key] }> & { encoding?: string };
 
 const notSupported = (message: string): WireError => new WireError('0A000', message);
 const invalid = (message: string): WireError => new WireError('22023', message);
@@ -30,7 +30,7 @@ const invalid = (message: string): WireError => new WireError('22023', message);
 type Copied = { readonly direction: 'in' | 'out'; readonly isBinary: boolean };
 
 /** `[WITH] (name value, ...)`, or words one after the other as before Postgres 9. @throws SYNTAX_ERROR, WireError */
-export function takeCopyOptions(reader: StatementReader, { direction, isBinary }: Copied): CopyOptions {
+export function takeCopyOptions(reader: StatementReader, { direction, isBinary }: Copied): CopyForm {
   const given: Given = isBinary ? { format: 'binary' } : {};
   // Before Postgres 7.3 delimiters stood before WITH.
   if (reader.takeWords('USING', 'DELIMITERS') || reader.takeWord('DELIMITERS')) set(given, 'delimiter', textOf(reader));
@@ -131,7 +131,7 @@ function wordOrText(reader: StatementReader): string {
 
 const FORMATS = ['text', 'csv', 'binary'] as const;
 
-function formatOf(text: string): CopyOptions['format'] {
+function formatOf(text: string): CopyForm['format'] {
   const format = FORMATS.find((one) => foldKeyword(one) === foldKeyword(text));
   if (format !== undefined) return format;
   throw invalid(`COPY format "${text}" not recognized`);
@@ -173,7 +173,7 @@ function namesOf(reader: StatementReader): CopyColumns {
 }
 
 /** As `ProcessCopyOptions` of Postgres has it. @throws WireError */
-function checked(given: Given, direction: 'in' | 'out'): CopyOptions {
+function checked(given: Given, direction: 'in' | 'out'): CopyForm {
   const { format = 'text', header = false, encoding } = given;
   const isCsv = format === 'csv';
   if (encoding !== undefined && !/^utf-?8$/i.test(encoding))
@@ -183,7 +183,7 @@ function checked(given: Given, direction: 'in' | 'out'): CopyOptions {
   }
   if (format === 'binary' && header !== false) throw notSupported('cannot specify HEADER in BINARY mode');
   requireCsv(given, isCsv);
-  const options: CopyOptions = {
+  const options: CopyForm = {
     format,
     header,
     delimiter: given.delimiter ?? (isCsv ? ',' : '\t'),
@@ -217,7 +217,7 @@ function requireCsv(given: Given, isCsv: boolean): void {
   }
 }
 
-function requireBytes({ delimiter, null: nothing, quote, escape }: CopyOptions, isCsv: boolean): void {
+function requireBytes({ delimiter, null: nothing, quote, escape }: CopyForm, isCsv: boolean): void {
   const isByte = (text: string): boolean => text.length === 1 && text.charCodeAt(0) < 0x80;
   if (!isByte(delimiter)) throw notSupported('COPY delimiter must be a single one-byte character');
   if (/[\r\n]/.test(delimiter)) throw invalid('COPY delimiter cannot be newline or carriage return');

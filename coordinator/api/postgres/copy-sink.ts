@@ -4,7 +4,7 @@ import type { DoorSink, ResultBatch, ResultShape } from '../../sink/result-sink.
 import { cellForm, type CellForm } from './cells.ts';
 import { inTurns } from './cell-turns.ts';
 import { copyLines, headerLine, lineForms, type LineForm } from './copy-lines.ts';
-import type { CopyOptions } from './copy-options.ts';
+import type { CopyForm } from './copy-options.ts';
 import { dataRows, type Cells } from './data-rows.ts';
 import { postgresColumn, type PostgresColumn } from './postgres-type.ts';
 import { copyData, copyDone, copyOut } from './server-messages.ts';
@@ -21,7 +21,7 @@ const MESSAGE_HEAD = 5;
 export class CopySink implements DoorSink {
   readonly encoding: ColumnForms;
   readonly #writer: WireWriter;
-  readonly #options: CopyOptions;
+  readonly #options: CopyForm;
   #columns: readonly PostgresColumn[] = [];
   #forms: readonly CellForm[] = [];
   #lines: readonly LineForm[] = [];
@@ -29,7 +29,7 @@ export class CopySink implements DoorSink {
   #hasSent = false;
   #rows = 0;
 
-  constructor(writer: WireWriter, options: CopyOptions) {
+  constructor(writer: WireWriter, options: CopyForm) {
     this.#writer = writer;
     this.#options = options;
     this.encoding = { isNative: () => this.#isBinary };

@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { StatementReader } from '../../statement/statement-reader.ts';
 import type { TextSpan } from '../../statement/statement.ts';
-import { takeCopyOptions, type CopyOptions } from './copy-options.ts';
+import { takeCopyOptions, type CopyForm } from './copy-options.ts';
 
 /** COPY between a client and a table, or from a query (https://www.postgresql.org/docs/18/sql-copy.html). */
 export type CopyStatement =
@@ -10,7 +10,7 @@ export type CopyStatement =
       readonly direction: 'out';
       /** The query whose rows go to the client: what is not part of it is blank, so that its places are those of the statement. */
       readonly query: string;
-      readonly options: CopyOptions;
+      readonly options: CopyForm;
     }
   | {
       readonly direction: 'in';
@@ -18,7 +18,7 @@ export type CopyStatement =
       readonly table: TextSpan;
       /** The list of its columns, as it is written, without brackets; null = all. */
       readonly columns: readonly TextSpan[] | null;
-      readonly options: CopyOptions;
+      readonly options: CopyForm;
     };
 
 /** Words that begin the query of a COPY. */

@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { Tokenizer } from '#shared/sql/tokenizer.ts';
 import { StatementReader } from '../../statement/statement-reader.ts';
 import type { TextSpan } from '../../statement/statement.ts';
 import { takeCopyOptions, type CopyForm } from './copy-options.ts';
@@ -48,10 +49,12 @@ const isDirection = (word: string): boolean => word === 'TO' || word === 'FROM';
 
 const listText = (columns: readonly TextSpan[]): string => columns.map(({ text }) => text).join(', ');
 
-/** The end of what stands before a token, without blanks and comments between the two. */
+/** The end of the last token before a place. */
 function endBefore(sql: string, position: number): number {
-  const before = sql.slice(0, position);
-  return before.replace(/(?:\s|--[^\n]*\n|\/\*[^]*?\*\/)+$/, '').length;
+  const tokens = new Tokenizer(sql);
+  let end = 0;
+  for (let token = tokens.next(); token.start < position; token = tokens.next()) ({ end } = token);
+  return end;
 }
 
 function copyOfQuery(reader: StatementReader, sql: string): CopyStatement {

@@ -1,4 +1,5 @@
 import type { Metadata } from '@grpc/grpc-js';
+import { isOutsideToken } from '#shared/authorization/outside-token.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Newcomers } from '#shared/newcomers/newcomers.ts';
 import { isUuid } from '#shared/id.ts';
@@ -150,8 +151,8 @@ export class Visits {
   async #bearer(credentials: string, address: string): Promise<SignedIn> {
     const [token = '', session] = credentials.split(SESSION_MARK, 2);
     const caller = await this.#options.authenticate(`Bearer ${token}`, address);
-    // A personal access token is exchanged for another access token again and again: its session has another name.
-    const isBasic = token.startsWith(ACCESS_TOKEN_PREFIX);
+    // A personal access token, or one of an identity provider, is exchanged for another access token again and again: its session has another name.
+    const isBasic = token.startsWith(ACCESS_TOKEN_PREFIX) || isOutsideToken(token);
     return { caller, token, isBasic, ...(session !== undefined && isUuid(session) ? { session } : {}) };
   }
 

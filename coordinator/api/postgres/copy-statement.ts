@@ -15,7 +15,9 @@ export type CopyStatement =
     }
   | {
       readonly direction: 'in';
-      /** The name of the table, as it is written. */
+      /** The table's own name, for messages. */
+      readonly name: string;
+      /** The name as it is written. */
       readonly table: TextSpan;
       /** The list of its columns, as it is written, without brackets; null = all. */
       readonly columns: readonly TextSpan[] | null;
@@ -33,14 +35,14 @@ export function readCopy(sql: string): CopyStatement | null {
   const isBinary = reader.peekWord() === 'BINARY' && !isDirection(reader.peekWord(1)) && reader.takeWord('BINARY');
   if (reader.peekSymbol('(')) return copyOfQuery(reader, sql);
   const start = reader.position;
-  reader.name('a table', 3);
+  const { parts } = reader.name('a table', 3);
   const end = endBefore(sql, reader.position);
   const table = { text: sql.slice(start, end), offset: start };
   const columns = reader.peekSymbol('(') ? reader.list('a column') : null;
   const direction = takeDirection(reader);
   const options = takeCopyOptions(reader, { direction, isBinary });
   reader.end();
-  if (direction === 'in') return { direction, table, columns, options };
+  if (direction === 'in') return { direction, name: parts.at(-1) ?? '', table, columns, options };
   const query = columns === null ? `FROM ${table.text}` : `FROM ${table.text} SELECT ${listText(columns)}`;
   return { direction, query: query.padStart(start - 'FROM '.length + query.length), options };
 }

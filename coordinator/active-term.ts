@@ -52,7 +52,10 @@ export class ActiveTerm {
       if (this.open === undefined) throw this.notActive();
       return this.open.queries;
     };
-    const forStatement = ({ session, transaction }: Pick<StatementRequest, 'session' | 'transaction'>): QueryService => {
+    const forStatement = ({
+      session,
+      transaction,
+    }: Pick<StatementRequest, 'session' | 'transaction'>): QueryService => {
       const within = transaction === null ? null : (transaction ?? session);
       const goesOn = this.isLeaving && within !== null && any().session(within).transaction !== null;
       return goesOn ? any() : open();

@@ -54,7 +54,7 @@ function compared(message: ServerMessage): string {
 
 function withoutOrigins(body: Buffer): Buffer {
   const bytes = Buffer.from(body);
-  for (let at = 2; at < bytes.length; ) {
+  for (let at = 2; at < bytes.length;) {
     const end = bytes.indexOf(0, at) + 1;
     bytes.fill(0, end, end + ORIGIN_BYTES);
     at = end + 18;
@@ -84,7 +84,10 @@ const SCRIPT: readonly (readonly [what: string, step: Step])[] = [
   ['several statements', q("SELECT 1 AS a; SELECT 'x' AS b, NULL::TEXT AS c")],
   ['an error among them', q('SELECT 1 AS a; SELECT nothing; SELECT 2 AS a')],
   ['a syntax error', q('SELEC 1')],
-  ['rows of every common type', q("SELECT true AS b, 7::SMALLINT AS s, 7::BIGINT AS l, 1.50::NUMERIC(9,2) AS n, 'x'::TEXT AS t")],
+  [
+    'rows of every common type',
+    q("SELECT true AS b, 7::SMALLINT AS s, 7::BIGINT AS l, 1.50::NUMERIC(9,2) AS n, 'x'::TEXT AS t"),
+  ],
   ['dates and times', q("SELECT DATE '2024-02-29' AS d, TIMESTAMP '2024-02-29 12:34:56.5' AS t, TIME '01:02:03' AS c")],
   ['a count', q("INSERT INTO t VALUES (1, 'a'), (2, NULL)")],
   ['an update', q('UPDATE t SET b = NULL WHERE a = 1')],
@@ -102,7 +105,10 @@ const SCRIPT: readonly (readonly [what: string, step: Step])[] = [
   ['the end of that', q('END')],
   ['a savepoint outside of a transaction', q('SAVEPOINT s')],
   ['what the script has left', q('SELECT * FROM t ORDER BY a')],
-  ['a prepared statement', (w) => w.parse('p', 'SELECT $1 AS x, $2::INTEGER + 1 AS y', [25, 23]).describe('S', 'p').sync()],
+  [
+    'a prepared statement',
+    (w) => w.parse('p', 'SELECT $1 AS x, $2::INTEGER + 1 AS y', [25, 23]).describe('S', 'p').sync(),
+  ],
   ['its name again', (w) => w.parse('p', 'SELECT 1').sync()],
   ['its values', (w) => w.bind('', 'p', ['v', '41']).describe('P', '').execute('').sync()],
   ['too few values', (w) => w.bind('', 'p', ['v']).sync()],
@@ -115,7 +121,10 @@ const SCRIPT: readonly (readonly [what: string, step: Step])[] = [
   ['no such portal', (w) => w.describe('P', 'none').execute('none').sync()],
   ['an empty statement', (w) => w.parse('', '').bind('', '').describe('P', '').execute('').sync()],
   ['two statements in one', (w) => w.parse('', 'SELECT 1; SELECT 2').sync()],
-  ['a statement without rows', (w) => w.parse('', 'DELETE FROM t WHERE a = 99').describe('S', '').bind('', '').execute('').sync()],
+  [
+    'a statement without rows',
+    (w) => w.parse('', 'DELETE FROM t WHERE a = 99').describe('S', '').bind('', '').execute('').sync(),
+  ],
   ['Close of what is not there', (w) => w.close('S', 'none').close('P', 'none').sync()],
   ['skipped to Sync', (w) => w.parse('', 'SELECT nothing').bind('', '').parse('x', 'SELECT 1').execute('').sync()],
   ['nothing of it is there', (w) => w.bind('', 'x').sync()],
@@ -125,7 +134,8 @@ const SCRIPT: readonly (readonly [what: string, step: Step])[] = [
   ],
   [
     'one that fails',
-    (w) => w.parse('', 'DELETE FROM t').bind('', '').execute('').parse('', 'SELECT nothing').bind('', '').execute('').sync(),
+    (w) =>
+      w.parse('', 'DELETE FROM t').bind('', '').execute('').parse('', 'SELECT nothing').bind('', '').execute('').sync(),
   ],
   ['has done nothing', q('SELECT count(*) AS n FROM t')],
   ['a limit of rows', (w) => w.parse('', SERIES).bind('p', '').execute('p', 2).execute('p', 2).execute('p', 2).sync()],
@@ -141,7 +151,10 @@ const SCRIPT: readonly (readonly [what: string, step: Step])[] = [
   ['all of them', (w) => w.execute('p').sync()],
   ['a cursor outside of a transaction', q('DECLARE c CURSOR FOR SELECT 1')],
   ['a cursor', q(`BEGIN; DECLARE c SCROLL CURSOR FOR ${SERIES}`)],
-  ['directions', q('FETCH c; FETCH 2 c; FETCH PRIOR c; FETCH LAST c; FETCH FIRST c; FETCH ABSOLUTE 3 c; FETCH RELATIVE -1 c')],
+  [
+    'directions',
+    q('FETCH c; FETCH 2 c; FETCH PRIOR c; FETCH LAST c; FETCH FIRST c; FETCH ABSOLUTE 3 c; FETCH RELATIVE -1 c'),
+  ],
   ['beyond its ends', q('FETCH BACKWARD ALL c; FETCH PRIOR c; FETCH FORWARD 9 c; FETCH NEXT c; FETCH ABSOLUTE -2 c')],
   ['where it stands', q('FETCH RELATIVE 0 c; FETCH 0 c; FETCH FORWARD 0 c')],
   ['MOVE', q('MOVE FIRST c; MOVE 2 c; MOVE ALL c; MOVE BACKWARD ALL c; MOVE 0 c')],
@@ -232,5 +245,8 @@ test('random statements with savepoints, errors and pipelines: the same answers,
     expect(mine, `seed ${seed}:\n${log.join('\n')}`).toEqual(real);
   }
   const [mine, real] = await answers(q('ROLLBACK; SELECT * FROM t ORDER BY a, b'));
-  expect(mine.filter((one) => one.startsWith('D')), `seed ${seed}`).toEqual(real.filter((one) => one.startsWith('D')));
+  expect(
+    mine.filter((one) => one.startsWith('D')),
+    `seed ${seed}`,
+  ).toEqual(real.filter((one) => one.startsWith('D')));
 }, 180_000);

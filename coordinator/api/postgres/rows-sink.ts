@@ -6,7 +6,7 @@ import { arrowColumns } from './arrow-columns.ts';
 import { cellForm, cellsOf, cellLayout, type CellForm } from './cells.ts';
 import { dataRows } from './data-rows.ts';
 import { postgresColumn, type PostgresColumn } from './postgres-type.ts';
-import { rowDescription } from './server-messages.ts';
+import { rowDescription, warning } from './server-messages.ts';
 import type { WireWriter } from './wire-writer.ts';
 
 /** Values that are encoded in one turn of the event loop, and rows. */
@@ -66,6 +66,9 @@ export class RowsSink implements DoorSink {
 
   planned(shape: ResultShape): void {
     this.#shape = shape;
+    if (shape.kind === 'nothing' && shape.warning !== undefined) {
+      this.#options.writer.push(warning(shape.warning.sqlState, shape.warning.message));
+    }
     if (shape.kind === 'rows') this.#columns = shape.columns.map(postgresColumn);
   }
 

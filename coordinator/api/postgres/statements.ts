@@ -48,7 +48,7 @@ const COMMITS: ReadonlySet<string> = new Set(['COMMIT', 'END']);
 const BEGINS: ReadonlySet<string> = new Set(['BEGIN', 'START']);
 
 /** Settings that clients are told, by Postgres' spelling: those that can change. */
-const REPORTED = ['TimeZone', 'application_name'] as const;
+const REPORTED = ['TimeZone', 'application_name', 'search_path', 'default_transaction_read_only'] as const;
 
 /**
  * The statements of one connection, one after the other, and the state of their transaction.
@@ -60,6 +60,8 @@ export class Statements {
   readonly #door: PostgresDoor;
   readonly #entered: Entered;
   readonly #writer: WireWriter;
+  /** The number by which others cancel its statements. */
+  backendPid = 0;
   /** Settings as the client was told them. */
   readonly #told = new Map<string, string>();
   /** As clients see it: in a transaction that was begun here they see none. */
@@ -209,6 +211,7 @@ export class Statements {
         caller,
         session,
         transaction,
+        backendPid: this.backendPid,
         ddlInTransaction: 'commit',
         arrivedMs: systemClock.monotonicMs(),
         timeoutMs: undefined,

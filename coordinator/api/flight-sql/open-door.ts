@@ -85,7 +85,16 @@ export async function openFlightDoor(
     idleMs: config['coordinator.flight_idle_timeout'],
     door: {
       ...held,
-      visits: new Visits({ authenticate, signIn, sessions, connections, newcomers, ends, nowMs }),
+      visits: new Visits({
+        authenticate,
+        signIn,
+        sessions,
+        connections,
+        newcomers,
+        ends,
+        nowMs,
+        trustedProxies: config['coordinator.trusted_proxies'],
+      }),
       sessions,
       results,
       standby,

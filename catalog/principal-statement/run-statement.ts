@@ -1,7 +1,7 @@
 import type { PrincipalAnswer, PrincipalRequest, RequestOf } from '#shared/principal/principal-request.ts';
 import { addKeypair, createAccount, dropAccount, dropKeypair } from './accounts.ts';
 import { alterUser, renameUser, setLegalHold, setUserState, unlockUser } from './alter-user.ts';
-import { showAuditLog } from './audit-log.ts';
+import { searchAuditLog, showAuditLog } from './audit-log.ts';
 import type { Call } from './change.ts';
 import { createUser } from './create-user.ts';
 import { dropUser, expungeUser, undropUser } from './drop-user.ts';
@@ -64,6 +64,7 @@ const RUNS = {
   set_trust: setTrust,
   drop_trust: dropTrust,
   show_audit_log: showAuditLog,
+  search_audit_log: searchAuditLog,
 } as const satisfies {
   readonly [K in PrincipalRequest['kind']]: (call: Call, request: RequestOf<K>) => Promise<PrincipalAnswer>;
 };

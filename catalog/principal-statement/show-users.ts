@@ -78,7 +78,14 @@ export async function showUsers(call: Call, input: RequestOf<'show_users'>): Pro
   if (input.status !== null && status === null) {
     throw new SkeinError('INVALID_REQUEST', `a status is one of ${STATUSES.join(', ')}`);
   }
-  const users = await listPrincipals(db, tenant.id, { ...pageOf(input), kind: 'USER', like: input.like, status, now });
+  const users = await listPrincipals(db, tenant.id, {
+    ...pageOf(input),
+    kind: 'USER',
+    like: input.like,
+    search: input.search,
+    status,
+    now,
+  });
   return listAnswer(
     LISTED,
     users.map((user) => seen(user, now)),
@@ -112,6 +119,7 @@ export async function showAccounts(call: Call, input: RequestOf<'show_accounts'>
     ...pageOf(input),
     kind: 'SERVICE',
     like: null,
+    search: input.search,
     status: null,
     now,
   });

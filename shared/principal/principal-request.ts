@@ -75,7 +75,7 @@ export const PrincipalRequest = Type.Union([
   one('undrop_user', { name: text }),
   one('expunge_user', { name: text, reason: text }),
   one('redeem_invitation', { token: text, password: text }),
-  one('show_users', { like: orNull(text), status: orNull(text), ...PAGE }),
+  one('show_users', { like: orNull(text), status: orNull(text), search: optional(text), ...PAGE }),
   one('describe_user', { name: text }),
   one('create_account', {
     name: text,
@@ -86,7 +86,7 @@ export const PrincipalRequest = Type.Union([
   one('drop_account', { name: text, ifExists: flag }),
   one('add_keypair', { account: text, keyId: text, publicKey: text, algorithm: optional(algorithm) }),
   one('drop_keypair', { account: text, keyId: text, ifExists: flag }),
-  one('show_accounts', { ...PAGE }),
+  one('show_accounts', { search: optional(text), ...PAGE }),
   /** `owner` null = the caller. */
   one('create_token', { name: text, owner: orNull(text), days: optional(Type.Integer()), scope: optional(text) }),
   one('drop_token', { name: text, owner: orNull(text), ifExists: flag }),
@@ -135,6 +135,15 @@ export const PrincipalRequest = Type.Union([
   }),
   one('drop_trust', { account: text, provider: text, ifExists: flag }),
   one('show_audit_log', { like: orNull(text), ...PAGE }),
+  /** `event` is a pattern, `actor` and `target` are a name or an id, the times are in ISO 8601. */
+  one('search_audit_log', {
+    event: orNull(text),
+    actor: orNull(text),
+    target: orNull(text),
+    from: orNull(text),
+    to: orNull(text),
+    ...PAGE,
+  }),
 ]);
 export type RequestOf<Kind extends PrincipalRequest['kind']> = Extract<PrincipalRequest, { readonly kind: Kind }>;
 

@@ -43,6 +43,11 @@ export class Connection {
     this.#statements.cancel(reason);
   }
 
+  /** The number by which other connections cancel its statements. */
+  set backendPid(pid: number) {
+    this.#statements.backendPid = pid;
+  }
+
   /** Tells the client settings that it has not been told, or that have changed. */
   reportSettings(): void {
     this.#statements.reportSettings();

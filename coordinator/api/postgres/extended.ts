@@ -66,9 +66,7 @@ export class Extended {
     if (second !== undefined) throw new WireError('42601', 'a prepared statement is one statement');
     const { sql, offset } = first ?? { sql: '', offset: 0 };
     this.#reserve(text);
-    // The engine takes declared types when all of them have a name there.
-    const names = declared.map(declaredType);
-    const types = names.every((known) => known !== undefined) ? names : [];
+    const types = declared.map((oid) => declaredType(oid) ?? '');
     const description = sql === '' ? null : await this.#statements.describe({ sql, text, offset }, types);
     const oids = (description?.parameters ?? []).map(({ type }, i) => declared[i] || oidOf(type));
     this.#prepared.set(name, { text, sql, offset, description, oids });

@@ -27,7 +27,7 @@ const GROUPS_MAX = 1_000;
 // oxlint-disable-next-line no-control-regex -- no name of a group holds any of these
 const CONTROL = /[\u0000-\u001F\u007F]/;
 
-export const isGroupName = (name: unknown): name is string =>
+const isGroupName = (name: unknown): name is string =>
   typeof name === 'string' && name !== '' && name.length <= GROUP_LENGTH_MAX && !CONTROL.test(name);
 
 /**
@@ -92,7 +92,7 @@ const recordsOf = async ({ tx }: Recording, ids: readonly PrincipalId[]) =>
  * Runs a change of the groups of some principals. Of those who have tenant_admin by it, what lesser ones have made ends, as with a grant to
  * a user. @returns what has ended, in words
  */
-export async function whileRising(
+async function whileRising(
   change: Recording,
   ids: readonly PrincipalId[],
   work: () => Promise<void>,

@@ -51,7 +51,7 @@ type Beginning = {
   readonly links?: PrincipalId;
 };
 
-export const callbackOf = (origin: string): string => `${origin}/sign-in/callback`;
+const callbackOf = (origin: string): string => `${origin}/sign-in/callback`;
 
 /**
  * Begins a sign-in at an identity provider (OpenID Connect, code flow with PKCE). @returns undefined when the tenant has no such provider

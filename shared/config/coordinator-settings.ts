@@ -5,7 +5,7 @@ const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 
 export const COORDINATOR_SETTINGS = {
-  'coordinator.trusted_proxies': list('Proxies before the query API, as catalog.trusted_proxies'),
+  'coordinator.trusted_proxies': list('Proxies before the query API and Flight SQL, as catalog.trusted_proxies'),
   'coordinator.tls_cert': string('', 'PEM file of the certificate that every door for clients shows; empty = no TLS'),
   'coordinator.tls_key': string('', 'PEM file of its private key'),
   'coordinator.tls_client_ca': string('', 'PEM file of authorities: clients need a certificate of theirs, too'),

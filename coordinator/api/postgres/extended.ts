@@ -68,9 +68,7 @@ export class Extended {
     const [first, second] = splitStatements(text);
     if (second !== undefined) throw new WireError('42601', 'a prepared statement is one statement');
     const { sql, offset } = first ?? { sql: '', offset: 0 };
-    // The engine takes declared types when all of them have a name there.
-    const names = declared.map(declaredType);
-    const types = names.every((known) => known !== undefined) ? names : [];
+    const types = declared.map((oid) => declaredType(oid) ?? '');
     const description = sql === '' ? null : await this.#statements.describe({ sql, text, offset }, types);
     const oids = (description?.parameters ?? []).map(({ type }, i) => declared[i] || oidOf(type));
     const prepared = { text, sql, offset, description, oids };
@@ -144,9 +142,9 @@ export class Extended {
   /** A statement of PREPARE as Parse would have it. */
   async #described(kept: PreparedStatement): Promise<Prepared> {
     const { sql, parameters } = kept;
-    const types = parameters.flatMap(({ declared }) => declared ?? []);
+    const types = parameters.map(({ declared }) => declared ?? '');
     const at = { sql, text: sql, offset: 0 };
-    const description = await this.#statements.describe(at, types.length === parameters.length ? types : []);
+    const description = await this.#statements.describe(at, types);
     const prepared = { ...at, description, oids: description.parameters.map(({ type }) => oidOf(type)) };
     this.#parsed.set(kept, prepared);
     return prepared;

@@ -10,6 +10,8 @@ import { must } from '#shared/must.ts';
 import type { DoorCursors, StatementRequest } from '../../query/query-service.ts';
 import type { DoorSink } from '../../sink/result-sink.ts';
 import { shownSetting, withoutPrepared, withPrepared } from '../../session/session.ts';
+import { CopySink } from './copy-sink.ts';
+import { readCopy, type CopyStatement } from './copy-statement.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import { RowsSink } from './rows-sink.ts';
 import { commandComplete, parameterStatus, warning, type TransactionState } from './server-messages.ts';
@@ -117,7 +119,9 @@ export class Statements {
   async describe({ sql, text, offset }: MessageStatement, types: readonly string[]): Promise<StatementDescription> {
     const { caller, session, check } = this.#entered;
     await check();
-    if (this.#state === 'E' && !RECOVERS.has(controlWord(sql))) throw aborted();
+    const word = controlWord(sql);
+    if (this.#state === 'E' && !RECOVERS.has(word)) throw aborted();
+    if (word === 'COPY' && copyOf({ sql, text, offset }) !== null) return COPY;
     try {
       return await this.#abortable((clientGone) =>
         this.#door.queries.describe({ caller, session, sql, types, clientGone }),
@@ -155,7 +159,7 @@ export class Statements {
     const parameters = (description?.parameters ?? []).map((one, i) => ({
       name: one.name,
       isUsed: one.isUsed !== false,
-      declared: types[i] ?? null,
+      declared: types[i] || null,
       type: one.type,
     }));
     const kept = preparedStatement({ name: foldIdentifier(name), sql, parameters, columns });
@@ -176,11 +180,26 @@ export class Statements {
   /** Runs a statement; its rows and its tag go to the client. @throws StatementError, WireError, SkeinError */
   async run({ describes, formats, ...execution }: PortalExecution): Promise<void> {
     await this.#check();
-    if (this.#answersByState(controlWord(execution.sql))) return;
+    const word = controlWord(execution.sql);
+    if (this.#answersByState(word)) return;
+    const copy = word === 'COPY' ? copyOf(execution) : null;
+    if (copy !== null) return this.#copy(copy, execution);
     const sink = new RowsSink({ writer: this.#writer, describes, formats });
     await this.#run(execution, sink);
     this.#writer.push(commandComplete(sink.tag));
     this.reportSettings();
+  }
+
+  /** Runs COPY: its rows go to the client, or come from it. */
+  async #copy(
+    copy: CopyStatement,
+    execution: Pick<PortalExecution, 'sql' | 'text' | 'offset' | 'place'>,
+  ): Promise<void> {
+    if (copy.direction === 'in') throw new SkeinError('NOT_SUPPORTED', 'COPY FROM STDIN is not served');
+    const sink = new CopySink(this.#writer, copy.options);
+    await this.#run({ ...execution, sql: copy.query, parameters: null }, sink);
+    sink.end();
+    this.#writer.push(commandComplete(sink.tag));
   }
 
   /** Runs a statement to its end, and keeps its rows as a cursor. @throws StatementError, WireError, SkeinError */
@@ -335,6 +354,18 @@ export class Statements {
     } finally {
       this.#running = undefined;
     }
+  }
+}
+
+/** The answer of COPY between a table and a client, whose rows are no rows of a result. */
+const COPY: StatementDescription = { kind: 'nothing', tag: 'COPY', parameters: [] };
+
+/** @throws StatementError, WireError */
+function copyOf({ sql, text, offset }: MessageStatement): CopyStatement | null {
+  try {
+    return readCopy(sql);
+  } catch (error) {
+    throw error instanceof WireError ? error : new StatementError(error, { sql: text, offset });
   }
 }
 

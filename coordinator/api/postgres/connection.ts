@@ -42,13 +42,16 @@ export class Connection {
     this.#extended = new Extended(this.#statements, {
       writer: wire.writer,
       inserts: new InsertBatch(door, this.#statements, entered.session.tenant),
-      statementsMax: config['coordinator.prepared_statements_max'],
-      bytesMax: config['coordinator.prepared_bytes_per_principal_max'],
+      portalsMax: config['coordinator.cursors_max'],
     });
   }
 
   cancel(reason: string): void {
     this.#statements.cancel(reason);
+  }
+
+  get isInTransaction(): boolean {
+    return this.#statements.state !== 'I';
   }
 
   /** The number by which other connections cancel its statements. */
@@ -109,8 +112,8 @@ export class Connection {
     try {
       if (ENDS_BATCH.has(type)) await extended.runWaiting(isBeforeSync ? 'before Sync' : 'others follow');
       if (type === 'P') await extended.parse(body);
-      else if (type === 'B') extended.bind(body);
-      else if (type === 'D') extended.describe(body);
+      else if (type === 'B') await extended.bind(body);
+      else if (type === 'D') await extended.describe(body);
       else if (type === 'E') await extended.execute(body, isBeforeSync ? 'before Sync' : 'others follow');
       else if (type === 'C') extended.close(body);
     } catch (thrown) {

@@ -1,3 +1,5 @@
+import { must } from '#shared/must.ts';
+import type { PreparedStatement } from '../../session/prepared-statement.ts';
 import { printSqlType } from '../../plan/sql-type.ts';
 import type { StatementDescription } from '../../operation/description.ts';
 import { PARAMETERS_MAX } from '../../statement/parameters.ts';
@@ -30,27 +32,27 @@ type Prepared = {
 export type ExtendedParts = {
   readonly writer: WireWriter;
   readonly inserts: InsertBatch;
-  readonly statementsMax: number;
-  readonly bytesMax: number;
+  readonly portalsMax: number;
 };
 
 /** The extended protocol of one connection: prepared statements and portals by their names (the empty one is used again and again). */
 export class Extended {
   readonly #statements: Statements;
   readonly #writer: WireWriter;
-  readonly #limits: Pick<ExtendedParts, 'statementsMax' | 'bytesMax'>;
   readonly #inserts: InsertBatch;
   /** Messages that waited when the first execution was put off. */
   #mark = 0;
-  readonly #prepared = new Map<string, Prepared>();
+  /** Those with a name are the session's, so that EXECUTE and DEALLOCATE know them, and Bind those of PREPARE. */
+  readonly #parsed = new WeakMap<PreparedStatement, Prepared>();
+  /** The one without a name. */
+  #unnamed: Prepared | undefined;
   readonly #portals: Portals;
 
-  constructor(statements: Statements, { writer, inserts, ...limits }: ExtendedParts) {
+  constructor(statements: Statements, { writer, inserts, portalsMax }: ExtendedParts) {
     this.#statements = statements;
     this.#writer = writer;
     this.#inserts = inserts;
-    this.#limits = limits;
-    this.#portals = new Portals(statements, writer, limits.statementsMax);
+    this.#portals = new Portals(statements, writer, portalsMax);
   }
 
   /** Portals end with their transaction. */
@@ -60,7 +62,7 @@ export class Extended {
 
   /** A simple Query comes: it ends what has no name. */
   queried(): void {
-    this.#prepared.delete('');
+    this.#unnamed = undefined;
     this.#portals.close('');
   }
 
@@ -94,23 +96,26 @@ export class Extended {
     const name = body.text();
     const text = body.text();
     const declared = body.list(() => body.int32());
-    if (name !== '' && this.#prepared.has(name)) throw new WireError('42P05', `prepared statement "${name}" exists`);
-    this.#prepared.delete(name);
+    if (name === '') this.#unnamed = undefined;
+    else if (this.#statements.prepared(name) !== undefined) {
+      throw new WireError('42P05', `prepared statement "${name}" already exists`);
+    }
     const [first, second] = splitStatements(text);
     if (second !== undefined) throw new WireError('42601', 'a prepared statement is one statement');
     const { sql, offset } = first ?? { sql: '', offset: 0 };
-    this.#reserve(text);
     const types = declared.map((oid) => declaredType(oid) ?? '');
     const description = sql === '' ? null : await this.#statements.describe({ sql, text, offset }, types);
     const oids = (description?.parameters ?? []).map(({ type }, i) => declared[i] || oidOf(type));
     const insertsOneRow = description?.kind === 'count' && isInsertOfOneRow(sql);
-    this.#prepared.set(name, { text, sql, offset, description, oids, insertsOneRow });
+    const prepared = { text, sql, offset, description, oids, insertsOneRow };
+    if (name === '') this.#unnamed = prepared;
+    else this.#parsed.set(this.#statements.keepPrepared(name, { sql, types, description }), prepared);
     this.#writer.push(messages.parseComplete());
   }
 
-  bind(body: MessageBody): void {
+  async bind(body: MessageBody): Promise<void> {
     const name = body.text();
-    const prepared = this.#find(body.text());
+    const prepared = await this.#find(body.text());
     const formats = body.list(() => body.int16());
     const values = body.list(() => {
       const length = body.int32();
@@ -141,14 +146,14 @@ export class Extended {
     this.#writer.push(messages.bindComplete());
   }
 
-  describe(body: MessageBody): void {
+  async describe(body: MessageBody): Promise<void> {
     const kind = body.take(1).toString();
     const name = body.text();
     if (kind === 'P') {
       this.#portals.describe(name);
       return;
     }
-    const prepared = this.#find(name);
+    const prepared = await this.#find(name);
     this.#writer.push(messages.parameterDescription(prepared.oids));
     this.#portals.pushColumns(prepared.description, []);
   }
@@ -173,21 +178,31 @@ export class Extended {
     const kind = body.take(1).toString();
     const name = body.text();
     if (kind === 'P') this.#portals.close(name);
-    else this.#prepared.delete(name);
+    else if (name === '') this.#unnamed = undefined;
+    else this.#statements.forgetPrepared(name);
     this.#writer.push(messages.closeComplete());
   }
 
-  #find(name: string): Prepared {
-    const prepared = this.#prepared.get(name);
-    if (prepared === undefined) throw new WireError('26000', `prepared statement "${name}" does not exist`);
-    return prepared;
+  /** @throws WireError, StatementError */
+  async #find(name: string): Promise<Prepared> {
+    const kept = name === '' ? undefined : this.#statements.prepared(name);
+    const found = kept === undefined ? this.#unnamed : this.#parsed.get(kept);
+    if (name === '' ? found === undefined : kept === undefined) {
+      throw new WireError('26000', `prepared statement "${name}" does not exist`);
+    }
+    return found ?? this.#described(must(kept, 'one of PREPARE has a name'));
   }
 
-  /** @throws WireError when the connection has too much prepared */
-  #reserve(text: string): void {
-    const bytes = this.#prepared.values().reduce((sum, { text: one }) => sum + one.length, text.length);
-    if (this.#prepared.size >= this.#limits.statementsMax || bytes > this.#limits.bytesMax) {
-      throw new WireError('54000', 'the connection has too many prepared statements');
-    }
+  /** A statement of PREPARE as Parse would have it. */
+  async #described(kept: PreparedStatement): Promise<Prepared> {
+    const { sql, parameters } = kept;
+    const types = parameters.map(({ declared }) => declared ?? '');
+    const at = { sql, text: sql, offset: 0 };
+    const description = await this.#statements.describe(at, types);
+    const insertsOneRow = description.kind === 'count' && isInsertOfOneRow(sql);
+    const oids = description.parameters.map(({ type }) => oidOf(type));
+    const prepared = { ...at, description, oids, insertsOneRow };
+    this.#parsed.set(kept, prepared);
+    return prepared;
   }
 }

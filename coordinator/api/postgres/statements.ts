@@ -5,19 +5,23 @@ import { systemClock } from '#shared/clock.ts';
 import type { TableRows } from '../../binding/table-rows.ts';
 import type { StatementDescription } from '../../operation/description.ts';
 import type { Parameters } from '../../statement/parameters.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { preparedStatement, type PreparedStatement } from '../../session/prepared-statement.ts';
 import { must } from '#shared/must.ts';
 import type { DoorCursors, StatementRequest } from '../../query/query-service.ts';
 import type { DoorSink } from '../../sink/result-sink.ts';
-import { shownSetting } from '../../session/session.ts';
+import { shownSetting, withoutPrepared, withPrepared } from '../../session/session.ts';
+import { CHANGES, ENDS, RECOVERS, SAVEPOINTS, COMMITS, BEGINS } from './control-words.ts';
 import { copyFrom, type CopyConnection } from './copy-from.ts';
 import { CopySink } from './copy-sink.ts';
-import { readCopy, type CopyStatement } from './copy-statement.ts';
+import { copyOf, COPY_DESCRIPTION, type CopyStatement } from './copy-statement.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import { RowsSink } from './rows-sink.ts';
 import { commandComplete, parameterStatus, warning, type TransactionState } from './server-messages.ts';
 import type { Entered } from './sign-in.ts';
 import { controlWord } from './split-statements.ts';
-import { StatementError, WireError } from './wire-error.ts';
+import { LEAVING } from './idle-watch.ts';
+import { SessionOver, StatementError, WireError } from './wire-error.ts';
 import type { WireReader } from './wire-reader.ts';
 import type { WireWriter } from './wire-writer.ts';
 
@@ -36,26 +40,6 @@ type Copying = Pick<PortalExecution, 'text' | 'offset' | 'place'>;
 
 /** A statement with the rows that it reads beside its tables. */
 type Write = Omit<PortalExecution, 'describes' | 'formats'> & { readonly rows?: TableRows };
-
-/** Words that begin a statement which changes rows, or may do so: others follow it in one transaction. What defines tables commits by itself. */
-const CHANGES: ReadonlySet<string> = new Set([
-  'INSERT',
-  'UPDATE',
-  'DELETE',
-  'MERGE',
-  'TRUNCATE',
-  'WITH',
-  'EXECUTE',
-  'EXPLAIN',
-  // It needs a transaction.
-  'DECLARE',
-]);
-
-const ENDS: ReadonlySet<string> = new Set(['COMMIT', 'END', 'ROLLBACK', 'ABORT']);
-/** Statements that a failed transaction takes. */
-const RECOVERS: ReadonlySet<string> = new Set([...ENDS, 'ROLLBACK TO']);
-const COMMITS: ReadonlySet<string> = new Set(['COMMIT', 'END']);
-const BEGINS: ReadonlySet<string> = new Set(['BEGIN', 'START']);
 
 /** Settings that clients are told, by Postgres' spelling: those that can change. */
 const REPORTED = ['TimeZone', 'application_name', 'search_path', 'default_transaction_read_only'] as const;
@@ -130,7 +114,7 @@ export class Statements {
     await check();
     const word = controlWord(sql);
     if (this.#state === 'E' && !RECOVERS.has(word)) throw aborted();
-    if (word === 'COPY' && copyOf({ sql, text, offset }) !== null) return COPY;
+    if (word === 'COPY' && copyOf({ sql, text, offset }) !== null) return COPY_DESCRIPTION;
     try {
       return await this.#abortable((clientGone) =>
         this.#door.queries.describe({ caller, session, sql, types, clientGone }),
@@ -145,6 +129,42 @@ export class Statements {
     return this.#door.queries.cursors(this.#entered.session);
   }
 
+  /** A prepared statement of the session, of Parse or of PREPARE. */
+  prepared(name: string): PreparedStatement | undefined {
+    return this.#door.sessions.store.get(this.#entered.session).prepared.get(foldIdentifier(name));
+  }
+
+  /** @throws TOO_MANY_PREPARED_STATEMENTS */
+  keepPrepared(
+    name: string,
+    {
+      sql,
+      types,
+      description,
+    }: {
+      readonly sql: string;
+      readonly types: readonly string[];
+      readonly description: StatementDescription | null;
+    },
+  ): PreparedStatement {
+    const { sessions, config } = this.#door;
+    const columns = description?.kind === 'rows' ? description.columns : null;
+    const parameters = (description?.parameters ?? []).map((one, i) => ({
+      name: one.name,
+      isUsed: one.isUsed !== false,
+      declared: types[i] || null,
+      type: one.type,
+    }));
+    const kept = preparedStatement({ name: foldIdentifier(name), sql, parameters, columns });
+    sessions.store.update(this.#entered.session, (now) => withPrepared(now, kept, config));
+    return kept;
+  }
+
+  forgetPrepared(name: string): void {
+    if (this.prepared(name) === undefined) return;
+    this.#door.sessions.store.update(this.#entered.session, (now) => withoutPrepared(now, foldIdentifier(name)));
+  }
+
   /** Transactions that have ended, those that were begun here included. */
   get transactionsEnded(): number {
     return this.#transactionsEnded;
@@ -152,7 +172,7 @@ export class Statements {
 
   /** Runs a statement; its rows and its tag go to the client. @throws StatementError, WireError, SkeinError */
   async run({ describes, formats, ...execution }: PortalExecution): Promise<void> {
-    await this.#entered.check();
+    await this.#check();
     const word = controlWord(execution.sql);
     if (this.#answersByState(word)) return;
     const copy = word === 'COPY' ? copyOf(execution) : null;
@@ -196,14 +216,14 @@ export class Statements {
 
   /** Runs a statement that changes rows; its answer is not sent. @throws WireError, StatementError, SkeinError */
   async write(statement: Write): Promise<void> {
-    await this.#entered.check();
+    await this.#check();
     if (this.#state === 'E') throw aborted();
     await this.#run(statement, new RowsSink({ writer: this.#writer, describes: false, formats: [] }));
   }
 
   /** Runs a statement to its end, and keeps its rows as a cursor. @throws StatementError, WireError, SkeinError */
   async open(name: string, execution: Omit<PortalExecution, 'describes' | 'formats'>): Promise<void> {
-    await this.#entered.check();
+    await this.#check();
     if (this.#state === 'E') throw aborted();
     const { cursors } = this;
     const sink = cursors.open(name, execution.sql);
@@ -230,6 +250,12 @@ export class Statements {
     if (given === rows) return true;
     this.#writer.push(commandComplete(sink.tag));
     return false;
+  }
+
+  /** @throws SessionOver, CATALOG_UNAVAILABLE */
+  async #check(): Promise<void> {
+    if (this.#state === 'I' && !this.#isImplicit && this.#door.isLeaving()) throw new SessionOver(LEAVING);
+    await this.#entered.check();
   }
 
   async #run({ sql, text, offset, parameters, place, rows }: Write, sink: DoorSink): Promise<void> {
@@ -323,6 +349,9 @@ export class Statements {
       this.#writer.push(commandComplete('BEGIN'));
       return true;
     }
+    if (this.#isImplicit && SAVEPOINTS.has(word)) {
+      throw new WireError('25P01', `${word} can only be used in transaction blocks`);
+    }
     if (this.#isImplicit && ENDS.has(word)) {
       this.#writer.push(warning('25P01', 'there is no transaction in progress'));
       return false;
@@ -343,18 +372,6 @@ export class Statements {
     } finally {
       this.#running = undefined;
     }
-  }
-}
-
-/** The answer of COPY between a table and a client, whose rows are no rows of a result. */
-const COPY: StatementDescription = { kind: 'nothing', tag: 'COPY', parameters: [] };
-
-/** @throws StatementError, WireError */
-function copyOf({ sql, text, offset }: MessageStatement): CopyStatement | null {
-  try {
-    return readCopy(sql);
-  } catch (error) {
-    throw error instanceof WireError ? error : new StatementError(error, { sql: text, offset });
   }
 }
 

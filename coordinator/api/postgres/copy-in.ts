@@ -32,7 +32,7 @@ export const copyError = (table: string, { sqlState, message, line, column, text
 const TEXT_MAX = 100;
 
 /** `COPY t, line 3, column a: "x"` */
-export function contextOf(table: string, { line, column, text }: Pick<RowFault, 'line' | 'column' | 'text'>): string {
+function contextOf(table: string, { line, column, text }: Pick<RowFault, 'line' | 'column' | 'text'>): string {
   const place = `COPY ${table}, line ${line}${column === null ? '' : `, column ${column}`}`;
   return text === null ? place : `${place}: "${text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}...` : text}"`;
 }

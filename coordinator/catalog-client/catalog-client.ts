@@ -162,6 +162,8 @@ type ShownCredentials = {
   readonly tenant: string;
   /** The client's, without its port. */
   readonly address: string;
+  /** The program, as it names itself; empty = it does not. */
+  readonly agent: string;
 };
 
 /** An operation of the catalog's REST API (`catalog/rest/operations.ts`). */

@@ -88,7 +88,9 @@ test('a flood of refusals is one row a minute with its count; no row says what w
   expect(await signIn('target', 'wrong', '10.9.0.1')).toBe('WRONG_PASSWORD');
   const refused = async (): Promise<readonly Row[]> =>
     (await rowsOf('sign_in_refused')).filter(({ target }) => target === 'target');
-  await expect.poll(refused, { timeout: 10_000 }).toMatchObject([{ details: { count: 1, method: 'password', agents: ['psql'] } }]);
+  await expect
+    .poll(refused, { timeout: 10_000 })
+    .toMatchObject([{ details: { count: 1, method: 'password', agents: ['psql'] } }]);
   for (let i = 0; i < 12; i += 1) await signIn('target', 'wrong', `10.9.0.${i % 8}`);
   for (let i = 0; i < 5; i += 1) await signIn(`${typed}${i}`, 'wrong', '10.9.1.1');
   await new Promise((resolve) => setTimeout(resolve, 1_500));

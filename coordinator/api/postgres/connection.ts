@@ -15,7 +15,7 @@ const BESIDE_BYTES = 64 * 1024;
 /** Messages that are answered in turn with an error's rest: after it they are skipped to the next Sync. */
 const EXTENDED: ReadonlySet<string> = new Set(['P', 'B', 'D', 'E', 'C']);
 
-/** What a client sends of a COPY. */
+/** Messages that a client sends during a COPY. */
 const COPIED: ReadonlySet<string> = new Set(['d', 'c', 'f']);
 /** Messages before which executions that wait for others run. */
 const ENDS_BATCH: ReadonlySet<string> = new Set(['S', 'H', 'Q', 'P']);

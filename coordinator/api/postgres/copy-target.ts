@@ -6,7 +6,7 @@ import type { CopyStatement } from './copy-statement.ts';
 import { isSameColumn } from './copy-statement.ts';
 import { postgresColumn } from './postgres-type.ts';
 
-/** What COPY FROM STDIN does with the rows that have come: statements of the engine over them. */
+/** The statements of the engine over the rows that COPY FROM STDIN has brought. */
 
 type CopyFrom = Extract<CopyStatement, { direction: 'in' }>;
 

@@ -196,7 +196,7 @@ export class Statements {
     this.#writer.push(commandComplete(sink.tag));
   }
 
-  /** What COPY FROM STDIN, whose table's name begins at `at`, needs of the connection. */
+  /** The connection as COPY FROM STDIN needs it. @param at where the name of its table begins */
   #copying({ text, offset, place }: Copying, at: number): CopyConnection {
     const { caller, session } = this.#entered;
     const { sub: principal } = caller.claims;

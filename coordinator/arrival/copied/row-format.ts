@@ -43,11 +43,11 @@ export type ColumnValues = {
   readonly nullCount: number;
   readonly offsets: Int32Array;
   readonly data: Uint8Array;
-  /** Of lists: where each begins in the values above. */
+  /** The place of each list among the values above; null = the values are no lists. */
   readonly lists: { readonly validity: Uint8Array; readonly nullCount: number; readonly offsets: Int32Array } | null;
 };
 
-/** What is wrong with the rows, and where. */
+/** A fault of the rows, and its place. */
 export type RowFault = {
   readonly sqlState: string;
   readonly message: string;

@@ -1,9 +1,9 @@
 import { inThread } from '#shared/thread/work.ts';
-import { readRows } from './read-rows.ts';
+import { readCopiedRows } from './read-rows.ts';
 import type { ReadRows } from './row-format.ts';
 
 /** Reads many rows in a worker thread. */
-export const readManyRows = inThread(readRows, ({ lines, columns }: ReadRows) => [
+export const readManyRows = inThread(readCopiedRows, ({ lines, columns }: ReadRows) => [
   bytesOf(lines),
   ...columns.flatMap(({ validity, offsets, data, lists }) => [
     validity,

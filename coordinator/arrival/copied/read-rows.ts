@@ -5,7 +5,7 @@ import { RowError, type ReadRows, type RowsInput } from './row-format.ts';
 import { takeCsvRow, takeTextRow, type TakenRow } from './text-rows.ts';
 
 /** Reads as many whole rows as there are. It never throws for what a client sends: the fault is a part of the answer. */
-export function readRows(input: RowsInput): ReadRows {
+export function readCopiedRows(input: RowsInput): ReadRows {
   const reader = new Rows(input);
   const fault = reader.read();
   return { ...reader.made, fault };
@@ -132,4 +132,4 @@ function requireNames({ fields }: TakenRow, names: readonly string[]): void {
 }
 
 const MODULE = new URL('./read-rows-in-thread.ts', import.meta.url);
-export const READ_ROWS = sizedWork(readRows, MODULE, 'readManyRows');
+export const READ_ROWS = sizedWork(readCopiedRows, MODULE, 'readManyRows');

@@ -2,7 +2,7 @@ import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { S3Credential } from '#shared/storage/credential.ts';
 import { isInBucket, isWithin, normalizeLocation } from '#shared/storage/location.ts';
-import { S3Error } from '#shared/storage/s3/s3-error.ts';
+import { StoreError } from '#shared/storage/object/store-error.ts';
 import { hasSts, type StorageSettings } from '../metadata/storage-settings.ts';
 import type { Permission } from '../storage/session-policy.ts';
 import type { Asked } from './delegation-log.ts';
@@ -85,7 +85,7 @@ export async function delegate(
 /** The reason for which there will never be a key for the table as it is; undefined when there may be one later. */
 function impossible(error: unknown): string | undefined {
   const { code, message, cause } = SkeinError.of(error);
-  const isTooLarge = cause instanceof S3Error && cause.code === 'PackedPolicyTooLarge';
+  const isTooLarge = cause instanceof StoreError && cause.code === 'PackedPolicyTooLarge';
   return isTooLarge || code === 'NOT_SUPPORTED' || code === 'INVALID_REQUEST' ? message : undefined;
 }
 

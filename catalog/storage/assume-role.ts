@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
-import { readXml, textAt } from '#shared/storage/s3/read-xml.ts';
-import { s3Error, S3Error } from '#shared/storage/s3/s3-error.ts';
-import { escapeUri, sendSigned } from '#shared/storage/s3/signed-request.ts';
+import { readXml, textAt } from '#shared/storage/object/read-xml.ts';
+import { escapeUri } from '#shared/storage/object/send-request.ts';
+import { StoreError } from '#shared/storage/object/store-error.ts';
+import { s3Error } from '#shared/storage/s3/s3-error.ts';
+import { sendSigned } from '#shared/storage/s3/signed-request.ts';
 import type { AccessKey, StorageSettings } from '../metadata/storage-settings.ts';
 
 /** A key that ends by itself. */
@@ -52,9 +54,9 @@ export async function assumeRole(
       if (answer.status === 200) return readKey(answer.body);
       throw s3Error(answer);
     } catch (cause) {
-      const isFinal = cause instanceof S3Error && cause.status < 500 && cause.status !== 429;
+      const isFinal = cause instanceof StoreError && cause.status < 500 && cause.status !== 429;
       if (isFinal || sent >= SENDS_MAX) {
-        const why = cause instanceof S3Error ? `: ${cause.message}` : '';
+        const why = cause instanceof StoreError ? `: ${cause.message}` : '';
         throw new SkeinError('STORAGE_ERROR', `the store gives no temporary key${why}`, { cause });
       }
     }

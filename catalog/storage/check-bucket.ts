@@ -4,7 +4,7 @@ import type { StorageCredential } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import { S3Client } from '#shared/storage/s3/s3-client.ts';
-import { S3Error, storageError } from '#shared/storage/s3/s3-error.ts';
+import { StoreError, storageError } from '#shared/storage/object/store-error.ts';
 import { s3Place } from '#shared/storage/s3/s3-object.ts';
 import type { Storages } from './storages.ts';
 
@@ -115,7 +115,7 @@ async function requireNoUnsignedCopy(credential: StorageCredential, folder: stri
   try {
     await client.send({ ...stolen, method: 'PUT', body: NOTHING, unsigned });
   } catch (error) {
-    if (error instanceof S3Error && error.status < 500) return;
+    if (error instanceof StoreError && error.status < 500) return;
     throw storageError(folder, error);
   }
   const { body } = await client.send({ ...stolen, method: 'GET' });

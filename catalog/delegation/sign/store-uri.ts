@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import { escapeUri } from '#shared/storage/s3/signed-request.ts';
+import { escapeUri } from '#shared/storage/object/send-request.ts';
 import type { StorageSettings } from '../../metadata/storage-settings.ts';
 
 /** Addresses of requests to a store, as clients write them. A client is not believed: what it names is read as the store will read it. */

@@ -108,6 +108,7 @@ export async function startCoordinator(
   const served: ApiParts = {
     texts,
     sessions,
+    tables,
     stages: stageApi(parts, security, sessions),
     console: consoleOf(config, security, database),
     queries: active.queries(),

@@ -6,6 +6,7 @@ import type { Config } from '#shared/config/config-schema.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { Objects } from './api/browse/objects.ts';
 import { Newcomers, newcomerLimits } from '#shared/newcomers/newcomers.ts';
+import type { TableReader } from '#shared/iceberg/table-reader.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { openDoorTls, type DoorTls } from '#shared/grpc/door-tls.ts';
 import { TokenVerifier } from '#shared/token-verifier.ts';
@@ -24,6 +25,7 @@ import type { Events } from './observe/event-hub.ts';
 import type { QueryMetrics } from './query/query-metrics.ts';
 import type { QueryService } from './query/query-service.ts';
 import { KeptResults } from './result/kept-results.ts';
+import { Inspector } from './inspect/inspector.ts';
 import type { SessionServices } from './session/session-services.ts';
 import { StageService } from './stage/stage-service.ts';
 import { StageUploads } from './stage/stage-uploads.ts';
@@ -82,6 +84,7 @@ export const consoleOf = (
 export type ApiParts = {
   readonly texts: ClientTexts;
   readonly sessions: SessionServices;
+  readonly tables: TableReader;
   readonly stages: StageApi;
   /** Undefined: it is off. */
   readonly console: Omit<ConsoleOptions, 'signIn'> | undefined;
@@ -173,6 +176,13 @@ async function startApi(
       objects: new Objects(catalog),
       currentNames: (caller, key) => names.current(caller, store.get(key)),
     },
+    inspector: new Inspector({
+      catalog,
+      tables: api.tables,
+      sumsBytesMax: config['coordinator.metadata_rows_bytes_max'],
+      bookmarkKeys: config['snapshot.bookmark_keys'],
+      nowMs: () => systemClock.nowMs(),
+    }),
     stages: api.stages,
     console: api.console && { ...api.console, signIn },
     metrics: api.metrics,

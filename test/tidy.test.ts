@@ -50,7 +50,7 @@ const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker' | '
     internal expiry main`,
   coordinator: `
     plan statement binding catalog-client auth cluster dialect resolver sink result arrival planner distributor scheduler workload history session stage
-    operation refresh profile write unload command copy prepare quarantine transaction client-texts query observe api
+    operation inspect refresh profile write unload command copy prepare quarantine transaction client-texts query observe api
     standing start-doors start-term active-term hand-over open-member-server main`,
   worker: `
     this-machine temporary-folders memory process-limit duckdb batch spool disk-cache objects scan staged row-cache write load turns run slot ordered-end

@@ -1,8 +1,9 @@
+import { PROTECTED_PROPERTY } from '#shared/iceberg/protected-property.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
 import { displayPath, type NamespacePath, displayIdent, type TableIdent } from '../metadata/object-name.ts';
 import { runDocumentTask } from '../metadata/document-task.ts';
-import { IS_PROTECTED, isProtected, PROTECTED_PROPERTY } from '../metadata/protected-property.ts';
+import { IS_PROTECTED, isProtected } from '../metadata/protected-property.ts';
 import type { Properties } from '../metadata/table-document.ts';
 
 /** @throws PROTECTED */

@@ -1,9 +1,7 @@
+import { PROTECTED_PROPERTY } from '#shared/iceberg/protected-property.ts';
 import { parseJson } from '#shared/json.ts';
 import { documentTask, METADATA_THREAD } from './document-task.ts';
 import type { Properties, TableDocument } from './table-document.ts';
-
-/** A table or namespace with this property set to `true` cannot be dropped, unregistered or overwritten until the property goes. */
-export const PROTECTED_PROPERTY = 'skein.protected';
 
 export const isProtected = (properties: Properties): boolean =>
   Object.hasOwn(properties, PROTECTED_PROPERTY) && properties[PROTECTED_PROPERTY]?.toLowerCase() === 'true';

@@ -19,9 +19,17 @@ export type ViewDefinition = {
   readonly defaultCatalog: string | null;
   readonly defaultNamespace: readonly string[];
   readonly representations: readonly Representation[];
+  /** All of its versions, in the order of the document. */
+  readonly versions: readonly ViewVersion[];
   readonly properties: Readonly<Record<string, string>>;
   /** The table that has the rows of a materialized view, in the catalog of the view; null for another view. */
   readonly storageTable: { readonly namespace: readonly string[]; readonly name: string } | null;
+};
+
+type ViewVersion = {
+  readonly versionId: number;
+  readonly timestampMs: number;
+  readonly representations: readonly Representation[];
 };
 
 export type Representation = { readonly type: 'sql'; readonly dialect: string; readonly sql: string };
@@ -65,9 +73,11 @@ export function readViewDefinition(json: Json): ViewDefinition {
     intervals: readIntervals(version['summary']),
     defaultCatalog: typeof catalog === 'string' && catalog !== '' ? catalog : null,
     defaultNamespace: listOf(version['default-namespace']).map(textOf),
-    representations: listOf(version['representations']).map((one) => {
-      const { dialect, sql } = objectOf(one);
-      return { type: 'sql', dialect: textOf(dialect), sql: textOf(sql) };
+    representations: readRepresentations(version['representations']),
+    versions: listOf(object['versions']).map((one) => {
+      const { 'version-id': id, 'timestamp-ms': time, representations } = objectOf(one);
+      const texts = readRepresentations(representations);
+      return { versionId: Number(id), timestampMs: Number(time), representations: texts };
     }),
     properties: Object.fromEntries(
       Object.entries(objectOf(object['properties'] ?? {})).map(([name, value]) => [name, textOf(value)]),
@@ -75,6 +85,12 @@ export function readViewDefinition(json: Json): ViewDefinition {
     storageTable: readStorageTable(version['storage-table']),
   };
 }
+
+const readRepresentations = (json: Json | undefined): readonly Representation[] =>
+  listOf(json).map((one) => {
+    const { dialect, sql } = objectOf(one);
+    return { type: 'sql', dialect: textOf(dialect), sql: textOf(sql) };
+  });
 
 function readSchema(json: Json | undefined): Schema | SkeinError {
   try {

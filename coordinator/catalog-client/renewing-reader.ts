@@ -33,6 +33,11 @@ export class RenewingReader implements TableReader {
   readonly inspect: TableReader['inspect'] = (request, call) =>
     this.#each(request, (one) => this.#reader.inspect(one, call));
 
+  readonly sums: TableReader['sums'] = (request, call) => this.#read(request, (one) => this.#reader.sums(one, call));
+
+  readonly changes: TableReader['changes'] = (request, call) =>
+    this.#read(request, (one) => this.#reader.changes(one, call));
+
   readonly list: TableReader['list'] = (request, call) => this.#read(request, (one) => this.#reader.list(one, call));
 
   readonly rewrite: TableReader['rewrite'] = (request, call) =>

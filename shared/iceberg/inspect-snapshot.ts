@@ -40,34 +40,52 @@ const STATUSES = ['existing', 'added', 'deleted'] as const;
 
 /** Reads the manifests of a snapshot, and gives a row for each manifest, file, entry or partition. @throws as `planFiles` does */
 export async function inspectSnapshot(
-  { io, manifestCaches, limits, signal }: ReadingPlace,
+  place: ReadingPlace,
   request: InspectRequest,
   sink: (row: InspectedRow) => void,
 ): Promise<void> {
-  const { table, snapshotId, allowedRoots, what } = request;
-  const check = requireWithin(allowedRoots);
-  const options = { manifestCache: manifestCaches.of(request.tenant), allowedRoots, limits };
+  const { what } = request;
+  const { limits } = place;
   const maker = new RowMaker(request);
-  const typeOf = (fieldId: number): IcebergType | undefined => table.fields.get(fieldId)?.type;
-  for (const manifest of await snapshotManifests(io, table, snapshotId, options)) {
+  for (const manifest of await manifestsOf(place, request, request.snapshotId)) {
     if (what === 'manifests') {
       limits.steps.spend(ROW_STEPS);
       sink(maker.row(maker.ofManifest(manifest)));
       continue;
     }
-    check(manifest.path);
-    const spec = specById(table, manifest.specId);
-    for await (const { entries } of readManifest(io, manifest, spec, typeOf, limits)) {
-      signal?.throwIfAborted();
-      for (const entry of entries) {
-        if (what !== 'entries' && entry.status === 'deleted') continue;
-        limits.steps.spend(ROW_STEPS + request.fields.length * statsSteps(entry.file.stats));
-        if (what === 'partitions') maker.addToPartition(entry.file);
-        else sink(maker.row(what === 'files' ? maker.ofFile(entry.file) : maker.ofEntry(entry)));
-      }
+    for await (const entry of entriesOf(place, request, manifest)) {
+      if (what !== 'entries' && entry.status === 'deleted') continue;
+      limits.steps.spend(ROW_STEPS + request.fields.length * statsSteps(entry.file.stats));
+      if (what === 'partitions') maker.addToPartition(entry.file);
+      else sink(maker.row(what === 'files' ? maker.ofFile(entry.file) : maker.ofEntry(entry)));
     }
   }
   for (const row of maker.partitions()) sink(maker.row(row));
+}
+
+/** A table whose manifests are read. */
+export type InspectedFiles = Pick<ScanRequest, 'tenant' | 'table' | 'allowedRoots' | 'credential'>;
+
+/** The manifests of one of its snapshots. */
+export const manifestsOf = (
+  { io, manifestCaches, limits }: ReadingPlace,
+  { tenant, table, allowedRoots }: InspectedFiles,
+  snapshotId: bigint,
+): Promise<readonly ManifestFile[]> =>
+  snapshotManifests(io, table, snapshotId, { manifestCache: manifestCaches.of(tenant), allowedRoots, limits });
+
+/** The entries of a manifest, also those of files that are gone. */
+export async function* entriesOf(
+  { io, limits, signal }: ReadingPlace,
+  { table, allowedRoots }: InspectedFiles,
+  manifest: ManifestFile,
+): AsyncGenerator<ManifestEntry> {
+  requireWithin(allowedRoots)(manifest.path);
+  const typeOf = (fieldId: number): IcebergType | undefined => table.fields.get(fieldId)?.type;
+  for await (const { entries } of readManifest(io, manifest, specById(table, manifest.specId), typeOf, limits)) {
+    signal?.throwIfAborted();
+    yield* entries;
+  }
 }
 
 type Values = Readonly<Record<string, () => Json | undefined>>;
@@ -270,7 +288,7 @@ function json(type: IcebergType | undefined, value: Literal | null): Json {
   return textOf(type, value).replaceAll(/../g, (byte) => `\\x${byte}`);
 }
 
-function textOf(type: IcebergType, value: Literal): string {
+export function textOf(type: IcebergType, value: Literal): string {
   const printed = literalToJson(type, value);
   return typeof printed === 'string' ? printed : printJson(printed);
 }

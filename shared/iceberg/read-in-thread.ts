@@ -25,6 +25,8 @@ import {
   type SearchRequest,
 } from './write/rewrite-manifests.ts';
 import { snapshotManifests } from './snapshot-manifests.ts';
+import { sumChanges, type ChangesRequest, type FileChanges } from './sum-changes.ts';
+import { sumFiles, type FileSums, type SumRequest } from './sum-files.ts';
 import { parseTableMetadata } from './table-metadata.ts';
 import { unreachableFiles, type UnreachableRequest } from './unreachable-files.ts';
 import { scanColumns, scanFiles, scanNumbers, type ReadingPlace, type ScanRequest } from './scan-request.ts';
@@ -93,6 +95,12 @@ export const inspectInThread = inThread<InspectInput, Frames<InspectedRow>>(
     return writer.finish();
   },
   ({ buffers }) => buffers,
+);
+
+export const sumsInThread = inThread<SumRequest, FileSums>((request) => sumFiles(place(request), request, true));
+
+export const changesInThread = inThread<ChangesRequest, FileChanges | null>((request) =>
+  sumChanges(place(request), request, true),
 );
 
 export type ListInput = ListRequest & Pick<ScanRequest, 'tenant' | 'credential'>;

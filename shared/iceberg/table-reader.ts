@@ -37,6 +37,8 @@ import {
   type Rewritten,
 } from './write/rewrite-manifests.ts';
 import { snapshotManifests } from './snapshot-manifests.ts';
+import { sumChanges, type ChangesRequest, type FileChanges } from './sum-changes.ts';
+import { sumFiles, type FileSums, type SumRequest } from './sum-files.ts';
 import { scanColumns, scanFiles, scanNumbers, type ReadingPlace, type ScanRequest } from './scan-request.ts';
 
 /** The caller of a read, and its deadline. */
@@ -62,6 +64,10 @@ export interface TableReader {
   numbers(request: ScanRequest, call: ReadCall): Promise<ScanNumbers>;
   /** Gives the rows of a metadata table, in portions. */
   inspect(request: InspectRequest, call: ReadCall): AsyncIterable<readonly InspectedRow[]>;
+  /** Sums the files of a snapshot. */
+  sums(request: SumRequest, call: ReadCall): Promise<FileSums>;
+  /** Compares the files of two snapshots; null: that takes too much. */
+  changes(request: ChangesRequest, call: ReadCall): Promise<FileChanges | null>;
   /** Returns the manifests of a snapshot. */
   list(request: ListInput, call: ReadCall): Promise<readonly ManifestFile[]>;
   /** Writes manifests into one. */
@@ -82,6 +88,8 @@ const MODULE = new URL('./read-in-thread.ts', import.meta.url);
 const FILES = work<FilesInput, FilesOutput>(MODULE, 'filesInThread');
 const NUMBERS = work<ScanRequest, ScanNumbers>(MODULE, 'numbersInThread');
 const INSPECT = work<InspectInput, Frames<InspectedRow>>(MODULE, 'inspectInThread');
+const SUMS = work<SumRequest, FileSums>(MODULE, 'sumsInThread');
+const CHANGES = work<ChangesRequest, FileChanges | null>(MODULE, 'changesInThread');
 const UNREACHABLE = work<UnreachableRequest, Frames<string>>(MODULE, 'unreachableInThread');
 const ORPHANS = work<OrphansRequest, Frames<string>>(MODULE, 'orphansInThread');
 const LIST = work<ListInput, Frames<ManifestFile>>(MODULE, 'listInThread');
@@ -161,6 +169,24 @@ export class GuardedTableReader implements TableReader {
     );
     if ('buffers' in found) yield* readFrames(found);
     else yield found;
+  }
+
+  sums(request: SumRequest, call: ReadCall): Promise<FileSums> {
+    return this.#read(
+      request,
+      call,
+      (place) => sumFiles(place, request, false),
+      () => this.#parts.pool.run(SUMS, request, poolCall(request, call)),
+    );
+  }
+
+  changes(request: ChangesRequest, call: ReadCall): Promise<FileChanges | null> {
+    return this.#read(
+      { ...request, snapshotId: request.to },
+      call,
+      (place) => sumChanges(place, request, false),
+      () => this.#parts.pool.run(CHANGES, request, poolCall(request, call)),
+    );
   }
 
   async list(request: ListInput, call: ReadCall): Promise<readonly ManifestFile[]> {

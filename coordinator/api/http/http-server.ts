@@ -21,10 +21,12 @@ import type { ClusterView } from '../../observe/cluster-view.ts';
 import type { Events } from '../../observe/event-hub.ts';
 import type { QueryMetrics } from '../../query/query-metrics.ts';
 import type { QueryService } from '../../query/query-service.ts';
+import type { Inspector } from '../../inspect/inspector.ts';
 import type { KeptResults } from '../../result/kept-results.ts';
 import type { SessionKey } from '../../session/session-store.ts';
 import { browseRoutes, type BrowseApi } from '../browse/browse-routes.ts';
 import { statementRoutes } from '../browse/statement-routes.ts';
+import { inspectRoutes } from '../inspect/inspect-routes.ts';
 import { consoleRoutes, type ConsoleOptions } from '../console/console-routes.ts';
 import { AllAsRows } from './all-as-rows.ts';
 import { ArrowResult } from './arrow-result.ts';
@@ -73,6 +75,7 @@ export type HttpOptions = {
   readonly history: Pick<HistoryReader, 'list' | 'find' | 'profile' | 'summary'>;
   readonly tables: TableApi;
   readonly browse: BrowseApi;
+  readonly inspector: Inspector;
   readonly stages: StageApi;
   /** Absent: `coordinator.console` is off. */
   readonly console?: ConsoleOptions | undefined;
@@ -171,6 +174,7 @@ export function httpApp(options: HttpOptions): DocumentedApp {
     whoamiRoutes(routes, { onRequest: authenticator(options), callerOf });
     queryRoutes(routes, options);
     tableRoutes(routes, { tables: options.tables, onRequest: authenticator(options), callerOf });
+    inspectRoutes(routes, { inspector: options.inspector, onRequest: authenticator(options), callerOf });
     browseRoutes(routes, { browse: options.browse, onRequest: authenticator(options), callerOf });
     statementRoutes(routes, {
       queries: options.queries,

@@ -9,12 +9,11 @@ import {
 } from '../../catalog-client/catalog-browser.ts';
 import type { CatalogClient } from '../../catalog-client/catalog-client.ts';
 import type { Pages } from '../../catalog-client/pages.ts';
+import { namespaceLevels, type TablePath } from '../../inspect/found-table.ts';
 import { callersTables } from '../../session/callers-tables.ts';
 import type { SessionKey } from '../../session/session-store.ts';
 import type { TableMetadata } from './api-types.ts';
 import { sqlTypeName } from '../../session/sql-type-name.ts';
-
-type TablePath = { readonly catalog: string; readonly namespace: string; readonly table: string };
 
 export interface TableApi {
   /** The tables of the session's current catalog. */
@@ -29,9 +28,6 @@ type Options = {
 };
 
 const CALL_TIMEOUT_MS = 30_000;
-
-/** Levels of a namespace in a path: joined by the unit separator (as the Iceberg REST API does), or by dots. */
-const namespaceLevels = (segment: string): string[] => segment.split(segment.includes('\x1F') ? '\x1F' : '.');
 
 export function tableApi({ catalog, currentCatalog }: Options): TableApi {
   return {

@@ -74,6 +74,8 @@ const NO_FILES = {
   columns: noFiles,
   numbers: noFiles,
   inspect: noFiles,
+  sums: noFiles,
+  changes: noFiles,
   unreachable: noFiles,
   list: noFiles,
   rewrite: noFiles,

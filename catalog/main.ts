@@ -235,6 +235,7 @@ async function buildContext(
       sealing: parts.sealing,
       clock,
       keyLifeMs: config['catalog.credential_time'],
+      machineUrls: { google: config['catalog.google_metadata_url'], azure: config['catalog.azure_metadata_url'] },
     }),
     delegationLog: new DelegationLog(log),
     readers,

@@ -55,7 +55,7 @@ export type HeadFacts = ObjectFacts & { readonly writeId: string | undefined };
 export type Reading = {
   /** Bytes `[begin, end)`, or the last ones; null = the whole object. */
   readonly range: { readonly begin: number; readonly end: number } | { readonly tail: number } | null;
-  /** Of the object that is meant; null = of whatever is there. */
+  /** The object that is meant has it; null = of whatever is there. */
   readonly etag: string | null;
   readonly bytesMax: number;
 };

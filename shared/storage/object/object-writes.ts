@@ -7,7 +7,7 @@ import { storageError } from './store-error.ts';
 /** Writes of objects: each is whole or not there, and none replaces another. */
 
 /** Bytes of a part; what has fewer is written in one request. A multiple of 256 KiB, as GCS wants it. */
-export const PART_BYTES = 16 * 2 ** 20;
+const PART_BYTES = 16 * 2 ** 20;
 /** Parts of one object that are on their way. */
 const PARTS_AT_ONCE = 3;
 

@@ -44,6 +44,8 @@ const REFUSED_KEY_CODES: ReadonlySet<string> = new Set([
   'authError',
   'AuthenticationRequired',
   'AuthenticationFailed',
+  // Azurite's word for a signature that has ended; Azure's own for one that may not, where another is asked for once in vain.
+  'AuthorizationFailure',
 ]);
 
 /** Whether a store has refused a request for its key. The answer to HEAD has no code. */

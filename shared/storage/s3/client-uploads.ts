@@ -8,7 +8,7 @@ import { ownHeaders } from '#shared/storage/object/own-headers.ts';
 import { storageError } from '#shared/storage/object/store-error.ts';
 import { s3Error } from './s3-error.ts';
 import { s3Place } from './s3-object.ts';
-import { headObject, OWN } from './s3-reads.ts';
+import { headObject, S3_OWN } from './s3-reads.ts';
 import { openUploads } from './s3-uploads.ts';
 
 /**
@@ -72,7 +72,7 @@ export function clientUploads(credential: S3Credential, use?: StorageUse): Clien
 }
 
 async function begin(client: S3Client, location: string, writeId: string): Promise<string> {
-  const headers = { ...ownHeaders(OWN, writeId, null), 'content-type': 'application/octet-stream' };
+  const headers = { ...ownHeaders(S3_OWN, writeId, null), 'content-type': 'application/octet-stream' };
   const { body } = await client.send({ ...s3Place(location), method: 'POST', query: { uploads: '' }, headers });
   const uploadId = textAt(readXml(body), 'InitiateMultipartUploadResult', 'UploadId');
   if (uploadId === undefined) throw new Error('the store began no upload');

@@ -14,7 +14,7 @@ import type { S3Client } from './s3-client.ts';
 import { s3Place } from './s3-object.ts';
 
 /** How headers of our own begin. */
-export const OWN = 'x-amz-meta-skein-';
+export const S3_OWN = 'x-amz-meta-skein-';
 
 export async function getObject(
   client: S3Client,
@@ -36,12 +36,12 @@ export async function getObject(
 export async function headObject(client: S3Client, location: string): Promise<HeadFacts | undefined> {
   const answer = await client.send({ ...s3Place(location), method: 'HEAD' }, [404]);
   if (answer.status === 404) return undefined;
-  return { ...readAnswerOf(answer, factsIn(answer)).facts, writeId: writeIdIn(OWN, answer.headers) };
+  return { ...readAnswerOf(answer, factsIn(answer)).facts, writeId: writeIdIn(S3_OWN, answer.headers) };
 }
 
 const factsIn = ({ headers }: StoreAnswer): Pick<HeadFacts, 'etag' | 'checksums'> => ({
   etag: unquoted(headers.etag ?? ''),
-  checksums: checksumsIn(OWN, headers),
+  checksums: checksumsIn(S3_OWN, headers),
 });
 
 /** The checksum of a whole object that the store keeps. That of an object of parts may be one of their checksums: then it has a dash. */

@@ -9,7 +9,7 @@ import { isMissing, StoreError, storageError } from '#shared/storage/object/stor
 import type { S3Client } from './s3-client.ts';
 import { s3Error } from './s3-error.ts';
 import { s3Place, type S3Place } from './s3-object.ts';
-import { headObject, OWN } from './s3-reads.ts';
+import { headObject, S3_OWN } from './s3-reads.ts';
 
 /** Writes of objects of S3: none replaces another but by `copyObject`. */
 
@@ -33,7 +33,7 @@ export async function putWhole(
   const headers = {
     'if-none-match': '*',
     'x-amz-checksum-crc32': digest.toString('base64'),
-    ...ownHeaders(OWN, writeId, checksums),
+    ...ownHeaders(S3_OWN, writeId, checksums),
   };
   const answer = await client.send({ ...s3Place(location), method: 'PUT', headers, body }, [EXISTS]);
   if (answer.status === EXISTS) await requireOwn(headsOf(client), location, { writeId, sent: answer.sent });
@@ -49,7 +49,7 @@ export async function beginUpload(
   checksums: Checksums | null | undefined,
 ): Promise<MultipartUpload> {
   const writeId = randomUUID();
-  const headers = ownHeaders(OWN, writeId, checksums);
+  const headers = ownHeaders(S3_OWN, writeId, checksums);
   const { body } = await client.send({ ...s3Place(location), method: 'POST', query: { uploads: '' }, headers });
   const uploadId = textAt(readXml(body), 'InitiateMultipartUploadResult', 'UploadId');
   if (uploadId === undefined) throw new Error('the store began no upload');

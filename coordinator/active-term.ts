@@ -58,6 +58,7 @@ export class ActiveTerm {
       describe: async (request) => open().describe(request),
       timeoutMs: (session) => open().timeoutMs(session),
       session: (session) => open().session(session),
+      cursors: (session) => any().cursors(session),
       endSession: async (session) => any().endSession(session),
       live: (caller, filter) => any().live(caller, filter),
       find: (caller, queryId, owner) => any().find(caller, queryId, owner),

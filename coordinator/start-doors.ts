@@ -27,6 +27,7 @@ import type { QueryService } from './query/query-service.ts';
 import { KeptResults } from './result/kept-results.ts';
 import { Inspector } from './inspect/inspector.ts';
 import type { SessionServices } from './session/session-services.ts';
+import type { Workload } from './workload/workload.ts';
 import { StageService } from './stage/stage-service.ts';
 import { StageUploads } from './stage/stage-uploads.ts';
 import { Transfers } from './stage/transfers.ts';
@@ -85,6 +86,8 @@ export type ApiParts = {
   readonly texts: ClientTexts;
   readonly sessions: SessionServices;
   readonly tables: TableReader;
+  /** The workload that is in force. */
+  readonly workload: () => Workload;
   readonly stages: StageApi;
   /** Undefined: it is off. */
   readonly console: Omit<ConsoleOptions, 'signIn'> | undefined;
@@ -183,6 +186,7 @@ async function startApi(
       bookmarkKeys: config['snapshot.bookmark_keys'],
       nowMs: () => systemClock.nowMs(),
     }),
+    administer: { principals: catalog, workload: api.workload },
     stages: api.stages,
     console: api.console && { ...api.console, signIn },
     metrics: api.metrics,

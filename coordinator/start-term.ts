@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { systemClock } from '#shared/clock.ts';
 import type { ByteBudget } from '#shared/byte-budget.ts';
 import { type Config } from '#shared/config/config-schema.ts';
@@ -22,6 +23,7 @@ import type { QueryMetrics } from './query/query-metrics.ts';
 import { clusterView, type ClusterView } from './observe/cluster-view.ts';
 import { EventHub } from './observe/event-hub.ts';
 import type { Traces } from './query/traces.ts';
+import { Cursors } from './cursor/cursors.ts';
 import { Quarantine } from './quarantine/quarantine.ts';
 import { RecentRuns } from './quarantine/recent-runs.ts';
 import { storeKills } from './quarantine/store-kills.ts';
@@ -41,6 +43,7 @@ import { WriteJournal } from './write/write-journal.ts';
 import { GroupAdmission } from './workload/admission.ts';
 import { NO_WORKLOAD } from './workload/workload.ts';
 import type { WorkloadFile } from './workload/workload-file.ts';
+import { EMPTY_SESSION } from './session/session.ts';
 import type { SessionServices } from './session/session-services.ts';
 
 /** The parts of a coordinator that outlive its terms as leader. */
@@ -107,7 +110,8 @@ export async function startTerm(parts: TermParts): Promise<Term> {
   const writes = stack.adopt(journal, (open) => open.close());
   const begun = { intents: new UnloadIntents(database, epoch), catalog: sessions.catalog.stages };
   const unloads = stack.adopt(new UnloadJournal({ ...begun, keys: sessions.catalog, log }), (open) => open.close());
-  const transactions = stack.use(openTransactions({ ...parts, sessions }, { journal, epoch }));
+  const cursors = stack.use(openCursors(parts));
+  const transactions = stack.use(openTransactions({ ...parts, sessions }, { journal, epoch, cursors }));
   const takeOver = async (ending: readonly number[]): Promise<void> => {
     const orphans = await failOrphans(database, epoch, ending);
     if (orphans > 0) log.warn({ orphans }, 'statements of an earlier coordinator are marked as failed');
@@ -145,6 +149,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     unloads,
     commits: new CommitQueue(),
     transactions,
+    cursors,
     record: (statement, workClass) => {
       history.record(statement);
       events.record(statement, workClass);
@@ -160,7 +165,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
 
 function openTransactions(
   { config, log, sessions, database }: TermParts,
-  { journal, epoch }: { readonly journal: WriteJournal; readonly epoch: number },
+  { journal, epoch, cursors }: { readonly journal: WriteJournal; readonly epoch: number; readonly cursors: Cursors },
 ): Transactions {
   return new Transactions({
     catalog: sessions.catalog,
@@ -172,8 +177,32 @@ function openTransactions(
     memoryBytes: config['coordinator.transaction_memory'],
     perPrincipalMax: config['coordinator.transactions_per_principal_max'],
     idleMs: config['coordinator.session_idle'],
+    onEnd: (session, transaction, isCommitted) => {
+      cursors.transactionEnded(transaction, isCommitted);
+      const { state } = transaction.begun;
+      if (state === null) return;
+      try {
+        sessions.store.update(session, (now) =>
+          isCommitted ? { ...now, local: EMPTY_SESSION.local } : { ...state, prepared: now.prepared },
+        );
+      } catch (error) {
+        // The session had been given up meanwhile, and its user has as many as he may.
+        log.debug({ err: error }, 'the settings of a session were not brought back');
+      }
+    },
   });
 }
+
+const openCursors = ({ config, sessions }: TermParts): Cursors =>
+  new Cursors({
+    perSessionMax: config['coordinator.cursors_max'],
+    bytesMax: config['coordinator.cursor_bytes_max'],
+    bytesInAllMax: config['coordinator.cursors_bytes'],
+    memoryBytesMax: config['coordinator.cursors_memory'],
+    folder: join(config.data_dir, 'spool'),
+    idleMs: config['coordinator.session_idle'],
+    isHeldSession: (session) => sessions.store.isKept(session),
+  });
 
 const openQuarantine = ({ config, log, database }: TermParts): Quarantine =>
   new Quarantine({

@@ -46,11 +46,11 @@ const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker' | '
     release mlfq-spec native fair made-type principal sql policy duckdb-error mask-secrets log watched-files config newcomers thread http authorization keyring signed-text sealed-text grpc token-verifier storage secret-file sealing-keys
     ticket console stage iceberg task database flight membership metrics-access turn-metrics`,
   catalog: `
-    metadata lease store authorization storage token principal factor planning idempotency delegation observe context principal-statement sign-in policy upkeep webhook commit purge stage bootstrap page rest
+    metadata lease store authorization storage token outbound issuer principal factor planning idempotency delegation observe context principal-statement sign-in policy upkeep webhook commit purge stage bootstrap page rest
     internal expiry main`,
   coordinator: `
     plan statement binding catalog-client auth cluster dialect resolver sink result arrival planner distributor scheduler workload history session stage
-    operation inspect refresh profile write unload command copy prepare quarantine transaction client-texts query observe api
+    operation inspect refresh profile write unload command copy prepare quarantine transaction cursor client-texts query observe api
     standing start-doors start-term active-term hand-over open-member-server main`,
   worker: `
     this-machine temporary-folders memory process-limit duckdb batch spool disk-cache objects scan staged row-cache write load turns run slot ordered-end
@@ -63,7 +63,7 @@ const ORDER: Readonly<Record<'shared' | 'catalog' | 'coordinator' | 'worker' | '
 /** Large rooms have an order of their own: their folders from the bottom up. A file beside them belongs to no folder, and forms no circle either. */
 const ORDER_WITHIN: Readonly<Record<string, string>> = {
   'coordinator/command':
-    'clause maintenance policy schema table alter-table catalog view stage copy materialized-view principal',
+    'clause cursor maintenance policy schema table alter-table catalog view stage copy materialized-view principal',
   'catalog/rest': 'operation',
   'catalog/rest/operation':
     'catalog config credentials function health metrics namespace planning stage table token transaction view',
@@ -93,6 +93,7 @@ const FOLDS_OTHER_TEXTS = new Set([
   'coordinator/api/http/post-query.ts',
   'coordinator/api/postgres/array-cells.ts',
   'coordinator/api/postgres/sign-in.ts',
+  'coordinator/arrival/postgres/read-text.ts',
   'coordinator/auth/sign-in.ts',
   'coordinator/binding/metadata-rows.ts',
   'coordinator/planner/decode-expression.ts',

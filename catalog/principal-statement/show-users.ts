@@ -9,6 +9,8 @@ import {
   type ListedPrincipals,
   type PrincipalRecord,
 } from '../store/postgres/principal-record-store.ts';
+import { trustsOfAccounts, type NamedTrust } from '../store/postgres/trust-store.ts';
+import { printCondition } from './trusts.ts';
 import { listAnswer, reading, requireUser, timeText, type Call, type ListColumns } from './change.ts';
 
 const STATUSES = ['ACTIVE', 'INVITED', 'SUSPENDED', 'DEACTIVATED', 'PROVISIONED', 'LOCKED'] as const;
@@ -66,7 +68,14 @@ export async function showUsers(call: Call, input: RequestOf<'show_users'>): Pro
   if (input.status !== null && status === null) {
     throw new SkeinError('INVALID_REQUEST', `a status is one of ${STATUSES.join(', ')}`);
   }
-  const users = await listPrincipals(db, tenant.id, { ...pageOf(input), kind: 'USER', like: input.like, status, now });
+  const users = await listPrincipals(db, tenant.id, {
+    ...pageOf(input),
+    kind: 'USER',
+    like: input.like,
+    search: input.search,
+    status,
+    now,
+  });
   return listAnswer(
     LISTED,
     users.map((user) => seen(user, now)),
@@ -99,10 +108,15 @@ export async function showAccounts(call: Call, input: RequestOf<'show_accounts'>
     ...pageOf(input),
     kind: 'SERVICE',
     like: null,
+    search: input.search,
     status: null,
     now,
   });
   const keypairs = await activeKeypairs(
+    db,
+    accounts.map(({ id }) => id),
+  );
+  const trusts = await trustsOfAccounts(
     db,
     accounts.map(({ id }) => id),
   );
@@ -113,10 +127,21 @@ export async function showAccounts(call: Call, input: RequestOf<'show_accounts'>
     roles: ['VARCHAR', (account) => account.roles.join(', ')],
     comment: ['VARCHAR', (account) => account.comment],
     keypairs: ['VARCHAR', ({ id }) => (keypairs.get(id) ?? []).map(printKeypair).join(', ')],
+    trusts: [
+      'VARCHAR',
+      ({ id }) =>
+        trusts
+          .filter(({ account }) => account === id)
+          .map(printTrust)
+          .join(', '),
+    ],
     created_at: ['TIMESTAMP WITH TIME ZONE', (account) => timeText(account.createdAt)],
   };
   return listAnswer(columns, accounts, nextOf(accounts, input.limit));
 }
+
+const printTrust = ({ provider, conditions }: NamedTrust): string =>
+  `${provider} WHERE ${conditions.map(printCondition).join(' AND ')}`;
 
 const printKeypair = ({ keyId, algorithm, maker }: KeypairRow): string =>
   `${keyId} (${algorithm}${maker === null ? '' : `, made by ${maker}`})`;

@@ -323,6 +323,16 @@ describe('service accounts, keys and tokens', () => {
     const shown = await run('tom', { kind: 'show_tokens', owner: null });
     expect(shown.rows.map(([name, owner, scope]) => [name, owner, scope])).toEqual([['laptop', 'tom', 'table:read']]);
     expect(shown.rows[0]?.[shown.columns.indexOf('ttl')]).toBe('30');
+    const two = { ...create, name: 'two', scope: 'table:read  catalog:read' };
+    await run('tom', two, ['table:read', 'catalog:read']);
+    const scopes = (await run('tom', { kind: 'show_tokens', owner: null })).rows.map(([name, , scope]) => [
+      name,
+      scope,
+    ]);
+    expect(scopes).toEqual([
+      ['laptop', 'table:read'],
+      ['two', 'table:read catalog:read'],
+    ]);
     expect(await refusal('tom', { kind: 'show_tokens', owner: 'admin' })).toBe('FORBIDDEN');
     const before = decodeJwt(await catalog.mint({ user: 'tom' }));
     await run('tom', { kind: 'drop_token', name: 'LAPTOP', owner: null, ifExists: false });

@@ -126,11 +126,13 @@ export async function switchOnAuthenticator(
   return result;
 }
 
-/** Makes ten new recovery codes, which are shown once; those before end. @throws FORBIDDEN, INVALID_STATE */
+/** Makes ten new recovery codes, which are shown once; those before end. @throws FORBIDDEN, INVALID_STATE, UNAUTHENTICATED */
 export async function newRecoveryCodesOf(context: CatalogContext, found: Found): Promise<readonly string[]> {
   if (found.signIn.step !== 'done') throw over();
   requireFresh(context, found);
   return changing(callOf(context, found.user), async (change) => {
+    // RESET MFA, SUSPEND or a new password may have come first: then these codes are not his to make.
+    if (change.actor.sessionEpoch !== found.signIn.sessionEpoch) throw over();
     if (change.actor.factors.length === 0) throw new SkeinError('INVALID_STATE', 'there is no second factor');
     await change.record({ type: 'new_recovery_codes', target: partyOf(change.actor) });
     return renewRecoveryCodes(change.tx, change.actor);

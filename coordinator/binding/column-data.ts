@@ -35,6 +35,12 @@ export function bytes(values: Values<Uint8Array>): ColumnData {
   return { nodes: [nodeOf(values)], buffers: [validityOf(values), offsetsOf(data), Buffer.concat(data)] };
 }
 
+export const int16s = (values: Values<number>): ColumnData =>
+  fixed(values, 2, (b, value, at) => b.writeInt16LE(value, at));
+
+export const floats = (values: Values<number>): ColumnData =>
+  fixed(values, 4, (b, value, at) => b.writeFloatLE(value, at));
+
 export const int32s = (values: Values<number>): ColumnData =>
   fixed(values, 4, (b, value, at) => b.writeInt32LE(value, at));
 
@@ -57,6 +63,12 @@ export function lists<T>(values: Values<readonly T[]>, items: (all: readonly T[]
   const present = values.map((value) => value ?? []);
   const { nodes, buffers } = items(present.flat());
   return { nodes: [nodeOf(values), ...nodes], buffers: [validityOf(values), offsetsOf(present), ...buffers] };
+}
+
+/** Lists of so many values each, of the column of all of them; null = the list is. */
+export function listsOf(lengths: Values<number>, { nodes, buffers }: ColumnData): ColumnData {
+  const offsets = offsetsOf(lengths.map((length) => ({ length: length ?? 0 })));
+  return { nodes: [nodeOf(lengths), ...nodes], buffers: [validityOf(lengths), offsets, ...buffers] };
 }
 
 /** Structs of `count` values, none of them NULL. */

@@ -11,11 +11,16 @@ export function policyError(thrown: unknown, seesPolicies: boolean): SkeinError 
   if (OF_FILES.has(error.code)) {
     return new SkeinError(error.code, `the files of a table with policies cannot be read${told}`, { cause: error });
   }
-  const { kind } = ERRORS[error.code];
-  if (error.code === 'POLICY_FAILED' || kind === 'resource' || kind === 'auth' || PLAIN.has(error.code)) return error;
+  if (error.code === 'POLICY_FAILED' || !isOfValues(error)) return error;
   return new SkeinError('POLICY_FAILED', `a policy of a table that the statement reads failed${told}`, {
     cause: error,
   });
+}
+
+/** Whether an error has to do with values, so that it may be of a policy or of the statement that reads the table. */
+export function isOfValues(error: SkeinError): boolean {
+  const { kind } = ERRORS[error.code];
+  return kind !== 'resource' && kind !== 'auth' && !PLAIN.has(error.code) && !OF_FILES.has(error.code);
 }
 
 /** Their texts tell nothing of rows, policies or files. */

@@ -26,6 +26,8 @@ export type PreparedQuery = {
   readonly features: PlanFeatures;
   /** False when only the time zone of the statement's context matters (`QueryReferences.contextual`). */
   readonly contextual: boolean;
+  /** A policy of its tables asks for the reader or his roles. */
+  readonly asksReader: boolean;
   /** `QueryReferences.bounds` and `PlanReply.bounds` */
   readonly bounds: readonly BoundedFamily[];
 };

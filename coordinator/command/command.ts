@@ -53,6 +53,8 @@ export interface Command<Input = unknown> {
    * answers its status.
    */
   answers?(input: Input): AnswerForm | null;
+  /** The same where it depends on the session. @throws SkeinError of the catalogue */
+  formOf?(input: Input, context: CommandContext): AnswerForm;
   /** The query within such a statement, whose parameters are its own. */
   queryIn?(input: Input): TextSpan | null;
   /** @throws SkeinError of the catalogue */

@@ -23,8 +23,11 @@ type FragmentWork = {
   readonly width: TaskWidth;
   /** See `TaskSpec.collected`. */
   readonly collected: boolean;
-  /** Its text applies the policies of a table, and was not printed from its plan; its readers see only what `seesPolicies` allows of it. */
-  readonly policed?: { readonly seesPolicies: boolean };
+  /**
+   * Its text applies the policies of a table, and was not printed from its plan; its readers see only what `seesPolicies` allows of it.
+   * `isInline`: the statement's own text is in it, too, so that an error may be of either.
+   */
+  readonly policed?: { readonly seesPolicies: boolean; readonly isInline?: true };
   /** A task that runs again gives the same rows: the plan has no order-sensitive node, such as LIMIT, DISTINCT ON or a sample. */
   readonly repeatable: boolean;
 };

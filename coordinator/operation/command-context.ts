@@ -14,6 +14,7 @@ import type { LiveQuery } from './live-query.ts';
 import type { NameFinder } from '../session/current-names.ts';
 import type { SessionState } from '../session/session.ts';
 import type { Unload, Unloaded } from './unload.ts';
+import type { SessionCursors } from './cursors.ts';
 import type { Answer, PagedAnswer, Status } from './answer.ts';
 import type { SessionTransactions } from './session-transactions.ts';
 import type { Queries } from './queries.ts';
@@ -51,6 +52,7 @@ export interface CommandContext {
   /** Writes the rows of a query as files of a stage. */
   readonly unload: (unload: Unload) => Promise<Unloaded>;
   readonly prepared: PreparedStatements;
+  readonly cursors: SessionCursors;
   readonly transactions: SessionTransactions;
   readonly records: Records;
   /** Sends rows in memory, or a status, as the statement's result. */

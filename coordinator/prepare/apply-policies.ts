@@ -25,7 +25,16 @@ export async function applyPolicies(
   const read = table.fields.filter(({ id }) => ids.has(id));
   const sql = policyQuery({ tableName: table.tableName, fields: table.fields, policies }, read);
   const tables = { ...request.tables, ...request.tables.committed };
-  const asked = { ...request, sql, offset: 0, values: [], tables, mayShare: false, reading: SEEN };
+  const asked = {
+    ...request,
+    sql,
+    offset: 0,
+    values: [],
+    tables,
+    mayShare: false,
+    reading: SEEN,
+    asksReader: true as const,
+  };
   const seesPolicies = request.seesPolicies === true;
   try {
     const query = await prepare({ ...asked, below: new Map([[POLICED_TABLE, table]]) });

@@ -1,5 +1,6 @@
 import type { ScanColumn } from '#shared/iceberg/scan-file.ts';
 import { SkeinError } from '#shared/error.ts';
+import { readerContext } from '#shared/sql/statement-context.ts';
 import { unreachable } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { bindTables, SEEN, type BoundScan, type BoundTable, type TableReading } from '../resolver/bind-tables.ts';
@@ -46,8 +47,8 @@ import { ViewAnswers } from './view-answers.ts';
 /**
  * `prepareQuery` with its memory of earlier statements. A parse is kept by the text's template and the current catalog and schema; a plan by its text, its
  * parameters' names, the tables with their versions, the time zone, and the current catalog and schema, and only when it does not depend on
- * the user and the time; and, where it can be shared, by its template in place of its text. All are kept for one tenant. Tables are loaded
- * and authorised every time.
+ * the user and the time; and, where it can be shared, by its template in place of its text. The query of policies is kept by its reader and his
+ * roles, too. All are kept for one tenant. Tables are loaded and authorised every time.
  */
 export function queryPreparer(options: { readonly cacheEntries: number; readonly cacheBytes: number }): PrepareQuery {
   const memory = statementMemory({ entriesMax: options.cacheEntries, bytesMax: options.cacheBytes });
@@ -56,7 +57,8 @@ export function queryPreparer(options: { readonly cacheEntries: number; readonly
   const sharedPlans = new SharedPlans(memory.sharedPlan);
   const planned = async ({ query, references, bound }: BoundQuery): Promise<PlannedQuery> => {
     const { sql, template, mayShare = false } = query;
-    if (references.contextual || sql.length > CACHED_TEXT_MAX) return plan(query, references, bound);
+    const isKept = !references.contextual || query.asksReader === true;
+    if (!isKept || sql.length > CACHED_TEXT_MAX) return plan(query, references, bound);
     const key = planKey(query, { key: sql, literals: [] }, bound);
     const known = plans.get(key);
     if (known !== undefined) return known;
@@ -216,7 +218,9 @@ async function rowsOf(
 }
 
 /** `text` is the query's template, or its text without any literal cut out. */
-function planKey({ values, asker, context }: NamedQuery, text: QueryTemplate, bound: readonly BoundTable[]): string {
+function planKey(query: NamedQuery, text: QueryTemplate, bound: readonly BoundTable[]): string {
+  const { values, asker, context } = query;
+  const reader = query.asksReader === true ? readerContext(context) : null;
   const { timeZone, currentCatalog, currentSchema } = context;
   const tables = bound.map((table) => {
     const { version, policies } = table.policies;
@@ -225,7 +229,7 @@ function planKey({ values, asker, context }: NamedQuery, text: QueryTemplate, bo
   });
   // Columns are named after parameters, not after their values.
   const parameters = values.map(({ start, spelled }) => [toTemplate(start, text.literals), spelled]);
-  return JSON.stringify([asker.tenant, text.key, parameters, timeZone, currentCatalog, currentSchema, tables]);
+  return JSON.stringify([asker.tenant, text.key, parameters, timeZone, currentCatalog, currentSchema, tables, reader]);
 }
 
 /** The facts of a table's columns and rows that a plan depends on. */
@@ -282,7 +286,7 @@ async function withTables(
   return {
     ...planned,
     scans,
-    contextual: planned.contextual || readings.some(({ contextual }) => contextual),
+    asksReader: readings.some(({ contextual }) => contextual),
     bounds: [...new Set([...planned.bounds, ...readings.flatMap(({ bounds }) => bounds)])],
   };
 }
@@ -321,6 +325,7 @@ async function plan(
     uses: usesIn(reply, bound),
     features: featuresOf(reply, bound),
     contextual,
+    asksReader: false,
     bounds: [...references.bounds, ...reply.bounds],
   };
 }

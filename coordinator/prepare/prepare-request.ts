@@ -24,6 +24,8 @@ export type PrepareRequest = {
   readonly reading?: TableReading;
   /** The asker may manage policies: he sees why one fails. */
   readonly seesPolicies?: boolean;
+  /** The text asks the context for nothing but the reader and his roles (`readerContext`), as bodies of policies do; absent = for anything. */
+  readonly asksReader?: true;
   readonly signal: AbortSignal;
 };
 

@@ -54,7 +54,7 @@ test.each([
 
 /** Statements that answer their status and nothing else. */
 const WITH_STATUS = new Set(
-  `prepare execute deallocate set reset use killQuery transactionControl savepoint commentOn createCatalog dropCatalog createSchema dropSchema dropTable
+  `prepare execute deallocate declare close set reset discard listen use killQuery transactionControl savepoint commentOn createCatalog dropCatalog createSchema dropSchema dropTable
   undropTable truncateTable createView dropView alterView dropMaterializedView createStage dropStage createPolicy dropPolicy setPolicyBody setPolicyBody`.split(
     /\s+/,
   ),
@@ -63,7 +63,7 @@ const WITH_STATUS = new Set(
 test.each(Object.entries(COMMANDS))(
   '%s says what it answers, or is one of those with a status only',
   (name, command) => {
-    const says = ['answers', 'describe', 'rows'].some((member) => member in command);
+    const says = ['answers', 'formOf', 'describe', 'rows'].some((member) => member in command);
     expect(says).toBe(!WITH_STATUS.has(name));
   },
 );

@@ -14,6 +14,7 @@ export async function describeCommand<Input>(
     const form = command.answers(input);
     if (form !== null) return { form, parameters };
   }
+  if (command.formOf !== undefined) return { form: command.formOf(input, context), parameters };
   if (command.describe !== undefined) {
     const { kind, columns, parameters: own } = await command.describe(input, context);
     return { form: kind === 'count' ? { kind } : { kind: 'rows', columns }, parameters: own };

@@ -22,6 +22,7 @@ import type { CheckColumns } from './statement-parts.ts';
 import { StatementQueries } from './statement-queries.ts';
 import { statementRows } from './statement-rows.ts';
 import { findTransaction, sessionTransactions } from './session-transactions.ts';
+import { sessionCursors } from './session-cursors.ts';
 import { leasedTables, statementTables } from './statement-tables.ts';
 
 /** The differences between a statement and the prepared statement that it runs. */
@@ -91,6 +92,10 @@ export function makeCommandContext(
       tag,
     }),
     prepared,
+    cursors: sessionCursors(
+      running,
+      (own) => makeCommandContext(own, { prepared, command: { words: ['SELECT'] }, isQuery: true }).queries,
+    ),
     transactions: sessionTransactions(running),
     records: {
       history: (asked) => services.history.pages(request.caller, asked),

@@ -8,7 +8,7 @@ import type { StatementDescription } from '../operation/description.ts';
 import type { LiveQuery } from '../operation/live-query.ts';
 import type { LiveList } from './query-registry.ts';
 import type { Parameters } from '../statement/parameters.ts';
-import type { DoorSink, ResultSink } from '../sink/result-sink.ts';
+import type { DoorSink, ResultShape, ResultSink } from '../sink/result-sink.ts';
 import type { ResultOrder } from '../operation/result-order.ts';
 
 /** A statement as a protocol's server passes it on. */
@@ -20,6 +20,8 @@ export type StatementRequest = {
   /** The value of `skein.ddl_in_transaction` where the session has set none. Absent = refuse. */
   readonly ddlInTransaction?: 'commit' | 'refuse';
   readonly queryId: QueryId;
+  /** The number of the client's connection, by which another one cancels its statements. Absent: its protocol has none. */
+  readonly backendPid?: number;
   readonly sql: string;
   /** Values for the parameters of `sql`; null = the request has none. */
   readonly parameters: Parameters | null;
@@ -59,6 +61,25 @@ export type SessionView = {
   readonly transaction: { readonly state: 'open' | 'failed'; readonly mayWrite: boolean } | null;
 };
 
+/** Cursors of a session, as the portals of a protocol use them. */
+export interface DoorCursors {
+  /** The rows that a cursor gives; undefined when there is none of this name. */
+  find(name: string): Extract<ResultShape, { kind: 'rows' }> | undefined;
+  /**
+   * A new cursor for the rows of a statement, which is about to run with this sink: it can be read when `execute` has ended well; else `close`
+   * it. It ends with the session's transaction, if there is one. @throws CURSOR_EXISTS, TOO_MANY_CURSORS
+   */
+  open(name: string, sql: string): DoorSink & { fail(thrown: unknown): void };
+  /** Gives the next rows, or all that are left, to the sink. @returns how many @throws CURSOR_NOT_FOUND, STORAGE_ERROR */
+  fetch(
+    name: string,
+    rows: number | 'all',
+    to: { readonly sink: DoorSink; readonly signal: AbortSignal },
+  ): Promise<number>;
+  /** Does nothing when there is none. */
+  close(name: string): void;
+}
+
 /**
  * Statements of all protocols run here. A door authenticates, makes a request, and receives the result in a `DoorSink` of its own; the rest
  * is the same for all: sessions, limits, workload management, history, cancelling, the wait for slow readers.
@@ -75,6 +96,7 @@ export interface QueryService {
   timeoutMs(session: SessionKey): number;
   /** The session as it is now; one that holds nothing is like a new one. */
   session(session: SessionKey): SessionView;
+  cursors(session: SessionKey): DoorCursors;
   /** Ends a session with all that it holds; its transaction is rolled back. */
   endSession(session: SessionKey): Promise<void>;
   /** The statements that wait or run now and that the caller may see, the oldest first. */

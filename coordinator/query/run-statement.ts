@@ -13,10 +13,10 @@ import { CountedSink } from '../sink/counted-sink.ts';
 import type { StatementDescription } from '../operation/description.ts';
 import type { ResultSink } from '../sink/result-sink.ts';
 import { LimitedSink } from '../sink/limited-sink.ts';
-import { HeldSink, type HeldOptions } from '../sink/held-sink.ts';
+import { HeldSink } from '../sink/held-sink.ts';
 import { SpooledSink, type SpoolOptions } from '../sink/spooled-sink.ts';
 import { MiscountedRows } from '../sink/miscounted-rows.ts';
-import { setting, statementTimeoutMs, type SessionState } from '../session/session.ts';
+import { mayWriteByDefault, setting, statementTimeoutMs, type SessionState } from '../session/session.ts';
 import { sizeOf } from '../statement/parameters.ts';
 import { valuePlaces } from '../statement/bind-parameters.ts';
 import { READ_STATEMENT, type StatementText } from '../prepare/read-statement.ts';
@@ -35,8 +35,10 @@ import { profileBytesMax } from '../profile/task-profile.ts';
 import type { QueryType } from '../statement/query-type.ts';
 import { readOnly } from '../transaction/transaction-catalog.ts';
 import type { Transaction } from '../transaction/transaction.ts';
+import { doorCursors } from './door-cursors.ts';
 import { describeStatement, sessionStatements } from './session-statements.ts';
 import { findTransaction } from './session-transactions.ts';
+import { heldOptions } from './sink-options.ts';
 import { viewSession } from './view-session.ts';
 
 /** Runs statements: gate, plan, admission, tasks, result. Every statement leaves by one path, which frees all it holds. */
@@ -48,7 +50,9 @@ export function statementRunner(services: RunnerServices): QueryService {
     describe: (request) => describe(services, request),
     timeoutMs: (session) => timeoutOf(services, services.sessions.store.get(session)),
     session: (session) => viewSession(services, session),
+    cursors: (session) => doorCursors(services, session),
     endSession: async (session) => {
+      services.cursors.closeAll(session);
       await services.transactions.rollBack(session);
       services.sessions.store.end(session);
     },
@@ -159,12 +163,6 @@ async function describe(services: RunnerServices, { types, ...asked }: DescribeR
   }
 }
 
-const heldOptions = ({ config }: RunnerServices): HeldOptions => ({
-  memoryBytesMax: config['coordinator.result_holdback'],
-  bytesMax: config['coordinator.result_bytes_max'],
-  folder: join(config.data_dir, 'spool'),
-});
-
 const spoolOptions = (
   { config }: RunnerServices,
   { caller }: Pick<StatementRequest, 'caller'>,
@@ -222,7 +220,7 @@ async function readText(
 
 /** Runs a statement in the session's transaction, if there is one: its errors, also those of its text, end it. */
 async function inTransaction(parsed: StatementText['parsed'], running: RunningStatement): Promise<Outcome> {
-  const { services, request, active } = running;
+  const { services, request, active, session } = running;
   const work = async (): Promise<Outcome> => {
     if (parsed.kind === 'refused') throw SkeinError.fromData(parsed.error);
     return run(parsed.statement, running);
@@ -232,6 +230,9 @@ async function inTransaction(parsed: StatementText['parsed'], running: RunningSt
   if (endsIt) return work();
   if (transaction === undefined) {
     if (request.transaction) throw new SkeinError('NO_TRANSACTION', 'there is no such transaction, or it has ended');
+    if (parsed.kind !== 'refused' && writes(parsed.statement) && !mayWriteByDefault(session, services.config)) {
+      throw readOnly();
+    }
     return work();
   }
   if (parsed.kind !== 'refused' && goesFirst(parsed.statement, running, transaction)) {
@@ -263,20 +264,25 @@ function goesFirst(
   return value === 'auto' ? request.ddlInTransaction === 'commit' : value === 'commit';
 }
 
+const typeOf = ({ command: name, input }: Statement): QueryType => {
+  const command: Command = COMMANDS[name];
+  return command.typeOf?.(input) ?? command.queryType;
+};
+
+const writes = (statement: Statement): boolean => WRITING.has(typeOf(statement));
+
 function isRefusedInside({ command: name, input }: Statement): boolean {
   const command: Command = COMMANDS[name];
-  const type = command.typeOf?.(input) ?? command.queryType;
-  return DEFINING.has(type) && command.inTransaction?.(input) !== true;
+  return DEFINING.has(typeOf({ command: name, input } as Statement)) && command.inTransaction?.(input) !== true;
 }
 
 /** @throws IN_TRANSACTION, READ_ONLY_TRANSACTION */
 function requireInside(statement: Statement, { mayWrite }: Transaction): void {
   const command: Command = COMMANDS[statement.command];
-  const type = command.typeOf?.(statement.input) ?? command.queryType;
   if (isRefusedInside(statement)) {
     throw new SkeinError('IN_TRANSACTION', `${command.words[0]} cannot run inside a transaction`);
   }
-  if (WRITING.has(type) && !mayWrite) throw readOnly();
+  if (!mayWrite && writes(statement)) throw readOnly();
 }
 
 function run({ command: name, input }: Statement, running: RunningStatement): Promise<Outcome> {

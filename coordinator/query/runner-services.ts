@@ -3,6 +3,7 @@ import type { ByteBudget } from '#shared/byte-budget.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { TableReader } from '#shared/iceberg/table-reader.ts';
 import type { Logger } from '#shared/log/logger.ts';
+import type { Cursors } from '../cursor/cursors.ts';
 import type { ClientTexts } from '../client-texts.ts';
 import type { HistoryReader } from '../history/read-history.ts';
 import type { Traces } from './traces.ts';
@@ -43,6 +44,7 @@ export type RunnerServices = {
   readonly unloads: UnloadJournal;
   readonly commits: CommitQueue<TableCommit>;
   readonly transactions: Transactions;
+  readonly cursors: Cursors;
   readonly record: Recorder;
   /** Called when a statement begins to wait for its place, and when it gets another class. */
   readonly onChanged: (statement: LiveStatement) => void;

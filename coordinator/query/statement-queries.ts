@@ -1,7 +1,6 @@
 // long file: one class, what a command may ask of queries
 import type { ScanFile } from '#shared/iceberg/scan-file.ts';
 import type { StatementContext } from '#shared/sql/statement-context.ts';
-import { blankContext } from '#shared/sql/statement-context.ts';
 import type { Place } from '../workload/admission.ts';
 import type { ExplainFormat, ExplainOptions } from '../operation/explain-options.ts';
 import type { Description } from '../operation/description.ts';
@@ -41,6 +40,7 @@ import { narrowToScope } from './narrow-to-scope.ts';
 import type { QueryScope } from '../operation/refresh-request.ts';
 import type { RunningStatement } from './running-statement.ts';
 import type { StatementParts } from './statement-parts.ts';
+import { taskContext } from './task-context.ts';
 import { returningRows } from './returning-rows.ts';
 import { planLoad, planRewrite, type PartsOf } from './parts-of-files.ts';
 import { requireSameColumns } from '../sink/require-same-columns.ts';
@@ -297,8 +297,7 @@ export class StatementQueries implements Queries {
     query: PreparedQuery,
     context: StatementContext,
   ): RunningStatement & Pick<QueryExecution, 'query' | 'context' | 'place'> {
-    const known = query.contextual ? context : blankContext(context.timeZone);
-    return { ...this.#parts, query, context: known, place: null };
+    return { ...this.#parts, query, context: taskContext(query, context), place: null };
   }
 
   async #inParts(query: TextSpan): Promise<PartsOf> {

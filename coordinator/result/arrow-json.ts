@@ -1,12 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { tableFromIPC, type Data } from 'apache-arrow';
-import { Message } from 'apache-arrow/ipc/metadata/message';
+import type { Data } from 'apache-arrow';
 import { must, unreachable } from '#shared/must.ts';
 import type { SqlType } from '../plan/sql-type.ts';
-import { arrowSchema } from '../sink/arrow-schema.ts';
-import { endOfStream, framed } from '../sink/ipc-frame.ts';
 import type { ResultBatch, RowShape } from '../sink/result-sink.ts';
 import { dateText, intervalText, timestampText, timeText } from '#shared/sql/temporal-text.ts';
+import { batchDecoder } from './decode-batch.ts';
 import { zoneOffsets } from './zone-offsets.ts';
 
 /** Rows that are printed in one turn of the main thread, their values, and the bytes of their batch, by which nested values count. */
@@ -20,21 +18,26 @@ const rowsPerTurn = (rows: number, columns: number, bytes: number): number =>
     ),
   );
 
-/** Prints record batches as the rows of JSON that DuckDB prints for the same query (`sink/json-rows.ts`), some rows at a time. */
-export function jsonPrinter(shape: RowShape): (batch: ResultBatch) => AsyncGenerator<ResultBatch, void> {
-  const schema = framed(Buffer.from(Message.encode(Message.from(arrowSchema(shape)))));
+/**
+ * Prints record batches as the rows of JSON that DuckDB prints for the same query (`sink/json-rows.ts`), some rows at a time: all of a batch,
+ * or those from `first` up to `end`.
+ */
+export function jsonPrinter(
+  shape: RowShape,
+): (batch: ResultBatch, first?: number, end?: number) => AsyncGenerator<ResultBatch, void> {
+  const decode = batchDecoder(shape);
   const offsets = zoneOffsets(shape.timeZone);
-  return async function* print({ rows, header, body }) {
-    const stream = [schema, framed(must(header, 'a record batch has a header')), body, endOfStream()];
-    const [read] = tableFromIPC(Buffer.concat(stream)).batches;
+  return async function* print(batch, first = 0, end = batch.rows) {
+    const { rows, body } = batch;
+    const read = decode(batch);
     if (read === undefined) return;
     const columns = shape.columns.map(({ type }, i) =>
       valuePrinter(type, must(read.data.children[i], 'a column'), offsets),
     );
     const turn = rowsPerTurn(rows, columns.length, body.length);
-    for (let from = 0; from < rows; from += turn) {
-      if (from > 0) await nextTurn();
-      const to = Math.min(rows, from + turn);
+    for (let from = first; from < end; from += turn) {
+      if (from > first) await nextTurn();
+      const to = Math.min(end, from + turn);
       let text = '';
       for (let row = from; row < to; row += 1) text += `,[${columns.map((print) => print(row)).join(',')}]`;
       yield { rows: to - from, header: null, body: Buffer.from(text) };
@@ -42,13 +45,13 @@ export function jsonPrinter(shape: RowShape): (batch: ResultBatch) => AsyncGener
   };
 }
 
-type Print = (row: number) => string;
-type Offsets = (ms: number) => number;
+export type Print = (row: number) => string;
+export type Offsets = (ms: number) => number;
 
 const NULL = 'null';
 
 /** Prints the values of a column of this type, whose data has the type that `plainType` makes of it. */
-function valuePrinter(type: SqlType, data: Data, offsets: Offsets): Print {
+export function valuePrinter(type: SqlType, data: Data, offsets: Offsets): Print {
   const print = anyPrinter(type, data, offsets);
   if (type.kind === 'union') return print;
   return (row) => (data.getValid(row) ? print(row) : NULL);

@@ -14,7 +14,12 @@ export type KeptOptions = RowStoreOptions & {
   readonly budget: ByteBudget;
   /** Makes room of what the same tenant keeps and has not asked for longest; false when there is nothing. */
   readonly makeRoom: () => boolean;
+  /** The limits, as errors tell them. */
+  readonly limits: KeptLimits;
 };
+
+/** The settings that limit one result, and all of a tenant, and what a user can do about them. */
+type KeptLimits = { readonly one: string; readonly all: string; readonly help: string };
 
 type End =
   | { readonly kind: 'finished'; readonly summary: ResultSummary }
@@ -105,14 +110,16 @@ export class KeptResult implements DoorSink, Disposable {
   /** @throws RESULT_TOO_LARGE, STORAGE_FULL, STORAGE_ERROR, the reason why the result is forgotten */
   batch(batch: ResultBatch): Promise<void> | undefined {
     this.#gone.signal.throwIfAborted();
-    const { bytesMax, budget, owner, makeRoom } = this.#options;
+    const { bytesMax, budget, owner, makeRoom, limits } = this.#options;
     const bytes = batchBytes(batch);
     if (this.#store.bytes + bytes > bytesMax) {
-      const limit = `the result has more than ${bytesMax} bytes (coordinator.kept_result_bytes_max)`;
-      throw new SkeinError('RESULT_TOO_LARGE', `${limit}: ask for fewer rows, or do not have it kept`);
+      const limit = `the result has more than ${bytesMax} bytes (${limits.one})`;
+      throw new SkeinError('RESULT_TOO_LARGE', `${limit}: ${limits.help}`);
     }
     while (!budget.take(owner, bytes)) {
-      if (!makeRoom()) throw NO_ROOM;
+      if (makeRoom()) continue;
+      const all = 'the results that are kept for your organization take as much as they may';
+      throw new SkeinError('RESULT_TOO_LARGE', `${all} (${limits.all})`);
     }
     this.#progress += bytes;
     const stored = this.#store.add(batch);
@@ -132,6 +139,11 @@ export class KeptResult implements DoorSink, Disposable {
   fail(thrown: unknown): void {
     this.#ends({ kind: 'failed', error: SkeinError.of(thrown) });
     this.#clear();
+  }
+
+  /** The result's shape, if it is known by now. */
+  get known(): ResultShape | undefined {
+    return this.#shape;
   }
 
   /** Says what the result is, once that is known. @throws the statement's error, the reason of the signal */
@@ -217,8 +229,3 @@ export class KeptResult implements DoorSink, Disposable {
 
 /** A batch, and the number of its first row in the result. */
 export type KeptBatch = ResultBatch & { readonly firstRow: number };
-
-const NO_ROOM = new SkeinError(
-  'RESULT_TOO_LARGE',
-  'the results that are kept for your organization take as much as they may (coordinator.kept_results_bytes)',
-);

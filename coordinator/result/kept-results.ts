@@ -25,6 +25,11 @@ type Entry = {
   timer: NodeJS.Timeout | undefined;
 };
 
+const LIMITS = {
+  one: 'coordinator.kept_result_bytes_max',
+  all: 'coordinator.kept_results_bytes',
+  help: 'ask for fewer rows, or do not have it kept',
+} as const;
 const EXPIRED = new SkeinError('QUERY_CANCELLED', 'the result was not asked for in time, and is no longer kept');
 const RIGHTS_CHANGED = new SkeinError('QUERY_CANCELLED', 'the result is no longer kept: your rights have changed');
 const REPLACED = new SkeinError('QUERY_CANCELLED', 'the result is no longer kept: later ones needed its room');
@@ -77,6 +82,7 @@ export class KeptResults implements Disposable {
       owner: keeper.tenant,
       budget: this.#budget,
       memory: this.#memory,
+      limits: LIMITS,
       makeRoom: () => this.#dropOldest((other) => other.keeper.tenant === keeper.tenant),
     });
     const entry: Entry = { result, keeper, print, timer: undefined };

@@ -58,6 +58,6 @@ export function failureError(reason: TaskFailure): SkeinError {
   }
 }
 
-/** The error of a stage as its statement's reader may see it. */
+/** The error of a stage as its statement's reader may see it; `runWhole` finds out about one that may be the statement's own. */
 export const stageError = ({ policed }: TaskFragment, error: SkeinError): SkeinError =>
-  policed === undefined ? error : policyError(error, policed.seesPolicies);
+  policed === undefined || policed.isInline === true ? error : policyError(error, policed.seesPolicies);

@@ -75,6 +75,11 @@ export class SessionStore {
     this.#kept.add(sessionText(key));
   }
 
+  /** Whether a connection holds the session. */
+  isKept(key: SessionKey): boolean {
+    return this.#kept.has(sessionText(key));
+  }
+
   /**
    * Applies a change of one statement.
    * @throws QUEUE_FULL when there are too many sessions, of all or of the principal; TOO_MANY_PREPARED_STATEMENTS

@@ -3,6 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { TenantId } from '#shared/id.ts';
 import { newUuidV7 } from '#shared/uuid-v7.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
+import type { SessionState } from '../session/session.ts';
 import type { TableCommit } from '../write/table-commit.ts';
 import type { OpenWrite, WriteJournal } from '../write/write-journal.ts';
 import { Savepoints } from './savepoints.ts';
@@ -27,10 +28,24 @@ type Options = {
   /** Memory for what transactions have changed. */
   readonly memory: ByteBudget;
   readonly tenant: TenantId;
+  readonly begun: SessionMark;
+};
+
+/** The session of a transaction at its begin or at a savepoint: a rollback brings it back. */
+export type SessionMark = {
+  /** Null: the transaction is not the session's own, and leaves its settings alone. */
+  readonly state: SessionState | null;
+  /** Cursors with greater numbers were opened later. */
+  readonly cursors: number;
 };
 
 /** The work of a transaction up to a savepoint. */
-type Mark = { readonly tables: TablesMark; readonly writes: number; readonly bytes: number };
+type Mark = {
+  readonly tables: TablesMark;
+  readonly writes: number;
+  readonly bytes: number;
+  readonly session: SessionMark;
+};
 
 /**
  * The statements of a session between BEGIN and COMMIT or ROLLBACK, one after the other. Each writes its files and leaves its commit here;
@@ -44,6 +59,7 @@ export class Transaction {
   readonly #writes: OpenWrite[] = [];
   readonly #savepoints = new Savepoints<Mark>();
   #bytes = 0;
+  #mayWrite: boolean;
   /** It has been ended from outside, or commits: no savepoint brings it back. */
   #isOver = false;
   #failure: SkeinError | null = null;
@@ -52,9 +68,10 @@ export class Transaction {
   constructor(options: Options) {
     const { catalog, journal, mayWrite, memory } = options;
     this.#options = options;
+    this.#mayWrite = mayWrite;
     this.tables = new TransactionTables(catalog, memory);
     this.parts = {
-      catalog: transactionCatalog(catalog, this.tables, mayWrite),
+      catalog: transactionCatalog(catalog, this.tables, () => this.#mayWrite),
       journal: {
         begin: async (begun) => this.#held(await journal.begin(begun)),
         // Nobody asks how this commit ended: it goes no further than here.
@@ -65,7 +82,15 @@ export class Transaction {
   }
 
   get mayWrite(): boolean {
-    return this.#options.mayWrite;
+    return this.#mayWrite;
+  }
+
+  /** @throws READ_ONLY_TRANSACTION for one that may not write any more */
+  setMode({ mayWrite }: { readonly mayWrite: boolean }): void {
+    if (mayWrite && !this.#mayWrite) {
+      throw new SkeinError('READ_ONLY_TRANSACTION', 'a transaction that only reads cannot be made one that writes');
+    }
+    this.#mayWrite = mayWrite;
   }
 
   /** It takes no statement but ROLLBACK. */
@@ -98,9 +123,15 @@ export class Transaction {
     });
   }
 
+  /** The session as it was at the begin. */
+  get begun(): SessionMark {
+    return this.#options.begun;
+  }
+
   /** @throws TRANSACTION_TOO_LARGE */
-  savepoint(name: string): void {
-    this.#savepoints.add(name, { tables: this.tables.mark(), writes: this.#writes.length, bytes: this.#bytes });
+  savepoint(name: string, session: SessionMark): void {
+    const mark = { tables: this.tables.mark(), writes: this.#writes.length, bytes: this.#bytes, session };
+    this.#savepoints.add(name, mark);
   }
 
   /** @throws SAVEPOINT_NOT_FOUND */
@@ -109,10 +140,10 @@ export class Transaction {
   }
 
   /**
-   * Undoes what came after a savepoint, and takes statements again.
+   * Undoes what came after a savepoint, and takes statements again. @returns the session as it was there
    * @throws TRANSACTION_BUSY, SAVEPOINT_NOT_FOUND: then it has failed; TRANSACTION_FAILED when it was ended from outside
    */
-  async rollBackTo(name: string): Promise<void> {
+  async rollBackTo(name: string): Promise<SessionMark> {
     if (this.#running !== null && this.#running.statement.signal.aborted) await this.#running.ended;
     if (this.#running !== null || this.#isOver || (this.#failure !== null && this.#savepoints.isEmpty)) {
       this.requireReady();
@@ -129,6 +160,7 @@ export class Transaction {
     this.#bytes = mark.bytes;
     this.tables.goBack(mark.tables);
     await Promise.allSettled(this.#writes.splice(mark.writes).map((open) => open.discard()));
+    return mark.session;
   }
 
   /** The writes of its statements, which are the caller's from now on. */

@@ -5,7 +5,7 @@ import type { Logger } from '#shared/log/logger.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import { sessionText, type SessionKey } from '../session/session-store.ts';
 import type { WriteJournal } from '../write/write-journal.ts';
-import { Transaction, type InnerStatement } from './transaction.ts';
+import { Transaction, type InnerStatement, type SessionMark } from './transaction.ts';
 import type { TransactionStore } from './transaction-store.ts';
 
 type Options = {
@@ -19,12 +19,23 @@ type Options = {
   readonly perPrincipalMax: number;
   /** Time for which a session that does not send ROLLBACK is kept from statements outside of its failed transaction. */
   readonly idleMs: number;
+  /** Called when a transaction has left its session. */
+  readonly onEnd: (session: SessionKey, transaction: Transaction, isCommitted: boolean) => void;
 };
+
+type Begin = { readonly mayWrite: boolean; readonly begun: SessionMark };
 
 /** The state of a transaction that has failed before it begins: it holds nothing. */
 const NO_TENANT = tenantId('');
+const NO_MARK: SessionMark = { state: null, cursors: 0 };
 
-type Entry = { readonly transaction: Transaction; readonly principal: string; timer: NodeJS.Timeout };
+type Entry = {
+  readonly transaction: Transaction;
+  /** Null for one of an earlier coordinator. */
+  readonly session: SessionKey | null;
+  readonly principal: string;
+  timer: NodeJS.Timeout;
+};
 
 /**
  * The transactions of all sessions. One that is open for too long fails, and stays with its session until ROLLBACK, because a statement that
@@ -44,8 +55,8 @@ export class Transactions implements AsyncDisposable {
   async resume(ending: readonly number[] = []): Promise<void> {
     const sessions = await this.#options.store.takeOver(ending);
     for (const session of sessions) {
-      const transaction = this.#new({ tenant: NO_TENANT, mayWrite: false });
-      this.#open.set(session, { transaction, principal: '', timer: this.#forgetLater(session) });
+      const transaction = this.#new({ tenant: NO_TENANT, mayWrite: false, begun: NO_MARK });
+      this.#open.set(session, { transaction, session: null, principal: '', timer: this.#forgetLater(session) });
       await transaction.fail(new SkeinError('TRANSACTION_FAILED', 'the coordinator that it ran in has ended'));
     }
   }
@@ -63,7 +74,7 @@ export class Transactions implements AsyncDisposable {
   }
 
   /** @throws IN_TRANSACTION, NOT_SUPPORTED, QUEUE_FULL, CATALOG_UNAVAILABLE */
-  async begin(session: SessionKey, { mayWrite }: { readonly mayWrite: boolean }): Promise<void> {
+  async begin(session: SessionKey, { mayWrite, begun }: Begin): Promise<void> {
     if (session.kind !== 'named') {
       throw new SkeinError('NOT_SUPPORTED', 'transactions need a session: send the header X-Skein-Session');
     }
@@ -78,9 +89,9 @@ export class Transactions implements AsyncDisposable {
       throw new SkeinError('QUEUE_FULL', `you have ${count} open transactions, as many as a user may`);
     }
     const { timeoutMs } = this.#options;
-    const transaction = this.#new({ tenant: session.tenant, mayWrite });
+    const transaction = this.#new({ tenant: session.tenant, mayWrite, begun });
     const timer = setTimeout(() => void this.#timeOut(text, transaction), timeoutMs).unref();
-    this.#open.set(text, { transaction, principal, timer });
+    this.#open.set(text, { transaction, session, principal, timer });
     try {
       await this.#options.store.add(text);
     } catch (error) {
@@ -97,11 +108,13 @@ export class Transactions implements AsyncDisposable {
   ): Promise<void> {
     const transaction = this.require(session);
     transaction.requireReady();
+    let isCommitted = false;
     try {
       await transaction.runLast(statement, () => work(transaction));
+      isCommitted = true;
     } finally {
       transaction.tables.end();
-      await this.#remove(sessionText(session));
+      await this.#remove(sessionText(session), isCommitted);
     }
   }
 
@@ -119,7 +132,7 @@ export class Transactions implements AsyncDisposable {
     this.#open.clear();
   }
 
-  #new(of: { readonly tenant: TenantId; readonly mayWrite: boolean }): Transaction {
+  #new(of: Begin & { readonly tenant: TenantId }): Transaction {
     const { catalog, journal, bytesMax } = this.#options;
     return new Transaction({ catalog, journal, bytesMax, memory: this.#memory, ...of });
   }
@@ -138,15 +151,18 @@ export class Transactions implements AsyncDisposable {
     return setTimeout(() => void this.#remove(session), this.#options.idleMs).unref();
   }
 
-  async #remove(session: string): Promise<void> {
-    this.#forget(session);
+  async #remove(session: string, isCommitted = false): Promise<void> {
+    this.#forget(session, isCommitted);
     await this.#options.store.remove(session).catch((error: unknown) => {
       this.#options.log.warn({ err: error }, 'a transaction that has ended stays noted');
     });
   }
 
-  #forget(session: string): void {
-    clearTimeout(this.#open.get(session)?.timer);
+  #forget(session: string, isCommitted = false): void {
+    const entry = this.#open.get(session);
+    if (entry === undefined) return;
+    clearTimeout(entry.timer);
     this.#open.delete(session);
+    if (entry.session !== null) this.#options.onEnd(entry.session, entry.transaction, isCommitted);
   }
 }

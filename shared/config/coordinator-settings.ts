@@ -5,7 +5,7 @@ const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 
 export const COORDINATOR_SETTINGS = {
-  'coordinator.trusted_proxies': list('Proxies before the query API, as catalog.trusted_proxies'),
+  'coordinator.trusted_proxies': list('Proxies before the query API and Flight SQL, as catalog.trusted_proxies'),
   'coordinator.tls_cert': string('', 'PEM file of the certificate that every door for clients shows; empty = no TLS'),
   'coordinator.tls_key': string('', 'PEM file of its private key'),
   'coordinator.tls_client_ca': string('', 'PEM file of authorities: clients need a certificate of theirs, too'),
@@ -88,6 +88,16 @@ export const COORDINATOR_SETTINGS = {
     1,
     100_000,
     'Results that are kept for one user; the oldest makes room',
+  ),
+  'coordinator.cursors_max': integer(1_000, 1, 100_000, 'Cursors and portals of one session'),
+  'coordinator.cursor_bytes_max': bytes(GIB, 'Largest result of a cursor; its statement fails beyond it'),
+  'coordinator.cursors_bytes': bytes(
+    16 * GIB,
+    'Rows of all cursors, in memory and on disk; those of one tenant have half of it at most',
+  ),
+  'coordinator.cursors_memory': bytes(
+    64 * MIB,
+    'Memory for the rows of cursors, of which those of one tenant have half at most; the rest lies on disk',
   ),
   'coordinator.body_bytes_max': bytes(12 * MIB, 'Largest request body of the query API'),
   'coordinator.bodies_bytes_max': bytes(

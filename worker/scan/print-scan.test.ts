@@ -418,6 +418,38 @@ describe('rows', () => {
     expect(await countOf(share)).toEqual(['1948', '100', '2047']);
   });
 
+  test('a delete file holds for the files that name it alone, and all deleted positions of a table are one join', async () => {
+    const data = await Promise.all(
+      Array.from({ length: 40 }, (_, i) =>
+        write(`small-${i}.parquet`, `SELECT ${i} * 10 + j AS i FROM range(10) t(j)`, '{i: 1}'),
+      ),
+    );
+    // Each names its own file, and the row 9 of the next one, which is younger.
+    const deletes = await Promise.all(
+      data.map((path, i) =>
+        write(
+          `small-deletes-${i}.parquet`,
+          `SELECT '${path}' AS file_path, 0 AS pos UNION ALL SELECT '${data[i + 1] ?? path}', 9`,
+        ),
+      ),
+    );
+    const files = data.map((path, i) =>
+      file(path, { deletes: i === 3 ? [] : [{ kind: 'position', path: must(deletes[i], 'one each'), sizeBytes: 0 }] }),
+    );
+    const { sql } = await print(scanOf(columns, files));
+    expect(sql.match(/ANTI JOIN/g)).toHaveLength(1);
+    const all = Array.from({ length: 400 }, (_, i) => i);
+    const kept = all.filter((i) => (i % 10 !== 0 || i === 30) && i !== 399);
+    // On the build side of a join each branch of a UNION ALL would take its share of the memory.
+    await connection.run("SET memory_limit = '64MiB'");
+    try {
+      const text = `SELECT t.i FROM ${sql} AS t LEFT JOIN ${sql} AS u USING (i) GROUP BY t.i ORDER BY 1`;
+      expect((await connection.runAndReadAll(text)).getRows().map(([i]) => Number(i))).toEqual(kept);
+    } finally {
+      await connection.run('RESET memory_limit');
+    }
+  });
+
   test('position deletes of objects, whatever scheme their writer uses', async () => {
     const a = await many(4);
     const b = await many(5);

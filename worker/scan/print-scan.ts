@@ -4,16 +4,15 @@ import { SkeinError } from '#shared/error.ts';
 import type { TenantId } from '#shared/id.ts';
 import { duckDbType } from '#shared/iceberg/duckdb-type.ts';
 import { must } from '#shared/must.ts';
-import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
+import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { readParquet } from '#shared/sql/read-parquet.ts';
-import { spellings } from '#shared/storage/location.ts';
 import type { CopiedFiles, NamedFile } from '../disk-cache/copied-files.ts';
 import { cacheableScan, isLike, type CacheableScan } from './cacheable-scan.ts';
 import type { DeletedPositions } from './deleted-positions.ts';
-import { fileFactsJoin, isAddress, type LocatedFile } from './print-address.ts';
+import { fileFactsJoin, isAddress } from './print-address.ts';
+import { deletedRowsJoin, hasDeletedPositions } from './print-deleted.ts';
 import { baseName, columnSource, planFile, type EqualityDelete, type PlannedFile } from './plan-file.ts';
 import type { ReadFooter } from './footer.ts';
-import { readDeletionVector } from './read-vector.ts';
 import { misleadingColumns } from './misleading-columns.ts';
 import { withFieldIds } from './name-mapping.ts';
 import { readablePath, type FetchFiles, type OpenScanned } from './readable-path.ts';
@@ -58,8 +57,8 @@ export type PrintedScan = {
  * (SELECT CAST(f."l_orderkey" AS BIGINT) AS "l_orderkey", ... FROM read_parquet(['/a/1.parquet', '/a/2.parquet'], ...) AS f)
  * ```
  *
- * Files of another schema, with deletes, or of which only some rows are read, become further branches of a UNION ALL. Positions of
- * deletion vectors are added to `positions`, a table that the slot creates first.
+ * Files of another schema, with deletes, or of which only some rows are read, become further branches of a UNION ALL. All files of one
+ * schema with deleted positions are one branch. Positions of deletion vectors are added to `positions`, a table that the slot creates first.
  * @throws INVALID_TABLE_DATA, STORAGE_ERROR, NOT_SUPPORTED
  */
 export async function printScan(
@@ -166,9 +165,14 @@ function branchesOf(files: readonly PlannedFile[]): Iterable<readonly PlannedFil
 
 /** Files with equal keys stand in one branch. */
 function branchKey({ file, bounds, signature, columns }: PlannedFile): string {
-  const alone = bounds.length > 0 || file.deletes.some((one) => one.kind === 'vector');
-  const deletes = file.deletes.map((one) => `${one.kind} ${one.path}`).sort();
-  return JSON.stringify([signature, columns, deletes, alone ? [file.path, bounds] : null]);
+  const equality = file.deletes.flatMap((one) => (one.kind === 'equality' ? [one.path] : [])).sort();
+  return JSON.stringify([
+    signature,
+    columns,
+    equality,
+    hasDeletedPositions(file),
+    bounds.length > 0 ? [file.path, bounds] : null,
+  ]);
 }
 
 async function printBranch(scan: ScanSpec, files: readonly PlannedFile[], tools: ScanTools): Promise<string> {
@@ -179,8 +183,7 @@ async function printBranch(scan: ScanSpec, files: readonly PlannedFile[], tools:
   const located = files.map((one) => ({ file: one.file, local: localPath(scan, one, tools) }));
   const joins = [
     fileFactsJoin(scan.columns, located),
-    ...(await positionJoin(located, tools)),
-    ...(await vectorJoins(must(first, 'a branch has a file'), tools)),
+    await deletedRowsJoin(located, tools),
     ...(await equalityJoins(scan, equality, tools)),
   ];
   const where = bounds.length === 0 ? '' : ` WHERE ${bounds.join(' AND ')}`;
@@ -216,40 +219,6 @@ function checkVirtualColumns(files: readonly PlannedFile[]): void {
       );
     }
   }
-}
-
-/**
- * Prints the anti join with position deletes. Position delete files name data files by the path text that their writer used; `v` maps that
- * text to our paths. All files of a branch share the same delete files.
- */
-async function positionJoin(files: readonly LocatedFile[], tools: ScanTools): Promise<string[]> {
-  const deletes = files[0]?.file.deletes.filter((one) => one.kind === 'position') ?? [];
-  if (deletes.length === 0) return [];
-  // The footer of every file is checked here before DuckDB opens the file.
-  for (const one of deletes) await tools.readFooter(one);
-  const rows = files.flatMap(({ file, local }) =>
-    [...spellings(file.path)].map((spelling) => `(${quoteLiteral(spelling)}, ${quoteLiteral(local)})`),
-  );
-  const source = `${readFiles(
-    tools,
-    deletes.map((one) => one.path),
-  )} AS d JOIN (VALUES ${rows.join(', ')}) AS v(spelling, local) ON d.file_path = v.spelling`;
-  return [
-    ` ANTI JOIN (SELECT v.local, d.pos FROM ${source}) AS p ON p.pos = f.file_row_number AND p.local = f.filename`,
-  ];
-}
-
-/** A file that is written anew has a vector of the table, and another one of the rows that go. */
-async function vectorJoins({ file }: PlannedFile, { open, positions }: ScanTools): Promise<string[]> {
-  const joins: string[] = [];
-  for (const vector of file.deletes) {
-    if (vector.kind !== 'vector') continue;
-    const key = positions.add(await readDeletionVector(open(vector.path), vector, positions));
-    const alias = `v${joins.length}`;
-    const source = `(SELECT pos FROM ${positions.table} WHERE file = ${key}) AS ${alias}`;
-    joins.push(` ANTI JOIN ${source} ON ${alias}.pos = f.file_row_number`);
-  }
-  return joins;
 }
 
 /** One anti join for all delete files that compare the same columns; NULL equals NULL there (Iceberg spec, Equality Delete Files). */

@@ -31,6 +31,7 @@ const KINDS: readonly ((tx: Tx, owner: PrincipalId, now: Date) => Promise<readon
   endInvitations,
   endTokens,
   endKeypairs,
+  endTrusts,
 ];
 
 /** Ends all of them, in the transaction of the grant. */
@@ -124,6 +125,19 @@ async function endKeypairs(tx: Tx, owner: PrincipalId, now: Date): Promise<reado
     .returning(['key_id', nameOf('keypair.created_by').as('maker')])
     .execute();
   return rows.map(({ key_id: key, maker }) => ({ what: `the key ${key}`, maker }));
+}
+
+/** Trusts that a lesser one has set, or in a provider that one who is no tenant_admin has made: its issuer may be his own. */
+async function endTrusts(tx: Tx, owner: PrincipalId): Promise<readonly Ended[]> {
+  const rows = await tx
+    .deleteFrom('account_trust')
+    .using('identity_provider as i')
+    .whereRef('i.id', '=', 'account_trust.provider_id')
+    .where('account_trust.principal_id', '=', owner)
+    .where((eb) => eb.or([isLesser('account_trust.created_by', owner), eb('i.by_admin', '=', false)]))
+    .returning(['i.name', nameOf('account_trust.created_by').as('maker')])
+    .execute();
+  return rows.map(({ name, maker }) => ({ what: `the trust of ${name}`, maker }));
 }
 
 /** Another principal who has added a key to the account, a lesser one first; null: nobody has. */

@@ -43,6 +43,11 @@ export class Connection {
     this.#statements.cancel(reason);
   }
 
+  /** The number by which other connections cancel its statements. */
+  set backendPid(pid: number) {
+    this.#statements.backendPid = pid;
+  }
+
   /** Tells the client settings that it has not been told, or that have changed. */
   reportSettings(): void {
     this.#statements.reportSettings();
@@ -72,6 +77,7 @@ export class Connection {
     } else if (type === 'Q') {
       // As Postgres has it: a query that was sent behind what has failed is not run.
       if (this.#isSkipping) return;
+      this.#extended.queried();
       await this.#query(body.text());
       await this.#settle();
       this.#extended.synced();
@@ -107,6 +113,7 @@ export class Connection {
     try {
       for (const [i, { sql, offset }] of parts.entries()) {
         const place = i === parts.length - 1 ? 'last of its Query' : 'others follow';
+        if (await this.#extended.beforeStatement({ sql, text, offset }, place)) continue;
         await this.#statements.run({ sql, text, offset, parameters: null, formats: [], describes: true, place });
       }
     } catch (error) {

@@ -2,7 +2,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { flightHost } from '#shared/config/flight-host.ts';
 import { SkeinError } from '#shared/error.ts';
 import { Newcomers, newcomerLimits, peerOf } from '#shared/newcomers/newcomers.ts';
-import { POSTGRES_VERSION } from '../../session/postgres-settings.ts';
+import { POSTGRES_RELEASE } from '#shared/sql/statement-context.ts';
 import { Backends } from './backends.ts';
 import { Connection } from './connection.ts';
 import { IdleWatch } from './idle-watch.ts';
@@ -105,6 +105,7 @@ async function serveSession(
   const connection = new Connection(door, entered, { reader, writer });
   const principal = JSON.stringify([session.tenant, session.principal]);
   using backend = door.backends.open(principal, startup.hasLongKey, () => connection.cancel('the client cancelled it'));
+  connection.backendPid = backend.pid;
   using _watched = door.idle.add({ reader, check });
   socket.once('close', () => connection.cancel('the client has disconnected'));
   const statuses = {
@@ -119,7 +120,7 @@ async function serveSession(
 
 /** The settings that Postgres reports to every client. */
 const STATUSES = {
-  server_version: POSTGRES_VERSION,
+  server_version: POSTGRES_RELEASE,
   server_encoding: 'UTF8',
   client_encoding: 'UTF8',
   DateStyle: 'ISO, MDY',
@@ -128,5 +129,4 @@ const STATUSES = {
   standard_conforming_strings: 'on',
   is_superuser: 'off',
   in_hot_standby: 'off',
-  default_transaction_read_only: 'off',
 } as const;

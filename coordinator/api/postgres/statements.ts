@@ -4,8 +4,12 @@ import { queryId as toQueryId } from '#shared/id.ts';
 import { systemClock } from '#shared/clock.ts';
 import type { StatementDescription } from '../../operation/description.ts';
 import type { Parameters } from '../../statement/parameters.ts';
-import type { StatementRequest } from '../../query/query-service.ts';
+import { must } from '#shared/must.ts';
+import type { DoorCursors, StatementRequest } from '../../query/query-service.ts';
+import type { DoorSink } from '../../sink/result-sink.ts';
 import { shownSetting } from '../../session/session.ts';
+import { CopySink } from './copy-sink.ts';
+import { readCopy, type CopyStatement } from './copy-statement.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import { RowsSink } from './rows-sink.ts';
 import { commandComplete, parameterStatus, warning, type TransactionState } from './server-messages.ts';
@@ -35,6 +39,8 @@ const CHANGES: ReadonlySet<string> = new Set([
   'WITH',
   'EXECUTE',
   'EXPLAIN',
+  // It needs a transaction.
+  'DECLARE',
 ]);
 
 const ENDS: ReadonlySet<string> = new Set(['COMMIT', 'END', 'ROLLBACK', 'ABORT']);
@@ -44,7 +50,7 @@ const COMMITS: ReadonlySet<string> = new Set(['COMMIT', 'END']);
 const BEGINS: ReadonlySet<string> = new Set(['BEGIN', 'START']);
 
 /** Settings that clients are told, by Postgres' spelling: those that can change. */
-const REPORTED = ['TimeZone', 'application_name'] as const;
+const REPORTED = ['TimeZone', 'application_name', 'search_path', 'default_transaction_read_only'] as const;
 
 /**
  * The statements of one connection, one after the other, and the state of their transaction.
@@ -56,11 +62,14 @@ export class Statements {
   readonly #door: PostgresDoor;
   readonly #entered: Entered;
   readonly #writer: WireWriter;
+  /** The number by which others cancel its statements. */
+  backendPid = 0;
   /** Settings as the client was told them. */
   readonly #told = new Map<string, string>();
   /** As clients see it: in a transaction that was begun here they see none. */
   #state: TransactionState = 'I';
   #isImplicit = false;
+  #transactionsEnded = 0;
   #running: AbortController | undefined;
 
   constructor(door: PostgresDoor, entered: Entered, writer: WireWriter) {
@@ -105,7 +114,9 @@ export class Statements {
   async describe({ sql, text, offset }: MessageStatement, types: readonly string[]): Promise<StatementDescription> {
     const { caller, session, check } = this.#entered;
     await check();
-    if (this.#state === 'E' && !RECOVERS.has(controlWord(sql))) throw aborted();
+    const word = controlWord(sql);
+    if (this.#state === 'E' && !RECOVERS.has(word)) throw aborted();
+    if (word === 'COPY' && copyOf({ sql, text, offset }) !== null) return COPY;
     try {
       return await this.#abortable((clientGone) =>
         this.#door.queries.describe({ caller, session, sql, types, clientGone }),
@@ -115,12 +126,77 @@ export class Statements {
     }
   }
 
+  /** The cursors of the session, which are its portals. */
+  get cursors(): DoorCursors {
+    return this.#door.queries.cursors(this.#entered.session);
+  }
+
+  /** Transactions that have ended, those that were begun here included. */
+  get transactionsEnded(): number {
+    return this.#transactionsEnded;
+  }
+
   /** Runs a statement; its rows and its tag go to the client. @throws StatementError, WireError, SkeinError */
-  async run({ sql, text, offset, parameters, describes, formats, place }: PortalExecution): Promise<void> {
+  async run({ describes, formats, ...execution }: PortalExecution): Promise<void> {
     await this.#entered.check();
-    const word = controlWord(sql);
+    const word = controlWord(execution.sql);
     if (this.#answersByState(word)) return;
+    const copy = word === 'COPY' ? copyOf(execution) : null;
+    if (copy !== null) return this.#copy(copy, execution);
     const sink = new RowsSink({ writer: this.#writer, describes, formats });
+    await this.#run(execution, sink);
+    this.#writer.push(commandComplete(sink.tag));
+    this.reportSettings();
+  }
+
+  /** Runs COPY: its rows go to the client, or come from it. */
+  async #copy(
+    copy: CopyStatement,
+    execution: Pick<PortalExecution, 'sql' | 'text' | 'offset' | 'place'>,
+  ): Promise<void> {
+    if (copy.direction === 'in') throw new SkeinError('NOT_SUPPORTED', 'COPY FROM STDIN is not served');
+    const sink = new CopySink(this.#writer, copy.options);
+    await this.#run({ ...execution, sql: copy.query, parameters: null }, sink);
+    sink.end();
+    this.#writer.push(commandComplete(sink.tag));
+  }
+
+  /** Runs a statement to its end, and keeps its rows as a cursor. @throws StatementError, WireError, SkeinError */
+  async open(name: string, execution: Omit<PortalExecution, 'describes' | 'formats'>): Promise<void> {
+    await this.#entered.check();
+    if (this.#state === 'E') throw aborted();
+    const { cursors } = this;
+    const sink = cursors.open(name, execution.sql);
+    try {
+      await this.#run(execution, sink);
+    } catch (error) {
+      cursors.close(name);
+      throw error;
+    }
+  }
+
+  /** Sends the next rows of a cursor. @returns whether it may have more @throws WireError, SkeinError */
+  async fetch(
+    name: string,
+    { rows, formats }: { readonly rows: number | 'all'; readonly formats: readonly number[] },
+  ): Promise<boolean> {
+    await this.#entered.check();
+    if (this.#state === 'E') throw aborted();
+    const { cursors } = this;
+    const shape = must(cursors.find(name), 'the cursor was found before');
+    const sink = new RowsSink({ writer: this.#writer, describes: false, formats });
+    sink.planned(shape);
+    const given = await this.#abortable((signal) => cursors.fetch(name, rows, { sink, signal }));
+    if (given === rows) return true;
+    this.#writer.push(commandComplete(sink.tag));
+    return false;
+  }
+
+  async #run(
+    { sql, text, offset, parameters, place }: Omit<PortalExecution, 'describes' | 'formats'>,
+    sink: DoorSink,
+  ): Promise<void> {
+    const word = controlWord(sql);
     const queryId = toQueryId(randomUUID());
     // A failed transaction has nothing to commit.
     const own = this.#state === 'E' && ENDS.has(word) ? 'ROLLBACK' : sql;
@@ -140,8 +216,6 @@ export class Statements {
       }
       throw new StatementError(error, { sql: text, offset, queryId });
     }
-    this.#writer.push(commandComplete(sink.tag));
-    this.reportSettings();
   }
 
   #execute(statement: Pick<StatementRequest, 'sql' | 'parameters'> & Partial<StatementRequest>): Promise<void> {
@@ -156,6 +230,7 @@ export class Statements {
         caller,
         session,
         transaction,
+        backendPid: this.backendPid,
         ddlInTransaction: 'commit',
         arrivedMs: systemClock.monotonicMs(),
         timeoutMs: undefined,
@@ -178,12 +253,14 @@ export class Statements {
   }
 
   #ended(): void {
+    this.#transactionsEnded += 1;
     this.#state = 'I';
     this.#isImplicit = false;
   }
 
   async #endImplicit(how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
     this.#isImplicit = false;
+    this.#transactionsEnded += 1;
     try {
       await this.#execute({ sql: how, parameters: null });
     } catch (error) {
@@ -227,6 +304,18 @@ export class Statements {
     } finally {
       this.#running = undefined;
     }
+  }
+}
+
+/** The answer of COPY between a table and a client, whose rows are no rows of a result. */
+const COPY: StatementDescription = { kind: 'nothing', tag: 'COPY', parameters: [] };
+
+/** @throws StatementError, WireError */
+function copyOf({ sql, text, offset }: MessageStatement): CopyStatement | null {
+  try {
+    return readCopy(sql);
+  } catch (error) {
+    throw error instanceof WireError ? error : new StatementError(error, { sql: text, offset });
   }
 }
 

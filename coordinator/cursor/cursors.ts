@@ -1,0 +1,257 @@
+import { ByteBudget } from '#shared/byte-budget.ts';
+import { SkeinError } from '#shared/error.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import type { CursorMove, CursorName } from '../operation/cursors.ts';
+import { KeptResult, type KeptBatch } from '../result/kept-result.ts';
+import { readRows, type RowRange } from '../result/read-rows.ts';
+import { sessionText, type SessionKey } from '../session/session-store.ts';
+import type { DoorSink, ResultShape } from '../sink/result-sink.ts';
+import type { Transaction } from '../transaction/transaction.ts';
+import { goesForward, moveCursor } from './move-cursor.ts';
+
+export type CursorsOptions = {
+  /** Cursors of one session. */
+  readonly perSessionMax: number;
+  /** Bytes of one, of all (those of one tenant have half at most), and of all in memory: the rest lies on disk. */
+  readonly bytesMax: number;
+  readonly bytesInAllMax: number;
+  readonly memoryBytesMax: number;
+  readonly folder: string;
+  /** Time without a use after which a cursor outside of a transaction ends, unless a connection holds its session. */
+  readonly idleMs: number;
+  readonly isHeldSession: (session: SessionKey) => boolean;
+};
+
+export type NewCursor = CursorName & {
+  readonly sql: string;
+  readonly canScroll: boolean;
+  readonly isHeld: boolean;
+  /** The transaction with which it ends; null = none. */
+  readonly transaction: Transaction | null;
+};
+
+type Cursor = Omit<NewCursor, 'transaction'> & {
+  readonly session: SessionKey;
+  readonly result: KeptResult;
+  /** Greater than those of all that were opened before. */
+  readonly number: number;
+  transaction: Transaction | null;
+  /** 0 = before the first row, n = on the n-th, one more than there are = behind the last. */
+  position: number;
+  timer: NodeJS.Timeout | undefined;
+};
+
+type Held = {
+  readonly cursors: Map<string, Cursor>;
+  /** The batch that was read last, of one cursor: the next rows often lie in it, too. */
+  last: { readonly of: Cursor; readonly batch: KeptBatch } | undefined;
+};
+
+type RowsShape = Extract<ResultShape, { kind: 'rows' }>;
+
+/**
+ * The cursors of all sessions, and the portals of the Postgres wire, which are the same. Their rows are kept (`result`): a statement runs to
+ * its end when it is opened, and gives back its place, its slots and its transaction.
+ */
+export class Cursors implements Disposable {
+  readonly #options: CursorsOptions;
+  readonly #budget: ByteBudget;
+  readonly #memory: ByteBudget;
+  readonly #sessions = new Map<string, Held>();
+  readonly #byTransaction = new Map<Transaction, Set<Cursor>>();
+  #count = 0;
+
+  constructor(options: CursorsOptions) {
+    this.#options = options;
+    this.#budget = new ByteBudget(options.bytesInAllMax);
+    this.#memory = new ByteBudget(options.memoryBytesMax);
+  }
+
+  /** Bytes that are kept. */
+  get bytes(): number {
+    return this.#budget.bytes;
+  }
+
+  /** A number that tells cursors that are opened from now on from those that are there. */
+  get mark(): number {
+    return this.#count;
+  }
+
+  /**
+   * A new cursor, whose statement is about to run with this sink. It can be read once that has ended well; otherwise `close` it.
+   * @throws CURSOR_EXISTS, TOO_MANY_CURSORS
+   */
+  open(session: SessionKey, asked: NewCursor): KeptResult {
+    const { perSessionMax, bytesMax, folder } = this.#options;
+    const text = sessionText(session);
+    const held = this.#sessions.get(text) ?? { cursors: new Map<string, Cursor>(), last: undefined };
+    const name = foldIdentifier(asked.name);
+    if (held.cursors.has(name)) {
+      const message = `cursor ${JSON.stringify(asked.name.slice(0, 200))} exists already`;
+      throw new SkeinError('CURSOR_EXISTS', message, { position: asked.position });
+    }
+    if (held.cursors.size >= perSessionMax) {
+      const message = `the session has ${perSessionMax} cursors (coordinator.cursors_max): CLOSE some`;
+      throw new SkeinError('TOO_MANY_CURSORS', message);
+    }
+    const result = new KeptResult({
+      sql: asked.sql,
+      folder,
+      bytesMax,
+      owner: session.tenant,
+      budget: this.#budget,
+      memory: this.#memory,
+      makeRoom: () => false,
+      limits: LIMITS,
+    });
+    this.#count += 1;
+    const cursor = { ...asked, name, session, result, number: this.#count, position: 0, timer: undefined };
+    held.cursors.set(name, cursor);
+    this.#sessions.set(text, held);
+    if (asked.transaction === null) this.#renew(cursor);
+    else this.#within(asked.transaction).add(cursor);
+    return result;
+  }
+
+  /** The result's columns, and the tag of its statement; undefined when there is no such cursor. */
+  find(session: SessionKey, name: string): RowsShape | undefined {
+    const cursor = this.#sessions.get(sessionText(session))?.cursors.get(foldIdentifier(name));
+    const shape = cursor?.result.hasEnded === true ? cursor.result.known : undefined;
+    return shape?.kind === 'rows' ? shape : undefined;
+  }
+
+  /** @throws CURSOR_NOT_FOUND */
+  shape(session: SessionKey, named: CursorName): RowsShape {
+    return this.find(session, named.name) ?? this.#missing(named);
+  }
+
+  /** Moves, and gives the rows to the sink. @returns how many @throws CURSOR_NOT_FOUND, CURSOR_FORWARD_ONLY, STORAGE_ERROR */
+  async fetch(
+    session: SessionKey,
+    named: CursorName,
+    { move, sink, signal }: { readonly move: CursorMove; readonly sink: DoorSink; readonly signal: AbortSignal },
+  ): Promise<number> {
+    const cursor = this.#require(session, named);
+    const shape = this.shape(session, named);
+    const range = this.#step(cursor, named, move);
+    const rows = { shape, encoding: sink.encoding, batchAt: (row: number) => this.#batchAt(cursor, row) };
+    for await (const batch of readRows(rows, range)) {
+      signal.throwIfAborted();
+      await sink.batch(batch);
+    }
+    return range.end - range.first;
+  }
+
+  /** Moves. @returns the rows that `fetch` would give @throws CURSOR_NOT_FOUND, CURSOR_FORWARD_ONLY */
+  move(session: SessionKey, named: CursorName, move: CursorMove): number {
+    const { first, end } = this.#step(this.#require(session, named), named, move);
+    return end - first;
+  }
+
+  /** @throws CURSOR_NOT_FOUND */
+  close(session: SessionKey, named: CursorName): void {
+    this.#end(this.#require(session, named, 'also one that runs'));
+  }
+
+  closeIfOpen(session: SessionKey, name: string): void {
+    const cursor = this.#sessions.get(sessionText(session))?.cursors.get(foldIdentifier(name));
+    if (cursor !== undefined) this.#end(cursor);
+  }
+
+  closeAll(session: SessionKey): void {
+    const cursors = this.#sessions.get(sessionText(session))?.cursors.values().toArray() ?? [];
+    for (const cursor of cursors) this.#end(cursor);
+  }
+
+  /** A transaction has ended: what it has opened does, too, but for cursors WITH HOLD of one that has committed. */
+  transactionEnded(transaction: Transaction, isCommitted: boolean): void {
+    const cursors = this.#byTransaction.get(transaction) ?? [];
+    this.#byTransaction.delete(transaction);
+    for (const cursor of cursors) {
+      cursor.transaction = null;
+      if (isCommitted && cursor.isHeld) this.#renew(cursor);
+      else this.#end(cursor);
+    }
+  }
+
+  /** A transaction has gone back to a savepoint: what was opened behind its mark ends. */
+  wentBack(transaction: Transaction, mark: number): void {
+    for (const cursor of this.#byTransaction.get(transaction) ?? []) {
+      if (cursor.number > mark) this.#end(cursor);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const { cursors } of this.#sessions.values()) for (const cursor of cursors.values()) this.#end(cursor);
+  }
+
+  #step(cursor: Cursor, { name, position }: CursorName, move: CursorMove): RowRange {
+    const step = moveCursor(move, { rows: cursor.result.rows, position: cursor.position });
+    if (!cursor.canScroll && !goesForward(move, cursor.position, step)) {
+      const message = `cursor ${JSON.stringify(name.slice(0, 200))} only goes forward: DECLARE it with SCROLL`;
+      throw new SkeinError('CURSOR_FORWARD_ONLY', message, { position });
+    }
+    cursor.position = step.position;
+    if (cursor.transaction === null) this.#renew(cursor);
+    return step.range;
+  }
+
+  async #batchAt(cursor: Cursor, row: number): Promise<KeptBatch | undefined> {
+    const held = this.#sessions.get(sessionText(cursor.session));
+    const last = held?.last?.of === cursor ? held.last.batch : undefined;
+    if (last !== undefined && row >= last.firstRow && row < last.firstRow + last.rows) return last;
+    const batch = await cursor.result.batchAt(row);
+    if (held !== undefined && batch !== undefined) held.last = { of: cursor, batch };
+    return batch;
+  }
+
+  #require(session: SessionKey, named: CursorName, which?: 'also one that runs'): Cursor {
+    const cursor = this.#sessions.get(sessionText(session))?.cursors.get(foldIdentifier(named.name));
+    if (cursor !== undefined && (cursor.result.hasEnded || which !== undefined)) return cursor;
+    return this.#missing(named);
+  }
+
+  #missing({ name, position }: CursorName): never {
+    const message = `cursor ${JSON.stringify(name.slice(0, 200))} does not exist`;
+    throw new SkeinError('CURSOR_NOT_FOUND', message, { position });
+  }
+
+  #within(transaction: Transaction): Set<Cursor> {
+    const found = this.#byTransaction.get(transaction) ?? new Set();
+    this.#byTransaction.set(transaction, found);
+    return found;
+  }
+
+  #renew(cursor: Cursor): void {
+    clearTimeout(cursor.timer);
+    const { idleMs, isHeldSession } = this.#options;
+    const look = (): void => {
+      if (isHeldSession(cursor.session)) this.#renew(cursor);
+      else this.#end(cursor);
+    };
+    cursor.timer = setTimeout(look, idleMs).unref();
+  }
+
+  #end(cursor: Cursor): void {
+    clearTimeout(cursor.timer);
+    cursor.timer = undefined;
+    const text = sessionText(cursor.session);
+    const held = this.#sessions.get(text);
+    held?.cursors.delete(cursor.name);
+    if (held?.last?.of === cursor) held.last = undefined;
+    if (held?.cursors.size === 0) this.#sessions.delete(text);
+    if (cursor.transaction !== null) {
+      const others = this.#byTransaction.get(cursor.transaction);
+      others?.delete(cursor);
+      if (others?.size === 0) this.#byTransaction.delete(cursor.transaction);
+    }
+    cursor.result.drop(CLOSED);
+  }
+}
+
+const CLOSED = new SkeinError('QUERY_CANCELLED', 'the cursor was closed');
+const LIMITS = {
+  one: 'coordinator.cursor_bytes_max',
+  all: 'coordinator.cursors_bytes',
+  help: 'ask for fewer rows, or read them without a cursor',
+} as const;

@@ -17,6 +17,7 @@ import { html, page } from './html.ts';
 import { isOwnAddress, isOwnOrigin, ownAddress, type OwnAddress } from './own-address.ts';
 import { passkeyPages } from './passkey-pages.ts';
 import type { PageParts } from './page-parts.ts';
+import { providerPages } from './provider-pages.ts';
 import { signInPages } from './sign-in-pages.ts';
 
 const ROOTS = ['/sign-in', '/sign-out', '/account', '/oauth/authorize'];
@@ -37,6 +38,7 @@ export async function pages(app: FastifyInstance, context: CatalogContext, tls?:
     session: named('skein-session'),
     csrf: named('skein-form'),
     next: named('skein-next'),
+    outside: named('skein-outside'),
   };
   // A long body of another kind is not read.
   app.removeAllContentTypeParsers();
@@ -72,6 +74,7 @@ export async function pages(app: FastifyInstance, context: CatalogContext, tls?:
   accountPages(app, parts);
   authorizePage(app, parts);
   accountFactors(app, parts);
+  providerPages(app, parts);
 }
 
 /** Two passwords, or a token, and some words. */

@@ -22,14 +22,17 @@ import {
   type Found,
   type ReachedStep,
 } from './browser-sign-ins.ts';
+import type { Proof } from './sign-in-step.ts';
 
 /** The time after a sign-in, with the factor where there is one, in which factors may be changed. */
 const FRESH_MS = 300_000;
 
+const FACTORS: readonly Proof[] = ['factor', 'factor of the provider'];
+
 /** Whether the person has proven himself so lately, and so well, that he may change his factors. */
 export const isFresh = ({ clock }: CatalogContext, { signIn, user }: Found): boolean =>
   clock.nowMs() - signIn.authenticatedAt.getTime() <= FRESH_MS &&
-  (user.factors.length === 0 || proofOf(signIn) === 'factor');
+  (user.factors.length === 0 || FACTORS.includes(proofOf(signIn)));
 
 /** @throws FORBIDDEN */
 export function requireFresh(context: CatalogContext, found: Found): void {

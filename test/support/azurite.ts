@@ -1,26 +1,22 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { promisify } from 'node:util';
 import { makeSas } from '#shared/storage/adls/sas.ts';
 import { sendRequest } from '#shared/storage/object/send-request.ts';
 import type { AdlsCredential } from '#shared/storage/credential.ts';
+import { npmFolder } from './npm-folder.ts';
 import { TestCertificates } from './certificates.ts';
 import { freePort } from './postgres.ts';
 import { patience } from '#test/support/run/slowness.ts';
 
 /** Azurite (MIT), Microsoft's emulator of Azure's storage, a process of its own; it is too large for a dependency. */
 const VERSION = '3.37.0';
-const FOLDER = join(import.meta.dirname, '../../.cache/azurite');
 const START_TIMEOUT_MS = patience(60_000);
-/** Time that a suite allows for installing the server. */
-export const AZURITE_INSTALL_MS = 900_000;
 
 /** The emulator's account and its key, which everybody knows. */
 export const AZURITE_ACCOUNT = 'devstoreaccount1';
@@ -36,33 +32,10 @@ export type Azurite = AsyncDisposable & {
   credential(container: string, permissions?: string): AdlsCredential;
 };
 
-let installed: Promise<string> | undefined;
-
-function azuriteModule(): Promise<string> {
-  installed ??= install();
-  return installed;
-}
-
-async function install(): Promise<string> {
-  const module = join(FOLDER, VERSION, 'node_modules/azurite/dist/src/blob/main.js');
-  if (existsSync(module)) return module;
-  await mkdir(FOLDER, { recursive: true });
-  const folder = await mkdtemp(join(FOLDER, 'install-'));
-  try {
-    await writeFile(join(folder, 'package.json'), '{"private":true}');
-    const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` };
-    const flags = ['install', '--no-audit', '--no-fund', '--ignore-scripts', `azurite@${VERSION}`];
-    await promisify(execFile)('npm', flags, { cwd: folder, env, timeout: AZURITE_INSTALL_MS });
-    await rename(folder, join(FOLDER, VERSION));
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-  return module;
-}
-
 /** The emulator over a folder of its own, with the container `warehouse`. It asks for TLS and for tokens of users as Azure does. */
 export async function startAzurite(): Promise<Azurite> {
-  const module = await azuriteModule();
+  const modules = await npmFolder('azurite', [`azurite@${VERSION}`]);
+  const module = join(modules, 'azurite/dist/src/blob/main.js');
   const certificates = await TestCertificates.make();
   const folder = await mkdtemp(join(tmpdir(), 'skein-azurite-'));
   const tls = await certificates.issue('azurite', ['worker'], ['localhost', '127.0.0.1']);

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StoreCredential } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { FileNotFound, FileReplaced, FileTooLarge, type Storage } from '#shared/storage/storage.ts';
-import { AZURITE_ACCOUNT, AZURITE_INSTALL_MS, startAzurite } from '#test/support/azurite.ts';
+import { AZURITE_ACCOUNT, startAzurite } from '#test/support/azurite.ts';
 import { GCS_BUILD_MS } from '#test/support/fake-gcs.ts';
+import { NPM_INSTALL_MS } from '#test/support/npm-folder.ts';
 import { startGoogle } from '#test/support/google.ts';
 
 /** The laws of `s3-storage.system.test.ts`, over the other stores. */
@@ -52,7 +53,7 @@ describe.each(Object.entries(STORES))('%s', (_name, start) => {
       started = await start();
       storage = openStorage(at('t'), started.credential);
     },
-    Math.max(GCS_BUILD_MS, AZURITE_INSTALL_MS),
+    Math.max(GCS_BUILD_MS, NPM_INSTALL_MS),
   );
 
   afterAll(() => started[Symbol.asyncDispose]());

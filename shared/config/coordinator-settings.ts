@@ -29,6 +29,10 @@ export const COORDINATOR_SETTINGS = {
     100_000,
     'Connections of the Postgres wire that one user has at once',
   ),
+  'coordinator.postgres_idle_timeout': duration(
+    0,
+    'Time after which a connection of the Postgres wire ends that waits for its client outside of a transaction; 0 = never',
+  ),
   'coordinator.internal_port': port(0, 'Port of the internal gRPC, which only a cluster with etcd has: for operators'),
   'coordinator.flight_message_bytes_max': bytes(16 * MIB, 'Longest message that a Flight SQL client may send'),
   'coordinator.flight_bound_bytes_max': bytes(

@@ -24,7 +24,12 @@ function opened(failing = ''): { readonly statements: Statements; readonly ran: 
     return Promise.resolve();
   };
   const store = { get: () => EMPTY_SESSION };
-  const door = { queries: { execute }, sessions: { store }, config: defaultConfig() } as unknown as PostgresDoor;
+  const door = {
+    queries: { execute },
+    sessions: { store },
+    config: defaultConfig(),
+    isLeaving: () => false,
+  } as unknown as PostgresDoor;
   const entered = { caller: {}, session, source: null, check: () => Promise.resolve() } as unknown as Entered;
   return { statements: new Statements(door, entered, new WireWriter(new PassThrough())), ran };
 }

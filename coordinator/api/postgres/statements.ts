@@ -4,10 +4,12 @@ import { queryId as toQueryId } from '#shared/id.ts';
 import { systemClock } from '#shared/clock.ts';
 import type { StatementDescription } from '../../operation/description.ts';
 import type { Parameters } from '../../statement/parameters.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { preparedStatement, type PreparedStatement } from '../../session/prepared-statement.ts';
 import { must } from '#shared/must.ts';
 import type { DoorCursors, StatementRequest } from '../../query/query-service.ts';
 import type { DoorSink } from '../../sink/result-sink.ts';
-import { shownSetting } from '../../session/session.ts';
+import { shownSetting, withoutPrepared, withPrepared } from '../../session/session.ts';
 import { CopySink } from './copy-sink.ts';
 import { readCopy, type CopyStatement } from './copy-statement.ts';
 import type { PostgresDoor } from './postgres-door.ts';
@@ -15,7 +17,8 @@ import { RowsSink } from './rows-sink.ts';
 import { commandComplete, parameterStatus, warning, type TransactionState } from './server-messages.ts';
 import type { Entered } from './sign-in.ts';
 import { controlWord } from './split-statements.ts';
-import { StatementError, WireError } from './wire-error.ts';
+import { LEAVING } from './idle-watch.ts';
+import { SessionOver, StatementError, WireError } from './wire-error.ts';
 import type { WireWriter } from './wire-writer.ts';
 
 /** A statement, the text of the message that has it, and where it begins there. */
@@ -46,6 +49,8 @@ const CHANGES: ReadonlySet<string> = new Set([
 const ENDS: ReadonlySet<string> = new Set(['COMMIT', 'END', 'ROLLBACK', 'ABORT']);
 /** Statements that a failed transaction takes. */
 const RECOVERS: ReadonlySet<string> = new Set([...ENDS, 'ROLLBACK TO']);
+/** Statements that need a transaction of a BEGIN. */
+const SAVEPOINTS: ReadonlySet<string> = new Set(['SAVEPOINT', 'RELEASE', 'ROLLBACK TO']);
 const COMMITS: ReadonlySet<string> = new Set(['COMMIT', 'END']);
 const BEGINS: ReadonlySet<string> = new Set(['BEGIN', 'START']);
 
@@ -131,6 +136,42 @@ export class Statements {
     return this.#door.queries.cursors(this.#entered.session);
   }
 
+  /** A prepared statement of the session, of Parse or of PREPARE. */
+  prepared(name: string): PreparedStatement | undefined {
+    return this.#door.sessions.store.get(this.#entered.session).prepared.get(foldIdentifier(name));
+  }
+
+  /** @throws TOO_MANY_PREPARED_STATEMENTS */
+  keepPrepared(
+    name: string,
+    {
+      sql,
+      types,
+      description,
+    }: {
+      readonly sql: string;
+      readonly types: readonly string[];
+      readonly description: StatementDescription | null;
+    },
+  ): PreparedStatement {
+    const { sessions, config } = this.#door;
+    const columns = description?.kind === 'rows' ? description.columns : null;
+    const parameters = (description?.parameters ?? []).map((one, i) => ({
+      name: one.name,
+      isUsed: one.isUsed !== false,
+      declared: types[i] || null,
+      type: one.type,
+    }));
+    const kept = preparedStatement({ name: foldIdentifier(name), sql, parameters, columns });
+    sessions.store.update(this.#entered.session, (now) => withPrepared(now, kept, config));
+    return kept;
+  }
+
+  forgetPrepared(name: string): void {
+    if (this.prepared(name) === undefined) return;
+    this.#door.sessions.store.update(this.#entered.session, (now) => withoutPrepared(now, foldIdentifier(name)));
+  }
+
   /** Transactions that have ended, those that were begun here included. */
   get transactionsEnded(): number {
     return this.#transactionsEnded;
@@ -138,7 +179,7 @@ export class Statements {
 
   /** Runs a statement; its rows and its tag go to the client. @throws StatementError, WireError, SkeinError */
   async run({ describes, formats, ...execution }: PortalExecution): Promise<void> {
-    await this.#entered.check();
+    await this.#check();
     const word = controlWord(execution.sql);
     if (this.#answersByState(word)) return;
     const copy = word === 'COPY' ? copyOf(execution) : null;
@@ -163,7 +204,7 @@ export class Statements {
 
   /** Runs a statement to its end, and keeps its rows as a cursor. @throws StatementError, WireError, SkeinError */
   async open(name: string, execution: Omit<PortalExecution, 'describes' | 'formats'>): Promise<void> {
-    await this.#entered.check();
+    await this.#check();
     if (this.#state === 'E') throw aborted();
     const { cursors } = this;
     const sink = cursors.open(name, execution.sql);
@@ -190,6 +231,12 @@ export class Statements {
     if (given === rows) return true;
     this.#writer.push(commandComplete(sink.tag));
     return false;
+  }
+
+  /** @throws SessionOver, CATALOG_UNAVAILABLE */
+  async #check(): Promise<void> {
+    if (this.#state === 'I' && !this.#isImplicit && this.#door.isLeaving()) throw new SessionOver(LEAVING);
+    await this.#entered.check();
   }
 
   async #run(
@@ -283,6 +330,9 @@ export class Statements {
       this.#state = 'T';
       this.#writer.push(commandComplete('BEGIN'));
       return true;
+    }
+    if (this.#isImplicit && SAVEPOINTS.has(word)) {
+      throw new WireError('25P01', `${word} can only be used in transaction blocks`);
     }
     if (this.#isImplicit && ENDS.has(word)) {
       this.#writer.push(warning('25P01', 'there is no transaction in progress'));

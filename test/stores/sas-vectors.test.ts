@@ -14,8 +14,12 @@ type Values = Readonly<Record<string, unknown>>;
 type Permissions = { readonly parse: (text: string) => unknown };
 /** The parts of `@azure/storage-file-datalake` and `@azure/storage-blob` that sign. */
 type Sdk = {
-  readonly generateDataLakeSASQueryParameters: (values: Values, key: unknown, account?: string) => object;
-  readonly generateBlobSASQueryParameters: (values: Values, key: unknown, account?: string) => object;
+  readonly generateDataLakeSASQueryParameters: (
+    values: Values,
+    key: unknown,
+    account?: string,
+  ) => { toString(): string };
+  readonly generateBlobSASQueryParameters: (values: Values, key: unknown, account?: string) => { toString(): string };
   readonly StorageSharedKeyCredential: new (account: string, key: string) => unknown;
   readonly LakeKey: new (account: string, key: string) => unknown;
   readonly DirectorySASPermissions: Permissions;
@@ -93,7 +97,7 @@ function bySdk(key: AccountKey | DelegationKey, scope: SasScope): string {
     };
     // The SDK of lakes has a class of its own for the key of an account.
     const lakeSigner = key.kind === 'account' ? new sdk.LakeKey(account, key.key) : signer;
-    return String(sdk.generateDataLakeSASQueryParameters(values, lakeSigner, account));
+    return sdk.generateDataLakeSASQueryParameters(values, lakeSigner, account).toString();
   }
   const isObject = resource === 'object';
   const values = {
@@ -102,7 +106,7 @@ function bySdk(key: AccountKey | DelegationKey, scope: SasScope): string {
     ...(isObject ? { blobName: path } : {}),
     permissions: (isObject ? sdk.BlobSASPermissions : sdk.ContainerSASPermissions).parse(permissions),
   };
-  return String(sdk.generateBlobSASQueryParameters(values, signer, account));
+  return sdk.generateBlobSASQueryParameters(values, signer, account).toString();
 }
 
 const membersOf = (query: string): object => Object.fromEntries(new URLSearchParams(query));

@@ -8,7 +8,12 @@ import { shownReasons, shownRows, type Classification } from '../workload/classi
 import { cutStage, stageProfile, type Moment, type StageDetail } from './stage-profile.ts';
 
 /** The plan of a query in words, and the rows that it is expected to give; null = unknown. */
-export type PlanText = { readonly lines: readonly string[]; readonly estimatedRows: number | null };
+export type PlanText = {
+  readonly lines: readonly string[];
+  readonly estimatedRows: number | null;
+  /** What is below policies is shown, because the statement's principal may manage them; absent = it is not. */
+  readonly showsPolicies?: boolean;
+};
 
 /** How a query runs: whole on one worker, and why, or in stages. */
 type Shape = { readonly kind: 'whole'; readonly reason: string } | { readonly kind: 'stages' };
@@ -240,7 +245,7 @@ function print(
 
 function describe(run: Run): QueryRunProfile {
   const { plannedMs, planMs, queuedMs, distributeMs, runMs, shape, starts, stages, moment } = run;
-  const { lines, estimatedRows } = run.describe();
+  const { lines, estimatedRows, showsPolicies = false } = run.describe();
   const query = {
     runs: shape?.kind ?? null,
     reason: shape?.kind === 'whole' ? shape.reason : null,
@@ -251,6 +256,7 @@ function describe(run: Run): QueryRunProfile {
     distributeMs: inTenths(distributeMs),
     runMs: inTenths(runMs),
     estimatedRows,
+    ...(showsPolicies ? { showsPolicies } : {}),
     plan: lines.slice(0, ALL.planLinesMax).map(shortLine),
     stages: stages.map((stage) => stageProfile(stage, estimateOf(stage, estimatedRows), moment)),
   };

@@ -11,4 +11,5 @@ export const describePlan =
   (): PlanText => ({
     lines: hidesValues ? outlinePlan(query) : explainPlan(query, 'text'),
     estimatedRows: query.plan === null ? null : Math.round(estimateRows(query.plan, query.scans.map(bindingRows))),
+    showsPolicies: query.scans.some((scan) => scan.kind === 'policed' && scan.reading.seesPolicies),
   });

@@ -104,11 +104,8 @@ describe('of a table with policies', () => {
     await bind(fixture.namespace);
     const answer = await send(operation.endpoint, requestOf(operation, fixture), await catalog.mint());
     const text = JSON.stringify(answer.body);
-    expect([id, answer.status, text]).toEqual([
-      id,
-      status,
-      status === 403 ? expect.stringContaining(THROUGH_SQL) : text,
-    ]);
+    const isTold = status === 403 || id === 'loadCredentialsOfMany';
+    expect([id, answer.status, text]).toEqual([id, status, isTold ? expect.stringContaining(THROUGH_SQL) : text]);
   });
 });
 

@@ -66,6 +66,7 @@ type TaskState =
   | 'inputLost'
   | 'refused';
 
+export type ScanProfile = Static<typeof ScanProfile>;
 const ScanProfile = record({
   scan: integer('Its number in the query'),
   table: text('The table, or the statement whose rows it reads'),

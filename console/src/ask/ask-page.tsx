@@ -80,6 +80,10 @@ function TabPanel({ ask, tab, view }: PanelProps): ReactNode {
     setNames((before) => (before.join() === found.join() ? before : [...new Set(found)]));
   };
   const shown = run?.outcomes[run.shown];
+  useEffect(() => {
+    if (run === undefined) void ask.runs.resume(tab);
+    // Only when the tab comes to sight.
+  }, [ask, tab.id]);
   return (
     <div className="panel" id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab.id}`}>
       <Editor
@@ -130,11 +134,17 @@ function Shown({ ask, tab, run, shown, panel, onPanel }: ShownProps): ReactNode 
   }
   return (
     <div className="shown">
-      <OutcomeLine run={run} shown={shown} onShow={(at) => ask.runs.show(tab.id, at)} />
+      <OutcomeLine
+        run={run}
+        shown={shown}
+        onShow={(at) => ask.runs.show(tab.id, at)}
+        onResume={() => void ask.runs.resume(tab)}
+      />
       {shown.result.columns.length > 0 && shown.error === null ? (
         <ResultView
           key={shown.queryId}
           outcome={shown}
+          onSortAll={(order) => void ask.runs.sort(tab, shown, order)}
           panel={panel}
           onPanel={onPanel}
           chart={tab.chart}

@@ -1,4 +1,5 @@
 import type { ChartChoice } from '../result/chart-choice.ts';
+import type { StartedRun } from '../runs/outcome.ts';
 
 /** A parameter of a statement as its field has it. */
 export type ParameterValue = { readonly type: string; readonly value: string; readonly isNull: boolean };
@@ -21,7 +22,7 @@ export type TabRecord = {
   /** Its SQL session (`X-Skein-Session`). */
   readonly session: string;
   /** The statement that runs, or whose rows are shown: after a reload its rows are asked for again. */
-  readonly run: { readonly queryId: string; readonly sql: string } | null;
+  readonly run: StartedRun | null;
   readonly order: number;
   readonly closedAtMs: number | null;
 };

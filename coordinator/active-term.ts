@@ -78,6 +78,7 @@ export class ActiveTerm {
       cluster: () => view().cluster(),
       feedbackQueue: () => view().feedbackQueue(),
       workloadProblem: () => view().workloadProblem(),
+      series: () => view().series(),
       workersApart: () => view().workersApart(),
     };
   }

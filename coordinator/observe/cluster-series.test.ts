@@ -11,7 +11,9 @@ test('a point each five seconds, the sums of all workers, for an hour', () => {
   counts.batch.queued = 2;
   let nowMs = 0;
   using series = new ClusterSeries({ view, admission: { countClasses: () => counts }, clock: { nowMs: () => nowMs } });
-  expect(series.points).toMatchObject([{ atMs: 0, running: 1, queued: 2, slots: 2, tasks: 1, memoryGrantedBytes: 100 }]);
+  expect(series.points).toMatchObject([
+    { atMs: 0, running: 1, queued: 2, slots: 2, tasks: 1, memoryGrantedBytes: 100 },
+  ]);
   for (let i = 0; i < 1_000; i += 1) {
     nowMs += SERIES_STEP_MS;
     vi.advanceTimersByTime(SERIES_STEP_MS);

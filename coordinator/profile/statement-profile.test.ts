@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
-import type { QueryRunProfile } from './profile-types.ts';
+import type { PlanNode, QueryRunProfile } from './profile-types.ts';
 import type { Fragment, WholeFragment } from '../distributor/fragment.ts';
 import type { FinishedTask } from '../scheduler/finished-task.ts';
 import type { PlannedScan } from '../scheduler/plan-scans.ts';
@@ -130,7 +130,15 @@ test('a query in stages: its times, its estimates beside what came, what was pru
   });
   const times = { planMs: 20, queuedMs: 30, distributeMs: 5, runMs: 25 };
   expect(queries).toMatchObject([
-    { runs: 'stages', reason: null, starts: 2, estimatedRows: 5, ...times, plan: ['Scan lake.tpch.orders'] },
+    {
+      runs: 'stages',
+      reason: null,
+      starts: 2,
+      estimatedRows: 5,
+      ...times,
+      plan: ['Scan lake.tpch.orders'],
+      planTree: TREE,
+    },
   ]);
   const figures = { inputsMs: 0.3, queuedMs: 2, preparingMs: 3, blockedMs: 4, spilledBytes: 10, receivedBytes: 8 };
   expect(queries[0]?.stages).toMatchObject([

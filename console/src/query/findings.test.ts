@@ -48,6 +48,7 @@ const RUN: QueryRunProfile = {
   runMs: 1_000,
   estimatedRows: null,
   plan: [],
+  planTree: null,
   stages: [STAGE],
 };
 const tasks = (...times: readonly number[]): StageProfile['tasks'] =>

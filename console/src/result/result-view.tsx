@@ -1,5 +1,6 @@
 import { useMemo, useRef, useState, type ReactNode } from 'react';
-import type { Outcome, RowOrder } from '../runs/outcome.ts';
+import type { Outcome } from '../runs/outcome.ts';
+import type { RowOrder } from '../tabs/tab-record.ts';
 import { CellInspector } from './cell-inspector.tsx';
 import { ChartPanel } from './chart-panel.tsx';
 import type { ChartChoice } from './chart-choice.ts';

@@ -1,12 +1,7 @@
 import type { ApiError } from '../api/call.ts';
 import type { QueryStateEntry } from '#coordinator/api/http/api-types.ts';
 import type { ResultSet } from '../result/result-set.ts';
-
-/** The order that a request asks for, beside that of its statement. */
-export type RowOrder = { readonly column: string; readonly descending: boolean };
-
-/** The statement that a tab remembers. Tabs of an older release have no order. */
-export type StartedRun = { readonly queryId: string; readonly sql: string; readonly order?: RowOrder | null };
+import type { RowOrder } from '../tabs/tab-record.ts';
 
 /** The fate of a statement that a tab has run. */
 export type Outcome = {

@@ -3,9 +3,9 @@ import { ApiError, call, callJson } from '../api/call.ts';
 import type { QueryStateEntry } from '#coordinator/api/http/api-types.ts';
 import { Store } from '../app/store.ts';
 import { ResultSet } from '../result/result-set.ts';
-import type { TabRecord } from '../tabs/tab-record.ts';
+import type { RowOrder, StartedRun, TabRecord } from '../tabs/tab-record.ts';
 import { askWhetherCut, BrokenAnswer, fetchRows, type RowsRequest } from './fetch-rows.ts';
-import type { Outcome, RowOrder, StartedRun, TabRun } from './outcome.ts';
+import type { Outcome, TabRun } from './outcome.ts';
 
 /** How often a statement that runs is asked how far it is. */
 const PROGRESS_MS = 600;

@@ -23,6 +23,7 @@ export class OpenTabs {
   readonly #database: TabDatabase;
   readonly #held = new Map<string, { readonly release: () => void }>();
   readonly #texts = new Map<string, { readonly text: string; readonly cursor: number }>();
+  #isLoading = false;
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
 
   constructor(owner: string) {
@@ -31,6 +32,8 @@ export class OpenTabs {
 
   /** Opens the tabs that no other window has. @param text of a link, for a tab of its own */
   async load(text: string | null): Promise<void> {
+    if (this.#isLoading) return;
+    this.#isLoading = true;
     const records = (await this.#database.all().catch(() => [])).toSorted((a, b) => a.order - b.order);
     const own = ownTabs();
     const open = records.filter(({ closedAtMs }) => closedAtMs === null);

@@ -1,11 +1,16 @@
 import type { ChartChoice } from '../result/chart-choice.ts';
-import type { StartedRun } from '../runs/outcome.ts';
 
 /** A parameter of a statement as its field has it. */
 export type ParameterValue = { readonly type: string; readonly value: string; readonly isNull: boolean };
 
 export const ROW_LIMITS = [1_000, 10_000, 100_000, 500_000] as const;
 const ROW_LIMIT_DEFAULT = 10_000;
+
+/** The order that a request asks for, beside that of its statement. */
+export type RowOrder = { readonly column: string; readonly descending: boolean };
+
+/** The statement that a tab remembers. Tabs of an older release have no order. */
+export type StartedRun = { readonly queryId: string; readonly sql: string; readonly order?: RowOrder | null };
 
 /** A tab as the browser keeps it. */
 export type TabRecord = {

@@ -27,6 +27,7 @@ import type { QueryService } from './query/query-service.ts';
 import { KeptResults } from './result/kept-results.ts';
 import { Inspector } from './inspect/inspector.ts';
 import type { SessionServices } from './session/session-services.ts';
+import type { Workload } from './workload/workload.ts';
 import { StageService } from './stage/stage-service.ts';
 import { StageUploads } from './stage/stage-uploads.ts';
 import { Transfers } from './stage/transfers.ts';
@@ -39,7 +40,21 @@ import type { ConsoleOptions } from './api/console/console-routes.ts';
 type Parts = { readonly config: Config; readonly log: Logger; readonly stack: AsyncDisposableStack };
 
 /** Where clients reach the doors. */
-type Doors = { readonly queryUrl: string; readonly flightSqlUrl: string; readonly postgresUrl: string };
+type Doors = {
+  readonly queryUrl: string;
+  readonly flightSqlUrl: string;
+  readonly postgresUrl: string;
+  /** Connections that are in a transaction. */
+  readonly inTransaction: () => number;
+};
+
+/** Whether this coordinator serves statements. */
+type Lead = {
+  /** The reason why it serves nothing; undefined when it does. */
+  readonly standby: () => string | undefined;
+  /** It hands over the lead: what has begun goes on. */
+  readonly isLeaving: () => boolean;
+};
 
 export function stageApi(
   { config, log }: Pick<Parts, 'config' | 'log'>,
@@ -85,6 +100,8 @@ export type ApiParts = {
   readonly texts: ClientTexts;
   readonly sessions: SessionServices;
   readonly tables: TableReader;
+  /** The workload that is in force. */
+  readonly workload: () => Workload;
   readonly stages: StageApi;
   /** Undefined: it is off. */
   readonly console: Omit<ConsoleOptions, 'signIn'> | undefined;
@@ -98,7 +115,7 @@ export type ApiParts = {
 };
 
 /** Starts every door for clients, all of which sign in the same users. */
-export async function startDoors(parts: Parts, api: ApiParts, standby: () => string | undefined): Promise<Doors> {
+export async function startDoors(parts: Parts, api: ApiParts, { standby, isLeaving }: Lead): Promise<Doors> {
   const { catalog } = api.sessions;
   const verifier = new TokenVerifier({
     keys: catalogKeys(catalog),
@@ -124,10 +141,12 @@ export async function startDoors(parts: Parts, api: ApiParts, standby: () => str
     signIn,
     tls,
     standby,
+    isLeaving,
     requireEpoch: (claims) => verifier.requireEpoch(claims),
   });
   parts.stack.defer(() => postgres.close());
-  return { queryUrl: http.url, flightSqlUrl: flight.url, postgresUrl: postgres.url };
+  const { url: postgresUrl, inTransaction } = postgres;
+  return { queryUrl: http.url, flightSqlUrl: flight.url, postgresUrl, inTransaction };
 }
 
 const keptResults = (config: Config): KeptResults =>
@@ -183,6 +202,7 @@ async function startApi(
       bookmarkKeys: config['snapshot.bookmark_keys'],
       nowMs: () => systemClock.nowMs(),
     }),
+    administer: { principals: catalog, workload: api.workload },
     stages: api.stages,
     console: api.console && { ...api.console, signIn },
     metrics: api.metrics,

@@ -1,4 +1,5 @@
 import type { CatalogInternalClient } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
+import type { DroppedList } from '#proto/generated/skein/catalog/v1/DroppedList.ts';
 import type { EpochList } from '#proto/generated/skein/catalog/v1/EpochList.ts';
 import type { Action, Decision } from '#shared/authorization/action.ts';
 import { toPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
@@ -112,6 +113,12 @@ export interface CatalogClient extends KeyQuestions {
   ): Pages<readonly string[]>;
   /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
   listTables(principal: Principal, catalog: string, namespace: readonly string[], withViews?: boolean): Pages<string>;
+  /** Tables that were dropped, by their ids, from the one behind `after` on. @throws CATALOG_NOT_FOUND, INVALID_REQUEST, FORBIDDEN */
+  listDropped(
+    principal: Principal,
+    catalog: string,
+    page: { readonly after: string | undefined; readonly limit: number },
+  ): Promise<DroppedList>;
   /**
    * Does an operation of the catalog's REST API that changes something; under one key it happens once. @returns its answer, null for none
    * @throws the operation's errors, CATALOG_UNAVAILABLE: then it may have happened
@@ -265,7 +272,7 @@ async function standingOf(reads: ReturnType<typeof catalogReads>, principal: Pri
 /** No term of a coordinator: the catalog checks none. */
 const NO_TERM = '0';
 
-type Lists = Pick<CatalogClient, 'listCatalogs' | 'listNamespaces' | 'listTables'>;
+type Lists = Pick<CatalogClient, 'listCatalogs' | 'listNamespaces' | 'listTables' | 'listDropped'>;
 type Changes = Pick<
   CatalogClient,
   'runOperation' | 'runPrincipalStatement' | 'runPolicyStatement' | 'commitTables' | 'abandonCommit'
@@ -290,6 +297,8 @@ const keyCalls = (call: CatalogCall): Pick<CatalogClient, 'storageKey' | 'renewK
 });
 
 const listCalls = (call: CatalogCall): Lists => ({
+  listDropped: (principal, catalog, { after = '', limit }) =>
+    call('ListDropped', { principal: toPrincipalMessage(principal), catalog, after, limit }),
   listCatalogs: async (principal, action) => {
     const request = { principal: toPrincipalMessage(principal), action };
     return (await call('ListCatalogs', request)).names;

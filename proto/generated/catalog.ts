@@ -42,6 +42,8 @@ import type { DropClientReplyInput as _skein_catalog_v1_DropClientReplyInput, Dr
 import type { DropClientRequestInput as _skein_catalog_v1_DropClientRequestInput, DropClientRequest as _skein_catalog_v1_DropClientRequest } from './skein/catalog/v1/DropClientRequest.ts';
 import type { DropTenantReplyInput as _skein_catalog_v1_DropTenantReplyInput, DropTenantReply as _skein_catalog_v1_DropTenantReply } from './skein/catalog/v1/DropTenantReply.ts';
 import type { DropTenantRequestInput as _skein_catalog_v1_DropTenantRequestInput, DropTenantRequest as _skein_catalog_v1_DropTenantRequest } from './skein/catalog/v1/DropTenantRequest.ts';
+import type { DroppedListInput as _skein_catalog_v1_DroppedListInput, DroppedList as _skein_catalog_v1_DroppedList } from './skein/catalog/v1/DroppedList.ts';
+import type { DroppedTableInput as _skein_catalog_v1_DroppedTableInput, DroppedTable as _skein_catalog_v1_DroppedTable } from './skein/catalog/v1/DroppedTable.ts';
 import type { EndUploadReplyInput as _skein_catalog_v1_EndUploadReplyInput, EndUploadReply as _skein_catalog_v1_EndUploadReply } from './skein/catalog/v1/EndUploadReply.ts';
 import type { EndUploadRequestInput as _skein_catalog_v1_EndUploadRequestInput, EndUploadRequest as _skein_catalog_v1_EndUploadRequest } from './skein/catalog/v1/EndUploadRequest.ts';
 import type { EndedSignInInput as _skein_catalog_v1_EndedSignInInput, EndedSignIn as _skein_catalog_v1_EndedSignIn } from './skein/catalog/v1/EndedSignIn.ts';
@@ -62,6 +64,7 @@ import type { LeaseRequestInput as _skein_catalog_v1_LeaseRequestInput, LeaseReq
 import type { ListCatalogsRequestInput as _skein_catalog_v1_ListCatalogsRequestInput, ListCatalogsRequest as _skein_catalog_v1_ListCatalogsRequest } from './skein/catalog/v1/ListCatalogsRequest.ts';
 import type { ListChangesRequestInput as _skein_catalog_v1_ListChangesRequestInput, ListChangesRequest as _skein_catalog_v1_ListChangesRequest } from './skein/catalog/v1/ListChangesRequest.ts';
 import type { ListClientsRequestInput as _skein_catalog_v1_ListClientsRequestInput, ListClientsRequest as _skein_catalog_v1_ListClientsRequest } from './skein/catalog/v1/ListClientsRequest.ts';
+import type { ListDroppedRequestInput as _skein_catalog_v1_ListDroppedRequestInput, ListDroppedRequest as _skein_catalog_v1_ListDroppedRequest } from './skein/catalog/v1/ListDroppedRequest.ts';
 import type { ListJobsRequestInput as _skein_catalog_v1_ListJobsRequestInput, ListJobsRequest as _skein_catalog_v1_ListJobsRequest } from './skein/catalog/v1/ListJobsRequest.ts';
 import type { ListNamespacesRequestInput as _skein_catalog_v1_ListNamespacesRequestInput, ListNamespacesRequest as _skein_catalog_v1_ListNamespacesRequest } from './skein/catalog/v1/ListNamespacesRequest.ts';
 import type { ListRelationsRequestInput as _skein_catalog_v1_ListRelationsRequestInput, ListRelationsRequest as _skein_catalog_v1_ListRelationsRequest } from './skein/catalog/v1/ListRelationsRequest.ts';
@@ -165,6 +168,8 @@ export interface ProtoGrpcType {
         DropClientRequest: MessageTypeDefinition<_skein_catalog_v1_DropClientRequestInput, _skein_catalog_v1_DropClientRequest>
         DropTenantReply: MessageTypeDefinition<_skein_catalog_v1_DropTenantReplyInput, _skein_catalog_v1_DropTenantReply>
         DropTenantRequest: MessageTypeDefinition<_skein_catalog_v1_DropTenantRequestInput, _skein_catalog_v1_DropTenantRequest>
+        DroppedList: MessageTypeDefinition<_skein_catalog_v1_DroppedListInput, _skein_catalog_v1_DroppedList>
+        DroppedTable: MessageTypeDefinition<_skein_catalog_v1_DroppedTableInput, _skein_catalog_v1_DroppedTable>
         EndUploadReply: MessageTypeDefinition<_skein_catalog_v1_EndUploadReplyInput, _skein_catalog_v1_EndUploadReply>
         EndUploadRequest: MessageTypeDefinition<_skein_catalog_v1_EndUploadRequestInput, _skein_catalog_v1_EndUploadRequest>
         EndedSignIn: MessageTypeDefinition<_skein_catalog_v1_EndedSignInInput, _skein_catalog_v1_EndedSignIn>
@@ -185,6 +190,7 @@ export interface ProtoGrpcType {
         ListCatalogsRequest: MessageTypeDefinition<_skein_catalog_v1_ListCatalogsRequestInput, _skein_catalog_v1_ListCatalogsRequest>
         ListChangesRequest: MessageTypeDefinition<_skein_catalog_v1_ListChangesRequestInput, _skein_catalog_v1_ListChangesRequest>
         ListClientsRequest: MessageTypeDefinition<_skein_catalog_v1_ListClientsRequestInput, _skein_catalog_v1_ListClientsRequest>
+        ListDroppedRequest: MessageTypeDefinition<_skein_catalog_v1_ListDroppedRequestInput, _skein_catalog_v1_ListDroppedRequest>
         ListJobsRequest: MessageTypeDefinition<_skein_catalog_v1_ListJobsRequestInput, _skein_catalog_v1_ListJobsRequest>
         ListNamespacesRequest: MessageTypeDefinition<_skein_catalog_v1_ListNamespacesRequestInput, _skein_catalog_v1_ListNamespacesRequest>
         ListRelationsRequest: MessageTypeDefinition<_skein_catalog_v1_ListRelationsRequestInput, _skein_catalog_v1_ListRelationsRequest>

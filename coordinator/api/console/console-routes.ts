@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { openConsoleCode } from '#shared/console/console-code.ts';
+import { isOutsideToken } from '#shared/authorization/outside-token.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import type { Authenticate, Caller } from '../../auth/authenticate.ts';
@@ -114,9 +115,9 @@ async function signedIn(
   throw new SkeinError('UNAUTHENTICATED', 'the link was used before: skein console prints another');
 }
 
-/** A personal access token becomes an access token, with which the session ends. */
+/** A personal access token, or one of an identity provider, becomes an access token, with which the session ends. */
 async function byToken(token: string, authenticate: Authenticate, signIn: SignIn, address: string) {
-  if (token.startsWith('skein_pat_')) return signIn('', token, { address, tenant: null });
+  if (token.startsWith('skein_pat_') || isOutsideToken(token)) return signIn('', token, { address, tenant: null });
   return { caller: await authenticate(`Bearer ${token}`, address), token };
 }
 

@@ -377,7 +377,7 @@ export const Whoami = record({
   scopes: Type.Array(text('Scope of the token')),
   privileges: Type.Array(text('Privilege that was granted to it')),
   actions: Type.Array(text('Action that it may do with this token, such as table.list')),
-  auth_method: text('How it signed in: password, pat, keypair, client, operator'),
+  auth_method: text('How it signed in: password, sso, pat, keypair, client, federated, operator'),
   expires_at: TIME,
 });
 

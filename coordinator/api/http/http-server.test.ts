@@ -11,6 +11,7 @@ import { Newcomers, newcomerLimits } from '#shared/newcomers/newcomers.ts';
 import { ERRORS, SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
+import { ADMINISTER_OPERATIONS, NO_PRINCIPALS } from '#test/support/documented-routes.ts';
 import { INSPECT_OPERATIONS, noTables } from '#test/support/inspected-tables.ts';
 import { noStages, STAGE_OPERATIONS } from '#test/support/no-stages.ts';
 import { silentLogger } from '#shared/log/logger.ts';
@@ -137,6 +138,7 @@ function options(): HttpOptions {
     holdbackBytes: 1_000,
     browse: BROWSE,
     inspector: noTables(),
+    administer: NO_PRINCIPALS,
     resultBytesMax: RESULT_BYTES_MAX,
     timeoutMsMax: 1_000,
     authenticate: (header) => {
@@ -715,7 +717,7 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     metrics: [200, 401],
     openapi: [200],
   });
-  expect([...Object.keys(seen), ...STAGE_OPERATIONS, ...INSPECT_OPERATIONS].sort()).toEqual(
+  expect([...Object.keys(seen), ...STAGE_OPERATIONS, ...INSPECT_OPERATIONS, ...ADMINISTER_OPERATIONS].sort()).toEqual(
     document.operations.toSorted(),
   );
   expect(endedSessions).toEqual([QUARANTINED]);

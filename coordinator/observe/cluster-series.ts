@@ -1,23 +1,10 @@
 import type { Clock } from '#shared/clock.ts';
 import type { ClassCounts } from '../workload/work-class.ts';
-import type { ClusterState, ClusterView, WorkerView } from './cluster-view.ts';
+import type { ClusterPoint, ClusterState, ClusterView, WorkerView } from './cluster-view.ts';
 
 /** Interval of the points, and how many are kept: an hour. */
 export const SERIES_STEP_MS = 5_000;
 const POINTS_MAX = 720;
-
-/** The cluster at one moment. Numbers alone: no tenant, user, group or statement is named. */
-type Point = {
-  readonly atMs: number;
-  readonly running: number;
-  readonly queued: number;
-  readonly classes: ClassCounts;
-  readonly slots: number;
-  readonly tasks: number;
-  readonly memoryLimitBytes: number;
-  readonly memoryGrantedBytes: number;
-  readonly spoolBytes: number;
-};
 
 type SeriesParts = {
   readonly view: Pick<ClusterView, 'cluster'>;
@@ -28,7 +15,7 @@ type SeriesParts = {
 /** The figures of the cluster over the last hour of this term. */
 export class ClusterSeries implements Disposable {
   readonly #parts: SeriesParts;
-  readonly #points: Point[] = [];
+  readonly #points: ClusterPoint[] = [];
   readonly #timer: NodeJS.Timeout;
 
   constructor(parts: SeriesParts) {
@@ -38,7 +25,7 @@ export class ClusterSeries implements Disposable {
   }
 
   /** The oldest first. */
-  get points(): readonly Point[] {
+  get points(): readonly ClusterPoint[] {
     return this.#points;
   }
 
@@ -54,7 +41,7 @@ export class ClusterSeries implements Disposable {
   }
 }
 
-function pointOf({ running, queued, workers }: ClusterState, classes: ClassCounts, atMs: number): Point {
+function pointOf({ running, queued, workers }: ClusterState, classes: ClassCounts, atMs: number): ClusterPoint {
   const sum = (of: (worker: WorkerView) => number | null): number =>
     workers.reduce((all, worker) => all + (of(worker) ?? 0), 0);
   return {

@@ -62,6 +62,7 @@ type PanelProps = { readonly ask: AskState; readonly tab: TabRecord; readonly vi
 function TabPanel({ ask, tab, view }: PanelProps): ReactNode {
   const run = useStore(ask.runs.state, (runs) => runs.get(tab.id));
   const [names, setNames] = useState<readonly string[]>([]);
+  const [described, describe] = useState<string | null>(null);
   const [panel, setPanel] = useState<'none' | 'chart' | 'column'>('none');
   const latest = useRef(tab);
   latest.current = tab;
@@ -76,7 +77,9 @@ function TabPanel({ ask, tab, view }: PanelProps): ReactNode {
     ];
   }, [ask]);
   const onRest = (editor: EditorView): void => {
-    const found = chosenStatements(editor).flatMap(({ sql }) => parameterNames(sql));
+    const chosen = chosenStatements(editor);
+    const found = chosen.flatMap(({ sql }) => parameterNames(sql));
+    describe(chosen.length === 1 && found.length > 0 ? (chosen[0]?.sql ?? null) : null);
     setNames((before) => (before.join() === found.join() ? before : [...new Set(found)]));
   };
   const shown = run?.outcomes[run.shown];
@@ -98,6 +101,8 @@ function TabPanel({ ask, tab, view }: PanelProps): ReactNode {
       {names.length > 0 ? (
         <ParameterFields
           names={names}
+          sql={described}
+          session={tab.session}
           values={tab.parameters}
           onChange={(parameters) => ask.tabs.change(tab.id, { parameters })}
         />

@@ -22,7 +22,7 @@ export type Outcome = {
   readonly progress: QueryStateEntry | null;
   /** The connection broke, and is tried again: the statement goes on meanwhile. */
   readonly isTryingAgain: boolean;
-  /** What the rows are shown with. */
+  /** A remark beside the rows. */
   readonly note: string;
   readonly error: ApiError | null;
 };

@@ -13,7 +13,7 @@ export type PlanText = {
   readonly estimatedRows: number | null;
   /** The plan as a tree, by the stages that it has run in. */
   readonly treeOf: (stages: readonly StageReport[]) => PlanNode | null;
-  /** What is below policies is shown, because the statement's principal may manage them; absent = it is not. */
+  /** The statement's principal may manage policies, and so it has what is below them; absent = it has not. */
   readonly showsPolicies?: boolean;
 };
 

@@ -9,13 +9,7 @@ export type CatalogPlace = {
 const BASE = '/console/catalog';
 
 /** Reads the address by itself: a name may hold a slash or a percent sign, which a router would take apart. */
-export function placeOf({
-  pathname,
-  search,
-}: {
-  readonly pathname: string;
-  readonly search: string;
-}): CatalogPlace {
+export function placeOf({ pathname, search }: { readonly pathname: string; readonly search: string }): CatalogPlace {
   const parts = pathname
     .slice(BASE.length + 1)
     .split('/')

@@ -35,10 +35,10 @@ export function DroppedTables({ catalog, me }: { readonly catalog: string; reado
   if (error !== null) return <Problem error={error} />;
   if (isPending) return <p role="status">Loading …</p>;
   const tables = data.pages.flatMap((page) => page.tables);
-  if (tables.length === 0) return <p className="quiet">No table was dropped that could be had back.</p>;
   return (
     <>
-      <div className="scroll" role="region" aria-label="Dropped tables" tabIndex={0}>
+      {tables.length === 0 ? <p className="quiet">No table was dropped that could be had back.</p> : null}
+      <div className="scroll" role="region" aria-label="Dropped tables" tabIndex={0} hidden={tables.length === 0}>
         <table>
           <thead>
             <tr>

@@ -23,7 +23,6 @@ export function LanesOf({ own, lanes }: { readonly own: Snapshot; readonly lanes
   );
 }
 
-
 function lineOf(from: number, to: number, part: Passing['part']): string {
   const [top, bottom] = [part === 'lower' ? ROW_PX / 2 : 0, part === 'upper' ? ROW_PX / 2 : ROW_PX];
   return `M${xOf(from)},${top} L${xOf(to)},${bottom}`;

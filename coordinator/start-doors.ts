@@ -40,7 +40,21 @@ import type { ConsoleOptions } from './api/console/console-routes.ts';
 type Parts = { readonly config: Config; readonly log: Logger; readonly stack: AsyncDisposableStack };
 
 /** Where clients reach the doors. */
-type Doors = { readonly queryUrl: string; readonly flightSqlUrl: string; readonly postgresUrl: string };
+type Doors = {
+  readonly queryUrl: string;
+  readonly flightSqlUrl: string;
+  readonly postgresUrl: string;
+  /** Connections that are in a transaction. */
+  readonly inTransaction: () => number;
+};
+
+/** Whether this coordinator serves statements. */
+type Lead = {
+  /** The reason why it serves nothing; undefined when it does. */
+  readonly standby: () => string | undefined;
+  /** It hands over the lead: what has begun goes on. */
+  readonly isLeaving: () => boolean;
+};
 
 export function stageApi(
   { config, log }: Pick<Parts, 'config' | 'log'>,
@@ -101,7 +115,7 @@ export type ApiParts = {
 };
 
 /** Starts every door for clients, all of which sign in the same users. */
-export async function startDoors(parts: Parts, api: ApiParts, standby: () => string | undefined): Promise<Doors> {
+export async function startDoors(parts: Parts, api: ApiParts, { standby, isLeaving }: Lead): Promise<Doors> {
   const { catalog } = api.sessions;
   const verifier = new TokenVerifier({
     keys: catalogKeys(catalog),
@@ -127,10 +141,12 @@ export async function startDoors(parts: Parts, api: ApiParts, standby: () => str
     signIn,
     tls,
     standby,
+    isLeaving,
     requireEpoch: (claims) => verifier.requireEpoch(claims),
   });
   parts.stack.defer(() => postgres.close());
-  return { queryUrl: http.url, flightSqlUrl: flight.url, postgresUrl: postgres.url };
+  const { url: postgresUrl, inTransaction } = postgres;
+  return { queryUrl: http.url, flightSqlUrl: flight.url, postgresUrl, inTransaction };
 }
 
 const keptResults = (config: Config): KeptResults =>

@@ -93,6 +93,7 @@ const FOLDS_OTHER_TEXTS = new Set([
   'coordinator/api/http/post-query.ts',
   'coordinator/api/postgres/array-cells.ts',
   'coordinator/api/postgres/sign-in.ts',
+  'coordinator/arrival/postgres/read-text.ts',
   'coordinator/auth/sign-in.ts',
   'coordinator/binding/metadata-rows.ts',
   'coordinator/planner/decode-expression.ts',

@@ -17,6 +17,8 @@ export type Discovery = {
   readonly tokenUrl?: string;
   /** It answers `iss` beside each code (RFC 9207). */
   readonly answersIssuer: boolean;
+  /** Its token endpoint takes the secret of a client in the form alone. */
+  readonly takesSecretInForm: boolean;
 };
 
 export const discoveryUrl = (issuer: string): string => `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
@@ -44,6 +46,7 @@ export function readDiscovery(issuer: string, document: unknown): Discovery {
   if (Array.isArray(algorithms) && !algorithms.some((one) => OUTSIDE_ALGORITHMS.includes(one as string))) {
     return fail(`it signs with none of ${OUTSIDE_ALGORITHMS.join(', ')}`);
   }
+  const methods = facts['token_endpoint_auth_methods_supported'];
   const [authorizeUrl, tokenUrl] = [url('authorization_endpoint'), url('token_endpoint')];
   return {
     issuer,
@@ -51,6 +54,7 @@ export function readDiscovery(issuer: string, document: unknown): Discovery {
     ...(authorizeUrl === undefined ? {} : { authorizeUrl }),
     ...(tokenUrl === undefined ? {} : { tokenUrl }),
     answersIssuer: facts['authorization_response_iss_parameter_supported'] === true,
+    takesSecretInForm: Array.isArray(methods) && !methods.includes('client_secret_basic'),
   };
 }
 

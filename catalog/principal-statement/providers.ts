@@ -5,6 +5,7 @@ import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-req
 import { requirePrincipalAction, type Rights } from '../authorization/decide-principal.ts';
 import { isPlainHttps, type Discovery } from '../issuer/discovery.ts';
 import { principalId } from '#shared/id.ts';
+import { givesRoles } from '../store/postgres/group-store.ts';
 import {
   deleteProvider,
   endTokensOfProvider,
@@ -211,6 +212,9 @@ async function changeableProvider({ tx, tenant, actor }: Changing, name: string)
   requirePrincipalAction(actor, 'provider.create');
   const provider = await requireProvider(tx, tenant.id, name);
   requirePrincipalAction(actor, 'provider.change', rightsOf(provider, await signedInBy(tx, provider.id)));
+  if (!actor.isAdmin && (await givesRoles(tx, provider.id))) {
+    throw new SkeinError('FORBIDDEN', 'groups of the provider give roles: a tenant_admin changes it');
+  }
   return provider;
 }
 

@@ -6,6 +6,7 @@ import type { Call } from './change.ts';
 import { createUser } from './create-user.ts';
 import { dropUser, expungeUser, undropUser } from './drop-user.ts';
 import { grantOrRevokePrivilege, grantOrRevokeRole, showGrants } from './grants.ts';
+import { grantOrRevokeGroupRole, showGroupGrants } from './group-grants.ts';
 import { disableMfa, enrollMfa, resetMfa, verifyMfa } from './own-factor.ts';
 import { redeemInvitation, setOwnPassword } from './own-password.ts';
 import { alterProvider, createProvider, describeProvider, dropProvider, showProviders } from './providers.ts';
@@ -46,6 +47,8 @@ const RUNS = {
   drop_role: dropRole,
   grant_role: grantOrRevokeRole,
   grant_privilege: grantOrRevokePrivilege,
+  grant_group_role: grantOrRevokeGroupRole,
+  show_group_grants: showGroupGrants,
   show_roles: showRoles,
   show_grants: showGrants,
   create_webhook: createWebhook,

@@ -3,6 +3,8 @@ import type { PrincipalAnswer, RequestOf } from '#shared/principal/principal-req
 import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { requirePrincipalAction } from '../authorization/decide-principal.ts';
 import { activeKeypairs, type KeypairRow } from '../store/postgres/credential-store.ts';
+import { groupsOf } from '../store/postgres/group-store.ts';
+import { identitiesOf, type NamedIdentity } from '../store/postgres/identity-store.ts';
 import {
   findByName,
   listPrincipals,
@@ -32,8 +34,11 @@ const LISTED: ListColumns<Seen> = {
   created_at: ['TIMESTAMP WITH TIME ZONE', (user) => timeText(user.createdAt)],
 };
 
+/** A user with what identity providers know of him. */
+type Described = Seen & { readonly identities: readonly NamedIdentity[]; readonly groups: readonly string[] };
+
 /** Never a hash, a secret or a token (service specification, Principal record). */
-const DESCRIBED: ListColumns<Seen> = {
+const DESCRIBED: ListColumns<Described> = {
   username: ['VARCHAR', (user) => user.username],
   status: ['VARCHAR', (user) => user.status],
   email: ['VARCHAR', (user) => user.email],
@@ -49,6 +54,9 @@ const DESCRIBED: ListColumns<Seen> = {
   must_change_password: ['BOOLEAN', (user) => String(user.mustChangePassword)],
   session_epoch: ['BIGINT', (user) => String(user.sessionEpoch)],
   identity_source: ['VARCHAR', (user) => user.identitySource],
+  identity_provider: ['VARCHAR', ({ identities }) => listed(identities.map(({ provider }) => provider))],
+  subject: ['VARCHAR', ({ identities }) => listed(identities.map(({ subject }) => subject))],
+  groups: ['VARCHAR', ({ groups }) => listed(groups)],
   legal_hold: ['BOOLEAN', (user) => String(user.legalHold)],
   is_bootstrap_principal: ['BOOLEAN', (user) => String(user.isBootstrap)],
   comment: ['VARCHAR', (user) => user.comment],
@@ -57,6 +65,8 @@ const DESCRIBED: ListColumns<Seen> = {
   updated_at: ['TIMESTAMP WITH TIME ZONE', (user) => timeText(user.updatedAt)],
   deactivated_at: ['TIMESTAMP WITH TIME ZONE', (user) => timeText(user.deactivatedAt)],
 };
+
+const listed = (names: readonly string[]): string | null => (names.length === 0 ? null : names.join(', '));
 
 const seen = (user: PrincipalRecord, now: Date): Seen => ({ ...user, status: statusOf(user, now) });
 
@@ -97,7 +107,8 @@ export async function describeUser(call: Call, { name }: RequestOf<'describe_use
   const found = await findByName(db, tenant.id, name);
   requirePrincipalAction(actor, 'user.show', found?.kind === 'USER' ? found : undefined);
   const user = await requireUser(db, tenant.id, name);
-  return listAnswer(DESCRIBED, [seen(user, now)]);
+  const [identities, groups] = await Promise.all([identitiesOf(db, user.id), groupsOf(db, user.id)]);
+  return listAnswer(DESCRIBED, [{ ...seen(user, now), identities, groups: groups.map(({ group }) => group) }]);
 }
 
 /** `SHOW SERVICE ACCOUNTS`: by name, with their keys. @throws FORBIDDEN without MANAGE SERVICE ACCOUNTS */

@@ -134,19 +134,21 @@ describe('users', () => {
     await createUser('sue');
   });
 
-  test('PROVISIONED is stored and reserved: no statement leads to it, and nobody who has it signs in', async () => {
+  test('PROVISIONED signs in as ACTIVE does; no statement leads to it, and back from SUSPENDED or DEACTIVATED he is ACTIVE', async () => {
     await createUser('scim');
     await catalog.sql(`update catalog.principal set status = 'PROVISIONED' where username = 'scim'`);
     expect(await statusOf('scim')).toBe('PROVISIONED');
     const show = { kind: 'show_users', like: null, status: 'provisioned', after: null, limit: 10 } as const;
     expect((await run('admin', show)).rows.map(([name, status]) => [name, status])).toEqual([['scim', 'PROVISIONED']]);
-    expect(await signIn('scim', PASSWORD)).toBe('WRONG_PASSWORD');
-    await expect(catalog.mint({ user: 'scim' })).rejects.toMatchObject({ code: 'FORBIDDEN' });
-    for (const to of ['SUSPEND', 'UNSUSPEND'] as const) {
-      expect(await refusal('admin', { kind: 'set_user_state', name: 'scim', to })).toBe('INVALID_STATE');
-    }
+    expect(await signIn('scim', PASSWORD)).toBe('signed in');
+    await catalog.mint({ user: 'scim' });
+    expect(await refusal('admin', { kind: 'set_user_state', name: 'scim', to: 'UNSUSPEND' })).toBe('INVALID_STATE');
     expect(await refusal('admin', { kind: 'undrop_user', name: 'scim' })).toBe('INVALID_STATE');
-    expect(await refusal('admin', { kind: 'create_token', name: 't', owner: 'scim' })).toBe('INVALID_STATE');
+    await run('admin', { kind: 'create_token', name: 't', owner: 'scim', scope: 'table:read' });
+    await run('admin', { kind: 'set_user_state', name: 'scim', to: 'SUSPEND' });
+    expect(await signIn('scim', PASSWORD)).toBe('WRONG_PASSWORD');
+    await run('admin', { kind: 'set_user_state', name: 'scim', to: 'UNSUSPEND' });
+    expect(await statusOf('scim')).toBe('ACTIVE');
     await run('admin', dropUser('scim'));
     await run('admin', { kind: 'undrop_user', name: 'scim' });
     expect(await statusOf('scim')).toBe('ACTIVE');

@@ -45,7 +45,7 @@ export type OutsideSignIn = {
 };
 
 /** A refusal, for the audit log of the tenant whose provider it was. */
-class RefusedOutsideToken extends RefusedSignIn {
+export class RefusedOutsideToken extends RefusedSignIn {
   readonly tenant: string | undefined;
 
   constructor(tenant: string | undefined, reason: 'wrong' | 'not trusted' | 'not active') {
@@ -128,7 +128,7 @@ async function trustedAccount(
 }
 
 /** A provider that was made by one who is no tenant_admin opens nobody who is more than he: its issuer may be his own. */
-const mayOpen = (
+export const mayOpen = (
   { byAdmin }: Pick<ProviderRow, 'byAdmin'>,
   { roles, privileges }: Pick<TokenPrincipal, 'roles' | 'privileges'>,
 ): boolean => byAdmin || (!roles.includes(TENANT_ADMIN) && privileges.length === 0);

@@ -2,6 +2,7 @@ import type { Command } from './command.ts';
 import { deleteFrom } from './delete-from.ts';
 import { deallocate } from './deallocate.ts';
 import { describe } from './describe.ts';
+import { discard } from './discard.ts';
 import { execute } from './execute.ts';
 import { close } from './cursor/close.ts';
 import { declare } from './cursor/declare.ts';
@@ -10,6 +11,7 @@ import { move } from './cursor/move.ts';
 import { explain } from './explain.ts';
 import { insert } from './insert.ts';
 import { killQuery } from './kill-query.ts';
+import { listen } from './listen.ts';
 import { merge } from './merge.ts';
 import { prepare } from './prepare.ts';
 import { query } from './query.ts';
@@ -110,6 +112,8 @@ export const COMMANDS = {
   deallocate,
   set,
   reset,
+  discard,
+  listen,
   use,
   show,
   showAll,

@@ -95,6 +95,15 @@ export const PrincipalRequest = Type.Union([
   one('alter_role', { name: text, scope: optional(text), comment: optional(orNull(text)) }),
   one('drop_role', { name: text, ifExists: flag }),
   one('grant_role', { role: text, holder, isRevoke: flag }),
+  /** To all who are in a group of an identity provider. */
+  one('grant_group_role', {
+    role: text,
+    group: text,
+    provider: text,
+    withAdministration: flag,
+    isRevoke: flag,
+  }),
+  one('show_group_grants', { group: text, provider: text }),
   /** `isAccount`: the name is that of a service account, which has no privilege but BYPASS POLICIES. */
   one('grant_privilege', { privilege, user: text, isAccount: optional(flag), isRevoke: flag }),
   one('show_roles', {}),

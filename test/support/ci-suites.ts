@@ -77,6 +77,8 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/memory.test.ts',
   'test/cluster/package.test.ts',
   'test/cluster/planted-secrets.test.ts',
+  'test/cluster/policy-leases.test.ts',
+  'test/cluster/policy-workers.test.ts',
   'test/cluster/postgres-kills.test.ts',
   'test/cluster/principal-matrix.test.ts',
   'test/cluster/refresh-random.test.ts',

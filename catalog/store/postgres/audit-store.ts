@@ -45,6 +45,8 @@ export const AUDIT_EVENTS = [
   'create_identity_provider',
   'alter_identity_provider',
   'drop_identity_provider',
+  'grant_group_role',
+  'revoke_group_role',
   'set_trust',
   'drop_trust',
   'link_identity',

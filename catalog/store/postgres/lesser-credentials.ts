@@ -13,7 +13,7 @@ import type { Tx } from './tables.ts';
 const isLesser = (by: string, owner: PrincipalId): RawBuilder<boolean> => sql<boolean>`(
   ${sql.ref(by)} <> ${owner} and not exists (
     select from catalog.principal m join catalog.principal o on o.tenant_id = m.tenant_id
-    where m.id = ${sql.ref(by)} and o.id = ${owner} and m.status = 'ACTIVE'
+    where m.id = ${sql.ref(by)} and o.id = ${owner} and m.status in ('ACTIVE', 'PROVISIONED')
       and m.roles @> ${sql.val([TENANT_ADMIN])}::text[]))`;
 
 /** The name of the principal that the column `by` names; null: it is gone. */

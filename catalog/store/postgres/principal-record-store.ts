@@ -151,13 +151,19 @@ export async function countPrincipals(tx: Tx, tenantId: string, kind: 'USER' | '
   return Number(count);
 }
 
+/** Whether somebody of the tenant has this email. */
+export async function isEmailTaken(db: Database, tenantId: string, email: string): Promise<boolean> {
+  const query = db.selectFrom('principal').select('id').where('tenant_id', '=', tenantId);
+  return (await query.where('email_folded', '=', foldIdentifier(email)).executeTakeFirst()) !== undefined;
+}
+
 /** Whether the tenant has a principal that is active and a tenant_admin. */
 export async function hasActiveAdmin(tx: Tx, tenantId: string): Promise<boolean> {
   const row = await tx
     .selectFrom('principal')
     .select('id')
     .where('tenant_id', '=', tenantId)
-    .where('status', '=', 'ACTIVE')
+    .where('status', 'in', ['ACTIVE', 'PROVISIONED'])
     .where(sql<boolean>`roles @> ${sql.val([TENANT_ADMIN])}::text[]`)
     .limit(1)
     .executeTakeFirst();

@@ -33,6 +33,8 @@ export type ProviderRow = ProviderSettings & {
   readonly issuer: string;
   /** A tenant_admin has made it. */
   readonly byAdmin: boolean;
+  /** Its groups are those that it has sent by SCIM. */
+  readonly scimGroups: boolean;
   readonly createdAt: Date;
 };
 
@@ -57,6 +59,7 @@ const providers = (db: Database) =>
       'i.label',
       'i.enabled',
       'i.by_admin as byAdmin',
+      'i.scim_groups as scimGroups',
       'i.created_at as createdAt',
     ]);
 
@@ -68,6 +71,22 @@ export const findProvider = (db: Database, tenantId: string, name: string): Prom
 
 export const listProviders = (db: Database, tenantId: string): Promise<readonly ProviderRow[]> =>
   providers(db).where('i.tenant_id', '=', tenantId).orderBy('i.name').execute();
+
+export const findProviderById = (db: Database, id: string): Promise<ProviderRow | undefined> =>
+  providers(db).where('i.id', '=', id).executeTakeFirst();
+
+/** The providers at which people of a tenant sign in. @param tenant undefined = the first one that was made */
+export const providersForPeople = (db: Database, tenant: string | undefined): Promise<readonly ProviderRow[]> =>
+  providers(db)
+    .where('i.enabled', '=', true)
+    .where('i.client_id', 'is not', null)
+    .where((eb) =>
+      tenant === undefined
+        ? eb('t.id', '=', eb.selectFrom('tenant').select('id').orderBy('created_at').orderBy('id').limit(1))
+        : eb('t.name', '=', tenant),
+    )
+    .orderBy('i.name')
+    .execute();
 
 /** The providers of all tenants that take tokens of this issuer for one of the audiences. */
 export const providersOfToken = (
@@ -96,7 +115,7 @@ const columnsOf = (settings: ProviderSettings) => ({
 
 export async function insertProvider(
   tx: Tx,
-  provider: Omit<ProviderRow, 'tenant'> & { readonly createdBy: PrincipalId },
+  provider: Omit<ProviderRow, 'tenant' | 'scimGroups'> & { readonly createdBy: PrincipalId },
 ): Promise<void> {
   const { id, tenantId, name, issuer, byAdmin, createdBy, createdAt } = provider;
   await tx

@@ -25,6 +25,27 @@ export type ProviderTables = {
     by_admin: boolean;
     created_by: string;
     created_at: Date;
+    /** It has sent groups by SCIM: those of its tokens do not count. */
+    scim_groups: Generated<boolean>;
+  };
+  group_member: { provider_id: string; group_name: string; principal_id: string };
+  group_role: {
+    provider_id: string;
+    group_name: string;
+    role_id: string;
+    with_administration: boolean;
+    granted_at: Date;
+  };
+  /** Sign-ins at a provider that have begun in a browser. */
+  outside_sign_in: {
+    state_sha256: Buffer;
+    browser_sha256: Buffer;
+    provider_id: string;
+    nonce: string;
+    verifier: string;
+    is_again: boolean;
+    links: string | null;
+    ends_at: Date;
   };
   /** Users by the provider that signs them in, and its name for them. */
   principal_identity: { provider_id: string; subject: string; principal_id: string; linked_at: Date };

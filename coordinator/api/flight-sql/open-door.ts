@@ -51,20 +51,7 @@ export async function openFlightDoor(
   const signedInMax = config['coordinator.flight_connections_max'];
   const newcomers = new Newcomers({ ...newcomerLimits(config), signedInMax, refusalsMax: REFUSALS_MAX });
   const nowMs = (): number => systemClock.monotonicMs();
-  const held = {
-    queries,
-    transactions: new FlightTransactions({
-      perSessionMax: config['coordinator.sessions_per_principal_max'],
-      sessionsMax: config['coordinator.sessions_max'],
-    }),
-    prepared: new PreparedHandles({
-      perSessionMax: config['coordinator.prepared_statements_max'],
-      bytesPerPrincipalMax:
-        config['coordinator.prepared_bytes_per_principal_max'] + config['coordinator.flight_bound_bytes_max'],
-      idleMs: config['coordinator.session_idle'],
-      nowMs,
-    }),
-  };
+  const held = { queries, ...handles(config, nowMs) };
   const ends = new SessionEnds({
     nowMs: () => systemClock.nowMs(),
     sessionsMax: config['coordinator.sessions_max'],
@@ -85,7 +72,16 @@ export async function openFlightDoor(
     idleMs: config['coordinator.flight_idle_timeout'],
     door: {
       ...held,
-      visits: new Visits({ authenticate, signIn, sessions, connections, newcomers, ends, nowMs }),
+      visits: new Visits({
+        authenticate,
+        signIn,
+        sessions,
+        connections,
+        newcomers,
+        ends,
+        nowMs,
+        trustedProxies: config['coordinator.trusted_proxies'],
+      }),
       sessions,
       results,
       standby,
@@ -105,3 +101,18 @@ export async function openFlightDoor(
   const name = host.includes(':') ? `[${host}]` : host;
   return { url: `grpc+${tls === undefined ? 'tcp' : 'tls'}://${name}:${server.port}`, close };
 }
+
+/** The transactions and prepared statements of sessions. */
+const handles = (config: Config, nowMs: () => number) => ({
+  transactions: new FlightTransactions({
+    perSessionMax: config['coordinator.sessions_per_principal_max'],
+    sessionsMax: config['coordinator.sessions_max'],
+  }),
+  prepared: new PreparedHandles({
+    perSessionMax: config['coordinator.prepared_statements_max'],
+    bytesPerPrincipalMax:
+      config['coordinator.prepared_bytes_per_principal_max'] + config['coordinator.flight_bound_bytes_max'],
+    idleMs: config['coordinator.session_idle'],
+    nowMs,
+  }),
+});

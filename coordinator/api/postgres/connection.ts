@@ -33,14 +33,20 @@ export class Connection {
     this.#reader = wire.reader;
     this.#writer = wire.writer;
     this.#statements = new Statements(door, entered, wire.writer);
-    this.#extended = new Extended(this.#statements, wire.writer, {
-      statementsMax: config['coordinator.prepared_statements_max'],
-      bytesMax: config['coordinator.prepared_bytes_per_principal_max'],
-    });
+    this.#extended = new Extended(this.#statements, wire.writer, config['coordinator.cursors_max']);
   }
 
   cancel(reason: string): void {
     this.#statements.cancel(reason);
+  }
+
+  get isInTransaction(): boolean {
+    return this.#statements.state !== 'I';
+  }
+
+  /** The number by which other connections cancel its statements. */
+  set backendPid(pid: number) {
+    this.#statements.backendPid = pid;
   }
 
   /** Tells the client settings that it has not been told, or that have changed. */
@@ -90,8 +96,8 @@ export class Connection {
     const extended = this.#extended;
     try {
       if (type === 'P') await extended.parse(body);
-      else if (type === 'B') extended.bind(body);
-      else if (type === 'D') extended.describe(body);
+      else if (type === 'B') await extended.bind(body);
+      else if (type === 'D') await extended.describe(body);
       else if (type === 'E') await extended.execute(body, isBeforeSync ? 'before Sync' : 'others follow');
       else extended.close(body);
     } catch (error) {

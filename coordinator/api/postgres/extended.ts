@@ -1,3 +1,5 @@
+import { must } from '#shared/must.ts';
+import type { PreparedStatement } from '../../session/prepared-statement.ts';
 import { printSqlType } from '../../plan/sql-type.ts';
 import type { StatementDescription } from '../../operation/description.ts';
 import { PARAMETERS_MAX } from '../../statement/parameters.ts';
@@ -23,21 +25,20 @@ type Prepared = {
   readonly oids: readonly number[];
 };
 
-export type ExtendedLimits = { readonly statementsMax: number; readonly bytesMax: number };
-
 /** The extended protocol of one connection: prepared statements and portals by their names (the empty one is used again and again). */
 export class Extended {
   readonly #statements: Statements;
   readonly #writer: WireWriter;
-  readonly #limits: ExtendedLimits;
-  readonly #prepared = new Map<string, Prepared>();
+  /** Those with a name are the session's, so that EXECUTE and DEALLOCATE know them, and Bind those of PREPARE. */
+  readonly #parsed = new WeakMap<PreparedStatement, Prepared>();
+  /** The one without a name. */
+  #unnamed: Prepared | undefined;
   readonly #portals: Portals;
 
-  constructor(statements: Statements, writer: WireWriter, limits: ExtendedLimits) {
+  constructor(statements: Statements, writer: WireWriter, portalsMax: number) {
     this.#statements = statements;
     this.#writer = writer;
-    this.#limits = limits;
-    this.#portals = new Portals(statements, writer, limits.statementsMax);
+    this.#portals = new Portals(statements, writer, portalsMax);
   }
 
   /** Portals end with their transaction. */
@@ -47,7 +48,7 @@ export class Extended {
 
   /** A simple Query comes: it ends what has no name. */
   queried(): void {
-    this.#prepared.delete('');
+    this.#unnamed = undefined;
     this.#portals.close('');
   }
 
@@ -60,24 +61,25 @@ export class Extended {
     const name = body.text();
     const text = body.text();
     const declared = body.list(() => body.int32());
-    if (name !== '' && this.#prepared.has(name)) throw new WireError('42P05', `prepared statement "${name}" exists`);
-    this.#prepared.delete(name);
+    if (name === '') this.#unnamed = undefined;
+    else if (this.#statements.prepared(name) !== undefined) {
+      throw new WireError('42P05', `prepared statement "${name}" already exists`);
+    }
     const [first, second] = splitStatements(text);
     if (second !== undefined) throw new WireError('42601', 'a prepared statement is one statement');
     const { sql, offset } = first ?? { sql: '', offset: 0 };
-    this.#reserve(text);
-    // The engine takes declared types when all of them have a name there.
-    const names = declared.map(declaredType);
-    const types = names.every((known) => known !== undefined) ? names : [];
+    const types = declared.map((oid) => declaredType(oid) ?? '');
     const description = sql === '' ? null : await this.#statements.describe({ sql, text, offset }, types);
     const oids = (description?.parameters ?? []).map(({ type }, i) => declared[i] || oidOf(type));
-    this.#prepared.set(name, { text, sql, offset, description, oids });
+    const prepared = { text, sql, offset, description, oids };
+    if (name === '') this.#unnamed = prepared;
+    else this.#parsed.set(this.#statements.keepPrepared(name, { sql, types, description }), prepared);
     this.#writer.push(messages.parseComplete());
   }
 
-  bind(body: MessageBody): void {
+  async bind(body: MessageBody): Promise<void> {
     const name = body.text();
-    const prepared = this.#find(body.text());
+    const prepared = await this.#find(body.text());
     const formats = body.list(() => body.int16());
     const values = body.list(() => {
       const length = body.int32();
@@ -100,14 +102,14 @@ export class Extended {
     this.#writer.push(messages.bindComplete());
   }
 
-  describe(body: MessageBody): void {
+  async describe(body: MessageBody): Promise<void> {
     const kind = body.take(1).toString();
     const name = body.text();
     if (kind === 'P') {
       this.#portals.describe(name);
       return;
     }
-    const prepared = this.#find(name);
+    const prepared = await this.#find(name);
     this.#writer.push(messages.parameterDescription(prepared.oids));
     this.#portals.pushColumns(prepared.description, []);
   }
@@ -122,21 +124,29 @@ export class Extended {
     const kind = body.take(1).toString();
     const name = body.text();
     if (kind === 'P') this.#portals.close(name);
-    else this.#prepared.delete(name);
+    else if (name === '') this.#unnamed = undefined;
+    else this.#statements.forgetPrepared(name);
     this.#writer.push(messages.closeComplete());
   }
 
-  #find(name: string): Prepared {
-    const prepared = this.#prepared.get(name);
-    if (prepared === undefined) throw new WireError('26000', `prepared statement "${name}" does not exist`);
-    return prepared;
+  /** @throws WireError, StatementError */
+  async #find(name: string): Promise<Prepared> {
+    const kept = name === '' ? undefined : this.#statements.prepared(name);
+    const found = kept === undefined ? this.#unnamed : this.#parsed.get(kept);
+    if (name === '' ? found === undefined : kept === undefined) {
+      throw new WireError('26000', `prepared statement "${name}" does not exist`);
+    }
+    return found ?? this.#described(must(kept, 'one of PREPARE has a name'));
   }
 
-  /** @throws WireError when the connection has too much prepared */
-  #reserve(text: string): void {
-    const bytes = this.#prepared.values().reduce((sum, { text: one }) => sum + one.length, text.length);
-    if (this.#prepared.size >= this.#limits.statementsMax || bytes > this.#limits.bytesMax) {
-      throw new WireError('54000', 'the connection has too many prepared statements');
-    }
+  /** A statement of PREPARE as Parse would have it. */
+  async #described(kept: PreparedStatement): Promise<Prepared> {
+    const { sql, parameters } = kept;
+    const types = parameters.map(({ declared }) => declared ?? '');
+    const at = { sql, text: sql, offset: 0 };
+    const description = await this.#statements.describe(at, types);
+    const prepared = { ...at, description, oids: description.parameters.map(({ type }) => oidOf(type)) };
+    this.#parsed.set(kept, prepared);
+    return prepared;
   }
 }

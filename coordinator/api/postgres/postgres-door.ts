@@ -20,6 +20,8 @@ export type PostgresDoor = {
   readonly tls: DoorTls | undefined;
   /** The reason why this coordinator serves nothing now; undefined when it does. */
   readonly standby: () => string | undefined;
+  /** It hands over the lead: a connection ends with its transaction. */
+  readonly isLeaving: () => boolean;
   readonly backends: Backends;
   readonly idle: IdleWatch;
   readonly config: Config;

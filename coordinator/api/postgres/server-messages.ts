@@ -50,6 +50,14 @@ export const emptyQuery = (): Buffer => message('I');
 export const portalSuspended = (): Buffer => message('s');
 export const commandComplete = (tag: string): Buffer => message('C', text(tag));
 
+/** The rows of a COPY follow. */
+export const copyOut = (isBinary: boolean, columns: number): Buffer => {
+  const format = isBinary ? 1 : 0;
+  return message('H', Buffer.of(format), int16(columns), ...Array.from({ length: columns }, () => int16(format)));
+};
+export const copyData = (bytes: Buffer): Buffer => message('d', bytes);
+export const copyDone = (): Buffer => message('c');
+
 export const parameterDescription = (oids: readonly number[]): Buffer =>
   message('t', int16(oids.length), ...oids.map(int32));
 

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { isOutsideToken } from '#shared/authorization/outside-token.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Newcomers } from '#shared/newcomers/newcomers.ts';
-import { withSetting } from '../../session/session.ts';
+import { EMPTY_SESSION } from '../../session/session.ts';
 import type { Caller } from '../../auth/authenticate.ts';
 import type { SessionKey } from '../../session/session-store.ts';
-import { catalogChange } from '../../session/session-place.ts';
+import { catalogChange, settingChange } from '../../session/session-place.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import { askForPassword, authenticated } from './server-messages.ts';
 import { settingsOf, type Startup } from './startup.ts';
@@ -78,11 +78,13 @@ export async function enter(door: PostgresDoor, client: Client): Promise<Entered
   const change = DEFAULT_DATABASES.has(database) ? null : await catalogChange(door.sessions, { caller }, database);
   // The session ends with the connection, however long it waits.
   door.sessions.store.keep(session);
-  const settings = settingsAtStart(startup);
   try {
-    door.sessions.store.update(session, (now) =>
-      settings.reduce((state, [name, value]) => withSetting(state, name, value, door.config), change?.(now) ?? now),
-    );
+    let state = change?.(EMPTY_SESSION) ?? EMPTY_SESSION;
+    for (const [name, value] of settingsAtStart(startup)) {
+      const asking = { caller, state, config: door.config };
+      state = (await settingChange(door.sessions, asking, { name, value, scope: 'initial' }))(state);
+    }
+    door.sessions.store.update(session, () => state);
   } catch (error) {
     door.sessions.store.end(session);
     throw error;

@@ -4,16 +4,21 @@ import { queryId as toQueryId } from '#shared/id.ts';
 import { systemClock } from '#shared/clock.ts';
 import type { StatementDescription } from '../../operation/description.ts';
 import type { Parameters } from '../../statement/parameters.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { preparedStatement, type PreparedStatement } from '../../session/prepared-statement.ts';
 import { must } from '#shared/must.ts';
 import type { DoorCursors, StatementRequest } from '../../query/query-service.ts';
 import type { DoorSink } from '../../sink/result-sink.ts';
-import { shownSetting } from '../../session/session.ts';
+import { shownSetting, withoutPrepared, withPrepared } from '../../session/session.ts';
+import { CopySink } from './copy-sink.ts';
+import { readCopy, type CopyStatement } from './copy-statement.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import { RowsSink } from './rows-sink.ts';
 import { commandComplete, parameterStatus, warning, type TransactionState } from './server-messages.ts';
 import type { Entered } from './sign-in.ts';
 import { controlWord } from './split-statements.ts';
-import { StatementError, WireError } from './wire-error.ts';
+import { LEAVING } from './idle-watch.ts';
+import { SessionOver, StatementError, WireError } from './wire-error.ts';
 import type { WireWriter } from './wire-writer.ts';
 
 /** A statement, the text of the message that has it, and where it begins there. */
@@ -44,11 +49,13 @@ const CHANGES: ReadonlySet<string> = new Set([
 const ENDS: ReadonlySet<string> = new Set(['COMMIT', 'END', 'ROLLBACK', 'ABORT']);
 /** Statements that a failed transaction takes. */
 const RECOVERS: ReadonlySet<string> = new Set([...ENDS, 'ROLLBACK TO']);
+/** Statements that need a transaction of a BEGIN. */
+const SAVEPOINTS: ReadonlySet<string> = new Set(['SAVEPOINT', 'RELEASE', 'ROLLBACK TO']);
 const COMMITS: ReadonlySet<string> = new Set(['COMMIT', 'END']);
 const BEGINS: ReadonlySet<string> = new Set(['BEGIN', 'START']);
 
 /** Settings that clients are told, by Postgres' spelling: those that can change. */
-const REPORTED = ['TimeZone', 'application_name'] as const;
+const REPORTED = ['TimeZone', 'application_name', 'search_path', 'default_transaction_read_only'] as const;
 
 /**
  * The statements of one connection, one after the other, and the state of their transaction.
@@ -60,6 +67,8 @@ export class Statements {
   readonly #door: PostgresDoor;
   readonly #entered: Entered;
   readonly #writer: WireWriter;
+  /** The number by which others cancel its statements. */
+  backendPid = 0;
   /** Settings as the client was told them. */
   readonly #told = new Map<string, string>();
   /** As clients see it: in a transaction that was begun here they see none. */
@@ -110,7 +119,9 @@ export class Statements {
   async describe({ sql, text, offset }: MessageStatement, types: readonly string[]): Promise<StatementDescription> {
     const { caller, session, check } = this.#entered;
     await check();
-    if (this.#state === 'E' && !RECOVERS.has(controlWord(sql))) throw aborted();
+    const word = controlWord(sql);
+    if (this.#state === 'E' && !RECOVERS.has(word)) throw aborted();
+    if (word === 'COPY' && copyOf({ sql, text, offset }) !== null) return COPY;
     try {
       return await this.#abortable((clientGone) =>
         this.#door.queries.describe({ caller, session, sql, types, clientGone }),
@@ -125,6 +136,42 @@ export class Statements {
     return this.#door.queries.cursors(this.#entered.session);
   }
 
+  /** A prepared statement of the session, of Parse or of PREPARE. */
+  prepared(name: string): PreparedStatement | undefined {
+    return this.#door.sessions.store.get(this.#entered.session).prepared.get(foldIdentifier(name));
+  }
+
+  /** @throws TOO_MANY_PREPARED_STATEMENTS */
+  keepPrepared(
+    name: string,
+    {
+      sql,
+      types,
+      description,
+    }: {
+      readonly sql: string;
+      readonly types: readonly string[];
+      readonly description: StatementDescription | null;
+    },
+  ): PreparedStatement {
+    const { sessions, config } = this.#door;
+    const columns = description?.kind === 'rows' ? description.columns : null;
+    const parameters = (description?.parameters ?? []).map((one, i) => ({
+      name: one.name,
+      isUsed: one.isUsed !== false,
+      declared: types[i] || null,
+      type: one.type,
+    }));
+    const kept = preparedStatement({ name: foldIdentifier(name), sql, parameters, columns });
+    sessions.store.update(this.#entered.session, (now) => withPrepared(now, kept, config));
+    return kept;
+  }
+
+  forgetPrepared(name: string): void {
+    if (this.prepared(name) === undefined) return;
+    this.#door.sessions.store.update(this.#entered.session, (now) => withoutPrepared(now, foldIdentifier(name)));
+  }
+
   /** Transactions that have ended, those that were begun here included. */
   get transactionsEnded(): number {
     return this.#transactionsEnded;
@@ -132,17 +179,32 @@ export class Statements {
 
   /** Runs a statement; its rows and its tag go to the client. @throws StatementError, WireError, SkeinError */
   async run({ describes, formats, ...execution }: PortalExecution): Promise<void> {
-    await this.#entered.check();
-    if (this.#answersByState(controlWord(execution.sql))) return;
+    await this.#check();
+    const word = controlWord(execution.sql);
+    if (this.#answersByState(word)) return;
+    const copy = word === 'COPY' ? copyOf(execution) : null;
+    if (copy !== null) return this.#copy(copy, execution);
     const sink = new RowsSink({ writer: this.#writer, describes, formats });
     await this.#run(execution, sink);
     this.#writer.push(commandComplete(sink.tag));
     this.reportSettings();
   }
 
+  /** Runs COPY: its rows go to the client, or come from it. */
+  async #copy(
+    copy: CopyStatement,
+    execution: Pick<PortalExecution, 'sql' | 'text' | 'offset' | 'place'>,
+  ): Promise<void> {
+    if (copy.direction === 'in') throw new SkeinError('NOT_SUPPORTED', 'COPY FROM STDIN is not served');
+    const sink = new CopySink(this.#writer, copy.options);
+    await this.#run({ ...execution, sql: copy.query, parameters: null }, sink);
+    sink.end();
+    this.#writer.push(commandComplete(sink.tag));
+  }
+
   /** Runs a statement to its end, and keeps its rows as a cursor. @throws StatementError, WireError, SkeinError */
   async open(name: string, execution: Omit<PortalExecution, 'describes' | 'formats'>): Promise<void> {
-    await this.#entered.check();
+    await this.#check();
     if (this.#state === 'E') throw aborted();
     const { cursors } = this;
     const sink = cursors.open(name, execution.sql);
@@ -169,6 +231,12 @@ export class Statements {
     if (given === rows) return true;
     this.#writer.push(commandComplete(sink.tag));
     return false;
+  }
+
+  /** @throws SessionOver, CATALOG_UNAVAILABLE */
+  async #check(): Promise<void> {
+    if (this.#state === 'I' && !this.#isImplicit && this.#door.isLeaving()) throw new SessionOver(LEAVING);
+    await this.#entered.check();
   }
 
   async #run(
@@ -209,6 +277,7 @@ export class Statements {
         caller,
         session,
         transaction,
+        backendPid: this.backendPid,
         ddlInTransaction: 'commit',
         arrivedMs: systemClock.monotonicMs(),
         timeoutMs: undefined,
@@ -262,6 +331,9 @@ export class Statements {
       this.#writer.push(commandComplete('BEGIN'));
       return true;
     }
+    if (this.#isImplicit && SAVEPOINTS.has(word)) {
+      throw new WireError('25P01', `${word} can only be used in transaction blocks`);
+    }
     if (this.#isImplicit && ENDS.has(word)) {
       this.#writer.push(warning('25P01', 'there is no transaction in progress'));
       return false;
@@ -282,6 +354,18 @@ export class Statements {
     } finally {
       this.#running = undefined;
     }
+  }
+}
+
+/** The answer of COPY between a table and a client, whose rows are no rows of a result. */
+const COPY: StatementDescription = { kind: 'nothing', tag: 'COPY', parameters: [] };
+
+/** @throws StatementError, WireError */
+function copyOf({ sql, text, offset }: MessageStatement): CopyStatement | null {
+  try {
+    return readCopy(sql);
+  } catch (error) {
+    throw error instanceof WireError ? error : new StatementError(error, { sql: text, offset });
   }
 }
 

@@ -63,6 +63,15 @@ test.each([
   ],
   ['ALTER SERVICE ACCOUNT s UNSET TRUST OF p', { kind: 'drop_trust', account: 's', provider: 'p', ifExists: false }],
   [
+    `GRANT ROLE r TO GROUP 'a b' OF p WITH ADMINISTRATION`,
+    { kind: 'grant_group_role', role: 'r', group: 'a b', provider: 'p', withAdministration: true, isRevoke: false },
+  ],
+  [
+    `REVOKE ROLE r FROM GROUP g OF p`,
+    { kind: 'grant_group_role', role: 'r', group: 'g', provider: 'p', withAdministration: false, isRevoke: true },
+  ],
+  [`SHOW GRANTS TO GROUP 'g' OF p`, { kind: 'show_group_grants', group: 'g', provider: 'p' }],
+  [
     'GRANT MANAGE IDENTITY PROVIDERS TO USER u',
     { kind: 'grant_privilege', privilege: 'MANAGE IDENTITY PROVIDERS', user: 'u', isRevoke: false },
   ],

@@ -4,6 +4,8 @@ import { hasExpired, scopesOf, type TokenClaims } from '#shared/authorization/to
 import type { CatalogContext } from '../../../context.ts';
 import { requireShownFactor, type FactorHolder } from '../../../factor/required-factor.ts';
 import type { SeenSignIn } from '../../../principal/sign-in-log.ts';
+import { findAppSignIn } from '../../../store/postgres/app-sign-in-store.ts';
+import { maySignIn } from '../../../store/postgres/principal-store.ts';
 import { findTokenPrincipal } from '../../../store/postgres/shown-credentials.ts';
 import { grantScopes } from '../../../token/grant-scopes.ts';
 import type { TokenSubject } from '../../../token/token-issuer.ts';
@@ -61,9 +63,11 @@ export async function exchangeGrant(
   }
   const source = claims.auth_method === 'keypair' ? 'roles' : 'client';
   const principal = await findTokenPrincipal(context.store.db, claims.sub, source);
-  if (principal?.status !== 'ACTIVE' || principal.tenant !== claims.tenant) throw badSubject('the token is not valid');
+  if (principal === undefined || !maySignIn(principal.status) || principal.tenant !== claims.tenant)
+    throw badSubject('the token is not valid');
   if (claims.sess_epoch < principal.sessionEpoch) throw badSubject('the token has been revoked');
-  const isPerson = claims.auth_method === 'password';
+  const isPerson = claims.auth_method === 'password' || claims.auth_method === 'sso';
+  const endsAtMs = claims.auth_method === 'sso' ? await endOf(context, claims) : undefined;
   if (isPerson && hasExpired(claims, context.clock.nowMs())) throw badSubject('the token has expired');
   if (isPerson) requireFactorOf(context, principal, claims, address);
   const signsIn = caller.bySecret && caller.sub === claims.sub && !isPerson;
@@ -78,8 +82,16 @@ export async function exchangeGrant(
     scopes: grantScopes(requestedScopes, allowed),
     authMethod: claims.auth_method,
     ...(signsIn ? {} : { authenticatedAtMs, person: personOf(claims) }),
+    ...(endsAtMs === undefined ? {} : { endsAtMs }),
     ...(requested === undefined ? {} : { issuedTokenType: requested }),
   });
+}
+
+/** The end of a sign-in at an identity provider, which no exchange puts off. */
+async function endOf({ store }: CatalogContext, { sid }: TokenClaims): Promise<number> {
+  const signIn = sid === undefined ? undefined : await findAppSignIn(store.db, sid);
+  if (signIn === undefined) throw badSubject('the sign-in that it comes from has ended');
+  return signIn.endsAt.getTime();
 }
 
 const personOf = ({ sid, amr }: TokenClaims): Pick<TokenSubject, 'sid' | 'amr'> => ({

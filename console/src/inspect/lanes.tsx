@@ -3,7 +3,7 @@ import type { Passing } from './graph-of.ts';
 import type { Snapshot } from './table-answers.ts';
 
 /** Width of a lane and height of a row, in pixels. */
-const [LANE_PX, ROW_PX] = [14, 30];
+const [LANE_PX, ROW_PX] = [14, 34];
 /** Lanes that are drawn; more are one. */
 const LANES_MAX = 12;
 

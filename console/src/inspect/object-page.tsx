@@ -1,21 +1,12 @@
 import type { ReactNode } from 'react';
-import type { Whoami } from '../api/whoami.ts';
 import { Problem } from '../app/problem.tsx';
-import type { AskState } from '../ask/ask-state.ts';
 import { Crumbs } from './crumbs.tsx';
 import { StagePage } from './stage-page.tsx';
-import type { ObjectPath } from './statements.ts';
+import type { ObjectProps } from './object-props.ts';
 import type { Details } from './table-answers.ts';
 import { useObject } from './table-api.ts';
 import { TablePage } from './table-page.tsx';
 import { ViewPage } from './view-page.tsx';
-
-export type ObjectProps = {
-  readonly path: ObjectPath;
-  readonly tab: string;
-  readonly ask: AskState;
-  readonly me: Whoami;
-};
 
 /** The page of a table, a view or a stage. Stages have names of their own, so the address says when one is meant. */
 export function ObjectPage(props: ObjectProps): ReactNode {

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ApiError } from '../api/call.ts';
 import { Problem } from '../app/problem.tsx';
+import { cellText } from '../statement/cell-text.ts';
 import { runStatement, type MadeStatement, type StatementAnswer } from '../statement/run-statement.ts';
 import { SmallTable } from '../statement/statement-panel.tsx';
 
@@ -29,7 +30,7 @@ export function RowsTab({ made, label, isText = false }: Props): ReactNode {
       {error === null ? null : <Problem error={error} />}
       {data === undefined ? null : isText ? (
         <pre aria-label={label} tabIndex={0}>
-          {data.rows.map((row) => String(row[0] ?? '')).join('\n')}
+          {data.rows.map((row) => cellText(row[0])).join('\n')}
         </pre>
       ) : (
         <SmallTable label={label} columns={data.columns} rows={data.rows} />

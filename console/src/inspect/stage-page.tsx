@@ -5,6 +5,7 @@ import type { Whoami } from '../api/whoami.ts';
 import { Problem } from '../app/problem.tsx';
 import { printBytes } from '../app/print-figures.ts';
 import { ActionForm, Actions } from '../statement/action-form.tsx';
+import { cellText } from '../statement/cell-text.ts';
 import { runStatement, type StatementAnswer } from '../statement/run-statement.ts';
 import { Crumbs } from './crumbs.tsx';
 import { download, stageNameOf } from './stage-files.ts';
@@ -33,7 +34,7 @@ export function StagePage({ path, me }: Props): ReactNode {
       {problem === '' ? null : <p role="alert">{problem}</p>}
       {data === undefined ? null : (
         <Files
-          rows={data.rows.map((row) => row.map((value) => String(value ?? '')))}
+          rows={data.rows.map((row) => row.map((value) => (value === null ? '' : cellText(value))))}
           onRemove={choose}
           onDownload={(file) => void download(path, file).catch((thrown: unknown) => tell(String(thrown)))}
         />

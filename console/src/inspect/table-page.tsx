@@ -11,7 +11,7 @@ import { HealthTab } from './health-tab.tsx';
 import { Bytes, Count } from './hidden.tsx';
 import { HistoryTab } from './history-tab.tsx';
 import { refusalOf } from './may.ts';
-import type { ObjectProps } from './object-page.tsx';
+import type { ObjectProps } from './object-props.ts';
 import { RowsTab } from './rows-tab.tsx';
 import {
   commentOn,

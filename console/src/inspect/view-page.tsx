@@ -7,7 +7,7 @@ import { addressOf } from './catalog-place.ts';
 import { ConnectTab } from './connect-tab.tsx';
 import { Crumbs } from './crumbs.tsx';
 import { refusalOf } from './may.ts';
-import type { ObjectProps } from './object-page.tsx';
+import type { ObjectProps } from './object-props.ts';
 import { RowsTab } from './rows-tab.tsx';
 import {
   commentOn,

@@ -3,6 +3,7 @@ import { ApiError, call, callJson } from '../api/call.ts';
 import type { QueryState } from '../api/query-state.ts';
 import { Problem } from '../app/problem.tsx';
 import { printMs } from '../app/print-figures.ts';
+import { cellText } from './cell-text.ts';
 import { runStatement, type MadeStatement, type StatementAnswer } from './run-statement.ts';
 
 type Props = {
@@ -154,9 +155,4 @@ export function SmallTable({ label, columns, rows }: TableProps): ReactNode {
       </table>
     </div>
   );
-}
-
-function cellText(value: unknown): string {
-  if (value === null || value === undefined) return 'NULL';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

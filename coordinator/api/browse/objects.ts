@@ -21,7 +21,7 @@ export type BrowsedObject = {
   readonly details?: ObjectDetails;
 };
 
-export type ObjectDetails = {
+type ObjectDetails = {
   readonly owner: string | null;
   readonly created: string | null;
   /** By the current snapshot; null: unknown, or hidden by a policy. */

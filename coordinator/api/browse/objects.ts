@@ -17,7 +17,7 @@ export type BrowsedObject = {
   /** SQL type of a column. */
   readonly type: string | null;
   readonly comment: string | null;
-  /** Of tables and views. */
+  /** Told of tables and views. */
   readonly details?: ObjectDetails;
 };
 

@@ -1,7 +1,7 @@
 import '../inspect/inspect.css';
 import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
-import type { Whoami } from '../api/whoami.ts';
+import type { WhoamiEntry as Whoami } from '#coordinator/api/http/api-types.ts';
 import { AuditPage } from './audit-page.tsx';
 import { AccountsPage, RolesPage, TokensPage } from './machines-page.tsx';
 import { PoliciesPage } from './policies-page.tsx';

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import type { Whoami } from '../api/whoami.ts';
+import type { WhoamiEntry as Whoami } from '#coordinator/api/http/api-types.ts';
 import { RowsTab } from '../inspect/rows-tab.tsx';
 import { Actions, type Action } from '../statement/action-form.tsx';
 import { principalRefusal } from './rights.ts';

@@ -1,4 +1,4 @@
-import type { Whoami } from '../api/whoami.ts';
+import type { WhoamiEntry as Whoami } from '#coordinator/api/http/api-types.ts';
 
 const TENANT_ADMIN = 'tenant_admin';
 

@@ -1,10 +1,11 @@
 import './inspect.css';
 import { useMemo, type ReactNode } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import type { Whoami } from '../api/whoami.ts';
+import type { WhoamiEntry as Whoami } from '#coordinator/api/http/api-types.ts';
 import type { AskState } from '../ask/ask-state.ts';
 import { CatalogPanel } from '../catalog/catalog-panel.tsx';
-import { CatalogTree, type BrowsedObject } from '../catalog/catalog-tree.ts';
+import type { BrowsedObject } from '#coordinator/api/browse/browse-operations.ts';
+import { CatalogTree } from '../catalog/catalog-tree.ts';
 import { addressOf, placeOf } from './catalog-place.ts';
 import { CatalogsOverview, CatalogOverview } from './catalog-overview.tsx';
 import { ObjectPage } from './object-page.tsx';

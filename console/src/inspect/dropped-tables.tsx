@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { callJson, type ApiError } from '../api/call.ts';
-import type { Whoami } from '../api/whoami.ts';
+import type { WhoamiEntry as Whoami } from '#coordinator/api/http/api-types.ts';
 import { Problem } from '../app/problem.tsx';
 import { printTime } from '../app/print-figures.ts';
 import { ActionForm } from '../statement/action-form.tsx';

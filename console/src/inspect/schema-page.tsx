@@ -2,10 +2,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { callJson, type ApiError } from '../api/call.ts';
-import type { Whoami } from '../api/whoami.ts';
+import type { WhoamiEntry as Whoami } from '#coordinator/api/http/api-types.ts';
 import { Problem } from '../app/problem.tsx';
 import { printBytes, printCount, printTime } from '../app/print-figures.ts';
-import type { BrowsedObject } from '../catalog/catalog-tree.ts';
+import type { BrowsedObject } from '#coordinator/api/browse/browse-operations.ts';
 import { Actions } from '../statement/action-form.tsx';
 import { addressOf } from './catalog-place.ts';
 import { Crumbs } from './crumbs.tsx';
@@ -16,15 +16,7 @@ import { commentOnSchema, createStage, createView, dropSchema } from './statemen
 const PAGE = 100;
 const SORTS = ['name', 'owner', 'created', 'rows', 'bytes'] as const;
 
-type Listed = BrowsedObject & {
-  readonly details?: {
-    readonly owner: string | null;
-    readonly created: string | null;
-    readonly rows: number | null;
-    readonly bytes: number | null;
-    readonly has_policies: boolean;
-  };
-};
+type Listed = BrowsedObject;
 type Page = { readonly objects: readonly Listed[]; readonly total: number };
 type Props = { readonly catalog: string; readonly schema: string; readonly me: Whoami };
 

@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { ApiError } from '../api/call.ts';
-import type { Whoami } from '../api/whoami.ts';
+import type { WhoamiEntry as Whoami } from '#coordinator/api/http/api-types.ts';
 import { Problem } from '../app/problem.tsx';
 import { printBytes } from '../app/print-figures.ts';
 import { ActionForm, Actions } from '../statement/action-form.tsx';

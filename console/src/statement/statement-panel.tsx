@@ -1,6 +1,6 @@
 import { useEffect, useId, useState, type ReactNode } from 'react';
 import { ApiError, call, callJson } from '../api/call.ts';
-import type { QueryState } from '../api/query-state.ts';
+import type { QueryStateEntry as QueryState } from '#coordinator/api/http/api-types.ts';
 import { Problem } from '../app/problem.tsx';
 import { printMs } from '../app/print-figures.ts';
 import { cellText } from './cell-text.ts';

@@ -121,7 +121,8 @@ export async function startCoordinator(
     metrics,
     notReady: () => whyNotReady(active, epochs),
   };
-  const doors = await startDoors(parts, served, () => active.standby);
+  const doors = await startDoors(parts, served, { standby: () => active.standby, isLeaving: () => active.isLeaving });
+  active.inTransaction = doors.inTransaction;
   const process = { config, log, security, coordinatorId, database, history, records, workload, traces };
   const term = { ...process, compiler, texts, sessions, tables, fileLists, metrics };
   // Closing the election ends the queries, with a reason, before the server closes.

@@ -61,6 +61,25 @@ export const ownValue = (
   name: string,
 ): string | undefined => local.get(name) ?? settings.get(name) ?? initial.get(name);
 
+/** @throws TOO_MANY_PREPARED_STATEMENTS when the session takes no further one */
+export function requirePreparedRoom({ prepared }: SessionState, config: Config): void {
+  const max = config['coordinator.prepared_statements_max'];
+  if (prepared.size < max) return;
+  throw new SkeinError('TOO_MANY_PREPARED_STATEMENTS', `the session has ${max} prepared statements: DEALLOCATE some`);
+}
+
+/** @throws TOO_MANY_PREPARED_STATEMENTS */
+export function withPrepared(state: SessionState, prepared: PreparedStatement, config: Config): SessionState {
+  requirePreparedRoom(state, config);
+  return { ...state, prepared: new Map([...state.prepared, [prepared.name, prepared]]) };
+}
+
+/** @param name folded; null = all */
+export const withoutPrepared = (state: SessionState, name: string | null): SessionState => ({
+  ...state,
+  prepared: new Map([...state.prepared].filter(([other]) => name !== null && other !== name)),
+});
+
 /** @throws SETTING_NOT_FOUND, INVALID_REQUEST for a value that is not valid, or too many settings of the client's own names. */
 export function withSetting(
   state: SessionState,

@@ -145,7 +145,7 @@ export class Transaction {
    */
   async rollBackTo(name: string): Promise<SessionMark> {
     if (this.#running !== null && this.#running.statement.signal.aborted) await this.#running.ended;
-    if (this.#running !== null || this.#isOver || (this.#failure !== null && this.#savepoints.isEmpty)) {
+    if (this.#running !== null || this.#isOver) {
       this.requireReady();
       throw new SkeinError('TRANSACTION_FAILED', 'the transaction has ended. Send ROLLBACK');
     }

@@ -29,6 +29,10 @@ export const COORDINATOR_SETTINGS = {
     100_000,
     'Connections of the Postgres wire that one user has at once',
   ),
+  'coordinator.postgres_idle_timeout': duration(
+    0,
+    'Time after which a connection of the Postgres wire ends that waits for its client outside of a transaction; 0 = never',
+  ),
   'coordinator.internal_port': port(0, 'Port of the internal gRPC, which only a cluster with etcd has: for operators'),
   'coordinator.flight_message_bytes_max': bytes(16 * MIB, 'Longest message that a Flight SQL client may send'),
   'coordinator.flight_bound_bytes_max': bytes(
@@ -74,7 +78,10 @@ export const COORDINATOR_SETTINGS = {
     900_000,
     'Time for which a result that a client has kept can be read after its statement has ended, or it was last asked for',
   ),
-  'coordinator.kept_result_bytes_max': bytes(128 * MIB, 'Largest result that is kept; its statement fails beyond it'),
+  'coordinator.kept_result_bytes_max': bytes(
+    128 * MIB,
+    'Largest result that is kept; a larger one is cut, and says so',
+  ),
   'coordinator.kept_results_bytes': bytes(
     GIB,
     'Rows of all results that are kept, in memory and on disk; those of one tenant have half of it at most, its oldest make room',

@@ -14,11 +14,12 @@ const ENVIRONMENTS = {
   sketches: { requirements: 'test/support/sketches-requirements.txt', folder: '.cache/venv-sketches' },
   flight: { requirements: 'test/support/flight-requirements.txt', folder: '.cache/venv-flight' },
   spark: { requirements: 'test/support/spark-requirements.txt', folder: '.cache/venv-spark' },
-  // PyIceberg asks for `packaging` where it opens Azure's storage, and does not bring it.
+  // PyIceberg reads `container@account` by adlfs alone.
   azure: { requirements: 'test/support/azure-requirements.txt', folder: '.cache/venv-azure' },
   signing: { requirements: 'test/support/signing-requirements.txt', folder: '.cache/venv-signing' },
   helm: { requirements: 'test/support/helm-requirements.txt', folder: '.cache/venv-helm' },
   seaweedfs: { requirements: 'test/support/seaweedfs-requirements.txt', folder: '.cache/venv-seaweedfs' },
+  postgres: { requirements: 'test/support/postgres-requirements.txt', folder: '.cache/venv-postgres' },
   trino: { requirements: 'test/support/trino-requirements.txt', folder: '.cache/venv-trino' },
 } as const;
 

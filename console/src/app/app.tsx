@@ -4,18 +4,23 @@ import { Link, Redirect, Route, Router, Switch, useLocation } from 'wouter';
 import { AskPage } from '../ask/ask-page.tsx';
 import { AskState } from '../ask/ask-state.ts';
 import { call, SIGNED_OUT } from '../api/call.ts';
-import { useWhoami, type Whoami } from '../api/whoami.ts';
+import type { WhoamiEntry } from '#coordinator/api/http/api-types.ts';
+import { useWhoami } from '../api/whoami.ts';
 import { SignIn } from '../sign-in/sign-in.tsx';
 import { Palette, type Command } from './palette.tsx';
 
 const PAGES = [
   ['/ask', 'Ask'],
   ['/history', 'History'],
+  ['/catalog', 'Catalog'],
+  ['/admin', 'Administer'],
   ['/cluster', 'Cluster'],
 ] as const;
 
 const HistoryPage = lazy(() => import('../history/history-page.tsx').then((m) => ({ default: m.HistoryPage })));
 const QueryPage = lazy(() => import('../query/query-page.tsx').then((m) => ({ default: m.QueryPage })));
+const CatalogPage = lazy(() => import('../inspect/catalog-page.tsx').then((m) => ({ default: m.CatalogPage })));
+const AdminPage = lazy(() => import('../admin/admin-page.tsx').then((m) => ({ default: m.AdminPage })));
 const ClusterPage = lazy(() => import('../cluster/cluster-page.tsx').then((m) => ({ default: m.ClusterPage })));
 
 /** The console: who is not signed in sees the form, over whatever is open, so that no text is lost. */
@@ -53,7 +58,7 @@ export function App(): ReactNode {
 }
 
 /** The pages of a user. What Ask holds stays while another page is looked at. */
-function Pages({ me }: { readonly me: Whoami }): ReactNode {
+function Pages({ me }: { readonly me: WhoamiEntry }): ReactNode {
   const ask = useMemo(() => new AskState(`${me.tenant} ${me.user_id}`), [me.tenant, me.user_id]);
   useEffect(() => void ask.tabs.load(linkedText()), [ask]);
   const [, navigate] = useLocation();
@@ -69,6 +74,12 @@ function Pages({ me }: { readonly me: Whoami }): ReactNode {
             <HistoryPage ask={ask} />
           </Route>
           <Route path="/queries/:id">{({ id }) => <QueryPage key={id} id={id} ask={ask} />}</Route>
+          <Route path="/catalog/*?">
+            <CatalogPage ask={ask} me={me} />
+          </Route>
+          <Route path="/admin/*?">
+            <AdminPage me={me} />
+          </Route>
           <Route path="/cluster">
             <ClusterPage owner={`${me.tenant} ${me.user_id}`} />
           </Route>

@@ -17,7 +17,7 @@ const TEXTS = [
   'SELECT nope FROM lake.tpch.orders',
   'BEGIN; SELECT 1; ROLLBACK',
 ];
-/** What would leave the page, or take the session away. */
+/** Buttons that would leave the page, or take the session away. */
 const NEVER = /sign out|download|export|save|png|copy/i;
 
 let cluster: Cluster;

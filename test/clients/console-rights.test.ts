@@ -5,7 +5,7 @@ import type { Cluster } from '#test/support/cluster.ts';
 import { ask, buildConsole, openConsole, rowTexts } from '#test/support/console.ts';
 import { sharedCluster } from '#test/support/resources.ts';
 
-/** What one user has asked in the console reaches no other tenant and no reader beside him, whatever address they ask. */
+/** A statement of the console and its rows reach no other tenant and no reader beside its user, whatever address they ask. */
 
 let cluster: Cluster;
 let browser: Browser;
@@ -30,8 +30,8 @@ test('a kept result, its record, its profile, its session and the lists stay wit
   const session = request.headers()['x-skein-session'] ?? '';
   const mine = `Bearer ${await cluster.token()}`;
   const others = [
-    await cluster.token({ tenant: 'console_other', user: 'eve', scope: 'table:read catalog:read' }),
-    await cluster.token({ user: 'console_reader', scope: 'table:read catalog:read' }),
+    await cluster.token({ tenant: 'console_other', user: 'eve', scope: ['table:read', 'catalog:read'] }),
+    await cluster.token({ user: 'console_reader', scope: ['table:read', 'catalog:read'] }),
   ];
   const get = (path: string, authorization: string): Promise<Response> =>
     fetch(`${cluster.queryUrl}${path}`, { headers: { authorization, 'x-skein-session': session } });

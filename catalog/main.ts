@@ -232,12 +232,7 @@ async function buildContext(
   const worked = {
     ...parts,
     store,
-    storages: new Storages({
-      db: store.db,
-      sealing: parts.sealing,
-      clock,
-      keyLifeMs: config['catalog.credential_time'],
-    }),
+    storages: new Storages({ db: store.db, sealing: parts.sealing, clock, ...keySettings(config) }),
     delegationLog: new DelegationLog(log),
     issuers: new Issuers({ config, clock, log }),
     readers,
@@ -311,3 +306,8 @@ async function listen(start: () => Promise<unknown>, config: Config): Promise<vo
     throw new SkeinError('PORT_IN_USE', `port ${config['catalog.port']} of ${config.host} is in use`, { cause: error });
   }
 }
+
+const keySettings = (config: Config): Pick<ConstructorParameters<typeof Storages>[0], 'keyLifeMs' | 'machineUrls'> => ({
+  keyLifeMs: config['catalog.credential_time'],
+  machineUrls: { google: config['catalog.google_metadata_url'], azure: config['catalog.azure_metadata_url'] },
+});

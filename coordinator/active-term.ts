@@ -93,6 +93,7 @@ export class ActiveTerm {
       cluster: () => view().cluster(),
       feedbackQueue: () => view().feedbackQueue(),
       workloadProblem: () => view().workloadProblem(),
+      series: () => view().series(),
       workersApart: () => view().workersApart(),
     };
   }

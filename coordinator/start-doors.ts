@@ -5,6 +5,7 @@ import { atLocalhost } from '#shared/config/loopback.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { Objects } from './api/browse/objects.ts';
+import { ByteBudget } from '#shared/byte-budget.ts';
 import { Newcomers, newcomerLimits } from '#shared/newcomers/newcomers.ts';
 import type { TableReader } from '#shared/iceberg/table-reader.ts';
 import type { Logger } from '#shared/log/logger.ts';
@@ -130,7 +131,11 @@ export async function startDoors(parts: Parts, api: ApiParts, { standby, isLeavi
   if (tls !== undefined) parts.stack.use(tls);
   const http = await startApi(parts, api, { authenticate, signIn, tls });
   const { queries, sessions } = api;
-  const flight = await openFlightDoor(parts, { queries, sessions, authenticate, signIn, tls, standby });
+  const arrivals = {
+    folder: join(parts.config.data_dir, 'spool'),
+    budget: new ByteBudget(parts.config['coordinator.arrived_rows_bytes']),
+  };
+  const flight = await openFlightDoor(parts, { queries, sessions, authenticate, signIn, tls, standby, arrivals });
   parts.stack.defer(() => flight.close());
   const postgres = await openPostgresDoor({
     config: parts.config,
@@ -141,6 +146,8 @@ export async function startDoors(parts: Parts, api: ApiParts, { standby, isLeavi
     signIn,
     tls,
     standby,
+    arrivals,
+    texts: api.texts,
     isLeaving,
     requireEpoch: (claims) => verifier.requireEpoch(claims),
   });

@@ -1,7 +1,7 @@
 import type { ResealSecretsRequest } from '#proto/generated/skein/catalog/v1/ResealSecretsRequest.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
-import { engineKeyOwner, ownKeyOwner } from '../storage/storages.ts';
+import { engineKeyOwner, ownKeyOwner } from '../storage/open-profile.ts';
 import { listProfiles, updateProfile } from '../store/postgres/profile-store.ts';
 import {
   authenticatorOwner,

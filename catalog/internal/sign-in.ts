@@ -80,14 +80,14 @@ export async function signIn(context: CatalogContext, request: SignInRequest): P
       nowMs,
     );
     const factors = method === 'password' ? { factors: ['pwd'] } : {};
-    await context.signIns.granted(principal, method, { address: request.address, ...factors });
+    await context.signIns.granted(principal, method, { address: request.address, agent: request.agent, ...factors });
     context.metrics.signIns.inc({ method, outcome: 'granted' });
     return { token, expires_at_ms: String(expiresAtMs) };
   } catch (error) {
     if (!(error instanceof SkeinError)) throw error;
     const outcome = outcomeOf(error);
     if (outcome === 'refused' || outcome === 'throttled') {
-      const seen = { address: request.address, reason: reasonOf(error) };
+      const seen = { address: request.address, agent: request.agent, reason: reasonOf(error) };
       context.signIns.refused(namedBy(method, request, error), method, seen);
     }
     context.metrics.signIns.inc({ method, outcome });

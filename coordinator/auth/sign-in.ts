@@ -12,6 +12,8 @@ type SignInPlace = {
   readonly address: string;
   /** The tenant that the client names; null = none. */
   readonly tenant: string | null;
+  /** The program, as it names itself. */
+  readonly agent?: string | null;
 };
 
 /** A user who has signed in, with the access token that stands for it from now on. */
@@ -64,7 +66,13 @@ export function passwordSignIn(
   const checks = new Map<string, Promise<SignedIn>>();
 
   const check = async (digest: string, user: string, password: string, place: SignInPlace): Promise<SignedIn> => {
-    const { token } = await catalog.signIn({ user, password, tenant: place.tenant ?? '', address: place.address });
+    const { token } = await catalog.signIn({
+      user,
+      password,
+      tenant: place.tenant ?? '',
+      address: place.address,
+      agent: place.agent ?? '',
+    });
     const caller = await authenticate(`Bearer ${token}`);
     // A token of an identity provider is kept as a verified one is: until the token ends that it was exchanged for.
     const untilMs = isOutsideToken(password) ? Number.POSITIVE_INFINITY : nowMs() + REMEMBERED_MS;

@@ -28,6 +28,7 @@ import { LoadedTables, type FoundTable } from './loaded-tables.ts';
 import { pages, type Pages } from './pages.ts';
 import { RelationLists, type CatalogList, type WantedPlaces } from './relation-lists.ts';
 import { stageCatalog, type CatalogCall, type StageCatalog } from './stage-catalog.ts';
+import type { ShownCredentials } from './shown-credentials.ts';
 
 /** Time that any call to the catalog may take. */
 const CALL_TIMEOUT_MS = 10_000;
@@ -153,16 +154,6 @@ export interface CatalogClient extends KeyQuestions {
   readonly cacheBytes: number;
   close(): void;
 }
-
-/** A user and its password, as a client shows them at a door. */
-type ShownCredentials = {
-  readonly user: string;
-  readonly password: string;
-  /** Empty = the first. */
-  readonly tenant: string;
-  /** The client's, without its port. */
-  readonly address: string;
-};
 
 /** An operation of the catalog's REST API (`catalog/rest/operations.ts`). */
 export type CatalogOperation = {

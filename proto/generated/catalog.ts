@@ -8,6 +8,7 @@ import type { AbandonCommitRequestInput as _skein_catalog_v1_AbandonCommitReques
 import type { AbortUploadsReplyInput as _skein_catalog_v1_AbortUploadsReplyInput, AbortUploadsReply as _skein_catalog_v1_AbortUploadsReply } from './skein/catalog/v1/AbortUploadsReply.ts';
 import type { AbortUploadsRequestInput as _skein_catalog_v1_AbortUploadsRequestInput, AbortUploadsRequest as _skein_catalog_v1_AbortUploadsRequest } from './skein/catalog/v1/AbortUploadsRequest.ts';
 import type { AccessKeyInput as _skein_catalog_v1_AccessKeyInput, AccessKey as _skein_catalog_v1_AccessKey } from './skein/catalog/v1/AccessKey.ts';
+import type { AdlsKeyInput as _skein_catalog_v1_AdlsKeyInput, AdlsKey as _skein_catalog_v1_AdlsKey } from './skein/catalog/v1/AdlsKey.ts';
 import type { AlterCatalogReplyInput as _skein_catalog_v1_AlterCatalogReplyInput, AlterCatalogReply as _skein_catalog_v1_AlterCatalogReply } from './skein/catalog/v1/AlterCatalogReply.ts';
 import type { AlterCatalogRequestInput as _skein_catalog_v1_AlterCatalogRequestInput, AlterCatalogRequest as _skein_catalog_v1_AlterCatalogRequest } from './skein/catalog/v1/AlterCatalogRequest.ts';
 import type { AlterTenantReplyInput as _skein_catalog_v1_AlterTenantReplyInput, AlterTenantReply as _skein_catalog_v1_AlterTenantReply } from './skein/catalog/v1/AlterTenantReply.ts';
@@ -55,6 +56,7 @@ import type { FindFoldersRequestInput as _skein_catalog_v1_FindFoldersRequestInp
 import type { FindLoadsReplyInput as _skein_catalog_v1_FindLoadsReplyInput, FindLoadsReply as _skein_catalog_v1_FindLoadsReply } from './skein/catalog/v1/FindLoadsReply.ts';
 import type { FindLoadsRequestInput as _skein_catalog_v1_FindLoadsRequestInput, FindLoadsRequest as _skein_catalog_v1_FindLoadsRequest } from './skein/catalog/v1/FindLoadsRequest.ts';
 import type { FindUploadRequestInput as _skein_catalog_v1_FindUploadRequestInput, FindUploadRequest as _skein_catalog_v1_FindUploadRequest } from './skein/catalog/v1/FindUploadRequest.ts';
+import type { GcsKeyInput as _skein_catalog_v1_GcsKeyInput, GcsKey as _skein_catalog_v1_GcsKey } from './skein/catalog/v1/GcsKey.ts';
 import type { GetMomentReplyInput as _skein_catalog_v1_GetMomentReplyInput, GetMomentReply as _skein_catalog_v1_GetMomentReply } from './skein/catalog/v1/GetMomentReply.ts';
 import type { GetMomentRequestInput as _skein_catalog_v1_GetMomentRequestInput, GetMomentRequest as _skein_catalog_v1_GetMomentRequest } from './skein/catalog/v1/GetMomentRequest.ts';
 import type { GetSigningKeysRequestInput as _skein_catalog_v1_GetSigningKeysRequestInput, GetSigningKeysRequest as _skein_catalog_v1_GetSigningKeysRequest } from './skein/catalog/v1/GetSigningKeysRequest.ts';
@@ -134,6 +136,7 @@ export interface ProtoGrpcType {
         AbortUploadsReply: MessageTypeDefinition<_skein_catalog_v1_AbortUploadsReplyInput, _skein_catalog_v1_AbortUploadsReply>
         AbortUploadsRequest: MessageTypeDefinition<_skein_catalog_v1_AbortUploadsRequestInput, _skein_catalog_v1_AbortUploadsRequest>
         AccessKey: MessageTypeDefinition<_skein_catalog_v1_AccessKeyInput, _skein_catalog_v1_AccessKey>
+        AdlsKey: MessageTypeDefinition<_skein_catalog_v1_AdlsKeyInput, _skein_catalog_v1_AdlsKey>
         AlterCatalogReply: MessageTypeDefinition<_skein_catalog_v1_AlterCatalogReplyInput, _skein_catalog_v1_AlterCatalogReply>
         AlterCatalogRequest: MessageTypeDefinition<_skein_catalog_v1_AlterCatalogRequestInput, _skein_catalog_v1_AlterCatalogRequest>
         AlterTenantReply: MessageTypeDefinition<_skein_catalog_v1_AlterTenantReplyInput, _skein_catalog_v1_AlterTenantReply>
@@ -181,6 +184,7 @@ export interface ProtoGrpcType {
         FindLoadsReply: MessageTypeDefinition<_skein_catalog_v1_FindLoadsReplyInput, _skein_catalog_v1_FindLoadsReply>
         FindLoadsRequest: MessageTypeDefinition<_skein_catalog_v1_FindLoadsRequestInput, _skein_catalog_v1_FindLoadsRequest>
         FindUploadRequest: MessageTypeDefinition<_skein_catalog_v1_FindUploadRequestInput, _skein_catalog_v1_FindUploadRequest>
+        GcsKey: MessageTypeDefinition<_skein_catalog_v1_GcsKeyInput, _skein_catalog_v1_GcsKey>
         GetMomentReply: MessageTypeDefinition<_skein_catalog_v1_GetMomentReplyInput, _skein_catalog_v1_GetMomentReply>
         GetMomentRequest: MessageTypeDefinition<_skein_catalog_v1_GetMomentRequestInput, _skein_catalog_v1_GetMomentRequest>
         GetSigningKeysRequest: MessageTypeDefinition<_skein_catalog_v1_GetSigningKeysRequestInput, _skein_catalog_v1_GetSigningKeysRequest>

@@ -219,6 +219,14 @@ export const CONFIG = {
   'catalog.client_roots': list(
     'Locations below which POST /v1/catalogs may place a catalog; empty = the default place only',
   ),
+  'catalog.google_metadata_url': string(
+    'http://metadata.google.internal',
+    'Server that gives this machine tokens for Google Cloud Storage, for catalogs without a key of their own',
+  ),
+  'catalog.azure_metadata_url': string(
+    'http://169.254.169.254',
+    'Server that gives this machine tokens for Azure storage (managed identity), for catalogs without a key of their own',
+  ),
   'catalog.storage_profiles': profiles(
     'Places in buckets, by name, for catalogs of POST /v1/catalogs: storage, and the flags of skein admin catalog create',
   ),

@@ -78,7 +78,10 @@ export const COORDINATOR_SETTINGS = {
     900_000,
     'Time for which a result that a client has kept can be read after its statement has ended, or it was last asked for',
   ),
-  'coordinator.kept_result_bytes_max': bytes(128 * MIB, 'Largest result that is kept; its statement fails beyond it'),
+  'coordinator.kept_result_bytes_max': bytes(
+    128 * MIB,
+    'Largest result that is kept; a larger one is cut, and says so',
+  ),
   'coordinator.kept_results_bytes': bytes(
     GIB,
     'Rows of all results that are kept, in memory and on disk; those of one tenant have half of it at most, its oldest make room',

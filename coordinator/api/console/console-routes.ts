@@ -107,7 +107,9 @@ async function signedIn(
   { authenticate, signIn, keyring, nowMs, useCode }: Parts,
 ): Promise<{ readonly caller: Caller; readonly token: string }> {
   const address = request.ip;
-  if ('username' in shown) return signIn(shown.username, shown.password, { address, tenant: shown.tenant ?? null });
+  const agent = request.headers['user-agent'] ?? null;
+  if ('username' in shown)
+    return signIn(shown.username, shown.password, { address, tenant: shown.tenant ?? null, agent });
   if ('token' in shown) return byToken(shown.token, authenticate, signIn, address);
   const { id, token, untilMs } = openConsoleCode(shown.code, keyring, nowMs());
   const caller = await authenticate(`Bearer ${token}`, address);

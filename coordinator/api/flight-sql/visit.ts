@@ -141,7 +141,8 @@ export class Visits {
     switch (scheme.toLowerCase()) {
       case 'basic': {
         const { user, password } = readBasic(credentials);
-        const place = { address, tenant: headerOf(metadata, 'tenant') ?? null };
+        const agent = headerOf(metadata, 'user-agent') ?? null;
+        const place = { address, tenant: headerOf(metadata, 'tenant') ?? null, agent };
         return { ...(await this.#options.signIn(user, password, place)), isBasic: true };
       }
       case 'bearer':

@@ -142,6 +142,7 @@ const status = Type.Unsafe<(typeof RECORD_STATUSES)[number]>({
 });
 const queryType = Type.Unsafe<QueryType>({ type: 'string', enum: QUERY_TYPES, description: 'Kind of the statement' });
 
+export type RecordEntry = Static<typeof HistoryRecord>;
 /** The query history record (service specification) in camelCase. */
 const HistoryRecord = record({
   queryId: text('Id of the query'),
@@ -218,6 +219,7 @@ export const QosStats = record({
 });
 
 const figure = (description: string) => orNull(Type.Integer(), `${description}; null before its first heartbeat`);
+export type WorkerEntry = Static<typeof Worker>;
 const Worker = record({
   name: orNull(Type.String(), 'Its name; null before its first heartbeat'),
   state: Type.Unsafe<WorkerView['state']>({
@@ -299,6 +301,7 @@ const TasksEvent = record({
     .properties,
 });
 
+export type QueryProfileEntry = Static<typeof QueryProfile>;
 const QueryProfile = record({
   queryId: text('Id of the query'),
   status,

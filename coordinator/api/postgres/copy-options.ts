@@ -1,20 +1,13 @@
 import { foldKeyword } from '#shared/sql/fold-identifier.ts';
+import type { RowFormat } from '../../arrival/copied/row-format.ts';
 import type { StatementReader } from '../../statement/statement-reader.ts';
 import { WireError } from './wire-error.ts';
 
-/** How the rows of a COPY are written. Texts have one byte where one is wanted. */
-export type CopyForm = {
-  readonly format: 'text' | 'csv' | 'binary';
-  readonly delimiter: string;
-  /** The text of a value that is not there. */
-  readonly null: string;
-  /** The first line has the names of the columns, which may have to be those of the table. */
-  readonly header: boolean | 'match';
-  readonly quote: string;
-  readonly escape: string;
+/** How the rows of a COPY are written, and how those of some columns. */
+export type CopyForm = RowFormat & {
   /** Columns whose values always stand in quotes (of COPY TO). */
   readonly forceQuote: CopyColumns;
-  /** Columns whose values are never (of COPY FROM: the text of NULL means itself), or even within quotes, compared with the text of NULL. */
+  /** Columns whose values are never NULL (of COPY FROM), and those whose values may be even in quotes. */
   readonly forceNotNull: CopyColumns;
   readonly forceNull: CopyColumns;
 };

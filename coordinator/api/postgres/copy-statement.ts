@@ -3,7 +3,9 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { Tokenizer } from '#shared/sql/tokenizer.ts';
 import { StatementReader } from '../../statement/statement-reader.ts';
 import type { TextSpan } from '../../statement/statement.ts';
+import type { StatementDescription } from '../../operation/description.ts';
 import { takeCopyOptions, type CopyForm } from './copy-options.ts';
+import { StatementError, WireError } from './wire-error.ts';
 
 /** COPY between a client and a table, or from a query (https://www.postgresql.org/docs/18/sql-copy.html). */
 export type CopyStatement =
@@ -15,7 +17,9 @@ export type CopyStatement =
     }
   | {
       readonly direction: 'in';
-      /** The name of the table, as it is written. */
+      /** The table's own name, for messages. */
+      readonly name: string;
+      /** The name as it is written. */
       readonly table: TextSpan;
       /** The list of its columns, as it is written, without brackets; null = all. */
       readonly columns: readonly TextSpan[] | null;
@@ -26,21 +30,21 @@ export type CopyStatement =
 const QUERIES: ReadonlySet<string> = new Set(['SELECT', 'WITH', 'VALUES', 'TABLE', 'FROM']);
 
 /** Reads a COPY; null for one that is the engine's own (`COPY INTO`). @throws SYNTAX_ERROR with a position, NOT_SUPPORTED, WireError */
-export function readCopy(sql: string): CopyStatement | null {
+function readCopy(sql: string): CopyStatement | null {
   const reader = new StatementReader({ text: sql, offset: 0 });
   reader.word();
   if (reader.peekWord() === 'INTO') return null;
   const isBinary = reader.peekWord() === 'BINARY' && !isDirection(reader.peekWord(1)) && reader.takeWord('BINARY');
   if (reader.peekSymbol('(')) return copyOfQuery(reader, sql);
   const start = reader.position;
-  reader.name('a table', 3);
+  const { parts } = reader.name('a table', 3);
   const end = endBefore(sql, reader.position);
   const table = { text: sql.slice(start, end), offset: start };
   const columns = reader.peekSymbol('(') ? reader.list('a column') : null;
   const direction = takeDirection(reader);
   const options = takeCopyOptions(reader, { direction, isBinary });
   reader.end();
-  if (direction === 'in') return { direction, table, columns, options };
+  if (direction === 'in') return { direction, name: parts.at(-1) ?? '', table, columns, options };
   const query = columns === null ? `FROM ${table.text}` : `FROM ${table.text} SELECT ${listText(columns)}`;
   return { direction, query: query.padStart(start - 'FROM '.length + query.length), options };
 }
@@ -84,6 +88,21 @@ function takeDirection(reader: StatementReader): 'in' | 'out' {
   // Postgres takes either word in both directions.
   if (reader.takeWord('STDOUT') || reader.takeWord('STDIN')) return direction;
   throw reader.error('NOT_SUPPORTED', 'COPY goes to STDOUT and comes from STDIN: stages take files (COPY INTO)');
+}
+
+/** The answer of COPY between a table and a client, whose rows are no rows of a result. */
+export const COPY_DESCRIPTION: StatementDescription = { kind: 'nothing', tag: 'COPY', parameters: [] };
+
+/** A statement, the text that has it, and where it begins there. */
+type PlacedSql = { readonly sql: string; readonly text: string; readonly offset: number };
+
+/** The COPY that a statement is; null for one that is the engine's own. @throws StatementError, WireError */
+export function copyOf({ sql, text, offset }: PlacedSql): CopyStatement | null {
+  try {
+    return readCopy(sql);
+  } catch (error) {
+    throw error instanceof WireError ? error : new StatementError(error, { sql: text, offset });
+  }
 }
 
 /** Whether two names are of one column. */

@@ -3,6 +3,8 @@ import type { PreparedStatement } from '../../session/prepared-statement.ts';
 import { printSqlType } from '../../plan/sql-type.ts';
 import type { StatementDescription } from '../../operation/description.ts';
 import { PARAMETERS_MAX } from '../../statement/parameters.ts';
+import { isInsertOfOneRow } from '../../command/bound-insert.ts';
+import type { BoundValue, InsertBatch } from './insert-batch.ts';
 import { Portals } from './portals.ts';
 import { oidOf } from './postgres-type.ts';
 import { declaredType, readParameter } from './read-parameter.ts';
@@ -23,21 +25,33 @@ type Prepared = {
   readonly description: StatementDescription | null;
   /** Numbers of the types of parameters: as declared, else as the statement takes them. */
   readonly oids: readonly number[];
+  /** It is an INSERT of one row, executions of which may become one. */
+  readonly insertsOneRow: boolean;
+};
+
+export type ExtendedParts = {
+  readonly writer: WireWriter;
+  readonly inserts: InsertBatch;
+  readonly portalsMax: number;
 };
 
 /** The extended protocol of one connection: prepared statements and portals by their names (the empty one is used again and again). */
 export class Extended {
   readonly #statements: Statements;
   readonly #writer: WireWriter;
+  readonly #inserts: InsertBatch;
+  /** Messages that waited when the first execution was put off. */
+  #mark = 0;
   /** Those with a name are the session's, so that EXECUTE and DEALLOCATE know them, and Bind those of PREPARE. */
   readonly #parsed = new WeakMap<PreparedStatement, Prepared>();
   /** The one without a name. */
   #unnamed: Prepared | undefined;
   readonly #portals: Portals;
 
-  constructor(statements: Statements, writer: WireWriter, portalsMax: number) {
+  constructor(statements: Statements, { writer, inserts, portalsMax }: ExtendedParts) {
     this.#statements = statements;
     this.#writer = writer;
+    this.#inserts = inserts;
     this.#portals = new Portals(statements, writer, portalsMax);
   }
 
@@ -57,6 +71,27 @@ export class Extended {
     return this.#portals.beforeStatement(statement, place);
   }
 
+  /** Runs the executions that wait for others. Their answers are sent only when they are right. @throws WireError, StatementError, SkeinError */
+  async runWaiting(place: PortalExecution['place']): Promise<void> {
+    if (this.#inserts.isEmpty) return;
+    try {
+      await this.#inserts.run(place);
+    } catch (error) {
+      this.#writer.takeBack(this.#mark);
+      throw error;
+    }
+  }
+
+  /** A message has failed; those before it run first. @returns the first error */
+  async failed(error: unknown): Promise<unknown> {
+    try {
+      await this.runWaiting('others follow');
+      return error;
+    } catch (earlier) {
+      return earlier;
+    }
+  }
+
   async parse(body: MessageBody): Promise<void> {
     const name = body.text();
     const text = body.text();
@@ -71,7 +106,8 @@ export class Extended {
     const types = declared.map((oid) => declaredType(oid) ?? '');
     const description = sql === '' ? null : await this.#statements.describe({ sql, text, offset }, types);
     const oids = (description?.parameters ?? []).map(({ type }, i) => declared[i] || oidOf(type));
-    const prepared = { text, sql, offset, description, oids };
+    const insertsOneRow = description?.kind === 'count' && isInsertOfOneRow(sql);
+    const prepared = { text, sql, offset, description, oids, insertsOneRow };
     if (name === '') this.#unnamed = prepared;
     else this.#parsed.set(this.#statements.keepPrepared(name, { sql, types, description }), prepared);
     this.#writer.push(messages.parseComplete());
@@ -92,13 +128,21 @@ export class Extended {
     }
     if (values.length > PARAMETERS_MAX) throw new WireError('54023', `at most ${PARAMETERS_MAX} parameters`);
     const forms = formatsOf(formats, values.length);
-    const parameters = (description?.parameters ?? []).map(({ type }, i) =>
-      readParameter(values[i] ?? null, { oid: oids[i] ?? 0, format: forms[i] ?? 0, type: printSqlType(type) }),
-    );
+    const bound = (description?.parameters ?? []).map(({ type }, i): BoundValue => {
+      const oid = oids[i] ?? 0;
+      return {
+        bytes: values[i] ?? null,
+        oid,
+        isBinary: forms[i] === 1,
+        type: declaredType(oid) ?? printSqlType(type),
+      };
+    });
+    const parameters = bound.map(readParameter);
     const given = parameters.length === 0 ? null : ({ kind: 'positional', values: parameters } as const);
     const { text, sql, offset } = prepared;
     const statement = { text, sql, offset };
-    this.#portals.bind(name, { statement, description, parameters: given, formats: resultFormats });
+    const insert = prepared.insertsOneRow ? { statement, parameters: given, values: bound } : null;
+    this.#portals.bind(name, { statement, description, parameters: given, formats: resultFormats, insert });
     this.#writer.push(messages.bindComplete());
   }
 
@@ -117,7 +161,17 @@ export class Extended {
   /** @param place whether a Sync follows at once */
   async execute(body: MessageBody, place: 'before Sync' | 'others follow'): Promise<void> {
     const name = body.text();
-    await this.#portals.execute(name, body.int32(), place);
+    const insert = place === 'others follow' || !this.#inserts.isEmpty ? this.#portals.takeInsert(name) : null;
+    if (insert === null) {
+      await this.runWaiting('others follow');
+      await this.#portals.execute(name, body.int32(), place);
+      return;
+    }
+    if (!this.#inserts.takes(insert)) await this.runWaiting('others follow');
+    if (this.#inserts.isEmpty) this.#mark = this.#writer.waiting;
+    this.#inserts.add(insert);
+    this.#writer.push(messages.commandComplete('INSERT 0 1'));
+    if (place === 'before Sync' || this.#inserts.isFull) await this.runWaiting(place);
   }
 
   close(body: MessageBody): void {
@@ -145,7 +199,9 @@ export class Extended {
     const types = parameters.map(({ declared }) => declared ?? '');
     const at = { sql, text: sql, offset: 0 };
     const description = await this.#statements.describe(at, types);
-    const prepared = { ...at, description, oids: description.parameters.map(({ type }) => oidOf(type)) };
+    const insertsOneRow = description.kind === 'count' && isInsertOfOneRow(sql);
+    const oids = description.parameters.map(({ type }) => oidOf(type));
+    const prepared = { ...at, description, oids, insertsOneRow };
     this.#parsed.set(kept, prepared);
     return prepared;
   }

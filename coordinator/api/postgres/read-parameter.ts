@@ -3,6 +3,7 @@ import { binaryElements, binaryText } from '../../arrival/postgres/binary-text.t
 import { readArray, readBoolean, readBytes, readInteger, readMoment } from '../../arrival/postgres/read-text.ts';
 import { BadValue } from '../../arrival/postgres/value-kind.ts';
 import type { Constant, Parameter } from '../../statement/parameters.ts';
+import type { BoundValue } from './insert-batch.ts';
 import { kindOfOid } from './postgres-type.ts';
 import { WireError } from './wire-error.ts';
 
@@ -39,16 +40,13 @@ export function declaredType(oid: number): string | undefined {
   return element === undefined ? undefined : `${element}[]`;
 }
 
-type Given = { readonly oid: number; readonly format: number; readonly type: string };
-
-/** @param type in which the statement takes the value, unless the client has declared one @throws WireError */
-export function readParameter(bytes: Buffer | null, { oid, format, type }: Given): Parameter {
-  const own = declaredType(oid) ?? type;
-  if (bytes === null) return { type: own, value: null };
+/** @throws WireError for a value that is none of its type */
+export function readParameter({ bytes, oid, isBinary, type }: BoundValue): Parameter {
+  if (bytes === null) return { type, value: null };
   try {
-    const value = format === 0 ? textValue(bytes.toString(), own) : binaryValue(bytes, oid, own);
+    const value = isBinary ? binaryValue(bytes, oid, type) : textValue(bytes.toString(), type);
     // A number in digits has the precision that it is written with.
-    return { type: typeof value === 'object' && value !== null && 'digits' in value ? null : own, value };
+    return { type: typeof value === 'object' && value !== null && 'digits' in value ? null : type, value };
   } catch (error) {
     if (error instanceof BadValue) throw new WireError(error.sqlState, error.message);
     throw error;

@@ -65,8 +65,9 @@ export async function enter(door: PostgresDoor, client: Client): Promise<Entered
   const password = answer.body.text();
   if (password === '') throw new WireError('28P01', 'the password is empty');
   const tenant = settingsOf(parameters.get('options') ?? '').get('tenant') ?? null;
+  const agent = parameters.get('application_name') ?? null;
   const end = newcomers.begin(peer);
-  const { caller, token } = await door.signIn(user, password, { address, tenant }).finally(end);
+  const { caller, token } = await door.signIn(user, password, { address, tenant, agent }).finally(end);
   newcomers.signedIn(peer);
   const session: SessionKey = {
     tenant: caller.claims.tenant,

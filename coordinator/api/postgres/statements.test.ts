@@ -8,6 +8,7 @@ import type { StatementRequest } from '../../query/query-service.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import type { Entered } from './sign-in.ts';
 import { Statements } from './statements.ts';
+import { WireReader } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
 
 const session = { tenant: tenantId('t'), principal: principalId('p'), kind: 'named', id: 'a' } as const;
@@ -31,7 +32,9 @@ function opened(failing = ''): { readonly statements: Statements; readonly ran: 
     isLeaving: () => false,
   } as unknown as PostgresDoor;
   const entered = { caller: {}, session, source: null, check: () => Promise.resolve() } as unknown as Entered;
-  return { statements: new Statements(door, entered, new WireWriter(new PassThrough())), ran };
+  const stream = new PassThrough();
+  const wire = { reader: new WireReader(stream), writer: new WireWriter(stream) };
+  return { statements: new Statements(door, entered, wire), ran };
 }
 
 const run = (statements: Statements, sql: string, place: 'before Sync' | 'others follow' = 'before Sync') =>

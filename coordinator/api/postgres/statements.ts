@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
 import { queryId as toQueryId } from '#shared/id.ts';
 import { systemClock } from '#shared/clock.ts';
+import type { TableRows } from '../../binding/table-rows.ts';
 import type { StatementDescription } from '../../operation/description.ts';
 import type { Parameters } from '../../statement/parameters.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
@@ -10,8 +11,10 @@ import { must } from '#shared/must.ts';
 import type { DoorCursors, StatementRequest } from '../../query/query-service.ts';
 import type { DoorSink } from '../../sink/result-sink.ts';
 import { shownSetting, withoutPrepared, withPrepared } from '../../session/session.ts';
+import { CHANGES, ENDS, RECOVERS, SAVEPOINTS, COMMITS, BEGINS } from './control-words.ts';
+import { copyFrom, type CopyConnection } from './copy-from.ts';
 import { CopySink } from './copy-sink.ts';
-import { readCopy, type CopyStatement } from './copy-statement.ts';
+import { copyOf, COPY_DESCRIPTION, type CopyStatement } from './copy-statement.ts';
 import type { PostgresDoor } from './postgres-door.ts';
 import { RowsSink } from './rows-sink.ts';
 import { commandComplete, parameterStatus, warning, type TransactionState } from './server-messages.ts';
@@ -19,6 +22,7 @@ import type { Entered } from './sign-in.ts';
 import { controlWord } from './split-statements.ts';
 import { LEAVING } from './idle-watch.ts';
 import { SessionOver, StatementError, WireError } from './wire-error.ts';
+import type { WireReader } from './wire-reader.ts';
 import type { WireWriter } from './wire-writer.ts';
 
 /** A statement, the text of the message that has it, and where it begins there. */
@@ -32,27 +36,10 @@ export type PortalExecution = MessageStatement & {
   readonly place: 'last of its Query' | 'before Sync' | 'others follow';
 };
 
-/** Words that begin a statement which changes rows, or may do so: others follow it in one transaction. What defines tables commits by itself. */
-const CHANGES: ReadonlySet<string> = new Set([
-  'INSERT',
-  'UPDATE',
-  'DELETE',
-  'MERGE',
-  'TRUNCATE',
-  'WITH',
-  'EXECUTE',
-  'EXPLAIN',
-  // It needs a transaction.
-  'DECLARE',
-]);
+type Copying = Pick<PortalExecution, 'text' | 'offset' | 'place'>;
 
-const ENDS: ReadonlySet<string> = new Set(['COMMIT', 'END', 'ROLLBACK', 'ABORT']);
-/** Statements that a failed transaction takes. */
-const RECOVERS: ReadonlySet<string> = new Set([...ENDS, 'ROLLBACK TO']);
-/** Statements that need a transaction of a BEGIN. */
-const SAVEPOINTS: ReadonlySet<string> = new Set(['SAVEPOINT', 'RELEASE', 'ROLLBACK TO']);
-const COMMITS: ReadonlySet<string> = new Set(['COMMIT', 'END']);
-const BEGINS: ReadonlySet<string> = new Set(['BEGIN', 'START']);
+/** A statement with the rows that it reads beside its tables. */
+type Write = Omit<PortalExecution, 'describes' | 'formats'> & { readonly rows?: TableRows };
 
 /** Settings that clients are told, by Postgres' spelling: those that can change. */
 const REPORTED = ['TimeZone', 'application_name', 'search_path', 'default_transaction_read_only'] as const;
@@ -66,6 +53,7 @@ const REPORTED = ['TimeZone', 'application_name', 'search_path', 'default_transa
 export class Statements {
   readonly #door: PostgresDoor;
   readonly #entered: Entered;
+  readonly #reader: WireReader;
   readonly #writer: WireWriter;
   /** The number by which others cancel its statements. */
   backendPid = 0;
@@ -77,9 +65,14 @@ export class Statements {
   #transactionsEnded = 0;
   #running: AbortController | undefined;
 
-  constructor(door: PostgresDoor, entered: Entered, writer: WireWriter) {
+  constructor(
+    door: PostgresDoor,
+    entered: Entered,
+    { reader, writer }: { readonly reader: WireReader; readonly writer: WireWriter },
+  ) {
     this.#door = door;
     this.#entered = entered;
+    this.#reader = reader;
     this.#writer = writer;
   }
 
@@ -121,7 +114,7 @@ export class Statements {
     await check();
     const word = controlWord(sql);
     if (this.#state === 'E' && !RECOVERS.has(word)) throw aborted();
-    if (word === 'COPY' && copyOf({ sql, text, offset }) !== null) return COPY;
+    if (word === 'COPY' && copyOf({ sql, text, offset }) !== null) return COPY_DESCRIPTION;
     try {
       return await this.#abortable((clientGone) =>
         this.#door.queries.describe({ caller, session, sql, types, clientGone }),
@@ -191,15 +184,41 @@ export class Statements {
   }
 
   /** Runs COPY: its rows go to the client, or come from it. */
-  async #copy(
-    copy: CopyStatement,
-    execution: Pick<PortalExecution, 'sql' | 'text' | 'offset' | 'place'>,
-  ): Promise<void> {
-    if (copy.direction === 'in') throw new SkeinError('NOT_SUPPORTED', 'COPY FROM STDIN is not served');
+  async #copy(copy: CopyStatement, execution: MessageStatement & Copying): Promise<void> {
+    if (copy.direction === 'in') {
+      const count = await copyFrom(copy, this.#copying(execution, copy.table.offset));
+      this.#writer.push(commandComplete(`COPY ${count}`));
+      return;
+    }
     const sink = new CopySink(this.#writer, copy.options);
     await this.#run({ ...execution, sql: copy.query, parameters: null }, sink);
     sink.end();
     this.#writer.push(commandComplete(sink.tag));
+  }
+
+  /** The connection as COPY FROM STDIN needs it. @param at where the name of its table begins */
+  #copying({ text, offset, place }: Copying, at: number): CopyConnection {
+    const { caller, session } = this.#entered;
+    const { sub: principal } = caller.claims;
+    // Statements over its rows have the name of the table at another place.
+    const shifted = { text, offset: offset + at - 'INSERT INTO '.length };
+    return {
+      door: this.#door,
+      reader: this.#reader,
+      writer: this.#writer,
+      asker: { tenant: session.tenant, principal },
+      describe: (sql) => this.describe({ ...shifted, sql }, []),
+      abortable: (work) => this.#abortable(work),
+      write: (sql, rows) => this.write({ ...shifted, sql, parameters: null, place, rows }),
+      query: (sql, rows, sink) => this.#execute({ sql, parameters: null, rows, sink, transaction: null }),
+    };
+  }
+
+  /** Runs a statement that changes rows; its answer is not sent. @throws WireError, StatementError, SkeinError */
+  async write(statement: Write): Promise<void> {
+    await this.#check();
+    if (this.#state === 'E') throw aborted();
+    await this.#run(statement, new RowsSink({ writer: this.#writer, describes: false, formats: [] }));
   }
 
   /** Runs a statement to its end, and keeps its rows as a cursor. @throws StatementError, WireError, SkeinError */
@@ -239,10 +258,7 @@ export class Statements {
     await this.#entered.check();
   }
 
-  async #run(
-    { sql, text, offset, parameters, place }: Omit<PortalExecution, 'describes' | 'formats'>,
-    sink: DoorSink,
-  ): Promise<void> {
+  async #run({ sql, text, offset, parameters, place, rows }: Write, sink: DoorSink): Promise<void> {
     const word = controlWord(sql);
     const queryId = toQueryId(randomUUID());
     // A failed transaction has nothing to commit.
@@ -251,7 +267,8 @@ export class Statements {
       if (place === 'others follow' && this.#state === 'I' && !this.#isImplicit && CHANGES.has(word)) {
         await this.#beginImplicit();
       }
-      await this.#execute({ sql: own, parameters: own === sql ? parameters : null, queryId, sink });
+      const given = rows === undefined ? {} : { rows };
+      await this.#execute({ sql: own, parameters: own === sql ? parameters : null, queryId, sink, ...given });
       if (BEGINS.has(word) || (word === 'ROLLBACK TO' && this.#state === 'E')) this.#state = 'T';
       else if (ENDS.has(word)) this.#ended();
       else if (place === 'last of its Query') await this.settle();
@@ -268,7 +285,8 @@ export class Statements {
   #execute(statement: Pick<StatementRequest, 'sql' | 'parameters'> & Partial<StatementRequest>): Promise<void> {
     const { caller, session, source } = this.#entered;
     // Nothing is committed by itself that was meant for a transaction, and nothing waits in one of which the client does not know.
-    const transaction = this.#state !== 'I' || this.#isImplicit ? session : null;
+    const own = this.#state !== 'I' || this.#isImplicit ? session : null;
+    const transaction = statement.transaction === undefined ? own : statement.transaction;
     return this.#abortable((clientGone) =>
       this.#door.queries.execute({
         queryId: toQueryId(randomUUID()),
@@ -354,18 +372,6 @@ export class Statements {
     } finally {
       this.#running = undefined;
     }
-  }
-}
-
-/** The answer of COPY between a table and a client, whose rows are no rows of a result. */
-const COPY: StatementDescription = { kind: 'nothing', tag: 'COPY', parameters: [] };
-
-/** @throws StatementError, WireError */
-function copyOf({ sql, text, offset }: MessageStatement): CopyStatement | null {
-  try {
-    return readCopy(sql);
-  } catch (error) {
-    throw error instanceof WireError ? error : new StatementError(error, { sql: text, offset });
   }
 }
 

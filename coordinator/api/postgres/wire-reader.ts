@@ -109,6 +109,11 @@ export class MessageBody {
     return this.#bytes.subarray(this.#at - length, this.#at);
   }
 
+  /** All that is left. */
+  rest(): Buffer {
+    return this.take(this.#bytes.length - this.#at);
+  }
+
   /** A number of things, each read by `read`. */
   list<T>(read: () => T): T[] {
     const count = this.int16() & 0xff_ff;

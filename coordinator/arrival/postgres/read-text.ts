@@ -39,7 +39,8 @@ export function readInteger(text: string, type: string): string {
 export function readBytes(text: string): Buffer {
   if (text.startsWith('\\x')) {
     const hex = text.slice(2).replace(/\s/g, '');
-    if (!/^(?:[\da-fA-F]{2})*$/.test(hex)) throw new BadValue('invalid hexadecimal digit, or an odd number of them');
+    if (!/^(?:[\da-fA-F]{2})*$/.test(hex))
+      throw new BadValue('invalid hexadecimal digit, or an odd number of them', '22023');
     return Buffer.from(hex, 'hex');
   }
   if (!text.includes('\\')) return Buffer.from(text);

@@ -197,9 +197,9 @@ test('a storm of cancels: what is meant ends, and nothing else', async () => {
       ),
     );
     const all = Promise.all(ends);
-    let isOver = false;
-    void all.then(() => (isOver = true));
-    while (!isOver) {
+    const over = new AbortController();
+    void all.then(() => over.abort());
+    while (!over.signal.aborted) {
       for (const client of clients) {
         const { processID, secretKey } = client as unknown as { processID: number; secretKey: number };
         const wrong = clientMessage('', int32(80_877_102), int32(processID), int32(secretKey ^ 1));

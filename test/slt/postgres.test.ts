@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Json } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { ADMIN_PASSWORD, type Cluster } from '#test/support/cluster.ts';
 import { sharedFixture } from '#test/support/resources.ts';
@@ -46,11 +45,10 @@ function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value === 'object')
     return Object.fromEntries(Object.entries(value).map(([key, own]) => [key, plain(own)]));
-  const parsed = typeof value === 'string' && /^[{[]/.test(value) ? parsedJson(value) : undefined;
+  if (typeof value !== 'string') return String(value as bigint);
+  const parsed = /^[{[]/.test(value) ? parsedJson(value) : undefined;
   if (parsed !== undefined) return plain(parsed);
-  const text = String(value)
-    .replace(/\bmon(s?)\b/, 'month$1')
-    .replace(/^(.*) BC$/, '$1');
+  const text = value.replace(/\bmon(s?)\b/, 'month$1').replace(/^(.*) BC$/, '$1');
   return text.replace(' (BC)', '');
 }
 
@@ -72,7 +70,7 @@ const types = {
         ? pg.types.getTypeParser(TEXT_ARRAY)
         : String
       : pg.types.getTypeParser(oid, format),
-} as pg.CustomTypesConfig;
+};
 const TEXT_ARRAYS: ReadonlySet<number> = new Set([1231, 1115, 1182, 1185, 1187]);
 
 async function overPostgres(sql: string): Promise<Answer> {
@@ -92,7 +90,7 @@ async function overPostgres(sql: string): Promise<Answer> {
 async function overHttp(sql: string, sessionId: string): Promise<Answer> {
   const { status, body } = await cluster.query(sql, { sessionId });
   if (status !== 200) return { sqlState: body.sql_state };
-  return answerOf(body.columns ?? [], (body.rows ?? []) as readonly (readonly Json[])[]);
+  return answerOf(body.columns ?? [], body.rows ?? []);
 }
 
 const FILES = ['both', 'statements'].flatMap((folder) => globSync(join(import.meta.dirname, folder, '*.slt')).sort());

@@ -45,7 +45,7 @@ function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value === 'object')
     return Object.fromEntries(Object.entries(value).map(([key, own]) => [key, plain(own)]));
-  if (typeof value !== 'string') return String(value);
+  if (typeof value !== 'string') return JSON.stringify(value);
   const parsed = /^[{[]/.test(value) ? parsedJson(value) : undefined;
   if (parsed !== undefined) return plain(parsed);
   const text = value.replace(/\bmon(s?)\b/, 'month$1').replace(/^(.*) BC$/, '$1');

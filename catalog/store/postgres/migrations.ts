@@ -34,6 +34,7 @@ import { APP_SIGN_INS_MIGRATION } from './migrations/031-app-sign-ins.ts';
 import { FACTORS_MIGRATION } from './migrations/035-factors.ts';
 import { POLICED_FOLDERS_MIGRATION } from './migrations/040-policed-folders.ts';
 import { TABLE_SOURCES_MIGRATION } from './migrations/041-table-sources.ts';
+import { OBJECT_NUMBERS_MIGRATION } from './migrations/045-object-numbers.ts';
 
 /**
  * The migrations of the Postgres schema `catalog`, applied in the order of their names and never changed after a release.
@@ -77,6 +78,7 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0035_factors': { up: (db) => run(db, FACTORS_MIGRATION) },
     '0040_policed_folders': { up: (db) => run(db, POLICED_FOLDERS_MIGRATION) },
     '0041_table_sources': { up: (db) => run(db, TABLE_SOURCES_MIGRATION) },
+    '0045_object_numbers': { up: (db) => run(db, OBJECT_NUMBERS_MIGRATION) },
   },
 };
 

@@ -8,7 +8,7 @@ export type PgRelation = {
   readonly rows?: readonly (readonly (string | null)[])[];
 };
 
-/** What `npm run pg:builtins` has made of the real Postgres. */
+/** The file that `npm run pg:builtins` has made of the real Postgres. */
 type PgBuiltins = { readonly version: string; readonly relations: Readonly<Record<string, PgRelation>> };
 
 /** Relations of ours beside those of Postgres, which the texts of its functions read. */

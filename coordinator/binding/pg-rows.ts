@@ -106,7 +106,7 @@ const unescaped = (quoted: string): string => quoted.replaceAll(/\\(.)/g, '$1');
 export const pgList = (items: readonly (string | number | null)[]): string =>
   `[${items.map((item) => (typeof item === 'string' ? `"${item.replaceAll(/(["\\])/g, '\\$1')}"` : String(item ?? 'NULL'))).join(', ')}]`;
 
-/** What a column has that says nothing of an object. */
+/** The value of a column that says nothing of an object. */
 export function pgDefault(type: string): MadeValue {
   const made = madeTypeOf(type);
   if (made === 'BOOLEAN') return false;

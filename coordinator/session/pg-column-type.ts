@@ -43,7 +43,7 @@ const NAMES: Readonly<Record<string, string>> = {
   JSON: 'jsonb',
 };
 
-export function pgTypeName(type: SqlType): string {
+function pgTypeName(type: SqlType): string {
   if (type.kind === 'scalar') return NAMES[type.name] ?? 'text';
   if (type.kind === 'decimal') return 'numeric';
   if (type.kind === 'struct' || type.kind === 'map') return 'jsonb';

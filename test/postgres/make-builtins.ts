@@ -37,7 +37,7 @@ const ROWS: Readonly<Record<string, string>> = {
   pg_description: `classoid in ('pg_type'::regclass, 'pg_operator'::regclass, 'pg_namespace'::regclass, 'pg_am'::regclass,
     'pg_collation'::regclass, 'pg_language'::regclass, 'pg_proc'::regclass)`,
 };
-/** What functions of Postgres say of its built-ins, as relations of our own. */
+/** Answers of Postgres' functions about its built-ins, as relations of our own. */
 const OWN: Readonly<
   Record<string, { readonly columns: readonly (readonly [string, string])[]; readonly text: string }>
 > = {

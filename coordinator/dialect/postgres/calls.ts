@@ -1,20 +1,21 @@
 import { quoteIdentifier } from '#shared/sql/quote.ts';
+import type { PostgresPart } from '../../binding/planner.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { numberOfText } from './casts.ts';
-import { FUNCTIONS, ROW_FUNCTIONS, TYPED, type Known } from './functions.ts';
-import { join, sql, text, type Part, type Sql } from './parts.ts';
-import type { Place, Typed } from './scope.ts';
-import { namesIn, nodeOf, nodesOf, NotRead, objectIn, placeOf, textIn, unknownName, type Node } from './tree.ts';
+import { PG_FUNCTIONS, ROW_FUNCTIONS, TYPED, type Known } from './functions.ts';
+import { join, form, words, type Sql } from './parts.ts';
+import type { WritePlace, Typed } from './scope.ts';
+import { namesIn, nodeOf, nodesOf, NotRead, objectIn, locationIn, textIn, unknownName, type Node } from './tree.ts';
 
-type Write = (node: Node, place: Place) => Typed;
+type Write = (node: Node, place: WritePlace) => Typed;
 
 /** Writes the call of a function. @throws FUNCTION_NOT_FOUND for one of Postgres' catalog that is not known */
-export function writeCall(of: JsonObject, place: Place, write: Write): Typed {
+export function writeCall(of: JsonObject, place: WritePlace, write: Write): Typed {
   const names = namesIn(of['funcname']);
   const [name = '', schema] = names.toReversed();
   const args = nodesOf(of['args']);
   if (names.length > 2) throw new NotRead(names.join('.'));
-  const known = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined;
+  const known = Object.hasOwn(PG_FUNCTIONS, name) ? PG_FUNCTIONS[name] : undefined;
   if (known !== undefined) {
     const written = args.map((arg) => write(arg, place));
     return {
@@ -29,16 +30,16 @@ export function writeCall(of: JsonObject, place: Place, write: Write): Typed {
   if (/^to_reg(?:class|type|proc|namespace|role)$/.test(name)) {
     const type = name.slice('to_'.length);
     const [value] = args.map((arg) => write(arg, place).sql);
-    return { sql: numberOfText(type, value ?? text('NULL'), place), type };
+    return { sql: numberOfText(type, value ?? words('NULL'), place), type };
   }
   if (schema === 'information_schema' && name === '_pg_expandarray') {
-    const [list = text('[]')] = args.map((arg) => write(arg, place).sql);
+    const [list = words('[]')] = args.map((arg) => write(arg, place).sql);
     const x = place.fresh();
-    return { sql: sql`unnest(list_transform(${list}, lambda ${x}, ${x}i: {'x': ${x}, 'n': ${x}i}))`, type: null };
+    return { sql: form`unnest(list_transform(${list}, lambda ${x}, ${x}i: {'x': ${x}, 'n': ${x}i}))`, type: null };
   }
   const isOfCatalog = schema === 'pg_catalog' || schema === 'information_schema' || name.startsWith('pg_');
   if (isOfCatalog && name.startsWith('pg_') && !Object.hasOwn(TYPED, name) && name !== 'pg_typeof') {
-    throw unknownName('FUNCTION_NOT_FOUND', `the function ${name} does not exist`, placeOf(of));
+    throw unknownName('FUNCTION_NOT_FOUND', `the function ${name} does not exist`, locationIn(of));
   }
   return plainCall(of, { name, args }, place, write);
 }
@@ -47,7 +48,7 @@ export function writeCall(of: JsonObject, place: Place, write: Write): Typed {
 function plainCall(
   of: JsonObject,
   { name, args }: { readonly name: string; readonly args: readonly Node[] },
-  place: Place,
+  place: WritePlace,
   write: Write,
 ): Typed {
   const isKept = ['agg_within_group', 'func_variadic'].some((one) => of[one] === true);
@@ -56,21 +57,24 @@ function plainCall(
   const order = nodesOf(of['agg_order']).map(({ of: sort }) => sortBy(sort, place, write));
   const inner =
     of['agg_star'] === true
-      ? text('*')
+      ? words('*')
       : join(
           written.map((one) => one.sql),
           ', ',
         );
   const distinct = of['agg_distinct'] === true ? 'DISTINCT ' : '';
-  const ordered = order.length === 0 ? [] : sql` ORDER BY ${join(order, ', ')}`;
+  const ordered = order.length === 0 ? [] : form` ORDER BY ${join(order, ', ')}`;
   const filter =
-    of['agg_filter'] === undefined ? [] : sql` FILTER (WHERE ${write(nodeOf(of['agg_filter']), place).sql})`;
+    of['agg_filter'] === undefined ? [] : form` FILTER (WHERE ${write(nodeOf(of['agg_filter']), place).sql})`;
   const over = objectIn(of, 'over');
   const window = over === undefined ? [] : windowOf(over, place, write);
   const spelled = SPELLED[name] ?? name;
-  const call = sql`${quoteCall(spelled)}(${distinct}${inner}${ordered})${filter}${window}`;
+  const call = form`${quoteCall(spelled)}(${distinct}${inner}${ordered})${filter}${window}`;
   const [first = null] = written.map((one) => one.type);
-  return { sql: ROW_FUNCTIONS.has(name) && name !== 'unnest' ? sql`unnest(${call})` : call, type: typeOf(name, first) };
+  return {
+    sql: ROW_FUNCTIONS.has(name) && name !== 'unnest' ? form`unnest(${call})` : call,
+    type: typeOf(name, first),
+  };
 }
 
 /** Spellings of DuckDB for functions that mean the same. */
@@ -96,34 +100,34 @@ function typeOf(name: string, first: string | null): string | null {
 const VECTOR_ELEMENTS: Readonly<Record<string, string>> = { int2vector: 'int2', oidvector: 'oid' };
 
 /** Puts arguments into the text of a function, and gives its own names to each use. */
-export function filled({ text: template }: Known, args: readonly Sql[], place: Place): Sql {
+function filled({ text: template }: Known, args: readonly Sql[], place: WritePlace): Sql {
   const names = new Map<string, string>();
   const own = template.replaceAll(/\b_[a-z]\b/g, (name) => {
     const known = names.get(name) ?? place.fresh();
     names.set(name, known);
     return known;
   });
-  const parts: Part[] = [];
+  const parts: PostgresPart[] = [];
   for (const piece of own.split(/(\$\d)/)) {
-    if (/^\$\d$/.test(piece)) parts.push(...(args[Number(piece[1]) - 1] ?? text('NULL')));
+    if (/^\$\d$/.test(piece)) parts.push(...(args[Number(piece[1]) - 1] ?? words('NULL')));
     else if (piece !== '') parts.push({ text: piece, at: null });
   }
   return parts;
 }
 
-export function sortBy(sort: JsonObject, place: Place, write: Write): Sql {
+export function sortBy(sort: JsonObject, place: WritePlace, write: Write): Sql {
   const { sql: key } = write(nodeOf(sort['node']), place);
   const direction = { SORTBY_ASC: ' ASC', SORTBY_DESC: ' DESC' }[textIn(sort, 'sortby_dir')] ?? '';
   const nulls =
     { SORTBY_NULLS_FIRST: ' NULLS FIRST', SORTBY_NULLS_LAST: ' NULLS LAST' }[textIn(sort, 'sortby_nulls')] ?? '';
   if (textIn(sort, 'sortby_dir') === 'SORTBY_USING') throw new NotRead('USING');
-  return sql`${key}${direction}${nulls}`;
+  return form`${key}${direction}${nulls}`;
 }
 
 /** The frame that a window has when nothing is said of it. */
 const DEFAULT_FRAME = 1058;
 
-function windowOf(over: JsonObject, place: Place, write: Write): Sql {
+function windowOf(over: JsonObject, place: WritePlace, write: Write): Sql {
   const frame = over['frameOptions'];
   if (textIn(over, 'name') !== '' || textIn(over, 'refname') !== '' || (frame ?? DEFAULT_FRAME) !== DEFAULT_FRAME) {
     throw new NotRead('a window');
@@ -131,8 +135,8 @@ function windowOf(over: JsonObject, place: Place, write: Write): Sql {
   const partition = nodesOf(over['partitionClause']).map((one) => write(one, place).sql);
   const order = nodesOf(over['orderClause']).map(({ of }) => sortBy(of, place, write));
   const parts = [
-    ...(partition.length === 0 ? [] : [sql`PARTITION BY ${join(partition, ', ')}`]),
-    ...(order.length === 0 ? [] : [sql`ORDER BY ${join(order, ', ')}`]),
+    ...(partition.length === 0 ? [] : [form`PARTITION BY ${join(partition, ', ')}`]),
+    ...(order.length === 0 ? [] : [form`ORDER BY ${join(order, ', ')}`]),
   ];
-  return sql` OVER (${join(parts, ' ')})`;
+  return form` OVER (${join(parts, ' ')})`;
 }

@@ -2,16 +2,16 @@
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { writeCall } from './calls.ts';
-import { at, join, sql, text, type Sql } from './parts.ts';
-import { findColumn, type Place, type Typed } from './scope.ts';
-import { isObject, namesIn, nodeOf, nodesOf, NotRead, objectIn, placeOf, textIn, type Node } from './tree.ts';
-import { castTo, constantText, typeNamed } from './casts.ts';
+import { at, join, form, words, type Sql } from './parts.ts';
+import { columnNamed, type WritePlace, type Typed } from './scope.ts';
+import { isObject, namesIn, nodeOf, nodesOf, NotRead, objectIn, locationIn, textIn, type Node } from './tree.ts';
+import { castAs, constantText, typeNamed } from './casts.ts';
 import { widerType } from '../../binding/pg-types.ts';
 
 /** Writes an expression. @throws NotRead for what is not written anew, SkeinError for names that Postgres does not have */
-export function writeExpression(node: Node, place: Place): Typed {
+export function writeExpression(node: Node, place: WritePlace): Typed {
   const { kind, of } = node;
-  const location = placeOf(of);
+  const location = locationIn(of);
   const value = location === undefined ? undefined : place.valueAt(location);
   if (value !== undefined && (kind === 'A_Const' || kind === 'TypeCast')) return { sql: [value], type: null };
   const writer = WRITERS[kind];
@@ -20,7 +20,7 @@ export function writeExpression(node: Node, place: Place): Typed {
   return { ...written, sql: at(location, written.sql) };
 }
 
-type Writer = (of: JsonObject, place: Place) => Typed;
+type Writer = (of: JsonObject, place: WritePlace) => Typed;
 
 const WRITERS: Readonly<Record<string, Writer>> = {
   ColumnRef: columnRef,
@@ -28,7 +28,7 @@ const WRITERS: Readonly<Record<string, Writer>> = {
   TypeCast: (of, place) => {
     const type = typeNamed(objectIn(of, 'typeName') ?? {});
     const arg = nodeOf(of['arg']);
-    return castTo(type, { node: arg, write: () => writeExpression(arg, place) }, place);
+    return castAs(type, { node: arg, write: () => writeExpression(arg, place) }, place);
   },
   FuncCall: (of, place) => writeCall(of, place, writeExpression),
   A_Expr: operator,
@@ -36,23 +36,23 @@ const WRITERS: Readonly<Record<string, Writer>> = {
     const args = nodesOf(of['args']).map((arg) => writeExpression(arg, place).sql);
     const op = textIn(of, 'boolop');
     const [first = []] = args;
-    if (op === 'NOT_EXPR') return { sql: sql`(NOT ${first})`, type: 'bool' };
-    return { sql: sql`(${join(args, op === 'AND_EXPR' ? ' AND ' : ' OR ')})`, type: 'bool' };
+    if (op === 'NOT_EXPR') return { sql: form`(NOT ${first})`, type: 'bool' };
+    return { sql: form`(${join(args, op === 'AND_EXPR' ? ' AND ' : ' OR ')})`, type: 'bool' };
   },
   NullTest: (of, place) => {
     const { sql: arg } = writeExpression(nodeOf(of['arg']), place);
-    return { sql: sql`(${arg} IS ${textIn(of, 'nulltesttype') === 'IS_NULL' ? '' : 'NOT '}NULL)`, type: 'bool' };
+    return { sql: form`(${arg} IS ${textIn(of, 'nulltesttype') === 'IS_NULL' ? '' : 'NOT '}NULL)`, type: 'bool' };
   },
   BooleanTest: (of, place) => {
     const { sql: arg } = writeExpression(nodeOf(of['arg']), place);
     const test = textIn(of, 'booltesttype').replaceAll('_', ' ').replace('UNKNOWN', 'NULL');
-    return { sql: sql`(CAST(${arg} AS BOOLEAN) ${test})`, type: 'bool' };
+    return { sql: form`(CAST(${arg} AS BOOLEAN) ${test})`, type: 'bool' };
   },
   CaseExpr: caseOf,
   CoalesceExpr: (of, place) => {
     const args = nodesOf(of['args']).map((arg) => writeExpression(arg, place));
     return {
-      sql: sql`coalesce(${join(
+      sql: form`coalesce(${join(
         args.map((arg) => arg.sql),
         ', ',
       )})`,
@@ -63,7 +63,7 @@ const WRITERS: Readonly<Record<string, Writer>> = {
     const args = nodesOf(of['args']).map((arg) => writeExpression(arg, place));
     const name = textIn(of, 'op') === 'IS_GREATEST' ? 'greatest' : 'least';
     return {
-      sql: sql`${name}(${join(
+      sql: form`${name}(${join(
         args.map((arg) => arg.sql),
         ', ',
       )})`,
@@ -76,7 +76,7 @@ const WRITERS: Readonly<Record<string, Writer>> = {
     const args = nodesOf(of['elements']).map((arg) => writeExpression(arg, place));
     const type = firstType(args);
     return {
-      sql: sql`[${join(
+      sql: form`[${join(
         args.map((arg) => arg.sql),
         ', ',
       )}]`,
@@ -85,7 +85,7 @@ const WRITERS: Readonly<Record<string, Writer>> = {
   },
   RowExpr: (of, place) => {
     const args = nodesOf(of['args']).map((arg) => writeExpression(arg, place).sql);
-    return { sql: sql`(${join(args, ', ')})`, type: null };
+    return { sql: form`(${join(args, ', ')})`, type: null };
   },
   // All that tools name are those of the database, or compare bytes, as DuckDB does.
   CollateClause: (of, place) => writeExpression(nodeOf(of['arg']), place),
@@ -94,7 +94,7 @@ const WRITERS: Readonly<Record<string, Writer>> = {
       .replace(/^SVFOP_/, '')
       .toLowerCase();
     if (!VALUES.has(name)) throw new NotRead(name);
-    return { sql: text(name), type: name.startsWith('current_t') || name.startsWith('local') ? null : 'name' };
+    return { sql: words(name), type: name.startsWith('current_t') || name.startsWith('local') ? null : 'name' };
   },
 };
 
@@ -117,37 +117,37 @@ const firstType = (of: readonly Typed[]): string | null =>
   of.find(({ type }) => type !== null)?.type ??
   null;
 
-function columnRef(of: JsonObject, place: Place): Typed {
+function columnRef(of: JsonObject, place: WritePlace): Typed {
   const parts = namesIn(of['fields']);
   const [name = '', table] = parts.toReversed();
   if (name === '*')
-    return { sql: text(parts.map((part) => (part === '*' ? part : quoteIdentifier(part))).join('.')), type: null };
-  const found = findColumn(parts.slice(-2), place.scope);
+    return { sql: words(parts.map((part) => (part === '*' ? part : quoteIdentifier(part))).join('.')), type: null };
+  const found = columnNamed(parts.slice(-2), place.scope);
   const relation = found?.source.relation ?? null;
   if (relation !== null && table !== undefined) {
     const isColumn = found?.source.columns?.some((column) => column.name === name) === true;
-    if (name === 'tableoid') return { sql: text(`CAST(${place.numberOf(relation) ?? 0} AS BIGINT)`), type: 'oid' };
-    if (!isColumn && (name === 'xmin' || name === 'xmax')) return { sql: text('CAST(0 AS BIGINT)'), type: 'xid' };
+    if (name === 'tableoid') return { sql: words(`CAST(${place.numberOf(relation) ?? 0} AS BIGINT)`), type: 'oid' };
+    if (!isColumn && (name === 'xmin' || name === 'xmax')) return { sql: words('CAST(0 AS BIGINT)'), type: 'xid' };
   }
   // A query that is written around it may have a column of the same name.
   const isKnown = found?.source.columns != null && found.source.alias !== '';
   const full = parts.length === 1 && isKnown ? [found.source.alias, name] : parts;
-  return { sql: text(full.map(quoteIdentifier).join('.')), type: found?.type ?? null };
+  return { sql: words(full.map(quoteIdentifier).join('.')), type: found?.type ?? null };
 }
 
 function constant(of: JsonObject): Typed {
-  if (of['isnull'] === true) return { sql: text('NULL'), type: 'unknown' };
+  if (of['isnull'] === true) return { sql: words('NULL'), type: 'unknown' };
   const string = objectIn(of, 'sval');
-  if (string !== undefined) return { sql: text(quoteLiteral(textIn(string, 'sval'))), type: 'unknown' };
+  if (string !== undefined) return { sql: words(quoteLiteral(textIn(string, 'sval'))), type: 'unknown' };
   const integer = objectIn(of, 'ival');
-  if (integer !== undefined) return { sql: text(String(integer['ival'] ?? 0)), type: 'int4' };
+  if (integer !== undefined) return { sql: words(String(Number(integer['ival'] ?? 0))), type: 'int4' };
   const float = objectIn(of, 'fval');
   if (float !== undefined) {
     const value = textIn(float, 'fval');
-    return { sql: text(value), type: /^\d+$/.test(value) ? 'int8' : 'numeric' };
+    return { sql: words(value), type: /^\d+$/.test(value) ? 'int8' : 'numeric' };
   }
   const boolean = objectIn(of, 'boolval');
-  if (boolean !== undefined) return { sql: text(boolean['boolval'] === true ? 'true' : 'false'), type: 'bool' };
+  if (boolean !== undefined) return { sql: words(boolean['boolval'] === true ? 'true' : 'false'), type: 'bool' };
   throw new NotRead('a constant');
 }
 
@@ -166,7 +166,7 @@ const LIKES: Readonly<Record<string, string>> = {
   '!~~*': 'NOT ILIKE',
 };
 
-function operator(of: JsonObject, place: Place): Typed {
+function operator(of: JsonObject, place: WritePlace): Typed {
   const kind = textIn(of, 'kind');
   const name = namesIn(of['name']).at(-1) ?? '';
   const left = of['lexpr'] === undefined ? null : writeExpression(nodeOf(of['lexpr']), place);
@@ -183,23 +183,23 @@ function operator(of: JsonObject, place: Place): Typed {
     case 'AEXPR_LIKE':
     case 'AEXPR_ILIKE': {
       const pattern = right().sql;
-      return { sql: sql`(${own} ${LIKES[name] ?? 'LIKE'} ${pattern})`, type: 'bool' };
+      return { sql: form`(${own} ${LIKES[name] ?? 'LIKE'} ${pattern})`, type: 'bool' };
     }
     case 'AEXPR_IN':
-      return { sql: sql`(${own} ${name === '<>' ? 'NOT ' : ''}IN (${join(list(), ', ')}))`, type: 'bool' };
+      return { sql: form`(${own} ${name === '<>' ? 'NOT ' : ''}IN (${join(list(), ', ')}))`, type: 'bool' };
     case 'AEXPR_OP_ANY':
     case 'AEXPR_OP_ALL':
       return quantified(name, kind === 'AEXPR_OP_ANY' ? 'ANY' : 'ALL', { left: own, of }, place);
     case 'AEXPR_DISTINCT':
-      return { sql: sql`(${own} IS DISTINCT FROM ${right().sql})`, type: 'bool' };
+      return { sql: form`(${own} IS DISTINCT FROM ${right().sql})`, type: 'bool' };
     case 'AEXPR_NOT_DISTINCT':
-      return { sql: sql`(${own} IS NOT DISTINCT FROM ${right().sql})`, type: 'bool' };
+      return { sql: form`(${own} IS NOT DISTINCT FROM ${right().sql})`, type: 'bool' };
     case 'AEXPR_NULLIF':
-      return { sql: sql`nullif(${own}, ${right().sql})`, type: left?.type ?? null };
+      return { sql: form`nullif(${own}, ${right().sql})`, type: left?.type ?? null };
     case 'AEXPR_BETWEEN':
     case 'AEXPR_NOT_BETWEEN': {
       const [low = [], high = []] = list();
-      return { sql: sql`(${own} ${kind === 'AEXPR_BETWEEN' ? '' : 'NOT '}BETWEEN ${low} AND ${high})`, type: 'bool' };
+      return { sql: form`(${own} ${kind === 'AEXPR_BETWEEN' ? '' : 'NOT '}BETWEEN ${low} AND ${high})`, type: 'bool' };
     }
     default:
       throw new NotRead(kind);
@@ -210,30 +210,30 @@ function binary(
   name: string,
   left: Typed | null,
   { right, node }: { readonly right: Typed; readonly node: Node },
-  place: Place,
+  place: WritePlace,
 ): Typed {
-  if (left === null) return { sql: sql`(${name} ${right.sql})`, type: right.type };
+  if (left === null) return { sql: form`(${name} ${right.sql})`, type: right.type };
   const match = MATCHES[name];
   if (match !== undefined) {
-    const value = left.type === 'unknown' || left.type === 'text' ? left.sql : sql`CAST(${left.sql} AS VARCHAR)`;
-    return { sql: sql`(${match[0]}regexp_matches(${value}, ${right.sql}${match[1]}))`, type: 'bool' };
+    const value = left.type === 'unknown' || left.type === 'text' ? left.sql : form`CAST(${left.sql} AS VARCHAR)`;
+    return { sql: form`(${match[0]}regexp_matches(${value}, ${right.sql}${match[1]}))`, type: 'bool' };
   }
-  if (LIKES[name] !== undefined) return { sql: sql`(${left.sql} ${LIKES[name] ?? ''} ${right.sql})`, type: 'bool' };
+  if (LIKES[name] !== undefined) return { sql: form`(${left.sql} ${LIKES[name] ?? ''} ${right.sql})`, type: 'bool' };
   if (COMPARISONS.has(name)) {
-    return { sql: sql`(${left.sql} ${name} ${compared(node, left.type, place)})`, type: 'bool' };
+    return { sql: form`(${left.sql} ${name} ${compared(node, left.type, place)})`, type: 'bool' };
   }
   if (name === '||') {
     const isList = [left, right].some(({ type }) => type?.startsWith('_') === true);
-    if (isList) return { sql: sql`list_concat(${left.sql}, ${right.sql})`, type: left.type ?? right.type };
-    return { sql: sql`(${left.sql} || ${right.sql})`, type: 'text' };
+    if (isList) return { sql: form`list_concat(${left.sql}, ${right.sql})`, type: left.type ?? right.type };
+    return { sql: form`(${left.sql} || ${right.sql})`, type: 'text' };
   }
   const isWhole = [left, right].every(({ type }) => type !== null && /^int[248]$/.test(type));
   if (name === '/' && isWhole)
-    return { sql: sql`(${left.sql} // ${right.sql})`, type: widerType(left.type, right.type) };
+    return { sql: form`(${left.sql} // ${right.sql})`, type: widerType(left.type, right.type) };
   if (name === '@>' || name === '<@' || name === '&&' || PLAIN.has(name)) {
     const isArithmetic = PLAIN.has(name);
     return {
-      sql: sql`(${left.sql} ${name} ${right.sql})`,
+      sql: form`(${left.sql} ${name} ${right.sql})`,
       type: isArithmetic ? widerType(left.type, right.type) : 'bool',
     };
   }
@@ -242,12 +242,12 @@ function binary(
 
 const PLAIN: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '&', '|', '<<', '>>', '^']);
 
-/** What a value is compared with: a text of which the other side makes its type. */
-function compared(node: Node, type: string | null, place: Place): Sql {
+/** The other side of a comparison: a text of it becomes the type of the first. */
+function compared(node: Node, type: string | null, place: WritePlace): Sql {
   const written = writeExpression(node, place);
   if (type === null || constantText(node) === undefined) return written.sql;
   return type.startsWith('reg') || type.startsWith('_')
-    ? castTo(type, { node, write: () => written }, place).sql
+    ? castAs(type, { node, write: () => written }, place).sql
     : written.sql;
 }
 
@@ -256,23 +256,23 @@ function quantified(
   name: string,
   word: 'ANY' | 'ALL',
   { left, of }: { readonly left: Sql; readonly of: JsonObject },
-  place: Place,
+  place: WritePlace,
 ): Typed {
   const node = nodeOf(of['rexpr']);
   const constantList = constantText(node);
   const right =
     constantList === undefined
       ? writeExpression(node, place).sql
-      : castTo('_text', { node, write: () => writeExpression(node, place) }, place).sql;
+      : castAs('_text', { node, write: () => writeExpression(node, place) }, place).sql;
   if (!COMPARISONS.has(name)) throw new NotRead(`${name} ${word}`);
-  if (name === '=' && word === 'ANY') return { sql: sql`list_contains(${right}, ${left})`, type: 'bool' };
+  if (name === '=' && word === 'ANY') return { sql: form`list_contains(${right}, ${left})`, type: 'bool' };
   if ((name === '<>' || name === '!=') && word === 'ALL') {
-    return { sql: sql`(NOT list_contains(${right}, ${left}))`, type: 'bool' };
+    return { sql: form`(NOT list_contains(${right}, ${left}))`, type: 'bool' };
   }
-  return { sql: sql`(${left} ${name} ${word}(${right}))`, type: 'bool' };
+  return { sql: form`(${left} ${name} ${word}(${right}))`, type: 'bool' };
 }
 
-function caseOf(of: JsonObject, place: Place): Typed {
+function caseOf(of: JsonObject, place: WritePlace): Typed {
   const arg = of['arg'] === undefined ? null : writeExpression(nodeOf(of['arg']), place);
   const whens = nodesOf(of['args']).map(({ of: when }) => ({
     condition:
@@ -280,35 +280,35 @@ function caseOf(of: JsonObject, place: Place): Typed {
     result: writeExpression(nodeOf(when['result']), place),
   }));
   const otherwise = of['defresult'] === undefined ? null : writeExpression(nodeOf(of['defresult']), place);
-  const branches = whens.map(({ condition, result }) => sql`WHEN ${condition} THEN ${result.sql}`);
+  const branches = whens.map(({ condition, result }) => form`WHEN ${condition} THEN ${result.sql}`);
   const results = [...whens.map(({ result }) => result), ...(otherwise === null ? [] : [otherwise])];
   const type = firstType(results);
-  const last = otherwise === null ? sql`` : sql` ELSE ${otherwise.sql}`;
+  const last = otherwise === null ? form`` : form` ELSE ${otherwise.sql}`;
   return {
-    sql: sql`(CASE ${arg === null ? [] : sql`${arg.sql} `}${join(branches, ' ')}${last} END)`,
+    sql: form`(CASE ${arg === null ? [] : form`${arg.sql} `}${join(branches, ' ')}${last} END)`,
     type: type === 'unknown' ? 'text' : type,
   };
 }
 
-function subLink(of: JsonObject, place: Place): Typed {
+function subLink(of: JsonObject, place: WritePlace): Typed {
   const { sql: query, columns } = place.query(of['subselect'], place.scope);
   const type = columns?.[0]?.type ?? null;
   const shown = type === 'unknown' ? 'text' : type;
   switch (textIn(of, 'subLinkType')) {
     case 'EXISTS_SUBLINK':
-      return { sql: sql`EXISTS (${query})`, type: 'bool' };
+      return { sql: form`EXISTS (${query})`, type: 'bool' };
     case 'EXPR_SUBLINK':
-      return { sql: sql`(${query})`, type: shown };
+      return { sql: form`(${query})`, type: shown };
     case 'ARRAY_SUBLINK':
-      return { sql: sql`ARRAY(${query})`, type: shown === null ? null : `_${shown}` };
+      return { sql: form`ARRAY(${query})`, type: shown === null ? null : `_${shown}` };
     case 'ANY_SUBLINK':
     case 'ALL_SUBLINK': {
       const { sql: test } = writeExpression(nodeOf(of['testexpr']), place);
       const name = namesIn(of['operName']).at(-1);
-      if (name === undefined) return { sql: sql`(${test} IN (${query}))`, type: 'bool' };
+      if (name === undefined) return { sql: form`(${test} IN (${query}))`, type: 'bool' };
       if (!COMPARISONS.has(name)) throw new NotRead(name);
       const word = textIn(of, 'subLinkType') === 'ANY_SUBLINK' ? 'ANY' : 'ALL';
-      return { sql: sql`(${test} ${name} ${word}(${query}))`, type: 'bool' };
+      return { sql: form`(${test} ${name} ${word}(${query}))`, type: 'bool' };
     }
     default:
       throw new NotRead('a subquery');
@@ -318,18 +318,18 @@ function subLink(of: JsonObject, place: Place): Typed {
 /** Vectors count from 0, arrays from 1. */
 const VECTORS: ReadonlySet<string> = new Set(['int2vector', 'oidvector']);
 
-function indirection(of: JsonObject, place: Place): Typed {
+function indirection(of: JsonObject, place: WritePlace): Typed {
   let value: Typed = writeExpression(nodeOf(of['arg']), place);
   for (const { kind, of: step } of nodesOf(of['indirection'])) {
     if (kind === 'String') {
-      value = { sql: sql`(${value.sql}).${quoteIdentifier(textIn(step, 'sval'))}`, type: null };
+      value = { sql: form`(${value.sql}).${quoteIdentifier(textIn(step, 'sval'))}`, type: null };
     } else if (kind === 'A_Indices') {
       const shift = value.type !== null && VECTORS.has(value.type) ? ' + 1' : '';
       const index = (name: string): Sql =>
-        isObject(step[name]) ? sql`${writeExpression(nodeOf(step[name]), place).sql}${shift}` : [];
+        isObject(step[name]) ? form`${writeExpression(nodeOf(step[name]), place).sql}${shift}` : [];
       const isSlice = step['is_slice'] === true;
-      const bounds = isSlice ? sql`${index('lidx')}:${index('uidx')}` : index('uidx');
-      value = { sql: sql`(${value.sql})[${bounds}]`, type: isSlice ? value.type : elementOf(value.type) };
+      const bounds = isSlice ? form`${index('lidx')}:${index('uidx')}` : index('uidx');
+      value = { sql: form`(${value.sql})[${bounds}]`, type: isSlice ? value.type : elementOf(value.type) };
     } else throw new NotRead(kind);
   }
   return value;

@@ -35,7 +35,7 @@ const SIZE = of('int8', 'bytes', 'skein_sizes');
 const NO_TEXT = one('text', 'CAST(NULL AS VARCHAR)');
 const YES = whenThere('bool', 'true');
 
-export const FUNCTIONS: Readonly<Record<string, Known>> = {
+export const PG_FUNCTIONS: Readonly<Record<string, Known>> = {
   format_type: one('text', FORMAT_TYPE),
   pg_get_userbyid: one(
     'name',

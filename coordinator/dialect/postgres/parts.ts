@@ -1,12 +1,11 @@
 import type { PostgresPart } from '../../binding/planner.ts';
 
 /** A text that is written anew from the tree of a statement. */
-export type Part = PostgresPart;
-export type Sql = readonly Part[];
+export type Sql = readonly PostgresPart[];
 
 /** Joins texts of our own and parts of the statement. */
-export function sql(strings: TemplateStringsArray, ...values: readonly (Sql | string)[]): Sql {
-  const parts: Part[] = [];
+export function form(strings: TemplateStringsArray, ...values: readonly (Sql | string)[]): Sql {
+  const parts: PostgresPart[] = [];
   for (const [i, text] of strings.entries()) {
     if (text !== '') parts.push({ text, at: null });
     const value = values[i];
@@ -16,9 +15,7 @@ export function sql(strings: TemplateStringsArray, ...values: readonly (Sql | st
   return parts;
 }
 
-export const text = (of: string, at: number | null = null): Sql => [{ text: of, at }];
-
-export const NONE: Sql = [];
+export const words = (of: string, at: number | null = null): Sql => [{ text: of, at }];
 
 export const join = (all: readonly Sql[], separator: string): Sql =>
   all.flatMap((one, i) => (i === 0 ? one : [{ text: separator, at: null }, ...one]));

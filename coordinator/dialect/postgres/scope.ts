@@ -6,33 +6,33 @@ export type Typed = { readonly sql: Sql; readonly type: string | null };
 export type Column = { readonly name: string; readonly type: string | null };
 
 /** Something in FROM. Columns null = they are not known here. */
-export type Source = {
+export type FromItem = {
   readonly alias: string;
   readonly columns: readonly Column[] | null;
   /** The relation of Postgres' catalog that it is. */
   readonly relation: string | null;
 };
 
-export type Scope = {
-  readonly sources: Source[];
-  readonly parent: Scope | null;
+export type QueryScope = {
+  readonly sources: FromItem[];
+  readonly parent: QueryScope | null;
   readonly common: Map<string, readonly Column[] | null>;
 };
 
-export const newScope = (parent: Scope | null): Scope => ({ sources: [], parent, common: new Map() });
+export const openScope = (parent: QueryScope | null): QueryScope => ({ sources: [], parent, common: new Map() });
 
 /** The columns of a query that WITH defines; undefined = none has the name. */
-export function commonTable(name: string, scope: Scope | null): readonly Column[] | null | undefined {
+export function commonTable(name: string, scope: QueryScope | null): readonly Column[] | null | undefined {
   for (let at = scope; at !== null; at = at.parent) if (at.common.has(name)) return at.common.get(name);
   return undefined;
 }
 
-export type FoundColumn = { readonly source: Source; readonly type: string | null };
+type ColumnIn = { readonly source: FromItem; readonly type: string | null };
 
 /** The column of a name of one or two parts; undefined where it is not known. */
-export function findColumn(parts: readonly string[], scope: Scope): FoundColumn | undefined {
+export function columnNamed(parts: readonly string[], scope: QueryScope): ColumnIn | undefined {
   const [name = '', table] = parts.toReversed();
-  for (let at: Scope | null = scope; at !== null; at = at.parent) {
+  for (let at: QueryScope | null = scope; at !== null; at = at.parent) {
     for (const source of at.sources) {
       if (table !== undefined && source.alias !== table) continue;
       const column = source.columns?.find((one) => one.name === name);
@@ -44,15 +44,15 @@ export function findColumn(parts: readonly string[], scope: Scope): FoundColumn 
 }
 
 /** Relations of Postgres' catalog with their columns, by schema and name. */
-export type Relations = (schema: string, name: string) => readonly Column[] | undefined;
+type Relations = (schema: string, name: string) => readonly Column[] | undefined;
 
 export type Written = { readonly sql: Sql; readonly columns: readonly Column[] | null };
 
 /** Where an expression stands. */
-export type Place = {
-  readonly scope: Scope;
+export type WritePlace = {
+  readonly scope: QueryScope;
   /** Writes a query within it. */
-  readonly query: (node: unknown, scope: Scope) => Written;
+  readonly query: (node: unknown, scope: QueryScope) => Written;
   readonly relations: Relations;
   /** The number of a relation of Postgres' own. */
   readonly numberOf: (relation: string) => number | undefined;

@@ -1,13 +1,13 @@
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { elementOf, writeExpression } from './expressions.ts';
-import { at, join, sql, text, type Sql } from './parts.ts';
-import { commonTable, type Column, type Place, type Source } from './scope.ts';
-import { namesIn, nodeOf, nodesOf, NotRead, objectIn, placeOf, textIn, unknownName, type Node } from './tree.ts';
+import { at, join, form, words, type Sql } from './parts.ts';
+import { commonTable, type Column, type WritePlace, type FromItem } from './scope.ts';
+import { namesIn, nodeOf, nodesOf, NotRead, objectIn, locationIn, textIn, unknownName, type Node } from './tree.ts';
 
 /** Writes something of FROM, and adds its names to the scope. */
-export function writeSource({ kind, of }: Node, place: Place): Sql {
-  const location = placeOf(of);
+export function writeSource({ kind, of }: Node, place: WritePlace): Sql {
+  const location = locationIn(of);
   switch (kind) {
     case 'RangeVar':
       return at(location, rangeVar(of, place));
@@ -35,13 +35,13 @@ function aliasSql(alias: Alias | undefined): string {
   return ` AS ${quoteIdentifier(alias.name)}${columns}`;
 }
 
-const add = (place: Place, source: Source, columns: readonly string[] = []): void =>
+const add = (place: WritePlace, source: FromItem, columns: readonly string[] = []): void =>
   void place.scope.sources.push({
     ...source,
     columns: source.columns?.map((column, i) => ({ ...column, name: columns[i] ?? column.name })) ?? null,
   });
 
-function rangeVar(of: JsonObject, place: Place): Sql {
+function rangeVar(of: JsonObject, place: WritePlace): Sql {
   const [catalog, schema, name] = ['catalogname', 'schemaname', 'relname'].map((one) => textIn(of, one));
   const alias = aliasOf(of);
   const own = name ?? '';
@@ -49,36 +49,41 @@ function rangeVar(of: JsonObject, place: Place): Sql {
   const given = alias?.name ?? own;
   if (common !== undefined) {
     add(place, { alias: given, columns: common, relation: null }, alias?.columns);
-    return text(`${quoteIdentifier(own)}${aliasSql(alias)}`);
+    return words(`${quoteIdentifier(own)}${aliasSql(alias)}`);
   }
   const inSchema = schema === '' ? 'pg_catalog' : (schema ?? '');
   const columns = place.relations(inSchema, own);
-  if (columns === undefined && (schema === 'pg_catalog' || (schema === '' && /^pg_/.test(own)))) {
-    if (schema === 'pg_catalog')
-      throw unknownName('TABLE_NOT_FOUND', `the relation ${own} does not exist`, placeOf(of));
+  if (columns === undefined && schema === 'pg_catalog') {
+    throw unknownName('TABLE_NOT_FOUND', `the relation ${own} does not exist`, locationIn(of));
   }
-  if (columns !== undefined && (schema !== '' || /^pg_/.test(own))) {
+  if (columns !== undefined && (schema !== '' || own.startsWith('pg_'))) {
     add(place, { alias: given, columns, relation: own }, alias?.columns);
-    return text(`${quoteIdentifier(inSchema)}.${quoteIdentifier(own)}${aliasSql(alias ?? { name: own, columns: [] })}`);
+    return words(
+      `${quoteIdentifier(inSchema)}.${quoteIdentifier(own)}${aliasSql(alias ?? { name: own, columns: [] })}`,
+    );
   }
   add(place, { alias: given, columns: null, relation: null });
   const parts = [catalog ?? '', schema ?? '', own].filter((part) => part !== '');
-  return text(`${parts.map(quoteIdentifier).join('.')}${aliasSql(alias)}`);
+  return words(`${parts.map(quoteIdentifier).join('.')}${aliasSql(alias)}`);
 }
 
-function rangeSubselect(of: JsonObject, place: Place): Sql {
+function rangeSubselect(of: JsonObject, place: WritePlace): Sql {
   const isLateral = of['lateral'] === true;
   const { sql: query, columns } = place.query(of['subquery'], isLateral ? place.scope : outside(place));
   const alias = aliasOf(of);
   add(place, { alias: alias?.name ?? '', columns, relation: null }, alias?.columns);
-  return sql`${isLateral ? 'LATERAL ' : ''}(${query})${aliasSql(alias)}`;
+  return form`${isLateral ? 'LATERAL ' : ''}(${query})${aliasSql(alias)}`;
 }
 
-/** What a subquery in FROM sees. */
-const outside = ({ scope }: Place): Place['scope'] => ({ sources: [], parent: scope.parent, common: scope.common });
+/** The names that a subquery in FROM sees. */
+const outside = ({ scope }: WritePlace): WritePlace['scope'] => ({
+  sources: [],
+  parent: scope.parent,
+  common: scope.common,
+});
 
 /** A function in FROM: `unnest(a) WITH ORDINALITY AS u(x, n)`. */
-function rangeFunction(of: JsonObject, place: Place): Sql {
+function rangeFunction(of: JsonObject, place: WritePlace): Sql {
   const [first] = nodesOf(of['functions']);
   const [call] = nodesOf(first?.of['items']);
   if (call?.kind !== 'FuncCall' || of['is_rowsfrom'] === true || of['coldeflist'] !== undefined)
@@ -88,7 +93,7 @@ function rangeFunction(of: JsonObject, place: Place): Sql {
   const relation = place.relations('pg_catalog', name);
   if (relation !== undefined && nodesOf(call.of['args']).length === 0) {
     add(place, { alias: alias?.name ?? name, columns: relation, relation: null }, alias?.columns);
-    return text(`pg_catalog.${quoteIdentifier(name)}${aliasSql(alias ?? { name, columns: [] })}`);
+    return words(`pg_catalog.${quoteIdentifier(name)}${aliasSql(alias ?? { name, columns: [] })}`);
   }
   const args = nodesOf(call.of['args']).map((arg) => writeExpression(arg, place));
   const isOrdinal = of['ordinality'] === true;
@@ -104,24 +109,24 @@ function rangeFunction(of: JsonObject, place: Place): Sql {
   );
   if (list === undefined) {
     if (schema === 'pg_catalog' || name.startsWith('pg_')) {
-      throw unknownName('FUNCTION_NOT_FOUND', `the function ${name} does not exist`, placeOf(call.of));
+      throw unknownName('FUNCTION_NOT_FOUND', `the function ${name} does not exist`, locationIn(call.of));
     }
     throw new NotRead(name);
   }
   add(place, { alias: given, columns, relation: null });
   const names = columns.map((column) => quoteIdentifier(column.name));
-  const ordinal = isOrdinal ? sql`, unnest(range(1, len(${list}) + 1)) AS ${names[1] ?? ''}` : [];
-  return sql`LATERAL (SELECT unnest(${list}) AS ${names[0] ?? ''}${ordinal}) AS ${quoteIdentifier(given)}`;
+  const ordinal = isOrdinal ? form`, unnest(range(1, len(${list}) + 1)) AS ${names[1] ?? ''}` : [];
+  return form`LATERAL (SELECT unnest(${list}) AS ${names[0] ?? ''}${ordinal}) AS ${quoteIdentifier(given)}`;
 }
 
 function listOf(name: string, args: readonly Sql[]): Sql | undefined {
   const [first = [], ...more] = args;
   if (name === 'unnest' && more.length === 0) return first;
-  if (name === 'generate_series') return sql`generate_series(${join(args, ', ')})`;
-  if (name === 'generate_subscripts') return sql`range(1, len(${first}) + 1)`;
+  if (name === 'generate_series') return form`generate_series(${join(args, ', ')})`;
+  if (name === 'generate_subscripts') return form`range(1, len(${first}) + 1)`;
   // No table is a partition.
-  if (name === 'pg_partition_ancestors' || name === 'pg_partition_tree') return sql`CAST([] AS BIGINT[])`;
-  if (name === 'string_to_table') return sql`string_split(${join(args, ', ')})`;
+  if (name === 'pg_partition_ancestors' || name === 'pg_partition_tree') return form`CAST([] AS BIGINT[])`;
+  if (name === 'string_to_table') return form`string_split(${join(args, ', ')})`;
   return undefined;
 }
 
@@ -132,15 +137,15 @@ const JOINS: Readonly<Record<string, string>> = {
   JOIN_FULL: 'FULL JOIN',
 };
 
-function joinOf(of: JsonObject, place: Place): Sql {
+function joinOf(of: JsonObject, place: WritePlace): Sql {
   const word = JOINS[textIn(of, 'jointype')];
   if (word === undefined || of['alias'] !== undefined) throw new NotRead('a join');
   const left = writeSource(nodeOf(of['larg']), place);
   const right = writeSource(nodeOf(of['rarg']), place);
-  if (of['isNatural'] === true) return sql`(${left} NATURAL ${word} ${right})`;
+  if (of['isNatural'] === true) return form`(${left} NATURAL ${word} ${right})`;
   const using = namesIn(of['usingClause']);
-  if (using.length > 0) return sql`(${left} ${word} ${right} USING (${using.map(quoteIdentifier).join(', ')}))`;
-  if (of['quals'] === undefined) return sql`(${left} CROSS JOIN ${right})`;
+  if (using.length > 0) return form`(${left} ${word} ${right} USING (${using.map(quoteIdentifier).join(', ')}))`;
+  if (of['quals'] === undefined) return form`(${left} CROSS JOIN ${right})`;
   const { sql: condition } = writeExpression(nodeOf(of['quals']), place);
-  return sql`(${left} ${word} ${right} ON ${condition})`;
+  return form`(${left} ${word} ${right} ON ${condition})`;
 }

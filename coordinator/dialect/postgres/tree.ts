@@ -27,7 +27,7 @@ export const objectIn = (of: JsonObject, name: string): JsonObject | undefined =
   return isObject(value) ? value : undefined;
 };
 
-export function placeOf(of: JsonObject): number | undefined {
+export function locationIn(of: JsonObject): number | undefined {
   const location = of['location'];
   // The tree leaves out what is 0.
   return typeof location === 'number' ? location : undefined;
